@@ -140,7 +140,7 @@ t.test('people see which apps they have let in, and disconnect one on every repl
   const [ada, kim] = [await headersOf('ada'), await headersOf('kim')]
   const opaque = idp.accessToken
   t.teardown(() => { idp.accessToken = opaque })
-  idp.accessToken = () => jwtOf({ sub: `${acme.issuer}#ada` }, { alg: 'none' }, {})
+  idp.accessToken = () => jwtOf({ iss: `${base}/oauth`, sub: `${acme.issuer}#ada` }, { alg: 'none' }, {})
   const { clientId, refreshToken } = await signedIn(world)
 
   const list = async (headers: object) => (await replica.app.inject({ url: '/oauth/grants', headers: { ...headers } })).json()
@@ -153,7 +153,7 @@ t.test('people see which apps they have let in, and disconnect one on every repl
   }
   t.strictSame(await end({}), [401, 'DUAL_AUTH_CREDENTIAL_MISSING'])
   t.strictSame(await end(kim), [404, 'OAUTH_DISCOVERY_SHIM_NO_GRANT'])
-  t.strictSame(await end(ada), [200, { id, access_token_expires_at: grant.access_token_expires_at, at_provider: 'revoked' }])
+  t.strictSame(await end(ada), [200, { id, client_name: grant.client_name, access_token_expires_at: grant.access_token_expires_at, at_provider: 'revoked' }])
   t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' })
   t.strictSame(await list(ada), [])
 
@@ -172,7 +172,7 @@ t.test('admins see and end the apps of a person, and nobody else does', async (t
   const [{ body: { id: rootId } }, { body: { id: eveId, subject } }, { body: { id: malId } }] = [await root('GET', '/me'), await eve('GET', '/me'), await mal('GET', '/me')]
   const opaque = idp.accessToken
   t.teardown(() => { idp.accessToken = opaque })
-  idp.accessToken = () => jwtOf({ sub: subject }, { alg: 'none' }, {})
+  idp.accessToken = () => jwtOf({ iss: `${base}/oauth`, sub: subject }, { alg: 'none' }, {})
   const { clientId, refreshToken } = await signedIn(world)
   const apps = `/admin/users/${eveId}/apps`
   for (const somebody of [eve, mal]) t.match(await somebody('GET', apps), { status: 403, body: { code: 'SHOP_ADMIN_ONLY' } })

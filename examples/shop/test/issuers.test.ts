@@ -3,7 +3,7 @@ import { NOW, startIssuer, type Issuer } from '../../../packages/dual-auth/test/
 import { acceptedTokens } from '../src/auth.ts'
 import { run } from '../src/commands/run.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
-import { bearer, build, openTestDatabase } from './build.ts'
+import { bearer, build, createShop, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
 const base = 'http://localhost:8080'
@@ -41,6 +41,14 @@ t.test('several tenants of Entra: each has its own people, and nobody of another
     ['with the issuer of a listed tenant and an id that is not listed', of(HOME, { tid: STRANGE })],
     ['with the placeholder itself', of(HOME, { iss: shared })]
   ] as const) t.equal(await me(token), 401, title)
+  const machine = (tid: string): string => of(tid, { oid: 'j1', sub: 'j1', azp: 'job', idtyp: 'app', scp: undefined })
+  const { app: limited } = await open(t, { IDP_ISSUER: shared, IDP_PROVIDER: 'entra', IDP_TENANTS: `${HOME},${OTHER}`, IDP_AUDIENCE: 'api', IDP_M2M_CLIENT_IDS: 'job', RATE_LIMIT_MAX: 1, RATE_LIMIT_WINDOW: 3_600_000 })
+  const tags = `/shops/${await createShop(database, 'tenants')}/tags/`
+  const status = async (url: string, token: string): Promise<number> => (await limited.inject({ url, headers: bearer(token) })).statusCode
+  t.strictSame([await status('/me', of(HOME)), await status('/me', of(OTHER)), await status('/me', of(HOME))], [200, 200, 429], 'nobody uses up the calls of somebody in another tenant')
+  t.strictSame([await status(tags, machine(HOME)), await status(tags, machine(OTHER)), await status(tags, machine(HOME))], [200, 200, 429], 'nor does a machine')
+  const { statusCode } = await app.inject({ method: 'POST', url: tags, headers: bearer(machine(OTHER)), payload: { name: 'New', slug: 'new' } })
+  t.strictSame([statusCode, (await database.knex('history').where({ record_kind: 'tag' })).map(({ actor_id: id }) => id)], [201, [`${entra.url}/${OTHER}/v2.0#job`]], 'and the history says of which tenant it is')
   const [, page = ''] = /id="settings"[^>]*>(.*?)<\/script>/s.exec((await app.inject('/console')).body) ?? []
   t.equal(JSON.parse(page).sign_in.issuer, `${entra.url}/organizations/v2.0`)
 })
@@ -52,6 +60,15 @@ t.test('two issuers of one pool: the same people, and neither signs for the othe
   t.equal((await database.knex('users').where({ subject: 'kim' })).length, 1)
   t.strictSame([await me(first.user({ client_id: 'web', iss: second.url })), await me(second.user({ client_id: 'web', iss: first.url }))], [401, 401])
   t.equal(await me(second.user({ client_id: 'another' })), 401, 'the clients are the same')
+})
+
+t.test('a person of the identity provider cannot be named as one whose organization vouches for them', async (t) => {
+  const home = await issuer(t)
+  const vouched = 'https://acme.example#kim'
+  const { me } = await open(t, {
+    IDP_ISSUER: home.url, OAUTH_BROKER: true, OAUTH_BROKER_SECRETS: `a:${'b'.repeat(32)}`, OAUTH_BROKER_ASSERTION_ISSUERS: 'https://acme.example', OAUTH_BROKER_ASSERTION_KEYS: `a:${'a'.repeat(32)}`
+  })
+  t.strictSame([await me(home.user({ client_id: 'web', sub: vouched })), await me(home.user({ client_id: 'web', sub: 'kim#1' }))], [`${home.url}#${encodeURIComponent(vouched)}`, 'kim#1'])
 })
 
 t.test('opaque tokens: asked once, for no longer than they live, and the secret is in no line of the log', async (t) => {

@@ -38,3 +38,7 @@ export const OAUTH_DISCOVERY_SHIM_DOCTOR_URL = createError(
 /** From the doctor: a public server, or its own name, leads to a host that is not on the internet. */
 export const OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE = createError(
   'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE', '%s is at %s, which is not a public address', 400)
+
+/** From `ownIssuerOf`: the server's document cannot be read, so whether it issues tokens is not known. */
+export const OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE = createError(
+  'OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE', '%s %s', 502)

@@ -138,7 +138,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     timeout,
     refreshInterval,
     config,
-    broker: broker === undefined ? undefined : brokerSettings(broker, { publicBaseUrl: origin, insecureHttp })
+    broker: broker === undefined ? undefined : brokerSettings(broker, { publicBaseUrl: origin, issuer, insecureHttp })
   }
 }
 

@@ -624,7 +624,8 @@ t.test('the command', async t => {
   t.strictSame(noUrl, { code: 2, out: '', err: `localhost${harmless} is not an http(s) URL\n` })
   t.strictSame(plain, {
     code: 1,
-    out: 'fail  MCP TypeScript SDK 1.x  unreachable: http://0.0.0.0:9/mcp does not answer\n',
+    out: 'fail  MCP TypeScript SDK 1.x  unreachable: http://0.0.0.0:9/mcp does not answer\n' +
+      'warn  Whether the server issues tokens itself is not known: http://0.0.0.0:9/.well-known/oauth-authorization-server/oauth does not answer\n',
     err: 'warning: anybody between you and the server can read and change plain http; use https\n'
   }, 'another host than this one, without encryption')
   t.match(help, { code: 0, out: /^Usage: oauth-discovery-shim doctor \[--private\] \[--document <url>\] <url> \[client…\]/, err: '' })

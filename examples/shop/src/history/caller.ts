@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import { confirmedIn, isInner } from '../http/inner-request.ts'
+import { machineOf } from '../users/person.ts'
 import type { User } from '../users/user.ts'
 
 /** Who makes a change, and how, as the history records it. */
 export interface Actor {
   readonly kind: 'user' | 'machine' | 'api-key' | 'anybody' | 'command' | 'server' | 'scanner'
   /**
-   * The id of the person or API key, the client id of the machine, the user name in the environment of a command, or the
+   * The id of the person or API key, the name of the machine, the user name in the environment of a command, or the
    * name of the secret scanner; else null.
    */
   readonly id: string | null
@@ -32,17 +33,18 @@ export interface Caller extends Actor {
 
 /** Who makes a request; `anybody` on public routes. */
 export function callerOf (request: FastifyRequest): Caller {
-  const { identity, currentUser, id: requestId, method, routeOptions } = request
+  const { currentUser, id: requestId, method, routeOptions } = request
   const { url = '', schema } = routeOptions
   const operation = schema?.operationId ?? `${method} ${url}`
   const call = { user: currentUser, operation, tool: isInner(request) ? operation : null, requestId }
   // A call is confirmed after its caller is known.
-  return { ...whoIn({ identity, currentUser }), ...call, get confirmed () { return confirmedIn(request) } }
+  return { ...whoIn(request), ...call, get confirmed () { return confirmedIn(request) } }
 }
 
-function whoIn ({ identity, currentUser }: Pick<FastifyRequest, 'identity' | 'currentUser'>): Pick<Caller, 'kind' | 'id' | 'name'> {
+function whoIn (request: FastifyRequest): Pick<Caller, 'kind' | 'id' | 'name'> {
+  const { identity, currentUser } = request
   if (currentUser !== null) return { kind: 'user', id: currentUser.id, name: currentUser.name }
-  if (identity?.kind === 'machine') return { kind: 'machine', id: identity.clientId }
+  if (identity?.kind === 'machine') return { kind: 'machine', id: machineOf(request, identity) }
   if (identity?.kind === 'api-key') return { kind: 'api-key', id: identity.keyId }
   return { kind: 'anybody', id: null }
 }

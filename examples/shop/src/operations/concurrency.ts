@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PARENT_REQUEST } from 'mcp-from-routes'
 import type { Settings } from '../settings/settings.ts'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
+import { holderOf } from '../users/person.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -146,11 +147,6 @@ export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: 
   })
 }
 
-function callerOf ({ identity }: FastifyRequest): string | undefined {
-  switch (identity?.kind) {
-    case 'api-key': return `shop:${identity.shopId}`
-    case 'machine': return `machine:${identity.clientId}`
-    case 'user': return `user:${identity.subject}`
-    default: return undefined
-  }
+function callerOf (request: FastifyRequest): string | undefined {
+  return request.identity?.kind === 'api-key' ? `shop:${request.identity.shopId}` : holderOf(request)
 }

@@ -6,6 +6,7 @@ import { callerAddress } from '../http/caller-address.ts'
 import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
 import type { Settings } from '../settings/settings.ts'
+import { holderOf } from '../users/person.ts'
 import { acceptedKeys } from './accepted-keys.ts'
 import type { Redis } from 'ioredis'
 
@@ -46,7 +47,7 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
   const anonymous = limiter('ip', config.RATE_LIMIT_ANONYMOUS_MAX, address)
   const refused = limiter('refused', config.RATE_LIMIT_REFUSED_MAX, address)
   const key = limiter('key', config.RATE_LIMIT_MAX, keyDigest)
-  const subject = limiter('subject', config.RATE_LIMIT_MAX, subjectOf)
+  const subject = limiter('subject', config.RATE_LIMIT_MAX, (request) => holderOf(request)!)
 
   app.addHook('onError', async (request, _reply, error) => {
     if ((error as { code?: string }).code === 'DUAL_AUTH_CREDENTIAL_INVALID' && !isInner(request)) await refused(request)
@@ -76,10 +77,6 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
 
 function isExempt (request: FastifyRequest): boolean {
   return request.routeOptions.config?.rateLimit === false || isInner(request)
-}
-
-function subjectOf ({ identity }: FastifyRequest): string {
-  return identity?.kind === 'machine' ? `machine:${identity.clientId}` : `user:${(identity as { subject: string }).subject}`
 }
 
 type Verdict = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>

@@ -4,6 +4,7 @@ import type { PayProvider, PayReconcileOptions, Schedule } from 'pay-reconcile'
 import { knexAccountStore, knexRunStore, knexWebhookSecrets } from 'pay-reconcile/knex'
 import { stripeProvider } from 'pay-reconcile/stripe'
 import type { Settings } from '../settings/settings.ts'
+import { holderOf } from '../users/person.ts'
 import { isAdmin } from '../users/repository.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -38,7 +39,6 @@ function scheduleFrom ({ PAY_SCHEDULE_CHECK: check, PAY_SCHEDULE_CHANGES: change
 }
 
 /** The caller, for the audit: the id of a person, or the client of a machine. */
-export function actorOf ({ identity, currentUser }: FastifyRequest): string {
-  if (currentUser !== null) return currentUser.id
-  return identity?.kind === 'machine' ? `machine:${identity.clientId}` : 'anybody'
+export function actorOf (request: FastifyRequest): string {
+  return request.currentUser?.id ?? holderOf(request) ?? 'anybody'
 }

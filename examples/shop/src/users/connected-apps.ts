@@ -61,10 +61,9 @@ export const connectedApps: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> =
   }, async (request) => {
     const { user_id: userId, id } = request.params
     const user = await administration.get(userId)
-    const name = (await grants.list(user.subject, request.log)).find((grant) => grant.id === id)?.client_name
-    const ended = await grants.end(user.subject, id, request.log)
+    const { client_name: name, ...ended } = await grants.end(user.subject, id, request.log)
     await knex.transaction(async (trx) => {
-      await recordChange(trx, callerOf(request), { shopId: null, recordKind: 'user', recordId: user.id, recordName: user.name, before: { connected_app: name ?? id }, after: { connected_app: null } })
+      await recordChange(trx, callerOf(request), { shopId: null, recordKind: 'user', recordId: user.id, recordName: user.name, before: { connected_app: name }, after: { connected_app: null } })
     })
     return ended
   })

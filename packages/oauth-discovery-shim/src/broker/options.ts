@@ -122,6 +122,7 @@ const DAY = 86_400_000
 interface Site {
   /** Where cookies must be able to be `Secure`, or on this machine. */
   readonly publicBaseUrl: string
+  readonly issuer: string
   readonly insecureHttp: boolean
 }
 
@@ -130,7 +131,7 @@ interface Site {
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
-export function brokerSettings (options: BrokerOptions, { publicBaseUrl, insecureHttp }: Site): BrokerSettings {
+export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer, insecureHttp }: Site): BrokerSettings {
   must(isObject(options), 'must be an object')
   const {
     secrets, clientSecret, clientKey, clientAuth,
@@ -212,7 +213,7 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, insecur
     assertions: assertions === undefined
       ? undefined
       : assertionSettings(assertions, { own: `${publicBaseUrl}/oauth`, http: insecureHttp, documents: documents !== false, others: clients.map(({ id }) => id) }),
-    grants: grants === undefined ? undefined : grantSettings(grants, store !== undefined)
+    grants: grants === undefined ? undefined : grantSettings(grants, { hasStore: store !== undefined, hasTenants: issuer.includes('{tenantid}') })
   }
 }
 

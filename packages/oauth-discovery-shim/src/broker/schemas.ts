@@ -152,9 +152,10 @@ export const endGrant = {
   response: {
     200: {
       type: 'object',
-      required: ['id', 'access_token_expires_at', 'at_provider'],
+      required: ['id', 'client_name', 'access_token_expires_at', 'at_provider'],
       properties: {
         id: { type: 'string' },
+        client_name: { type: 'string' },
         access_token_expires_at: accessExpires,
         at_provider: { type: 'string', enum: ['revoked', 'failed', 'not_told'], description: 'Whether the identity provider revoked its own refresh token; not_told: it offers no revocation, or the token is not known' }
       }

@@ -1,7 +1,7 @@
 import { clientAt, clients, clientWith, type ClientProfile } from './clients.ts'
 import { clientsFromDocument } from './document.ts'
-import { OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
-import { httpClient } from './http.ts'
+import { OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE, OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
+import { httpClient, outcome } from './http.ts'
 import { printable } from './printable.ts'
 import { JWT_BEARER } from '../broker/metadata.ts'
 import { namesPrivateHost } from '../public-address.ts'
@@ -71,11 +71,15 @@ export interface OwnIssuer {
  * The issuer of the tokens that the server issues itself, beside those of its identity provider; undefined if it issues none.
  *
  * @param url as for {@link doctor}
+ * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE}
  */
 export async function ownIssuerOf (url: string, { timeout = 5_000, allowPrivate }: Pick<DoctorOptions, 'timeout' | 'allowPrivate'> = {}): Promise<OwnIssuer | undefined> {
   const { origin } = new URL(url)
   const net = httpClient(timeout, !(allowPrivate ?? namesPrivateHost(new URL(url))))
-  const { issuer, jwks_uri: keys, grant_types_supported: grants } = (await net.get(`${origin}/.well-known/oauth-authorization-server/oauth`).catch(() => undefined))?.json ?? {}
+  const document = `${origin}/.well-known/oauth-authorization-server/oauth`
+  const response = await net.get(document)
+  if (response === undefined || ![200, 404].includes(response.status)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE(document, outcome(response))
+  const { issuer, jwks_uri: keys, grant_types_supported: grants } = response.json
   return Array.isArray(grants) && grants.includes(JWT_BEARER) ? { issuer: String(issuer), keys: String(keys) } : undefined
 }
 

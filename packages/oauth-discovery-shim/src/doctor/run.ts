@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { clients, doctor, ownIssuerOf, report } from './index.ts'
 import { printable } from './printable.ts'
+import { OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE } from '../errors.ts'
 import { isSafeUrl } from '../safe-url.ts'
 
 const usage = `Usage: oauth-discovery-shim doctor [--private] [--document <url>] <url> [client…]
@@ -43,12 +44,22 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
     const reach = isPrivate ? { allowPrivate: true } : {}
     const verdicts = await doctor(url, { ...only && { only }, ...document !== undefined && { document }, ...reach })
     stdout.write(`${report(verdicts)}\n`)
-    const own = await ownIssuerOf(url, reach)
-    if (own !== undefined) stdout.write(`note  For assertions of organizations, the server issues tokens itself: issuer ${printable(own.issuer)}, keys at ${printable(own.keys)}\n`)
+    stdout.write(await noteOnTokens(url, reach))
     return verdicts.some(({ obstacle }) => obstacle) ? 1 : 0
   } catch (error) {
     stderr.write(`${messageOf(error)}\n`)
     return 2
+  }
+}
+
+/** A line about tokens of the server's own; empty if it issues none. */
+async function noteOnTokens (url: string, reach: { readonly allowPrivate?: boolean }): Promise<string> {
+  try {
+    const own = await ownIssuerOf(url, reach)
+    return own === undefined ? '' : `note  For assertions of organizations, the server issues tokens itself: issuer ${printable(own.issuer)}, keys at ${printable(own.keys)}\n`
+  } catch (error) {
+    if (!(error instanceof OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE)) throw error
+    return `warn  Whether the server issues tokens itself is not known: ${printable(error.message)}\n`
   }
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import http from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -52,6 +53,14 @@ t.test('a server that issues tokens for assertions is named as their issuer', as
   t.equal(await said(baseUrl), `ok    MCP TypeScript SDK 1.x  reaches the sign-in page\nnote  For assertions of organizations, the server issues tokens itself: issuer ${baseUrl}/oauth, keys at ${baseUrl}/oauth/jwks\n`)
   const plain = await signInWorld(t, { shimOptions: { broker: { secrets, documents: false } } })
   t.notMatch(await said(plain.baseUrl), 'note')
+  // What could not be read is not taken for "none".
+  const broken = http.createServer((_request, response) => { response.writeHead(503).end() }).listen(0, '127.0.0.1')
+  await once(broken, 'listening')
+  const url = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`
+  t.match(await said(url), `\nwarn  Whether the server issues tokens itself is not known: ${url}/.well-known/oauth-authorization-server/oauth returns 503\n`)
+  broken.closeAllConnections()
+  broken.close()
+  t.match(await said(url), 'is not known: ' + url + '/.well-known/oauth-authorization-server/oauth does not answer')
 })
 
 t.test('a client with a document uses it where the server reads documents, and only there', async t => {

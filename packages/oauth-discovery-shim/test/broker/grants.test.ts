@@ -64,7 +64,7 @@ t.test('a person sees whom they let in, and ends it: the next refresh fails', as
   for (const [id, person] of [[first.id, 'kim'], [first.id, ''], ['x', 'ada'], [`${first.id}'--`, 'ada'], ['%00', 'ada']] as const) {
     t.match((await ended(world, id, person)).json(), { statusCode: 404, code: 'OAUTH_DISCOVERY_SHIM_NO_GRANT' }, `${person}: ${id}`)
   }
-  t.strictSame((await ended(world, first.id)).json(), { id: first.id, access_token_expires_at: iso(3_720_000), at_provider: 'revoked' })
+  t.strictSame((await ended(world, first.id)).json(), { id: first.id, client_name: 'Desk', access_token_expires_at: iso(3_720_000), at_provider: 'revoked' })
   t.match(await refreshed(world, { ...desk, refreshToken: next }), { error: 'invalid_grant' })
   t.match(await refreshed(world, desk), { error: 'invalid_grant' }, 'within the time of grace, too')
   t.strictSame((await listed(world)).map(({ id }: { id: string }) => id), [second.id])
@@ -114,9 +114,9 @@ t.test('a provider that says nothing about the life of tokens, or issues no refr
   t.strictSame(await listed(world), [], 'there is nothing to end')
   more = { refresh_token: 'r' }
   await signedIn(world)
-  const [{ id, access_token_expires_at: expires }] = await listed(world)
+  const [{ id, client_name: name, access_token_expires_at: expires }] = await listed(world)
   t.equal(expires, null)
-  t.strictSame((await ended(world, id)).json(), { id, access_token_expires_at: null, at_provider: 'revoked' })
+  t.strictSame((await ended(world, id)).json(), { id, client_name: name, access_token_expires_at: null, at_provider: 'revoked' })
 })
 
 t.test('sign-ins do not depend on the record, and a refresh repairs it', async t => {

@@ -88,4 +88,7 @@ t.test('grants: what is missing or wrong stops the boot and is named', async t =
     [null, ' must be an object'], [{ ...grants, store: undefined }, '.store must be a store'], [{ ...grants, store: { ...grants.store, find: 1 } }, '.store must be a store'], [{ ...grants, whose: undefined }, '.whose must be a function'], [{ ...grants, subjectClaim: '' }, '.subjectClaim'],
     [{ ...grants, config: [] }, '.config must be an object'], [{ ...grants, path: '/x' }, '.path is not an option'], [grants, ' needs broker.store', {}]
   ] as const) t.throws(() => settings(change, broker), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: `oauth-discovery-shim: broker.grants${named}` }, named)
+  const ofTenants = (subjectClaim: unknown) => settingsFromOptions({ ...good, issuer: 'https://login.example/{tenantid}', broker: { secrets, store, grants: { ...grants, subjectClaim } } } as never)
+  for (const claim of [undefined, 'oid']) t.throws(() => ofTenants(claim), { message: /broker.grants.subjectClaim must be a function with an issuer of several tenants/ })
+  t.doesNotThrow(() => ofTenants(() => 'somebody'))
 })

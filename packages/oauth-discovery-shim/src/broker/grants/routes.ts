@@ -38,7 +38,7 @@ export function grantsOf (store: GrantStore, broker: Broker, appLog: FastifyBase
       const told = await atProvider(grant)
       await available(store.end(grant.id), log)
       log.info({ client: grant.clientName, subject, atProvider: told }, 'a sign-in was ended')
-      return { id: grant.id, access_token_expires_at: grant.accessExpiresAt, at_provider: told }
+      return { id: grant.id, client_name: grant.clientName, access_token_expires_at: grant.accessExpiresAt, at_provider: told }
     }
   }
 }

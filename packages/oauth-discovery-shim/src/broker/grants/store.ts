@@ -47,6 +47,7 @@ export interface ConnectedApp {
 /** What became of a grant that was ended. */
 export interface EndedGrant {
   readonly id: string
+  readonly client_name: string
   /** Until when its last access token works; null if the provider does not say. */
   readonly access_token_expires_at: Date | null
   readonly at_provider: AtProvider
