@@ -35,6 +35,8 @@ export interface Client {
   readonly packages: readonly string[]
   /** Hundreds of megabytes: only with `CLIENTS=all`. */
   readonly isLarge?: true
+  /** Whether it is taken through `hour.ts`: half a minute for each, so only those that keep tokens in their own way. */
+  readonly staysForHours?: true
   /** What to configure, as Markdown. */
   readonly configure: string
   /** What else somebody should know who uses it, as Markdown. */

@@ -4,6 +4,7 @@ import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { versionOf, type Client } from './client.ts'
 import { envelopesOf } from './envelopes.ts'
 import { startFixture } from './fixture.ts'
+import { hoursOf } from './hour.ts'
 import { installClient, installNode } from './install.ts'
 import { documentOf } from './internet/documents.ts'
 import { openInternet } from './internet/index.ts'
@@ -55,6 +56,10 @@ await each(chosen, async (client) => {
 })
 await shop.stop()
 internet.close()
+for (const client of chosen.filter(({ staysForHours }) => staysForHours)) {
+  const start = performance.now()
+  print(client, await hoursOf(client, { folder: folders.get(client)!, node }), performance.now() - start)
+}
 
 // What is on the page was asserted, for the clients that ran.
 const text = page(clients, [...scenes.values()])

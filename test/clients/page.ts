@@ -1,3 +1,4 @@
+import { PROVIDER_KINDS } from '../../examples/shop/test/strict-provider.ts'
 import { versionOf, type Client } from './client.ts'
 import type { Told } from './model.ts'
 import { playedClients, type PlayedClient } from './played/clients.ts'
@@ -31,6 +32,16 @@ These cannot run here. The lab sends what they send, by the metadata documents a
 | client | known by | callback |
 |---|---|---|
 ${playedClients.map((client) => row([client.name, knownBy(client), `\`${client.callback}\``])).join('\n')}
+
+## For more than an hour
+
+At a server with the broker, in front of providers that behave as these document it: the client runs and calls all the time, refreshes its token three times, and the server restarts. The clock is the server's. Nobody signs in again.
+
+| client | ${PROVIDER_KINDS.map((kind) => `${kind[0]!.toUpperCase()}${kind.slice(1)}`).join(' | ')} |
+|---|${PROVIDER_KINDS.map(() => '---|').join('')}
+${clients.filter(({ staysForHours }) => staysForHours).map(({ name }) => row([name, ...PROVIDER_KINDS.map(() => 'works')])).join('\n')}
+
+The tests do the same with both SDKs.
 
 ## How to configure them
 

@@ -6,6 +6,7 @@ export const codex: Client = {
   name: 'Codex',
   packages: ['@openai/codex@0.169.0'],
   isLarge: true,
+  staysForHours: true,
   configure: '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in `~/.codex/config.toml`',
   note: 'Of a result with a structure the model reads that alone, so of a record without headers such as `location`. Without `default_tools_approval_mode = "approve"` and with nobody to ask, it refuses tools that delete or replace. At a server that reads no metadata documents it adds an id of the URL to the path of its callback: `oauth-discovery-shim doctor` prints the callback to register.',
   document: { own: 'https://chatgpt.com/oauth/codex/client.json' },
