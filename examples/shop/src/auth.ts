@@ -79,12 +79,19 @@ function providerTokens (config: Settings): JwtOptions {
     issuer: config.IDP_ISSUER,
     ...(config.IDP_TENANTS.length > 0 && { tenants: config.IDP_TENANTS }),
     insecureHttp: allowedBy(config, 'http-issuer'),
+    algorithms: config.IDP_ALGORITHMS,
+    claims: claimsOf(config),
     ...introspectionOf(config),
     userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) => id !== ''),
     ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
     // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
     audience: config.IDP_AUDIENCE.length > 0 ? config.IDP_AUDIENCE : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
   }
+}
+
+/** The claims that are not where the provider usually has them. */
+function claimsOf ({ IDP_CLIENT_CLAIM: client, IDP_SUBJECT_CLAIM: subject, IDP_USERNAME_CLAIM: username }: Settings): NonNullable<JwtOptions['claims']> {
+  return { ...client !== undefined && { client }, ...subject !== undefined && { subject }, ...username !== undefined && { username } }
 }
 
 /** How the identity provider is asked about opaque tokens, if it is. */

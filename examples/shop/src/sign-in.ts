@@ -31,7 +31,7 @@ const SUBJECTS: Readonly<Partial<Record<Settings['IDP_PROVIDER'], string>>> = { 
 
 /** Whose a sign-in is, as `users.subject` has it. */
 function subjectFrom (config: Settings): NonNullable<NonNullable<BrokerOptions['grants']>['subjectClaim']> {
-  const claim = SUBJECTS[config.IDP_PROVIDER] ?? 'sub'
+  const claim = config.IDP_SUBJECT_CLAIM ?? SUBJECTS[config.IDP_PROVIDER] ?? 'sub'
   const personOf = personReader(config)
   return ({ iss, [claim]: subject }) => typeof subject === 'string' ? personOf({ issuer: String(iss), subject }) : undefined
 }

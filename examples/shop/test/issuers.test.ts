@@ -1,3 +1,4 @@
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { NOW, startIssuer, type Issuer } from '../../../packages/dual-auth/test/issuer.ts'
 import { acceptedTokens } from '../src/auth.ts'
@@ -71,6 +72,22 @@ t.test('a person of the identity provider cannot be named as one whose organizat
   t.strictSame([await me(home.user({ client_id: 'web', sub: vouched })), await me(home.user({ client_id: 'web', sub: 'kim#1' }))], [`${home.url}#${encodeURIComponent(vouched)}`, 'kim#1'])
 })
 
+t.test('a provider with other algorithms and claims is set up by settings', async (t) => {
+  const provider = await issuer(t)
+  const pairs = await Promise.all(['ES256', 'PS256', 'EdDSA', 'RS256'].map(async (alg) => ({ alg, ...await generateKeyPair(alg) })))
+  provider.keys = await Promise.all(pairs.map(async ({ alg, publicKey }) => ({ ...await exportJWK(publicKey), kid: alg, alg })))
+  const claims = { iss: provider.url, aud: base, applicationId: 'web', id: '7', full_name: 'Ada', sub: 'ada@example.com', ...times }
+  const { app, me } = await open(t, {
+    IDP_ISSUER: provider.url, IDP_PROVIDER: 'generic', IDP_M2M_CLIENT_IDS: 'none', IDP_ALGORITHMS: 'ES256,PS256,EdDSA', IDP_CLIENT_CLAIM: 'applicationId', IDP_SUBJECT_CLAIM: 'id', IDP_USERNAME_CLAIM: 'full_name'
+  })
+  const answers = await Promise.all(pairs.map(async ({ alg, privateKey }) => await me(await new SignJWT(claims).setProtectedHeader({ alg, kid: alg }).sign(privateKey))))
+  t.strictSame(answers, ['7', '7', '7', 401], 'RS256 is not among them')
+  t.match(await database.knex('users').where({ subject: '7' }).first(), { name: 'Ada' })
+  const another = await new SignJWT({ ...claims, applicationId: 'other' }).setProtectedHeader({ alg: 'ES256', kid: 'ES256' }).sign(pairs[0]!.privateKey)
+  t.equal(await me(another), 401, 'of another client')
+  t.strictSame(await app.inject('/readyz').then((response) => response.json().checks?.identity_provider ?? response.json().identity_provider), 'ok')
+})
+
 t.test('opaque tokens: asked once, for no longer than they live, and the secret is in no line of the log', async (t) => {
   const provider = await issuer(t)
   provider.introspectionEndpoint = `${provider.url}/introspect`
@@ -110,6 +127,10 @@ t.test('what does not go together is a mistake at startup, which quotes no secre
     [{ ...good, IDP_TENANTS: HOME }, /^IDP_TENANTS needs an IDP_ISSUER that contains \{tenantid\}/],
     [{ ...entra, IDP_SECOND_ISSUER: 'https://idp.example' }, /^IDP_SECOND_ISSUER and IDP_ISSUER must be two single issuers/],
     [{ ...good, IDP_SECOND_ISSUER: good.IDP_ISSUER }, /^IDP_SECOND_ISSUER is IDP_ISSUER$/],
+    [{ ...good, IDP_ALGORITHMS: 'ES256,HS256, none' }, /^IDP_ALGORITHMS must be some of RS256, .*, Ed25519\. Invalid: HS256, none$/],
+    [{ ...good, IDP_ALGORITHMS: ',' }, /^IDP_ALGORITHMS/],
+    [{ ...good, IDP_SUBJECT_CLAIM: 'a b' }, /^IDP_SUBJECT_CLAIM has the wrong format/],
+    [{ ...good, IDP_SUBJECT_CLAIM: 'uid', OAUTH_BROKER: 'true', OAUTH_BROKER_SECRETS: `a:${'b'.repeat(32)}`, OAUTH_BROKER_ASSERTION_KEYS: `a:${'a'.repeat(32)}`, OAUTH_BROKER_ASSERTION_ISSUERS: good.IDP_ISSUER }, /^IDP_SUBJECT_CLAIM must be sub if OAUTH_BROKER_ASSERTION_ISSUERS has IDP_ISSUER/],
     [{ ...good, IDP_SECOND_ISSUER: `${base}/oauth` }, /^IDP_SECOND_ISSUER is this server itself/],
     [{ ...good, IDP_SECOND_ISSUER: 'http://idp.example' }, /^IDP_SECOND_ISSUER must be an https URL/],
     ...['eu-west-1.amazonaws.com/eu-west-1_B', 'us-east-1.amazonaws.com/eu-west-1_A'].map((pool) => [{ ...cognito, IDP_SECOND_ISSUER: `https://issuer-cognito-idp.${pool}` }, /^IDP_SECOND_ISSUER must be of the same user pool/] as const),

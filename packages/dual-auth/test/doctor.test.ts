@@ -101,6 +101,16 @@ for (const [title, token, reason] of [
   })
 }
 
+t.test('claims with other names, also inside another, are named on the command line', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const token = issuer.sign({ iss: issuer.url, aud: AUDIENCE, applicationId: 'web-app', sub: 'u1', o: { rol: ['staff'] }, iat: NOW, exp: NOW + 60 })
+  const args = ['doctor', '--issuer', issuer.url, '--provider', 'generic', '--audience', AUDIENCE, '--user-client', 'web-app']
+  t.match(await command([...args, '--claim', 'client=applicationId', '--claim', 'groups=["o","rol"]'], { token }), { code: 0, out: /accepted as a person: subject u1; groups: staff/ })
+  t.match(await command(args, { token }), { code: 1, out: /name the claim that has the client in claims\.client/ })
+  for (const [claim, problem] of [['role=x', /^jwt\.claims\.role is not an option\n/], ['client', /^jwt\.claims\.client must/], ['groups=["o"', /^--claim groups must be the name of a claim/]] as const) t.match(await command([...args, '--claim', claim], { token }), { code: 2, err: problem })
+})
+
 t.test('with the client for introspection, an opaque token: who holds it, or why it is rejected', async t => {
   const asked = await startIssuer()
   t.teardown(() => asked.stop())

@@ -14,6 +14,9 @@ export const ANY_PORT = ':*'
 /** In the issuer of an app that several tenants of Entra use: the place of a tenant's id. */
 export const TENANT = '{tenantid}'
 
+/** Those that a public key verifies. */
+export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const
+
 const ENCODE = 'Percent-encode special characters, such as / in a password'
 
 /** Checks that a pattern cannot express. The libraries make them too, but later and with other names. */
@@ -34,6 +37,10 @@ const checks: Readonly<Record<string, Check>> = {
     const wrong = itemsOf(text).map((item) => issuer(item, given)).find((mistake) => mistake !== undefined)
     if (wrong !== undefined) return wrong
     return new Set(itemsOf(text)).size === itemsOf(text).length ? undefined : 'has an issuer twice'
+  },
+  IDP_ALGORITHMS: (text) => {
+    const wrong = itemsOf(text).filter((item) => !ALGORITHMS.some((known) => known === item))
+    return wrong.length === 0 && itemsOf(text).length > 0 ? undefined : `must be some of ${ALGORITHMS.join(', ')}. Invalid: ${wrong.join(', ') || 'an empty list'}`
   },
   IDP_SCOPES: (text) => itemsOf(text).every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) ? undefined : 'must be scopes separated by commas, without spaces and quotes',
   IDP_MCP_CLIENT_ID: clientId,
@@ -74,7 +81,7 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
     const mistake = given[name] === undefined ? undefined : check(String(given[name]), given)
     return mistake === undefined ? [] : [`${name} ${mistake}`]
   })
-  return [...wrong, ...brokerMistakes(given), ...assertionMistakes(given), ...entraMistakes(given), ...introspectionMistakes(given)]
+  return [...wrong, ...brokerMistakes(given), ...assertionMistakes(given), ...entraMistakes(given), ...introspectionMistakes(given), ...subjectMistakes(given)]
 }
 
 /** Settings that the broker requires. Malformed settings are not among the given ones: they have been reported already. */
@@ -108,6 +115,12 @@ function entraMistakes (given: Readonly<Record<string, unknown>>): readonly stri
     ...isShared && !hasTenants && 'IDP_TENANTS' in given ? [`IDP_TENANTS is required with an IDP_ISSUER that contains ${TENANT}: otherwise the people of every tenant could sign in`] : [],
     ...!isShared && hasTenants && url !== undefined ? [`IDP_TENANTS needs an IDP_ISSUER that contains ${TENANT}, such as https://login.microsoftonline.com/${TENANT}/v2.0`] : []
   ]
+}
+
+/** Assertions name people by `sub`. */
+function subjectMistakes ({ IDP_ISSUER: issuer, IDP_SUBJECT_CLAIM: claim = 'sub', OAUTH_BROKER_ASSERTION_ISSUERS: others }: Readonly<Record<string, unknown>>): readonly string[] {
+  if (claim === 'sub' || !itemsOf(others).includes(String(issuer))) return []
+  return ['IDP_SUBJECT_CLAIM must be sub if OAUTH_BROKER_ASSERTION_ISSUERS has IDP_ISSUER: its assertions name people by sub, so one person would be two']
 }
 
 /** Of a Cognito pool; the newer kind of issuer has another host. */

@@ -3,12 +3,17 @@ import type { Provider } from 'dual-auth'
 import { envSchema, type EnvSchemaData } from 'env-schema'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { dataDirFrom } from './data-dir.ts'
-import { itemsOf, mistakesIn } from './mistakes.ts'
+import { ALGORITHMS, itemsOf, mistakesIn } from './mistakes.ts'
 import { RISKS } from './risks.ts'
 
 /** A list, separated by commas. Its pattern matches the whole string. */
 function List (options: { description: string, default?: string, pattern?: string }) {
   return Type.Unsafe<readonly string[]>({ type: 'string', separator: ',', ...options })
+}
+
+/** The name of a claim that differs from the provider's usual one. */
+function Claim (what: string) {
+  return Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]+$', description: `Claim that names ${what}; default: that of IDP_PROVIDER` }))
 }
 
 const ORIGIN = '^https?://[^/]+/?$'
@@ -37,6 +42,10 @@ const Schema = Type.Object({
   IDP_TENANTS: List({ default: '', description: 'Ids of the tenants whose people may sign in, separated by commas; required if IDP_ISSUER contains {tenantid}, which stands for each of them; only with IDP_PROVIDER=entra' }),
   IDP_SECOND_ISSUER: Type.Optional(Type.String({ pattern: '^https?://', description: 'Another issuer of the same people and clients, whose tokens are accepted too, such as the issuer-cognito-idp URL of a Cognito pool, or a custom domain; default: none' })),
   IDP_AUDIENCE: List({ default: '', description: 'Accepted values of the aud claim, separated by commas; default: PUBLIC_BASE_URL, with and without /mcp' }),
+  IDP_ALGORITHMS: Type.Unsafe<ReadonlyArray<typeof ALGORITHMS[number]>>({ type: 'string', separator: ',', default: 'RS256', description: `Signature algorithms of its access tokens, separated by commas: ${ALGORITHMS.join(', ')}` }),
+  IDP_CLIENT_CLAIM: Claim('the client of a token'),
+  IDP_SUBJECT_CLAIM: Claim('a person for ever: nobody may choose it, and no second person may get it, so no name and no address'),
+  IDP_USERNAME_CLAIM: Claim('people for display'),
   IDP_SCOPES: List({ default: '', pattern: '^[\\x20-\\x7e]*$', description: 'Scopes that sign-ins request, separated by commas; default: openid, email and profile, and what IDP_PROVIDER needs for tokens of this API that can be renewed' }),
   IDP_MCP_CLIENT_ID: Type.String({ default: '', description: 'Public OAuth client for MCP clients that sign in with a browser; required for browser login' }),
   IDP_MCP_CLIENT_SECRET: Type.Optional(Type.String({ minLength: 1, description: 'Secret of IDP_MCP_CLIENT_ID, if it has one; only with OAUTH_BROKER, since clients on the machines of people cannot keep it' })),

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { examine } from '../doctor/index.ts'
 import { messageOf, printable, type Finding } from '../doctor/finding.ts'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
-import { isMarker, type JwtOptions } from '../options.ts'
+import { isMarker, type ClaimName, type JwtOptions } from '../options.ts'
 import { RULES } from '../scanning/rules.ts'
 import type { IntrospectionOptions } from '../tokens/introspection-options.ts'
 import { PROVIDERS, type Provider } from '../tokens/providers.ts'
@@ -19,6 +19,7 @@ The token comes from standard input with --token -, or from the variable DUAL_AU
   --machine-client  the id of a client of a machine
   --machine-scope   a scope that makes a caller a machine
   --algorithm       a signature algorithm; default: RS256
+  --claim           <fact>=<claim>, where tokens have the client, subject, username, groups or scopes; ["a","b"] is the claim b inside a
   --tenant          a tenant that {tenantid} in the issuer stands for
   --insecure-http   accepts http for an issuer inside your network
   --jwks-uri        where the signing keys are; default: by discovery
@@ -101,6 +102,7 @@ const OPTIONS = {
   'machine-client': several,
   'machine-scope': several,
   algorithm: several,
+  claim: several,
   tenant: several,
   'insecure-http': { type: 'boolean' },
   'insecure-no-audience': { type: 'boolean' },
@@ -122,7 +124,7 @@ function argumentsFrom (args: readonly string[]): Arguments | string {
 }
 
 function jwtOptions (values: Arguments['values'], clientSecret = ''): JwtOptions {
-  const { issuer = '', provider, audience, tenant, algorithm, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes } = values
+  const { issuer = '', provider, audience, tenant, claim, algorithm, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes } = values
   const { 'insecure-http': insecureHttp, 'insecure-no-audience': insecureNoAudience } = values
   const { 'introspection-client': clientId, 'introspection-endpoint': endpoint, 'introspection-auth': clientAuth } = values
   const isCognito = provider === undefined || provider === 'cognito'
@@ -142,7 +144,18 @@ function jwtOptions (values: Arguments['values'], clientSecret = ''): JwtOptions
     ...machines !== undefined && { machineClients: machines },
     ...scopes !== undefined && { machineScopes: scopes },
     ...algorithm !== undefined && { algorithms: algorithm as unknown as NonNullable<JwtOptions['algorithms']> },
+    ...claim !== undefined && { claims: Object.fromEntries(claim.map(claimFromText)) },
     ...tenant !== undefined && { tenants: tenant }
+  }
+}
+
+/** `groups=roles`, or `groups=["realm_access","roles"]`. */
+function claimFromText (text: string): readonly [fact: string, claim: ClaimName] {
+  const [, fact = text, claim = ''] = /^(\w+)=(.*)$/s.exec(text) ?? []
+  try {
+    return [fact, claim.startsWith('[') ? JSON.parse(claim) : claim]
+  } catch {
+    throw new DUAL_AUTH_INVALID_OPTION(`--claim ${fact} must be the name of a claim, or a list of names as JSON`)
   }
 }
 
