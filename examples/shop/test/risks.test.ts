@@ -37,6 +37,7 @@ const refused = [
   { name: 'API_KEY_PEPPERS', value: '2026:1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9', risk: 'weak-secrets' },
   { name: 'API_KEY_PEPPERS', value: '2026:abcdefghijklmnopqrstuvwxyz012345', risk: 'weak-secrets' },
   { name: 'API_KEY_PEPPERS', value: '2026:aabbccddeeffgghhiijjkkllmmnnoopp', risk: 'weak-secrets' },
+  { name: 'PAY_KEY_SECRETS', value: '2026-01:a-third-made-with-openssl-rand-base64-32', risk: 'weak-secrets' },
   { name: 'METRICS_TOKEN', value: 'metricsmetricsmetrics', risk: 'weak-secrets' },
   { name: 'METRICS_TOKEN', value: 'qwertyuiop123456', risk: 'weak-secrets' },
   { name: 'METRICS_TOKEN', value: SECRET, risk: 'shared-secrets' },

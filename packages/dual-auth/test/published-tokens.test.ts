@@ -375,13 +375,22 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'machine', clientId: 'client_01APP', scopes: ['read'] }
   },
   {
-    title: 'Logto: a person',
-    source: 'docs.logto.io/authorization/validate-access-tokens, the claims that it lists',
-    claims: { jti: 'x', sub: '94cb4xwxkzqy', client_id: 'web', scope: 'read write', aud: 'https://api.example.com' },
+    title: 'Logto: a person, with an empty scope',
+    source: 'github.com, tests of Astraios by Paion Data: a token of a tenant at logto.app',
+    claims: { jti: 'WfCj_vt9jcjcYppL1Ul8Q', sub: 'vj8jmpsbrcb9', scope: '', client_id: 'ypon89z8rtrjdg5ta669l', aud: 'http://localhost:8080/v1/data' },
     typ: 'at+jwt',
     alg: 'ES384',
-    options: { provider: 'rfc9068', audience: ['https://api.example.com'], algorithms: ['ES384'] },
-    becomes: { kind: 'user', subject: '94cb4xwxkzqy', username: null, groups: [], scopes: ['read', 'write'] }
+    options: { provider: 'rfc9068', audience: ['http://localhost:8080/v1/data'], algorithms: ['ES384'], userClients: ['ypon89z8rtrjdg5ta669l'] },
+    becomes: { kind: 'user', subject: 'vj8jmpsbrcb9', username: null, groups: [], scopes: [] }
+  },
+  {
+    title: 'Logto: a machine',
+    source: 'github.com, a script of a user that calls the management API of a tenant at logto.app',
+    claims: { jti: 'XDgwxLKpS50MM5mrx6aXt', sub: 'plc6sivdsftm6uxkcjt6d', scope: 'all', client_id: 'plc6sivdsftm6uxkcjt6d', aud: 'https://tenant.logto.app/api' },
+    typ: 'at+jwt',
+    alg: 'ES384',
+    options: { provider: 'rfc9068', audience: ['https://tenant.logto.app/api'], algorithms: ['ES384'], userClients: ['web'] },
+    becomes: { kind: 'machine', clientId: 'plc6sivdsftm6uxkcjt6d', scopes: ['all'] }
   },
   {
     title: 'Duende: a person',

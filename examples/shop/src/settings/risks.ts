@@ -13,7 +13,7 @@ type Risk = typeof RISKS[number]
 type Given = Readonly<Record<string, unknown>>
 
 /** Found in secrets that were copied from examples. */
-const EXAMPLE = /change.?me|replace.?me|example|default|insecure|p[a4]ssw[o0]rd|secret/i
+const EXAMPLE = /change.?me|replace.?me|made.with|example|default|insecure|p[a4]ssw[o0]rd|secret/i
 
 /** The id of the demo's secrets. */
 const DEMO = 'demo'
