@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { anHour } from '../../examples/shop/test/an-hour.ts'
-import { createShop, migrateDirectory, TABLES } from '../../examples/shop/test/build.ts'
+import { createShop } from '../../examples/shop/test/build.ts'
 import { PROVIDER_KINDS, type ProviderKind } from '../../examples/shop/test/strict-provider.ts'
 import { openEmbedded } from '../../examples/shop/src/database/index.ts'
 import { migrate } from '../../examples/shop/src/database/migrate.ts'
-import { packedDatabase } from '../packed-database.ts'
 import type { Client } from './client.ts'
 import { normal } from './normal.ts'
 import { data } from './scene.ts'
@@ -28,7 +27,7 @@ export async function hoursOf (client: Client, place: { readonly folder: string,
 }
 
 async function problemsOf (client: Client, place: { readonly folder: string, readonly node: string }, kind: ProviderKind): Promise<readonly string[]> {
-  const database = await openEmbedded(null, await packedDatabase('shop', TABLES, migrateDirectory))
+  const database = await openEmbedded(null)
   await migrate(database)
   const call = { name: `${client.prefix ?? ''}list_tags`, arguments: { shop_id: await createShop(database, 'hours') } }
   let end = async (): Promise<unknown> => undefined
