@@ -35,7 +35,7 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
     if (!pattern.test(shipped)) throw new RangeError(`the shipped configuration has no ${String(pattern)}`)
     shipped = shipped.replace(pattern, replace)
   }
-  exchange(/^(?: *server 127\.0\.0\.1:\d+ .*;\n)+/m, (lines) => {
+  exchange(/^(?: *server 127\.0\.0\.1:\d+ .*;\n)+/gm, (lines) => {
     const [line = ''] = lines.split('\n')
     return replicas.map((url) => `${line.replace(/127\.0\.0\.1:\d+/, new URL(url).host)}\n`).join('')
   })

@@ -20,7 +20,8 @@ t.test('the program of the documentation runs: official clients repeat the argum
   const line = await runProgram(t, 'headers')
   for (const which of CLIENTS) {
     const client = await connect(t, which, new URL(line.slice(line.indexOf('http'))))
-    t.match((await client.listTools()).tools, [{ inputSchema: { properties: { shop_id: { 'x-mcp-header': 'Shop-Id' } } } }])
+    const [tool] = (await client.listTools()).tools
+    t.strictSame((tool!.inputSchema as { properties: object }).properties, { shop_id: { type: 'string', minLength: 1, ...which !== '1.x' && { 'x-mcp-header': 'Shop-Id' } } }, which)
     for (const value of ['s1', ' é "\r\n', '=?base64?eA==?=', '10']) {
       t.match(await client.callTool({ name: 'list_products', arguments: { shop_id: value } }), { content: [{ text: JSON.stringify([{ shop_id: value }]) }] }, `${which} ${JSON.stringify(value)}`)
     }
@@ -55,7 +56,7 @@ t.test('a header that says something else than the call is refused', async (t) =
     [{ a: 'x' }, undefined, /mcp-param-a is missing, which repeats the argument a/], [{ a: 'x' }, 'y', different], [{ a: 'x' }, 'X', different], [{ a: 'x' }, 'x, y', different], [{ a: 5 }, '0x5', different], [{ a: true }, 'True', different], [{ a: '5' }, '5.0', different],
     [{ a: 'x' }, 'é', unreadable], [{ a: 'x' }, 'x\u0001', unreadable], [{ a: 'x' }, '=?base64?eA?=', unreadable], [{ a: 'x' }, '=?base64?e A=?=', unreadable], [{ a: 'x' }, base64(Buffer.from([0xff])), unreadable], [{ a: 'x' }, '=?BASE64?eA==?=', different],
     [{}, undefined, undefined], [{ a: null }, undefined, undefined], [{}, 'x', /has a value, and the argument a has none/], [{ a: null }, 'x', /has none/],
-    [{}, undefined, undefined, 'mine'], [{}, 'mine', undefined, 'mine'], [{}, 'other', /has none/, 'mine'], [{ a: 'other' }, 'other', undefined, 'mine'],
+    [{}, undefined, undefined, 'mine'], [{}, 'mine', undefined, 'mine'], [{}, 'other', /has none/, 'mine'], [{ a: 'other' }, 'other', undefined, 'mine'], [{ a: 'mine' }, undefined, undefined, 'mine'], [{ a: 'other' }, undefined, undefined, 'mine'], [{ a: 'mine' }, 'other', different, 'mine'],
     // The route refuses these: they are not of its type.
     [{ a: ['x'] }, undefined, undefined], [JSON.parse('{"__proto__":{"a":"x"}}') as Record<string, unknown>, undefined, undefined]
   ]
@@ -82,6 +83,10 @@ t.test('the endpoint compares them for clients of 2026-07-28, whichever way the 
   }
   t.match(await send('x', { id: '1' }, { 'mcp-param-item-id': '1' }), { status: 200, body: { result: { content: [{ text: '{"id":"1"}' }] } } })
   t.match(await send('x', {}, { 'x-shop': '9' }), { status: 200, body: { result: { content: [{ text: '{"id":"9"}' }] } } }, 'a caller whose credential implies it is not asked for the header')
+  t.match(await send('x', { id: '9' }, { 'x-shop': '9' }), { status: 200, body: { result: { content: [{ text: '{"id":"9"}' }] } } }, 'nor does it find the header in its list')
+  const listed = async (headers: Record<string, string>) => (await post(url, { jsonrpc: '2.0', id: 7, method: 'tools/list', params: { _meta: MODERN } }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list', ...headers })).body as { result: { tools: Array<{ inputSchema: { properties: { id: object } } }> } }
+  t.strictSame((await listed({})).result.tools[0]!.inputSchema.properties.id, { type: 'string', minLength: 1, 'x-mcp-header': 'Item-Id' })
+  t.strictSame((await listed({ 'x-shop': '9' })).result.tools[0]!.inputSchema.properties.id, { type: 'string', minLength: 1 })
   t.match(await send('x', {}, { 'x-shop': '9', 'mcp-param-item-id': '8' }), { status: 400, body: { error: { code: -32020 } } }, 'nor may it claim another')
   t.match(await post(url, { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'x', arguments: { id: '1' } } }, { 'mcp-param-item-id': '2' }), { status: 200, body: { result: { content: [{ text: '{"id":"1"}' }] } } }, 'older clients know no such headers')
 })

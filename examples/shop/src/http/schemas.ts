@@ -46,7 +46,8 @@ export const Metadata = Type.Unsafe<Record<string, unknown>>({
   type: 'object', additionalProperties: true, description: `Any JSON object, at most ${MAX_METADATA / 1024} KiB`
 })
 
-export const ShopParams = Type.Object({ shop_id: Uuid() })
+/** Clients of MCP repeat the shop as `Mcp-Param-Shop-Id`, so that a proxy can route and limit by it. */
+export const ShopParams = Type.Object({ shop_id: Type.String({ format: 'uuid', 'x-mcp-header': 'Shop-Id' }) })
 
 /** The fields of every record that the server sets. */
 export const serverFields = {

@@ -38,7 +38,7 @@ export function validateInput (app: FastifyInstance): void {
 
 function withFormats (ajv: Ajv): Ajv {
   // The format of ajv-formats also accepts URNs, which PostgreSQL does not.
-  return formats.default(ajv).addFormat('uuid', UUID)
+  return formats.default(ajv).addFormat('uuid', UUID).addKeyword('x-mcp-header')
 }
 
 /** Compiling the schemas of all routes would take a good part of startup, and few are needed soon. */

@@ -12,7 +12,7 @@ const DECIMAL = /^-?\d+(\.\d+)?$/
 
 /**
  * Compares the arguments of a call with the headers that repeat them, by which a proxy may have routed it.
- * @param implied - the arguments that the caller's credential implies; it need not send those, nor their headers
+ * @param implied - the arguments that the caller's credential implies; it need not send those, and never their headers
  * @returns what is wrong, or undefined
  */
 export function mismatchOf (mirrored: readonly MirroredArgument[], args: Readonly<Record<string, unknown>>, headers: IncomingHttpHeaders, implied: () => Readonly<Record<string, unknown>>): string | undefined {
@@ -25,8 +25,8 @@ export function mismatchOf (mirrored: readonly MirroredArgument[], args: Readonl
       // The client has nothing to repeat. A header that says something else than what the call does would mislead a proxy.
       if (text !== undefined && !isSame(text, valueAt(implied(), path))) return `The header ${header} has a value, and the argument ${path.join('.')} has none`
     } else if (typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean') {
-      if (text === undefined) return `The header ${header} is missing, which repeats the argument ${path.join('.')}`
-      if (!isSame(text, given)) return `The header ${header} and the argument ${path.join('.')} have different values`
+      if (text === undefined && valueAt(implied(), path) === undefined) return `The header ${header} is missing, which repeats the argument ${path.join('.')}`
+      if (text !== undefined && !isSame(text, given)) return `The header ${header} and the argument ${path.join('.')} have different values`
     }
   }
   return undefined

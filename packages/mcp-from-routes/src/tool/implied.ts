@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { McpTool } from '../types.ts'
 import type { ToolInput } from './input.ts'
 import type { JsonSchema } from './json-schema.ts'
+import { withoutHeaders } from './mirrored.ts'
 
 /** Returns the value of an argument for the caller of a request; undefined if nothing implies it. */
 export type ImpliedArgument = (request: FastifyRequest, tool: McpTool) => string | number | boolean | undefined
@@ -29,7 +30,8 @@ export function impliedValues ({ public: tool }: { readonly public: McpTool }, r
   return values
 }
 
-/** Shows tools to one caller: arguments that are implied for it are optional. Each form of a tool is made once. */
+/** Shows tools to one caller: arguments that are implied for it are optional, and it repeats none of
+ * them in a header. Each form of a tool is made once. */
 export function impliedShower<Tool extends { readonly public: McpTool }> (implied: ImpliedArguments): (tool: Tool, request: FastifyRequest) => Tool {
   const made = new WeakMap<Tool, Map<string, Tool>>()
   return (tool, request) => {
@@ -38,7 +40,7 @@ export function impliedShower<Tool extends { readonly public: McpTool }> (implie
     const forms = made.get(tool) ?? new Map<string, Tool>()
     made.set(tool, forms)
     const key = names.join('\n')
-    const form = forms.get(key) ?? { ...tool, public: Object.freeze({ ...tool.public, inputSchema: withOptional(tool.public.inputSchema, names) }) }
+    const form = forms.get(key) ?? { ...tool, public: Object.freeze({ ...tool.public, inputSchema: withOptional(withoutHeaders(tool.public.inputSchema, names), names) }) }
     forms.set(key, form)
     return form
   }

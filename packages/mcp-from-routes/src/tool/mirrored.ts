@@ -46,3 +46,17 @@ export function mirroredArguments (route: string, schema: JsonSchema): readonly 
   visit(schema, [], true)
   return found
 }
+
+/**
+ * The arguments without the headers that repeat them.
+ * @param names - of the arguments; default: all, at any depth
+ */
+export function withoutHeaders (schema: JsonSchema, names?: readonly string[]): JsonSchema {
+  if (!isObject(schema.properties)) return schema
+  const properties = Object.entries(schema.properties).map(([name, property]) => {
+    if (!isObject(property) || names?.includes(name) === false) return [name, property]
+    const { [MIRRORED]: _, ...rest } = property
+    return [name, names === undefined ? withoutHeaders(rest) : rest]
+  })
+  return { ...schema, properties: Object.fromEntries(properties) }
+}

@@ -23,7 +23,7 @@ import type { ToolInput } from './input.ts'
 import { frozenCopy } from './json-schema.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { metaOf } from './meta.ts'
-import { mirroredArguments } from './mirrored.ts'
+import { mirroredArguments, withoutHeaders } from './mirrored.ts'
 import type { MirroredArgument } from './mirrored.ts'
 import { declaredFromRoute, declaresStream, jsonFromRoute, outputFromRoute, withoutPatterns, withoutUnknown } from './output.ts'
 import type { ToolOutput } from './output.ts'
@@ -246,9 +246,14 @@ function declared (response: unknown, readerOf: (prepare?: (part: JsonSchema) =>
   }
 }
 
-/** The tool as `tools/list` shows it. In revision 2026-07-28, tools do not say whether they start tasks. */
-export function definitionOf ({ public: { route, implied, confirm, execution, ...definition } }: Tool, era: Era): ToolDefinition {
-  return era === 'legacy' && execution !== undefined ? { ...definition, execution } : definition
+/**
+ * The tool as `tools/list` shows it. In revision 2026-07-28, tools do not say whether they start tasks; before it, clients
+ * know of no headers that repeat arguments.
+ */
+export function definitionOf ({ mirrored, public: { route, implied, confirm, execution, ...definition } }: Tool, era: Era): ToolDefinition {
+  if (era === 'modern') return definition
+  const inputSchema = mirrored.length === 0 ? definition.inputSchema : withoutHeaders(definition.inputSchema)
+  return { ...definition, inputSchema, ...execution !== undefined && { execution } }
 }
 
 function methodOf ({ method, url }: ExposedRoute): string {
