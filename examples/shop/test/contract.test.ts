@@ -105,28 +105,22 @@ function rehearsal (t: Test) {
   }
 }
 
-for (const { title, from, to, asked, tooLittle } of [
-  { title: 'a tool is renamed', from: "operationId: 'update_tag'", to: "operationId: 'change_tag'", asked: 'major', tooLittle: 'minor' },
+for (const { title, from, to } of [
+  { title: 'a tool is renamed', from: "operationId: 'update_tag'", to: "operationId: 'change_tag'" },
   {
     title: 'an argument is added that every call must have',
     from: 'export const { Input: TagInput, Changes: TagChanges, Record: Tag } = recordSchemas({',
-    to: "export const { Input: TagInput, Changes: TagChanges } = recordSchemas({ colour: Name, name: Name, slug: Slug }, { required: ['colour', 'name'], otherwise: { slug: 'Derived from the name' } });\nexport const { Record: Tag } = recordSchemas({",
-    asked: 'major',
-    tooLittle: 'minor'
+    to: "export const { Input: TagInput, Changes: TagChanges } = recordSchemas({ colour: Name, name: Name, slug: Slug }, { required: ['colour', 'name'], otherwise: { slug: 'Derived from the name' } });\nexport const { Record: Tag } = recordSchemas({"
   },
   {
     title: 'a field of the result is dropped',
     from: 'export const list = listRules(Tag',
-    to: "delete Tag.properties.updated_at;\nTag.required = Tag.required.filter((name) => name !== 'updated_at');\nexport const list = listRules(Tag",
-    asked: 'major',
-    tooLittle: 'minor'
+    to: "delete Tag.properties.updated_at;\nTag.required = Tag.required.filter((name) => name !== 'updated_at');\nexport const list = listRules(Tag"
   },
   {
     title: 'a tool is added',
     from: "app.get('/',",
-    to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: ShopParams, response: { 200: Type.Object({ count: Type.Integer() }) } } }, async () => ({ count: 0 }))\n    app.get('/',",
-    asked: 'minor',
-    tooLittle: 'patch'
+    to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: ShopParams, response: { 200: Type.Object({ count: Type.Integer() }) } } }, async () => ({ count: 0 }))\n    app.get('/',"
   }
 ] as const) {
   t.test(`rehearsal: ${title}`, async (t) => {
@@ -135,13 +129,14 @@ for (const { title, from, to, asked, tooLittle } of [
     const drifted = await run('check')
     t.equal(drifted.code, 1, drifted.said)
     isShown(t, drifted.said)
+    if (title !== 'a tool is added') return
     t.equal((await run('write')).code, 0)
-    changeset(tooLittle)
-    t.match(await run('check'), { code: 1, said: `require ${asked}, but shop rises from` }, 'with a changeset that says too little')
-    changeset(asked)
+    changeset('patch')
+    t.match(await run('check'), { code: 1, said: 'require minor, but shop rises from' }, 'with a changeset that says too little')
+    changeset('minor')
     const enough = await run('check')
-    t.match(enough, { code: 0, said: `require ${asked}, and shop rises from` }, 'with one that says enough')
-    if (asked === 'minor') isShown(t, enough.said)
+    t.equal(enough.code, 0, 'with one that says enough')
+    isShown(t, enough.said)
   })
 }
 
