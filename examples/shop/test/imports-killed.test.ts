@@ -13,6 +13,7 @@ interface Server {
   readonly imports: string
   readonly history: string
   readonly products: string
+  readonly tags: string
   readonly headers: Readonly<Record<string, string>>
   readonly kill: () => Promise<unknown>
 }
@@ -22,7 +23,7 @@ async function open (t: Test, settings: Awaited<ReturnType<typeof seededData>>):
   const { shops: [shop], idp } = readDemo(settings.DATA_DIR)
   const url = `${baseUrl}/shops/${shop!.id}`
   const headers = { authorization: `Bearer ${await machineToken(idp)}` }
-  return { imports: `${url}/imports`, history: `${url}/history`, products: `${url}/products`, headers, kill: async () => await stop('SIGKILL') }
+  return { imports: `${url}/imports`, history: `${url}/history`, products: `${url}/products`, tags: `${url}/tags`, headers, kill: async () => await stop('SIGKILL') }
 }
 
 async function countOf (list: string, headers: Server['headers']): Promise<number> {
@@ -33,7 +34,21 @@ async function countOf (list: string, headers: Server['headers']): Promise<numbe
 
 const ofImport = (history: string, action: string): string => `${history}?filter=${encodeURIComponent(JSON.stringify({ operation: 'import_products', action }))}`
 
-t.test(`the server is killed ${KILLS} times while it imports: no product twice or missing, and one undo takes all back`, async (t) => {
+/** Creates tags and renames them, until the server is gone. */
+async function write (server: Server, acknowledged: Map<string, string>): Promise<void> {
+  for (let count = 0; ; count++) {
+    try {
+      const made = await call('POST', server.tags, { headers: server.headers, body: { name: `Tag ${count}` } })
+      if (made.status === 201) acknowledged.set(made.body.id, `Tag ${count}`)
+      const changed = await call('PATCH', `${server.tags}/${made.body.id}`, { headers: server.headers, body: { name: `Tag ${count} changed` } })
+      if (changed.status === 200) acknowledged.set(made.body.id, `Tag ${count} changed`)
+    } catch {
+      return
+    }
+  }
+}
+
+t.test(`the server is killed ${KILLS} times while it imports: no product twice or missing, no acknowledged write lost, and one undo takes all back`, async (t) => {
   const settings = await seededData(t)
   let server = await open(t, settings)
   const before = await countOf(server.products, server.headers)
@@ -41,6 +56,8 @@ t.test(`the server is killed ${KILLS} times while it imports: no product twice o
   const sent = await fetch(server.imports, { method: 'POST', headers: { ...server.headers, 'content-type': 'text/csv' }, body: file })
   const { id } = await sent.json() as { id: string }
   t.equal(sent.status, 202)
+  const acknowledged = new Map<string, string>()
+  const writing = write(server, acknowledged)
 
   for (let kills = 1; kills <= KILLS; kills++) {
     const enough = SIZE * kills / (KILLS + 2)
@@ -55,6 +72,13 @@ t.test(`the server is killed ${KILLS} times while it imports: no product twice o
     server = await open(t, settings)
   }
   const { headers } = server
+  await writing
+  t.ok(acknowledged.size > 0)
+  for (const [id, name] of acknowledged) {
+    const { body } = await call('GET', `${server.tags}/${id}`, { headers })
+    // A change that was on its way when the process died may have been kept, or not.
+    t.ok(body.name === name || body.name === `${name} changed`, `${name} is there`)
+  }
   let body: { status: string, [name: string]: unknown } = { status: 'running' }
   while (['pending', 'running'].includes(body.status)) {
     ({ body } = await call('GET', `${server.imports}/${id}`, { headers }))
