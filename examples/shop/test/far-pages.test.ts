@@ -24,8 +24,7 @@ const page = async (query: Partial<ListQuery>, by = counts) =>
 
 t.test('a page is the same from whichever end it is read', async (t) => {
   for (const [sort, order] of [
-    ['name', 'name, id'], ['-name', 'name desc, id desc'], ['id', 'id'], ['-id', 'id desc'],
-    ['price_amount', 'price_amount nulls last, id'], ['-price_amount', 'price_amount desc nulls last, id desc']
+    ['name', 'name, id'], ['-id', 'id desc'], ['-price_amount', 'price_amount desc nulls last, id desc']
   ] as const) {
     const { rows: all } = await knex.raw(`select id from products where shop_id = ? order by ${order}`, [shop])
     for (const skip of [999, 1000, 1172, 1173, 1500, SIZE - 26, SIZE - 25, SIZE - 24, SIZE - 1, SIZE, SIZE + 1, 1_000_000]) {

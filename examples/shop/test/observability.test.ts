@@ -232,13 +232,6 @@ t.test('the metrics are for whoever has their token, and are not there without o
   t.equal((await (await build(t, database, idp)).inject({ url: '/metrics', headers: machine })).statusCode, 404)
 })
 
-t.test('two servers in one process count for themselves', async (t) => {
-  const [one, other] = [await build(t, database, idp, { settings: { METRICS_TOKEN } }), await build(t, database, idp, { settings: { METRICS_TOKEN } })]
-  await one.inject('/healthz')
-  const labels = { route: '/healthz' }
-  t.strictSame([valueIn(await scrape(one), 'http_request_duration_seconds_count', labels), valueIn(await scrape(other), 'http_request_duration_seconds_count', labels)], [1, 0])
-})
-
 t.test('traces are made when the standard variables ask for them', async (t) => {
   t.equal(wantsTraces({}), false)
   t.equal(wantsTraces({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }), true)
@@ -335,17 +328,4 @@ t.test('requests to the payment provider and to the identity provider are in the
   const asked = await asking.spans()
   t.match(asked.filter(({ attributes }) => attributes['url.full'] === `${issuer}/introspection`).map((span) => [below(span, asked), span.name]), [['GET /shops/:shop_id/tags', 'POST']])
   t.notMatch(JSON.stringify(asked.map(({ attributes }) => attributes)), 'canary')
-})
-
-t.test('two calls at once are two traces', async (t) => {
-  const { app, base, spans } = await traced(t)
-  const key = await makeKey(app)
-  await Promise.all(['list_tags', 'list_products', 'list_categories'].map(async (name) => await (await callTool(base, { 'x-api-key': key }, name, { shop_id: shop })).text()))
-  const all = await spans()
-  const calls = all.filter(({ name }) => name.startsWith('tools/call '))
-  t.equal(new Set(calls.map((span) => span.spanContext().traceId)).size, 3)
-  for (const call of calls) {
-    const routes = all.filter((span) => span.spanContext().traceId === call.spanContext().traceId && span.name.startsWith('GET /shops'))
-    t.strictSame(routes.map(({ name }) => name), [`GET /shops/:shop_id/${call.name.replace('tools/call list_', '')}`])
-  }
 })

@@ -5,13 +5,11 @@ import type { TLSSocket } from 'node:tls'
 import Fastify from 'fastify'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
-import { LightResponse } from '../src/call/light.ts'
-import { checkLoopback, injectLoopback, lightLoopback } from '../src/call/loopback.ts'
+import { injectLoopback, lightLoopback } from '../src/call/loopback.ts'
 import type { Loopback } from '../src/call/loopback.ts'
 import { Stop } from '../src/call/stop.ts'
 import type { InnerResponse } from '../src/types.ts'
 import type { Teardown } from './build.ts'
-import { build } from './build.ts'
 import { ANIMALS, zoo } from './zoo.ts'
 
 /** An app with routes, and a request from outside that is being answered. */
@@ -272,46 +270,3 @@ for (const [name, loopback] of [['light', lightLoopback], ['inject', injectLoopb
     t.strictSame(seen, ['192.0.2.1', '192.0.2.2'])
   })
 }
-
-t.test('a version of Node.js in which a response without a connection does not work is noticed at startup', async (t) => {
-  t.doesNotThrow(checkLoopback)
-  const proto = LightResponse.prototype
-  const { writeHead, end } = proto
-  const broken: ReadonlyArray<readonly [string, PropertyDescriptorMap]> = [
-    ['it has ended from the start', { writableEnded: { get: () => true } }],
-    ['it never ends', { writableEnded: { get: () => false } }],
-    ['it loses its socket', { socket: { get: () => undefined, set () {} } }],
-    ['it has another status', { writeHead: { value (this: LightResponse) { return writeHead.call(this, 200) } } }],
-    ['it loses its headers', { getHeaderNames: { value: () => [] } }],
-    ['it has another body', { end: { value (this: LightResponse) { return end.call(this, 'd') } } }]
-  ]
-  for (const [title, properties] of broken) {
-    const before = Object.keys(properties).map((name) => [name, Object.getOwnPropertyDescriptor(proto, name)] as const)
-    Object.defineProperties(proto, Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, { ...property, configurable: true }])))
-    try {
-      await t.rejects(async () => { await (await build(t, () => {})).ready() }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_VERSION', message: 'mcp-from-routes does not work with this version of Node.js: a response without a connection cannot be written. Use a version that its README names, or a newer mcp-from-routes' }, title)
-    } finally {
-      for (const [name, property] of before) {
-        if (property === undefined) Reflect.deleteProperty(proto, name)
-        else Object.defineProperty(proto, name, property)
-      }
-    }
-  }
-  t.doesNotThrow(checkLoopback)
-})
-
-t.test('light: a writer has to pause after each 16 KiB', async (t) => {
-  const goOn: boolean[] = []
-  const { app, outer } = await outside(t, (app) => {
-    app.get('/written', async (_request, reply) => {
-      reply.hijack()
-      for (const size of [16_383, 1, 16_383, 1]) {
-        goOn.push(reply.raw.write('x'.repeat(size)))
-        if (goOn.at(-1) === false) await once(reply.raw, 'drain')
-      }
-      reply.raw.end()
-    })
-  })
-  await lightLoopback(app, { method: 'GET', url: '/written', headers: {}, body: undefined, params: new Map() }, { outer, stop: new Stop(), maxBytes: 1_000_000 })
-  t.strictSame(goOn, [true, false, true, false])
-})

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import type { Answer } from '../../src/cli/answer.ts'
-import { bumpFromMessages, messagesInEffect } from '../../src/cli/release.ts'
+import { bumpFromMessages } from '../../src/cli/release.ts'
 import { scratch } from './scratch.ts'
 
 /*
@@ -240,60 +240,6 @@ t.test('moved file: the contract is compared with what it was under its old name
   t.match(await check(moved, { CI: 'true' }), { code: 1, out: /NOT checked: there is no packages\/notes\/api\.json at .*, but packages\/notes\/contract\/tools\.json, which is still here/ }, 'a copy beside the old one begins nothing')
 })
 
-t.test('moved file: in whatever way it was formatted, and whatever it was called', async (t) => {
-  const { tools, commit, check, branch, write, folder, git } = rehearsal(t)
-  const file = 'packages/notes/contract/tools.json'
-  write('packages/notes/tools.contract', JSON.stringify(JSON.parse(readFileSync(join(folder, file), 'utf8'))))
-  write('docs/notes.json', '{ "contract": 1, "of": "work" }')
-  git('rm', '-qr', 'packages/notes/contract')
-  commit()
-  branch('change')
-  git('rm', '-q', 'packages/notes/tools.contract')
-  await tools('a', ['--contract', 'api.json'])
-  commit()
-  t.match(await check(['--contract', 'api.json'], { CI: 'true' }), { code: 1, out: /where it was packages\/notes\/tools\.contract require major/ })
-})
-
-t.test('a contract that moves to another package brings no version along', async (t) => {
-  const { tools, commit, check, branch, write, git } = rehearsal(t)
-  branch('change')
-  write('packages/notes/contract/package.json', '{ "name": "notes-contract", "version": "9.0.0" }')
-  await tools('a')
-  commit()
-  t.match(await check([], { CI: 'true' }), { code: 1, out: /require major, but notes-contract stays 9\.0\.0/ }, 'a package.json beside it')
-  git('mv', 'packages/notes/contract/tools.json', 'packages/notes/contract/api.json')
-  t.match(await check(['--contract', 'contract/api.json'], { CI: 'true' }), { code: 1, out: /where it was .* require major, but notes-contract stays 9\.0\.0/ })
-})
-
-t.test('a contract behind a link is compared where it really is', async (t) => {
-  const { tools, commit, check, branch, folder, changeset } = rehearsal(t)
-  mkdirSync(join(folder, 'contracts'))
-  renameSync(join(folder, 'packages/notes/contract'), join(folder, 'contracts/notes'))
-  symlinkSync('../../contracts/notes', join(folder, 'packages/notes/contract'))
-  commit()
-  branch('change')
-  await tools('a')
-  commit()
-  t.match(await check([], { CI: 'true' }), { code: 1, out: /require major, but notes stays 1\.4\.2/ })
-  changeset('x', 'major')
-  t.match(await check([], { CI: 'true' }), { code: 0, out: /notes rises from 1\.4\.2 to 2\.0\.0/ })
-})
-
-t.test('submodule: the changesets around it have another history', async (t) => {
-  const { tools, commit, check, branch, changeset, folder, git } = rehearsal(t)
-  changeset('theirs', 'major')
-  git('-C', 'packages/notes', 'init', '-q')
-  git('-C', 'packages/notes', 'add', '-A')
-  git('-C', 'packages/notes', 'commit', '-qm', 'x')
-  git('-C', 'packages/notes', 'checkout', '-qb', 'change')
-  await tools('a')
-  t.match(await check(['--own-changeset'], { CI: 'true', CI_COMMIT_BEFORE_SHA: git('-C', 'packages/notes', 'rev-parse', 'HEAD') }), { code: 1, out: /require major, but notes stays 1\.4\.2(.|\n)*Raise the version of notes/ })
-  rmSync(join(folder, 'packages/notes/.git'), { recursive: true })
-  branch('change')
-  commit()
-  t.match(await check([], { CI: 'true' }), { code: 0, out: /rises from 1\.4\.2 to 2\.0\.0/ }, 'within one repository they count')
-})
-
 t.test('lines end as they like', async (t) => {
   const { tools, changeset, check, commit, branch, write, folder, git } = rehearsal(t)
   git('config', 'core.autocrlf', 'true')
@@ -474,15 +420,6 @@ t.test('changelog: what callers must change comes first, as Markdown', async (t)
 `,
     err: ''
   })
-})
-
-t.test('a commit that was reverted asks for nothing', async (t) => {
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40)) as [string, string, string, string]
-  const revert = (id: string): string => `Revert "x"\n\nThis reverts commit ${id}.`
-  const commit = (id: string, message: string) => ({ id, message })
-  t.strictSame(messagesInEffect([commit(c, 'fix: y'), commit(b, revert(a)), commit(a, 'feat!: x')]), ['fix: y'])
-  t.strictSame(messagesInEffect([commit(c, revert(b)), commit(b, revert(a)), commit(a, 'feat!: x')]), ['feat!: x'], 'the revert was reverted')
-  t.strictSame(messagesInEffect([commit(b, revert(d))]), [revert(d)], 'it reverts what was there before')
 })
 
 t.test('what messages of commits ask for', async (t) => {
