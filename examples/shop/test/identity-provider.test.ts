@@ -61,6 +61,12 @@ t.test('a sign-in outlives a restart and the session of the browser, and a revok
   t.equal(await refresh(revoked), 400)
 })
 
+t.test('callbacks are compared as a user pool compares them: port and path count', async t => {
+  const issuer = await start(t)
+  const status = async (callback: string): Promise<number> => (await fetch(authorization(issuer, { redirect_uri: callback }).url, { redirect: 'manual' })).status
+  t.strictSame([await status(redirectUri), await status('http://localhost:7778/callback'), await status('http://localhost:7777/elsewhere')], [303, 400, 400])
+})
+
 t.test('the sign-in page', async t => {
   const issuer = await start(t)
   const redirect = await fetch(authorization(issuer).url, { redirect: 'manual' })

@@ -161,6 +161,19 @@ t.test('an outage that is longer than the keys are kept is 503, not 401', async 
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 503)
 })
 
+t.test('no document is asked for in a compressed form', async t => {
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const asked: unknown[] = []
+  issuer.fault = (request, response) => {
+    asked.push(request.headers['accept-encoding'])
+    response.end(JSON.stringify({ keys: issuer.keys }))
+  }
+  const { app } = await build(t, { issuer })
+  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
+  t.strictSame(asked, ['identity'])
+})
+
 t.test('a key set that is given by its address needs no discovery', async t => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())

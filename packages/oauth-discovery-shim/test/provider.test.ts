@@ -31,6 +31,7 @@ t.test('the document is read once at boot, not for every client', async t => {
 t.test('Entra for several tenants: the document is that of all organizations, and names the placeholder', async t => {
   const base = await serve(t, (request, response) => {
     if (request.url !== '/organizations/v2.0/.well-known/openid-configuration') return response.writeHead(404).end()
+    t.equal(request.headers['accept-encoding'], 'identity', 'a compressed document is not asked for')
     response.end(JSON.stringify(userPool(`${base}/{tenantid}/v2.0`)))
   })
   const app = await build(t, options(`${base}/{tenantid}/v2.0`))
