@@ -106,5 +106,14 @@ export const bugs: readonly Row[] = [
     'call.args'],
   ['a list loses its cursor when a model chooses the fields of its records', 'src/call/fields.ts', 'test/fields.test.ts',
     'name === list ? recordsAt(text, value[0], kept) : text.slice(...value)',
-    "name === list ? recordsAt(text, value[0], kept) : 'null'"]
+    "name === list ? recordsAt(text, value[0], kept) : 'null'"],
+  ['what a client calls tools that do not exist makes measurements without end', 'src/telemetry/observer.ts', 'test/telemetry.test.ts',
+    "...tool !== undefined && { 'gen_ai.tool.name': tool } }",
+    "'gen_ai.tool.name': tool ?? String(paramsOf(request.body).name) }"],
+  ['requests that a route sends belong to the span of the client, not to that of the call', 'src/telemetry/observer.ts', 'test/telemetry.test.ts',
+    '{ ...meta, ...currentTrace() }',
+    '{ ...currentTrace(), ...meta }'],
+  ['a key that passes its shop is refused for a header that its list does not ask for', 'src/call/mirrored.ts', 'test/mirrored.test.ts',
+    'text === undefined && valueAt(implied(), path) === undefined',
+    'text === undefined']
 ]

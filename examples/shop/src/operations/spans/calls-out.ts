@@ -5,7 +5,8 @@ import { SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opente
 interface Sent {
   readonly request: { readonly origin: string | URL, readonly method: string, readonly path: string }
   readonly response?: { readonly statusCode: number }
-  readonly error?: Error & { readonly code?: string }
+  /** Its code is a number if it was aborted. */
+  readonly error?: Error & { readonly code?: unknown }
 }
 
 /**
@@ -41,7 +42,8 @@ export function traceCallsOut (tracer: Tracer): () => void {
       open.get(request)?.end()
     },
     'undici:request:error' ({ request, error }) {
-      open.get(request)?.setAttribute('error.type', error?.code ?? error?.name ?? '_OTHER').setStatus({ code: SpanStatusCode.ERROR }).end()
+      const type = typeof error?.code === 'string' ? error.code : error?.name ?? '_OTHER'
+      open.get(request)?.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR }).end()
     }
   }
   const listeners = Object.entries(onMessage).map(([channel, listen]) => [channel, (message: unknown) => listen(message as Sent)] as const)

@@ -1,8 +1,8 @@
 import { SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opentelemetry/api'
 import type { Database } from '../../database/index.ts'
 
-/** What knex says of a statement. */
-interface Statement { readonly __knexQueryUid: string, readonly sql: string }
+/** What knex says of a statement. BEGIN, COMMIT and ROLLBACK have no id, and knex does not say when they end. */
+interface Statement { readonly __knexQueryUid?: string, readonly sql: string }
 
 /**
  * A span of each statement that a request runs, without its values. Those of timers have none: each would be a trace of its own.
@@ -15,7 +15,7 @@ export function traceStatements ({ knex, engine }: Database, tracer: Tracer): ()
   const server = engine === 'postgres' ? addressOf(String(knex.client.config.connection.connectionString)) : {}
 
   function start ({ __knexQueryUid: id, sql }: Statement): void {
-    if (trace.getActiveSpan() === undefined) return
+    if (id === undefined || trace.getActiveSpan() === undefined) return
     const summary = summaryOf(sql)
     open.set(id, tracer.startSpan(summary, {
       kind: SpanKind.CLIENT,
@@ -24,9 +24,10 @@ export function traceStatements ({ knex, engine }: Database, tracer: Tracer): ()
   }
 
   function end ({ __knexQueryUid: id }: Statement, error?: { readonly code?: string, readonly name: string }): void {
+    if (id === undefined) return
     const span = open.get(id)
-    if (span === undefined) return
     open.delete(id)
+    if (span === undefined) return
     if (error !== undefined) {
       span.setAttribute('error.type', error.code ?? error.name).setStatus({ code: SpanStatusCode.ERROR })
       if (error.code !== undefined) span.setAttribute('db.response.status_code', error.code)
