@@ -1,7 +1,7 @@
 import AdministrationIcon from '@mui/icons-material/AdminPanelSettingsOutlined'
 import OpenIcon from '@mui/icons-material/UnfoldMore'
 import ShopIcon from '@mui/icons-material/StorefrontOutlined'
-import { Button, Divider, ListItemIcon, ListItemText, Menu, MenuItem, OutlinedInput, Typography } from '@mui/material'
+import { Box, Button, Divider, ListItemIcon, ListItemText, Menu, MenuItem, OutlinedInput, Typography } from '@mui/material'
 import { useContext, useState } from 'react'
 import { useNavigate } from 'react-router-dom'
 import { texts } from '../texts.ts'
@@ -22,14 +22,14 @@ export function WorkspaceSwitch () {
   const go = (path: string) => { setAnchor(null); setTyped(''); navigate(path) }
   const isFound = ({ name, slug }: Shop) => `${name} ${slug}`.toLowerCase().includes(typed.toLowerCase())
   const Icon = shop === undefined ? AdministrationIcon : ShopIcon
-  if (!isAdmin && shops.length < 2) return <Typography variant='body2' sx={{ display: 'flex', gap: 1, alignItems: 'center', fontWeight: 650, overflowWrap: 'anywhere' }}><ShopIcon fontSize='small' />{name}</Typography>
+  if (!isAdmin && shops.length < 2) return <Typography variant='body2' component='div' sx={{ display: 'flex', gap: 1, alignItems: 'center', fontWeight: 650, minWidth: 0 }}><ShopIcon fontSize='small' /><OneLine>{name}</OneLine></Typography>
   return (
     <>
       <Button
         color='inherit' startIcon={<Icon />} endIcon={<OpenIcon />} aria-haspopup='menu' aria-expanded={anchor !== null}
         onClick={({ currentTarget }) => setAnchor(currentTarget)} sx={{ fontWeight: 650, minWidth: 0, '& .MuiButton-endIcon': { opacity: 0.6 } }} title={texts.layout.shops}
       >
-        {name}
+        <OneLine>{name}</OneLine>
       </Button>
       <Menu anchorEl={anchor} open={anchor !== null} onClose={() => setAnchor(null)} slotProps={{ paper: { sx: { minWidth: 260, maxHeight: 480 } } }}>
         {isAdmin && [
@@ -52,4 +52,9 @@ export function WorkspaceSwitch () {
       </Menu>
     </>
   )
+}
+
+/** The bar keeps its height on a phone: it lies over the page. */
+function OneLine ({ children }: { readonly children: string }) {
+  return <Box component='span' title={children} sx={{ overflow: 'hidden', textOverflow: 'ellipsis', whiteSpace: 'nowrap' }}>{children}</Box>
 }
