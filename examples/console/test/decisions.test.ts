@@ -87,7 +87,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     const current = Object.fromEntries(Object.keys(request.headers()['content-type'] === 'application/json' ? request.postDataJSON() : {}).map((name) => [name, 'theirs']))
     await route.fulfill({ status: Number(next), json: { message, current: { ...current, updated_at: '2026-01-01T00:00:00.000Z' } } })
   }
-  for (const page of [kim, ada]) for (const path of ['shops', 'admin', 'oauth/grants']) await page.route(`${baseUrl}/${path}/**`, answers)
+  for (const page of [kim, ada]) for (const path of ['shops', 'shops/**', 'admin/**', 'oauth/grants/**']) await page.route(`${baseUrl}/${path}`, answers)
 
   await t.test('what a search for the customer of one account found is done by a button, for that account', async (t) => {
     await goWithin(ada, `${admin}/reconciliation`)
