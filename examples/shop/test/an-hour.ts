@@ -6,7 +6,7 @@ import { makeAdmins } from '../src/users/repository.ts'
 import { type ProviderKind, strictProvider, type StrictProvider } from './strict-provider.ts'
 
 /** What a call came to, and after how many minutes. */
-export interface HourCall { readonly minutes: number, readonly outcome: unknown }
+interface HourCall { readonly minutes: number, readonly outcome: unknown }
 
 /**
  * More than an hour at a shop with the broker, in front of a provider: the clock of both moves on by the life of a token at a
