@@ -23,7 +23,7 @@ const GRACE = 30_000
 /** The processor time of each file when it ran last, in seconds. */
 const TIMES = new URL('../node_modules/.cache/test-times.json', import.meta.url)
 /** How many files a process runs before a new one takes over: it gets slower the more memory it has used. */
-const SHARE = 12
+const SHARE = 24
 /** Their subject is a process that has just started. */
 const FRESH = ['late-import']
 

@@ -31,7 +31,7 @@ for (const line of clientLines) {
       t.strictSame(tools.map(({ name }) => name), toolNames)
       const { tools: ofKey } = await (await connect(t, line, url, key)).listTools() as any
       const withShop = ofKey.map((tool: any) => ({ ...tool, inputSchema: { ...tool.inputSchema, required: ['shop_id', ...tool.inputSchema.required ?? []] } }))
-      t.strictSame(withShop, tools, 'the same for a key, which need not say its shop')
+      t.strictSame(withShop, JSON.parse(JSON.stringify(tools, (name, value) => name === 'x-mcp-header' ? undefined : value)), 'the same for a key, which need not say its shop, in a header neither')
       const ajv = formats.default(new Ajv2020({ strict: false }))
       for (const tool of tools) {
         const { name, description, annotations, inputSchema, outputSchema, _meta } = tool as any
