@@ -81,3 +81,7 @@ export const MCP_FROM_ROUTES_INVALID_SCHEMA = createError(
 /** The file of the option `routes` cannot be read, or an entry of it is wrong. */
 export const MCP_FROM_ROUTES_INVALID_REVIEW = createError<[string, string]>(
   'MCP_FROM_ROUTES_INVALID_REVIEW', '%s cannot be used:%s')
+
+/** The folder of the option `skills` cannot be read, a skill breaks the rules of the format, or a call that it shows is not one of the tools. */
+export const MCP_FROM_ROUTES_INVALID_SKILLS = createError<[string]>(
+  'MCP_FROM_ROUTES_INVALID_SKILLS', 'the skills cannot be served:%s')

@@ -23,6 +23,10 @@ import type { TaskRules } from './task/rule.ts'
 import { resourceReader } from './resource/read.ts'
 import type { Resource } from './resource/resources.ts'
 import { taskSealer } from './task/seal.ts'
+import { problemsOfCalls } from './skill/check.ts'
+import { skillFrom } from './skill/entry.ts'
+import type { McpSkill } from './skill/entry.ts'
+import { checkSkills, readSkills } from './skill/skills.ts'
 import { observerFrom } from './telemetry/observer.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { remarkOnRoutes, remarkOnTools } from './tool/remarks.ts'
@@ -44,6 +48,7 @@ export type { ConfirmStore } from './confirm/store.ts'
 export type { McpRouteTask, WorkStatus } from './task/config.ts'
 export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
 export type { McpRouteResource, ResourceDefinition } from './resource/config.ts'
+export type { McpSkill } from './skill/entry.ts'
 export type { McpViewPolicy } from './view/policy.ts'
 export type { Visibility } from './view/config.ts'
 export type { ToolFields } from './tool/fields.ts'
@@ -61,6 +66,8 @@ declare module 'fastify' {
     readonly mcpTools: readonly McpTool[]
     /** The resources as clients see them, sorted by their URIs and frozen. Empty until the application is ready. */
     readonly mcpResources: readonly ResourceDefinition[]
+    /** The skills, sorted by their URIs and frozen; empty without the option `skills`. */
+    readonly mcpSkills: readonly McpSkill[]
     /** The server card as it is sent; undefined without the option `card`. */
     readonly mcpCard: ServerCard | undefined
   }
@@ -87,15 +94,18 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const earlier = routesSoFar(app)
   const isReview = REVIEWS.hasSubscribers
   const reviewed = settings.routes === undefined || isReview ? NOT_REVIEWED : await readReviewed(settings.routes)
+  const skills = settings.skills === undefined || isReview ? [] : await readSkills(pathOf(settings.skills))
   const reader = toolReader(app, settings)
   let tools: ReadonlyMap<string, Tool> = new Map()
   let rules: TaskRules = new Map()
+  const entries: readonly McpSkill[] = Object.freeze(skills.map(skillFrom))
   let resources: readonly Resource[] = []
   let definitions: readonly ResourceDefinition[] = Object.freeze([])
   let list: readonly McpTool[] = Object.freeze([])
 
   app.decorate('mcpTools', { getter: () => list })
   app.decorate('mcpResources', { getter: () => definitions })
+  app.decorate('mcpSkills', { getter: () => entries })
   app.decorate('mcpCard', settings.card?.sent)
   const routes = collectRoutes(app, settings, reviewed, isReview)
   guardCalls(app)
@@ -112,10 +122,10 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     sealer: taskSealer(settings),
     follower: follower(app, settings, maxParamLengthOf(app))
   }
-  mountEndpoint(app, accessTo(() => tools, () => resources, settings, shared))
+  mountEndpoint(app, accessTo(() => tools, () => resources, () => skills, settings, shared))
   if (settings.card !== undefined) mountCard(app, settings.path, settings.card.sent, settings.card.config)
   const sets = toolSets(settings)
-  for (const { path, tools, resources } of sets) mountEndpoint(app, accessTo(tools, resources, { ...settings, path }, shared))
+  for (const { path, tools, resources } of sets) mountEndpoint(app, accessTo(tools, resources, () => [], { ...settings, path }, shared))
 
   app.addHook('onReady', async () => {
     if (isReview) return review()
@@ -130,6 +140,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     rules = taskRules(tools.values(), routes.known.splice(0), earlier ?? [])
     checkOthers(routes.others.splice(0))
     remarkOnTools(app.log, [...tools.values()], rules.size > 0, settings)
+    checkSkills(await problemsOfCalls(skills, [...tools.values()].map((tool) => tool.public)))
     for (const set of sets) set.fill(tools, resources)
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })

@@ -163,6 +163,11 @@ export interface McpFromRoutesOptions {
    */
   readonly sets?: Readonly<Record<string, ToolSet>>
   /**
+   * The folder of the skills (SEP-2640): each of its folders with a `SKILL.md` is one. A relative string is relative to the
+   * working directory. They are read at startup, where every call that they show is checked. Default is none.
+   */
+  readonly skills?: string | URL
+  /**
    * Serves a server card at `<path>/server-card`, for catalogs and clients that have not connected yet (SEP-2127, a draft).
    * Everybody can read it. Default is none.
    */
@@ -182,8 +187,9 @@ export interface McpFromRoutesOptions {
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'card' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'telemetry' | 'toJsonSchema'>> {
+export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'card' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'skills' | 'telemetry' | 'toJsonSchema'>> {
   readonly routes: McpFromRoutesOptions['routes']
+  readonly skills: McpFromRoutesOptions['skills']
   readonly toJsonSchema: McpFromRoutesOptions['toJsonSchema']
   readonly bodyLimit: McpFromRoutesOptions['bodyLimit']
   /** As it is sent, with the config of its routes. */
@@ -217,7 +223,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
     allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, telemetry, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', fields = false, sets = {}, card, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
+    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', fields = false, sets = {}, skills, card, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
@@ -227,6 +233,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
   checkSets(path, sets)
   check(routes === undefined || isFilled(routes) || Reflect.get(Object(routes), 'protocol') === 'file:', 'routes', 'must be the path or the file: URL of a review file')
+  check(skills === undefined || isFilled(skills) || Reflect.get(Object(skills), 'protocol') === 'file:', 'skills', 'must be the path or the file: URL of a folder')
   check(isFilled(exposedTag) && exposedTag !== RESOURCE_TAG, 'exposedTag', `must be a non-empty string other than ${RESOURCE_TAG}`)
   check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a non-empty string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {
@@ -281,6 +288,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     output,
     fields,
     sets: Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, { ...set, path: withoutSlash(set.path) }])),
+    skills,
     card: card === undefined ? undefined : { sent: cardFrom(card, { path, serverInfo, versions: PROTOCOL_VERSIONS }, (holds, problem) => check(holds, 'card', problem)), config: card.config },
     trustSerializer,
     toJsonSchema

@@ -8,6 +8,7 @@ import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
 import { REVIEWS } from '../review/review.ts'
 import type { ReviewMessage } from '../review/review.ts'
 import type { ResourceDefinition } from '../resource/config.ts'
+import type { McpSkill } from '../skill/entry.ts'
 import type { McpTool } from '../types.ts'
 
 /** What is used of a Fastify app. */
@@ -16,6 +17,7 @@ interface App {
   close: () => PromiseLike<unknown>
   readonly mcpTools?: readonly McpTool[]
   readonly mcpResources?: readonly ResourceDefinition[]
+  readonly mcpSkills?: readonly McpSkill[]
   readonly mcpCard?: ServerCard
   readonly server?: unknown
 }
@@ -27,9 +29,9 @@ interface App {
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
-  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [], mcpCard }) => {
+  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [], mcpSkills = [], mcpCard }) => {
     if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
-    return contractFromTools(mcpTools, { resources: mcpResources, ...mcpCard && { card: mcpCard } })
+    return contractFromTools(mcpTools, { resources: mcpResources, skills: mcpSkills, ...mcpCard && { card: mcpCard } })
   })
 }
 

@@ -13,6 +13,7 @@ export type PublishedByUri = ReadonlyMap<string, Published>
 /** What there is beside tools, by the key of the file, with the word for one, and whom a change of a field breaks or concerns. */
 export const KINDS = {
   cards: { one: 'server card', removed: 'catalogs that know it by this name lose it', breaking: {}, minor: {} },
+  skills: { one: 'skill', removed: 'clients that load it by its URI fail', breaking: {}, minor: {} },
   resources: { one: 'resource', removed: 'clients that read it by its URI fail', breaking: { mimeType: 'clients that read the old media type find another' }, minor: { _meta: 'hosts let the view do something else, and may have to admit it again' } }
 } as const satisfies Record<string, { readonly one: string, readonly removed: string, readonly breaking: Readonly<Record<string, string>>, readonly minor: Readonly<Record<string, string>> }>
 

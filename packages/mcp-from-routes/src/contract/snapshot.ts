@@ -38,15 +38,16 @@ const ALL_KINDS = Object.keys(KINDS) as readonly Kind[]
 /** What an app publishes beside its tools. */
 export interface PublishedBeside {
   readonly resources?: ReadonlyArray<{ readonly uri: string }>
+  readonly skills?: ReadonlyArray<{ readonly uri: string }>
   readonly card?: Readonly<Record<string, unknown>> & { readonly name: string }
 }
 
 /**
  * @param tools - `app.mcpTools` of an app that is ready
- * @param beside - its `mcpResources` and `mcpCard`; default: none
+ * @param beside - its `mcpResources`, `mcpSkills` and `mcpCard`; default: none
  */
-export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>, { resources = [], card }: PublishedBeside = {}): Contract {
-  const more: Readonly<Record<Kind, PublishedByUri>> = { resources: publishedByUri(resources), cards: card === undefined ? new Map() : cardByName(card) }
+export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>, { resources = [], skills = [], card }: PublishedBeside = {}): Contract {
+  const more: Readonly<Record<Kind, PublishedByUri>> = { resources: publishedByUri(resources), skills: publishedByUri(skills), cards: card === undefined ? new Map() : cardByName(card) }
   return withPublished(new Map(tools.map(({ name, route, ...tool }) => {
     checkedTool(tool, name, 'the list of tools')
     const declared = route?.output

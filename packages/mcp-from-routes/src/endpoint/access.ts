@@ -8,6 +8,7 @@ import type { ReadResource } from '../resource/read.ts'
 import type { Resource } from '../resource/resources.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { impliedShower, impliedValues } from '../tool/implied.ts'
+import type { ServedSkill } from '../skill/skills.ts'
 import type { Tool } from '../tool/tool.ts'
 import { tasksOf } from './tasks/tasks.ts'
 import type { TaskSettings, Tasks } from './tasks/tasks.ts'
@@ -34,6 +35,9 @@ export interface Access {
   /** What the host says about a client's use of a tool, or of the resource that its route is. */
   readonly accessOf: (tool: Tool, request: FastifyRequest) => ToolAccess | Promise<ToolAccess>
   readonly read: ReadResource
+  readonly skills: () => readonly ServedSkill[]
+  /** The tool of that name, whoever may use it. */
+  readonly toolNamed: (name: string) => Tool | undefined
 }
 
 /** What all endpoints of a server share. */
@@ -43,7 +47,7 @@ export interface Shared extends Pick<Access, 'call' | 'read' | 'refused' | 'veri
  * @param tools - the tools by name, in the order of their names, once the application is ready
  * @param resources - sorted by their URIs, once the application is ready
  */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], settings: Settings, { call, read, refused, verifyState, ...work }: Shared): Access {
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], skills: Access['skills'], settings: Settings, { call, read, refused, verifyState, ...work }: Shared): Access {
   const { canUse, impliedArguments, toolTimeout } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
@@ -69,5 +73,5 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
     if (wrong !== undefined) refused(request, HEADER_MISMATCH, tool.public.name)
     return wrong
   }
-  return { settings, isPerClient, mismatch, call, read, refused, resources, accessOf, verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  return { settings, isPerClient, mismatch, call, read, refused, resources, skills, accessOf, toolNamed: (name) => tools().get(name), verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

@@ -10,6 +10,7 @@ import { isTemplate, resourceAt } from '../resource/resources.ts'
 import type { FoundResource } from '../resource/resources.ts'
 import type { Era } from '../types.ts'
 import type { Access } from './access.ts'
+import { serveSkills, shelfOf } from './skills.ts'
 
 /** A message about resources. */
 interface ResourceMessage {
@@ -19,8 +20,11 @@ interface ResourceMessage {
   readonly refuse: (result: ToolResult) => void
 }
 
-/** Serves the resources that the client of a message may read. There is one page of each list. */
-export function serveResources (server: Server, { resources, accessOf, read, settings: { cacheTtl, cacheScope } }: Access, { era, outer, stop, refuse }: ResourceMessage): void {
+/** Serves the resources and skills that the client of a message may read. There is one page of each list. */
+export function serveResources (server: Server, access: Access, { era, outer, stop, refuse }: ResourceMessage): void {
+  const { resources, accessOf, read, settings: { cacheTtl, cacheScope } } = access
+  const shelf = shelfOf(access, outer)
+  if (access.skills().length > 0) serveSkills(server, access, shelf, era, outer)
   const hints = { ttlMs: cacheTtl, cacheScope }
   const hinted = <T extends object>(result: T, own = hints): T => era === 'modern' ? { ...result, ...own } : result
 
@@ -36,9 +40,13 @@ export function serveResources (server: Server, { resources, accessOf, read, set
     return resource !== undefined && [true, 'unlisted'].includes(await accessOf(resource.resource, outer)) ? resource : undefined
   }
 
-  server.setRequestHandler('resources/list', async ({ params }) => hinted({ resources: [...await fromHost(outer, () => listed(params, false))] }))
+  server.setRequestHandler('resources/list', async ({ params }) => hinted({
+    resources: await fromHost(outer, async () => [...await listed(params, false), ...(await shelf.listed()).map(({ entry: { uri, frontmatter: { name, description } } }) => ({ uri, name, description, mimeType: 'text/markdown' }))])
+  }))
   server.setRequestHandler('resources/templates/list', async ({ params }) => hinted({ resourceTemplates: (await fromHost(outer, () => listed(params, true))).map(({ uri, ...definition }) => ({ uriTemplate: uri, ...definition })) }))
   server.setRequestHandler('resources/read', async ({ params: { uri, _meta: meta } }) => await fromHost(outer, async () => {
+    const file = await shelf.file(uri)
+    if (file !== undefined) return hinted({ contents: [file] })
     const resource = await found(uri)
     // A hidden one is as one that does not exist.
     if (resource === undefined) throw new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}`)

@@ -19,6 +19,7 @@ import { askingFrom, inputRequiredFrom } from './asking.ts'
 import { fromHost } from './from-host.ts'
 import { pageOf } from './list.ts'
 import { serveResources } from './resources.ts'
+import { SKILLS_EXTENSION } from './skills.ts'
 import { listensToTasks, missingTasks, noTask, taskRequestOf, TASKS_EXTENSION } from './tasks/request.ts'
 import { TASK_PARAMS } from './tasks/tasks.ts'
 import type { Tasks } from './tasks/tasks.ts'
@@ -88,7 +89,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
   const server = new Server(serverInfo, {
-    capabilities: { tools: {}, ...access.resources().length > 0 && { resources: {} }, ...taskCapabilities(era, tasks.offered()) },
+    capabilities: { tools: {}, ...hasResources(access) && { resources: {} }, ...extendedBy(taskCapabilities(era, tasks.offered()), access) },
     requestState: { verify: access.verifyState },
     cacheHints: { 'tools/list': cache, 'server/discover': cache },
     ...instructions !== undefined && { instructions }
@@ -124,8 +125,17 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     return resultFor(workResult(tool, result)) as CallToolResult
   })
   if (message !== undefined && tasks.offered().tasks) serveTasks(server, era, message, tasks)
-  if (message !== undefined && access.resources().length > 0) serveResources(server, access, { era, outer: message.outer, stop: message.stop, refuse: (result) => { message.refused = result } })
+  if (message !== undefined && hasResources(access)) serveResources(server, access, { era, outer: message.outer, stop: message.stop, refuse: (result) => { message.refused = result } })
   return server
+}
+
+/** Files of skills are resources too. */
+function hasResources ({ resources, skills }: Access): boolean {
+  return resources().length > 0 || skills().length > 0
+}
+
+function extendedBy (capabilities: ServerCapabilities, { skills }: Access): ServerCapabilities {
+  return skills().length === 0 ? capabilities : { ...capabilities, extensions: { ...capabilities.extensions, [SKILLS_EXTENSION]: {} } }
 }
 
 /** Lists of tasks are not offered: the server keeps nothing that it could list. */

@@ -128,6 +128,6 @@ const WITHOUT_BATCHES = '2025-06-18'
  */
 export function batchRefusal (messages: readonly unknown[], version: string | undefined): string | undefined {
   if (version !== undefined && version >= WITHOUT_BATCHES) return `Invalid Request: revision ${WITHOUT_BATCHES} and later have no batches`
-  const calls = messages.filter((message) => isObject(message) && typeof message.method === 'string' && /^(?:tools|tasks|resources)\//.test(message.method))
-  return calls.length > 1 ? 'Invalid Request: a batch may hold one request for tools, tasks or resources' : undefined
+  const calls = messages.filter((message) => isObject(message) && typeof message.method === 'string' && /^(?:tools|tasks|resources|skills)\//.test(message.method))
+  return calls.length > 1 ? 'Invalid Request: a batch may hold one request for tools, tasks, resources or skills' : undefined
 }
