@@ -6,6 +6,7 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { contractFromText, contractFromTools, diffContracts, textFromContract, textOfFinding } from '../src/contract/index.ts'
 import type { McpFromRoutesOptions } from '../src/index.ts'
+import { readSkills } from '../src/skill/skills.ts'
 import { build, CLIENTS, connect, listen, post } from './build.ts'
 import { runProgram } from './program.ts'
 
@@ -113,7 +114,7 @@ t.test('a folder that breaks the rules of the format stops the start', async (t)
     [{ one: { 'SKILL.md': front('one'), folder: t.fixture('symlink', '/etc') } }, /symlinks/], [{ one: { 'SKILL.md': t.fixture('symlink', '../two.md') }, 'two.md': front('one') }, /symlinks/],
     [{ one: { ...many, 'SKILL.md': front('one') } }, /512/], [{ one: { 'SKILL.md': front('one'), 'large.bin': Buffer.alloc(16 * 1024 * 1024) } }, /16777216|16 MiB/]
   ]
-  for (const [index, [folder, message]] of cases.entries()) await t.rejects(build(t, route, { skills: t.testdir({ [index]: folder }) + `/${index}` }), { code: 'MCP_FROM_ROUTES_INVALID_SKILLS', message })
+  for (const [index, [folder, message]] of cases.entries()) await t.rejects(readSkills(t.testdir({ [index]: folder }) + `/${index}`), { code: 'MCP_FROM_ROUTES_INVALID_SKILLS', message })
   await t.rejects(build(t, route, { skills: '/nowhere/at/all' }), { code: 'MCP_FROM_ROUTES_INVALID_SKILLS', message: /cannot be listed/ })
   await t.rejects(build(t, route, { skills: '' }), { code: 'MCP_FROM_ROUTES_INVALID_OPTION' })
 })
