@@ -12,8 +12,8 @@ root.teardown(async () => { for (const { pglite } of spare) await pglite.close()
 /** The tables of the host, apart from what migrations write. */
 const TABLES = "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname !~ '^knex_'"
 
-/** What tests may change besides rows. The number of the latest change of a catalog tells of any. */
-const CATALOGS = ['pg_attribute', 'pg_constraint', 'pg_db_role_setting', 'pg_index', 'pg_namespace', 'pg_proc', 'pg_statistic', 'pg_trigger']
+/** What tests may change besides rows, and what migrations have written. The number of the latest change of a catalog tells of any. */
+const CATALOGS = ['knex_migrations', 'pg_attribute', 'pg_constraint', 'pg_db_role_setting', 'pg_index', 'pg_namespace', 'pg_proc', 'pg_statistic', 'pg_trigger']
 const CATALOG = [
   ...CATALOGS.map((name) => `select '${name}', count(*), max(xmin::text::bigint) from ${name}`),
   "select sequencename, last_value, null from pg_sequences where schemaname = 'public'"
