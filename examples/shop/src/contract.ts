@@ -15,5 +15,5 @@ export default async function appOfContract ({ onRoute = () => {}, importTools =
     MCP_ENABLED: true, MCP_IMPORTS_ENABLED: importTools, IDP_ISSUER: 'http://localhost:1', API_KEY_PEPPERS: NOTHING, PAY_KEY_SECRETS: NOTHING
   })
   const database = knex({ client: 'pg' })
-  return await buildApp({ config, database: { engine: 'postgres', knex: database, logTo: () => {}, close: async () => await database.destroy() }, logger: false, onRoute })
+  return await buildApp({ config, database: { engine: 'postgres', knex: database, log: { warn: () => {}, error: () => {} }, logTo: () => {}, close: async () => await database.destroy() }, logger: false, onRoute })
 }

@@ -118,6 +118,12 @@ export const SHOP_DATABASE_UNSUITABLE = createError('SHOP_DATABASE_UNSUITABLE', 
 /** Values that are no times would be taken for times that are not set. */
 export const SHOP_NO_INSTANT = createError('SHOP_NO_INSTANT', 'The database wrote a time as %s, which is not ISO 8601: does a pooler drop DateStyle?')
 
+/** At startup, and from commands. Others hold locks on the tables that a migration changes. */
+export const SHOP_MIGRATION_BLOCKED = createError(
+  'SHOP_MIGRATION_BLOCKED',
+  'Migration %s did not get its locks within %s seconds, and changed nothing. %sRun it again when that transaction is over, or end its session with pg_terminate_backend'
+)
+
 /** At startup, and from commands. Migrations are pending. */
 export const SHOP_MIGRATIONS_PENDING = createError(
   'SHOP_MIGRATIONS_PENDING',

@@ -16,6 +16,9 @@ export const migrateTables: Command = {
         return { code: pending.length === 0 ? 0 : 1, stdout: pending.length === 0 ? 'Up to date\n' : `Pending: ${pending.join(', ')}\n`, stderr: '' }
       }
       await refuseUnsuitable(database.knex)
+      // At once: it may wait for long.
+      const tell = (line: string): void => { process.stderr.write(`${line}\n`) }
+      database.logTo({ warn: tell, error: tell })
       const done = await migrate(database)
       return { code: 0, stdout: done.length === 0 ? 'Already up to date\n' : `Done: ${done.join(', ')}\n`, stderr: '' }
     } finally {

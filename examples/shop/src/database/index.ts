@@ -17,7 +17,9 @@ import { guardedPostgresClient } from './transaction-guard.ts'
 export interface Database {
   readonly engine: 'postgres' | 'embedded'
   readonly knex: Knex
-  /** Sets where the driver logs problems with its connections. */
+  /** For problems with connections and migrations. */
+  readonly log: DatabaseLog
+  /** Sets where {@link Database.log} writes. Default: nowhere. */
   logTo (log: DatabaseLog): void
   /** Closes the connections, and the embedded engine with its directory's lock. */
   close (): Promise<void>
@@ -72,7 +74,7 @@ export function openPostgres (url: string, { namedStatements = true }: Statement
     compileSqlOnError: false
   })
   db.userParams = { namedStatements }
-  return { engine: 'postgres', knex: db, logTo, close: async () => await db.destroy() }
+  return { engine: 'postgres', knex: db, log, logTo, close: async () => await db.destroy() }
 }
 
 /**
@@ -103,7 +105,7 @@ export async function openEmbedded (dataDir: string | null, engine?: PGlite): Pr
       if (engine === undefined) await pglite.close()
       unlock()
     }
-    return { engine: 'embedded', knex: db, logTo, close }
+    return { engine: 'embedded', knex: db, log, logTo, close }
   } catch (error) {
     unlock()
     throw error
@@ -124,7 +126,7 @@ async function openDirectory (dataDir: string): Promise<PGlite> {
 }
 
 /** knex needs its logger before the app has one; without any, it writes to standard output. */
-function relay (): { log: Knex.Logger, logTo: Database['logTo'] } {
+function relay (): { log: DatabaseLog & Knex.Logger, logTo: Database['logTo'] } {
   let target: DatabaseLog | undefined
   return {
     log: {

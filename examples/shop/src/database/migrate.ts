@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { SHOP_MIGRATIONS_PENDING, SHOP_MIGRATIONS_POOLED } from '../errors.ts'
+import { SHOP_MIGRATION_BLOCKED, SHOP_MIGRATIONS_PENDING, SHOP_MIGRATIONS_POOLED } from '../errors.ts'
 import { migrations } from '../migrations/index.ts'
-import type { Database } from './index.ts'
+import type { Database, DatabaseLog } from './index.ts'
+import { LOCK_LIMIT, MIGRATING, watchLockWaits } from './lock-waits.ts'
 import { losesSessions } from './pooler.ts'
+import { metLock } from './tried.ts'
 
 /** An arbitrary number for the advisory lock, unlike those of other applications on the database. */
 const LOCK = 7_300_001
@@ -11,34 +13,34 @@ const LOCK = 7_300_001
 /** Between two attempts to get the lock, in milliseconds. */
 const POLL = 200
 
-const settings: Knex.MigratorConfig = {
-  migrationSource: {
-    getMigrations: async () => Object.keys(migrations),
-    getMigrationName: (name) => name as string,
-    getMigration: async (name) => {
-      const { up, down, online = false } = migrations[name as string]!
-      return online ? { up, down, config: { transaction: false } } : { up: unhurried(up), down: unhurried(down) }
-    }
-  }
-}
+/** How long a statement of a migration waits for a lock, in milliseconds: calls that need the same table wait behind it. */
+const LOCK_WAIT = 500
 
-/** Migrating a large table may take longer than the time limit of statements. */
-function unhurried (change: (knex: Knex) => Promise<void>) {
-  return async (trx: Knex): Promise<void> => {
-    await trx.raw('set local statement_timeout = 0')
-    await change(trx)
-  }
+/** Between two tries of a migration that did not get its locks, in milliseconds: calls go on meanwhile. */
+const PAUSE = 1000
+
+/** As knex makes it, which ran the migrations of earlier versions. */
+const TABLE = 'create table if not exists knex_migrations (id serial primary key, name varchar(255), batch integer, migration_time timestamptz)'
+
+export interface MigrateOptions {
+  /** How long each migration tries to get its locks, in milliseconds. Default: ten minutes. */
+  readonly limit?: number
 }
 
 /**
  * Brings the tables up to date. Several processes may call it at the same time: they take turns with an advisory lock. They
  * poll it, since a session that waits for it in PostgreSQL holds a snapshot that blocks `CREATE INDEX CONCURRENTLY`.
  *
+ * A migration that meets a lock of others rolls back and tries again, so that calls never wait behind it for long. What was
+ * migrated before stays, if one fails.
+ *
  * @returns the names of the migrations that this call ran
  * @throws {@link SHOP_MIGRATIONS_POOLED}
+ * @throws {@link SHOP_MIGRATION_BLOCKED}
  */
-export async function migrate ({ engine, knex }: Database): Promise<readonly string[]> {
-  if (engine === 'embedded') return await runMigrations(knex) // the lock of the directory is enough
+export async function migrate ({ engine, knex, log }: Database, { limit = LOCK_LIMIT }: MigrateOptions = {}): Promise<readonly string[]> {
+  // The lock of the directory is enough, and nobody else has a lock.
+  if (engine === 'embedded') return await runMigrations(knex, async (_name, run) => { await run() })
   const pending = await pendingMigrations(knex)
   if (pending.length === 0) return []
   // Behind such a pooler the lock would stay on a connection that others use, and so would a time limit that was lifted.
@@ -47,7 +49,7 @@ export async function migrate ({ engine, knex }: Database): Promise<readonly str
   try {
     while (!await tryLock(knex, connection)) await sleep(POLL)
     try {
-      return await runMigrations(knex)
+      return await runMigrations(knex, async (name, run) => { await patiently(knex, log, limit, name, run) })
     } finally {
       await knex.raw('select pg_advisory_unlock(?)', [LOCK]).connection(connection)
     }
@@ -67,12 +69,50 @@ async function tryLock (knex: Knex, connection: unknown): Promise<boolean> {
   return rows[0].locked
 }
 
-async function runMigrations (knex: Knex): Promise<readonly string[]> {
-  if ((await pendingMigrations(knex)).length === 0) return []
-  // A killed process leaves knex's own lock, a row, behind; ours ends with the connection.
-  await knex.migrate.forceFreeMigrationsLock(settings)
-  const [, names] = await knex.migrate.latest(settings)
+/** @param around - runs a migration, which it may repeat */
+async function runMigrations (knex: Knex, around: (name: string, run: () => Promise<void>) => Promise<void>): Promise<readonly string[]> {
+  const names = await pendingMigrations(knex)
+  if (names.length === 0) return []
+  await knex.raw(TABLE)
+  const { batch } = await knex('knex_migrations').first(knex.raw('coalesce(max(batch), 0) + 1 as batch'))
+  for (const name of names) await around(name, async () => { await runMigration(knex, name, batch) })
   return names
+}
+
+async function runMigration (knex: Knex, name: string, batch: number): Promise<void> {
+  const { up, online = false } = migrations[name]!
+  const record = async (on: Knex): Promise<void> => { await on('knex_migrations').insert({ name, batch, migration_time: on.fn.now() }) }
+  if (online) {
+    await up(knex)
+    await record(knex)
+    return
+  }
+  await knex.transaction(async (trx) => {
+    // Migrating a large table may take longer than the time limit of statements.
+    await trx.raw("select set_config('statement_timeout', '0', true), set_config('lock_timeout', ?, true), set_config('application_name', ?, true)", [`${LOCK_WAIT}`, MIGRATING])
+    await up(trx)
+    await record(trx)
+  })
+}
+
+/** @throws {@link SHOP_MIGRATION_BLOCKED} */
+async function patiently (knex: Knex, log: DatabaseLog, limit: number, name: string, run: () => Promise<void>): Promise<void> {
+  const end = performance.now() + limit
+  const waits = watchLockWaits(knex, log, name)
+  try {
+    for (;;) {
+      try {
+        await run()
+        return
+      } catch (error) {
+        if (!metLock(error)) throw error
+        if (performance.now() > end) throw new SHOP_MIGRATION_BLOCKED(name, limit / 1000, waits.last === undefined ? '' : `The lock of ${waits.last} was in its way. `)
+        await sleep(PAUSE)
+      }
+    }
+  } finally {
+    await waits.stop()
+  }
 }
 
 /**

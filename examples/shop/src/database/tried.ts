@@ -19,3 +19,8 @@ export async function tried<Result> (work: () => Promise<Result>): Promise<Resul
     }
   }
 }
+
+/** Whether a migration failed only because of the locks of others. */
+export function metLock (error: unknown): boolean {
+  return ['55P03', '40P01', '40001'].includes((error as { code?: string }).code ?? '')
+}

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { RECORDS, usageFunctions } from './009-shop-usage.ts'
 import type { Migration } from './migration.ts'
@@ -8,10 +7,6 @@ import type { Migration } from './migration.ts'
  * statement that changes records leaves a line, also if their size stays the same: the ids of a table's lines are the state
  * that its records are in, and a count is true as long as they are.
  */
-
-/** How long writers may have to wait for this migration to get its locks, and how long it lets them work before it tries again; in milliseconds. */
-const PATIENCE = 500
-const ATTEMPTS = 240
 
 const TABLES = Object.keys(RECORDS)
 
@@ -38,21 +33,9 @@ async function replaceFunctions (knex: Knex, { from, kinds }: { readonly from: s
   await knex.raw(`drop function use_quota(${from}); ${usageFunctions({ kinds })}`)
 }
 
-/**
- * Keeps writers out until the migration ends. While it waits for those that are at work, others wait behind it; so it gives
- * up soon, and tries again.
- */
+/** Keeps writers out until the migration ends. */
 async function lockRecords (knex: Knex): Promise<void> {
-  await knex.raw(`set local lock_timeout = ${PATIENCE}`)
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await knex.transaction(async (trx) => { await trx.raw(`lock table shops, ${TABLES.join(', ')} in share row exclusive mode`) })
-      return
-    } catch (error) {
-      if ((error as { code?: string }).code !== '55P03' || attempt === ATTEMPTS) throw error
-      await sleep(PATIENCE)
-    }
-  }
+  await knex.raw(`lock table shops, ${TABLES.join(', ')} in share row exclusive mode`)
 }
 
 export const countedLists: Migration = { up, down }

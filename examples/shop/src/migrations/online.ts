@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { LOCK_LIMIT, MIGRATING } from '../database/lock-waits.ts'
 
 /** An index, as `create index` takes it after its name. */
 export type Indexes = Readonly<Record<string, string>>
@@ -34,10 +35,11 @@ async function withoutTimeLimit (knex: Knex, work: (run: Run) => Promise<void>):
   const connection = await knex.client.acquireConnection()
   const run: Run = async (sql) => await knex.raw(sql).connection(connection)
   try {
-    await run('set statement_timeout = 0')
+    // They wait for transactions of others, but nobody waits behind them.
+    await run(`set statement_timeout = 0; set lock_timeout = ${LOCK_LIMIT}; set application_name = '${MIGRATING}'`)
     await work(run)
   } finally {
-    await run('reset statement_timeout')
+    await run('reset statement_timeout; reset lock_timeout; reset application_name')
     await knex.client.releaseConnection(connection)
   }
 }
