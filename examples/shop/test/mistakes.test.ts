@@ -118,7 +118,7 @@ t.test('the commands look at their settings in the same way', async (t) => {
 async function boot (settings: object): Promise<void> {
   const database = knex({ client: 'pg' })
   const config = { ...settingsFromEnvironment(good), MCP_ENABLED: true, ...settings }
-  const app = await buildApp({ config, database: { engine: 'postgres', knex: database, logTo: () => {}, close: async () => {} }, logger: false })
+  const app = await buildApp({ config, database: { engine: 'postgres', knex: database, log: { warn: () => {}, error: () => {} }, logTo: () => {}, close: async () => {} }, logger: false })
   await app.close()
 }
 

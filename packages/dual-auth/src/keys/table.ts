@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { createTable as createOtherTable } from './knex-table.ts'
@@ -36,6 +37,11 @@ const ADDED: Readonly<Record<string, string>> = {
 
 const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'fingerprint', 'pepper_id', 'hash', 'created_at', 'created_by', 'last_used_at', 'expires_at', 'revoked_at', 'revoked_by', ...Object.keys(ADDED)]
 
+/** How long a statement waits for a lock, and between two tries, in milliseconds. The tries take ten minutes, nearly. */
+const LOCK_WAIT = 500
+const LOCK_PAUSE = 1000
+const LOCK_TRIES = 400
+
 /**
  * Creates the table `api_keys` and its indexes, or what is missing of them. Call it at startup or in a migration; several
  * replicas may call it at once. Rows are never deleted: a revoked key stays for the record.
@@ -47,18 +53,42 @@ export async function createApiKeysTable (knex: Knex, options: TableOptions = {}
   if (dialect !== 'postgresql') return createOtherTable(knex, dialect, options)
   const names = tableNames(options)
   const { table, shopColumn, quotedTable, quotedShop } = names
-  await committed(knex, async trx => {
+  await withBriefLocks(knex, async trx => {
     // Two simultaneous `create table if not exists` fail on the catalog's unique index.
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
     await trx.raw(createTable(names))
     // Not `add column if not exists`: that locks the table even if there is nothing to add.
     const missing = (await missingColumns(trx, names)).filter(name => Object.hasOwn(ADDED, name))
     if (missing.length > 0) await trx.raw(additionOf(missing, quotedTable))
-    const indexName = (what: string) => `"${table.split('.').at(-1)}_${shopColumn}_${what}_index"`
-    await trx.raw(`create index if not exists ${indexName('created_at')} on ${quotedTable} (${quotedShop}, created_at)`)
-    // Creating a key counts those that work, and shops may have revoked thousands.
-    await trx.raw(`create index if not exists ${indexName('unrevoked')} on ${quotedTable} (${quotedShop}) where revoked_at is null`)
+    // Neither `create index if not exists`, for the same reason.
+    const present = new Set(rowsOf(await trx.raw('select relname::text as name from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass(?)', [quotedTable])).map(({ name }) => name))
+    for (const [what, columns] of [
+      ['created_at', `(${quotedShop}, created_at)`],
+      // Creating a key counts those that work, and shops may have revoked thousands.
+      ['unrevoked', `(${quotedShop}) where revoked_at is null`]
+    ]) {
+      const index = `${table.split('.').at(-1)}_${shopColumn}_${what}_index`
+      if (!present.has(index)) await trx.raw(`create index if not exists "${index}" on ${quotedTable} ${columns}`)
+    }
   })
+}
+
+/**
+ * Rolls back and tries again if somebody else, such as a dump that runs, keeps a lock: calls wait behind a statement that
+ * waits. A transaction of the host has a `lock_timeout` of its own.
+ */
+async function withBriefLocks (knex: Knex, change: (trx: Knex.Transaction) => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await committed(knex, async trx => {
+        if (!knex.isTransaction) await trx.raw(`set local lock_timeout = ${LOCK_WAIT}`)
+        await change(trx)
+      })
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== '55P03' || knex.isTransaction || tries === LOCK_TRIES) throw error
+      await sleep(LOCK_PAUSE)
+    }
+  }
 }
 
 /**

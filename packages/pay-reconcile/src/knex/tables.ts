@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { payStringIn } from '../lists/accounts.ts'
 import { hostTables, type AccountTable, type OnlyShop } from './account-table.ts'
+import { withBriefLocks } from './brief-locks.ts'
 import { record, recordsOf } from './records.ts'
 import { demandPostgres } from './startup.ts'
 
@@ -152,11 +153,19 @@ const idColumns: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and inside the transaction of a
- * migration. Updates the tables of an earlier version. Needs PostgreSQL 14 or later.
+ * migration. Updates the tables of an earlier version, and locks none that is up to date. Needs PostgreSQL 14 or later.
  */
 export async function createPayReconcileTables (knex: Knex): Promise<void> {
   demandPostgres(knex)
-  for (const statement of statementsOf(columns)) await knex.raw(statement)
+  await withBriefLocks(knex, createMissing)
+}
+
+async function createMissing (knex: Knex): Promise<void> {
+  // `if not exists` locks the table even if there is nothing to add.
+  const present = await presentNames(knex)
+  for (const statement of statementsOf(columns)) {
+    if (!madeBy(statement).every(name => present.has(name))) await knex.raw(statement)
+  }
   for (const [table, column, allowed] of words) {
     const constraint = `${table}_${column}_check`
     if (await finds(knex, 'pg_constraint where conname = ? and conrelid = to_regclass(?) and pg_get_constraintdef(oid) not like ?', [constraint, table, `%${allowed.at(-1)}%`])) {
@@ -168,6 +177,25 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
     // Only if needed: the statement locks and rewrites the table.
     if (await finds(knex, "pg_attribute where attrelid = to_regclass(?) and attname = ? and atttypid = 'uuid'::regtype", [table, names[0] ?? ''])) await knex.raw(`alter table ${table} ${names.map(name => `alter ${name} type text`).join(', ')}`)
   }
+}
+
+/** What a statement makes: tables, indexes and functions by their names, columns and triggers as `table.name`. */
+function madeBy (statement: string): readonly string[] {
+  const [, table] = /^alter table (\w+)/.exec(statement) ?? []
+  if (table !== undefined) return [...statement.matchAll(/add column if not exists (\w+)/g)].map(([, column]) => `${table}.${column}`)
+  const [, trigger, of] = /^create or replace trigger (\w+) .* on (\w+)/.exec(statement) ?? []
+  if (trigger !== undefined) return [`${of}.${trigger}`]
+  return [/^create (?:or replace )?(?:unique )?(?:table|index|function) (?:if not exists )?(\w+)/.exec(statement)?.[1] ?? statement]
+}
+
+async function presentNames (knex: Knex): Promise<ReadonlySet<string>> {
+  const rows = await recordsOf<{ readonly name: string }>(knex, knex.raw(`select ${record({ name: 'name' })} from (
+    select relname::text as name from pg_class where pg_table_is_visible(oid)
+    union all select relname || '.' || attname from pg_attribute join pg_class on pg_class.oid = attrelid where attnum > 0 and not attisdropped and pg_table_is_visible(attrelid)
+    union all select relname || '.' || tgname from pg_trigger join pg_class on pg_class.oid = tgrelid where pg_table_is_visible(tgrelid)
+    union all select proname::text from pg_proc where pg_function_is_visible(oid)
+  ) present where name like 'pay_reconcile_%'`))
+  return new Set(rows.map(({ name }) => name))
 }
 
 /** Drops what {@link createPayReconcileTables} created, including the audit trail. */
@@ -191,7 +219,7 @@ export async function createAccountIndexes (knex: Knex, options: AccountTable & 
   // Accounts without the value come last in both directions, so each direction needs an index.
   const down = (value: string): string => `(${value} desc nulls last, ${key} desc)`
   // Accounts with and without a customer have indexes of their own, so that an index alone gives the count.
-  const indexes: Readonly<Record<string, string>> = {
+  const indexes: Record<string, string> = {
     name: `(${name}, ${key})`,
     pay_id: `((${customerId}), ${key})`,
     pay_id_down: down(`(${customerId})`),
@@ -207,12 +235,14 @@ export async function createAccountIndexes (knex: Knex, options: AccountTable & 
       shop_without_pay: `(${quoted(shopId)}, ${name}, ${key}) where ${customerId} is null`
     })
   }
-  for (const [suffix, keys] of Object.entries(indexes)) {
-    await knex.raw(`create index if not exists ?? on ?? ${keys}`, [`pay_reconcile_${prefix}_${suffix}`, table])
-  }
   const schema = table.includes('.') ? `${table.slice(0, table.lastIndexOf('.'))}.` : ''
-  for (const suffix of replacedIndexes) await knex.raw('drop index if exists ??', [`${schema}pay_reconcile_${prefix}_${suffix}`])
-  if (await finds(knex, "pg_extension where extname = 'pg_trgm'")) await knex.raw('create index if not exists ?? on ?? using gin (?? gin_trgm_ops)', [`pay_reconcile_${prefix}_part`, table, called])
+  if (await finds(knex, "pg_extension where extname = 'pg_trgm'")) indexes['part'] = `using gin (${name} gin_trgm_ops)`
+  for (const [suffix, keys] of Object.entries(indexes)) {
+    const index = `pay_reconcile_${prefix}_${suffix}`
+    if (await finds(knex, 'pg_class where oid = to_regclass(?)', [knex.raw('??', [schema + index]).toString()])) continue
+    await withBriefLocks(knex, async trx => { await trx.raw(`create index if not exists ?? on ?? ${keys}`, [index, table]) })
+  }
+  for (const suffix of replacedIndexes) await withBriefLocks(knex, async trx => { await trx.raw('drop index if exists ??', [`${schema}pay_reconcile_${prefix}_${suffix}`]) })
 }
 
 /** Whether a table of the catalog has such a row. @param from in SQL */

@@ -44,8 +44,12 @@ const SWEEP_EVERY = 600_000
 export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
   await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz)', [table])
-  await knex.raw('alter table ?? add column if not exists provider_token text', [table])
-  await knex.raw('create index if not exists ?? on ?? (subject)', [`${table.split('.').at(-1)!}_subject`, table])
+  // Each of these would wait for a dump that runs, with all calls behind it, even if there is nothing to add.
+  const index = `${table.split('.').at(-1)!}_subject`
+  const [found] = await rowsOf<{ readonly column: boolean, readonly index: boolean }, string>(knex, `select exists (select from pg_attribute where attrelid = t.oid and attname = 'provider_token' and not attisdropped) as column,
+    exists (select from pg_index join pg_class i on i.oid = indexrelid where indrelid = t.oid and i.relname = ?) as index from pg_class t where t.oid = to_regclass(?)`, [index, table])
+  if (found?.column !== true) await knex.raw('alter table ?? add column if not exists provider_token text', [table])
+  if (found?.index !== true) await knex.raw('create index if not exists ?? on ?? (subject)', [index, table])
 }
 
 /**

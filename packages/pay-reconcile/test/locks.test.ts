@@ -1,0 +1,28 @@
+import t from 'tap'
+import { createAccountIndexes, createPayReconcileTables } from '../src/knex/index.ts'
+import { postgresql } from './database.ts'
+
+t.test('creating tables does not wait for a transaction that reads, unless something is missing, and then calls go on', { skip: postgresql.skip }, async t => {
+  const knex = await postgresql.connect(t)
+  const dump = await knex.transaction()
+  await dump.raw('lock table accounts, pay_reconcile_runs, pay_reconcile_audit, pay_reconcile_items in access share mode')
+  await createPayReconcileTables(knex)
+  await createAccountIndexes(knex)
+  await dump.commit()
+
+  await knex.raw('alter table pay_reconcile_runs drop column webhook')
+  const again = await knex.transaction()
+  await again.raw('lock table pay_reconcile_runs in access share mode')
+  const created = createPayReconcileTables(knex)
+  // It stands in the queue, and what follows behind it.
+  while (await waits() === 0) {}
+  await knex.raw('select from pay_reconcile_runs')
+  await again.commit()
+  await created
+  t.ok(await knex.schema.hasColumn('pay_reconcile_runs', 'webhook'))
+
+  async function waits (): Promise<number> {
+    const { rows } = await knex.raw("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+    return rows.length
+  }
+})
