@@ -112,7 +112,8 @@ t.test('a hanging key set holds up only those who need it', async t => {
 t.test('the provider is down at the boot: the server starts, tokens are 503, and it recovers by itself', async t => {
   const issuer = await startIssuer()
   await issuer.stop()
-  const { app, mint } = await build(t, { issuer, jwt: { jwksCooldown: 50 } })
+  // The first retries do not wait for that long.
+  const { app, mint } = await build(t, { issuer, jwt: { jwksCooldown: 3_600_000 } })
   const down = await app.inject({ url: '/orders', headers: bearer(issuer.user()) })
   t.equal(down.statusCode, 503)
   t.strictSame(down.json(), UNAVAILABLE)

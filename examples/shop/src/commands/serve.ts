@@ -1,18 +1,40 @@
-import type { FastifyInstance } from 'fastify'
+import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Database, openDatabase } from '../database/index.ts'
+import { isUnavailable } from '../database/errors.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
 import { refuseUnsuitable } from '../database/session.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
 import type { Settings } from '../settings/settings.ts'
 import { setQuota } from '../shops/quota.ts'
 import { makeAdmins } from '../users/repository.ts'
+import { reasonOf } from './refuse.ts'
 
 /** How long requests in flight may take to finish at shutdown, in milliseconds. */
 const GRACE = 10_000
 
 /** How long closing may take after that, in milliseconds. */
 const CLOSE = 5000
+
+/** Between two tries to reach the database, in milliseconds, and every how many tries this is logged. */
+const RETRY = 1000
+const LOG_EVERY = 30
+
+/** Waits for a database that starts later than the server: a supervisor would only start it again. */
+async function untilReachable (log: FastifyBaseLogger, look: () => Promise<void>): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await look()
+      return
+    } catch (error) {
+      if (!isUnavailable(error as Error)) throw error
+      const { code, message } = error as { code?: string, message: string }
+      if (tries % LOG_EVERY === 0) log.warn(`The server waits for its database: ${code === undefined ? message : reasonOf(error)}`)
+      await sleep(RETRY)
+    }
+  }
+}
 
 /**
  * Opens the database, builds the app, brings the database up to date, listens, and stops cleanly on SIGINT and SIGTERM.
@@ -27,7 +49,7 @@ export async function serve (config: Settings, prepare: (database: Database) => 
   try {
     // First, since plugins check their options too, and a mistake there must not come after migrations.
     const app = await buildApp({ config, database, tracing })
-    await refuseUnsuitable(database.knex)
+    await untilReachable(app.log, async () => { await refuseUnsuitable(database.knex) })
     if (config.MIGRATE_ON_START) await migrate(database)
     else await refusePending(database)
     await app.storedSecrets.compare()

@@ -70,7 +70,8 @@ export function isDiskFull ({ code }: DatabaseError): boolean {
   return code === '53100'
 }
 
-function isUnavailable (error: DatabaseError): boolean {
+/** Whether the database may answer later: it is away, starts, or has no room for this. */
+export function isUnavailable (error: DatabaseError): boolean {
   return PASSING.test(error.code ?? '') || error instanceof knex.KnexTimeoutError ||
     BROKEN.test(error.message ?? '')
 }

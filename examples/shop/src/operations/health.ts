@@ -34,8 +34,8 @@ export interface HealthOptions {
 
 /**
  * For load balancers: `/healthz` says whether the process is up, and `/readyz` whether to send calls here. The payment
- * provider is not checked, since nearly everything works without it. Redis is checked, but a server without it is ready:
- * it only has no rate limits.
+ * provider is not checked, since nearly everything works without it. Redis and the identity provider are checked, but a
+ * server without them is ready: it only has no rate limits, or only accepts API keys.
  */
 export async function health (app: FastifyInstance, { database, redis, timeLimit = TIME_LIMIT, remarks = () => ({}) }: HealthOptions): Promise<void> {
   let diskIsFull = false
@@ -43,6 +43,8 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
   database.knex.on('query-error', noteFullDisk)
   app.addHook('onClose', async () => { database.knex.removeListener('query-error', noteFullDisk) })
   let latest: { readonly at: number, readonly checks: Promise<Record<string, string>> } | undefined
+  // One at a time: if the database does not answer, probes would use all connections up.
+  let looking: Promise<Record<string, string>> | undefined
 
   app.get('/healthz', {
     config: exempt,
@@ -59,33 +61,33 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
     schema: {
       operationId: 'readiness',
       summary: 'Should calls be sent here?',
-      description: 'Checks the database, its settings, disk space and migrations, the keys of the identity provider, and whether the server is about to stop. ' +
-        'Also reports whether Redis responds, if one is configured, and whether the settings have the secrets of all stored keys; neither makes the server unready.',
+      description: 'Checks the database, its settings, disk space and migrations, and whether the server is about to stop. ' +
+        'Also reports whether the keys of the identity provider were read, whether Redis responds, if one is configured, and whether the settings have the secrets of all stored keys; none of these makes the server unready.',
       tags: ['operations'],
       response: { 200: Readiness, 503: Readiness }
     }
   }, async (_request, reply) => {
     if (latest === undefined || performance.now() - latest.at > KEEP) latest = { at: performance.now(), checks: check() }
     const checks: Record<string, string> = { ...await latest.checks, shutdown: app.shutdown.stage === 'serving' ? 'ok' : 'the server is about to stop' }
-    const { redis: _limits, ...needed } = checks
+    const { redis: _limits, identity_provider: _people, ...needed } = checks
     const ready = Object.values(needed).every((answer) => answer === 'ok')
     reply.header('cache-control', 'no-store').code(ready ? 200 : 503)
     return { status: ready ? 'ready' as const : 'not ready' as const, checks: { ...checks, ...remarks() } }
   })
 
   async function check (): Promise<Record<string, string>> {
-    const pending = checkDatabase().then(
+    looking ??= checkDatabase().then(
       ([reasons, names]) => ({ database: reasons.join('; ') || 'ok', migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}` }),
       (err) => {
         app.log.warn({ err }, 'A readiness check got no response from the database')
         return { database: 'it cannot be reached', migrations: 'unknown' }
       }
-    )
+    ).finally(() => { looking = undefined })
     const late = sleep(timeLimit, { database: `no answer within ${timeLimit} ms`, migrations: 'unknown' }, { ref: false })
-    const [checked, limits] = await Promise.all([Promise.race([pending, late]), redis && redisAnswers(redis)])
+    const [checked, limits] = await Promise.all([Promise.race([looking, late]), redis && redisAnswers(redis)])
     return {
       ...checked,
-      identity_provider: app.dualAuthReady() ? 'ok' : 'its keys could not be read yet',
+      identity_provider: app.dualAuthReady() ? 'ok' : 'its keys could not be read yet: only API keys are accepted',
       ...(limits !== undefined && { redis: limits ? 'ok' : 'it does not respond: calls are not limited' })
     }
   }

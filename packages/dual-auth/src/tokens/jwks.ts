@@ -10,6 +10,8 @@ import { isRecord, TENANT } from './providers.ts'
 const MODULUS_MINIMUM = 2048
 /** In characters. */
 const KID_LIMIT = 128
+/** Until keys that could not be read are read again, in milliseconds; twice as long each time, up to `jwksCooldown`. */
+const FIRST_RETRY = 1000
 /** Of what a document says, in a message, in characters. */
 const EXCERPT = 200
 
@@ -64,6 +66,7 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
   let fetchedAt = -Infinity
   let askedAt = -Infinity
   let reachable = false
+  let failures = 0
   let refreshing: Promise<boolean> | null = null
   let timer: NodeJS.Timeout | undefined
   let closed = false
@@ -111,12 +114,14 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
       keys = settings.jwks === undefined ? usableKeys(published.jwks, settings.algorithms) : ownKeys(settings)
       fetchedAt = performance.now()
       reachable = true
+      failures = 0
     } catch (err) {
       reachable = false
+      failures += 1
       if (err instanceof DUAL_AUTH_INVALID_OPTION) contradiction = err
       log.warn({ err, issuer: settings.issuer }, 'the keys of the identity provider could not be read')
     }
-    schedule(reachable ? jwksRefresh : jwksCooldown)
+    schedule(reachable ? jwksRefresh : Math.min(FIRST_RETRY * 2 ** (failures - 1), jwksCooldown))
     return reachable
   }
 
