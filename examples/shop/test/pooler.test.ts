@@ -24,7 +24,7 @@ async function pooled (t: Test): Promise<string> {
   const url = await createDatabase(t, TEST_DATABASE_URL!)
   const direct = openPostgres(url)
   await migrate(direct)
-  await direct.knex.raw("alter database ?? set statement_timeout = '30s'", [new URL(url).pathname.slice(1)])
+  await direct.knex.raw("alter database ?? set statement_timeout = '20s'", [new URL(url).pathname.slice(1)])
   await direct.close()
   return await startPgBouncer(t, url, { default_pool_size: CONNECTIONS })
 }
@@ -119,13 +119,13 @@ t.test('the doctor finds the pooler, and that statements have no time limit behi
     (await run(['doctor'], { ...idp.settings, DATABASE_URL, PUBLIC_BASE_URL: 'http://localhost:8080', IDP_M2M_CLIENT_IDS: 'test-machine', ALLOW_INSECURE: 'http-base-url,http-issuer,weak-secrets' })).stdout
   t.match(await examine(url), /^ok {4}pooler {13}in transaction mode\. Run migrations with the URL of the PostgreSQL server itself$/m)
   const unlimited = await createDatabase(t, TEST_DATABASE_URL!)
-  t.match(await examine(await startPgBouncer(t, unlimited)), /^warn {2}pooler {6}statements have no time limit, .*: alter role … set statement_timeout = '30s'$/m)
+  t.match(await examine(await startPgBouncer(t, unlimited)), /^warn {2}pooler {6}statements have no time limit, .*: alter role … set statement_timeout = '20s'$/m)
   t.notMatch(await examine(unlimited), 'pooler')
 })
 
 t.test('a pooler that refuses the time limit is an error that says what to set', { skip }, async (t) => {
   const through = await startPgBouncer(t, await createDatabase(t, TEST_DATABASE_URL!), { ignore_startup_parameters: '' })
   t.match(await run(['migrate'], { DATABASE_URL: through }), {
-    code: 1, stdout: '', stderr: /unsupported startup parameter: statement_timeout\. PgBouncer needs ignore_startup_parameters = statement_timeout\. Then set the limit for the role: alter role … set statement_timeout = '30s'\n$/
+    code: 1, stdout: '', stderr: /unsupported startup parameter: statement_timeout\. PgBouncer needs ignore_startup_parameters = statement_timeout\. Then set the limit for the role: alter role … set statement_timeout = '20s'\n$/
   })
 })

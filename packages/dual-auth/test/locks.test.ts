@@ -18,7 +18,7 @@ t.test('creating the table does not wait for a transaction that reads, unless so
   const again = await knex.transaction()
   await again.raw('lock table api_keys in access share mode')
   const created = createApiKeysTable(knex)
-  while (await waits() === 0) {}
+  while (await waits() === 0) await new Promise(resolve => setTimeout(resolve, 10))
   await knex.raw('select from api_keys')
   await again.commit()
   await created

@@ -15,7 +15,7 @@ t.test('creating tables does not wait for a transaction that reads, unless somet
   await again.raw('lock table pay_reconcile_runs in access share mode')
   const created = createPayReconcileTables(knex)
   // It stands in the queue, and what follows behind it.
-  while (await waits() === 0) {}
+  while (await waits() === 0) await new Promise(resolve => setTimeout(resolve, 10))
   await knex.raw('select from pay_reconcile_runs')
   await again.commit()
   await created

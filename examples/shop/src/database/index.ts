@@ -11,6 +11,7 @@ import { lockDirectory } from './directory-lock.ts'
 import { templateOptions } from './template.ts'
 import type { StatementOptions } from './named-statement.ts'
 import { settleSession } from './session.ts'
+import { type Connection, silenceLimit } from './silence.ts'
 import { guardedPostgresClient } from './transaction-guard.ts'
 
 /** An open database. Both engines speak PostgreSQL and return the same JavaScript values. */
@@ -41,8 +42,17 @@ const EMBEDDED = { startParams: [...PGlite.defaultStartParams, '-c', 'shared_buf
 const ACQUIRE_TIMEOUT = 10_000
 
 /** Time limits for a statement on a server, and for connecting, in milliseconds. */
-const STATEMENT_TIMEOUT = 30_000
+const STATEMENT_TIMEOUT = 20_000
 const CONNECT_TIMEOUT = 5_000
+
+/** How long a statement may be without an answer, in milliseconds: a moment longer than the server lets it run. */
+const SILENCE = STATEMENT_TIMEOUT + 5_000
+
+/** How long an idle connection is silent before TCP probes it, in milliseconds; Linux gives up ten seconds later. */
+const KEEP_ALIVE = 10_000
+
+/** What PostgreSQL calls the connections in `pg_stat_activity`, unless `DATABASE_URL` says so. */
+const APPLICATION = 'shop'
 
 /**
  * Opens the database of the settings: the server at `DATABASE_URL`, or the embedded one.
@@ -59,16 +69,32 @@ type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pi
  * Opens the PostgreSQL server at `url`, in a pool; connects at the first query.
  *
  * @param url - `postgres://user:password@host:port/database`
+ * @param silence - how long a statement may be without an answer, in milliseconds
  */
-export function openPostgres (url: string, { namedStatements = true }: StatementOptions = {}): Database {
+export function openPostgres (url: string, { namedStatements = true, silence = SILENCE }: StatementOptions & { readonly silence?: number } = {}): Database {
   const { log, logTo } = relay()
+  const limitSilence = silenceLimit(silence, log)
   const db = knex({
     client: 'pg',
     log,
     connection: {
-      connectionString: url, statement_timeout: STATEMENT_TIMEOUT, connectionTimeoutMillis: CONNECT_TIMEOUT, ...valueTypes
+      connectionString: url,
+      statement_timeout: STATEMENT_TIMEOUT,
+      connectionTimeoutMillis: CONNECT_TIMEOUT,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE,
+      // The types of knex do not know these of the driver.
+      ...{ fallback_application_name: APPLICATION },
+      ...valueTypes
     },
-    pool: { min: 0, max: POOL_SIZE, afterCreate: settleSession },
+    pool: {
+      min: 0,
+      max: POOL_SIZE,
+      afterCreate (connection: Connection & Parameters<typeof settleSession>[0], done: Parameters<typeof settleSession>[1]) {
+        limitSilence(connection)
+        settleSession(connection, done)
+      }
+    },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT,
     // Error messages, which are logged, contain the statement, but not its values.
     compileSqlOnError: false

@@ -4,6 +4,7 @@ import { SHOP_MIGRATION_BLOCKED, SHOP_MIGRATIONS_PENDING, SHOP_MIGRATIONS_POOLED
 import { migrations } from '../migrations/index.ts'
 import type { Database, DatabaseLog } from './index.ts'
 import { LOCK_LIMIT, MIGRATING, watchLockWaits } from './lock-waits.ts'
+import { whileAtWork } from './long-statements.ts'
 import { losesSessions } from './pooler.ts'
 import { metLock } from './tried.ts'
 
@@ -51,7 +52,8 @@ export async function migrate ({ engine, knex, log }: Database, { limit = LOCK_L
     try {
       return await runMigrations(knex, async (name, run) => { await patiently(knex, log, limit, name, run) })
     } finally {
-      await knex.raw('select pg_advisory_unlock(?)', [LOCK]).connection(connection)
+      // It ends with the connection, too, which may be lost.
+      await knex.raw('select pg_advisory_unlock(?)', [LOCK]).connection(connection).catch(() => {})
     }
   } finally {
     await knex.client.releaseConnection(connection)
@@ -90,7 +92,7 @@ async function runMigration (knex: Knex, name: string, batch: number): Promise<v
   await knex.transaction(async (trx) => {
     // Migrating a large table may take longer than the time limit of statements.
     await trx.raw("select set_config('statement_timeout', '0', true), set_config('lock_timeout', ?, true), set_config('application_name', ?, true)", [`${LOCK_WAIT}`, MIGRATING])
-    await up(trx)
+    await whileAtWork(knex, await trx.client.acquireConnection(), async () => { await up(trx) })
     await record(trx)
   })
 }

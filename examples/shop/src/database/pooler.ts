@@ -31,7 +31,7 @@ async function processOf (run: (sql: string) => Promise<{ readonly rows: Readonl
 }
 
 /** How to limit the time of statements where the limit that the driver sends when it connects does not reach PostgreSQL. */
-export const TIME_LIMIT_REMEDY = "alter role … set statement_timeout = '30s'"
+export const TIME_LIMIT_REMEDY = "alter role … set statement_timeout = '20s'"
 
 /** @returns what to do about the error of a pooler that refuses what the driver sends when it connects; undefined for other errors */
 export function remedyForPooler ({ message = '' }: { readonly message?: string }): string | undefined {

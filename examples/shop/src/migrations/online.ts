@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { LOCK_LIMIT, MIGRATING } from '../database/lock-waits.ts'
+import { whileAtWork } from '../database/long-statements.ts'
 
 /** An index, as `create index` takes it after its name. */
 export type Indexes = Readonly<Record<string, string>>
@@ -37,7 +38,7 @@ async function withoutTimeLimit (knex: Knex, work: (run: Run) => Promise<void>):
   try {
     // They wait for transactions of others, but nobody waits behind them.
     await run(`set statement_timeout = 0; set lock_timeout = ${LOCK_LIMIT}; set application_name = '${MIGRATING}'`)
-    await work(run)
+    await whileAtWork(knex, connection, async () => { await work(run) })
   } finally {
     await run('reset statement_timeout; reset lock_timeout; reset application_name')
     await knex.client.releaseConnection(connection)

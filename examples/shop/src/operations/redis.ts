@@ -5,6 +5,10 @@ import type { Redis } from 'ioredis'
 const ANSWER = 300
 const LONGEST_RETRY = 5000
 
+/** How long Redis may be silent until its connection is made anew, in milliseconds: one that died without a word stays open. */
+const SILENCE = 5000
+const KEEP_ALIVE = 10_000
+
 /** Minimum time between two log lines about an outage, in milliseconds. */
 const LOG_EVERY = 60_000
 
@@ -21,6 +25,8 @@ export async function openRedis (url: string, log: FastifyBaseLogger): Promise<R
   const redis = new Redis(url, {
     connectTimeout: 2000,
     commandTimeout: ANSWER,
+    socketTimeout: SILENCE,
+    keepAlive: KEEP_ALIVE,
     maxRetriesPerRequest: 0,
     enableOfflineQueue: false,
     retryStrategy: (attempt) => Math.min(attempt * 200, LONGEST_RETRY)

@@ -1,0 +1,51 @@
+import { EventEmitter, once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Test } from 'tap'
+
+/** A TCP proxy that can lose its connections as a fail-over does: without a word. */
+export interface FreezingProxy {
+  readonly url: string
+  /** Forwards nothing more on the connections that are open, and leaves them open. New ones work. */
+  freeze (): void
+  /** Closes each new connection at once, until it is opened. @returns waits until there was one */
+  close (): { readonly refused: Promise<unknown>, open (): void }
+}
+
+/** @param url - of the server behind it */
+export async function startFreezingProxy (t: Test, url: string): Promise<FreezingProxy> {
+  const target = new URL(url)
+  const refusals = new EventEmitter()
+  let closed = false
+  const pairs: Array<readonly [Socket, Socket]> = []
+  const server = createServer((client) => {
+    if (closed) {
+      client.destroy()
+      refusals.emit('refused')
+      return
+    }
+    const upstream = connect(Number(target.port), target.hostname)
+    pairs.push([client, upstream])
+    for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
+      from.on('data', (data) => { to.write(data) })
+      from.on('error', () => {})
+      from.on('close', () => { to.destroy() })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    for (const socket of pairs.flat()) socket.destroy()
+    server.close()
+  })
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String((server.address() as AddressInfo).port)
+  return {
+    url: through.href,
+    freeze: () => { for (const socket of pairs.flat()) socket.removeAllListeners('data').resume() },
+    close: () => {
+      closed = true
+      return { refused: once(refusals, 'refused'), open: () => { closed = false } }
+    }
+  }
+}
