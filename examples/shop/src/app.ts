@@ -154,6 +154,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       path: MCP_PATH,
       serverInfo: { name: 'shop', version: TOOLS_VERSION },
       instructions: instructionsFor(database.knex),
+      // Their calls are checked at startup, so one that shows a tool is there only with the tool.
+      skills: ['catalog', ...(config.MCP_IMPORTS_ENABLED ? ['imports'] : [])].map((name) => new URL(`../skills/${name}/`, import.meta.url)),
       // readListQuery parses the filter of lists.
       jsonQuery: true,
       // A key sees the tools that it can call. A call of another tool reaches the route, whose error names the missing scope.

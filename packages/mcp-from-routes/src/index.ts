@@ -26,7 +26,7 @@ import { taskSealer } from './task/seal.ts'
 import { problemsOfCalls } from './skill/check.ts'
 import { skillFrom } from './skill/entry.ts'
 import type { McpSkill } from './skill/entry.ts'
-import { checkSkills, readSkills } from './skill/skills.ts'
+import { checkSkills, readFolders } from './skill/skills.ts'
 import { observerFrom } from './telemetry/observer.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { remarkOnRoutes, remarkOnTools } from './tool/remarks.ts'
@@ -94,7 +94,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const earlier = routesSoFar(app)
   const isReview = REVIEWS.hasSubscribers
   const reviewed = settings.routes === undefined || isReview ? NOT_REVIEWED : await readReviewed(settings.routes)
-  const skills = settings.skills === undefined || isReview ? [] : await readSkills(pathOf(settings.skills))
+  const skills = isReview ? [] : await readFolders([settings.skills ?? []].flat().map(pathOf))
   const reader = toolReader(app, settings)
   let tools: ReadonlyMap<string, Tool> = new Map()
   let rules: TaskRules = new Map()

@@ -163,10 +163,10 @@ export interface McpFromRoutesOptions {
    */
   readonly sets?: Readonly<Record<string, ToolSet>>
   /**
-   * The folder of the skills (SEP-2640): each of its folders with a `SKILL.md` is one. A relative string is relative to the
-   * working directory. They are read at startup, where every call that they show is checked. Default is none.
+   * The folder of the skills (SEP-2640), or several: each of their folders with a `SKILL.md` is one. A relative string is relative
+   * to the working directory. They are read at startup, where every call that they show is checked. Default is none.
    */
-  readonly skills?: string | URL
+  readonly skills?: string | URL | ReadonlyArray<string | URL>
   /**
    * Serves a server card at `<path>/server-card`, for catalogs and clients that have not connected yet (SEP-2127, a draft).
    * Everybody can read it. Default is none.
@@ -233,7 +233,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
   checkSets(path, sets)
   check(routes === undefined || isFilled(routes) || Reflect.get(Object(routes), 'protocol') === 'file:', 'routes', 'must be the path or the file: URL of a review file')
-  check(skills === undefined || isFilled(skills) || Reflect.get(Object(skills), 'protocol') === 'file:', 'skills', 'must be the path or the file: URL of a folder')
+  check([skills ?? []].flat().every((folder) => isFilled(folder) || Reflect.get(Object(folder), 'protocol') === 'file:'), 'skills', 'must be the path or the file: URL of a folder, or several')
   check(isFilled(exposedTag) && exposedTag !== RESOURCE_TAG, 'exposedTag', `must be a non-empty string other than ${RESOURCE_TAG}`)
   check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a non-empty string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {

@@ -36,7 +36,7 @@ function route (app: FastifyInstance): void {
           kind: { type: 'string', enum: ['mug', 'cup'] },
           count: { type: 'integer', minimum: 1 },
           on: { type: 'string', format: 'date' },
-          prices: { type: 'array', items: { type: 'object', properties: { amount: { type: 'integer' }, currency: { type: 'string' } }, required: ['amount'], additionalProperties: false } }
+          prices: { type: 'array', uniqueItems: true, items: { type: 'object', properties: { amount: { type: 'integer' }, currency: { type: 'string' } }, required: ['amount'], additionalProperties: false } }
         },
         required: ['kind']
       }
@@ -123,7 +123,7 @@ t.test('a call that a skill shows, and no tool takes, stops the start with file 
   const call = (args: object): string => `\n# One${shown({ name: 'create_item', arguments: args })}`
   const cases: ReadonlyArray<readonly [text: string, problem: RegExp | undefined]> = [
     [call({ kind: 'mug' }), undefined], [call({ kind: 'mug', shop_id: 's1', count: 1, prices: [{ amount: 1, currency: 'EUR' }] }), undefined],
-    [call({ kind: '<mug or cup>', count: '<how many>', on: '<a day>', prices: [{ amount: '<new price>' }] }), undefined], [call({ kind: 'mug', prices: ['<a price>'] }), undefined], [call({ kind: 'mug', prices: '<all>' }), undefined],
+    [call({ kind: '<mug or cup>', count: '<how many>', on: '<a day>', prices: [{ amount: '<new price>' }] }), undefined], [call({ kind: 'mug', prices: ['<a price>', '<another>'] }), undefined], [call({ kind: 'mug', prices: '<all>' }), undefined],
     [shown({ name: 'delete_item' }), /one[/\\]SKILL\.md:7: there is no tool "delete_item"$/],
     [call({ kind: 'mug', colour: 'red' }), /SKILL\.md:8: create_item takes no colour\. It takes /], [call({ kind: 'mug', colour: '<any>' }), /takes no colour/], [call({ kind: 'mug', prices: [{ amount: 1, curency: '<x>' }] }), /create_item takes no prices\.0\.curency$/],
     [call({ kind: 'plate' }), /SKILL\.md:8: kind of create_item must be equal to one of the allowed values: "mug", "cup"$/], [call({ kind: 'mug', count: 0 }), /count of create_item must be >= 1$/], [call({ kind: 'mug', count: '1' }), /count of create_item must be integer$/], [call({ kind: 'mug', on: 'soon' }), /on of create_item must match format "date"$/],
@@ -157,6 +157,13 @@ t.test('a skill whose calls a client cannot make is hidden from it, with its fil
   }
   const broken = await listen(t, route, { skills: folder, canUse: () => { throw new Error('secret') } })
   t.match((await ask(broken.url, 'skills/list')).error, { code: -32603, message: 'Internal error' })
+})
+
+t.test('several folders are one list, and none may repeat a skill', async (t) => {
+  const folder = t.testdir({ a: skill('two'), b: skill('one'), c: skill('two') })
+  const { app } = await listen(t, route, { skills: [join(folder, 'a'), join(folder, 'b')] })
+  t.strictSame(app.mcpSkills.map(({ name }) => name), ['one', 'two'])
+  await t.rejects(build(t, route, { skills: [join(folder, 'a'), join(folder, 'c')] }), { code: 'MCP_FROM_ROUTES_INVALID_SKILLS', message: /skill:\/\/two\/SKILL\.md is in another folder too/ })
 })
 
 t.test('sets have no skills, and a batch holds one request', async (t) => {

@@ -5,13 +5,11 @@ import type { ShownCall } from './calls.ts'
 import type { ServedSkill } from './skills.ts'
 
 /** `<the id of the product>` in a call stands for a value that only the caller knows. */
-const PLACEHOLDER = /^<[^<>]+>$/
-/** What all of them are for the validator. */
-const ANY = '<a placeholder of a skill>'
+const PLACEHOLDER = { type: 'string', pattern: '^<[^<>]+>$' }
 /** Keywords whose schemas describe a value inside, which may be a placeholder. Those beside them describe the same value again. */
 const INSIDE = new Set(['additionalProperties', 'items', 'patternProperties', 'prefixItems', 'properties'])
 
-interface Problem { readonly instancePath: string, readonly keyword: string, readonly message?: string, readonly params: Readonly<Record<string, unknown>> }
+interface Problem { readonly instancePath: string, readonly keyword: string, readonly message?: string, readonly params: Readonly<Record<string, unknown>>, readonly parentSchema?: unknown }
 type Validate = ((args: unknown) => boolean) & { readonly errors?: readonly Problem[] | null }
 
 /**
@@ -24,7 +22,7 @@ export async function problemsOfCalls (skills: readonly ServedSkill[], tools: re
   if (calls.length === 0) return []
   // The validator of official clients. It is loaded only where something is to be checked.
   const { Ajv, addFormats } = await import('@modelcontextprotocol/server/validators/ajv')
-  const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true, logger: false })
+  const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true, verbose: true, logger: false })
   addFormats(ajv)
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const validators = new Map<string, Validate>()
@@ -33,12 +31,12 @@ export async function problemsOfCalls (skills: readonly ServedSkill[], tools: re
     if (tool === undefined) return [`${call.at('name')}: there is no tool ${JSON.stringify(call.name)}`]
     const validate = validators.get(call.name) ?? ajv.compile(withPlaceholders(tool)) as Validate
     validators.set(call.name, validate)
-    return validate(filled(call.args)) ? [] : problemsIn(call, tool, validate.errors ?? [])
+    return validate(call.args) ? [] : problemsIn(call, tool, validate.errors ?? [])
   })
 }
 
 function problemsIn (call: ShownCall, { name, inputSchema }: McpTool, errors: readonly Problem[]): readonly string[] {
-  const told = errors.filter(({ params }) => params.allowedValue !== ANY)
+  const told = errors.filter(({ parentSchema }) => Reflect.get(Object(parentSchema), 'pattern') !== PLACEHOLDER.pattern)
   const plain = told.filter(({ keyword }) => keyword !== 'anyOf' && keyword !== 'oneOf')
   const lines = (plain.length > 0 ? plain : told).map(({ instancePath, keyword, message = keyword, params }) => {
     const path = instancePath.split('/').slice(1)
@@ -64,7 +62,7 @@ function withPlaceholders ({ inputSchema, implied = [] }: McpTool): JsonSchema {
 function inside (schema: JsonSchema): JsonSchema {
   const { prefixItems, items, dependentRequired, ...rest } = mapSubschemas(schema, (sub, keyword) => {
     if (!isObject(sub)) return sub
-    return INSIDE.has(keyword) ? { anyOf: [{ const: ANY }, inside(sub)] } : inside(sub)
+    return INSIDE.has(keyword) ? { anyOf: [PLACEHOLDER, inside(sub)] } : inside(sub)
   })
   // As draft-07 calls them, which is what the validator reads.
   return {
@@ -72,10 +70,4 @@ function inside (schema: JsonSchema): JsonSchema {
     ...prefixItems !== undefined ? { items: prefixItems, additionalItems: items ?? true } : items !== undefined && { items },
     ...dependentRequired !== undefined && { dependencies: dependentRequired }
   }
-}
-
-function filled (value: unknown): unknown {
-  if (typeof value === 'string') return PLACEHOLDER.test(value) ? ANY : value
-  if (Array.isArray(value)) return value.map(filled)
-  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, filled(member)])) : value
 }

@@ -41,6 +41,20 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
+ * Reads the skills of several folders, sorted by their URIs.
+ * @throws {@link MCP_FROM_ROUTES_INVALID_SKILLS} with everything that is wrong with one of them
+ */
+export async function readFolders (folders: readonly string[]): Promise<readonly ServedSkill[]> {
+  const skills: ServedSkill[] = []
+  for (const folder of folders) {
+    const more = await readSkills(folder)
+    checkSkills(more.filter(({ entry }) => skills.some((other) => other.entry.uri === entry.uri)).map(({ entry: { uri } }) => `${folder}: ${uri} is in another folder too`))
+    skills.push(...more)
+  }
+  return skills.sort((a, b) => a.entry.uri < b.entry.uri ? -1 : 1)
+}
+
+/**
  * Reads the folder of the skills. The SDK knows the rules of the format and the limits of the extension, and follows no link.
  * @throws {@link MCP_FROM_ROUTES_INVALID_SKILLS} with everything that is wrong
  */
