@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,9 @@ import { fileURLToPath } from 'node:url'
  */
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
+
+/** The views of tools: each is one file, which loads nothing. */
+const VIEWS = ['products']
 
 const sources = readdirSync(join(here, 'src'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
@@ -26,7 +29,26 @@ const stamp = join(here, 'dist', '.built-from')
 if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== state) {
   const { build } = await import('vite')
   await build({ root: here, logLevel: 'warn' })
+  mkdirSync(join(here, 'dist', 'views'), { recursive: true })
+  for (const name of VIEWS) writeFileSync(join(here, 'dist', 'views', `${name}.html`), await viewPage(name, build))
   writeFileSync(stamp, state)
+}
+
+/** @returns the page of a view, with its script and its style in it */
+async function viewPage (name, build) {
+  const { output: [{ code }] } = await build({
+    root: here,
+    configFile: false,
+    logLevel: 'warn',
+    build: { target: 'es2022', write: false, modulePreload: false, rolldownOptions: { input: join(here, 'src', 'views', `${name}.ts`) } }
+  })
+  const style = readFileSync(join(here, 'src', 'views', 'view.css'), 'utf8').replace(/\/\*.*?\*\//gs, '').replace(/\s+/g, ' ')
+  return `<!doctype html>
+<html lang="en" data-origin="ORIGIN_OF_SERVER">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Shop</title><style>${style}</style></head>
+<body><script type="module">${code.replaceAll('</script', '<\\/script')}</script></body>
+</html>
+`
 }
 
 /** @returns the installed version of a library, which may not export its package.json */

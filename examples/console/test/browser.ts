@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import { chromium, type Browser, type Frame, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 
 /** The browser: of the environment, or as Debian and Google install it. */
@@ -67,7 +67,7 @@ export async function inColours (page: Page, colorScheme: 'light' | 'dark'): Pro
 }
 
 /** Whether it becomes true within ten seconds. Asked from here: the policy of the page allows no expressions that wait in it. */
-export async function comesTrue (page: Page, expression: string): Promise<boolean> {
+export async function comesTrue (page: Page | Frame, expression: string): Promise<boolean> {
   for (let tries = 0; tries < 200; tries++) {
     if (await page.evaluate(expression)) return true
     await page.waitForTimeout(50)
@@ -79,9 +79,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /**
  * @param rules - which ones are checked; default: all
- * @returns what axe finds in the page: the rule, and the first elements that break it
+ * @returns what axe finds in the page, or in a frame of it: the rule, and the first elements that break it
  */
-export async function violations (page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+export async function violations (page: Page | Frame, rules?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(AXE)
   const options = { resultTypes: ['violations'], ...rules !== undefined && { runOnly: rules } }
   return await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 300) + ' ' + (any[0]?.message ?? '')).join(' | ')))`)

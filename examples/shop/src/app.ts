@@ -38,6 +38,7 @@ import { webConsole } from './pages/console.ts'
 import { documentation } from './pages/documentation.ts'
 import { landing } from './pages/landing.ts'
 import { pictures } from './pages/pictures.ts'
+import { views } from './pages/views.ts'
 import { keyRing } from './pay/key-ring.ts'
 import { payProvider, payReconcileOptions } from './pay/reconcile.ts'
 import { pay } from './pay/routes.ts'
@@ -180,7 +181,9 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
     })
   }
 
-  await app.register(catalog, { knex: database.knex })
+  const hasViews = config.MCP_ENABLED && config.MCP_VIEWS_ENABLED
+  if (hasViews) await app.register(views, { config })
+  await app.register(catalog, { knex: database.knex, hasViews })
   await app.register(me)
   await app.register(users, { knex: database.knex, prefix: '/admin/users' })
   await app.register(connectedApps, { knex: database.knex, prefix: '/admin/users/:user_id/apps' })

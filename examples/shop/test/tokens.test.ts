@@ -8,8 +8,8 @@ t.test('the tools of the catalog cost a model fewer than 6,450 tokens, and those
   t.teardown(async () => { await app.close() })
   await app.ready()
   // 268 are for choosing fields; that saves 14,800 of the 17,393 tokens of 50 products.
-  // Titles are for people: clients do not send them to the model.
-  const shown = app.mcpTools.map(({ route, implied, title, ...tool }) => tool)
+  // Titles are for people, and _meta is for clients: neither is sent to the model.
+  const shown = app.mcpTools.map(({ route, implied, title, _meta, ...tool }) => tool)
   // Most agents have a key, which implies the shop, or an older protocol: their lists do not ask for the header.
   const tools = JSON.parse(JSON.stringify(shown).replaceAll(',"x-mcp-header":"Shop-Id"', '')) as typeof shown
   const catalog = tools.filter(({ name }) => toolNames.includes(name))

@@ -5,6 +5,7 @@ import { conflictProblems, readProblems, writeProblems } from '../http/problem.t
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
 import { changedMeanwhile, IfMatch, IfUpdatedAt, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { viewRoute } from '../pages/views.ts'
 import { askBeforeDeletion } from './deletion.ts'
 import { writeBatch } from './product-batch.ts'
 import { MEDIA_TYPES, productExport } from './product-export.ts'
@@ -14,7 +15,7 @@ import { ExportQuery, list, MAX_BATCH, Product, ProductBatch, ProductBatchResult
 const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid() })
 
 /** The products of a shop. */
-export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
+export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly hasViews: boolean }> = async (app, { knex, hasViews }) => {
   const repository = productRepository(knex)
   const asking = askBeforeDeletion(knex, 'product', repository)
   const exports = productExport(knex)
@@ -29,7 +30,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = asyn
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Product), ...readProblems }
     },
-    config: { mcp: { output: ['id', 'name', 'sku', 'status', 'price_amount', 'currency'] } }
+    config: { mcp: { output: ['id', 'name', 'sku', 'status', 'price_amount', 'currency'], ...hasViews && { view: viewRoute('products') } } }
   }, async ({ shop, query }, reply) => sendPage(reply, 'products', query, await repository.list(shop, query)))
 
   app.post('/', {

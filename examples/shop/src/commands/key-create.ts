@@ -64,7 +64,7 @@ function instantFrom (text: string): Date {
 async function refuseUnknown (scopes: readonly string[], config: Pick<Settings, 'MCP_IMPORTS_ENABLED'>): Promise<void> {
   if (scopes.every((scope) => ['read', 'write'].includes(scope))) return
   const { default: appOfContract } = await import('../contract.ts')
-  const app = await appOfContract({ importTools: config.MCP_IMPORTS_ENABLED })
+  const app = await appOfContract({ importTools: config.MCP_IMPORTS_ENABLED, views: false })
   try {
     await app.ready()
     const known = ['read', 'write', ...app.mcpTools.map(({ name }) => name)]

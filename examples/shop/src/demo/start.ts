@@ -22,7 +22,7 @@ const MACHINE_ID = 'shop-machine'
 
 /** The settings that the demo uses. It ignores others, which are meant for a real server, and says so. */
 const TAKEN = [
-  'PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR', 'MAX_EVENT_LOOP_DELAY', 'MCP_IMPORTS_ENABLED', 'OAUTH_BROKER', 'OAUTH_BROKER_DOCUMENTS',
+  'PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR', 'MAX_EVENT_LOOP_DELAY', 'MCP_IMPORTS_ENABLED', 'MCP_VIEWS_ENABLED', 'OAUTH_BROKER', 'OAUTH_BROKER_DOCUMENTS',
   'PAY_SCHEDULE_CHECK', 'PAY_SCHEDULE_CHANGES', 'PAY_SCHEDULE_TIMEZONE'
 ]
 

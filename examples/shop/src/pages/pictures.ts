@@ -6,7 +6,10 @@ export const PICTURES_PATH = '/pictures'
 /** A picture loads nothing and runs nothing, also where somebody opens it as a page of its own. */
 const POLICY = "default-src 'none';sandbox;frame-ancestors 'none'"
 
-/** Serves the pictures of the demo's products, which it draws when they are requested. Other servers may have these products too, by `npm run seed`. */
+/**
+ * Serves the pictures of the demo's products, which it draws when they are requested. Other servers may have these products too,
+ * by `npm run seed`. The pages of hosts show them in views.
+ */
 export async function pictures (app: FastifyInstance): Promise<void> {
   // A page of a list has many, and the people of one office may share an address.
   const config = { auth: 'public', rateLimit: false } as const
@@ -14,6 +17,6 @@ export async function pictures (app: FastifyInstance): Promise<void> {
     const { pictureOf } = await import('../demo/pictures.ts')
     const picture = pictureOf(shop, file)
     if (picture === undefined) return reply.callNotFound()
-    return await reply.type('image/svg+xml').headers({ 'cache-control': 'public, max-age=86400', 'content-security-policy': POLICY }).send(picture)
+    return await reply.type('image/svg+xml').headers({ 'cache-control': 'public, max-age=86400', 'content-security-policy': POLICY, 'cross-origin-resource-policy': 'cross-origin' }).send(picture)
   })
 }

@@ -35,6 +35,7 @@ const Schema = Type.Object({
   PUBLIC_BASE_URL: Type.String({ default: 'http://localhost:8080', pattern: ORIGIN, description: 'Public origin of the server, for absolute URLs' }),
   MCP_ENABLED: Type.Boolean({ default: false, description: 'Serves the catalog tools at /mcp' }),
   MCP_IMPORTS_ENABLED: Type.Boolean({ default: false, description: 'Adds tools for product imports; API keys can then import' }),
+  MCP_VIEWS_ENABLED: Type.Boolean({ default: false, description: 'Lets hosts with MCP Apps show results of tools as views; they load pictures from this server and CONSOLE_IMAGE_HOSTS only' }),
   CONSOLE_ENABLED: Type.Boolean({ default: false, description: 'Serves the web application at /console' }),
   CONSOLE_IMAGE_HOSTS: List({ default: '', description: 'Hosts whose pictures the console shows, separated by commas, such as cdn.example.com; *.example.com is every host below it; default: every host' }),
   IDP_ISSUER: Type.String({ pattern: '^https?://', description: 'Issuer URL of the identity provider, exactly as in the iss claim of its tokens' }),

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import { bearer } from '../../shop/test/build.ts'
+import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { comesTrue, faultsOf, openBrowser, violations, withoutChromium } from './browser.ts'
+import { viewHost } from './view-host.ts'
+
+t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
+  const settings = await seededData(t)
+  const { baseUrl } = await start(t, 'demo/start', { ...settings, MCP_VIEWS_ENABLED: 'true', MCP_IMPORTS_ENABLED: 'true' })
+  const demo = readDemo(settings.DATA_DIR)
+  const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+  const headers = { 'x-api-key': kettle.api_key }
+  const browser = await openBrowser(t)
+  const open = await viewHost(t, browser)
+  const shown = { mcpUrl: demo.mcp_url, key: kettle.api_key }
+
+  await t.test('products have pictures and prices, and a person filters them by keyboard', async (t) => {
+    const { page, view, calls } = await open({ ...shown, tool: 'list_products', args: { filter: { q: 'kettle' }, fields: ['name'] } })
+    await view.getByText(/^\d+ of \d+ products$/).waitFor()
+    t.strictSame(calls.map(({ name }) => name), ['list_products'], 'the model read names only: the view reads what it shows')
+    const first = view.getByRole('listitem').first()
+    t.match(await first.innerText(), /\$\d+\.\d\d/)
+    t.ok(await comesTrue(view, "document.querySelector('img.picture')?.naturalWidth > 0"), 'a picture is there')
+
+    await page.keyboard.press('Tab')
+    const focused = async () => await view.evaluate('document.activeElement.name')
+    t.equal(await focused(), 'q')
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('teapot')
+    await page.keyboard.press('Enter')
+    await view.getByRole('listitem').filter({ hasText: /teapot/i }).first().waitFor()
+    t.ok(await comesTrue(view, "[...document.querySelectorAll('li')].every((item) => !/gooseneck/i.test(item.textContent))"))
+    for (const name of ['status', 'from']) {
+      await page.keyboard.press('Tab')
+      t.equal(await focused(), name)
+    }
+    await page.keyboard.type('nothing')
+    await page.keyboard.press('Enter')
+    await view.getByRole('alert').getByText('A price is a number such as 12.50').waitFor()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('30')
+    await page.keyboard.press('Tab')
+    t.ok(await comesTrue(view, "document.querySelector('[role=alert]').hidden"))
+    t.match(calls.at(-1), { name: 'list_products', arguments: { filter: { q: 'teapot', price_amount_gte: 3000 } } })
+    t.strictSame(faultsOf.get(page), [])
+    t.strictSame(await violations(view), [])
+  })
+
+  await t.test('it follows the theme, the colours and the width of its host', async (t) => {
+    const { page, view } = await open({ ...shown, tool: 'list_products', args: { limit: 4 }, theme: 'dark', width: 320, variables: { '--color-text-primary': 'rgb(1, 2, 3)' } })
+    await view.getByRole('listitem').first().waitFor()
+    const scheme = async () => await view.evaluate('getComputedStyle(document.documentElement).colorScheme')
+    t.equal(await scheme(), 'dark')
+    t.equal(await view.evaluate('getComputedStyle(document.body).color'), 'rgb(1, 2, 3)')
+    t.equal(await view.evaluate('document.documentElement.scrollWidth <= innerWidth'), true, 'nothing stands outside')
+    t.ok(await comesTrue(page, "document.querySelector('iframe').clientHeight > 301"), 'and says how high it is')
+    await page.evaluate("follow('light')")
+    t.ok(await comesTrue(view, "getComputedStyle(document.documentElement).colorScheme === 'light'"))
+    const dark = await open({ ...shown, tool: 'list_products', args: { limit: 4 }, theme: 'dark', width: 320 })
+    await dark.view.getByRole('listitem').first().waitFor()
+    t.strictSame(await violations(dark.view), [])
+  })
+
+  await t.test('markup from a catalog does not run, and nothing outside is reached', async (t) => {
+    const name = '<img src=x onerror="window.ran = 1"><script>window.ran = 1</script>'
+    const made = await call('POST', `${baseUrl}/shops/${kettle.id}/products`, { headers, body: { name, sku: '</script><b>', status: 'active', price_amount: 100, image_urls: ['https://evil.example/x.png'] } })
+    t.equal(made.status, 201)
+    const { page, view, left } = await open({ ...shown, tool: 'list_products', args: { filter: { sku: '</script><b>' } } })
+    const item = view.getByRole('listitem')
+    t.match(await item.innerText(), name)
+    await view.locator('div.picture').waitFor()
+    t.strictSame(await view.evaluate("[typeof ran, document.querySelectorAll('main script, main b, main img').length]"), ['undefined', 0])
+    t.strictSame(left, [])
+    t.match(faultsOf.get(page), [/evil\.example/], 'the policy of the view refused the picture')
+    // What a view cannot do even if something in it runs.
+    const outside = await view.evaluate(`(async () => [
+      await fetch('${baseUrl}/healthz').then(() => 'fetched', () => 'refused'),
+      (() => { try { return parent.document.title } catch { return 'refused' } })(),
+      (() => { try { return localStorage.length } catch { return 'refused' } })()
+    ])()`)
+    t.strictSame(outside, ['refused', 'refused', 'refused'])
+  })
+
+  await t.test('a view calls what its caller may, and nothing else', async (t) => {
+    const { body: [{ id, ...product }] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=1`, { headers })
+    const kim = demo.users.find(({ username }) => username === 'kim')!
+    const token = await accessTokenFor({ ...kim, issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
+    const { body: reader } = await call('POST', `${baseUrl}/shops/${kettle.id}/api-keys`, { headers: bearer(token), body: { name: 'Reader', scopes: ['read'] } })
+    const { view } = await open({ ...shown, key: reader.plaintext, tool: 'list_products', args: { limit: 2 } })
+    await view.getByRole('listitem').first().waitFor()
+    const ask = async (name: string, args: object) => await view.evaluate(`new Promise((resolve) => {
+      addEventListener('message', ({ data }) => { if (data.id === 777) resolve(data.result ?? data.error) })
+      parent.postMessage({ jsonrpc: '2.0', id: 777, method: 'tools/call', params: ${JSON.stringify({ name, arguments: args })} }, '*')
+    })`)
+    t.match(await ask('update_product', { product_id: id, price_amount: 1 }), { isError: true, content: [{ text: /scope/ }] })
+    t.match(await ask('create_key', {}), { message: /Unknown tool/ })
+    const other = demo.shops.find(({ slug }) => slug !== 'copper-kettle')!
+    t.match(await ask('list_products', { shop_id: other.id }), { isError: true })
+    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/products/${id}`, { headers })).body, { price_amount: product.price_amount })
+  })
+})
