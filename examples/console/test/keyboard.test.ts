@@ -127,10 +127,11 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
   t.strictSame([faultsOf.get(kim), faultsOf.get(ada)], [[], []])
 })
 
-t.test('a person with only a keyboard skips the menu, and lets an agent in', { skip: withoutChromium }, async (t) => {
-  const { baseUrl, browser, person } = await (opened ??= open())
+t.test('a person with only a keyboard lets an agent in, takes back what it did, and mends the accounts', { skip: withoutChromium }, async (t) => {
+  const { baseUrl, demo, browser, person } = await (opened ??= open())
   const kim = await openPage(browser, baseUrl)
   await signInByKeyboard(kim, person('kim'))
+  let key = ''
 
   await t.test('the first press of Tab offers to skip the menu, and can be read', async (t) => {
     await kim.getByRole('heading', { level: 1 }).waitFor()
@@ -155,8 +156,43 @@ t.test('a person with only a keyboard skips the menu, and lets an agent in', { s
     await press(kim.getByRole('button', { name: 'Create the key' }))
     await press(kim.getByRole('dialog', { name: 'Your key is ready' }).getByRole('button', { name: 'Copy' }).first())
     await kim.getByText('Copied', { exact: true }).waitFor()
-    t.match(await kim.evaluate('navigator.clipboard.readText()'), /^shop_/)
+    key = await kim.evaluate('navigator.clipboard.readText()')
+    t.match(key, /^shop_/)
     await press(kim.getByRole('button', { name: 'Done' }))
+  })
+
+  const tool = async (name: string, args: object) => (await call('POST', demo.mcp_url, {
+    headers: { 'x-api-key': key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+  })).body.result
+  const products = async (): Promise<ReadonlyArray<{ readonly id: string, readonly price_amount: number }>> => (await tool('list_products', { filter: { q: 'Cream' }, sort: 'name' })).structuredContent.result.slice(0, 5)
+
+  await t.test('and undo all that the agent did with it', async (t) => {
+    const before = await products()
+    for (const { id, price_amount: amount } of before) t.notOk((await tool('update_product', { product_id: id, price_amount: amount + 100 })).isError)
+    t.ok((await tool('update_product', { price_amount: 'cheap' })).isError)
+    await press(kim.getByRole('link', { name: 'Spring prices' }))
+    await press(kim.getByText('Arguments', { exact: true }))
+    await kim.getByText('"price_amount": "cheap"').waitFor()
+    await kim.getByRole('heading', { level: 1, name: 'Spring prices' }).focus()
+    await press(kim.getByRole('button', { name: 'Undo its changes' }))
+    await press(kim.getByRole('button', { name: 'Check' }))
+    await kim.getByText('5 changes will be undone.').waitFor()
+    await press(kim.getByRole('button', { name: 'Undo now' }))
+    await kim.getByText('5 changes undone').waitFor()
+    t.strictSame((await products()).map((product) => product.price_amount), before.map((product) => product.price_amount))
+  })
+
+  await t.test('an admin checks the accounts, and mends one', async (t) => {
+    const ada = await openPage(browser, baseUrl)
+    await signInByKeyboard(ada, person('ada'))
+    await press(ada.getByRole('navigation').getByRole('link', { name: 'Runs' }))
+    await press(ada.getByRole('button', { name: 'Start', exact: true }))
+    await ada.getByText(/· Done/).waitFor()
+    t.ok(await hasFocus(ada.getByRole('heading', { level: 1 })))
+    const row = ada.getByRole('listitem').filter({ hasText: 'Chiara Donati' })
+    await press(row.getByRole('button', { name: 'Take over' }), 'Space')
+    await row.getByText('Taken over').waitFor()
+    t.strictSame(faultsOf.get(ada), [])
   })
   t.strictSame(faultsOf.get(kim), [])
 })

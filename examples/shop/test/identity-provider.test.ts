@@ -19,6 +19,8 @@ async function start (t: Test, options: Partial<IdentityProviderOptions> = {}): 
   return issuer
 }
 
+const claimsOf = (token: string, part: 0 | 1 = 1) => JSON.parse(Buffer.from(token.split('.')[part] ?? '', 'base64url').toString())
+
 const post = (url: string, body: Record<string, string>, headers = {}) => fetch(url, { method: 'POST', body: new URLSearchParams(body), headers })
 
 /** An authorization request, and the code verifier that belongs to it. */
@@ -67,6 +69,66 @@ t.test('callbacks are compared as a user pool compares them: port and path count
   t.strictSame([await status(redirectUri), await status('http://localhost:7778/callback'), await status('http://localhost:7777/elsewhere')], [303, 400, 400])
 })
 
+t.test('a user\'s tokens say what a user pool\'s say', async t => {
+  const issuer = await start(t)
+  const { url, verifier } = authorization(issuer)
+  const callback = await callbackFrom(url, ada)
+  t.strictSame([...callback.searchParams.keys()].sort(), ['code', 'state'], 'no iss')
+
+  const response = await post(`${issuer}/token`, {
+    grant_type: 'authorization_code', code: callback.searchParams.get('code') ?? '', code_verifier: verifier, client_id: clientId, redirect_uri: redirectUri
+  })
+  const tokens = await response.json() as Record<string, string>
+  t.strictSame(Object.keys(tokens).sort(), ['access_token', 'expires_in', 'id_token', 'refresh_token', 'scope', 'token_type'])
+
+  const { jti, iat, exp, sub, ...access } = claimsOf(tokens['access_token'] ?? '')
+  t.strictSame(access, {
+    iss: issuer,
+    aud: `${resource}/mcp`,
+    client_id: clientId,
+    scope: 'openid email profile',
+    token_use: 'access',
+    version: 2,
+    username: 'ada',
+    'cognito:groups': ['admin']
+  })
+  t.equal(exp - iat, 3600, 'access token: 60 minutes')
+  t.match(claimsOf(tokens['access_token'] ?? '', 0), { alg: 'RS256', kid: String })
+
+  const id = claimsOf(tokens['id_token'] ?? '')
+  t.match(id, { sub, aud: clientId, token_use: 'id', 'cognito:username': 'ada', 'cognito:groups': ['admin'], email: 'ada@example.com', name: 'Ada' })
+  t.equal(id.exp - id.iat, 3600, 'ID token: 60 minutes')
+
+  const refreshed = await post(`${issuer}/token`, { grant_type: 'refresh_token', refresh_token: tokens['refresh_token'] ?? '', client_id: clientId })
+  t.match(claimsOf((await refreshed.json() as Record<string, string>)['access_token'] ?? ''), { ...access, sub })
+  t.equal((await post(`${issuer}/token/revocation`, { token: tokens['refresh_token'] ?? '', client_id: clientId })).status, 200)
+  const revoked = await post(`${issuer}/token`, { grant_type: 'refresh_token', refresh_token: tokens['refresh_token'] ?? '', client_id: clientId })
+  t.match(await revoked.json(), { error: 'invalid_grant' })
+})
+
+t.test('the browser\'s client may not ask for more than it is registered for', async t => {
+  const issuer = await start(t)
+  for (const [change, error] of [
+    [{ scope: 'openid phone' }, 'invalid_scope'],
+    [{ scope: `openid ${resource}/api` }, 'invalid_scope'],
+    [{ resource: 'https://elsewhere.example.com' }, 'invalid_target'],
+    [{ resource: `${resource}.evil.example` }, 'invalid_target'],
+    [{ code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ response_type: 'token' }, 'unsupported_response_type']
+  ] as const) {
+    const response = await fetch(authorization(issuer, change).url, { redirect: 'manual' })
+    const location = new URL(response.headers.get('location') ?? '')
+    t.equal(location.searchParams.get('error') ?? new URLSearchParams(location.hash.slice(1)).get('error'), error, JSON.stringify(change))
+  }
+  for (const change of [{ client_id: 'unknown' }, { redirect_uri: 'http://localhost:7777/elsewhere' }, { redirect_uri: 'https://evil.example/callback' }]) {
+    const response = await fetch(authorization(issuer, change).url, { redirect: 'manual' })
+    t.equal(response.status, 400, JSON.stringify(change))
+    t.equal(response.headers.get('location'), null, 'nobody is sent anywhere')
+    t.match(await response.text(), '<h1>Sign-in refused</h1>')
+  }
+})
+
 t.test('the sign-in page', async t => {
   const issuer = await start(t)
   const redirect = await fetch(authorization(issuer).url, { redirect: 'manual' })
@@ -101,6 +163,21 @@ t.test('the sign-in page', async t => {
   const stranger = await fetch(page)
   t.equal(stranger.status, 400)
   t.match(await stranger.text(), '<h1>This sign-in has expired</h1>')
+})
+
+t.test('in one browser somebody else can sign in, and the same person again', async t => {
+  const issuer = await start(t)
+  const browser = new Map<string, string>()
+  const names: string[] = []
+  for (const person of [ada, eve, ada, ada]) {
+    const { url, verifier } = authorization(issuer)
+    const callback = await callbackFrom(url, person, browser)
+    const response = await post(`${issuer}/token`, {
+      grant_type: 'authorization_code', code: callback.searchParams.get('code') ?? '', code_verifier: verifier, client_id: clientId, redirect_uri: redirectUri
+    })
+    names.push(claimsOf((await response.json() as Record<string, string>)['access_token'] ?? '').username)
+  }
+  t.strictSame(names, ['ada', 'eve', 'ada', 'ada'])
 })
 
 t.test('the signing key stays, readable by its owner only', async t => {

@@ -14,6 +14,16 @@ t.test('a key is marker, 12 characters of prefix, 43 of secret and 6 of checksum
   }
 })
 
+t.test('no two keys are the same, and every character occurs equally often', async t => {
+  const keys = Array.from({ length: 10_000 }, () => mintKey('m').plaintext)
+  t.equal(new Set(keys).size, 10_000)
+  const counts = new Map<string, number>()
+  for (const character of keys.map(key => key.slice(15, 58)).join('')) counts.set(character, (counts.get(character) ?? 0) + 1)
+  t.equal(counts.size, 62)
+  // 6935 expected, with a standard deviation of 83; one byte value too many is 8640
+  t.ok(Math.max(...counts.values()) < 7_700)
+})
+
 t.test('the checksum is the CRC-32 of all before it, in base62', async t => {
   const { plaintext } = mintKey('m')
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -107,6 +107,19 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'user', subject: 'auth0|123456', username: null, groups: [], scopes: ['openid', 'profile', 'read:patients', 'read:admin'] }
   },
   {
+    title: 'Auth0: a person, in the profile of RFC 9068',
+    source: 'auth0.com/docs/secure/tokens/access-tokens/access-token-profiles',
+    claims: {
+      sub: 'auth0|123456',
+      aud: ['https://example.com/health-api', 'https://my-domain.auth0.com/userinfo'],
+      client_id: 'my_client_id',
+      jti: '73WakrfVbNJBaAmhQtEeDv',
+      scope: 'openid profile read:patients read:admin'
+    },
+    options: { provider: 'auth0', audience: ['https://example.com/health-api'], userClients: ['my_client_id'] },
+    becomes: { kind: 'user', subject: 'auth0|123456', username: null, groups: [], scopes: ['openid', 'profile', 'read:patients', 'read:admin'] }
+  },
+  {
     title: 'Auth0: a machine without scopes',
     source: 'github.com, READMEs of APIs behind Auth0',
     claims: { sub: 'YOUR_CLIENT_ID@clients', aud: 'https://api.example.com', azp: 'YOUR_CLIENT_ID', gty: 'client-credentials' },
@@ -151,11 +164,25 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'machine', clientId: 'e896bbda-6a3b-4309-a140-41c816049f09', scopes: ['Reader'] }
   },
   {
+    title: 'Entra: a machine with idtyp, whose sub is another than its oid',
+    source: 'learn.microsoft.com/entra/agent-id/identity-platform/autonomous-agent-request-tokens',
+    claims: { aud: 'api', azp: 'e8c058ec', azpacr: '1', idtyp: 'app', oid: '7fdc982b', sub: '/eid1/c/pub/t/9SY2Mv4bzUiJAt39_UThzg/a/7FjA6MU6hkC1jb1zHXuuTw/0a0df95c', tid: '323626f5', ver: '2.0', xms_act_fct: '9 3' },
+    options: { provider: 'entra', audience: ['api'] },
+    becomes: { kind: 'machine', clientId: 'e8c058ec', scopes: [] }
+  },
+  {
     title: 'Entra: version 1.0',
     source: 'learn.microsoft.com/entra/identity-platform/access-tokens, the sample of version 1.0',
     claims: { aud: 'ef1da9d4-ff77-4c3e-a005-840c3f830745', acr: '1', amr: ['pwd'], appid: '75dbe77f-10a3-4e59-85fd-8c127544f17c', appidacr: '0', oid: '690222be', scp: 'user_impersonation', sub: '5_J9rSss8-jvt_Icu6ueRNL8xXb8LF4Fsg_KooC2RJQ', tid: 'fa15d692', unique_name: 'ada@example.com', ver: '1.0' },
     options: { provider: 'entra', audience: ['ef1da9d4-ff77-4c3e-a005-840c3f830745'], userClients: ['75dbe77f-10a3-4e59-85fd-8c127544f17c'] },
     becomes: { kind: 'user', subject: '690222be', username: 'ada@example.com', groups: [], scopes: ['user_impersonation'] }
+  },
+  {
+    title: 'Entra: a machine in version 1.0',
+    source: 'learn.microsoft.com/entra/identity-platform/access-token-claims-reference',
+    claims: { aud: 'api://shop', appid: '75dbe77f', appidacr: '1', idtyp: 'app', oid: '013f9e69', roles: ['Reader'], sub: '013f9e69', tid: 'fa15d692', uti: 'x', ver: '1.0' },
+    options: { provider: 'entra', audience: ['api://shop'], userClients: ['75dbe77f'] },
+    becomes: { kind: 'machine', clientId: '75dbe77f', scopes: ['Reader'] }
   },
   {
     title: 'Azure AD B2C: a person, at a policy with a claim for the object id',
@@ -165,9 +192,30 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'user', subject: '884408e1-2918-4cz0-b12d-3aa027d7563b', username: null, groups: [], scopes: ['read'] }
   },
   {
+    title: 'Azure AD B2C: a person, at a policy without',
+    source: 'learn.microsoft.com/azure/active-directory-b2c/tokens-overview, the claims that it lists',
+    claims: { aud: '90c0fe63', azp: 'web', sub: '884408e1', tfp: 'B2C_1_signupsignin1', scp: 'read', ver: '1.0' },
+    options: { provider: 'entra', audience: ['90c0fe63'], claims: { subject: 'sub' } },
+    becomes: { kind: 'user', subject: '884408e1', username: null, groups: [], scopes: ['read'] }
+  },
+  {
+    title: 'Azure AD B2C: an ID token, which names no client',
+    source: 'learn.microsoft.com/azure/active-directory-b2c/tokens-overview, the claims that it lists',
+    claims: { aud: '90c0fe63', sub: '884408e1', tfp: 'B2C_1_signupsignin1', ver: '1.0', auth_time: 1 },
+    options: { provider: 'entra', audience: ['90c0fe63'], claims: { subject: 'sub' } },
+    becomes: 'azp or appid is not a string'
+  },
+  {
     title: 'Keycloak: a machine',
     source: 'tyk.io/docs, "Keycloak": the claims of a service account',
     claims: { ...KEYCLOAK_MACHINE, client_id: 'tykjwt' },
+    options: keycloak,
+    becomes: keycloakMachine
+  },
+  {
+    title: 'Keycloak: a machine of an earlier version',
+    source: 'keycloak.org, "Upgrading Guide": the claim clientId became client_id',
+    claims: { ...KEYCLOAK_MACHINE, clientId: 'tykjwt' },
     options: keycloak,
     becomes: keycloakMachine
   },
@@ -186,9 +234,23 @@ const TOKENS: readonly Published[] = [
     becomes: 'it is unclear whether a person or a machine holds it'
   },
   {
+    title: 'Keycloak: a machine without the scope profile, that is listed',
+    source: 'keycloak.org, "Server Administration Guide", client scopes',
+    claims: { ...KEYCLOAK_MACHINE, client_id: 'tykjwt', preferred_username: undefined },
+    options: { ...keycloak, machineClients: ['tykjwt'] },
+    becomes: keycloakMachine
+  },
+  {
     title: 'Keycloak: a person with the name of a service account, at a client that is listed and that the token names',
     source: 'none: an attack',
     claims: { ...KEYCLOAK_MACHINE, client_id: 'another' },
+    options: { ...keycloak, machineClients: ['tykjwt'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
+    title: 'Keycloak: a person with the name of a service account, who signed in at a client that is listed',
+    source: 'none: an attack',
+    claims: { ...KEYCLOAK_MACHINE, sid: 's' },
     options: { ...keycloak, machineClients: ['tykjwt'] },
     becomes: 'it is unclear whether a person or a machine holds it'
   },
@@ -205,6 +267,13 @@ const TOKENS: readonly Published[] = [
     claims: { ver: 1, jti: 'AT.0mP4JKAZX1iACIT4vbEDF7LpvDVjxypPMf0D7uX39RE', aud: 'https://api.example.com', sub: '00ujmkLgagxeRrAg20g3', cid: 'nmdP1fcyvdVO11AL7ECm', uid: '00ujmkLgagxeRrAg20g3', scp: ['openid', 'flights'], flight_number: 'AX102' },
     options: { provider: 'okta', audience: ['https://api.example.com'] },
     becomes: { kind: 'user', subject: '00ujmkLgagxeRrAg20g3', username: '00ujmkLgagxeRrAg20g3', groups: [], scopes: ['openid', 'flights'] }
+  },
+  {
+    title: 'Okta: a machine with auth_time',
+    source: 'github.com/pegasystems/pega-helm-charts, charts/backingservices: the token of srs',
+    claims: { ver: 1, jti: 'AT.EmHCGDFHE18hC5j3stjbarVonh46twW7tWutB9v8hsw', aud: 'srs-cmc-stg', cid: '0oa8acv8gbBPRCZ7I5d7', scp: ['pega.search:full'], auth_time: 1000, sub: '0oa8acv8gbBPRCZ7I5d7', guid: 'bf0d4cb6' },
+    options: { provider: 'okta', audience: ['srs-cmc-stg'] },
+    becomes: { kind: 'machine', clientId: '0oa8acv8gbBPRCZ7I5d7', scopes: ['pega.search:full'] }
   },
   {
     title: 'Zitadel: a person with roles',
@@ -254,11 +323,25 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'machine', clientId: 'c7e31d36', scopes: ['read'] }
   },
   {
+    title: 'PingOne: a machine that is not listed',
+    source: 'developer.pingidentity.com/pingone-api/foundations/authentication-concepts/access-tokens-and-id-tokens/token-claims',
+    claims: { client_id: 'c7e31d36', aud: ['https://api.example.com'], scope: 'read' },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: ['c7e31d36'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
     title: 'Clerk: a person by the token of a session, whose client is the origin of the app',
     source: 'clerk.com/docs/guides/sessions/session-tokens, version 2 of the claims',
     claims: { azp: 'https://app.example.com', fva: [7, -1], nbf: 1, sid: 'sess_123', sts: 'active', sub: 'user_123', v: 2, o: { id: 'org_123', rol: 'admin', slg: 'org-slug' } },
     options: { ...sessions, userClients: ['https://app.example.com'], claims: { groups: ['o', 'rol'] } },
     becomes: { kind: 'user', subject: 'user_123', username: null, groups: ['admin'], scopes: [] }
+  },
+  {
+    title: 'Clerk: a person by the token of a session at the app of another origin',
+    source: 'clerk.com/docs/guides/sessions/session-tokens, version 2 of the claims',
+    claims: { azp: 'https://other.example.com', sid: 'sess_123', sub: 'user_123', v: 2 },
+    options: { ...sessions, userClients: ['https://app.example.com'] },
+    becomes: 'client is not a known app'
   },
   {
     title: 'WorkOS: a person by the token of a session, which names no client',
@@ -276,6 +359,13 @@ const TOKENS: readonly Published[] = [
     },
     options: { ...sessions, userClients: ['ISSUER'], claims: { client: 'iss', scopes: 'permissions' } },
     becomes: { kind: 'user', subject: 'user_01HBEQKA6K4QJAS93VPE39W1JT', username: null, groups: ['member'], scopes: ['posts:read', 'posts:write'] }
+  },
+  {
+    title: 'WorkOS: a token of a session that is for another API',
+    source: 'none: an attack',
+    claims: { sub: 'user_01HBEQKA6K4QJAS93VPE39W1JT', aud: 'https://other.example.com', sid: 's' },
+    options: { ...sessions, userClients: ['ISSUER'], claims: { client: 'iss' } },
+    becomes: 'aud is another resource'
   },
   {
     title: 'WorkOS: a machine at Connect',
@@ -311,6 +401,20 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'user', subject: '123', username: null, groups: [], scopes: ['read', 'write', 'delete'] }
   },
   {
+    title: 'Kinde: a machine, which has no sub, that is listed',
+    source: 'docs.kinde.com/machine-to-machine-applications/about-m2m/token-structure-and-claims-for-m2m-applications',
+    claims: { aud: ['your-api-audience'], azp: 'd4d3c5b74e064badb9625a4aa6241bcc', gty: ['client_credentials'], jti: 'f95ed3e0', scope: 'read:users write:flags', scp: ['read:users', 'write:flags'], v: '2' },
+    options: { provider: 'generic', audience: ['your-api-audience'], userClients: ['web'], machineClients: ['d4d3c5b74e064badb9625a4aa6241bcc'] },
+    becomes: { kind: 'machine', clientId: 'd4d3c5b74e064badb9625a4aa6241bcc', scopes: ['read:users', 'write:flags'] }
+  },
+  {
+    title: 'Kinde: a machine at a client that is listed for people only',
+    source: 'none: an attack',
+    claims: { aud: ['your-api-audience'], azp: 'web', sub: 'kp_1', gty: ['client_credentials'], scp: ['read:users'] },
+    options: { provider: 'generic', audience: ['your-api-audience'], userClients: ['web'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
     title: 'Supabase: a person',
     source: 'supabase.com/docs/guides/auth/jwt-fields',
     claims: {
@@ -333,6 +437,13 @@ const TOKENS: readonly Published[] = [
     claims: { aud: 'https://api.example.com', azp: '102345678901234567890', email: 'robot@my-project.iam.gserviceaccount.com', email_verified: true, sub: '102345678901234567890' },
     options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [], machineClients: ['102345678901234567890'] },
     becomes: { kind: 'machine', clientId: '102345678901234567890', scopes: [] }
+  },
+  {
+    title: 'Google: a service account of somebody else',
+    source: 'none: an attack',
+    claims: { aud: 'https://api.example.com', azp: '666', email: 'robot@other.iam.gserviceaccount.com', sub: '666' },
+    options: { provider: 'generic', audience: ['https://api.example.com'], userClients: [], machineClients: ['102345678901234567890'] },
+    becomes: 'client is not a known machine'
   },
   {
     title: 'GitHub Actions: a workflow',
@@ -398,6 +509,14 @@ const TOKENS: readonly Published[] = [
     hint: /the other issuer of your user pool: let jwt list both/
   },
   {
+    title: 'Auth0: an ID token',
+    source: 'auth0.com/docs/secure/tokens/id-tokens/id-token-structure',
+    claims: { name: 'Jane Doe', email: 'janedoe@example.com', sub: 'auth0|USER-ID', aud: 'https://example.com/health-api', nonce: 'crypto-value', at_hash: 'x' },
+    options: { provider: 'auth0', audience: ['https://example.com/health-api'] },
+    becomes: 'nonce or at_hash is present: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
     title: 'Auth0: a token that is signed with the secret of the API',
     source: 'auth0.com/docs/get-started/applications/signing-algorithms',
     claims: { sub: 'auth0|123456', aud: 'https://example.com/health-api', azp: 'web' },
@@ -421,6 +540,22 @@ const TOKENS: readonly Published[] = [
     options: { provider: 'entra', audience: ['6e74172b'] },
     becomes: 'iss is another issuer',
     hint: /^It is a token for Microsoft Graph\. Request a scope of your API/
+  },
+  {
+    title: 'Entra: version 1.0 where 2.0 is expected',
+    source: 'learn.microsoft.com/entra/identity-platform/access-tokens, the sample of version 1.0',
+    claims: { iss: 'https://sts.windows.net/fa15d692-e9c7-4460-a743-29f2956fd429/', aud: 'ef1da9d4', appid: '75dbe77f', oid: '690222be', scp: 'user_impersonation', sub: '5_J9', tid: 'fa15d692', ver: '1.0' },
+    options: { provider: 'entra', audience: ['ef1da9d4'] },
+    becomes: 'iss is another issuer',
+    hint: /^It is of version 1\.0 of Entra: set api\.requestedAccessTokenVersion to 2/
+  },
+  {
+    title: 'Entra: an ID token',
+    source: 'learn.microsoft.com/entra/identity-platform/id-tokens, the sample of version 2.0',
+    claims: { ver: '2.0', sub: 'AAAAAAAAAAAAAAAAAAAAAIkzqFVrSaSaFHy782bbtaQ', aud: '6cb04018-a3f5-46a7-b995-940c78f5aef3', name: 'Abe Lincoln', preferred_username: 'AbeLi@example.com', oid: '00000000', tid: '9122040d', nonce: '123523', aio: 'Df2U' },
+    options: { provider: 'entra', audience: ['api'] },
+    becomes: 'aud is another resource',
+    hint: ID_TOKEN
   },
   {
     title: 'Entra: a token whose audience has api:// in front',
@@ -447,6 +582,14 @@ const TOKENS: readonly Published[] = [
     hint: /^Keycloak: add a client scope with a mapper of the type Audience/
   },
   {
+    title: 'Keycloak: a person, with the audience of another API',
+    source: AN_ATTACK,
+    claims: { aud: ['other', 'account'], typ: 'Bearer', azp: 'web', sub: 'b1e2', preferred_username: 'ada', sid: 's' },
+    options: { provider: 'keycloak', audience: ['shop'] },
+    becomes: 'aud is another resource',
+    hint: /^Request a token for your API/
+  },
+  {
     title: 'Keycloak: an ID token',
     source: 'keycloak.org, "Server Administration Guide", the claim typ',
     claims: { aud: 'shop', typ: 'ID', azp: 'web', sub: 'b1e2', at_hash: 'x' },
@@ -471,6 +614,30 @@ const TOKENS: readonly Published[] = [
     becomes: { kind: 'machine', clientId: 'foo', scopes: [] }
   },
   {
+    title: 'Zitadel: an ID token',
+    source: 'zitadel.com/docs/apis/openidoauth/claims: without jti',
+    claims: { aud: ['257713952794870157'], azp: '257714027772314751', sub: '257712562366383231', amr: ['pwd'], auth_time: 1, at_hash: 'x' },
+    options: { provider: 'zitadel', audience: ['257713952794870157'] },
+    becomes: 'jti is missing: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'authentik: an ID token',
+    source: 'docs.goauthentik.io, OAuth 2.0 provider: only access tokens have uid',
+    claims: { sub: 'x', aud: 'pickle-web', azp: 'pickle-web', auth_time: 1, amr: ['pwd'], sid: 's' },
+    options: { provider: 'authentik', audience: ['pickle-web'] },
+    becomes: 'uid is missing: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
+    title: 'Google: a person, by an ID token',
+    source: 'developers.google.com/identity/openid-connect/openid-connect, the sample',
+    claims: { azp: 'web', aud: 'web', sub: '10769150350006150715113082367', at_hash: 'HK6E_P6Dh8Y93mRNtsDB1Q', hd: 'example.com', email: 'jsmith@example.com', email_verified: true, nonce: '0394852-3190485-2490358' },
+    options: { ...generic, audience: ['web'] },
+    becomes: 'nonce or at_hash is present: it is an ID token',
+    hint: ID_TOKEN
+  },
+  {
     title: 'GitHub Actions: a workflow of a repository from after July 15, 2026, whose subject has ids that are never used again',
     source: 'learn.microsoft.com/entra/workload-id/workload-identities-github-immutable-subjects; github.com/github/docs/pull/45221',
     claims: { sub: 'repo:octocat@123456/my-repo@456789:ref:refs/heads/main', aud: 'https://api.example.com', repository: 'octocat/my-repo', repository_id: '456789', repository_owner_id: '123456', ref: 'refs/heads/main', runner_environment: 'github-hosted' },
@@ -486,6 +653,14 @@ const TOKENS: readonly Published[] = [
     hint: /to machineClients$/
   },
   {
+    title: 'GitHub Actions: a workflow of another branch',
+    source: 'docs.github.com/actions/concepts/security/openid-connect',
+    claims: { sub: 'repo:octo-org/octo-repo:ref:refs/heads/demo', aud: 'https://api.example.com', repository: 'octo-org/octo-repo' },
+    options: { ...generic, userClients: [], machineClients: ['repo:octo-org/octo-repo:environment:prod'], claims: { client: 'sub' } },
+    becomes: 'client is not a known machine',
+    hint: /add "repo:octo-org\/octo-repo:ref:refs\/heads\/demo" to machineClients$/
+  },
+  {
     title: 'Kubernetes: the token of a pod, as a cluster of version 1.30 issues it',
     source: 'gist.github.com/tsaarni/79b8b51610c948562cfe5d2e1002cae4: with node and warnafter, and without a type',
     claims: {
@@ -498,6 +673,14 @@ const TOKENS: readonly Published[] = [
     typ: null,
     options: { ...generic, audience: ['https://kubernetes.default.svc.cluster.local'], userClients: [], machineClients: ['system:serviceaccount:default:default'], claims: { client: 'sub' } },
     becomes: { kind: 'machine', clientId: 'system:serviceaccount:default:default', scopes: [] }
+  },
+  {
+    title: 'Kubernetes: the token of a Secret, which never expires',
+    source: 'github.com/SovereignCloudStack/standards/issues/34: the claims of an ordinary token',
+    claims: { iss: 'kubernetes/serviceaccount', 'kubernetes.io/serviceaccount/namespace': 'default', sub: 'system:serviceaccount:default:mytestaccount' },
+    options: { ...generic, userClients: [], machineClients: [], claims: { client: 'sub' } },
+    becomes: 'iss is another issuer',
+    hint: /^It is the token of a Secret of Kubernetes, which never expires/
   },
   {
     title: 'an identity assertion (ID-JAG) in place of an access token',
@@ -516,6 +699,14 @@ const TOKENS: readonly Published[] = [
     options: standard,
     becomes: 'iss is another issuer',
     hint: /^It looks like a token that a server with oauth-discovery-shim issued itself.*jwks: brokerKeySet/
+  },
+  {
+    title: 'RFC 9068: a provider that sends no type',
+    source: 'rfc-editor.org/rfc/rfc9068#section-2.1',
+    claims: person,
+    options: standard,
+    becomes: 'typ is not an access token',
+    hint: /requires the type at\+jwt.*generic$/
   },
   { title: 'a slash too many at the end of the issuer', source: 'auth0.com/docs', claims: { ...person, iss: 'ISSUER/' }, options: generic, becomes: 'iss is another issuer', hint: /^It differs from http:\S+ in the slash at its end/ },
   { title: 'a token that names its client otherwise', source: 'developer.okta.com', claims: { ...person, client_id: undefined, cid: 'web' }, options: generic, becomes: 'client_id or azp is not a string', hint: /^It names its client in cid.*set claims\.client to cid$/ },

@@ -2,13 +2,15 @@ import Fastify from 'fastify'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { type IncomingHttpHeaders, type RequestListener } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { clients, doctor, report, type Reason, type Verdict } from '../src/doctor/index.ts'
+import { clientAt } from '../src/doctor/clients.ts'
 import { httpClient } from '../src/doctor/http.ts'
-import { isPublic, namesPrivateHost } from '../src/public-address.ts'
+import { isPublic, namesPrivateHost, publicLookup } from '../src/public-address.ts'
 import { run } from '../src/doctor/run.ts'
 import { walk } from '../src/doctor/walk.ts'
 import { serve } from './build.ts'
@@ -63,6 +65,10 @@ t.test('a callback registered at the identity provider lets its client in', asyn
   t.strictSame(await reasons(baseUrl), { ...healthy, 'vs-code': undefined })
   const [verdict] = await doctor(baseUrl, { only: clients.filter(({ id }) => id === 'codex') })
   t.equal(verdict?.obstacle?.detail, `the identity provider does not know the callback ${codexAt(`${baseUrl}/mcp`)}`)
+})
+
+t.test('the id in the callback of Codex, as its version 0.169.0 makes it', async t => {
+  t.equal(clientAt('http://localhost:8080/mcp', clients.find(({ id }) => id === 'codex')!).callback, 'http://127.0.0.1:7777/callback/2RVLDtro8eoJ')
 })
 
 for (const [what, world, expected] of [
@@ -122,30 +128,42 @@ t.test('documents written by hand', async t => {
     ['good ones', () => ({}), every(undefined)],
     ['a resource with a slash at its end', url => ({ resource: { resource: `${url}/mcp/` } }), every('resource'),
       url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/, but ${url}/mcp does not start with it`],
+    ['the resource of a longer path', url => ({ resource: { resource: `${url}/mcp/v1` } }), every('resource'),
+      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/v1, but ${url}/mcp does not start with it`],
+    ['the resource of a path that begins alike', url => ({ resource: { resource: `${url}/m` } }), every('resource'),
+      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/m, but ${url}/mcp does not start with it`],
     ['the whole server as the resource', url => ({ resource: { resource: url } }), every(undefined)],
     ['a resource that is no URL', () => ({ resource: { resource: 'mcp' } }), every(undefined)],
     ['a bare client_id', () => ({ client: { redirect_uris: undefined } }), { ...every('registration'), python: undefined }, url => `POST ${url}/register returns no redirect_uris`],
     ['no client_id', () => ({ client: { client_id: undefined } }), every('registration'), url => `POST ${url}/register returns no client_id`],
+    ['an empty client_id', () => ({ client: { client_id: '' } }), every('registration'), url => `POST ${url}/register returns no client_id`],
     ['a registration that is refused', url => ({ server: { registration_endpoint: `${url}/nowhere` } }), every('registration'), url => `POST ${url}/nowhere returns 404`],
     ['no registration', () => ({ server: { registration_endpoint: undefined } }), every('registration'), () => 'the metadata has no registration_endpoint'],
+    ['a registration that is down', () => ({ server: { registration_endpoint: 'http://127.0.0.1:9/register' } }), every('registration'), () => 'POST http://127.0.0.1:9/register does not answer'],
     ['a secret method without a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic' } }), every('registration'),
       url => `POST ${url}/register returns token_endpoint_auth_method client_secret_basic without a client_secret`],
     ['a secret method with a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic', client_secret: 's' } }), every(undefined)],
+    ['no secret method', () => ({ client: { token_endpoint_auth_method: 'none' } }), every(undefined)],
     ['only plain challenges', () => ({ server: { code_challenge_methods_supported: ['plain'] } }), every('pkce'),
       url => `code_challenge_methods_supported of ${url}/.well-known/oauth-authorization-server does not list S256`],
     ['no word about challenges', () => ({ server: { code_challenge_methods_supported: undefined } }), { ...every(undefined), 'claude-code': 'pkce' }],
     ['a hostile sign-in page', () => ({ server: { authorization_endpoint: 'javascript:alert(1)' } }), every('metadata'),
       url => `authorization_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
+    ['a token endpoint without encryption', () => ({ server: { token_endpoint: 'http://idp.example.com/token' } }), every('metadata'),
+      url => `token_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
     ['a sign-in page that is down', () => ({ server: { authorization_endpoint: 'http://127.0.0.1:9/authorize' } }), every('provider'), () => 'http://127.0.0.1:9 does not answer'],
     ['no response types', () => ({ server: { response_types_supported: undefined } }), every('metadata'),
       url => `${url}/.well-known/oauth-authorization-server does not list the response type code`],
+    ['an issuer with a slash less', url => ({ resource: { authorization_servers: [`${url}/`] }, server: { issuer: url } }), every(undefined)],
     ['an authorization server that is down', () => ({ resource: { authorization_servers: ['http://127.0.0.1:9'] } }), every('metadata'),
       () => 'http://127.0.0.1:9/.well-known/oauth-authorization-server does not answer'],
     ['an authorization server without metadata', url => ({ resource: { authorization_servers: [`${url}/nowhere`] } }), every('metadata'),
       url => `no document at ${url}/.well-known/oauth-authorization-server/nowhere, ${url}/.well-known/openid-configuration/nowhere, ${url}/nowhere/.well-known/openid-configuration`],
+    ['an authorization server that is no URL', () => ({ resource: { authorization_servers: ['nowhere'] } }), every('metadata'), () => 'the authorization server nowhere is not a URL'],
     ['no authorization server', () => ({ resource: { authorization_servers: undefined } }), every(undefined)],
     ['a challenge to nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, server: { issuer: 'https://idp.example.com' } }),
       { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }, url => `the 401 names the document ${url}/nowhere, which returns 404`],
+    ['a challenge to nowhere, and a document that leads nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, resource: { authorization_servers: ['http://127.0.0.1:9'] } }), { ...every(undefined), python: 'challenge' }],
     ['another challenge before Bearer', url => ({ challenge: `ApiKey, Bearer resource_metadata="${url}/nowhere"` }), every(undefined)]
   ] as ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons, ((url: string) => string)?]>) {
     const url = await byHand(t, change)
@@ -382,6 +400,21 @@ t.test('an error page of the identity provider\'s is recognised', async t => {
   }
 })
 
+t.test('a registration succeeds with any 2xx, and the reason of a refusal is quoted', async t => {
+  for (const [status, body, expected] of [
+    [201, {}, undefined],
+    [299, {}, undefined],
+    [300, {}, 'returns 300'],
+    [400, { error: 'invalid_redirect_uri' }, 'returns 400'],
+    [400, { error_description: 'only loopback' }, 'returns 400: only loopback']
+  ] as const) {
+    const server = await serve(t, (_, response) => response.writeHead(status).end(JSON.stringify({ client_id: 'c', redirect_uris: [], ...body })))
+    const url = await byHand(t, () => ({ server: { registration_endpoint: `${server}/` } }))
+    const [verdict] = await doctor(url, { only: clients.slice(0, 1) })
+    t.strictSame(verdict?.obstacle, expected && { reason: 'registration', detail: `POST ${server}/ ${expected}` }, String(status))
+  }
+})
+
 t.test('a failing authorization server stops a client, unless a proxy before it has no document at that URL', async t => {
   for (const [status, expected] of [
     [404, 'no document at'],
@@ -415,6 +448,40 @@ t.test('each client requests the scopes of the challenge, else of the resource, 
   }
 })
 
+t.test('each request has a connection of its own: a kept one may lead to where the name pointed before', async t => {
+  let [requests, connections] = [0, 0]
+  const server = createServer((request, response) => {
+    requests++
+    if (request.url === '/mcp') return response.writeHead(401).end()
+    response.end(JSON.stringify({
+      resource: `${url}/mcp`,
+      authorization_servers: [url],
+      issuer: url,
+      authorization_endpoint: `${url}/authorize`,
+      token_endpoint: `${url}/token`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      registration_endpoint: `${url}/register`,
+      client_id: 'c',
+      redirect_uris: []
+    }))
+  }).on('connection', () => { connections++ }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  t.strictSame(await reasons(url, ['sdk-1']), { 'sdk-1': undefined })
+  t.strictSame([requests, connections], [5, 5])
+})
+
+t.test('no more of an answer is read than 1 MiB', async t => {
+  const limit = 1024 * 1024
+  for (const [length, isRead] of [[limit, false], [limit + 1, true]] as const) {
+    // It does not end, so only the limit can.
+    const url = await serve(t, (_, response) => { response.writeHead(401).write('x'.repeat(length)) })
+    t.equal((await httpClient(1500, false).open(url))?.text.length, isRead ? length : undefined)
+  }
+})
+
 t.test('a public server is tried for a client that runs in the cloud', async t => {
   const [local] = await doctor(await byHand(t, () => ({})), { only: clients.filter(client => client.hosted) })
   t.equal(local?.obstacle?.detail, 'it runs in the cloud and reaches only https servers')
@@ -443,6 +510,30 @@ t.test('an address is public only if it is one of the internet', async t => {
     '::ffff:0:7f00:1', '64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2001:0:1::1', '100::1', '2001:db8::1', 'fc00::1', 'fd00:ec2::254', 'fe80::1', 'fe80::1%eth0',
     'fec0::1', 'ff02::1'
   ]) t.equal(isPublic(address), false, address)
+})
+
+t.test('what a name leads to is passed on as it was resolved', t => {
+  const refuse = (host: string, address: string) => new Error(`${host} is at ${address}`)
+  const away = new Error('away')
+  for (const [resolved, expected] of [
+    [[null, '1.1.1.1', 4], [null, '1.1.1.1', 4]], [[away], [away]], [[null, '10.0.0.1', 4], [new Error('shop is at 10.0.0.1'), '10.0.0.1', 4]],
+    [[null, [{ address: '1.1.1.1', family: 4 }, { address: '::1', family: 6 }]], [new Error('shop is at ::1')]]
+  ] as const) {
+    const lookup = ((_host: string, _options: object, done: (...args: readonly unknown[]) => void) => { done(...resolved) }) as never
+    publicLookup(refuse, { lookup })('shop', {}, (...args) => { t.match(args, expected) })
+  }
+  t.end()
+})
+
+t.test('the body of a redirect is not read', async t => {
+  const closed: string[] = []
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/mcp') response.on('close', () => { closed.push('closed') }).writeHead(307, { location: '/mcp/' }).write('x')
+    else response.writeHead(401).end()
+  })
+  t.equal((await httpClient(60_000, false).post(`${url}/mcp`, {}))?.status, 401)
+  for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
+  t.strictSame(closed, ['closed'])
 })
 
 t.test('a public server cannot send the doctor to an address that is not public, by whatever name', async t => {
@@ -488,6 +579,14 @@ t.test('only a URL that names a private host opens the way to others', async t =
 t.test('an answer that does not end is none', async t => {
   const url = await serve(t, (_, response) => { response.writeHead(401).write('{') })
   t.strictSame((await doctor(url, { only: clients.slice(0, 1), timeout: 100 }))[0]?.obstacle, { reason: 'unreachable', detail: `${url}/mcp does not answer` })
+})
+
+t.test('an answer that breaks off in words that are not HTTP is none', async t => {
+  const url = await serve(t, ({ socket }) => {
+    socket.write('HTTP/1.1 401 Unauthorized\r\ntransfer-encoding: chunked\r\n\r\n')
+    setTimeout(() => socket.write('no size\r\n'), 10)
+  })
+  t.strictSame((await doctor(url, { only: clients.slice(0, 1) }))[0]?.obstacle, { reason: 'unreachable', detail: `${url}/mcp does not answer` })
 })
 
 t.test('what is not an http(s) URL is refused', async t => {

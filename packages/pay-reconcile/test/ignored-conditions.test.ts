@@ -54,6 +54,47 @@ t.test('a store of the host that ignores a condition is an error, and not all ac
   t.match((await world.call('POST', '/admin/accounts/reconcile', { mode: 'check', accounts: ['1'] })).json(), refused, 'nor does a run take all accounts for some')
 })
 
+t.test('every condition of a store must be read', async t => {
+  const ignorant = guardedStore({
+    list: async () => ({ accounts: [account], count: 1 }),
+    audit: async () => ({ entries: [], count: 1 }),
+    scan: async () => [{ account, duplicate: false, changedByRun: false }],
+    shops: async () => [{ shopId: '7', accounts: 1 }],
+    link: async () => ({ changed: true, account }),
+    unlink: async () => ({ changed: true, account })
+  } as object as AccountStore)
+  const runs = guardedStore({ list: async () => ({ runs: [], count: 1 }), items: async () => ({ items: [], count: 1 }) } as object as RunStore)
+  const scan = { shopId: '7', after: null, limit: 1, runId: 'r' }
+  for (const [name, ignored, allowed] of [
+    ['filter.q', () => ignorant.list({ ...page, filter: { q: 'a' }, sort: [] }), () => ignorant.list({ ...page, sort: [] })],
+    ['filter.at_lte', () => ignorant.audit({ ...page, filter: { at_lte: '2026-01-01T00:00:00Z' } }), () => ignorant.audit(page)],
+    ['filter.status', () => runs.list({ ...page, filter: { status: ['done'] } }), () => runs.list(page)],
+    ['since', () => runs.items('r', { ...page, since: 'r0' }), () => runs.items('r', page)],
+    ['only.linked', () => ignorant.scan({ ...scan, only: { linked: true } }), () => ignorant.scan({ ...scan, only: {} })],
+    ['only.accounts', () => ignorant.shops('7', { accounts: ['1'] }), () => ignorant.shops('7')],
+    ['expected', () => ignorant.link({ action: 'link', accountId: '1', customerId: 'cus_1', expected: null }, origin), () => ignorant.link({ action: 'link', accountId: '1', customerId: 'cus_1' }, origin)],
+    ['expected', () => ignorant.unlink({ accountId: '1', expected: 'cus_1' }, origin), () => ignorant.unlink({ accountId: '1', expected: undefined }, origin)]
+  ] as ReadonlyArray<readonly [string, () => Promise<unknown>, () => Promise<unknown>]>) {
+    const error = await ignored().then(() => undefined, thrown => thrown)
+    t.match(error, { ...refused, cause: { message: new RegExp(`did not read ${name.replace('.', '\\.')}, which`) } }, name)
+    await t.resolves(allowed(), `without ${name}`)
+  }
+})
+
+t.test('a store may count accounts one by one, and stop at the first condition that one fails', async t => {
+  const rows = [{ shopId: '7', changed: false, linked: true }, { shopId: '9', changed: true, linked: true }]
+  const { shops } = guardedStore<Pick<AccountStore, 'shops'>>({
+    shops: async (shopId, only = {}) => ['7', '8', '9'].filter(id => shopId === undefined || id === shopId).map(id => ({
+      shopId: id,
+      accounts: rows.filter(row => row.shopId === id && (!only.changed || row.changed) && (!only.linked || row.linked)).length
+    }))
+  })
+  const only = { changed: true, linked: true } as const
+  t.strictSame(await shops('7', only), [{ shopId: '7', accounts: 0 }], 'no account of the shop got as far as the second condition')
+  t.strictSame(await shops('8', only), [{ shopId: '8', accounts: 0 }], 'nor of a shop without accounts')
+  t.strictSame(await shops(undefined, only), [{ shopId: '7', accounts: 0 }, { shopId: '8', accounts: 0 }, { shopId: '9', accounts: 1 }])
+})
+
 t.test('records whose members have other types are an error, and no wrong answer', async t => {
   const store = (fields: object, scanned: object = {}) => guardedStore({
     get: async () => ({ ...account, ...fields }),
