@@ -35,6 +35,7 @@ function built (t: Test, from: string, to: string): string {
   const shop = join(folder, 'examples/shop')
   const dist = join(shop, 'dist')
   cpSync(join(top, 'examples/shop/dist'), dist, { recursive: true, filter: (path) => !/\.(ts|map|gz)$/.test(path) })
+  cpSync(join(top, 'examples/shop/skills'), join(shop, 'skills'), { recursive: true })
   cpSync(join(top, 'examples/shop/package.json'), join(shop, 'package.json'))
   symlinkSync(join(top, 'node_modules'), join(folder, 'node_modules'))
   symlinkSync(join(top, 'examples/shop/node_modules'), join(shop, 'node_modules'))
