@@ -1,6 +1,7 @@
 import t from 'tap'
 import { createAccountIndexes, createPayReconcileTables } from '../src/knex/index.ts'
-import { postgresql } from './database.ts'
+import { run } from '../src/knex/records.ts'
+import { engines, postgresql } from './database.ts'
 
 t.test('creating tables does not wait for a transaction that reads, unless something is missing, and then calls go on', { skip: postgresql.skip }, async t => {
   const knex = await postgresql.connect(t)
@@ -26,3 +27,21 @@ t.test('creating tables does not wait for a transaction that reads, unless somet
     return rows.length
   }
 })
+
+for (const { name, skip, connect } of engines) {
+  t.test(`a statement that meets a deadlock is run again on ${name}`, { skip }, async t => {
+    const knex = await connect(t)
+    await knex.raw('create sequence tries')
+    await knex.raw(`create function meet () returns trigger language plpgsql as $$ begin
+      if nextval('tries') < 3 then raise exception 'deadlock detected' using errcode = '40P01'; end if;
+      return new;
+    end $$`)
+    await knex.raw('create trigger meet before insert on pay_reconcile_awaited for each row execute function meet()')
+    await run(knex, knex.raw("insert into pay_reconcile_awaited (shop_id) values ('s1')"))
+    t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), ['s1'])
+    await t.rejects(knex.transaction(async trx => {
+      await trx.raw("select setval('tries', 1)")
+      await run(trx, trx.raw("insert into pay_reconcile_awaited (shop_id) values ('s2')"))
+    }), { code: '40P01' }, 'a transaction of the host is over')
+  })
+}

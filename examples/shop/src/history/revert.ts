@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { PORTION } from '../catalog/portion.ts'
+import { tried } from '../database/tried.ts'
 import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_OWNER_ONLY, SHOP_REVERT_TOO_LONG } from '../errors.ts'
 import { enterAgain } from '../shops/access.ts'
 import { holdShop } from '../shops/hold.ts'
@@ -26,9 +27,6 @@ const AT_ONCE = 3
 
 /** How long a revert may take, in milliseconds, since others wait for its place; and one that only tells what it would do. */
 const LONGEST = { revert: 60_000, dryRun: 20_000 }
-
-/** How often a revert is tried that was ended because it and another transaction waited for each other. */
-const TRIES = 3
 
 const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'record_name', 'changes'] as const
 
@@ -58,13 +56,11 @@ export function reverter (knex: Knex) {
       if (outcome.conflict_count > 0 && !skipsConflicts) throw revertConflict(outcome)
       return outcome
     })
-    for (let tries = 1; ; tries++) {
-      try {
-        return await inTurn([`shop ${shop.id}`, `${shop.caller.kind} ${shop.caller.id}`], run)
-      } catch (error) {
-        if (error === end) return end.outcome!
-        if ((error as { code?: string }).code !== DEADLOCK || tries === TRIES) throw error
-      }
+    try {
+      return await tried(async () => await inTurn([`shop ${shop.id}`, `${shop.caller.kind} ${shop.caller.id}`], run))
+    } catch (error) {
+      if (error === end) return end.outcome!
+      throw error
     }
   }
 
@@ -204,8 +200,6 @@ async function refuseUnfinished (trx: Knex.Transaction, shop: ShopScope, id: str
 class DryRun extends Error {
   readonly outcome?: Outcome
 }
-
-const DEADLOCK = '40P01'
 
 /** What the revert of a change does to the record. */
 const INVERSE = { create: 'delete', update: 'update', delete: 'create' } as const

@@ -27,22 +27,27 @@ function changedResult (): Error {
   return new PAY_RECONCILE_INVALID_OPTION('postProcessResponse of the knex returns something other than the rows of a statement, or renames the column "record": pass a knex without it')
 }
 
+/** How often a statement is run that meets others. */
+const TRIES = 5
+
 /**
- * Runs a statement. If the host's databases default to a stricter isolation level than read committed, a statement fails
- * that would otherwise have waited for another one: then it is run again as read committed, and waits.
+ * Runs a statement. One that met another one, in a deadlock or because the host's databases default to a stricter isolation
+ * level than read committed, is run again as read committed, where it waits for the other one.
  */
 export async function run (knex: Knex, statement: Knex.Raw | Knex.QueryBuilder): Promise<unknown> {
-  try {
-    return await statement
-  } catch (error) {
-    // A transaction of the host is over after an error.
-    if (!isSerializationFailure(error) || knex.isTransaction) throw error
-    return await knex.transaction(async trx => await statement.transacting(trx), { isolationLevel: 'read committed' })
+  for (let tries = 1; ; tries++) {
+    try {
+      if (tries === 1) return await statement
+      return await knex.transaction(async trx => await statement.transacting(trx), { isolationLevel: 'read committed' })
+    } catch (error) {
+      // A transaction of the host is over after an error.
+      if (!metAnother(error) || knex.isTransaction || tries === TRIES) throw error
+    }
   }
 }
 
-function isSerializationFailure (error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === '40001'
+function metAnother (error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01')
 }
 
 /** A time in a {@link record} as ISO 8601 UTC with milliseconds. @throws RangeError for `infinity`, or a year that JavaScript does not know. */

@@ -6,8 +6,8 @@ export interface Knex<Binding> {
   raw (sql: string, bindings: readonly [...Binding[]]): PromiseLike<unknown>
 }
 
-/** SQLSTATE of a statement that met another one, where the database's default is `repeatable read` or `serializable`. */
-const MET = '40001'
+/** SQLSTATEs of a statement that met another one: in a deadlock, or where the database's default is `repeatable read` or `serializable`. */
+const MET: readonly unknown[] = ['40P01', '40001']
 const MOST_TRIES = 20
 
 /** Runs a statement, and returns its rows. Each is a transaction: the next try sees what the other one wrote. */
@@ -15,7 +15,7 @@ export async function rowsOf<Row, Binding> (knex: Knex<Binding>, sql: string, bi
   try {
     return (await knex.raw(sql, bindings) as { readonly rows: readonly Row[] }).rows
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code !== MET || tries === MOST_TRIES) throw error
+    if (!MET.includes((error as { readonly code?: unknown }).code) || tries === MOST_TRIES) throw error
     return await rowsOf(knex, sql, bindings, tries + 1)
   }
 }
