@@ -11,8 +11,11 @@ export interface FreezingProxy {
   close (): { readonly refused: Promise<unknown>, open (): void }
 }
 
-/** @param url - of the server behind it */
-export async function startFreezingProxy (t: Test, url: string): Promise<FreezingProxy> {
+/**
+ * @param url - of the server behind it
+ * @param host - the address where it listens
+ */
+export async function startFreezingProxy (t: Test, url: string, host = '127.0.0.1'): Promise<FreezingProxy> {
   const target = new URL(url)
   const refusals = new EventEmitter()
   let closed = false
@@ -31,14 +34,14 @@ export async function startFreezingProxy (t: Test, url: string): Promise<Freezin
       from.on('close', () => { to.destroy() })
     }
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   t.teardown(() => {
     for (const socket of pairs.flat()) socket.destroy()
     server.close()
   })
   const through = new URL(url)
-  through.hostname = '127.0.0.1'
+  through.hostname = host
   through.port = String((server.address() as AddressInfo).port)
   return {
     url: through.href,

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process'
+import { networkInterfaces } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { Outcome } from '../src/commands/command.ts'
 import { run as shop } from '../src/commands/run.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { makeAdmins } from '../src/users/repository.ts'
-import { bearer, build, client, createShop, openIdentityProvider, openEmptyDatabase } from './build.ts'
+import { bearer, build, client, createDatabase, createShop, openIdentityProvider, openEmptyDatabase, TEST_DATABASE_URL } from './build.ts'
+import { startFreezingProxy } from './freezing-proxy.ts'
 
 const idp = await openIdentityProvider(t, ['kim', 'ada'])
 const database = await openEmptyDatabase(t)
@@ -172,6 +174,16 @@ t.test('the doctor warns of what the server starts without, and fails for what i
   t.match(await run(['doctor'], { ...settings, IDP_ISSUER: 'http://127.0.0.1:1' }), { code: 1, stdout: /\nfail {2}identity provider {2}the discovery document at http:\/\/127\.0\.0\.1:1\/\S+ cannot be read: / })
   t.match(await run(['doctor'], { ...settings, ALLOW_INSECURE: '' }), { code: 1, stdout: /^fail {2}settings {2}These settings cannot be used:\n(.*\n)*.*http-issuer/ })
   t.match(await shop(['doctor'], { ...settings, DATABASE_URL: 'postgres://x@127.0.0.1:1/x' }), { code: 1, stdout: /^ok {4}settings {2}complete\nfail {2}database {2}.*ECONNREFUSED/ })
+})
+
+/** An address of this machine that others reach. */
+const address = Object.values(networkInterfaces()).flat().find((found) => found?.family === 'IPv4' && !found.internal)?.address
+
+t.test('the doctor warns of a connection in plain text to another host', { skip: (TEST_DATABASE_URL === undefined || address === undefined) && 'it needs TEST_DATABASE_URL, and a network' }, async (t) => {
+  const url = await createDatabase(t, TEST_DATABASE_URL!)
+  const examine = async (DATABASE_URL: string): Promise<string> => (await shop(['doctor'], { ...settings, DATABASE_URL })).stdout
+  t.match(await examine((await startFreezingProxy(t, url, address)).url), `warn  database    the connection to ${address} is plain text: append ?sslmode=verify-full`)
+  t.notMatch(await examine(url), 'plain text')
 })
 
 t.test('the doctor warns where searches have no index, and says how to make it', { skip: database.engine === 'embedded' && 'the embedded database has none' }, async (t) => {

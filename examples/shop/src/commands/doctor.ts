@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { examine, type Finding } from 'dual-auth/doctor'
 import type { FastifyInstance } from 'fastify'
 import { acceptedTokens } from '../auth.ts'
@@ -58,12 +60,25 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
   return [
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
-    ...engine === 'embedded' ? [] : await examinePooler(knex),
+    ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
     pending.length > 0 ? fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`) : ok('migrations', 'up to date'),
     ...!isSearched || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are available, run as a user who may create them: ${SEARCH_SQL}`)],
     ...!isSearched || await knowsCase(knex) ? [] : [warn('search', 'q reads every product of a shop: LC_CTYPE of the database is C, and its index knows the case of a to z only. Create the database with another, such as C.UTF-8')]
   ]
 }
+
+/** Nothing if what is sent to the database stays on this host, or is encrypted for the database alone. */
+async function examineEncryption (knex: Database['knex']): Promise<readonly Finding[]> {
+  const connection = await knex.client.acquireConnection()
+  const { encrypted = false, authorized, remoteAddress } = connection.connection.stream as Socket & Partial<TLSSocket>
+  await knex.client.releaseConnection(connection)
+  // A socket of the file system has no address.
+  if (remoteAddress === undefined || LOOPBACK.test(remoteAddress) || (encrypted && authorized)) return []
+  const found = encrypted ? 'is encrypted, but the certificate is not verified' : 'is plain text'
+  return [warn('database', `the connection to ${remoteAddress} ${found}: append ?sslmode=verify-full&sslrootcert=<file of the authority> to DATABASE_URL`)]
+}
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
 
 /** Nothing if no pooler in transaction mode is found. */
 async function examinePooler (knex: Database['knex']): Promise<readonly Finding[]> {
