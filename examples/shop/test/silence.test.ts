@@ -36,20 +36,28 @@ t.test('connections that die without a word are replaced, and the server is read
   t.strictSame(await all(), new Set([200]), 'no connection of before is left')
 })
 
-t.test('/readyz says that the database does not answer, and takes one connection at most to find out', { skip }, async (t) => {
+t.test('/readyz and /metrics answer while the database does not, and take a connection each at most to find out', { skip }, async (t) => {
   const proxy = await startFreezingProxy(t, await createDatabase(t, TEST_DATABASE_URL!))
-  const database = openPostgres(proxy.url, { silence: 2 * SILENCE })
+  const database = openPostgres(proxy.url, { silence: 4 * SILENCE })
   t.teardown(async () => await database.close())
   await migrate(database)
-  const app = await build(t, database, await openIdentityProvider(t))
+  const METRICS_TOKEN = 'metrics-token-of-the-test'
+  const app = await build(t, database, await openIdentityProvider(t), { settings: { METRICS_TOKEN } })
+  const age = async (): Promise<number> => {
+    const { statusCode, body } = await app.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })
+    t.equal(statusCode, 200)
+    return Number(/^pay_reconcile_slot_age_seconds (\d+)$/m.exec(body)?.[1])
+  }
   const { pool } = database.knex.client as { pool: { numUsed (): number } }
   t.equal((await app.inject('/readyz')).statusCode, 200)
-  await sleep(600) // the answer serves for that long
+  t.equal(await age(), 0)
+  await sleep(600) // the answer of /readyz serves for that long
   proxy.freeze()
   for (let probe = 0; probe < 2; probe++) {
     const { statusCode, body } = await app.inject('/readyz')
     t.strictSame([statusCode, JSON.parse(body).checks.database, pool.numUsed()], [503, 'no answer within 2000 ms', 1])
   }
+  t.ok(await age() >= 1, '/metrics answers, and says how old its values are')
 })
 
 t.test('a statement of a migration may be silent while the server works at it, and ends if its connection is dead', { skip }, async (t) => {

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { KeyEvent } from 'dual-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
@@ -52,6 +53,7 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       this.set({ state: 'waited_for' }, pool.numPendingAcquires())
     }
   }))
+  const slots = latest(async () => await lastSlots(knex))
   registry.registerMetric(new prom.Gauge({
     name: 'pay_reconcile_slot_timestamp_seconds',
     help: 'The last slot of the schedule for which a run was started, and for which one is finished, in seconds since 1970',
@@ -59,12 +61,20 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
     registers: [],
     async collect (this: Gauge<'mode' | 'state'>) {
       this.reset()
-      // Without the database the other metrics are still of use.
-      const slots = await lastSlots(knex).catch(() => [])
-      for (const { mode, started, finished } of slots) {
+      for (const { mode, started, finished } of (await slots())?.value ?? []) {
         this.set({ mode, state: 'started' }, started)
         if (finished !== null) this.set({ mode, state: 'finished' }, finished)
       }
+    }
+  }))
+  registry.registerMetric(new prom.Gauge({
+    name: 'pay_reconcile_slot_age_seconds',
+    help: 'How long ago the slots were read from the database: 0, unless it does not answer',
+    registers: [],
+    async collect () {
+      const found = await slots()
+      if (found === undefined) this.reset()
+      else this.set(found.age)
     }
   }))
   if (redis !== undefined) {
@@ -116,6 +126,24 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       labelNames: ['event', 'reason'],
       registers
     })
+  }
+}
+
+/** How long a scrape waits for a value that is read, in milliseconds. */
+const READ_LIMIT = 1000
+
+/**
+ * The values that a read gives, or those of the last one that succeeded, if it fails or takes too long.
+ *
+ * @returns with their age in seconds; undefined if no read ever succeeded
+ */
+function latest<T> (read: () => Promise<T>): () => Promise<{ readonly value: T, readonly age: number } | undefined> {
+  let last: { readonly value: T, readonly at: number } | undefined
+  let reading: Promise<void> | undefined
+  return async () => {
+    reading ??= read().then((value) => { last = { value, at: performance.now() } }, () => {}).finally(() => { reading = undefined })
+    await Promise.race([reading, sleep(READ_LIMIT, undefined, { ref: false })])
+    return last && { value: last.value, age: Math.floor((performance.now() - last.at) / 1000) }
   }
 }
 
