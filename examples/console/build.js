@@ -12,7 +12,7 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const { resolve } = createRequire(import.meta.url)
 
 /** The views of tools: each is one file, which loads nothing. */
-const VIEWS = ['products']
+const VIEWS = ['products', 'import']
 
 const sources = readdirSync(join(here, 'src'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())

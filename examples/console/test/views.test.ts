@@ -82,6 +82,47 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
     t.strictSame(outside, ['refused', 'refused', 'refused'])
   })
 
+  await t.test('a person sees what a file would change, confirms it, and sees how far it is and what was wrong', async (t) => {
+    const { body: [one, two] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=2&sort=name&filter={"q":"teapot"}`, { headers })
+    const now = async (id: string): Promise<number> => (await call('GET', `${baseUrl}/shops/${kettle.id}/products/${id}`, { headers })).body.price_amount
+    const content = `sku,price_amount,name\n${one.sku},4321,<b>One</b>\n${two.sku},8765,Two\nWRONG,x,Wrong`
+    const { page, view, calls } = await open({ ...shown, tool: 'import_products', args: { format: 'csv', content, dry_run: true, skip_invalid: true } })
+    await view.getByRole('heading', { name: 'Before the import' }).waitFor()
+    const row = view.getByRole('row').filter({ hasText: one.name })
+    t.match(await row.innerText(), new RegExp(`${one.price_amount / 100}.*43\\.21`))
+    t.match(await view.getByRole('region', { name: 'Wrong lines' }).innerText(), /4\s+price_amount/)
+    t.strictSame([await now(one.id), calls.length], [one.price_amount, 0], 'nothing has happened yet')
+    t.strictSame(await violations(view), [])
+
+    const before = await open({ ...shown, tool: 'import_products', args: { format: 'csv', content, dry_run: true } })
+    await before.view.getByRole('heading', { name: 'Before the import' }).waitFor()
+    t.equal(await before.view.getByRole('button').count(), 0, 'a file that would be refused cannot be imported')
+
+    await page.bringToFront()
+    await page.keyboard.press('Tab')
+    t.equal(await view.evaluate('document.activeElement.textContent'), 'Import 2 products')
+    await page.keyboard.press('Enter')
+    await view.getByRole('heading', { name: 'The import is done' }).waitFor()
+    t.match(await view.getByRole('status').innerText(), /2 changed/)
+    t.match(await view.getByRole('region', { name: 'Wrong lines' }).innerText(), /4\s+price_amount/)
+    t.strictSame([await now(one.id), await now(two.id), await view.locator('main b').count()], [4321, 8765, 0])
+    t.strictSame(calls[0], { name: 'import_products', arguments: { format: 'csv', content, skip_invalid: true } })
+    t.strictSame([faultsOf.get(page), await violations(view)], [[], []])
+  })
+
+  await t.test('an import can be stopped where it is watched', async (t) => {
+    const content = `name,sku\n${Array.from({ length: 4000 }, (_, n) => `Many ${n},MANY-${n}`).join('\n')}`
+    const { view, calls } = await open({ ...shown, tool: 'import_products', args: { format: 'csv', content } })
+    await view.getByRole('heading', { name: 'Importing…' }).waitFor()
+    await view.getByRole('button', { name: 'Stop' }).click()
+    await view.getByRole('heading', { name: 'The import was stopped' }).waitFor()
+    t.ok(calls.some(({ name }) => name === 'cancel_import'))
+    const { import_id: id } = calls.find(({ name }) => name === 'get_import')!.arguments
+    const watched = await open({ ...shown, tool: 'get_import', args: { import_id: id } })
+    await watched.view.getByRole('heading', { name: 'The import was stopped' }).waitFor()
+    t.strictSame([watched.calls.length, await watched.view.getByRole('button').count()], [0, 0])
+  })
+
   await t.test('a view calls what its caller may, and nothing else', async (t) => {
     const { body: [{ id, ...product }] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=1`, { headers })
     const kim = demo.users.find(({ username }) => username === 'kim')!

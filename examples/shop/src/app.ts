@@ -189,7 +189,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(connectedApps, { knex: database.knex, prefix: '/admin/users/:user_id/apps' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
-  await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, prefix: '/shops/:shop_id/imports' })
+  await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, hasViews, prefix: '/shops/:shop_id/imports' })
   await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
   await app.register(toolCalls, { knex: database.knex, tally })

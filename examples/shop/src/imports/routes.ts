@@ -5,6 +5,7 @@ import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
+import { viewRoute } from '../pages/views.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { askBeforeImport } from './asking.ts'
 import { importReceiver } from './receive.ts'
@@ -18,10 +19,13 @@ interface ImportOptions {
   readonly knex: Knex
   /** Whether agents import with tools. */
   readonly asTools: boolean
+  /** Whether hosts show their results as views. */
+  readonly hasViews: boolean
 }
 
 /** Files of products, which are checked at once and applied in the background. */
-export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { knex, asTools }) => {
+export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { knex, asTools, hasViews }) => {
+  const shown = hasViews ? { view: viewRoute('import') } : {}
   const repository = importRepository(knex)
   const turn = slices()
   const receiver = importReceiver(knex, turn)
@@ -48,7 +52,7 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
       body: { content: { 'application/json': { schema: ImportBody } } },
       response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
     },
-    config: { mcp: { output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, confirm: asking.confirm } }
+    config: { mcp: { ...shown, output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, confirm: asking.confirm } }
   }, async (request, reply) => {
     const { shop, query, body } = request
     const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson, turn)
@@ -78,7 +82,8 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
       tags,
       params: ImportParams,
       response: { 200: Import, ...readProblems }
-    }
+    },
+    config: { mcp: shown }
   }, async ({ shop, params }, reply) => {
     const found = await repository.get(shop, params.import_id)
     return await withRetry(reply, found).send(found)

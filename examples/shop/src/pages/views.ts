@@ -5,7 +5,8 @@ import type { Settings } from '../settings/settings.ts'
 
 /** The views of tools, by name, with what each shows. */
 const VIEWS = {
-  products: 'Products with pictures and prices, to be filtered.'
+  products: 'Products with pictures and prices, to be filtered.',
+  import: 'What a file of products would change, and how far its import is.'
 } as const
 
 /** In the built page. */
