@@ -1,5 +1,8 @@
 import { isolated } from './isolated.ts'
 
+/** `1 product`, `2 products`. */
+const counted = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
+
 /**
  * Every text of the console. A translation is a second object of this shape; react-admin's own texts come from its
  * language packages. Functions take what a sentence holds.
@@ -169,10 +172,10 @@ export const texts = {
       remove: 'Remove these tags',
       apply: 'Apply',
       cancel: 'Cancel',
-      done: (count: number) => `${count} ${count === 1 ? 'product' : 'products'} changed`,
-      stopped: (done: number, count: number, why: string) => `${done} of ${count} products are changed. The other ${count - done} are not, and stay selected: ${why}`,
+      done: (count: number) => `${counted(count, 'product')} changed`,
+      stopped: (done: number, count: number, why: string) => `${done} of ${counted(count, 'product')} changed. What is not changed stays selected: ${why}`,
       all: (most: number) => `Select the first ${most}`,
-      title: (count: number) => `Tags of ${count} ${count === 1 ? 'product' : 'products'}`,
+      title: (count: number) => `Tags of ${counted(count, 'product')}`,
       progress: (done: number, count: number) => `${done} of ${count}`
     }
   },
@@ -184,7 +187,7 @@ export const texts = {
     none: 'No further prices: it costs its own price at all times.',
     always: 'no end',
     ever: 'no start',
-    from: (quantity: number) => `from ${quantity} pieces`,
+    from: (quantity: number) => `from ${counted(quantity, 'piece')}`,
     now: 'in force',
     chart: (currency: string) => `Price of one in ${currency}`,
     amount: 'Price',
@@ -215,7 +218,7 @@ export const texts = {
     slug: 'Slug',
     description: 'Description',
     none: 'No categories yet.',
-    products: (count: number) => `${count} ${count === 1 ? 'product' : 'products'}`,
+    products: (count: number) => counted(count, 'product'),
     help: 'Move a category with its arrows, by dragging, or to another parent with “Move”.',
     expand: (name: string) => `Show what is below ${isolated(name)}`,
     collapse: (name: string) => `Hide what is below ${isolated(name)}`,
@@ -328,7 +331,7 @@ export const texts = {
     choose: 'Choose a file',
     unknown: 'This is no list of products: choose a .csv or .jsonl file.',
     would: ({ total, created, updated, unchanged, price_changes: prices, failed }: { readonly total: number, readonly created: number, readonly updated: number, readonly unchanged: number, readonly price_changes: number, readonly failed: number }) =>
-      `${total} products in the file: ${created} new, ${updated} changed (${prices} of them in price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
+      `${counted(total, 'product')} in the file: ${created} new, ${updated} changed (${prices} of them in price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
     prices: ({ currency, lowest, highest, lowest_before: from, highest_before: to }: { readonly currency: string, readonly lowest: string, readonly highest: string, readonly lowest_before: string | null, readonly highest_before: string | null }) =>
       `Prices in ${currency}: ${lowest} to ${highest}${from === null ? '' : `; those that change are ${from} to ${to} now`}.`,
     changedPrice: (name: string, before: string, after: string | null) => `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
@@ -379,6 +382,8 @@ export const texts = {
       shop: 'shop',
       user: 'person'
     } as Readonly<Record<string, string>>,
+    /** What a shop has one of. */
+    single: { shop_config: 'the settings' } as Readonly<Record<string, string>>,
     actors: {
       user: 'Person', machine: 'Machine', 'api-key': 'Agent', anybody: 'Anybody', command: 'Command on the server', server: 'Server setting', scanner: 'Leak scanner'
     } as Readonly<Record<string, string>>,
@@ -406,14 +411,14 @@ export const texts = {
     sinceHelp: (zone: string) => `Its first change, or later; time in ${zone}`,
     check: 'Check',
     checking: 'Checking…',
-    would: (count: number) => `${count} ${count === 1 ? 'change' : 'changes'} will be undone.`,
+    would: (count: number) => `${counted(count, 'change')} will be undone.`,
     wouldNone: 'There is nothing to undo.',
     showLater: 'Show the later change',
-    conflicts: (count: number) => `${count} later ${count === 1 ? 'change stands' : 'changes stand'} in the way. Undo ${count === 1 ? 'it' : 'them'} first:`,
-    stay: (count: number) => `${count} ${count === 1 ? 'change stays as it is, since a later one stands' : 'changes stay as they are, since later ones stand'} in the way:`,
-    leftOut: (count: number) => `${count} ${count === 1 ? 'change cannot' : 'changes cannot'} be undone and ${count === 1 ? 'stays' : 'stay'} as ${count === 1 ? 'it is' : 'they are'}.`,
+    conflicts: (count: number) => `${counted(count, 'later change stands', 'later changes stand')} in the way. Undo ${count === 1 ? 'it' : 'them'} first:`,
+    stay: (count: number) => `${counted(count, 'change stays as it is, since a later one stands', 'changes stay as they are, since later ones stand')} in the way:`,
+    leftOut: (count: number) => `${counted(count, 'change cannot be undone and stays as it is', 'changes cannot be undone and stay as they are')}.`,
     confirm: 'Undo now',
-    done: (count: number) => `${count} ${count === 1 ? 'change' : 'changes'} undone`,
+    done: (count: number) => `${counted(count, 'change')} undone`,
     cancel: 'Cancel',
     will: { create: 'comes back', update: 'is set back', delete: 'is deleted' } as Readonly<Record<string, string>>,
     more: 'Show more',
@@ -430,7 +435,7 @@ export const texts = {
       undoTitle: (actor: string, what: string) => `Undo: ${isolated(actor)} ${what}?`,
       prices: (percents: readonly string[]) => `prices ${percents.map((percent) => `${percent} %`).join(' to ')}`,
       many: {
-        product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', account: 'accounts', order: 'orders', shop_config: 'settings', api_key: 'API keys', member: 'members', pay_key: 'payment keys', shop: 'shops', user: 'people'
+        product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', account: 'accounts', order: 'orders', api_key: 'API keys', member: 'members', pay_key: 'payment keys', shop: 'shops', user: 'people'
       } as Readonly<Record<string, string>>
     },
     views: 'How it is listed',
@@ -508,7 +513,7 @@ export const texts = {
     verifyAll: 'Check all of this page',
     keyColumns: ['Shop', 'Key', 'Accounts', ''],
     payUnreadable: 'A key is set, but the server can no longer decrypt it. Replace it.',
-    counts: (accounts: number, linked: number, synced: number) => `${accounts} accounts, ${linked} linked, ${synced} synced`,
+    counts: (accounts: number, linked: number, synced: number) => `${counted(accounts, 'account')}, ${linked} linked, ${synced} synced`,
     newKey: 'New secret key',
     replace: 'Save key',
     verify: 'Check with the provider',
@@ -621,13 +626,13 @@ export const texts = {
     drift: { missing: 'Not linked', not_found: 'Customer not found', deleted: 'Customer deleted', duplicate: 'Linked twice', never_synced: 'Never synced', differs: 'Data differs' } as Readonly<Record<string, string>>,
     reasons: { PAY_RECONCILE_NO_SECRET_KEY: 'the shop has no payment key', PAY_RECONCILE_PROVIDER_KEY_REJECTED: 'the provider rejects the payment key of the shop' } as Readonly<Record<string, string>>,
     progress: 'Progress',
-    done: (processed: number, total: number, finished: number, shops: number) => `${processed} of ${total} accounts, ${finished} of ${shops} ${shops === 1 ? 'shop' : 'shops'}`,
+    done: (processed: number, total: number, finished: number, shops: number) => `${processed} of ${counted(total, 'account')}, ${finished} of ${counted(shops, 'shop')}`,
     found: 'What it found',
     nothing: 'Nothing is amiss.',
     nothingYet: 'Nothing yet.',
     notChecked: 'Not all accounts were checked.',
     realTitle: (shop: string | undefined) => `Change accounts of ${shop === undefined ? 'all shops' : isolated(shop)}?`,
-    applyTitle: (count: number) => `Change ${count} ${count === 1 ? 'account' : 'accounts'}?`,
+    applyTitle: (count: number) => `Change ${counted(count, 'account')}?`,
     realWhy: {
       link: 'Each account without a customer is linked to the one that carries its id. A link can be removed again, one by one.',
       sync: 'What is stored of each linked customer is replaced by what the payment provider has now.',

@@ -28,6 +28,11 @@ export function englishOf (locale: string): string {
   return region === undefined ? 'en' : `en-${region}`
 }
 
+/** A count among English words, grouped as in the shop's region, with the digits of the rest of the sentence. */
+export function countText (count: number, locale: string, options: Intl.NumberFormatOptions = {}): string {
+  return count.toLocaleString(englishOf(locale), options)
+}
+
 const UNITS = [['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]] as const
 
 /** From now: `5 minutes ago`, `in 3 days`. */

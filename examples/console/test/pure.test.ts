@@ -7,7 +7,7 @@ import { ApiError } from '../src/api/problem.ts'
 import { endOf, endsSoon } from '../src/agents/key.ts'
 import { callsByDay } from '../src/agents/key-use.ts'
 import { toolFrom } from '../src/agents/tool.ts'
-import { byDay, changedFields, valueText } from '../src/activity/entry.ts'
+import { affectedText, byDay, changedFields, valueText } from '../src/activity/entry.ts'
 import { whoFrom } from '../src/activity/who.ts'
 import { workText } from '../src/activity/work.ts'
 import { csvFrom } from '../src/catalog/csv.ts'
@@ -20,8 +20,11 @@ import { amountFrom, amountText, inCurrency, moneyText, numberFrom, numberText }
 import { remediesFor } from '../src/reconcile/run.ts'
 import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
-import { agoText, timeText } from '../src/times.ts'
+import { agoText, countText, timeText } from '../src/times.ts'
 import { refuseHtml } from '../src/trusted-types.ts'
+
+/** Of every script. */
+const LOCALES = 'en en-IN en-ZA de de-AT de-CH fr fr-CH es es-CR pt-PT pl sv bg ar ar-EG ar-KW fa fa-IR ur ckb he hi hi-IN-u-nu-deva bn mr ne my th-u-nu-thai ja ko dz ff-Adlm nb'.split(' ')
 
 t.test('what people type is an amount in minor units, or none', async (t) => {
   for (const [text, currency, locale, amount] of [
@@ -35,8 +38,7 @@ t.test('what people type is an amount in minor units, or none', async (t) => {
 })
 
 t.test('what a shop is shown can be typed there, in every script', async (t) => {
-  const locales = 'en en-IN en-ZA de de-AT de-CH fr fr-CH es es-CR pt-PT pl sv bg ar ar-EG ar-KW fa fa-IR ur ckb he hi hi-IN-u-nu-deva bn mr ne my th-u-nu-thai ja ko dz ff-Adlm nb'.split(' ')
-  for (const locale of locales) {
+  for (const locale of LOCALES) {
     for (const currency of ['EUR', 'USD', 'JPY', 'KWD', 'EGP', 'IRR', 'CHF', 'INR']) {
       for (const amount of [0, 5, 1999, 123456789, Number.MAX_SAFE_INTEGER]) {
         const wrong = [amountText(amount, currency, locale), moneyText(amount, currency, locale)].filter((text) => amountFrom(text, currency, locale) !== amount)
@@ -245,6 +247,10 @@ t.test('work is of a kind, a key, a person, or everybody', async (t) => {
   const work = { actor_kind: 'user', actor_id: '7', actor_name: 'Kim', by_tool: false, operation: null, started_at: '', ended_at: '', changes: 61, revertible: 61, records: [{ action: 'update', record_kind: 'product', count: 60, records: 50 }, { action: 'create', record_kind: 'tag', count: 1, records: 1 }], prices: { count: 50, lowest: 5, highest: 5 } }
   t.equal(workText(work, 'en'), 'changed 50 products, created 1 tag, prices +5 %')
   t.equal(workText({ ...work, operation: 'import_products', prices: null }, 'en'), 'imported a file: changed 50 products, created 1 tag')
+  const settings = { action: 'update', record_kind: 'shop_config', count: 3, records: 1 }
+  t.equal(workText({ ...work, records: [settings, { ...work.records[0]!, records: 12_345 }] }, 'ar-EG'), 'changed the settings, changed 12,345 products, prices +5 %', 'in one kind of digits')
+  t.equal(affectedText({ products: 1, categories: 2, orders: 0 }, 'ar-EG'), '1 product, 2 categories, 0 orders')
+  t.strictSame(LOCALES.filter((locale) => !/^12\D?345$/.test(countText(12_345, locale))), [])
 })
 
 t.test('a token that ends early is renewed once, and a list is read over pages that end early', async (t) => {

@@ -2,13 +2,15 @@ import { Box, Link as MuiLink, Table, TableBody, TableCell, TableContainer, Tabl
 import { useBasename } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { texts } from '../texts.ts'
-import { type Entry, fieldName } from './entry.ts'
+import { useShop } from '../viewer.tsx'
+import { affectedText, type Entry, fieldName } from './entry.ts'
 import { useWords } from './words.ts'
 
 /** Each changed field, before and after. Values are text: nothing of them runs. */
 export function Differences ({ entry }: { readonly entry: Entry }) {
   const { changes, affected = {}, request_id: requestId, record_id: recordId, record_kind: kind, action } = entry
   const basename = useBasename()
+  const { locale } = useShop()
   const words = useWords([entry])
   const fields = Object.entries(changes)
   const hasBefore = action !== 'create' && fields.some(([, { before }]) => before !== undefined)
@@ -38,7 +40,7 @@ export function Differences ({ entry }: { readonly entry: Entry }) {
           </Table>
         </TableContainer>
       )}
-      {Object.keys(affected).length > 0 && <Typography variant='body2' sx={{ mt: 1 }}>{texts.activity.affected} {Object.entries(affected).map(([kind, count]) => `${count} ${kind.replaceAll('_', ' ')}`).join(', ')}</Typography>}
+      {Object.keys(affected).length > 0 && <Typography variant='body2' sx={{ mt: 1 }}>{texts.activity.affected} {affectedText(affected, locale)}</Typography>}
       <Box sx={{ display: 'flex', gap: 2, flexWrap: 'wrap', py: 1 }}>
         <MuiLink component={Link} variant='body2' to={filter({ record_id: recordId })}>{texts.activity.record}</MuiLink>
         {requestId !== null && <MuiLink component={Link} variant='body2' to={filter({ request_id: requestId })}>{`${texts.activity.request} ${requestId}`}</MuiLink>}

@@ -1,7 +1,7 @@
 import { groupBy } from '../group-by.ts'
 import { numberText } from '../money.ts'
 import { statusText, texts } from '../texts.ts'
-import { exactTimeText, type Manner } from '../times.ts'
+import { countText, exactTimeText, type Manner } from '../times.ts'
 
 /** An entry of the history, as the server lists it. */
 export interface Entry {
@@ -34,7 +34,19 @@ export function actorOf ({ actor_kind: kind, actor_id: id, actor_name: name }: P
 
 /** What it was done to: its name, or its kind and the start of its id. */
 export function recordOf ({ record_kind: kind, record_id: id, record_name: name }: Pick<Entry, 'record_kind' | 'record_id'> & { readonly record_name?: string | null | undefined }): string {
-  return name ?? `${texts.activity.kinds[kind] ?? kind} ${shortId(id)}`
+  return name ?? texts.activity.single[kind] ?? `${texts.activity.kinds[kind] ?? kind} ${shortId(id)}`
+}
+
+/** How many records of a kind: `1 product`, `50 products`, `the settings`. */
+export function recordsText (kind: string, count: number, locale: string): string {
+  const { single, kinds, work: { many } } = texts.activity
+  return single[kind] ?? `${countText(count, locale)} ${(count === 1 ? kinds : many)[kind] ?? kind}`
+}
+
+/** The same by the names of lists, which `affected` has. */
+export function affectedText (affected: Readonly<Record<string, number>>, locale: string): string {
+  const kinds = new Map<string, string>(Object.entries(LISTS).map(([kind, list]) => [list, kind]))
+  return Object.entries(affected).map(([list, count]) => recordsText(kinds.get(list) ?? list, count, locale)).join(', ')
 }
 
 /** Enough of a UUID to tell it from others on the page. */

@@ -1,4 +1,6 @@
 import { texts } from '../texts.ts'
+import { countText } from '../times.ts'
+import { recordsText } from './entry.ts'
 
 /** What one actor changed in one go, as the server lists it. */
 export interface Work {
@@ -18,10 +20,10 @@ export interface Work {
 
 /** `changed 50 products, created 1 tag, prices +5 %`, after `imported a file: ` if it did that. */
 export function workText ({ records, prices, operation }: Work, locale: string): string {
-  const { actions, kinds, work: { many, prices: priced, bulk } } = texts.activity
+  const { actions, work: { prices: priced, bulk } } = texts.activity
   const parts = [
-    ...records.map(({ action, record_kind: kind, records: count }) => `${actions[action] ?? action} ${count.toLocaleString(locale)} ${count === 1 ? kinds[kind] ?? kind : many[kind] ?? kind}`),
-    ...prices === null ? [] : [priced([...new Set([prices.lowest, prices.highest])].map((percent) => percent.toLocaleString(locale, { signDisplay: 'exceptZero' })))]
+    ...records.map(({ action, record_kind: kind, records: count }) => `${actions[action] ?? action} ${recordsText(kind, count, locale)}`),
+    ...prices === null ? [] : [priced([...new Set([prices.lowest, prices.highest])].map((percent) => countText(percent, locale, { signDisplay: 'exceptZero' })))]
   ].join(', ')
   const how = operation === null ? undefined : bulk[operation]
   return how === undefined ? parts : `${how}: ${parts}`

@@ -15,7 +15,7 @@ import { Section } from '../layout/section.tsx'
 import { UNSEEN } from '../layout/unseen.ts'
 import { loaded } from '../loaded.ts'
 import { texts } from '../texts.ts'
-import { dateText } from '../times.ts'
+import { countText, dateText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { CreatedKey } from './created-key.tsx'
 import { FailedCalls } from './failed-calls.tsx'
@@ -70,7 +70,7 @@ function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
       {isActive && apiKey.last_used_at === null && <Box sx={{ mb: 2 }}><FirstCall keyId={apiKey.id} /></Box>}
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
         <Box sx={{ display: 'grid', gap: 2 }}>
-          <Section title={texts.keys.calls} text={use === undefined ? texts.keys.callsWhy : texts.keys.counts(use.calls.toLocaleString(shop.locale), use.errors.toLocaleString(shop.locale), use.calls, use.errors)}>
+          <Section title={texts.keys.calls} text={use === undefined ? texts.keys.callsWhy : texts.keys.counts(countText(use.calls, shop.locale), countText(use.errors, shop.locale), use.calls, use.errors)}>
             {use === undefined ? <Skeleton variant='rounded' height={220} /> : use.calls > 0 && <Calls use={use} />}
           </Section>
           {use !== undefined && (use.failed.length > 0 || use.errors > 0) && (
@@ -101,8 +101,8 @@ function Calls ({ use: { hours, tools } }: { readonly use: KeyUse }) {
         <TableBody>
           {items.map(({ name, calls, errors }) => (
             <TableRow key={name}>
-              <TableCell component='th' scope='row' sx={{ overflowWrap: 'anywhere' }}>{name}</TableCell><TableCell align='right'>{calls.toLocaleString(locale)}</TableCell>
-              <TableCell align='right' sx={{ color: errors > 0 ? 'error.main' : undefined }}>{errors.toLocaleString(locale)}</TableCell>
+              <TableCell component='th' scope='row' sx={{ overflowWrap: 'anywhere' }}>{name}</TableCell><TableCell align='right'>{countText(calls, locale)}</TableCell>
+              <TableCell align='right' sx={{ color: errors > 0 ? 'error.main' : undefined }}>{countText(errors, locale)}</TableCell>
             </TableRow>
           ))}
         </TableBody>

@@ -10,7 +10,7 @@ import { Section } from '../layout/section.tsx'
 import { MANNER } from '../reconcile/manner.ts'
 import { type Run, RUNS } from '../reconcile/run.ts'
 import { texts } from '../texts.ts'
-import { agoText } from '../times.ts'
+import { agoText, countText } from '../times.ts'
 import { type Shop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
 import type { Summary } from './summary.ts'
@@ -82,7 +82,7 @@ function Tile ({ title, value, to, isWarning = false }: { readonly title: string
   const content = (
     <CardContent>
       <Typography variant='body2' color='textSecondary'>{title}</Typography>
-      <Typography component='p' sx={{ fontSize: '1.9rem', fontWeight: 650, lineHeight: 1.3, color: isWarning && (value ?? 0) > 0 ? 'warning.main' : undefined }}>{value === undefined ? '…' : new Intl.NumberFormat(MANNER.locale).format(value)}</Typography>
+      <Typography component='p' sx={{ fontSize: '1.9rem', fontWeight: 650, lineHeight: 1.3, color: isWarning && (value ?? 0) > 0 ? 'warning.main' : undefined }}>{value === undefined ? '…' : countText(value, MANNER.locale)}</Typography>
     </CardContent>
   )
   return <Card>{to === undefined ? content : <CardActionArea component={Link} to={to}>{content}</CardActionArea>}</Card>

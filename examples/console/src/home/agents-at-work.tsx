@@ -6,6 +6,7 @@ import { Section } from '../layout/section.tsx'
 import { loaded } from '../loaded.ts'
 import { UNSEEN } from '../layout/unseen.ts'
 import { texts } from '../texts.ts'
+import { countText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { durationText, type ToolCalls } from './tool-calls.ts'
 
@@ -22,13 +23,12 @@ export const EVERY = 30_000
 export function AgentsAtWork ({ path, locale }: { readonly path: string, readonly locale: string }) {
   const { call } = useViewer()
   const { data } = useQuery({ queryKey: ['tool-calls', path], queryFn: async () => (await call<ToolCalls>(path)).json, refetchInterval: EVERY, refetchOnMount: 'always' })
-  const number = new Intl.NumberFormat(locale)
-  const text = data === undefined ? texts.home.agentsWhy : data.calls === 0 ? texts.home.noAgents : texts.home.calls(number.format(data.calls), number.format(data.errors), data.calls, data.errors)
+  const text = data === undefined ? texts.home.agentsWhy : data.calls === 0 ? texts.home.noAgents : texts.home.calls(countText(data.calls, locale), countText(data.errors, locale), data.calls, data.errors)
   return (
     <Section title={texts.home.atWork} text={text}>
       {data !== undefined && data.calls > 0 && (
         <>
-          <Errors of={data} number={number} />
+          <Errors of={data} locale={locale} />
           <Suspense fallback={<Skeleton variant='rounded' height={200} />}><ToolsChart tools={data.tools} locale={locale} /></Suspense>
           <Table sx={{ ...UNSEEN, display: 'block' }} aria-label={texts.home.atWork}>
             <TableHead><TableRow>{texts.home.toolColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
@@ -48,15 +48,15 @@ export function AgentsAtWork ({ path, locale }: { readonly path: string, readonl
 const MOST = 5
 
 /** Whose the errors are, which leads to the page of each key. Of all shops the server tells no keys. */
-function Errors ({ of: { errors, keys }, number }: { readonly of: ToolCalls, readonly number: Intl.NumberFormat }) {
+function Errors ({ of: { errors, keys }, locale }: { readonly of: ToolCalls, readonly locale: string }) {
   if (keys === undefined || errors === 0) return null
   const failing = keys.filter(({ errors }) => errors > 0)
   const others = errors - failing.reduce((sum, { errors }) => sum + errors, 0)
   return (
     <Box component='ul' sx={{ m: 0, mb: 1, p: 0, listStyle: 'none', display: 'flex', flexWrap: 'wrap', columnGap: 3, rowGap: 0.5, typography: 'body2', overflowWrap: 'anywhere' }}>
-      {failing.slice(0, MOST).map(({ key_id: id, name, errors }) => <li key={id}><KeyLink keyId={id}>{texts.home.errorsOf(errors, number.format(errors), name)}</KeyLink></li>)}
+      {failing.slice(0, MOST).map(({ key_id: id, name, errors }) => <li key={id}><KeyLink keyId={id}>{texts.home.errorsOf(errors, countText(errors, locale), name)}</KeyLink></li>)}
       {failing.length > MOST && <li>{texts.filters.more(failing.length - MOST)}</li>}
-      {others > 0 && <li>{texts.home.errorsOfOthers(others, number.format(others))}</li>}
+      {others > 0 && <li>{texts.home.errorsOfOthers(others, countText(others, locale))}</li>}
     </Box>
   )
 }

@@ -10,6 +10,7 @@ import { listUrl } from '../api/http.ts'
 import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
+import { countText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork, EVERY } from './agents-at-work.tsx'
 import type { Summary } from './summary.ts'
@@ -78,7 +79,7 @@ function Tile ({ title, value, unit, more, isWarning = false, to }: TileProps) {
         <CardContent>
           <Typography variant='body2' color='textSecondary'>{title}</Typography>
           <Typography component='p' sx={{ fontSize: '1.9rem', fontWeight: 650, lineHeight: 1.3 }}>
-            {value === undefined ? <Skeleton width={60} /> : new Intl.NumberFormat(locale).format(value)}
+            {value === undefined ? <Skeleton width={60} /> : countText(value, locale)}
             {unit !== undefined && <Typography component='span' color='textSecondary'>{` ${unit}`}</Typography>}
           </Typography>
           <Typography variant='body2' sx={{ color: isWarning ? 'warning.main' : 'text.secondary' }}>{more ?? <Skeleton width={100} />}</Typography>
