@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Page } from 'playwright-core'
+import type { Frame, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { comesTrue, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { viewHost } from './view-host.ts'
 
 /** What the documentation shows, and what stands on each picture. `npm run pictures` takes all of them again. */
 const FOLDER = new URL('../../../docs/console/', import.meta.url)
@@ -33,7 +34,7 @@ const withoutTimes = (text: string): string => text
 
 t.test('the pictures of the documentation show what the pages show', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', { ...settings, ...isTaking && { PORT: '8080' } })
+  const { baseUrl } = await start(t, 'demo/start', { ...settings, MCP_VIEWS_ENABLED: 'true', ...isTaking && { PORT: '8080' } })
   const demo = readDemo(settings.DATA_DIR)
   const person = (name: string) => demo.users.find(({ username }) => username === name)!
   const shop = '/console/shops/copper-kettle'
@@ -41,14 +42,14 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
   const secrets = demo.shops.map(({ api_key: key }) => key)
   const taken: Record<string, Picture> = {}
 
-  /** Compares a screen with its picture, or takes it. */
-  const picture = async (t: Test, page: Page, name: string, height: number): Promise<void> => {
+  /** Compares a screen with its picture, or takes it. What is said of it may stand in a frame of it. */
+  const picture = async (t: Test, page: Page, name: string, height: number, frame: Page | Frame = page): Promise<void> => {
     await page.setViewportSize({ width: WIDTH, height })
     await page.mouse.move(0, 0)
     t.ok(await comesTrue(page, "document.querySelector('.MuiSkeleton-root, .RaLoadingIndicator-loader') === null"), 'it has all of its data')
     await page.waitForLoadState('networkidle')
     const hidden = secrets.flatMap((key) => [key, key.split('_')[1]!])
-    const text = (await page.evaluate<string[]>(TEXT)).map((line) => withoutTimes(hidden.reduce((line, secret) => line.replaceAll(secret, '(key)'), line)))
+    const text = (await frame.evaluate<string[]>(TEXT)).map((line) => withoutTimes(hidden.reduce((line, secret) => line.replaceAll(secret, '(key)'), line)))
     const file = new URL(`${name}.png`, FOLDER)
     if (isTaking) writeFileSync(file, await page.screenshot({ animations: 'disabled' }))
     taken[name] = { width: WIDTH, height, text }
@@ -115,6 +116,13 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
     await goWithin(kim, `${shop}/products?filter={"q":"teapot"}`)
     await kim.getByRole('row').nth(6).waitFor()
     await picture(t, kim, 'products', 720)
+  })
+
+  await t.test('a view of products in a host', async (t) => {
+    const show = await viewHost(t, browser)
+    const { page, view } = await show({ mcpUrl: demo.mcp_url, key: demo.shops.find(({ slug }) => slug === 'copper-kettle')!.api_key, tool: 'list_products', args: { filter: { q: 'teapot' }, limit: 6 }, width: WIDTH })
+    t.ok(await comesTrue(view, 'document.images.length === 6 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0)'), 'its pictures are there')
+    await picture(t, page, 'view-products', 480, view)
   })
 
   await t.test('a reconciliation run', async (t) => {
