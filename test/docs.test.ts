@@ -104,17 +104,21 @@ const modules: readonly string[] = JSON.parse(execFileSync(process.execPath, ['-
   input: JSON.stringify(typedHere.flatMap((page) => fencesOf(read(`docs/${page}`))).filter(({ info }) => /^js\b/.test(info)).map(({ text }) => text))
 }))
 
+/** A program is that of a file, which is compiled; a skill that of a file, which is served. */
+function isFile (t: Test, { info, text, line }: Fence): void {
+  const [, source] = /^\w+ source="(.+)"$/.exec(info) ?? []
+  if (source === undefined) t.fail(`line ${line} has to be a file`)
+  else t.equal(text, read(source), `line ${line} is ${source}`)
+}
+
 /** How each kind of fence is known to be right; `next` is the fence behind it. */
 const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'], next: Fence | undefined) => Promise<void> | void>> = {
   async sh (t, fence, run, next) {
     await typed(t, fence, next, fence.text === 'npm ci && npm start\n' ? async () => ({ code: 0, output: demo.output() }) : run, places)
   },
   text (t, { line }) { t.pass(`line ${line} was compared`) },
-  ts (t, { info, text, line }) {
-    const [, source] = /^ts source="(.+)"$/.exec(info) ?? []
-    if (source === undefined) t.fail(`line ${line}: a program has to be that of a file, which is compiled`)
-    else t.equal(text, read(source), `line ${line} is ${source}`)
-  },
+  ts: isFile,
+  markdown: isFile,
   conversation (t, { text, line }) {
     // `npm run clients` compares that page with what the client shows its model.
     const shown = read('docs/clients.md').split('\n').filter((row) => row.startsWith('| Claude Code'))

@@ -11,12 +11,12 @@ export interface Fence {
 /** @returns the fences of a page in their order */
 export function fencesOf (markdown: string): readonly Fence[] {
   const fences: Fence[] = []
-  let open: { indent: string, info: string, line: number, lines: string[] } | undefined
+  let open: { indent: string, ticks: string, info: string, line: number, lines: string[] } | undefined
   for (const [index, text] of markdown.split('\n').entries()) {
-    const [, indent = '', info] = /^( *)```(.*)$/.exec(text) ?? []
+    const [, indent = '', ticks = '', info] = /^( *)(`{3,})(.*)$/.exec(text) ?? []
     if (open === undefined) {
-      if (info !== undefined) open = { indent, info, line: index + 1, lines: [] }
-    } else if (info === '') {
+      if (info !== undefined) open = { indent, ticks, info, line: index + 1, lines: [] }
+    } else if (info === '' && ticks.length >= open.ticks.length) {
       fences.push({ info: open.info, line: open.line, text: open.lines.map((line) => `${line}\n`).join('') })
       open = undefined
     } else {

@@ -9,7 +9,7 @@ export interface ShownCall {
   readonly at: (member?: string) => string
 }
 
-const FENCE = /^[ \t]*(`{3,}|~{3,})[ \t]*(.*)$/
+const FENCE = /^[ \t]*(`{3,}(?!`)|~{3,}(?!~))(.*)/
 const INFO = 'json mcp-call'
 /** What may be meant for such a block, and would not be checked. */
 const LIKE_INFO = /\bmcp[-_ ]?calls?\b/i
