@@ -226,25 +226,25 @@ async function press (target: Locator, by: 'Enter' | 'Space' = 'Enter'): Promise
   await target.page().keyboard.press(by)
 }
 
-/** Goes through a screen by Tab. @returns the elements that had the focus while something covered or hid them */
+/** Whether nothing covers or hides what has the focus. */
+const IS_SEEN = `(() => {
+  const element = document.activeElement
+  const { left, top, width, height } = element.getBoundingClientRect()
+  const hit = document.elementFromPoint(left + width / 2, top + height / 2)
+  const isSeen = width > 0 && height > 0 && hit !== null && (element.contains(hit) || hit.contains(element) || element.closest('label')?.contains(hit))
+  // The keys of a chart go to what lies over it.
+  return isSeen || getComputedStyle(element).pointerEvents === 'none'
+})()`
+
+/** Goes through a screen by Tab. @returns the elements that had the focus and stayed covered or hidden */
 async function obscured (page: Page): Promise<readonly string[]> {
   const hidden: string[] = []
-  await page.evaluate('document.activeElement.blur(); seen = new Set()')
+  await page.evaluate('document.activeElement.blur(); seen = new Set([document.body])')
   for (let presses = 0; presses < MOST; presses++) {
     await page.keyboard.press('Tab')
-    const said = await page.evaluate<string | null>(`(() => {
-      const element = document.activeElement
-      if (element === document.body || seen.has(element)) return null
-      seen.add(element)
-      const { left, top, width, height } = element.getBoundingClientRect()
-      const hit = document.elementFromPoint(left + width / 2, top + height / 2)
-      const isSeen = width > 0 && height > 0 && hit !== null && (element.contains(hit) || hit.contains(element) || element.closest('label')?.contains(hit))
-      // The keys of a chart go to what lies over it.
-      const isOfChart = getComputedStyle(element).pointerEvents === 'none'
-      return isSeen || isOfChart ? '' : element.outerHTML.slice(0, 200)
-    })()`)
-    if (said === null) return hidden
-    if (said !== '') hidden.push(said)
+    if (!await page.evaluate('seen.size < seen.add(document.activeElement).size')) return hidden
+    // Parts that come later move the others.
+    if (!await comesTrue(page, IS_SEEN)) hidden.push(await page.evaluate('document.activeElement.outerHTML.slice(0, 200)'))
   }
   return [...hidden, `more than ${MOST} elements`]
 }

@@ -1,5 +1,5 @@
 import { Box, Card, Chip, FormControlLabel, MenuItem, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useBasename } from 'react-admin'
 import { useNavigate } from 'react-router-dom'
@@ -56,11 +56,14 @@ function StartRun () {
   const { call, shops } = useViewer()
   const basename = useBasename()
   const navigate = useNavigate()
+  const queryClient = useQueryClient()
   const [mode, setMode] = useState<string>('check')
   const [shop, setShop] = useState('')
   const [isReal, setReal] = useState(false)
   const start = async () => {
     const { json: { id } } = await call<Run>(RUNS, { method: 'POST', data: { mode, ...shop !== '' && { shop_id: shop }, ...mode !== 'check' && { dry_run: !isReal } } })
+    // The list from before lacks it.
+    queryClient.removeQueries({ queryKey: ['runs'] })
     navigate(`${basename}/reconciliation/${id}`)
   }
   const question = { title: texts.reconcile.realTitle(shops.find(({ id }) => id === shop)?.name), why: texts.reconcile.realWhy[mode] }
