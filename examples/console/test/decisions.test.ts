@@ -36,6 +36,9 @@ interface Writing {
   readonly merges?: boolean
 }
 
+/** Enough to compare: a difference of requests would be one of all that the browser knows. */
+const named = (request: Request): string => `${request.method()} ${request.url()}`
+
 /** An MCP client that the person lets in. */
 async function connect (t: Test, baseUrl: string, who: Credentials): Promise<void> {
   const redirectUri = `http://localhost:${await freePort(0)}/callback`
@@ -132,7 +135,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     sent = []
     await row.getByRole('button', { name: 'Unlink' }).click()
     await ada.getByRole('dialog', { name: /^Unlink .*Katya Lund.* from its customer\?$/ }).getByRole('button', { name: 'Back' }).click()
-    t.strictSame(sent, [], 'nothing is unlinked without an answer')
+    t.strictSame(sent.map(named), [], 'nothing is unlinked without an answer')
   })
 
   await t.test('a change of an order or a member that others have moved on meanwhile is refused, and shows what they did', async (t) => {
@@ -272,10 +275,11 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       { name: 'undo all of an actor', open: to(`${shop}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: kimId }))}`, click('Undo everything of this actor'), click('Check'), async () => await kim.getByText(/changes will be undone/).waitFor()), press: within('Undo now') },
       { name: 'delete a product', open: to(`${shop}/products/${product}`, click('Delete')), press: within('Delete'), hasSeen: true, leads: 'Products' },
       { name: 'delete a tag', open: to(`${shop}/tags/${tag}`, click('Delete')), press: within('Delete'), hasSeen: true, leads: 'Tags' },
-      { name: 'delete a category', open: to(`${shop}/categories`, click(/^Delete .*Retyped category/)), press: within('Delete'), hasSeen: true },
+      { name: 'delete a category', open: to(`${shop}/categories`, click(/^Delete .*Written category/)), press: within('Delete'), hasSeen: true },
       { name: 'import a file', open: to(`${shop}/imports`, file), press: click('Import') },
-      { name: 'rotate a key', open: to(`${shop}/api-keys`, click(/Rotated soon/), choose('menuitem', 'Rotate')), press: within('Rotate') },
       { name: 'revoke a key', open: to(`${shop}/api-keys`, click(/Revoked soon/), choose('menuitem', 'Revoke')), press: within('Revoke') },
+      // It leaves its new key open, which another page closes.
+      { name: 'rotate a key', open: to(`${shop}/api-keys`, click(/Rotated soon/), choose('menuitem', 'Rotate')), press: within('Rotate') },
       { name: 'remove the payment key', open: to(`${shop}/settings`, click('Remove')), press: within('Remove') },
       { name: 'add a member', open: to(`${shop}/members`, click('Add a member'), memberId.fill), press: within('Add'), typed: memberId.typed },
       { name: 'change a role', open: to(`${shop}/members`, choose('combobox', /^Role: .*noor/), choose('option', 'Owner')), press: within('Make owner'), hasSeen: true },
@@ -295,7 +299,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       await t.test(name, async (t) => {
         sent = []
         await open()
-        t.strictSame(sent, [], 'nothing is sent before the decision')
+        t.strictSame(sent.map(named), [], 'nothing is sent before the decision')
         const failsAs = async (kind: string, said: string, press: () => Promise<void>) => {
           failure = kind
           await press()
@@ -315,7 +319,9 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
         // What was created is shown a moment later.
         await sent.at(-1)!.response()
         await page.waitForTimeout(500)
-        t.equal(sent.length, new Set(sent.map((request) => `${request.method()} ${request.url()}`)).size + 1, 'the first is sent again once the session is renewed, and nothing more')
+        // What is moved moves others.
+        await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
+        t.equal(sent.length, new Set(sent.map(named)).size + 1, 'the first is sent again once the session is renewed, and nothing more')
         if (leads !== undefined) await page.getByRole('heading', { level: 1, name: leads }).waitFor()
         if (then !== undefined) await page.getByText(then).waitFor()
         t.equal(sent.some((request) => request.headers()['if-match'] !== undefined), hasSeen)
