@@ -89,6 +89,10 @@ t.test('a resource is what its route returns: text or bytes, and for how long ca
   const { url } = await listen(t, resource('/x', 'shop://x', (_request, reply) => reply.header('cache-control', 'public, max-age=60').send('x')), { cacheScope: 'public', cacheTtl: 7 })
   t.match((await ask(url, 'resources/read', { uri: 'shop://x' })).result, { ttlMs: 60_000, cacheScope: 'public' })
   t.match((await ask(url, 'resources/list')).result, { ttlMs: 7, cacheScope: 'public' })
+  for (const [directives, hints] of [['public, private, max-age=60', { ttlMs: 60_000, cacheScope: 'private' }], ['public, no-cache="a", private="b, c", max-age=60', { ttlMs: 0, cacheScope: 'private' }]] as const) {
+    const { url } = await listen(t, resource('/x', 'shop://x', (_request, reply) => reply.header('cache-control', directives).send('x')), { cacheScope: 'public' })
+    t.match((await ask(url, 'resources/read', { uri: 'shop://x' })).result, hints, directives)
+  }
   const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'shop://x' } })
   t.strictSame((body as { result: object }).result, { contents: [{ uri: 'shop://x', mimeType: 'text/plain', text: 'x' }] }, 'older revisions know no hints')
 })
@@ -202,6 +206,7 @@ t.test('templates match what they make, and tell what two of them make', async (
   t.strictSame(valuesFromUri(template('a://b/{x}.md'), 'a://b/c%20d.md'), { x: 'c d' })
   t.strictSame(valuesFromUri(template('a://{x}/{y}'), 'a://1/2'), { x: '1', y: '2' })
   t.equal(valuesFromUri(template('a://b/{x}.md'), 'a://b/.md'), undefined)
+  for (const dots of ['.', '..', '%2E', '.%2e']) t.equal(valuesFromUri(template('a://b/{x}.md'), `a://b/${dots}.md`), undefined, 'whatever argument of the route it is')
   t.equal(valuesFromUri(template('a://b/{x}-x'), 'a://b/-x'), undefined)
   const cases: ReadonlyArray<readonly [one: string, other: string, both: boolean]> = [
     ['a://b/{x}', 'a://b/c', true], ['a://b/{x}.md', 'a://b/c', false], ['a://b/{x}.md', 'a://b/{y}.txt', false], ['a://b/{x}.md', 'a://b/{y}d', true],

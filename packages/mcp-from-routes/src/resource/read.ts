@@ -95,6 +95,8 @@ function readResult (uri: string, { isView, definition }: ResourceRule, { header
 function cacheHints (control: string, { cacheScope }: Pick<Settings, 'cacheScope'>): Pick<ReadResult, 'ttlMs' | 'cacheScope'> {
   const directives = control.toLowerCase().split(',').map((part) => part.trim())
   const seconds = directives.map((part) => /^max-age="?(\d{1,9})"?$/.exec(part)?.[1]).find((age) => age !== undefined)
-  const isKept = !directives.includes('no-store') && !directives.includes('no-cache')
-  return { ttlMs: isKept ? Number(seconds ?? 0) * 1000 : 0, cacheScope: cacheScope === 'public' && directives.includes('public') ? 'public' : 'private' }
+  // The careful one of two that contradict each other counts, and one for some headers only, as in private="set-cookie", for all.
+  const says = (name: string): boolean => directives.some((part) => part === name || part.startsWith(`${name}=`))
+  const isKept = !says('no-store') && !says('no-cache')
+  return { ttlMs: isKept ? Number(seconds ?? 0) * 1000 : 0, cacheScope: cacheScope === 'public' && says('public') && !says('private') ? 'public' : 'private' }
 }

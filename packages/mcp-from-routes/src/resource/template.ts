@@ -15,8 +15,8 @@ export interface UriTemplate {
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\/[^/]/
 const PLAIN = /^[A-Za-z0-9._~!$&'()*+,;=:@%-]*$/
 const VARIABLE = /^([^{}]*)\{([A-Za-z0-9_]+)\}([^{}]*)$/
-/** What would make one segment of a path into several, in whatever the route does with it. */
-const SEPARATOR = /[/\\\p{Cc}]/u
+/** What would make one segment of a path into several, or into another folder, in whatever the route does with it. */
+const SEPARATOR = /[/\\\p{Cc}]|^\.\.?$/u
 
 /**
  * Reads the URI of a resource, or the template of many.
