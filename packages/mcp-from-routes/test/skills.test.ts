@@ -131,6 +131,7 @@ t.test('a call that a skill shows, and no tool takes, stops the start with file 
     ['\n~~~json mcp-call\n{ "name": "create_item",\n\n  "arguments": {\n    "kind":\n "plate" } }\n~~~\n', /SKILL\.md:10: kind of create_item/],
     [shown('{ "name": }'), /SKILL\.md:6: the call is not JSON/], [shown('[]'), /SKILL\.md:6: a call must be \{ "name"/], [shown({ name: 'create_item', args: {} }), /a call must be/], [shown({ name: 'create_item', arguments: [] }), /a call must be/],
     ['\n```mcp-call\n{}\n```\n', /SKILL\.md:6: a call must be in a block of json mcp-call, not of mcp-call/], ['\n```json mcp_call\n{}\n```\n', /must be in a block of/],
+    ...['> ', '- ', '1. ', '> * '].map((before) => [`\n${before}\`\`\`json mcp-call\n{ "name": "other" }\n\`\`\`\n`, /SKILL\.md:6: a call must be in a block that begins its line$/] as const),
     ['\n```json\n{ "name": "other" }\n```\n', undefined], ['\n````md\n```json mcp-call\n{ "name": "other" }\n```\n````\n', undefined], ['\n   ````json mcp-call\n   { "name": "other" }\n   ````\n', /no tool "other"/], ['\n```json mcp-call\n{ "name": "other" }', /no tool "other"/]
   ]
   for (const [index, [text, problem]] of cases.entries()) {
@@ -138,8 +139,8 @@ t.test('a call that a skill shows, and no tool takes, stops the start with file 
     if (problem === undefined) await t.resolves(app, text)
     else await t.rejects(app, { code: 'MCP_FROM_ROUTES_INVALID_SKILLS', message: problem }, text)
   }
-  const several = t.testdir({ one: { 'SKILL.md': front('one') + shown({ name: 'a' }), 'more.md': shown({ name: 'b' }), 'more.txt': shown({ name: 'c' }) } })
-  await t.rejects(build(t, route, { skills: several }).then(async (app) => await app.ready()), { message: /^the skills cannot be served:\n- .+SKILL\.md:7: there is no tool "a"\n- .+more\.md:3: there is no tool "b"$/ })
+  const several = t.testdir({ one: { 'SKILL.md': front('one') + shown({ name: 'a' }), 'more.md': shown({ name: 'b' }), 'more.txt': shown({ name: 'c' }), 'other.MD': `\ufeff${shown({ name: 'd' }).trimStart()}` } })
+  await t.rejects(build(t, route, { skills: several }).then(async (app) => await app.ready()), { message: /^the skills cannot be served:\n- .+SKILL\.md:7: there is no tool "a"\n- .+more\.md:3: there is no tool "b"\n- .+other\.MD:2: there is no tool "d"$/ })
 })
 
 t.test('a skill whose calls a client cannot make is hidden from it, with its files', async (t) => {

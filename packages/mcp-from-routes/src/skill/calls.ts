@@ -9,7 +9,9 @@ export interface ShownCall {
   readonly at: (member?: string) => string
 }
 
-const FENCE = /^[ \t]*(`{3,}(?!`)|~{3,}(?!~))(.*)/
+const FENCE = /^\ufeff?[ \t]*(`{3,}(?!`)|~{3,}(?!~))(.*)/
+/** A fence behind the mark of a quote or of a list, whose lines are not read here. */
+const INNER_FENCE = /^[ \t]*(?:(?:[>*+-]|\d+[.)])[ \t]*)+(?:`{3,}|~{3,})(.*)/
 const INFO = 'json mcp-call'
 /** What may be meant for such a block, and would not be checked. */
 const LIKE_INFO = /\bmcp[-_ ]?calls?\b/i
@@ -24,12 +26,15 @@ export function callsIn (markdown: string, file: string): readonly ShownCall[] {
   const calls: ShownCall[] = []
   for (let index = 0; index < lines.length; index++) {
     const [, fence, info = ''] = FENCE.exec(lines[index] as string) ?? []
-    if (fence === undefined) continue
     const start = index
+    const fail = (why: string): never => { throw new MCP_FROM_ROUTES_INVALID_SKILLS(` ${file}:${start + 1}: ${why}`) }
+    if (fence === undefined) {
+      if (LIKE_INFO.test(INNER_FENCE.exec(lines[index] as string)?.[1] ?? '')) fail('a call must be in a block that begins its line')
+      continue
+    }
     // Until a fence of the same kind, at least as long, with nothing behind it; else the end of the page.
     do index += 1
     while (index < lines.length && !isEnd(lines[index] as string, fence))
-    const fail = (why: string): never => { throw new MCP_FROM_ROUTES_INVALID_SKILLS(` ${file}:${start + 1}: ${why}`) }
     if (info.trim() !== INFO) {
       if (LIKE_INFO.test(info)) fail(`a call must be in a block of ${INFO}, not of ${info.trim()}`)
       continue

@@ -80,7 +80,7 @@ export async function readSkills (folder: string): Promise<readonly ServedSkill[
       return {
         entry,
         files: new Map(paths.map(([uri, path]) => [uri, fileFrom(uri, bytesOf.get(path) as Buffer)])),
-        calls: paths.filter(([, path]) => path.endsWith('.md')).flatMap(([, path]) => callsIn(String(bytesOf.get(path)), join(folder, path)))
+        calls: paths.filter(([, path]) => /\.md$/i.test(path)).flatMap(([, path]) => callsIn(String(bytesOf.get(path)), join(folder, path)))
       }
     })
   } catch (error) {
