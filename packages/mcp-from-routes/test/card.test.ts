@@ -84,7 +84,7 @@ t.test('a card that contradicts the server, or shows a secret, stops the start',
     [{ ...CARD, url: 'https://api.example.com' }, /does not lead to the endpoint: its path must end with \/mcp/],
     [{ ...CARD, headers: [{ name: 'A' }] }, /headers that are an array, beside a url/],
     [{ ...CARD, url, headers: [{ name: 'X-Api-Key', isSecret: true, value: 'sk_live' }] }, /A value would be public/], [{ ...CARD, url, headers: [{ name: 'a b' }] }, /headers with other members/],
-    [{ ...CARD, websiteUrl: 'javascript:alert(1)' }, /websiteUrl/], [{ ...CARD, repository: { url } }, /repository with source and url/], [{ ...CARD, icons: [{ src: 'javascript:1' }] }, /icons with src/], [{ ...CARD, config: 5 }, /config that is an object/]
+    [{ ...CARD, websiteUrl: 'javascript:alert(1)' }, /websiteUrl/], [{ ...CARD, websiteUrl: 'https://a:b@x.example' }, /websiteUrl/], [{ ...CARD, repository: { source: 'github', url: 'https://ghp_token@github.com/a/b' } }, /repository/], [{ ...CARD, repository: { url } }, /repository with source and url/], [{ ...CARD, icons: [{ src: 'javascript:1' }] }, /icons with src/], [{ ...CARD, config: 5 }, /config that is an object/]
   ]
   for (const [card, message, serverInfo] of cases) await t.rejects(build(t, () => {}, { card: card as ServerCardOptions, ...serverInfo && { serverInfo } }), { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message })
   for (const [name, path, at] of [['test', '/', 'https://api.example.com'], ['com.example/test', '/mcp', 'https://api.example.com/base/mcp/'], ['test', '/mcp', 'http://localhost:3000/mcp']] as const) {

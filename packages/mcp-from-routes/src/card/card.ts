@@ -50,7 +50,12 @@ const RANGE = /^[\^~<>=]|[*\s]|(?:^|\.)x(?:\.|$)|\|\|/i
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
 const isFlag = (value: unknown): boolean => typeof value === 'boolean'
-const isWeb = (value: unknown): boolean => isText(value) && URL.canParse(String(value)) && ['https:', 'http:'].includes(new URL(String(value)).protocol)
+/** Without credentials, as a URL of git may have them: everybody can read the card. */
+const isWeb = (value: unknown): boolean => {
+  if (!isText(value) || !URL.canParse(String(value))) return false
+  const { protocol, username, password } = new URL(String(value))
+  return ['https:', 'http:'].includes(protocol) && `${username}${password}` === ''
+}
 const isIcon = (value: unknown): boolean => isWeb(value) || (isText(value) && String(value).startsWith('data:image/'))
 type Rules = Readonly<Record<string, (value: unknown) => boolean>>
 const HEADER: Rules = { name: (value) => isText(value) && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(String(value)), description: isText, isRequired: isFlag, isSecret: isFlag, placeholder: isText }
@@ -75,8 +80,8 @@ export function cardFrom (options: ServerCardOptions, { path, serverInfo, versio
   check(url === undefined || new URL(url).pathname.replace(/\/$/, '').endsWith(path.replace(/\/$/, '')), `has a url that does not lead to the endpoint: its path must end with ${path}`)
   check(Array.isArray(headers) && (headers.length === 0 || url !== undefined), 'must have headers that are an array, beside a url')
   for (const header of headers) check(isShape(header, HEADER, ['name']), `has headers with other members than ${Object.keys(HEADER).join(', ')}, or wrong ones. A value would be public`)
-  check(websiteUrl === undefined || isWeb(websiteUrl), 'must have a websiteUrl that is a URL')
-  check(repository === undefined || isShape(repository, REPOSITORY, ['source', 'url']), 'must have a repository with source and url')
+  check(websiteUrl === undefined || isWeb(websiteUrl), 'must have a websiteUrl that is a URL without credentials')
+  check(repository === undefined || isShape(repository, REPOSITORY, ['source', 'url']), 'must have a repository with source and url, without credentials')
   check(icons === undefined || (Array.isArray(icons) && icons.every((icon) => isShape(icon, ICON, ['src']))), 'must have icons with src, mimeType, sizes or theme')
   check(config === undefined || isObject(config), 'must have a config that is an object')
   return {
@@ -94,9 +99,9 @@ export function cardFrom (options: ServerCardOptions, { path, serverInfo, versio
 
 function isEndpoint (url: unknown): boolean {
   if (!isWeb(url)) return false
-  const { protocol, hostname, username, password, search, hash } = new URL(String(url))
+  const { protocol, hostname, search, hash } = new URL(String(url))
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  return (protocol === 'https:' || isHere) && `${username}${password}${search}${hash}` === '' && !/[?#\s]/.test(String(url))
+  return (protocol === 'https:' || isHere) && `${search}${hash}` === '' && !/[?#\s]/.test(String(url))
 }
 
 function isShape (value: unknown, rules: Rules, required: readonly string[]): boolean {
