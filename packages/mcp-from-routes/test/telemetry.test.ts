@@ -94,6 +94,7 @@ t.test('each outcome of a call is a span and a measurement, by the attributes of
   await call('delete_note', { id: '1' })
   const newest = { 'io.modelcontextprotocol/protocolVersion': NEWEST, 'io.modelcontextprotocol/clientInfo': { name: 'c', version: '1' }, 'io.modelcontextprotocol/clientCapabilities': {} }
   await post(url, message('get_note', { id: '1' }, newest), { 'mcp-protocol-version': NEWEST, 'mcp-method': 'tools/call', 'mcp-name': 'get_note', 'mcp-param-note': '2' })
+  await post(url, message('get_note', { id: '1' }, newest), { 'mcp-protocol-version': 'made up', 'mcp-method': 'tools/call', 'mcp-name': 'get_note', 'mcp-param-note': '2' })
   // The SDK answers batches.
   await post(url, [message('get_note', { id: '1' }, {})])
 
@@ -104,6 +105,7 @@ t.test('each outcome of a call is a span and a measurement, by the attributes of
     ...outcomes.map(([, outcome]) => ['tools/call get_note', { ...OF_TOOL, ...outcome }] as const),
     ['tools/call', { ...unknown, 'gen_ai.tool.name': 'delete_note' }] as const,
     ['tools/call get_note', refused] as const,
+    ['tools/call get_note', { ...unversioned, ...rpc(-32020) }] as const,
     ['tools/call get_note', unversioned] as const
   ]
   t.strictSame(spans().map(({ name, kind, attributes, status }) => [name, kind, attributes, status]), expected.map(([name, attributes]) => [
@@ -112,9 +114,9 @@ t.test('each outcome of a call is a span and a measurement, by the attributes of
   const [histogram, ...others] = await durations()
   t.match(histogram, { descriptor: { name: 'mcp.server.operation.duration', unit: 's', advice: { explicitBucketBoundaries: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300] } } })
   t.same(others, [])
-  // A name that a client made up is in no measurement: each would be a series of its own.
+  // A name or a revision that a client made up is in no measurement: each would be a series of its own.
   t.strictSame(histogram!.dataPoints.map(({ attributes, value }) => [attributes, (value as { count: number }).count]), [
-    [OF_TOOL, 1], [{ ...OF_TOOL, 'error.type': 'tool_error' }, 3], [{ ...OF_TOOL, ...rpc(-32000) }, 1], [unknown, 1], [refused, 1], [unversioned, 1]
+    [OF_TOOL, 1], [{ ...OF_TOOL, 'error.type': 'tool_error' }, 3], [{ ...OF_TOOL, ...rpc(-32000) }, 1], [unknown, 1], [refused, 1], [{ ...unversioned, ...rpc(-32020) }, 1], [unversioned, 1]
   ])
 })
 
@@ -135,7 +137,7 @@ t.test('arguments and results are in a span only on request', async (t) => {
 t.test('the request of the route continues the trace from the span of the call', async (t) => {
   const { call, spans } = await observed(t)
   const sent: string[] = []
-  for (const meta of [{ traceparent: TRACEPARENT, tracestate: 'a=b' }, {}, { traceparent: '00-0-0-01' }, { traceparent: TRACEPARENT.replace(/01$/, '00') }]) {
+  for (const meta of [{ traceparent: TRACEPARENT, tracestate: 'a=b' }, {}, { traceparent: '00-0-0-01', tracestate: 'a=b' }, { traceparent: TRACEPARENT.replace(/01$/, '00') }]) {
     const { result: { structuredContent: { traceparent, tracestate } } } = await call('get_note', { id: '1' }, meta)
     sent.push(`${traceparent} ${tracestate}`)
   }
@@ -149,6 +151,6 @@ t.test('the request of the route continues the trace from the span of the call',
 
 t.test('without an SDK of OpenTelemetry, calls are what they are without telemetry', async (t) => {
   const { url } = await listen(t, routes, { telemetry: { tracer: trace.getTracer('none'), meter: metrics.getMeter('none') } })
-  const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_note', arguments: { id: '1' }, _meta: { traceparent: TRACEPARENT } } })
-  t.match(body, { result: { structuredContent: { id: '1', traceparent: TRACEPARENT } } })
+  const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_note', arguments: { id: '1' }, _meta: { traceparent: TRACEPARENT, tracestate: 'a=b' } } })
+  t.match(body, { result: { structuredContent: { id: '1', traceparent: TRACEPARENT, tracestate: 'a=b' } } })
 })

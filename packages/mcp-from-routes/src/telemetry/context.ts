@@ -50,5 +50,6 @@ export function currentTrace (): Readonly<Record<string, unknown>> {
   const carrier: Carrier = {}
   const active = context?.active()
   if (active !== undefined) propagation?.inject(active, carrier, SETTER)
-  return carrier
+  // The state of another trace, which a client may have sent, means nothing with this one.
+  return carrier.traceparent === undefined ? carrier : { tracestate: undefined, ...carrier }
 }

@@ -3,6 +3,7 @@ import type { Call, CallTool } from '../call/call.ts'
 import { excerpt } from '../call/excerpt.ts'
 import type { ToolResult } from '../call/result.ts'
 import { traceFromMeta } from '../call/trace.ts'
+import { PROTOCOL_VERSIONS } from '../versions.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { ERROR, SERVER } from './api.ts'
 import type { Attributes, Span, Telemetry } from './api.ts'
@@ -86,8 +87,13 @@ function sharedBy ({ raw }: FastifyRequest): Attributes {
     'network.transport': 'tcp',
     'network.protocol.name': 'http',
     'network.protocol.version': raw.httpVersion,
-    ...typeof version === 'string' && { 'mcp.protocol.version': version }
+    ...isKnown(version) && { 'mcp.protocol.version': version }
   }
+}
+
+/** Any other is refused, but maybe only after the call was recorded. */
+function isKnown (version: unknown): version is string {
+  return PROTOCOL_VERSIONS.some((known) => known === version)
 }
 
 function outcomeOf ({ isError, challenge }: ToolResult): Attributes {
@@ -107,7 +113,7 @@ function callIn (body: unknown): Readonly<Record<string, unknown>> {
 
 function idOf (body: unknown): string | undefined {
   const { id } = callIn(body)
-  return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined
+  return typeof id === 'string' || typeof id === 'number' ? excerpt(String(id)) : undefined
 }
 
 function paramsOf (body: unknown): Readonly<Record<string, unknown>> {
