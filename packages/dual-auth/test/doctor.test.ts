@@ -104,7 +104,7 @@ for (const [title, token, reason] of [
 t.test('claims with other names, also inside another, are named on the command line', async t => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
-  const token = issuer.sign({ iss: issuer.url, aud: AUDIENCE, applicationId: 'web-app', sub: 'u1', o: { rol: ['staff'] }, iat: NOW, exp: NOW + 60 })
+  const token = issuer.sign({ iss: issuer.url, aud: AUDIENCE, applicationId: 'web-app', sub: 'u1', o: { rol: ['staff'] }, iat: NOW, exp: NOW + 3600 })
   const args = ['doctor', '--issuer', issuer.url, '--provider', 'generic', '--audience', AUDIENCE, '--user-client', 'web-app']
   t.match(await command([...args, '--claim', 'client=applicationId', '--claim', 'groups=["o","rol"]'], { token }), { code: 0, out: /accepted as a person: subject u1; groups: staff/ })
   t.match(await command(args, { token }), { code: 1, out: /name the claim that has the client in claims\.client/ })

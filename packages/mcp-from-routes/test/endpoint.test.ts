@@ -215,8 +215,8 @@ t.test('one request of HTTP is at most one call of a tool', async (t) => {
     t.match(await post(url, [CALL], { 'mcp-protocol-version': version }), refused('revision 2025-06-18 and later have no batches'), version)
   }
   for (const headers of [{}, { 'mcp-protocol-version': '2024-11-05' }, { 'mcp-protocol-version': '2025-03-26' }]) {
-    t.match(await post(url, [CALL, PING, { ...CALL, id: 3 }], headers), refused('a batch may hold one request for tools, tasks or resources'))
-    t.match(await post(url, [LIST, LIST], headers), refused('a batch may hold one request for tools, tasks or resources'))
+    t.match(await post(url, [CALL, PING, { ...CALL, id: 3 }], headers), refused('a batch may hold one request for tools, tasks, resources or skills'))
+    t.match(await post(url, [LIST, LIST], headers), refused('a batch may hold one request for tools, tasks, resources or skills'))
   }
   t.equal(ran, 0)
   t.match(await post(url, [PING, CALL], { 'mcp-protocol-version': '2025-03-26' }), { status: 200 })

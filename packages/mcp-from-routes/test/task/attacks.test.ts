@@ -286,7 +286,7 @@ t.test('a batch asks for one task, and a call in one is told how to look', async
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'start_job', arguments: { shop: 's1' }, task: {} } }
   const taskId = await startTask(url, {}, { era: 'legacy' })
   const get = { jsonrpc: '2.0', id: 2, method: 'tasks/result', params: { taskId } }
-  t.match((await post(url, [get, { ...get, id: 3 }], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body, { error: { message: /a batch may hold one request for tools, tasks or resources/ } })
+  t.match((await post(url, [get, { ...get, id: 3 }], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body, { error: { message: /a batch may hold one request for tools, tasks, resources or skills/ } })
   t.match(JSON.stringify((await post(url, [call], { ...KIM, 'mcp-protocol-version': '2025-03-26' })).body), /start_job has started the work, which is still running/)
 })
 
