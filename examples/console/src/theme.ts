@@ -39,7 +39,8 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
     components: {
       ...base.components,
       // A name within a sentence keeps its direction to itself, also one with characters that turn what follows.
-      MuiCssBaseline: { styleOverrides: { 'a, b, code, del, label, span, strong, time': { unicodeBidi: 'isolate' } } },
+      // The bar lies over the top of the page, and would hide what gets the focus there (WCAG 2.4.11).
+      MuiCssBaseline: { styleOverrides: { html: { scrollPaddingTop: '5rem' }, 'a, b, code, del, label, span, strong, time': { unicodeBidi: 'isolate' } } },
       // react-admin writes white on the colour of the page.
       RaSkipNavigationButton: { styleOverrides: { root: { '&, &:hover, &:focus': { backgroundColor: primary, color: isDark ? '#000' : '#fff', opacity: 1, transition: 'none' } } } },
       // Only their height is nothing while no row is selected: they would still be reached by Tab.

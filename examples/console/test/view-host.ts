@@ -52,11 +52,15 @@ async function serve (t: Test, pages: (path: string) => { readonly type: string,
 
 /** A host with MCP Apps: shows the view of a call of a tool, with the official bridge, in a sandboxed frame of another origin. */
 export async function viewHost (t: Test, browser: Browser): Promise<(options: { readonly mcpUrl: string, readonly key: string, readonly tool: string, readonly args: Record<string, unknown>, readonly theme?: 'light' | 'dark', readonly width?: number, readonly variables?: Record<string, string> }) => Promise<OpenView>> {
+  const { NODE_ENV } = process.env
   const { output: [{ code }] } = await build({
     configFile: false,
     logLevel: 'error',
     build: { write: false, target: 'es2022', minify: false, modulePreload: false, rolldownOptions: { input: fileURLToPath(new URL('host-page.ts', import.meta.url)) } }
   }) as unknown as { output: [{ code: string }] }
+  // Vite sets it for the whole process, which runs other tests too.
+  if (NODE_ENV === undefined) delete process.env['NODE_ENV']
+  else process.env['NODE_ENV'] = NODE_ENV
   let csp: Csp = {}
   const sandbox = await serve(t, () => ({ type: 'text/html', text: SANDBOX, policy: `${policyOf(csp)}` }))
   const origin = await serve(t, (path) => path === '/host.js'

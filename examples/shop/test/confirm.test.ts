@@ -95,9 +95,9 @@ t.test('a person whose token is refreshed before they answer is not asked again'
   const { id } = (await client(app, '', await member())('GET', '/me')).body
   await knex('shop_members').insert({ shop_id: here, user_id: id })
   const tag = await make('/tags', { name: 'Slow' })
-  const { state, question } = await call('delete_tag', { shop_id: here, tag_id: tag }, { headers: await member() })
+  const { state, question } = await call('delete_tag', { shop_id: here, tag_id: tag }, { headers: { ...await member(), 'mcp-param-shop-id': here } })
   t.match(question, /“Slow”/)
-  t.match(await call('delete_tag', { shop_id: here, tag_id: tag }, { state, answer: YES, headers: await member() }), { told: /^204/ })
+  t.match(await call('delete_tag', { shop_id: here, tag_id: tag }, { state, answer: YES, headers: { ...await member(), 'mcp-param-shop-id': here } }), { told: /^204/ })
 })
 
 t.test('a deletion that would affect more than the person was asked about is refused', {
