@@ -43,8 +43,8 @@ const ways = {
 }
 
 const answers = []
-for (const [way, write] of Object.entries(ways)) {
-  const all = [0, 1].flatMap((round) => Object.entries(files).map(async ([what, file]) => await upload(`${way}, ${what}`, shops[round % shops.length], round === 0 ? 'skip_invalid=true' : 'dry_run=true', async (sent) => await write(sent, file))))
+for (const [turn, [way, write]] of Object.entries(ways).entries()) {
+  const all = [0, 1].flatMap((round) => Object.entries(files).map(async ([what, file]) => await upload(`${way}, ${what}`, shops[2 * turn + round], round === 0 ? 'skip_invalid=true' : 'dry_run=true', async (sent) => await write(sent, file))))
   answers.push(...await Promise.all(all))
 }
 process.stdout.write(JSON.stringify(answers))
