@@ -19,6 +19,8 @@ export interface Passed {
   readonly status: string
   /** The addresses that it was sent to, one after another. */
   readonly upstreams: readonly string[]
+  /** The shop that its header names, else `-`. */
+  readonly shop: string
 }
 
 /**
@@ -49,7 +51,7 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
     events {}
     http {
       ${temp.join('\n')}
-      log_format passed '$request_method|$status|$upstream_addr';
+      log_format passed '$request_method|$status|$upstream_addr|$http_mcp_param_shop_id';
       access_log ${join(dir, 'access.log')} passed;
       ${shipped}
     }`)
@@ -69,8 +71,8 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     passed: () => readFileSync(join(dir, 'access.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => {
-      const [method = '', status = '', upstreams = ''] = line.split('|')
-      return { method, status, upstreams: upstreams.split(', ') }
+      const [method = '', status = '', upstreams = '', shop = ''] = line.split('|')
+      return { method, status, upstreams: upstreams.split(', '), shop }
     })
   }
 }
