@@ -6,8 +6,7 @@ interface Engine { readonly pglite: PGlite, readonly catalog: string }
 
 /** Starting an engine takes several times as long as emptying one. */
 const spare: Engine[] = []
-// They would keep the process alive.
-root.teardown(async () => { for (const { pglite } of spare) await pglite.close() })
+let endsWithTests = false
 
 /** The tables of the host, apart from what migrations write. */
 const TABLES = "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname !~ '^knex_'"
@@ -28,6 +27,9 @@ async function catalogOf (pglite: PGlite): Promise<string> {
  * @returns an engine with empty tables, and how to give it back
  */
 export async function engineWithTables (files: () => Promise<Blob>): Promise<{ readonly engine: PGlite, release (): Promise<void> }> {
+  // They would keep the process alive. Not on import: programs that run no tests use parts of the files that import this one.
+  if (!endsWithTests) root.teardown(async () => { for (const { pglite } of spare) await pglite.close() })
+  endsWithTests = true
   const { pglite, catalog } = spare.pop() ?? await started(await files())
   return {
     engine: pglite,
