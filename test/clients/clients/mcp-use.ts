@@ -11,6 +11,8 @@ export const mcpUse: Client = {
   asksForProgress: false,
   showsInstructions: false,
   start: program('mcp-use'),
+  // It makes a tool of each resource, and so of the page of each skill.
+  toolsOf: ({ tools }) => tools.filter((name) => !['change_prices', 'tidy_catalog'].includes(name)),
   // The whole result is shown: the data twice, as text and as structure.
   shows (answer) {
     const headers = answer.content.slice(1).flatMap((block) => block.split('\n')).map((header) => header.split(/: (.*)/).slice(0, 2))
