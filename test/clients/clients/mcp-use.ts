@@ -1,4 +1,7 @@
+import { readdirSync } from 'node:fs'
 import { program, UNAUTHORIZED, type Client } from '../client.ts'
+
+const SKILLS = readdirSync(new URL('../../../examples/shop/skills/catalog', import.meta.url)).map((name) => name.replaceAll('-', '_'))
 
 /** The last line with the agent inside: from 2.x on the package is a framework for servers. */
 export const mcpUse: Client = {
@@ -6,13 +9,13 @@ export const mcpUse: Client = {
   name: 'mcp-use',
   packages: ['mcp-use@1.34.6', 'langchain@1.5.14', '@langchain/openai@1.6.0'],
   configure: '`new MCPClient({ mcpServers: { shop: { url, headers: { \'X-API-Key\': key } } } })`',
-  note: 'The JSON of the whole result: the data twice.',
+  note: 'The JSON of the whole result: the data twice. Each resource, and so each skill, is one more tool.',
   isNewest: false,
   asksForProgress: false,
   showsInstructions: false,
   start: program('mcp-use'),
   // It makes a tool of each resource, and so of the page of each skill.
-  toolsOf: ({ tools }) => tools.filter((name) => !['change_prices', 'tidy_catalog'].includes(name)),
+  toolsOf: ({ tools }) => tools.filter((name) => !SKILLS.includes(name)),
   // The whole result is shown: the data twice, as text and as structure.
   shows (answer) {
     const headers = answer.content.slice(1).flatMap((block) => block.split('\n')).map((header) => header.split(/: (.*)/).slice(0, 2))

@@ -34,6 +34,8 @@ export interface Access {
   readonly resources: () => readonly Resource[]
   /** What the host says about a client's use of a tool, or of the resource that its route is. */
   readonly accessOf: (tool: Tool, request: FastifyRequest) => ToolAccess | Promise<ToolAccess>
+  /** Whether it may use it, listed or not. */
+  readonly mayUse: (tool: Tool, request: FastifyRequest) => Promise<boolean>
   readonly read: ReadResource
   readonly skills: () => readonly ServedSkill[]
   /** The tool of that name, whoever may use it. */
@@ -53,7 +55,7 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
   const shown = impliedShower<Tool>(impliedArguments)
   const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] => isPerClient ? all.map((tool) => shown(tool, request)) : all
   const accessOf: Access['accessOf'] = ({ public: tool }, request) => canUse === undefined || canUse(tool, request)
-  const mayUse = async (tool: Tool, request: FastifyRequest): Promise<boolean> => [true, 'unlisted'].includes(await accessOf(tool, request))
+  const mayUse: Access['mayUse'] = async (tool, request) => [true, 'unlisted'].includes(await accessOf(tool, request))
   const toolFor: Access['toolFor'] = canUse === undefined
     ? (name) => tools().get(name)
     : async (name, request) => {
@@ -73,5 +75,5 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
     if (wrong !== undefined) refused(request, HEADER_MISMATCH, tool.public.name)
     return wrong
   }
-  return { settings, isPerClient, mismatch, call, read, refused, resources, skills, accessOf, toolNamed: (name) => tools().get(name), verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  return { settings, isPerClient, mismatch, call, read, refused, resources, skills, accessOf, mayUse, toolNamed: (name) => tools().get(name), verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

@@ -22,7 +22,7 @@ interface ResourceMessage {
 
 /** Serves the resources and skills that the client of a message may read. There is one page of each list. */
 export function serveResources (server: Server, access: Access, { era, outer, stop, refuse }: ResourceMessage): void {
-  const { resources, accessOf, read, settings: { cacheTtl, cacheScope } } = access
+  const { resources, accessOf, mayUse, read, settings: { cacheTtl, cacheScope } } = access
   const shelf = shelfOf(access, outer)
   if (access.skills().length > 0) serveSkills(server, access, shelf, era, outer)
   const hints = { ttlMs: cacheTtl, cacheScope }
@@ -37,7 +37,7 @@ export function serveResources (server: Server, access: Access, { era, outer, st
 
   const found = async (uri: string): Promise<FoundResource | undefined> => {
     const resource = resourceAt(resources(), uri)
-    return resource !== undefined && [true, 'unlisted'].includes(await accessOf(resource.resource, outer)) ? resource : undefined
+    return resource !== undefined && await mayUse(resource.resource, outer) ? resource : undefined
   }
 
   server.setRequestHandler('resources/list', async ({ params }) => hinted({

@@ -22,18 +22,18 @@ export interface SkillShelf {
 }
 
 /** A skill shows what its tools are called and take, so a client for which a tool is hidden does not see it either. */
-export function shelfOf ({ skills, accessOf, toolNamed }: Pick<Access, 'skills' | 'accessOf' | 'toolNamed'>, outer: FastifyRequest): SkillShelf {
-  async function answersOf ({ calls }: ServedSkill): Promise<readonly unknown[]> {
+export function shelfOf ({ skills, accessOf, mayUse, toolNamed }: Pick<Access, 'skills' | 'accessOf' | 'mayUse' | 'toolNamed'>, outer: FastifyRequest): SkillShelf {
+  async function answersOf ({ calls }: ServedSkill, ask: Access['accessOf']): Promise<readonly unknown[]> {
     const tools = [...new Set(calls.map(({ name }) => name))].flatMap((name) => toolNamed(name) ?? [])
-    return await Promise.all(tools.map((tool) => accessOf(tool, outer)))
+    return await Promise.all(tools.map((tool) => ask(tool, outer)))
   }
   const first = async (candidates: readonly ServedSkill[]): Promise<ServedSkill | undefined> => {
-    for (const skill of candidates) if ((await answersOf(skill)).every((answer) => answer === true || answer === 'unlisted')) return skill
+    for (const skill of candidates) if ((await answersOf(skill, mayUse)).every((may) => may === true)) return skill
     return undefined
   }
   return {
     async listed () {
-      const answers = await Promise.all(skills().map(answersOf))
+      const answers = await Promise.all(skills().map((skill) => answersOf(skill, accessOf)))
       return skills().filter((_skill, index) => answers[index]?.every((answer) => answer === true))
     },
     // A nested skill's file is one of the skill around it too.

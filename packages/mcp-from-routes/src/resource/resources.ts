@@ -28,7 +28,9 @@ export function resourcesFrom (tools: readonly Tool[]): readonly Resource[] {
 
 /** The resource that a URI names. A template does not step in for a resource that has the URI for itself. */
 export function resourceAt (resources: readonly Resource[], uri: string): FoundResource | undefined {
-  for (const resource of [...resources].sort((a, b) => Number(isTemplate(a)) - Number(isTemplate(b)))) {
+  const exact = resources.find(({ resource }) => resource.definition.uri === uri)
+  if (exact !== undefined && !isTemplate(exact)) return { resource: exact, args: {} }
+  for (const resource of resources) {
     const args = valuesFromUri(resource.resource.template, uri)
     if (args !== undefined) return { resource, args }
   }

@@ -1,4 +1,5 @@
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
+import { textFromProblems } from '../problems.ts'
 import { isObject } from '../tool/json-schema.ts'
 import type { McpRouteConfig } from '../types.ts'
 
@@ -92,7 +93,7 @@ export function entriesFromText (text: string, file: string): readonly ReviewEnt
 
 /** @throws {@link MCP_FROM_ROUTES_INVALID_REVIEW} if there are any problems */
 export function checkReview (problems: readonly string[], file: string): void {
-  if (problems.length > 0) throw new MCP_FROM_ROUTES_INVALID_REVIEW(file, problems.length === 1 ? ` ${String(problems[0])}` : `\n${problems.map((problem) => `- ${problem}`).join('\n')}`)
+  if (problems.length > 0) throw new MCP_FROM_ROUTES_INVALID_REVIEW(file, textFromProblems(problems))
 }
 
 function documentFrom (text: string, file: string): { readonly routes: readonly unknown[] } {

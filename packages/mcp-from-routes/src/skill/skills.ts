@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import type { Skill } from '@modelcontextprotocol/server/ext/skills'
 import { isTextual } from '../call/result.ts'
 import { MCP_FROM_ROUTES_INVALID_SKILLS } from '../errors.ts'
+import { textFromProblems } from '../problems.ts'
 import { callsIn } from './calls.ts'
 import type { ShownCall } from './calls.ts'
 
@@ -85,17 +86,13 @@ export async function readSkills (folder: string): Promise<readonly ServedSkill[
     })
   } catch (error) {
     if (!(error instanceof SkillCatalogError)) throw error
-    throw new MCP_FROM_ROUTES_INVALID_SKILLS(listed([...refused, ...error.problems.map(({ path, message }) => `${join(folder, path)}: ${message}`)]))
+    throw new MCP_FROM_ROUTES_INVALID_SKILLS(textFromProblems([...refused, ...error.problems.map(({ path, message }) => `${join(folder, path)}: ${message}`)]))
   }
 }
 
 /** @throws {@link MCP_FROM_ROUTES_INVALID_SKILLS} if there are any problems */
 export function checkSkills (problems: readonly string[]): void {
-  if (problems.length > 0) throw new MCP_FROM_ROUTES_INVALID_SKILLS(listed(problems))
-}
-
-function listed (problems: readonly string[]): string {
-  return problems.length === 1 ? ` ${String(problems[0])}` : `\n${problems.map((problem) => `- ${problem}`).join('\n')}`
+  if (problems.length > 0) throw new MCP_FROM_ROUTES_INVALID_SKILLS(textFromProblems(problems))
 }
 
 /** The URI of each file, with its path in the folder. */
