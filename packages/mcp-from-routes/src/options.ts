@@ -233,7 +233,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
   checkSets(path, sets)
   check(routes === undefined || isFilled(routes) || Reflect.get(Object(routes), 'protocol') === 'file:', 'routes', 'must be the path or the file: URL of a review file')
-  check([skills ?? []].flat().every((folder) => isFilled(folder) || Reflect.get(Object(folder), 'protocol') === 'file:'), 'skills', 'must be the path or the file: URL of a folder, or several')
+  check(skills === undefined || [skills].flat().every((folder) => isFilled(folder) || Reflect.get(Object(folder), 'protocol') === 'file:'), 'skills', 'must be the path or the file: URL of a folder, or several')
   check(isFilled(exposedTag) && exposedTag !== RESOURCE_TAG, 'exposedTag', `must be a non-empty string other than ${RESOURCE_TAG}`)
   check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a non-empty string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {

@@ -116,7 +116,7 @@ t.test('a folder that breaks the rules of the format stops the start', async (t)
   ]
   for (const [index, [folder, message]] of cases.entries()) await t.rejects(readSkills(t.testdir({ [index]: folder }) + `/${index}`), { code: 'MCP_FROM_ROUTES_INVALID_SKILLS', message })
   await t.rejects(build(t, route, { skills: '/nowhere/at/all' }), { code: 'MCP_FROM_ROUTES_INVALID_SKILLS', message: /cannot be listed/ })
-  await t.rejects(build(t, route, { skills: '' }), { code: 'MCP_FROM_ROUTES_INVALID_OPTION' })
+  for (const skills of ['', null, [null]]) await t.rejects(build(t, route, { skills } as never), { code: 'MCP_FROM_ROUTES_INVALID_OPTION' })
 })
 
 t.test('a call that a skill shows, and no tool takes, stops the start with file and line', async (t) => {
