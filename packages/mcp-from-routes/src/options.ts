@@ -121,10 +121,11 @@ export interface McpFromRoutesOptions {
    */
   readonly confirmFallback?: ConfirmFallback
   /**
-   * The key that signs the state of questions and encrypts the ids of tasks; at least 32 bytes long. All replicas need the
-   * same key, and with it questions and tasks survive a restart. Default is a random key of this process.
+   * The key that signs the state of questions and encrypts the ids of tasks, or several, newest first, while it is replaced:
+   * the first one seals, all of them open. Each is at least 32 bytes long. All replicas need the same keys, and with them
+   * questions and tasks survive a restart. Default is a random key of this process.
    */
-  readonly confirmSecret?: string
+  readonly confirmSecret?: string | readonly [string, ...string[]]
   /**
    * Remembers used confirmations. Without a store that replicas share, each replica accepts the same confirmation once.
    * Default is the memory of this process.
@@ -253,7 +254,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(cacheScope === 'private' || Object.keys(impliedArguments).length === 0, 'cacheScope', 'must not be public with impliedArguments: a cache would show one client the arguments of another')
   check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would show one client those of another')
   check(['refuse', 'allow', 'token'].includes(confirmFallback), 'confirmFallback', "must be 'refuse', 'allow' or 'token'")
-  check(confirmSecret === undefined || (typeof confirmSecret === 'string' && Buffer.byteLength(confirmSecret) >= 32), 'confirmSecret', 'must be a string of at least 32 bytes')
+  check(confirmSecret === undefined || isSecret(confirmSecret) || (Array.isArray(confirmSecret) && confirmSecret.length > 0 && confirmSecret.every(isSecret)), 'confirmSecret', 'must be a string of at least 32 bytes, or several')
   check(confirmStore === undefined || typeof confirmStore?.use === 'function', 'confirmStore', 'must have a use function')
   for (const [name, value] of Object.entries({ jsonQuery, fields, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
   const hooks = [onRequest].flat()
@@ -333,6 +334,10 @@ function checkSets (path: string, sets: Readonly<Record<string, ToolSet>>): void
 
 function isFilled (value: unknown): value is string {
   return typeof value === 'string' && value !== ''
+}
+
+function isSecret (value: unknown): boolean {
+  return typeof value === 'string' && Buffer.byteLength(value) >= 32
 }
 
 function headerNames (option: string, names: readonly string[], isAllowed: (name: string) => boolean, refusal: string): readonly string[] {

@@ -230,7 +230,7 @@ for (const [option, rule, values] of [
   ['telemetry', 'must have a meter of OpenTelemetry', [{ meter: true }]],
   ['telemetry', 'must have content that is true or false', [{ meter: { createHistogram () {} }, content: 'all' }]],
   ['output', "must be 'full', 'brief' or false", ['short']],
-  ['confirmSecret', 'must be a string of at least 32 bytes', ['x'.repeat(31)]],
+  ['confirmSecret', 'must be a string of at least 32 bytes, or several', ['x'.repeat(31), [], ['x'.repeat(32), 'x'.repeat(31)], [32], [['x'.repeat(32)]]]],
   ['resultHeaders', 'must be an array of header names', [[5]]],
   ['allowedOrigin', 'is not an option', [['https://a.example.com']]]
 ] as const) {

@@ -4,6 +4,7 @@ import { createRequestStateCodec } from '@modelcontextprotocol/server'
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { callerFrom } from '../caller.ts'
 import type { Settings } from '../options.ts'
+import { secretsFrom } from '../secrets.ts'
 
 /** The subject of a confirmation, which is valid for exactly these values. */
 export interface Subject {
@@ -47,12 +48,13 @@ const DIGEST = 22
 
 /** @param settings - the server's name is part of every subject, so that two servers with the same secret do not accept each other's confirmations */
 export function sealerFrom (settings: Pick<Settings, 'caller' | 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>): Sealer {
-  const { confirmSecret, serverInfo } = settings
-  const key = confirmSecret === undefined ? randomBytes(32) : Buffer.from(confirmSecret)
-  const codec = createRequestStateCodec<Sealed>({ key, ttlSeconds: STATE_TTL })
+  const { serverInfo } = settings
+  const keys = secretsFrom(settings)
+  const [newest] = keys
+  const codecs = keys.map((key) => createRequestStateCodec<Sealed>({ key, ttlSeconds: STATE_TTL }))
   const callerOf = callerFrom(settings)
 
-  function digest (kind: 'state' | 'token', until: number, { outer, tool, args, question }: Subject): string {
+  function digest (key: Buffer, kind: 'state' | 'token', until: number, { outer, tool, args, question }: Subject): string {
     // The SDK's codec signs with the same key, but nothing that starts like this.
     const text = canonical(['mcp-from-routes.confirm', kind, until, serverInfo.name, callerOf(outer), tool, args, question])
     return createHmac('sha256', key).update(text).digest('base64url')
@@ -61,19 +63,19 @@ export function sealerFrom (settings: Pick<Settings, 'caller' | 'confirmSecret' 
   return {
     state (subject) {
       const until = Date.now() + LIFETIME
-      return codec.mint({ id: randomBytes(16).toString('base64url'), of: digest('state', until, subject), until })
+      return codecs[0]!.mint({ id: randomBytes(16).toString('base64url'), of: digest(newest, 'state', until, subject), until })
     },
-    verify: codec.verify,
-    isFor: ({ of, until }, subject) => until >= Date.now() && of === digest('state', until, subject),
+    verify: async (state, context) => await Promise.any(codecs.map(async (codec) => await codec.verify(state, context))),
+    isFor: ({ of, until }, subject) => until >= Date.now() && keys.some((key) => of === digest(key, 'state', until, subject)),
     token (subject) {
       const until = Date.now() + LIFETIME
-      return `${until.toString(36)}-${digest('token', until, subject).slice(0, DIGEST)}`
+      return `${until.toString(36)}-${digest(newest, 'token', until, subject).slice(0, DIGEST)}`
     },
     isToken (token, subject) {
       const [, time = '', given = ''] = /^([a-z0-9]{1,10})-([\w-]{22})$/.exec(token) ?? []
       const until = Number.parseInt(time, 36)
       if (!(until >= Date.now())) return false
-      return timingSafeEqual(Buffer.from(given), Buffer.from(digest('token', until, subject).slice(0, DIGEST)))
+      return keys.some((key) => timingSafeEqual(Buffer.from(given), Buffer.from(digest(key, 'token', until, subject).slice(0, DIGEST))))
     }
   }
 }

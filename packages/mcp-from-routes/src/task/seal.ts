@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { attempt } from '../attempt.ts'
 import { callerFrom } from '../caller.ts'
 import type { Settings } from '../options.ts'
+import { secretsFrom } from '../secrets.ts'
 
 /** What the id of a task says to the server that made it: the server keeps nothing of a task. */
 export interface SealedTask {
@@ -33,16 +34,15 @@ const TAG = 16
  * and opens for its own caller only.
  */
 export function taskSealer (settings: Pick<Settings, 'caller' | 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>): TaskSealer {
-  const { confirmSecret, serverInfo } = settings
-  const secret = confirmSecret === undefined ? randomBytes(32) : Buffer.from(confirmSecret)
-  // The same secret signs questions, with a key of their own.
-  const key = Buffer.from(hkdfSync('sha256', secret, '', 'mcp-from-routes.task', 32))
+  const { serverInfo } = settings
+  // The same secrets sign questions, with keys of their own.
+  const keys = secretsFrom(settings).map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'mcp-from-routes.task', 32)))
   const callerOf = callerFrom(settings)
   const bound = (outer: FastifyRequest): Buffer => Buffer.from(JSON.stringify([serverInfo.name, callerOf(outer)]))
   return {
     seal (task, outer) {
       const iv = randomBytes(IV)
-      const cipher = createCipheriv(CIPHER, key, iv).setAAD(bound(outer))
+      const cipher = createCipheriv(CIPHER, keys[0]!, iv).setAAD(bound(outer))
       const text = [cipher.update(JSON.stringify(task)), cipher.final()]
       return Buffer.concat([iv, ...text, cipher.getAuthTag()]).toString('base64url')
     },
@@ -51,10 +51,14 @@ export function taskSealer (settings: Pick<Settings, 'caller' | 'confirmSecret' 
       // Decoding skips what is not base64url and ignores the last bits, so other letters would give the same bytes.
       if (bytes.length <= IV + TAG || bytes.toString('base64url') !== id) return undefined
       const caller = bound(outer)
-      return attempt(() => {
-        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG }).setAAD(caller).setAuthTag(bytes.subarray(-TAG))
-        return JSON.parse(`${decipher.update(bytes.subarray(IV, -TAG), undefined, 'utf8')}${decipher.final('utf8')}`) as SealedTask
-      })
+      for (const key of keys) {
+        const task = attempt(() => {
+          const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG }).setAAD(caller).setAuthTag(bytes.subarray(-TAG))
+          return JSON.parse(`${decipher.update(bytes.subarray(IV, -TAG), undefined, 'utf8')}${decipher.final('utf8')}`) as SealedTask
+        })
+        if (task !== undefined) return task
+      }
+      return undefined
     }
   }
 }

@@ -13,6 +13,7 @@ import { asked, callOf, round, told, YES } from './rounds.ts'
 import type { Said } from './rounds.ts'
 
 const SECRET = 'a secret that two replicas share.'
+const NEXT = 'the secret that they share next..'
 const KIM = { 'x-api-key': 'kim' }
 
 /** Two tools that ask, and how often either ran. */
@@ -190,6 +191,36 @@ t.test('replicas with one secret know the questions of each other, and one that 
   t.ok([...used].every((id) => id.length <= 64))
   const another = await server(t)
   t.match(await round(another.url, 'drop', { ...CALL, state, answer: YES }), { code: -32602 }, 'without the secret')
+})
+
+/** The replicas while a secret is replaced, half a step apart: the secrets of one that is a step ahead, and of another. */
+const STEPS: ReadonlyArray<readonly [ahead: readonly [string, ...string[]], behind: readonly [string, ...string[]]]> = [[[SECRET, NEXT], [SECRET]], [[NEXT, SECRET], [SECRET, NEXT]], [[NEXT], [NEXT, SECRET]]]
+
+t.test('while a secret is replaced, replicas a step apart know the questions and tokens of each other', async (t) => {
+  for (const steps of STEPS) {
+    for (const [of, at] of [steps, [...steps].reverse()] as const) {
+      const options = { confirmStore: memoryStore() }
+      const [one, two] = [await server(t, { ...options, confirmSecret: of! }), await server(t, { ...options, confirmSecret: at! })]
+      const state = await stateOf(one.url)
+      t.equal(asked(await round(two.url, 'drop', { ...CALL, headers: { 'x-api-key': 'eve' }, state, answer: YES })), 'Sure?', 'for their caller')
+      t.equal(told(await round(two.url, 'drop', { ...CALL, state, answer: YES })), 'done')
+      const [sealing, verifying] = [of!, at!].map((confirmSecret) => sealerFrom({ confirmSecret, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' }))
+      const subject = { outer: {} as FastifyRequest, tool: 'drop', args: {}, question: 'Sure?' }
+      t.ok(verifying!.isToken(sealing!.token(subject), subject))
+      t.notOk(verifying!.isToken(sealing!.token(subject), { ...subject, tool: 'erase' }))
+    }
+  }
+})
+
+t.test('what a dropped secret signed is rejected', async (t) => {
+  const [old, ...rest] = [await server(t, { confirmSecret: SECRET }), await server(t, { confirmSecret: [NEXT] }), await server(t, { confirmSecret: [NEXT, `${SECRET} Another.`] })]
+  for (const { url, ran } of rest) {
+    t.match(await round(url, 'drop', { ...CALL, state: await stateOf(old!.url), answer: YES }), { code: -32602, message: 'Invalid or expired requestState' })
+    t.equal(ran(), 0)
+  }
+  const [of, at] = [SECRET, NEXT].map((confirmSecret) => sealerFrom({ confirmSecret, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' }))
+  const subject = { outer: {} as FastifyRequest, tool: 'drop', args: {}, question: 'Sure?' }
+  t.notOk(at!.isToken(of!.token(subject), subject))
 })
 
 t.test('the memory of what was used forgets after a lifetime, and not earlier', async (t) => {

@@ -10,6 +10,7 @@ import { ask, jobsApp, KIM, start, startTask } from './jobs.ts'
 import type { Answered } from './jobs.ts'
 
 const SECRET = 'a secret that two replicas share.'
+const NEXT = 'the secret that they share next..'
 const ERAS = ['modern', 'legacy'] as const
 const UNKNOWN = { error: { code: -32602, message: 'Unknown task' } }
 
@@ -72,6 +73,21 @@ for (const era of ERAS) {
     t.match(await ask(two.url, 'tasks/get', { taskId }, { era }), { result: { status: 'cancelled' } })
     const another = await jobsApp(t, { jobs: one.jobs })
     t.match(await ask(another.url, 'tasks/get', { taskId }, { era }), UNKNOWN, 'without the secret')
+  })
+
+  t.test(`${era}: while a secret is replaced, replicas a step apart know the tasks of each other, and a dropped one opens none`, async (t) => {
+    const first = await jobsApp(t, { options: { confirmSecret: SECRET } })
+    const replica = async (confirmSecret: readonly [string, ...string[]]): Promise<URL> => (await jobsApp(t, { options: { confirmSecret }, jobs: first.jobs })).url
+    for (const [ahead, behind] of [[[SECRET, NEXT], [SECRET]], [[NEXT, SECRET], [SECRET, NEXT]], [[NEXT], [NEXT, SECRET]]] as const) {
+      const urls = [await replica(ahead), await replica(behind)]
+      for (const [of, at] of [urls, [...urls].reverse()]) {
+        const taskId = await startTask(of!, {}, { era })
+        first.jobs.set('/shops/s1/jobs/1', { owner: 'kim', body: { status: 'running' } })
+        t.match(await ask(at!, 'tasks/get', { taskId }, { era }), { result: { status: 'working' } })
+        t.match(await ask(at!, 'tasks/get', { taskId }, { era, headers: { 'x-api-key': 'eve' } }), UNKNOWN)
+      }
+    }
+    t.match(await ask(await replica([NEXT]), 'tasks/get', { taskId: await startTask(first.url, {}, { era }) }, { era }), UNKNOWN)
   })
 
   t.test(`${era}: a task expires when it says`, async (t) => {
