@@ -27,7 +27,7 @@ import { limitConcurrency } from './operations/concurrency.ts'
 import { confirmationOptions } from './operations/confirmations.ts'
 import { health } from './operations/health.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
-import { countAuthentication, countQuotas, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics } from './operations/metrics.ts'
+import { countAuthentication, countJobFailures, countQuotas, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics, startToolCounts } from './operations/metrics.ts'
 import { openRateLimits } from './operations/rate-limit.ts'
 import { openRedis } from './operations/redis.ts'
 import { drainable } from './operations/shutdown.ts'
@@ -104,6 +104,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.addHook('onRoute', onRoute)
   tracing?.instrument(app, database)
   if (metrics !== undefined) measureRequests(app, metrics)
+  countJobFailures(app, metrics)
   answerRequestId(app)
   warnOfUntrustedProxy(app, trustProxy)
   secureHeaders(app, config)
@@ -181,6 +182,8 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
     })
   }
 
+  if (config.MCP_ENABLED && metrics !== undefined) startToolCounts(app, metrics)
+
   const hasViews = config.MCP_ENABLED && config.MCP_VIEWS_ENABLED
   if (hasViews) await app.register(views, { config })
   await app.register(catalog, { knex: database.knex, hasViews })
@@ -189,7 +192,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(connectedApps, { knex: database.knex, prefix: '/admin/users/:user_id/apps' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
-  await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, hasViews, prefix: '/shops/:shop_id/imports' })
+  await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, hasViews, onEnd: (outcome) => metrics?.imports.inc({ outcome }), prefix: '/shops/:shop_id/imports' })
   await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
   await app.register(toolCalls, { knex: database.knex, tally })

@@ -29,7 +29,7 @@ export function forgetHistory (app: FastifyInstance, knex: Knex, days: number, f
       await forgetKeyUse(knex, failedCallsKept)
       await pruneImports(knex, days, () => closing)
     })
-      .catch((error: unknown) => { app.log.error({ err: error }, 'Old entries of the history could not be deleted') })
+      .catch((error: unknown) => { app.jobFailed('history', error, 'Old entries of the history could not be deleted') })
   }
   app.addHook('onListen', async () => {
     timer = setInterval(run, INTERVAL).unref()

@@ -107,15 +107,17 @@ export function importRepository (knex: Knex) {
     /**
      * Ends an import after the step that is under way. What was applied stays.
      *
-     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} if it is over, but for one that was cancelled already
+     * @returns false if it was cancelled already
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} if it is over
      */
-    async cancel (shop: ShopScope, id: string): Promise<void> {
-      await knex.transaction(async (trx) => {
+    async cancel (shop: ShopScope, id: string): Promise<boolean> {
+      return await knex.transaction(async (trx) => {
         const row = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).forUpdate().first('status')
         if (row === undefined) throw notFound('import', id)
-        if (row.status === 'cancelled') return
+        if (row.status === 'cancelled') return false
         if (!UNFINISHED.includes(row.status)) throw conflict('status', `The import has ended: it is ${String(row.status)}. Undo it through the history`)
         await endImport(trx, id, 'cancelled')
+        return true
       })
     }
   }

@@ -5,6 +5,7 @@ import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
+import type { ImportEnd } from '../operations/metrics.ts'
 import { viewRoute } from '../pages/views.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { askBeforeImport } from './asking.ts'
@@ -21,15 +22,17 @@ interface ImportOptions {
   readonly asTools: boolean
   /** Whether hosts show their results as views. */
   readonly hasViews: boolean
+  /** Called when an import has ended in this process. */
+  readonly onEnd: (outcome: ImportEnd) => void
 }
 
 /** Files of products, which are checked at once and applied in the background. */
-export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { knex, asTools, hasViews }) => {
+export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { knex, asTools, hasViews, onEnd }) => {
   const shown = hasViews ? { view: viewRoute('import') } : {}
   const repository = importRepository(knex)
   const turn = slices()
   const receiver = importReceiver(knex, turn)
-  const runner = importRunner(app, knex)
+  const runner = importRunner(app, knex, onEnd)
   const parseJson = jsonParser(app)
   const asking = askBeforeImport(knex, async (request) => {
     const { skip_invalid: skipInvalid } = request.query as Static<typeof ImportQuery>
@@ -111,7 +114,7 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
       response: { 204: Deleted, ...conflictProblems, ...writeProblems }
     }
   }, async ({ shop, params }, reply) => {
-    await repository.cancel(shop, params.import_id)
+    if (await repository.cancel(shop, params.import_id)) onEnd('cancelled')
     return await reply.code(204).send(null)
   })
 }

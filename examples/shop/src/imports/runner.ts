@@ -23,9 +23,11 @@ export interface ImportRunner {
 /**
  * Works at the imports of all shops, one step at a time. When the server closes, it ends after the step that is under way; a
  * step that dies with its process leaves nothing behind.
+ *
+ * @param onEnd - called when an import has ended here
  */
-export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
-  const { step, fail, postpone, forgetBroken } = importSteps(knex)
+export function importRunner (app: FastifyInstance, knex: Knex, onEnd: (outcome: 'done' | 'failed') => void): ImportRunner {
+  const { step, fail, postpone, forgetBroken } = importSteps(knex, onEnd)
   let timer: NodeJS.Timeout | undefined
   let closing = false
   let running: Promise<void> | undefined
@@ -53,7 +55,7 @@ export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
   function wake (): void {
     if (closing) return
     isWanted = true
-    running ??= work().catch((error: unknown) => { app.log.error({ err: error }, 'Imports could not be applied') }).finally(() => {
+    running ??= work().catch((error: unknown) => { app.jobFailed('imports', error, 'Imports could not be applied') }).finally(() => {
       running = undefined
     })
   }
@@ -64,7 +66,7 @@ export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
    * @returns whether there may be others
    */
   async function setAside (error: unknown): Promise<boolean> {
-    app.log.error({ err: error }, 'An import could not be applied')
+    app.jobFailed('imports', error, 'An import could not be applied')
     const { importId, statusCode } = error as { importId?: string, statusCode?: number }
     if (importId === undefined) return false
     const isPassing = metAnother(error) || (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
@@ -74,7 +76,7 @@ export function importRunner (app: FastifyInstance, knex: Knex): ImportRunner {
 
   app.addHook('onListen', async () => {
     timer = setInterval(wake, INTERVAL).unref()
-    await forgetBroken().catch((error: unknown) => { app.log.error({ err: error }, 'Broken imports could not be removed') })
+    await forgetBroken().catch((error: unknown) => { app.jobFailed('broken_imports', error, 'Broken imports could not be removed') })
     wake()
   })
   app.addHook('onClose', async () => {

@@ -28,12 +28,12 @@ interface StoredLine {
   readonly found: Found | null
 }
 
-/** Applies imports, step by step. Any number of processes may. */
-export function importSteps (knex: Knex) {
+/** Applies imports, step by step. Any number of processes may. @param onEnd - called when an import has ended here */
+export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => void) {
   const batch = productBatch(knex)
 
-  /** Applies the next lines of an import whose row is locked. */
-  async function apply (trx: Knex.Transaction, current: UnfinishedImport): Promise<void> {
+  /** Applies the next lines of an import whose row is locked. @returns whether these were the last */
+  async function apply (trx: Knex.Transaction, current: UnfinishedImport): Promise<boolean> {
     const { id, shop_id: shopId, actor, total, follows } = current
     const shop = await ShopScope.resume(trx, shopId, actor)
     const read = await readLines(trx, current)
@@ -58,6 +58,7 @@ export function importSteps (knex: Knex) {
       started_at: trx.raw('coalesce(started_at, now())'),
       ...now === total && { bytes: fewerBytes(trx), finished_at: trx.raw('clock_timestamp()') }
     })
+    return now === total
   }
 
   return {
@@ -70,12 +71,12 @@ export function importSteps (knex: Knex) {
     async step (): Promise<boolean> {
       let current: UnfinishedImport | undefined
       try {
-        return await tried(async () => await knex.transaction(async (trx) => {
+        const isLast = await tried(async () => await knex.transaction(async (trx) => {
           current = await nextImport(trx)
-          if (current === undefined) return false
-          await apply(trx, current)
-          return true
+          return current && await apply(trx, current)
         }))
+        if (isLast === true) onEnd('done')
+        return isLast !== undefined
       } catch (error) {
         const refusal = (error as { statusCode?: number }).statusCode === undefined ? errorFromDatabase(error as { code?: string }) : error as { statusCode: number, message: string }
         if (current === undefined || metAnother(error) || refusal === undefined || refusal.statusCode === undefined || refusal.statusCode >= 500) throw Object.assign(error as Error, { importId: current?.id })
@@ -100,10 +101,12 @@ export function importSteps (knex: Knex) {
 
   /** Ends an import, and says why, unless somebody else has ended it. */
   async function fail (id: string, why: string): Promise<void> {
-    await knex.transaction(async (trx) => {
-      if (await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().first('id') === undefined) return
+    const isEnded = await knex.transaction(async (trx) => {
+      if (await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().first('id') === undefined) return false
       await endImport(trx, id, 'failed', why)
+      return true
     })
+    if (isEnded) onEnd('failed')
   }
 }
 

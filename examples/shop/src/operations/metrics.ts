@@ -1,11 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KeyEvent } from 'dual-auth'
+import type { KeyEvent, RefusalReason } from 'dual-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Redis } from 'ioredis'
 import type { Knex } from 'knex'
 import type { ToolCallEvent } from 'mcp-from-routes'
-import { isProviderError, type PayProvider } from 'pay-reconcile'
+import { isProviderError, providerError, type PayProvider, type ProviderFault } from 'pay-reconcile'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { quotaExceeded } from '../database/errors.ts'
 import { SHOP_METRICS_TOKEN } from '../errors.ts'
@@ -18,11 +18,16 @@ import { redisAnswers } from './redis.ts'
 export interface Metrics {
   readonly registry: Registry
   readonly http: Histogram<'method' | 'route' | 'status' | 'caller'>
+  readonly requests: Counter<'method' | 'route' | 'status' | 'caller'>
   readonly tools: Histogram<'tool' | 'outcome'>
+  readonly toolCalls: Counter<'tool' | 'outcome'>
   readonly auth: Counter<'method' | 'outcome'>
   readonly provider: Histogram<'operation' | 'outcome'>
+  readonly providerRequests: Counter<'operation' | 'outcome'>
   readonly quota: Counter<'quota'>
   readonly keyEvents: Counter<'event' | 'reason'>
+  readonly imports: Counter<'outcome'>
+  readonly jobFailures: Counter<'work'>
 }
 
 /** In seconds. */
@@ -31,9 +36,46 @@ const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 /** Methods that are labels; others, which anyone can make up, count as `other`. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
+/** Status classes that a route is expected to send. */
+const STATUSES = ['2xx', '4xx', '5xx']
+
+/** Why a tool call was a success or not. */
+const TOOL_OUTCOMES = ['ok', 'refused', '3xx', '4xx', '5xx', 'client_gone', 'timeout', 'too_large', 'closing']
+
+/** What may come of each kind of credential. */
+const ATTEMPTS: Readonly<Record<string, readonly string[]>> = {
+  'api-key': ['accepted', 'refused', 'forbidden', 'unavailable', 'limited'],
+  machine: ['accepted', 'forbidden', 'unavailable', 'limited'],
+  user: ['accepted', 'forbidden', 'unavailable', 'limited'],
+  token: ['refused', 'unavailable', 'limited'],
+  none: ['missing', 'limited']
+}
+
+/** Each fault, so that none can be missing. */
+const FAULTS: Readonly<Record<ProviderFault, true>> = {
+  customer_not_found: true, key_rejected: true, key_forbidden: true, rate_limited: true, timeout: true, unreachable: true, error: true, refused: true, unexpected_object: true, list_repeats: true, unavailable: true, aborted: true
+}
+const PROVIDER_OUTCOMES = ['ok', ...Object.keys(FAULTS).map((fault) => providerError(fault as ProviderFault).code), 'unknown']
+
+/** The events of keys that have no reason, and the reasons of refusals: each of them, so that none can be missing. */
+const KEY_EVENTS: Readonly<Record<Exclude<KeyEvent['type'], 'refused'>, true>> = { created: true, rotated: true, revoked: true, first_used: true, new_network: true, expiring: true, unused: true }
+const REFUSALS: Readonly<Record<RefusalReason, true>> = { unknown: true, revoked: true, expired: true, wrong_shop: true, scope: true }
+
+/** Work of the server that no caller waits for. */
+const WORK = ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use'] as const
+export type Work = typeof WORK[number]
+
+/** How an import ends. */
+const IMPORT_ENDS = ['done', 'failed', 'cancelled'] as const
+export type ImportEnd = typeof IMPORT_ENDS[number]
+
+/** Of prom-client, and sums of others: a gauge whose name ends in `_total` is refused by `promtool check metrics`. */
+const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
+
 /**
  * Creates the metrics, in their own registry. All labels come from the code or the routes: never an id, an address or
- * other input of a caller.
+ * other input of a caller. A counter is there with 0 for every label that it may have: Prometheus sees no increase where a
+ * series begins with 1.
  */
 export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> {
   // Loaded here, so that a server without metrics does not load the library.
@@ -41,6 +83,7 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
   const registry = new prom.Registry()
   const registers = [registry]
   prom.collectDefaultMetrics({ register: registry })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   const pool = knex.client.pool as { numUsed (): number, numFree (): number, numPendingAcquires (): number }
   registry.registerMetric(new prom.Gauge({
     name: 'shop_database_connections',
@@ -85,8 +128,38 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       async collect () { this.set(await redisAnswers(redis) ? 1 : 0) }
     }))
   }
-  return {
+  const metrics = {
     registry,
+    requests: new prom.Counter({
+      name: 'http_requests_total',
+      help: 'HTTP requests by route template; caller is client, or tool for the inner request of a tool call',
+      labelNames: ['method', 'route', 'status', 'caller'],
+      registers
+    }),
+    toolCalls: new prom.Counter({
+      name: 'mcp_tool_calls_total',
+      help: 'Tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early',
+      labelNames: ['tool', 'outcome'],
+      registers
+    }),
+    providerRequests: new prom.Counter({
+      name: 'pay_provider_requests_total',
+      help: 'Requests to the payment provider; outcome is ok or the code of the error',
+      labelNames: ['operation', 'outcome'],
+      registers
+    }),
+    imports: new prom.Counter({
+      name: 'shop_imports_total',
+      help: 'Imports that have ended on this replica; outcome is done, failed or cancelled',
+      labelNames: ['outcome'],
+      registers
+    }),
+    jobFailures: new prom.Counter({
+      name: 'shop_job_failures_total',
+      help: 'Failures of work that no caller waits for',
+      labelNames: ['work'],
+      registers
+    }),
     http: new prom.Histogram({
       name: 'http_request_duration_seconds',
       help: 'Duration of HTTP requests by route template; caller is client, or tool for the inner request of a tool call',
@@ -126,7 +199,15 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       labelNames: ['event', 'reason'],
       registers
     })
-  }
+  } satisfies Metrics
+  for (const [method, outcomes] of Object.entries(ATTEMPTS)) for (const outcome of outcomes) metrics.auth.inc({ method, outcome }, 0)
+  for (const operation of Object.values(OPERATIONS)) for (const outcome of PROVIDER_OUTCOMES) metrics.providerRequests.inc({ operation, outcome }, 0)
+  for (const event of Object.keys(KEY_EVENTS)) metrics.keyEvents.inc({ event, reason: '' }, 0)
+  for (const reason of Object.keys(REFUSALS)) metrics.keyEvents.inc({ event: 'refused', reason }, 0)
+  for (const quota of ['records', 'bytes']) metrics.quota.inc({ quota }, 0)
+  for (const outcome of IMPORT_ENDS) metrics.imports.inc({ outcome }, 0)
+  for (const work of WORK) metrics.jobFailures.inc({ work }, 0)
+  return metrics
 }
 
 /** How long a scrape waits for a value that is read, in milliseconds. */
@@ -164,20 +245,43 @@ export function countQuotas (app: FastifyInstance, { quota }: Metrics): void {
   })
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Logs that work failed which no caller waits for, and counts it. */
+    jobFailed (work: Work, error: unknown, message: string): void
+  }
+}
+
+/** Decorates the app with `jobFailed`. */
+export function countJobFailures (app: FastifyInstance, metrics: Metrics | undefined): void {
+  app.decorate('jobFailed', (work, err, message) => {
+    metrics?.jobFailures.inc({ work })
+    app.log.error({ err, work }, message)
+  })
+}
+
 /** For the option `onKeyEvent`. One event may stand for several refusals. */
 export function countKeyEvent ({ keyEvents }: Metrics, event: KeyEvent): void {
   keyEvents.inc({ event: event.type, reason: event.type === 'refused' ? event.reason : '' }, event.type === 'refused' ? event.count : 1)
 }
 
-/** Measures requests. Register it before anything that may respond. */
-export function measureRequests (app: FastifyInstance, { http }: Metrics): void {
+/** Measures requests. Register it before anything that may respond, and before the routes. */
+export function measureRequests (app: FastifyInstance, { http, requests }: Metrics): void {
+  app.addHook('onRoute', ({ method: methods, url: route, schema }) => {
+    const callers = schema?.tags?.includes('mcp') ? ['client', 'tool'] : ['client']
+    for (const method of [methods].flat().filter((method) => method !== 'HEAD' && METHODS.has(method))) {
+      for (const status of STATUSES) for (const caller of callers) requests.inc({ method, route, status, caller }, 0)
+    }
+  })
   app.addHook('onResponse', async (request, reply) => {
-    http.observe({
+    const labels = {
       method: METHODS.has(request.method) ? request.method : 'other',
       route: request.is404 ? 'none' : request.routeOptions.url ?? 'none',
       status: statusClass(reply.statusCode),
       caller: isInner(request) ? 'tool' : 'client'
-    }, reply.elapsedTime / 1000)
+    }
+    requests.inc(labels)
+    http.observe(labels, reply.elapsedTime / 1000)
   })
 }
 
@@ -206,12 +310,22 @@ const AUTH_OUTCOMES: Readonly<Record<string, string>> = {
   SHOP_TOO_MANY_CONCURRENT_CALLS: 'limited'
 }
 
-/** For the option `onToolCall`. */
-export function measureToolCall ({ tools }: Metrics, { tool, duration, isError, statusCode, ended }: ToolCallEvent): void {
-  tools.observe({ tool: tool.name, outcome: ended?.replace(' ', '_') ?? outcomeOf(isError, statusCode) }, duration / 1000)
+/** Begins the counts of all tools. Register it after mcp-from-routes, which knows them when it is ready. */
+export function startToolCounts (app: FastifyInstance, { toolCalls }: Metrics): void {
+  app.addHook('onReady', async () => {
+    for (const { name: tool } of app.mcpTools) for (const outcome of TOOL_OUTCOMES) toolCalls.inc({ tool, outcome }, 0)
+  })
 }
 
-function outcomeOf (isError: boolean, statusCode: number | undefined): string {
+/** For the option `onToolCall`. */
+export function measureToolCall ({ tools, toolCalls }: Metrics, event: ToolCallEvent): void {
+  const labels = { tool: event.tool.name, outcome: outcomeOf(event) }
+  toolCalls.inc(labels)
+  tools.observe(labels, event.duration / 1000)
+}
+
+function outcomeOf ({ ended, isError, statusCode }: ToolCallEvent): string {
+  if (ended !== undefined) return ended.replace(' ', '_')
   if (!isError) return 'ok'
   return statusCode === undefined ? 'refused' : statusClass(statusCode)
 }
@@ -220,16 +334,32 @@ function statusClass (status: number): string {
   return `${Math.floor(status / 100)}xx`
 }
 
+/** The requests to the provider, and their names in labels. */
+const OPERATIONS = {
+  retrieveCustomer: 'retrieve_customer',
+  createCustomer: 'create_customer',
+  findByAccount: 'find_by_account',
+  listByAccount: 'list_by_account',
+  findByEmail: 'find_by_email',
+  listCustomers: 'list_customers',
+  listEvents: 'list_events'
+} as const
+
 /** The same provider, with every request measured. */
-export function measuredProvider (inner: PayProvider, { provider }: Metrics): PayProvider {
-  const measured = <Call, Answer>(operation: string, send: (call: Call) => Promise<Answer>) => async (call: Call): Promise<Answer> => {
-    const end = provider.startTimer({ operation })
+export function measuredProvider (inner: PayProvider, { provider, providerRequests }: Metrics): PayProvider {
+  const measured = <Call, Answer>(name: keyof typeof OPERATIONS, send: (call: Call) => Promise<Answer>) => async (call: Call): Promise<Answer> => {
+    const operation = OPERATIONS[name]
+    const time = provider.startTimer({ operation })
+    const end = (outcome: string): void => {
+      time({ outcome })
+      providerRequests.inc({ operation, outcome })
+    }
     try {
       const answer = await send(call)
-      end({ outcome: 'ok' })
+      end('ok')
       return answer
     } catch (error) {
-      end({ outcome: isProviderError(error) ? error.code : 'unknown' })
+      end(isProviderError(error) ? error.code : 'unknown')
       throw error
     }
   }
@@ -238,13 +368,13 @@ export function measuredProvider (inner: PayProvider, { provider }: Metrics): Pa
     webhooks: inner.webhooks,
     isSecretKey: (key) => inner.isSecretKey(key),
     isCustomerId: (id) => inner.isCustomerId(id),
-    retrieveCustomer: measured('retrieve_customer', (call) => inner.retrieveCustomer(call)),
-    createCustomer: measured('create_customer', (call) => inner.createCustomer(call)),
-    findByAccount: measured('find_by_account', (call) => inner.findByAccount(call)),
-    listByAccount: measured('list_by_account', (call) => inner.listByAccount(call)),
-    findByEmail: measured('find_by_email', (call) => inner.findByEmail(call)),
-    listCustomers: measured('list_customers', (call) => inner.listCustomers(call)),
-    ...(inner.listEvents && { listEvents: measured('list_events', (call: Parameters<NonNullable<PayProvider['listEvents']>>[0]) => inner.listEvents!(call)) })
+    retrieveCustomer: measured('retrieveCustomer', (call) => inner.retrieveCustomer(call)),
+    createCustomer: measured('createCustomer', (call) => inner.createCustomer(call)),
+    findByAccount: measured('findByAccount', (call) => inner.findByAccount(call)),
+    listByAccount: measured('listByAccount', (call) => inner.listByAccount(call)),
+    findByEmail: measured('findByEmail', (call) => inner.findByEmail(call)),
+    listCustomers: measured('listCustomers', (call) => inner.listCustomers(call)),
+    ...(inner.listEvents && { listEvents: measured('listEvents', (call: Parameters<NonNullable<PayProvider['listEvents']>>[0]) => inner.listEvents!(call)) })
   }
 }
 

@@ -1,4 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Knex } from 'knex'
 import type { ToolCallEvent } from 'mcp-from-routes'
 import { redactor } from '../operations/logging.ts'
@@ -30,10 +29,11 @@ interface Known {
 }
 
 /**
+ * @param onFailure - called when something could not be written
  * @param marker - starts API keys
  * @param failedCallsKept - of each key
  */
-export function keyUse (knex: Knex, log: FastifyBaseLogger, marker: string, failedCallsKept: number): KeyUse {
+export function keyUse (knex: Knex, onFailure: (error: unknown, message: string) => void, marker: string, failedCallsKept: number): KeyUse {
   const redact = redactor(marker)
   const keep = callKeeper(marker)
   const known = new Map<string, Known>()
@@ -74,7 +74,7 @@ export function keyUse (knex: Knex, log: FastifyBaseLogger, marker: string, fail
       await write()
     } catch (error) {
       again()
-      log.warn({ err: error }, `The ${what} of API keys could not be written`)
+      onFailure(error, `The ${what} of API keys could not be written`)
     }
   }
 

@@ -39,7 +39,7 @@ export interface Tally {
 /** Writes the counts every minute, and when the server stops. */
 export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: marker, FAILED_CALLS_KEPT: failedCallsKept }: Pick<Settings, 'API_KEY_MARKER' | 'FAILED_CALLS_KEPT'>): Tally {
   const shops = new WeakMap<FastifyRequest, string>()
-  const keys = keyUse(knex, app.log, marker, failedCallsKept)
+  const keys = keyUse(knex, (error, message) => app.jobFailed('key_use', error, message), marker, failedCallsKept)
   const callers = new Set<string>()
   let counts = new Map<string, Count>()
   let writing = Promise.resolve()
@@ -72,7 +72,7 @@ export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: m
       })
     } catch (error) {
       for (const [name, count] of written) add(name, count)
-      app.log.warn({ err: error }, 'The counts of tool calls could not be written')
+      app.jobFailed('tool_calls', error, 'The counts of tool calls could not be written')
     }
   }
 
