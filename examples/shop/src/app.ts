@@ -98,7 +98,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   })
   database.logTo(app.log)
   const redis = config.REDIS_URL === undefined ? undefined : await openRedis(config.REDIS_URL, app.log)
-  const metrics = config.METRICS_TOKEN === undefined ? undefined : await openMetrics(database.knex, redis)
+  const metrics = config.METRICS_TOKEN.length === 0 ? undefined : await openMetrics(database.knex, redis)
   app.addHook('onClose', async () => { redis?.disconnect() })
 
   app.addHook('onRoute', onRoute)
@@ -145,7 +145,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   const secrets = storedSecrets(database.knex, config, app.log)
   app.decorate('storedSecrets', secrets)
   await app.register(health, { database, redis, remarks: () => ({ secrets: secrets.state }) })
-  if (metrics !== undefined) await app.register(metricsRoute, { metrics, token: config.METRICS_TOKEN! })
+  if (metrics !== undefined) await app.register(metricsRoute, { metrics, tokens: config.METRICS_TOKEN })
 
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
 

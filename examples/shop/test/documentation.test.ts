@@ -144,12 +144,12 @@ t.test('its settings for clients are what they read', async (t) => {
 
 t.test('whatever is put into a page is text', async (t) => {
   t.equal(html`<p title="${'"\'>'}">${'<b>&'}${new Html('<i>')}${[html`${'<'}`, html`2`]}</p>`.text, '<p title="&quot;&#39;&gt;">&lt;b&gt;&amp;<i>&lt;2</p>')
-  const { text } = page({ PUBLIC_BASE_URL: 'http://a"onload=alert(1)', MCP_ENABLED: true, IDP_MCP_CLIENT_ID: '', METRICS_TOKEN: undefined, CONSOLE_ENABLED: true } as never)
+  const { text } = page({ PUBLIC_BASE_URL: 'http://a"onload=alert(1)', MCP_ENABLED: true, IDP_MCP_CLIENT_ID: '', METRICS_TOKEN: [], CONSOLE_ENABLED: true } as never)
   t.notMatch(text, '"onload')
 })
 
 t.test('the page says what is switched off', async (t) => {
-  const off = page({ PUBLIC_BASE_URL: BASE_URL, MCP_ENABLED: false, IDP_MCP_CLIENT_ID: '', OAUTH_BROKER: false, CONSOLE_ENABLED: false }).text
+  const off = page({ PUBLIC_BASE_URL: BASE_URL, MCP_ENABLED: false, IDP_MCP_CLIENT_ID: '', OAUTH_BROKER: false, METRICS_TOKEN: [], CONSOLE_ENABLED: false }).text
   t.match(off, /MCP_ENABLED=true/)
   t.match(off, /METRICS_TOKEN/)
   t.notMatch(off, /claude mcp add|href="\/console/)

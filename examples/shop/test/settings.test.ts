@@ -36,7 +36,7 @@ t.test('a mistake says what would be right, and no secret', async (t) => {
   }
   t.match(said({ LOG_LEVEL: 'loud' }), /LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent$/)
   t.match(said({ CORS_ORIGINS: '*' }), /CORS_ORIGINS has the wrong format\. Expected: Origins that may call/)
-  t.match(said({ API_KEY_PEPPERS: 'hidden' }), /API_KEY_PEPPERS has the wrong format\. Expected: Secrets for .* at least 32 characters each$/)
+  t.match(said({ API_KEY_PEPPERS: 'hidden' }), /API_KEY_PEPPERS has the wrong format\. Expected: Secrets for .* at least 32 characters each\. For example: API_KEY_PEPPERS=/)
   t.notMatch(said({ API_KEY_PEPPERS: 'hidden' }), /hidden/)
 })
 

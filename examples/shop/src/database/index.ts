@@ -59,11 +59,19 @@ const APPLICATION = 'shop'
  *
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openDatabase ({ DATABASE_URL: url, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements = true }: DatabaseSettings): Promise<Database> {
-  return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(url, { namedStatements })
+export async function openDatabase ({ DATABASE_URL: url, PGPASSWORD: password, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements = true }: DatabaseSettings): Promise<Database> {
+  return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(withPassword(url, password), { namedStatements })
 }
 
-type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Settings, 'DATABASE_NAMED_STATEMENTS'>>
+type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Settings, 'PGPASSWORD' | 'DATABASE_NAMED_STATEMENTS'>>
+
+/** The URL with a password, if it has none: the driver ignores one beside a URL. */
+function withPassword (url: string, password: string | undefined): string {
+  const [, user = ''] = /^\w+:\/\/([^/?]*)@/.exec(url) ?? []
+  const hasOwn = /:./.test(user) || /[?&]password=/.test(url)
+  if (password === undefined || hasOwn) return url
+  return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`
+}
 
 /**
  * Opens the PostgreSQL server at `url`, in a pool; connects at the first query.

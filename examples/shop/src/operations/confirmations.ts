@@ -11,11 +11,11 @@ import type { Settings } from '../settings/settings.ts'
  * deletes over REST without a question. A confirmation guards people from mistakes of their agents, not from a stolen key.
  */
 export function confirmationOptions (config: Pick<Settings, 'API_KEY_PEPPERS'>, knex: Knex): Pick<McpFromRoutesOptions, 'confirmFallback' | 'confirmSecret' | 'confirmStore'> {
-  const { secret } = secretFromText(config.API_KEY_PEPPERS[0]!)
+  // All replicas have the setting, and what an older pepper signed stays good for as long as API keys need that pepper.
+  const secrets = config.API_KEY_PEPPERS.map((text) => createHmac('sha256', secretFromText(text).secret).update('questions of tool calls').digest('base64url'))
   return {
     confirmFallback: 'allow',
-    // All replicas have the setting, and a question outlives a restart.
-    confirmSecret: createHmac('sha256', secret).update('questions of tool calls').digest('base64url'),
+    confirmSecret: secrets as [string, ...string[]],
     confirmStore: {
       async use (id, ttl) {
         // Those that others are deleting are left to them.

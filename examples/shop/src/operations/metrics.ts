@@ -378,15 +378,16 @@ export function measuredProvider (inner: PayProvider, { provider, providerReques
   }
 }
 
-/** `/metrics`, only with its token: the load of a server is not public. */
-export async function metricsRoute (app: FastifyInstance, { metrics, token }: { readonly metrics: Metrics, readonly token: string }): Promise<void> {
-  const expected = digest(`Bearer ${token}`)
+/** `/metrics`, only with one of its tokens: the load of a server is not public. */
+export async function metricsRoute (app: FastifyInstance, { metrics, tokens }: { readonly metrics: Metrics, readonly tokens: readonly string[] }): Promise<void> {
+  const expected = tokens.map((token) => digest(`Bearer ${token}`))
   app.get('/metrics', {
     config: exempt,
     logLevel: 'warn',
     schema: { hide: true }
   }, async (request: FastifyRequest, reply: FastifyReply) => {
-    if (!timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) {
+    const sent = digest(request.headers.authorization ?? '')
+    if (!expected.some((token) => timingSafeEqual(sent, token))) {
       reply.header('www-authenticate', 'Bearer realm="metrics"')
       throw new SHOP_METRICS_TOKEN()
     }

@@ -95,7 +95,7 @@ ${MCP_ENABLED ? tools(mcpUrl, settings) : html`<p>The tools for agents are disab
 <li><a href="${DOCS_PATH}">Documentation of the REST API</a>, <a href="${OPENAPI_PATH}">its OpenAPI description</a></li>
 <li><a href="/.well-known/oauth-protected-resource">Where to sign in</a> (RFC 9728)</li>
 <li><a href="/healthz">Is it up?</a> <a href="/readyz">Is it ready?</a></li>
-<li>${METRICS_TOKEN === undefined ? html`Metrics are disabled; <code>METRICS_TOKEN</code> enables them` : html`<a href="/metrics">Metrics</a>, with their bearer token`}</li>
+<li>${METRICS_TOKEN.length === 0 ? html`Metrics are disabled; <code>METRICS_TOKEN</code> enables them` : html`<a href="/metrics">Metrics</a>, with their bearer token`}</li>
 </ul>
 </section>
 </main>

@@ -50,8 +50,8 @@ const checks: Readonly<Record<string, Check>> = {
     ? undefined
     : `must be lower-case words joined by _, at most ${MARKER_LENGTH} characters, and must not start with ey, as tokens do`,
   API_KEY_PEPPERS: namedSecrets,
-  OAUTH_BROKER_SECRETS: brokerSecrets,
-  OAUTH_BROKER_ASSERTION_KEYS: brokerSecrets,
+  OAUTH_BROKER_SECRETS: namedSecrets,
+  OAUTH_BROKER_ASSERTION_KEYS: namedSecrets,
   PAY_KEY_SECRETS: namedSecrets,
   PAY_API_URL: baseUrl,
   DATABASE_URL: (text) => {
@@ -141,13 +141,13 @@ function secondIssuer (text: string, given: Readonly<Record<string, unknown>>): 
 /** Providers whose answers dual-auth reads. */
 const INTROSPECTED = ['generic', 'keycloak', 'zitadel']
 
-/** Settings that go together. */
+/** Settings that go together. A secret that could not be read has been reported already. */
 function introspectionMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
   const [id, secret] = ['IDP_INTROSPECTION_CLIENT_ID', 'IDP_INTROSPECTION_CLIENT_SECRET']
   const isSet = (name: string): boolean => given[name] !== undefined && String(given[name]) !== ''
   if (isSet(id)) {
     return [
-      ...isSet(secret) ? [] : [`${secret} is required with ${id}`],
+      ...isSet(secret) || !(secret in given) ? [] : [`${secret} is required with ${id}`],
       ...INTROSPECTED.includes(String(given['IDP_PROVIDER'])) ? [] : [`${id} needs IDP_PROVIDER=${INTROSPECTED.join(' or ')}: the JWTs of the others are read without asking`]
     ]
   }
@@ -197,11 +197,8 @@ function baseUrl (text: string): string | undefined {
 
 function namedSecrets (text: string): string | undefined {
   const ids = ambiguousIds(itemsOf(text))
-  return ids.length === 0 ? undefined : `has several secrets with the id ${ids.join(', ')}: give each secret its own id`
-}
-
-function brokerSecrets (text: string): string | undefined {
-  return namedSecrets(text) ?? (itemsOf(text).every((item) => /^[\w-]{1,32}:/.test(item)) ? undefined : 'must have ids of 1 to 32 letters, digits, - or _')
+  if (ids.length > 0) return `has several secrets with the id ${ids.join(', ')}: give each secret its own id`
+  return itemsOf(text).every((item) => /^[\w-]{1,32}:/.test(item)) ? undefined : 'must have ids of 1 to 32 letters, digits, - or _'
 }
 
 /** @returns the message of what it throws, or undefined */

@@ -60,7 +60,7 @@ interface UsedSecret extends NamedSecret {
 function secretRisks ({ API_KEY_PEPPERS, PAY_KEY_SECRETS, OAUTH_BROKER_SECRETS, OAUTH_BROKER_ASSERTION_KEYS, OAUTH_BROKER_ASSERTION_CLIENTS, METRICS_TOKEN }: Given): ReadonlyArray<readonly [Risk, string]> {
   const secrets: readonly UsedSecret[] = [
     ...Object.entries({ API_KEY_PEPPERS, PAY_KEY_SECRETS, OAUTH_BROKER_SECRETS, OAUTH_BROKER_ASSERTION_KEYS, OAUTH_BROKER_ASSERTION_CLIENTS }).flatMap(([setting, value]) => itemsOf(value).map((text) => ({ setting, ...secretFromText(text) }))),
-    ...(METRICS_TOKEN === undefined ? [] : [{ setting: 'METRICS_TOKEN', id: '', secret: String(METRICS_TOKEN) }])
+    ...itemsOf(METRICS_TOKEN).map((secret) => ({ setting: 'METRICS_TOKEN', id: '', secret }))
   ]
   const settings = [...new Set(secrets.map(({ setting }) => setting))]
   const weak = settings.flatMap((setting) => {

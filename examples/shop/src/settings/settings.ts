@@ -3,6 +3,7 @@ import type { Provider } from 'dual-auth'
 import { envSchema, type EnvSchemaData } from 'env-schema'
 import { SHOP_SETTINGS } from '../errors.ts'
 import { dataDirFrom } from './data-dir.ts'
+import { givenIn } from './files.ts'
 import { ALGORITHMS, itemsOf, mistakesIn } from './mistakes.ts'
 import { RISKS } from './risks.ts'
 
@@ -26,6 +27,12 @@ const SECRET = '\\s*[^\\s:,][^:,]*:[^,]{31,}[^\\s,]\\s*'
 
 /** `id:secret,id:secret`. */
 const SECRETS = `^${SECRET}(,${SECRET})*$`
+
+/** What is wrong with another form shows this one. */
+const EXAMPLE = '2026-11:$(openssl rand -base64 32)'
+
+/** A bearer token, without commas. Spaces around it are ignored. */
+const TOKEN = '\\s*[\\x21-\\x2b\\x2d-\\x7e]{16,}\\s*'
 
 const PROVIDERS: readonly Provider[] = ['cognito', 'rfc9068', 'auth0', 'entra', 'keycloak', 'okta', 'zitadel', 'authentik', 'generic']
 
@@ -97,6 +104,7 @@ const Schema = Type.Object({
   PAY_SCHEDULE_TIMEZONE: Type.String({ default: 'UTC', minLength: 1, description: 'Time zone of the schedule, such as Europe/Oslo' }),
   PAY_WEBHOOKS_ENABLED: Type.Boolean({ default: false, description: 'Accepts events of the payment provider at /admin/accounts/webhooks/:shop_id, authenticated by signature instead of a token. Each shop needs a signing secret' }),
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'URL of a PostgreSQL database, version 15 or later; default: an embedded database in DATA_DIR' })),
+  PGPASSWORD: Type.Optional(Type.String({ description: 'Password of the database; only used if DATABASE_URL has none' })),
   DATABASE_NAMED_STATEMENTS: Type.Boolean({ default: true, description: 'Plans look-ups by key once per connection; set false behind a pooler in transaction mode that does not support named statements, such as PgBouncer before 1.21' }),
   DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Directory of the embedded database; relative paths start at the root of the repository' }),
   MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Runs pending migrations at startup' }),
@@ -121,7 +129,7 @@ const Schema = Type.Object({
   FAILED_CALLS_KEPT: Type.Integer({ default: 20, minimum: 0, maximum: 100, description: 'How many failed tool calls are kept of each API key, the newest, with their arguments and answers, cut and without secrets, for HISTORY_DAYS; at most 1,000 of a shop. 0 keeps none' }),
   MAX_EVENT_LOOP_DELAY: Type.Integer({ default: 1000, minimum: 0, description: 'Event loop delay above which calls get 503, in milliseconds; 0 disables this' }),
   SHUTDOWN_DELAY: Type.Integer({ default: 5000, minimum: 0, maximum: 300_000, description: 'How long the server keeps serving after SIGTERM while /readyz returns 503, in milliseconds' }),
-  METRICS_TOKEN: Type.Optional(Type.String({ pattern: '^[\\x21-\\x7e]{16,}$', description: 'Bearer token for /metrics, at least 16 characters; default: no /metrics' })),
+  METRICS_TOKEN: List({ default: '', pattern: `^$|^${TOKEN}(,${TOKEN})*$`, description: 'Bearer token for /metrics, at least 16 characters, or several, separated by commas, while it is replaced; default: no /metrics' }),
   ALLOW_INSECURE: List({
     default: '',
     pattern: `^(${oneOf(RISKS)}(\\s*,\\s*${oneOf(RISKS)})*)?$`,
@@ -152,30 +160,29 @@ export function settingsFromEnvironment (
   defaults: Readonly<Record<string, unknown>> = {},
   risksIn: (given: Readonly<Record<string, unknown>>) => readonly string[] = () => []
 ): Settings {
-  return read(Schema, { ...defaults, ...givenIn(environment) }, risksIn)
+  return read(Schema, environment, defaults, risksIn)
 }
 
-const ForDatabase = Type.Pick(Schema, ['DATABASE_URL', 'DATABASE_NAMED_STATEMENTS', 'DATA_DIR'])
-const ForSeed = Type.Pick(Schema, ['DATABASE_URL', 'DATABASE_NAMED_STATEMENTS', 'DATA_DIR', 'PAY_KEY_SECRETS'])
+const ForDatabase = Type.Pick(Schema, ['DATABASE_URL', 'PGPASSWORD', 'DATABASE_NAMED_STATEMENTS', 'DATA_DIR'])
+const ForSeed = Type.Pick(Schema, ['DATABASE_URL', 'PGPASSWORD', 'DATABASE_NAMED_STATEMENTS', 'DATA_DIR', 'PAY_KEY_SECRETS'])
 
 /** The settings of the commands that only need the database. */
-export const databaseSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForDatabase> => read(ForDatabase, givenIn(environment))
+export const databaseSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForDatabase> => read(ForDatabase, environment)
 
 /** The settings of the seed, which also encrypts payment keys. */
-export const seedSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForSeed> => read(ForSeed, givenIn(environment))
-
-/** Compose files and shells pass an unset variable as an empty string. */
-function givenIn (environment: NodeJS.ProcessEnv): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''))
-}
+export const seedSettings = (environment: NodeJS.ProcessEnv): Static<typeof ForSeed> => read(ForSeed, environment)
 
 function read<S extends TObject> (
-  schema: S, given: Readonly<Record<string, unknown>>, risksIn: (config: Readonly<Record<string, unknown>>) => readonly string[] = () => []
+  schema: S, environment: NodeJS.ProcessEnv, defaults: Readonly<Record<string, unknown>> = {}, risksIn: (config: Readonly<Record<string, unknown>>) => readonly string[] = () => []
 ): Static<S> {
+  const { given: texts, wrong } = givenIn(environment, Object.keys(schema.properties))
+  const given = { ...defaults, ...texts }
   const { config, malformed } = parse(schema, given)
-  const wellFormed = Object.keys(schema.properties).filter((name) => malformed.every(([wrong]) => wrong !== name))
+  const named = malformed.filter(([name]) => !wrong.has(name))
+  const wellFormed = Object.keys(schema.properties).filter((name) => !wrong.has(name) && malformed.every(([malformed]) => malformed !== name))
   const mistakes = [
-    ...malformed.map(([name, message]) => `${name} ${message}`),
+    ...named.map(([name, message]) => `${name} ${message}`),
+    ...wrong.values(),
     ...mistakesIn(Object.fromEntries(wellFormed.map((name) => [name, given[name]]))),
     ...risksIn(config)
   ]
@@ -196,7 +203,8 @@ function parse (schema: TObject, given: Readonly<Record<string, unknown>>): { co
       config: { ...defaults, ...given },
       malformed: errors.map((fault) => {
         const name = fault.params.missingProperty ?? fault.instancePath.slice(1)
-        return [name, complaintAbout(fault, schema.properties[name]?.description ?? '')]
+        const { description = '', pattern = '' }: { readonly description?: string, readonly pattern?: string } = schema.properties[name] ?? {}
+        return [name, complaintAbout(fault, description + (pattern.endsWith(SECRETS) ? `. For example: ${name}=${EXAMPLE}` : ''))]
       })
     }
   }
