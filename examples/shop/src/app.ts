@@ -202,7 +202,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   const provider = metrics === undefined ? sender : measuredProvider(sender, metrics)
   const keys = keyRing(config.PAY_KEY_SECRETS)
   await app.register(payReconcile, payReconcileOptions(database.knex, provider, keys, config))
-  await app.register(pay, { knex: database.knex, provider, keys, isPublic: config.PAY_ROUTES_PUBLIC, ...(config.PAY_WEBHOOKS_ENABLED && { webhooksAt: config.PUBLIC_BASE_URL }), prefix: PAY_PREFIX })
+  await app.register(pay, { knex: database.knex, provider, keys, timeout: config.PAY_TIMEOUT, isPublic: config.PAY_ROUTES_PUBLIC, ...(config.PAY_WEBHOOKS_ENABLED && { webhooksAt: config.PUBLIC_BASE_URL }), prefix: PAY_PREFIX })
 
   return app
 }

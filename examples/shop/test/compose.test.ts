@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { parseEnv } from 'node:util'
 import t from 'tap'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { SHOP_MIGRATIONS_PENDING } from '../src/errors.ts'
@@ -123,4 +124,18 @@ t.test('nginx passes on what the shop takes, and nothing of the metrics, however
   t.equal(await upload('/shops/x/imports', 16 * MIB + 1), 413, 'one that the server would refuse')
   t.equal(await upload('/shops/x/products', MIB), 200, 'any other body')
   t.equal(await upload('/shops/x/products', MIB + 1), 413, 'one that is too large')
+})
+
+t.test('a shell reads the example settings as compose does', async (t) => {
+  const [, ofDocs = ''] = /<<SETTINGS\n(.*?)^SETTINGS$/ms.exec(readFileSync(new URL('../../../docs/production.md', import.meta.url), 'utf8')) ?? []
+  const examples = { '.env.example': read('.env.example').replaceAll(/^# (?=[A-Z_]+=)/gm, ''), 'docs/production.md': ofDocs.replaceAll('$(openssl rand -base64 32)', 'rand') }
+  for (const [name, text] of Object.entries(examples)) {
+    const file = join(t.testdir({ settings: text }), 'settings')
+    const { status, stdout, stderr } = spawnSync('sh', ['-eac', `. "${file}"; exec "${process.execPath}" -p 'JSON.stringify(process.env)'`], { env: {}, encoding: 'utf8' })
+    t.strictSame([status, stderr], [0, ''], name)
+    const expected = parseEnv(text)
+    t.ok(Object.keys(expected).length > 5)
+    t.match(JSON.parse(stdout), expected, name)
+  }
+  t.equal(parseEnv(examples['.env.example'])['PAY_SCHEDULE_CHECK'], '0 3 * * *')
 })

@@ -273,3 +273,18 @@ t.test('PAY_ROUTES_PUBLIC opens the payment routes of shops, nothing else, and s
   }
   t.equal((await client(app, `/shops/${here}`, {})('GET', '/pay/status')).status, 401, 'by default they are closed')
 })
+
+t.test('a provider that is slow is said to be slow, not unreachable, and the limit is a setting', async (t) => {
+  const METRICS_TOKEN = 'metrics-token-of-the-test'
+  const hurried = await build(t, database, idp, { settings: { ...settings, PAY_TIMEOUT: 100, METRICS_TOKEN } })
+  const id = await createShop(database, 'slow')
+  const accountId = await accountIn(id, 'Slow')
+  await client(app, '/admin/accounts', admin)('POST', `/${accountId}/link-pay`, { pay_customer_id: 'cus_ada' })
+  await client(hurried, `/shops/${id}`, machine)('PUT', '/pay/key', { pay_secret_key: KEY })
+  t.teardown(standIn.fault({ kind: 'slow', delay: 2000 }))
+  const timeout = { status: 502, body: { code: 'PAY_RECONCILE_PROVIDER_TIMEOUT', message: 'The payment provider did not respond in time' } }
+  t.match(await client(hurried, `/shops/${id}`, machine)('POST', '/pay/key/verify'), timeout)
+  t.match(await client(hurried, '/admin/accounts', admin)('POST', `/${accountId}/sync-pay`), timeout)
+  const outcomes = (await hurried.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })).body.match(/^pay_provider_requests_total\{[^}]*\} [1-9].*$/gm)
+  t.ok(outcomes !== null && outcomes.every((line) => line.includes('outcome="PAY_RECONCILE_PROVIDER_TIMEOUT"')), String(outcomes))
+})

@@ -26,6 +26,9 @@ export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: Ke
     provider,
     authorize: requireAdmin(knex),
     actor: actorOf,
+    attemptTimeout: config.PAY_TIMEOUT,
+    // Two attempts and the wait between them.
+    callTimeout: config.PAY_TIMEOUT * 2.5,
     schedule: scheduleFrom(config),
     // The only route of the administration without a token: the provider signs what it sends.
     ...(config.PAY_WEBHOOKS_ENABLED && { webhooks: { secrets: knexWebhookSecrets(knex, { openSecret: openWebhookSecret(keys) }), config: { auth: 'public' } } }),

@@ -19,14 +19,13 @@ export interface PayOptions {
   readonly knex: Knex
   readonly provider: PayProvider
   readonly keys: KeyRing
+  /** How long the provider may take to verify a key, in milliseconds. */
+  readonly timeout: number
   /** Makes these routes public, as they were before they required a token. */
   readonly isPublic: boolean
   /** The public address of the server, if it accepts events of the provider. Default: it does not. */
   readonly webhooksAt?: string
 }
-
-/** Time limit for verifying a key at the provider, in milliseconds. */
-const VERIFY_TIMEOUT = 4000
 
 /** An e-mail address that no customer has, for a search that reveals nothing. */
 const NOBODY = 'nobody@shop.invalid'
@@ -66,7 +65,7 @@ const Checkout = Type.Object({
 })
 
 /** The routes between a shop and its payment provider. */
-export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, provider, keys, isPublic, webhooksAt }) => {
+export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, provider, keys, timeout, isPublic, webhooksAt }) => {
   const repository = payKeyRepository(knex, keys)
   const accounts = accountRepository(knex)
   const orders = orderRepository(knex)
@@ -115,7 +114,7 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
   }, async ({ shop, signal }) => {
     const secretKey = await repository.get(shop)
     if (secretKey === null) throw new PAY_RECONCILE_NO_SECRET_KEY()
-    return await verdictOf(provider, secretKey, AbortSignal.any([signal, AbortSignal.timeout(VERIFY_TIMEOUT)]))
+    return await verdictOf(provider, secretKey, AbortSignal.any([signal, AbortSignal.timeout(timeout)]))
   })
 
   app.delete('/key', {

@@ -98,9 +98,10 @@ const Schema = Type.Object({
     description: 'Secrets that encrypt the payment keys of shops, as id:secret, newest first, separated by commas; at least 32 characters each'
   }),
   PAY_API_URL: Type.Optional(Type.String({ pattern: ORIGIN, description: 'Origin of a stand-in for the payment provider; default: the provider itself' })),
+  PAY_TIMEOUT: Type.Integer({ default: 4000, minimum: 100, maximum: 20_000, description: 'How long the payment provider may take for a response, in milliseconds; a call is tried twice' }),
   PAY_ROUTES_PUBLIC: Type.Boolean({ default: false, description: 'Makes the routes under /shops/:shop_id/pay/ public' }),
-  PAY_SCHEDULE_CHECK: Type.Optional(Type.String({ pattern: CRON, description: 'When to compare all accounts with the payment provider, as a cron pattern such as 0 3 * * *; default: never' })),
-  PAY_SCHEDULE_CHANGES: Type.Optional(Type.String({ pattern: CRON, description: 'When to read customers that changed at the payment provider, as a cron pattern such as */5 * * * *; default: never' })),
+  PAY_SCHEDULE_CHECK: Type.Optional(Type.String({ pattern: CRON, description: 'When to compare all accounts with the payment provider, as a cron pattern such as 0 3 * * *, in quotes where a shell reads it; default: never' })),
+  PAY_SCHEDULE_CHANGES: Type.Optional(Type.String({ pattern: CRON, description: 'When to read customers that changed at the payment provider, as a cron pattern such as */5 * * * *, in quotes where a shell reads it; default: never' })),
   PAY_SCHEDULE_TIMEZONE: Type.String({ default: 'UTC', minLength: 1, description: 'Time zone of the schedule, such as Europe/Oslo' }),
   PAY_WEBHOOKS_ENABLED: Type.Boolean({ default: false, description: 'Accepts events of the payment provider at /admin/accounts/webhooks/:shop_id, authenticated by signature instead of a token. Each shop needs a signing secret' }),
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'URL of a PostgreSQL database, version 15 or later; default: an embedded database in DATA_DIR' })),

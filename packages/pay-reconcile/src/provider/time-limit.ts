@@ -8,8 +8,8 @@
 export async function withTimeLimit<T> (duration: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const limit = new AbortController()
   const { signal } = limit
-  const abort = (): void => limit.abort()
-  const timer = setTimeout(abort, duration)
+  const abort = (): void => limit.abort(parent?.reason)
+  const timer = setTimeout(() => limit.abort(new DOMException('The time limit has passed', 'TimeoutError')), duration)
   parent?.addEventListener('abort', abort)
   if (parent?.aborted) abort()
   try {

@@ -11,11 +11,12 @@ const codes = ['email_invalid', 'invalid_characters', 'parameter_invalid_empty',
  * The error for one that the library threw. Its message, headers and body are dropped, but for the name of a missing
  * permission and what `params` and `codes` list: they contain the end of the key and anything else the provider sent.
  */
-export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, replayed = false, retryable }: StripeRequest): ProviderError {
+export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, replayed = false, retryable, signal }: StripeRequest): ProviderError {
   const code = error instanceof Stripe.errors.StripeError ? error.code : undefined
   // The key was used with other parameters. (409: the key is in use right now, which is no reason for another key.)
   const isOtherRequest = status === 400 && error instanceof Stripe.errors.StripeIdempotencyError
-  const fault = faultFrom(status, code)
+  // A response that says why it failed counts, even if the time was up a moment later.
+  const fault = signal.aborted && status < 400 ? endedBy(signal) : faultFrom(status, code)
   return providerError(fault, {
     requestId,
     retryable,
@@ -25,6 +26,11 @@ export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, 
     // A stored success with a broken body is not a stored failure: the customer exists, and the next attempt gets it.
     ...((status >= 500 || isOtherRequest) && { replayed: replayed || isOtherRequest })
   })
+}
+
+/** Why a request was given up: the time was up, or the caller left. */
+function endedBy ({ reason }: AbortSignal): ProviderFault {
+  return reason instanceof DOMException && reason.name === 'TimeoutError' ? 'timeout' : 'aborted'
 }
 
 /** @param status of the response; 0 if there was none. */
