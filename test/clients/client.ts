@@ -25,6 +25,8 @@ export interface Place {
   readonly signsIn: boolean
   /** URL of the metadata document that the client is told to be known by. */
   readonly document?: string | undefined
+  /** URI of a resource that the application reads, where its library can. */
+  readonly resource?: string | undefined
 }
 
 /** A client in the form in which it is released, and what it makes of answers. */
@@ -53,6 +55,12 @@ export interface Client {
   readonly showsInstructions: boolean
   /** How a server knows it that reads metadata documents: by its maker's, or by one that it is told. Otherwise it registers. */
   readonly document?: { readonly own: string } | 'told'
+  /** What the model calls to read a resource; by default it cannot, and the application reads it in code of its own. */
+  reads? (uri: string): Call
+  /** Whether it says that it shows views. Default: false. */
+  readonly showsViews?: boolean
+  /** Whether it lists skills by their own method. Default: false. */
+  readonly listsSkills?: boolean
   /** What stands before a tool's name when the model calls it. */
   readonly prefix?: string
   start (place: Place): Command
@@ -77,8 +85,8 @@ export function versionOf ({ packages: [own = ''] }: Client): string {
 
 /** A program of the lab that uses a library: it is copied beside the library, and run there. */
 export function program (name: string, ...args: readonly string[]): Client['start'] {
-  return ({ folder, node, url, headers, model, signsIn, document }) => ({
-    command: node, args: [`${folder}/${name}.ts`, ...args], env: { LAB_TASK: JSON.stringify({ url, headers, model, signsIn, document }) }
+  return ({ folder, node, ...place }) => ({
+    command: node, args: [`${folder}/${name}.ts`, ...args], env: { LAB_TASK: JSON.stringify(place) }
   })
 }
 

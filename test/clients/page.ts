@@ -3,7 +3,8 @@ import { versionOf, type Client } from './client.ts'
 import type { Told } from './model.ts'
 import { playedClients, type PlayedClient } from './played/clients.ts'
 import type { Scene } from './scene.ts'
-import { readBy } from './visit.ts'
+import { SKILL } from './skill.ts'
+import { readBy, skillReadBy } from './visit.ts'
 
 /** How much of a string the page shows, in characters. */
 const LONGEST = 160
@@ -17,11 +18,11 @@ What a model reads when a client calls a tool of this repository's servers, meas
 
 ## The clients
 
-| client | version | newest revision | shows the instructions | asks for progress | signs a person in |
-|---|---|---|---|---|---|
-${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), word(client.asksForProgress), signsIn(client)])).join('\n')}
+| client | version | newest revision | shows the instructions | asks for progress | reads resources | signs a person in |
+|---|---|---|---|---|---|---|
+${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), word(client.asksForProgress), readsResources(client), signsIn(client)])).join('\n')}
 
-The newest revision is 2026-07-28; the others speak 2025-11-25. All of them list all tools that the server lists.
+The newest revision is 2026-07-28; the others speak 2025-11-25. All of them list all tools that the server lists. Skills are listed by ${namesOf(clients, 'listsSkills')}; the others read them as resources. [Views](mcp-from-routes/views.md) are for hosts with a screen; of these, ${namesOf(clients, 'showsViews')} says that it shows them.
 
 Every client signs in with nothing but the URL, at a server with [the broker](oauth-discovery-shim/broker.md). A server without the internet turns metadata documents off; then all of them register.
 
@@ -52,27 +53,46 @@ ${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).
 ## What the model reads
 
 \`ID\` and \`TIME\` stand for values that differ, \`STACK\` for a stack trace, and \`⏎\` for the end of a line. \`<is_error>\` is a result that the client marks as an error, \`<throws …>\` an exception in the application, \`<ended>\` an agent that stops with an exception, and \`<nothing>\` one that waits for a person.
-${shown.map((scene) => section(clients, scene)).join('')}`
+${shown.map((scene) => section(clients, scene)).join('')}
+### Skill: a page of it, read as a resource
+
+\`${SKILL.uri}\`. The server says ${quote([SKILL.text])}.
+
+${table(clients.filter(({ reads }) => reads), quote([SKILL.text]), skillReadBy)}
+`
 }
 
 function section (clients: readonly Client[], scene: Scene): string {
   const says = 'status' in scene.says ? `HTTP ${scene.says.status}` : quote(scene.says.content)
-  const groups = new Map<string, string[]>()
-  for (const client of clients) {
-    if (scene.canAsk !== undefined && scene.canAsk !== (client.canAsk ?? false)) continue
-    const told = quote(readBy(client, scene) ?? [])
-    const reads = told === says ? 'the same' : told
-    groups.set(reads, [...groups.get(reads) ?? [], client.name])
-  }
+  const present = clients.filter(({ canAsk = false }) => scene.canAsk === undefined || scene.canAsk === canAsk)
   return `
 ### ${scene.title[0]?.toUpperCase()}${scene.title.slice(1)}: ${scene.about}
 
 \`${scene.tool}\`. ${scene.asks && scene.canAsk !== false ? `The person reads ${quote([scene.asks.reads])}. ` : ''}The server says ${says}.
 
-| client | the model reads |
-|---|---|
-${[...groups].map(([reads, names]) => row([names.join('; '), reads])).join('\n')}
+${table(present, says, (client) => readBy(client, scene) ?? [])}
 `
+}
+
+/** @param says - what the server says, as the page quotes it */
+function table (clients: readonly Client[], says: string, told: (client: Client) => Told): string {
+  const groups = new Map<string, string[]>()
+  for (const client of clients) {
+    const quoted = quote(told(client))
+    const reads = quoted === says ? 'the same' : quoted
+    groups.set(reads, [...groups.get(reads) ?? [], client.name])
+  }
+  return `| client | the model reads |
+|---|---|
+${[...groups].map(([reads, names]) => row([names.join('; '), reads])).join('\n')}`
+}
+
+function namesOf (clients: readonly Client[], property: 'listsSkills' | 'showsViews'): string {
+  return clients.filter((client) => client[property]).map(({ name }) => name).join(' and ')
+}
+
+function readsResources ({ reads }: Client): string {
+  return reads === undefined ? 'the application' : `the model, by \`${reads(SKILL.uri).name}\``
 }
 
 function quote (told: Told): string {

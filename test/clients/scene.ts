@@ -45,7 +45,7 @@ export interface Asks {
 /** What a client does in one run, with one credential at one server. */
 export interface Visit {
   readonly name: string
-  /** Whether the page shows what the client knows when it has connected. */
+  /** Whether the page shows what the client knows when it has connected, and a resource of the server is read. */
   readonly isFirst?: true
   /** Origin of the server. */
   readonly origin: string

@@ -30,7 +30,7 @@ export class TooLate extends Error {}
  *
  * @param person - who signs in with a browser; otherwise there is a browser, but nobody at it
  */
-export async function openSession (client: Client, own: Pick<Place, 'folder' | 'node' | 'url' | 'headers' | 'document'>, person?: Credentials): Promise<Session> {
+export async function openSession (client: Client, own: Pick<Place, 'folder' | 'node' | 'url' | 'headers' | 'document' | 'resource'>, person?: Credentials): Promise<Session> {
   const model = await openModel()
   const home = mkdtempSync(join(tmpdir(), 'clients-home-'))
   const browser = browserAt(home, person)

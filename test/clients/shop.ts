@@ -28,7 +28,7 @@ export async function startShop (environment: Readonly<Record<string, string>>):
   // Not 0, so that it comes back where it was.
   const port = String(await freePort(0))
   const file = join(dataDir, 'demo.json')
-  const start = async (): Promise<ChildProcess> => await started({ PATH: process.env['PATH'], PORT: port, MAX_EVENT_LOOP_DELAY: '0', DATA_DIR: dataDir, OAUTH_BROKER_DOCUMENTS: 'true', ...environment })
+  const start = async (): Promise<ChildProcess> => await started({ PATH: process.env['PATH'], PORT: port, MAX_EVENT_LOOP_DELAY: '0', DATA_DIR: dataDir, OAUTH_BROKER_DOCUMENTS: 'true', MCP_VIEWS_ENABLED: 'true', ...environment })
   let child = await start()
   process.once('exit', () => {
     child.kill('SIGKILL')

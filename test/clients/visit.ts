@@ -6,6 +6,7 @@ import { normal } from './normal.ts'
 import type { Exchange, Recorder } from './recorder.ts'
 import type { Answer, Scene, Visit } from './scene.ts'
 import { openSession, TooLate } from './session.ts'
+import { SKILL } from './skill.ts'
 
 /** What came of a scene with a client. */
 export interface Outcome {
@@ -25,12 +26,16 @@ export async function take (client: Client, visit: Visit, recorder: Recorder, { 
   const outcomes: Outcome[] = []
   const { prefix = '' } = client
   const origin = visit.person === undefined ? recorder.url : visit.origin
-  const session = await openSession(client, { folder, node, url: `${origin}/mcp`, headers: visit.headers, document: visit.byDocument && documentOf(client.id) }, visit.person)
+  const session = await openSession(client, { folder, node, url: `${origin}/mcp`, headers: visit.headers, document: visit.byDocument && documentOf(client.id), resource: visit.isFirst && SKILL.uri }, visit.person)
   for (const [scene, look] of [['list', list], ['instructions', instructions]] as const) {
     const outcome = { client, scene, ...look(client, visit, session.first) }
     if (visit.isFirst || outcome.problems.length > 0) outcomes.push(outcome)
   }
   if (client.loads) await session.call(client.loads(visit.scenes.map(({ tool }) => prefix + tool)))
+  if (visit.isFirst) {
+    const told = client.reads && (await session.call(client.reads(SKILL.uri))).told?.map(normal)
+    outcomes.push({ client, scene: SKILL.title, told: told ?? [], problems: [...told ? differ('the model reads', skillReadBy(client), told) : [], ...ofExtensions(client, recorder.exchanges)] })
+  }
 
   let isOver = false
   for (const scene of visit.scenes) {
@@ -118,6 +123,21 @@ function answerOf ({ status, answer }: Exchange): Pick<Answer, 'isError' | 'cont
   if (result === undefined) return { isError: true, content: messages.map(normal) }
   if (result.resultType === 'input_required') return { isError: false, content: ['<asks>'] }
   return { isError: result.isError ?? false, content: result.content.map((block: any) => normal(block.text ?? (block.type === 'image' ? '<image>' : JSON.stringify(block)))) }
+}
+
+/** @returns what the model must read of the page of a skill */
+export function skillReadBy ({ instead = {} }: Client): Told {
+  return instead[SKILL.title] ?? [SKILL.text]
+}
+
+/** What the client says that it can do, and what it asks for by itself. */
+function ofExtensions ({ listsSkills = false, showsViews = false }: Client, exchanges: readonly Exchange[]): readonly string[] {
+  const reads = exchanges.filter(({ body }) => body?.method === 'resources/read' && body.params.uri === SKILL.uri)
+  return [
+    ...differ('reads the skill', true, reads.some(({ status, answer }) => status === 200 && answer.includes(JSON.stringify(SKILL.text).slice(1, -1)))),
+    ...differ('lists skills', listsSkills, exchanges.some(({ body }) => body?.method === 'skills/list')),
+    ...differ('says that it shows views', showsViews, exchanges.some(({ body }) => JSON.stringify(body?.params ?? {}).includes('io.modelcontextprotocol/ui')))
+  ]
 }
 
 /** @returns what the model must read; undefined when nobody said it */

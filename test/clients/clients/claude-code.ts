@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Client } from '../client.ts'
+import { SKILL_CONTENT } from '../skill.ts'
 
 const claude = (folder: string): string => `${folder}/node_modules/@anthropic-ai/claude-code-${process.platform}-${process.arch}/claude`
 
@@ -7,7 +8,7 @@ const claude = (folder: string): string => `${folder}/node_modules/@anthropic-ai
 export const claudeCode: Client = {
   id: 'claude-code',
   name: 'Claude Code',
-  packages: ['@anthropic-ai/claude-code@2.1.330'],
+  packages: ['@anthropic-ai/claude-code@2.1.332'],
   isLarge: true,
   staysForHours: true,
   configure: '`claude mcp add --transport http shop http://localhost:8080/mcp --header "X-API-Key: shop_…"`',
@@ -17,6 +18,7 @@ export const claudeCode: Client = {
   closesQuestions: true,
   asksForProgress: true,
   showsInstructions: true,
+  reads: (uri) => ({ name: 'ReadMcpResourceTool', arguments: { server: 'shop', uri } }),
   prefix: 'mcp__shop__',
   // It wants a terminal, in which it would show the address of the page.
   login: ({ folder, url }) => ({
@@ -42,6 +44,7 @@ export const claudeCode: Client = {
   },
   silent: ['forbidden'],
   instead: {
+    skill: [JSON.stringify({ contents: [SKILL_CONTENT] })],
     nothing: ['<is_error>', 'delete_category was not run: the person closed the question without an answer. Ask what they want before you call it again.'],
     'nobody to ask': ['<is_error>', 'drop_record was not run: the person closed the question without an answer. Ask what they want before you call it again.'],
     forbidden: ['<is_error>', '<tool_use_error>Error: No such tool available: mcp__shop__create_tag</tool_use_error>'],

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { type Client, type Command, type Place } from '../client.ts'
+import { SKILL_CONTENT } from '../skill.ts'
 
 export const codex: Client = {
   id: 'codex',
   name: 'Codex',
-  packages: ['@openai/codex@0.169.0'],
+  packages: ['@openai/codex@0.171.0'],
   isLarge: true,
   staysForHours: true,
   configure: '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in `~/.codex/config.toml`',
@@ -13,6 +14,7 @@ export const codex: Client = {
   isNewest: false,
   asksForProgress: true,
   showsInstructions: true,
+  reads: (uri) => ({ name: 'read_mcp_resource', arguments: { server: 'shop', uri } }),
   prefix: 'mcp__shop__',
   login: (place) => ({ ...codexAt(place), args: [...codexAt(place).args, 'mcp', 'login', 'shop'] }),
   start: (place) => ({ ...codexAt(place), args: [...codexAt(place).args, 'exec', '--skip-git-repo-check', '--json', 'go'] }),
@@ -23,6 +25,7 @@ export const codex: Client = {
   },
   silent: ['forbidden'],
   instead: {
+    skill: [JSON.stringify({ server: 'shop', uri: SKILL_CONTENT.uri, contents: [SKILL_CONTENT] })],
     forbidden: ['unsupported call: mcp__shopcreate_tag'],
     revoked: ['Wall time: N seconds\nOutput:', 'Authentication required']
   }

@@ -9,6 +9,7 @@ export const mastra: Client = {
   isNewest: true,
   asksForProgress: false,
   showsInstructions: false,
+  showsViews: true,
   prefix: 'shop_',
   start: program('mastra'),
   shows ({ isError, content, structured }, tool) {

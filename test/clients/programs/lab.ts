@@ -14,12 +14,19 @@ export interface Task {
   readonly signsIn: boolean
   /** URL of the metadata document that the client is told to be known by. */
   readonly document?: string
+  /** URI of a resource to read before the model's first turn. */
+  readonly resource?: string
 }
 
 export const task: Task = JSON.parse(process.env['LAB_TASK'] ?? '')
 
 /** The agent's model, for libraries that speak OpenAI Responses. */
 export const openAi = { baseURL: `${task.model}/v1`, apiKey: 'stand-in' }
+
+/** The application's part in reading a resource, in the way of its library. */
+export async function readResource (read: (uri: string) => Promise<unknown>): Promise<void> {
+  if (task.resource !== undefined) await read(task.resource)
+}
 
 interface Result { readonly isError?: boolean, readonly content: ReadonlyArray<{ readonly type: string, readonly text?: string }> }
 

@@ -1,4 +1,4 @@
-import { application, connected, openAi, task } from './lab.ts'
+import { application, connected, openAi, readResource, task } from './lab.ts'
 const { MultiServerMCPClient } = await import('@langchain/mcp-adapters' as string)
 const { ChatOpenAI } = await import('@langchain/openai' as string)
 const { auth } = await import('@modelcontextprotocol/sdk/client/auth.js' as string)
@@ -11,6 +11,7 @@ const client = new MultiServerMCPClient({
 const tools = await connected(
   async () => await client.getTools(),
   async () => await auth(authProvider, { serverUrl: task.url, authorizationCode: (await authProvider.returned).get('code') }))
+await readResource(async (uri) => await client.readResource('shop', uri))
 const model = new ChatOpenAI({ model: 'stand-in', apiKey: openAi.apiKey, useResponsesApi: true, configuration: { baseURL: openAi.baseURL } })
 const agent = createAgent({ model, tools })
 await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { recursionLimit: 200 })

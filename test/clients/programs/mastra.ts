@@ -1,4 +1,4 @@
-import { application, connected, openAi, task } from './lab.ts'
+import { application, connected, openAi, readResource, task } from './lab.ts'
 const { createOpenAI } = await import('@ai-sdk/openai' as string)
 const { Agent } = await import('@mastra/core/agent' as string)
 const { MCPClient } = await import('@mastra/mcp' as string)
@@ -17,6 +17,7 @@ const tools = await connected(async () => {
   const returned = await authProvider.returned
   await auth(authProvider, { serverUrl: task.url, authorizationCode: returned.get('code'), iss: returned.get('iss') })
 })
+await readResource(async (uri) => await client.resources.read('shop', uri))
 const agent = new Agent({ id: 'lab', name: 'lab', instructions: '', model: createOpenAI(openAi)('stand-in'), tools })
 await agent.generate('go', { maxSteps: 100 })
 await client.disconnect()

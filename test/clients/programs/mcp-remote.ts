@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { converse, task } from './lab.ts'
+import { converse, readResource, task } from './lab.ts'
 const { Client } = await import('@modelcontextprotocol/sdk/client/index.js' as string)
 const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js' as string)
 
@@ -15,5 +15,6 @@ await client.connect(new StdioClientTransport({
   stderr: 'inherit'
 }))
 const { tools } = await client.listTools()
+await readResource(async (uri) => await client.readResource({ uri }))
 await converse(client.getInstructions(), tools, async (call) => await client.callTool(call))
 await client.close()

@@ -1,4 +1,4 @@
-import { application, connected, openAi, task } from './lab.ts'
+import { application, connected, openAi, readResource, task } from './lab.ts'
 process.env['OPENAI_BASE_URL'] = openAi.baseURL
 process.env['OPENAI_API_KEY'] = openAi.apiKey
 const { auth } = await import('@modelcontextprotocol/client' as string)
@@ -14,5 +14,6 @@ const server = await connected(async () => {
   const returned = await authProvider.returned
   await auth(authProvider, { serverUrl: task.url, authorizationCode: returned.get('code'), iss: returned.get('iss') })
 })
+await readResource(async (uri) => await server.readResource(uri))
 await run(new Agent({ name: 'lab', model: 'stand-in', mcpServers: [server] }), 'go', { maxTurns: 100 })
 await server.close()

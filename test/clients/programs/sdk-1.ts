@@ -1,4 +1,4 @@
-import { application, connected, converse, task } from './lab.ts'
+import { application, connected, converse, readResource, task } from './lab.ts'
 const { Client } = await import('@modelcontextprotocol/sdk/client/index.js' as string)
 const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js' as string)
 
@@ -10,5 +10,6 @@ const client = await connected(async () => {
   return client
 }, async () => await transport().finishAuth((await authProvider.returned).get('code')))
 const { tools } = await client.listTools()
+await readResource(async (uri) => await client.readResource({ uri }))
 await converse(client.getInstructions(), tools, async (call) => await client.callTool(call))
 await client.close()

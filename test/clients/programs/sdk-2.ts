@@ -1,4 +1,4 @@
-import { application, connected, converse, person, task } from './lab.ts'
+import { application, connected, converse, person, readResource, task } from './lab.ts'
 const { Client, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client' as string)
 
 const mode = process.argv[2] === 'auto' ? 'auto' : { pin: process.argv[2] }
@@ -11,5 +11,6 @@ const client = await connected(async () => {
   return client
 }, async () => await transport().finishAuth(await authProvider.returned))
 const { tools } = await client.listTools()
+await readResource(async (uri) => await client.readResource({ uri }))
 await converse(client.getInstructions(), tools, async (call) => await client.callTool(call))
 await client.close()

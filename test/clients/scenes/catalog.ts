@@ -20,6 +20,13 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
         title: 'array', about: 'a list', tool: 'list_tags', arguments: { limit: 1 }, says: data(`[${tag}]`, 'content-range: tags 0-1/6', 'link: <?limit=1&after=CURSOR>; rel="next"')
       },
       {
+        title: 'fields',
+        about: 'a list with the fields that the model asks for',
+        tool: 'list_products',
+        arguments: { shop_id: here, limit: 1, filter: { slug: ['assam-loose-leaf-100-g'] }, fields: ['name', 'price_amount', 'currency'] },
+        says: data('[{"name":"Assam Loose Leaf 100 g","price_amount":1100,"currency":"USD"}]', 'content-range: products 0-1/1')
+      },
+      {
         title: 'create',
         about: 'a body with an object in an object',
         tool: 'create_product',
