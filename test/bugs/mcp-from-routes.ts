@@ -115,5 +115,14 @@ export const bugs: readonly Row[] = [
     '{ ...currentTrace(), ...meta }'],
   ['a key that passes its shop is refused for a header that its list does not ask for', 'src/call/mirrored.ts', 'test/mirrored.test.ts',
     'text === undefined && valueAt(implied(), path) === undefined',
-    'text === undefined']
+    'text === undefined'],
+  ['a client that lets reads run without asking deletes an order: the caller for reads takes a tool that writes', 'src/search/search.ts', 'test/search.test.ts',
+    'if (caller === READER && !tool.public.annotations.readOnlyHint) return',
+    'if (caller === READER && tool.public.annotations.destructiveHint) return'],
+  ['a model finds the tools that only staff may use', 'src/endpoint/access.ts', 'test/search.test.ts',
+    'searchOf({ toolsFor, toolFor }, own, settings)',
+    'searchOf({ toolsFor: () => [...tools().values()], toolFor }, own, settings)'],
+  ['a proxy routes a call to one shop, and it changes another: a header that lies passes through a search', 'src/endpoint/direct.ts', 'test/search.test.ts',
+    "const wrong = era === 'legacy' || tool === undefined ?",
+    "const wrong = era === 'legacy' || isFound === true || tool === undefined ?"]
 ]

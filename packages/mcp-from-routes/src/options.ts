@@ -28,8 +28,14 @@ export type ToolAccess = boolean | 'unlisted'
 export interface ToolSet {
   /** Path of its endpoint; it answers with and without a slash at the end. */
   readonly path: string
-  /** The tools of this set have at least one of these in `schema.tags`. */
-  readonly tags: readonly string[]
+  /** The tools of this set have at least one of these in `schema.tags`. Required without `search`, which has all tools by default. */
+  readonly tags?: readonly string[]
+  /**
+   * Whether clients find the tools by words, in place of a list of all: they list `search_tools`, `describe_tools`, and a
+   * caller each for tools that read and tools that write. For more tools than a model can read, and for clients that do not load
+   * tools on demand by themselves. Default is false.
+   */
+  readonly search?: boolean
 }
 
 /** Options of the plugin. Wrong ones fail at startup with `MCP_FROM_ROUTES_INVALID_OPTION`. */
@@ -323,9 +329,10 @@ function checkSets (path: string, sets: Readonly<Record<string, ToolSet>>): void
   const taken = new Map([[withoutSlash(path), 'the option path']])
   for (const [name, set] of Object.entries(sets)) {
     const option = `sets.${name}`
-    check(isObject(set) && Object.keys(set).every((key) => key === 'path' || key === 'tags'), option, 'must have path and tags, and nothing else')
+    check(isObject(set) && Object.keys(set).every((key) => ['path', 'tags', 'search'].includes(key)), option, 'must have path and tags or search, and nothing else')
     check(isPath(set.path), `${option}.path`, 'must start with a slash and have no parameters')
-    check(Array.isArray(set.tags) && set.tags.length > 0 && set.tags.every(isFilled), `${option}.tags`, 'must be an array of tags')
+    check(set.search === undefined || typeof set.search === 'boolean', `${option}.search`, 'must be true or false')
+    check((set.search === true && set.tags === undefined) || (Array.isArray(set.tags) && set.tags.length > 0 && set.tags.every(isFilled)), `${option}.tags`, 'must be an array of tags')
     const other = taken.get(withoutSlash(set.path))
     check(other === undefined, `${option}.path`, `is already used by ${other}: ${set.path}`)
     taken.set(withoutSlash(set.path), option)

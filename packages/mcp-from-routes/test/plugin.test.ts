@@ -216,7 +216,7 @@ for (const [option, rule, values] of [
   ['impliedArguments', 'must be an object of functions', [{ id: 'x' }, null]],
   ['cacheScope', 'must be private or public', ['shared']],
   ['sets', 'must be an object', [[]]],
-  ['sets', 'a must have path and tags, and nothing else', [{ a: 5 }]],
+  ['sets', 'a must have path and tags or search, and nothing else', [{ a: 5 }]],
   ['sets', 'a.tags must be an array of tags', [{ a: { path: '/a', tags: 'mcp' } }, { a: { path: '/a', tags: [''] } }]],
   ['toolTimeout', 'must be a positive integer', [0]],
   ['toolTimeout', 'must be at most 2147483647', [2_147_483_648]],

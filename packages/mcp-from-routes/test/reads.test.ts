@@ -162,7 +162,7 @@ for (const [title, wrong, says] of [
   ['the path of another', { a: { path: '/a', tags: ['tags'] }, b: { path: '/a/', tags: ['orders'] } }, 'mcp-from-routes: sets.b.path is already used by sets.a: /a/'],
   ['a path with parameters', { a: { path: '/:a', tags: ['tags'] } }, 'mcp-from-routes: sets.a.path must start with a slash and have no parameters'],
   ['no tags', { a: { path: '/a', tags: [] } }, 'mcp-from-routes: sets.a.tags must be an array of tags'],
-  ['an unknown key', { a: { path: '/a', tags: ['tags'], tools: [] } }, 'mcp-from-routes: sets.a must have path and tags, and nothing else'],
+  ['an unknown key', { a: { path: '/a', tags: ['tags'], tools: [] } }, 'mcp-from-routes: sets.a must have path and tags or search, and nothing else'],
   ['a tag that no tool has', { a: { path: '/a', tags: ['tags', 'people'] } }, 'mcp-from-routes: sets.a.tags has "people", a tag that no tool has']
 ] as Array<[string, NonNullable<McpFromRoutesOptions['sets']>, string]>) {
   t.test(`a set with ${title} fails at startup`, async (t) => {

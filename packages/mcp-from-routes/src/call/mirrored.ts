@@ -13,9 +13,10 @@ const DECIMAL = /^-?\d+(\.\d+)?$/
 /**
  * Compares the arguments of a call with the headers that repeat them, by which a proxy may have routed it.
  * @param implied - the arguments that the caller's credential implies; it need not send those, and never their headers
+ * @param mayLack - whether the client may know of no headers; one that it sends must be right all the same. Default is false
  * @returns what is wrong, or undefined
  */
-export function mismatchOf (mirrored: readonly MirroredArgument[], args: Readonly<Record<string, unknown>>, headers: IncomingHttpHeaders, implied: () => Readonly<Record<string, unknown>>): string | undefined {
+export function mismatchOf (mirrored: readonly MirroredArgument[], args: Readonly<Record<string, unknown>>, headers: IncomingHttpHeaders, implied: () => Readonly<Record<string, unknown>>, mayLack = false): string | undefined {
   for (const { header, path } of mirrored) {
     const sent = headers[header]
     const given = valueAt(args, path)
@@ -25,7 +26,7 @@ export function mismatchOf (mirrored: readonly MirroredArgument[], args: Readonl
       // The client has nothing to repeat. A header that says something else than what the call does would mislead a proxy.
       if (text !== undefined && !isSame(text, valueAt(implied(), path))) return `The header ${header} has a value, and the argument ${path.join('.')} has none`
     } else if (typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean') {
-      if (text === undefined && valueAt(implied(), path) === undefined) return `The header ${header} is missing, which repeats the argument ${path.join('.')}`
+      if (!mayLack && text === undefined && valueAt(implied(), path) === undefined) return `The header ${header} is missing, which repeats the argument ${path.join('.')}`
       if (text !== undefined && !isSame(text, given)) return `The header ${header} and the argument ${path.join('.')} have different values`
     }
   }

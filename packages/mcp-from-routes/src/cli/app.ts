@@ -9,7 +9,7 @@ import { REVIEWS } from '../review/review.ts'
 import type { ReviewMessage } from '../review/review.ts'
 import type { ResourceDefinition } from '../resource/config.ts'
 import type { McpSkill } from '../skill/entry.ts'
-import type { McpTool } from '../types.ts'
+import type { McpTool, ToolDefinition } from '../types.ts'
 
 /** What is used of a Fastify app. */
 interface App {
@@ -18,6 +18,7 @@ interface App {
   readonly mcpTools?: readonly McpTool[]
   readonly mcpResources?: readonly ResourceDefinition[]
   readonly mcpSkills?: readonly McpSkill[]
+  readonly mcpSearchTools?: readonly ToolDefinition[]
   readonly mcpCard?: ServerCard
   readonly server?: unknown
 }
@@ -29,9 +30,9 @@ interface App {
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
-  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [], mcpSkills = [], mcpCard }) => {
+  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [], mcpSkills = [], mcpSearchTools = [], mcpCard }) => {
     if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
-    return contractFromTools(mcpTools, { resources: mcpResources, skills: mcpSkills, ...mcpCard && { card: mcpCard } })
+    return contractFromTools([...mcpTools, ...mcpSearchTools], { resources: mcpResources, skills: mcpSkills, ...mcpCard && { card: mcpCard } })
   })
 }
 

@@ -43,7 +43,7 @@ export interface PublishedBeside {
 }
 
 /**
- * @param tools - `app.mcpTools` of an app that is ready
+ * @param tools - `app.mcpTools` of an app that is ready, and its `mcpSearchTools`
  * @param beside - its `mcpResources`, `mcpSkills` and `mcpCard`; default: none
  */
 export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>, { resources = [], skills = [], card }: PublishedBeside = {}): Contract {

@@ -6,10 +6,12 @@ import type { Sealer } from '../confirm/seal.ts'
 import type { Settings, ToolAccess } from '../options.ts'
 import type { ReadResource } from '../resource/read.ts'
 import type { Resource } from '../resource/resources.ts'
+import { searchOf } from '../search/search.ts'
+import type { Catalog, Search } from '../search/search.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { impliedShower, impliedValues } from '../tool/implied.ts'
 import type { ServedSkill } from '../skill/skills.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { ListedTool, Tool } from '../tool/tool.ts'
 import { tasksOf } from './tasks/tasks.ts'
 import type { TaskSettings, Tasks } from './tasks/tasks.ts'
 
@@ -18,15 +20,20 @@ export interface Access {
   readonly settings: Settings
   /** Whether two clients may see different lists. */
   readonly isPerClient: boolean
-  /** The tools that the client of a request sees, sorted by name, with its own implied arguments. */
-  readonly toolsFor: (request: FastifyRequest) => readonly Tool[] | Promise<readonly Tool[]>
+  /** The tools that the client of a request lists, sorted by name, with its own implied arguments. */
+  readonly toolsFor: (request: FastifyRequest) => readonly ListedTool[] | Promise<readonly ListedTool[]>
+  /** Finds and calls the tools that are not listed; undefined where all are. */
+  readonly search: Search | undefined
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
   readonly call: CallTool
   /** Is told of calls that are answered with a JSON-RPC error. */
   readonly refused: Observer['refused']
-  /** How the headers of a request that repeat arguments of a call differ from them, in revision 2026-07-28; undefined if they do not. */
-  readonly mismatch: (tool: Tool, args: Readonly<Record<string, unknown>>, request: FastifyRequest) => string | undefined
+  /**
+   * How the headers of a request that repeat arguments of a call differ from them, in revision 2026-07-28; undefined if they do
+   * not. A client that found the tool by a search knows of no such headers, so it may leave them out.
+   */
+  readonly mismatch: (tool: Tool, args: Readonly<Record<string, unknown>>, request: FastifyRequest, isFound?: boolean) => string | undefined
   /** Checks that this server made the state of a confirmation. */
   readonly verifyState: Sealer['verify']
   readonly tasks: Tasks
@@ -48,8 +55,9 @@ export interface Shared extends Pick<Access, 'call' | 'read' | 'refused' | 'veri
 /**
  * @param tools - the tools by name, in the order of their names, once the application is ready
  * @param resources - sorted by their URIs, once the application is ready
+ * @param own - the tools that stand for all others, where those are searched; default: all are listed
  */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], skills: Access['skills'], settings: Settings, { call, read, refused, verifyState, ...work }: Shared): Access {
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], skills: Access['skills'], settings: Settings, { call, read, refused, verifyState, ...work }: Shared, own?: () => ReadonlyMap<string, ListedTool>): Access {
   const { canUse, impliedArguments, toolTimeout } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
@@ -62,18 +70,19 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
       const tool = tools().get(name)
       return tool !== undefined && await mayUse(tool, request) ? tool : undefined
     }
-  const toolsFor: Access['toolsFor'] = canUse === undefined
+  const toolsFor: Catalog['toolsFor'] = canUse === undefined
     ? (request) => shownAll([...tools().values()], request)
     : async (request) => {
       const all = [...tools().values()]
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))
       return shownAll(all.filter((_tool, index) => usable[index] === true), request)
     }
-  const mismatch: Access['mismatch'] = (tool, args, request) => {
+  const mismatch: Access['mismatch'] = (tool, args, request, isFound = false) => {
     if (tool.mirrored.length === 0) return undefined
-    const wrong = mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {})
+    const wrong = mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {}, isFound)
     if (wrong !== undefined) refused(request, HEADER_MISMATCH, tool.public.name)
     return wrong
   }
-  return { settings, isPerClient, mismatch, call, read, refused, resources, skills, accessOf, mayUse, toolNamed: (name) => tools().get(name), verifyState, toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  const search = own && searchOf({ toolsFor, toolFor }, own, settings)
+  return { settings, isPerClient, search, mismatch, call, read, refused, resources, skills, accessOf, mayUse, toolNamed: (name) => tools().get(name), verifyState, toolsFor: search?.toolsFor ?? toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Content, ToolResult } from '../call/result.ts'
 import type { Settings } from '../options.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { ListedTool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { ListAnswer, Page } from './list.ts'
 import type { CreatedTask } from './tasks/outcome.ts'
@@ -16,7 +16,7 @@ export interface AnswerWriter {
 }
 
 /** @param define - returns the JSON of a tool's definition */
-export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, define: (tool: Tool, era: Era) => string): AnswerWriter {
+export function answerWriter ({ serverInfo, cacheTtl, cacheScope }: Settings, define: (tool: ListedTool, era: Era) => string): AnswerWriter {
   const modernMeta = JSON.stringify({ [SERVER_INFO]: serverInfo })
   return {
     list (era, { tools, nextCursor }) {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stopOfCall } from '../call/stop.ts'
 import type { Closing } from '../call/stop.ts'
+import type { Step } from '../search/search.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Access } from './access.ts'
 import { HEADER_MISMATCH } from '../call/mirrored.ts'
@@ -14,7 +15,7 @@ type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request:
 
 /** Answers messages that need no SDK, and passes the others on. */
 export function directAnswers (access: Access, closing: Closing, throughSdk: Relay): AnswerDirectly {
-  const { settings, toolFor, call, mismatch, tasks } = access
+  const { settings, toolFor, call, mismatch, search, tasks } = access
   const write = answerWriter(settings, definitionWriter())
   const pages = writtenPages(access, write.list)
 
@@ -32,9 +33,9 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
     return outcome.challenge === undefined ? sendAnswer(reply, form, write.call(era, id, outcome)) : sendChallenge(reply, id, outcome, outcome.challenge)
   }
 
-  function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, isFound?: boolean): Promise<unknown> {
     const { era, id, args, progressToken, taskRequest } = message
-    const wrong = era === 'legacy' || tool === undefined ? undefined : mismatch(tool, args, request)
+    const wrong = era === 'legacy' || tool === undefined ? undefined : mismatch(tool, args, request, isFound)
     if (wrong !== undefined) return Promise.resolve(reply.code(400).send(rpcError(HEADER_MISMATCH, wrong, id)))
     // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
     if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (taskRequest === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
@@ -48,9 +49,16 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
     })
   }
 
+  function take (step: Step, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> | FastifyReply {
+    if ('tool' in step) return answer(step.tool, { ...message, args: step.args }, form, request, reply, true)
+    closing.endKeepAlive(request, reply)
+    return sendAnswer(reply, form, write.call(message.era, message.id, step.result))
+  }
+
   // Promises are chained by hand for calls: an async function costs a tenth of one.
   return (message, form, request, reply) => {
     if (message.method === 'tools/list') return list(message, form, request, reply)
+    if (search?.has(message.name) === true) return search.step(message.name, message.args, request).then((step) => take(step, message, form, request, reply))
     const tool = toolFor(message.name, request)
     return tool instanceof Promise ? tool.then((found) => answer(found, message, form, request, reply)) : answer(tool, message, form, request, reply)
   }

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { definitionOf } from '../tool/tool.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { ListedTool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { Access } from './access.ts'
 
 /** One page of the list. */
 export interface Page {
-  readonly tools: readonly Tool[]
+  readonly tools: readonly ListedTool[]
   /** What the client sends for the next page; absent on the last one. */
   readonly nextCursor?: string
 }
@@ -17,7 +17,7 @@ export interface Page {
  * @param size - tools on one page
  * @returns undefined if the cursor is not one of this server's
  */
-export function pageOf (tools: readonly Tool[], cursor: string | undefined, size: number): Page | undefined {
+export function pageOf (tools: readonly ListedTool[], cursor: string | undefined, size: number): Page | undefined {
   const after = cursor === undefined || cursor === '' ? '' : nameFromCursor(cursor)
   if (after === undefined) return undefined
   const rest = tools.filter((tool) => tool.public.name > after)
@@ -54,8 +54,8 @@ export function writtenPages ({ settings: { pageSize }, isPerClient, toolsFor }:
 }
 
 /** The JSON of every tool's definition, written once. */
-export function definitionWriter (): (tool: Tool, era: Era) => string {
-  const written = { legacy: new WeakMap<Tool, string>(), modern: new WeakMap<Tool, string>() }
+export function definitionWriter (): (tool: ListedTool, era: Era) => string {
+  const written = { legacy: new WeakMap<ListedTool, string>(), modern: new WeakMap<ListedTool, string>() }
   return (tool, era) => {
     const text = written[era].get(tool) ?? JSON.stringify(definitionOf(tool, era))
     written[era].set(tool, text)

@@ -84,7 +84,7 @@ interface Message {
 
 /** A fresh server for one message, as the SDK wants it. */
 function serverFor (access: Access, { era, requestInfo }: McpRequestContext, messages: WeakMap<Request, Message>): Server {
-  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, refused, tasks } = access
+  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, refused, search, tasks } = access
   const message = requestInfo === undefined ? undefined : messages.get(requestInfo)
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
@@ -100,7 +100,10 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     return { ...page, tools: page.tools.map((tool) => definitionOf(tool, era)) as ListToolsResult['tools'] }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const tool = message && await fromHost(message.outer, (outer) => toolFor(params.name, outer))
+    const given = params.arguments ?? {}
+    const step = message === undefined || search?.has(params.name) !== true ? undefined : await fromHost(message.outer, (outer) => search.step(params.name, given, outer))
+    if (step !== undefined && 'result' in step) return resultFor(step.result) as CallToolResult
+    const { tool, args } = step ?? { tool: message && await fromHost(message.outer, (outer) => toolFor(params.name, outer)), args: given }
     if (message === undefined || tool === undefined) {
       if (message !== undefined) refused(message.outer, ProtocolErrorCode.InvalidParams)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
@@ -114,7 +117,7 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
     const onChunk = progressToken === undefined ? undefined : progressReader(report)
-    const result = await call({ tool, args: params.arguments ?? {}, outer: message.outer, meta: params._meta, stop, onChunk, asking: askingFrom(era, mcpReq) })
+    const result = await call({ tool, args, outer: message.outer, meta: params._meta, stop, onChunk, asking: askingFrom(era, mcpReq) })
     if (result.challenge !== undefined) message.refused = result
     if (result.asks !== undefined) return inputRequiredFrom(result.asks)
     if (tool.task === undefined) return resultFor(result) as CallToolResult
@@ -156,11 +159,15 @@ function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): 
 }
 
 /** How the headers of a call differ from it. Other messages, and those of older revisions, have none that repeat something. */
-async function mismatchIn ({ toolFor, mismatch }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined> {
+async function mismatchIn ({ toolFor, mismatch, search }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined> {
   if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params) || !(PROTOCOL_VERSION in metaIn(body))) return undefined
   const { name, arguments: args = {} } = body.params
   if (typeof name !== 'string' || !isObject(args)) return undefined
   try {
+    if (search?.has(name) === true) {
+      const step = await search.step(name, args, request)
+      return 'tool' in step ? mismatch(step.tool, step.args, request, true) : undefined
+    }
     const tool = await toolFor(name, request)
     return tool && mismatch(tool, args, request)
   } catch {

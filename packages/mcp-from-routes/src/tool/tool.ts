@@ -85,6 +85,12 @@ export interface Tool {
   readonly hasUnions: boolean
 }
 
+/** A tool, as far as it is listed. */
+export interface ListedTool {
+  readonly public: ToolDefinition & Partial<Pick<McpTool, 'route' | 'implied' | 'confirm'>>
+  readonly mirrored: Tool['mirrored']
+}
+
 /** The part of a registered route that the plugin keeps. */
 export interface ExposedRoute {
   readonly method: string | readonly string[]
@@ -250,7 +256,7 @@ function declared (response: unknown, readerOf: (prepare?: (part: JsonSchema) =>
  * The tool as `tools/list` shows it. In revision 2026-07-28, tools do not say whether they start tasks; before it, clients
  * know of no headers that repeat arguments.
  */
-export function definitionOf ({ mirrored, public: { route, implied, confirm, execution, ...definition } }: Tool, era: Era): ToolDefinition {
+export function definitionOf ({ mirrored, public: { route, implied, confirm, execution, ...definition } }: ListedTool, era: Era): ToolDefinition {
   if (era === 'modern') return definition
   const inputSchema = mirrored.length === 0 ? definition.inputSchema : withoutHeaders(definition.inputSchema)
   return { ...definition, inputSchema, ...execution !== undefined && { execution } }
