@@ -59,7 +59,6 @@ export const texts = {
   conflicts: {
     title: 'Changed since you opened it',
     why: 'Others have changed what you changed. All else is kept, theirs and yours.',
-    field: (fields: readonly string[]) => fields.includes('currency') && fields.length > 1 ? 'Price' : fields.join(', ').replaceAll('_', ' '),
     by: (who: string, at: string) => `Changed by ${isolated(who)}, ${at}`,
     mine: (value: string) => `Keep mine: ${value}`,
     theirs: (value: string) => `Take theirs: ${value}`,
@@ -148,7 +147,7 @@ export const texts = {
     selling: 'Price and stock keeping',
     organisation: 'Organisation',
     attributes: 'Attributes',
-    priceHelp: (currency: string) => `In ${currency}; empty if it is not for sale yet`,
+    priceHelp: 'Empty if it is not for sale yet',
     badPrice: (currency: string, such: string) => `Price must be a number in ${currency}, such as ${such}`,
     slugHelp: 'Part of addresses; derived from the name if empty',
     statusHelp: 'Only active products are on sale',

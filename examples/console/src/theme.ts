@@ -56,6 +56,8 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
       MuiTableCell: { styleOverrides: { root: { borderColor: line, '& > a, & > bdi': { display: 'inline-block', minWidth: '9em', overflowWrap: 'anywhere' } }, head: { fontWeight: 600 } } },
       MuiTextField: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
       MuiFormControl: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
+      // A placeholder that is longer than its field ends before the icon.
+      MuiInputBase: { styleOverrides: { input: { textOverflow: 'ellipsis' } } },
       MuiChip: { styleOverrides: { root: { fontWeight: 550 } } },
       // Labels belong to the checkbox itself, not to the element around it.
       MuiCheckbox: { defaultProps: { slotProps: { input: labelOf, root: () => ({ 'aria-label': undefined }) } } },

@@ -3,7 +3,7 @@ import t from 'tap'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
 
 t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
@@ -75,13 +75,20 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.unroute('**/shops/*/tags')
   })
 
-  await t.test('an owner moves a category with its buttons', async (t) => {
+  await t.test('an owner moves a category to the top by keyboard: each move is announced, also when the session is renewed meanwhile, and the focus stays', async (t) => {
     await kim.goto(`${shop}/categories`)
-    await kim.getByRole('button', { name: 'Move Tea up' }).click()
-    await kim.getByText('Tea was moved').waitFor({ state: 'attached' })
+    await kim.getByRole('button', { name: 'Move Cookware up' }).focus()
+    await kim.evaluate("heard = []; new MutationObserver(([{ target }]) => heard.push(target.textContent)).observe(document.querySelector('main [aria-live]'), { childList: true, characterData: true, subtree: true })")
+    const moved = async (times: number) => t.ok(await comesTrue(kim, `heard.filter((text) => text.includes('Cookware was moved')).length === ${times} && document.querySelector('[aria-busy=true]') === null`), `announced ${times}`)
+    await kim.route('**/categories/*', async (route) => await route.fulfill({ status: 401, body: '{}' }), { times: 1 })
+    await kim.keyboard.press('Enter')
+    await moved(1)
+    await kim.keyboard.press('Enter')
+    await moved(2)
+    t.ok(await comesTrue(kim, "document.activeElement.ariaLabel?.endsWith('down')"), 'the arrow that still leads somewhere has the focus')
     const { body } = await call('GET', `${baseUrl}/shops/${kettle.id}/categories?limit=200`, { headers: { 'x-api-key': kettle.api_key } })
     const position = (name: string) => body.find((category: { name: string }) => category.name === name).position
-    t.ok(position('Tea') < position('Coffee'))
+    t.ok(position('Cookware') < position('Coffee'))
   })
 
   await t.test('an owner lets agents delete without a question', async (t) => {

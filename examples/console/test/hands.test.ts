@@ -78,6 +78,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await goWithin(kim, `/console/shops/copper-kettle/products/${id}`)
     const [price, currency] = [kim.getByRole('textbox', { name: 'Price', exact: true }), kim.getByRole('combobox', { name: 'Currency' })]
     t.equal(await price.inputValue(), '1999')
+    t.notMatch(await kim.getByRole('region', { name: 'Price and stock keeping' }).innerText(), 'USD', 'nothing names the currency of the shop')
     await currency.fill('')
     await currency.pressSequentially('usd', { delay: 50 })
     t.equal(await price.inputValue(), '1999.00')
@@ -254,7 +255,9 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     const products = `${baseUrl}/shops/${shopId}/products`
     const agent = async (method: 'POST' | 'PATCH' | 'GET', path: string, body?: object) => (await call(method, products + path, { headers: { 'x-api-key': key }, ...body && { body } })).body
     const [one, other] = (await call('GET', `${baseUrl}/shops/${shopId}/tags`, { headers: { 'x-api-key': key } })).body.map(({ id }: { id: string }) => id)
-    const { id } = await agent('POST', '', { name: 'Shared kettle', description: 'Old words', tag_ids: [one] })
+    const { id: material } = (await call('POST', `${baseUrl}/shops/${shopId}/attributes`, { headers: { 'x-api-key': key }, body: { name: 'Material of the lid', type: 'text' } })).body
+    const lidOf = (value: string) => ({ attributes: [{ attribute_id: material, value }] })
+    const { id } = await agent('POST', '', { name: 'Shared kettle', description: 'Old words', tag_ids: [one], ...lidOf('Tin') })
     await goWithin(kim, `/console/shops/copper-kettle/products/${id}`)
     const save = kim.getByRole('button', { name: 'Save', exact: true })
     await kim.getByLabel('Description').fill('Words of Kim')
@@ -265,7 +268,8 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
 
     await kim.getByLabel('Description').fill('More words of Kim')
     await kim.getByLabel('SKU').fill('KIM-1')
-    await agent('PATCH', `/${id}`, { description: 'Words of an agent', sku: 'AGENT-2' })
+    await kim.getByLabel('Material of the lid', { exact: true }).fill('Copper')
+    await agent('PATCH', `/${id}`, { description: 'Words of an agent', sku: 'AGENT-2', ...lidOf('Brass') })
     await save.click()
     const dialog = kim.getByRole('dialog', { name: 'Changed since you opened it' })
     await dialog.getByText(/^Changed by .*Demo/).first().waitFor()
@@ -276,6 +280,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await save.click()
     await dialog.getByRole('group', { name: 'description' }).or(dialog.getByRole('radiogroup', { name: 'description' })).getByText('Keep mine: More words of Kim').click()
     await dialog.getByText('Take theirs: AGENT-2').click()
+    await dialog.getByRole('radiogroup', { name: 'Attributes' }).getByText('Take theirs: Material of the lid: Brass').click()
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     await kim.getByText('Element updated').waitFor()

@@ -114,6 +114,7 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 860 })
           t.ok(await comesTrue(page, "document.documentElement.scrollWidth <= document.documentElement.clientWidth && document.querySelector('header').offsetHeight < 70"), `${width} px, ${colours}: nothing is beside the page, and the bar has one line`)
+          if (colours === 'light') t.strictSame(await page.evaluate(CROWDED), [], `${width} px: icons lie beside texts, and SKUs are whole`)
           if (process.env['SHOTS'] !== undefined) await page.screenshot({ path: `${process.env['SHOTS']}/${name.replaceAll(' ', '-')}-${width}-${colours}.png` })
           // Only colours are others, and on a phone some elements.
           if (width === 400) t.strictSame(await violations(page, ['color-contrast']), [], `${colours}, on a phone`)
@@ -178,6 +179,7 @@ t.test('a person with only a keyboard lets an agent in, takes back what it did, 
     await press(kim.getByRole('button', { name: 'Undo its changes' }))
     await press(kim.getByRole('button', { name: 'Check' }))
     await kim.getByText('5 changes will be undone.').waitFor()
+    t.ok(await comesTrue(kim, "document.activeElement.textContent === 'Check'"), 'what was busy has the focus again')
     await press(kim.getByRole('button', { name: 'Undo now' }))
     await kim.getByText('5 changes undone').waitFor()
     t.strictSame((await products()).map((product) => product.price_amount), before.map((product) => product.price_amount))
@@ -234,6 +236,29 @@ const IS_SEEN = `(() => {
   const isSeen = width > 0 && height > 0 && hit !== null && (element.contains(hit) || hit.contains(element) || element.closest('label')?.contains(hit))
   // The keys of a chart go to what lies over it.
   return isSeen || getComputedStyle(element).pointerEvents === 'none'
+})()`
+
+/** Labels and placeholders of text fields that run into the icon or unit beside them, and SKUs in two lines. */
+const CROWDED = `(() => {
+  const rangeOf = (node, start, end) => { const range = document.createRange(); range.setStart(node, start); range.setEnd(node, end); return range }
+  const context = document.createElement('canvas').getContext('2d')
+  const faults = []
+  for (const adornment of document.querySelectorAll('.MuiTextField-root .MuiInputAdornment-positionEnd')) {
+    const field = adornment.closest('.MuiTextField-root'), input = field.querySelector('input'), label = field.querySelector('label')
+    const { left, top } = adornment.getBoundingClientRect()
+    const { font, paddingLeft, textOverflow } = getComputedStyle(input)
+    context.font = font
+    const end = input.getBoundingClientRect().left + parseFloat(paddingLeft) + context.measureText(input.placeholder).width
+    if (input.value === '' && end > left && textOverflow !== 'ellipsis') faults.push(input.placeholder)
+    const text = label && rangeOf(label, 0, label.childNodes.length).getBoundingClientRect()
+    if (text && text.right > left && text.bottom > top + 1) faults.push(label.textContent)
+  }
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+  while (texts.nextNode()) {
+    const node = texts.currentNode
+    for (const { 0: sku, index } of node.data.matchAll(/\\b[A-Z]{2,3}-\\d+/g)) if (rangeOf(node, index, index + sku.length).getClientRects().length > 1) faults.push(sku)
+  }
+  return faults
 })()`
 
 /** Goes through a screen by Tab. @returns the elements that had the focus and stayed covered or hidden */

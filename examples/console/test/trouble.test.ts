@@ -68,6 +68,19 @@ t.test('what goes wrong is said, and nothing that was typed is lost without a qu
     t.strictSame(questions, [], 'what is saved or copied asks nothing')
   })
 
+  await t.test('leaving a form whose save has failed asks, too', async (t) => {
+    await goWithin(kim, `${shop}/tags`)
+    await goWithin(kim, `${shop}/tags/create`)
+    await kim.getByLabel('Name').fill('Never saved')
+    await kim.route('**/shops/*/tags', async (route) => await route.fulfill({ status: 409, json: { message: 'Somebody else does this' } }), { times: 1 })
+    await kim.getByRole('button', { name: 'Save' }).click()
+    await kim.getByText('Somebody else does this').waitFor()
+    t.strictSame(await asks(kim, 'New tag'), asked)
+    answer = 'accept'
+    await goWithin(kim, `${shop}/tags`)
+    answer = 'dismiss'
+  })
+
   await t.test('all products are as many as the server lists, and the button says how many', async () => {
     for (let n = 0; n < 120; n += 1) await api('POST', '/products', { name: `Cup ${n}`, sku: `CUP-${n}` })
     await goWithin(kim, `${shop}/products?filter={}&perPage=25`)

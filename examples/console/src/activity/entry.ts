@@ -45,8 +45,12 @@ export function recordsText (kind: string, count: number, locale: string): strin
 
 /** The same by the names of lists, which `affected` has. */
 export function affectedText (affected: Readonly<Record<string, number>>, locale: string): string {
-  const kinds = new Map<string, string>(Object.entries(LISTS).map(([kind, list]) => [list, kind]))
-  return Object.entries(affected).map(([list, count]) => recordsText(kinds.get(list) ?? list, count, locale)).join(', ')
+  return Object.entries(affected).map(([list, count]) => recordsText(kindOf(list), count, locale)).join(', ')
+}
+
+/** The kind of the records of a list: `product` of `products`; a list that nobody knows is its own. */
+export function kindOf (list: string): string {
+  return Object.entries(LISTS).find(([, name]) => name === list)?.[0] ?? list
 }
 
 /** Enough of a UUID to tell it from others on the page. */

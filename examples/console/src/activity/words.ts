@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
+import { useContext } from 'react'
 import { type Call, listUrl } from '../api/http.ts'
 import { moneyText } from '../money.ts'
-import { useShop, useViewer } from '../viewer.tsx'
+import { MANNER } from '../reconcile/manner.ts'
+import { ShopContext, useViewer } from '../viewer.tsx'
 import { type Entry, fieldName, valueText } from './entry.ts'
 
 /** The fields that hold ids, and the lists that have their records. */
@@ -16,30 +18,34 @@ const MOST_IDS = 100
 /** What is read of a record that an entry mentions. */
 interface Mentioned { readonly name?: string | null, readonly currency?: string, readonly unit?: string | null }
 
+/** What differs of a record. */
+export type Difference = Pick<Entry, 'changes' | 'record_id' | 'record_kind'>
+
 export interface Words {
   /** The value of a changed field, in people's words. */
-  readonly value: (entry: Entry, field: string, end: 'before' | 'after') => string
+  readonly value: (entry: Difference, field: string, end: 'before' | 'after') => string
   /** `Price: $21.00 → $19.99`, from one end to the other, for each of the first fields. */
-  readonly change: (entry: Entry, from: 'before' | 'after') => string
+  readonly change: (entry: Difference, from: 'before' | 'after') => string
 }
 
 /** How many fields of a change are told in a line. */
 const MOST_FIELDS = 3
 
-/** Names in place of ids, amounts in the currency of their record, times in the zone of the shop. */
-export function useWords (entries: readonly Entry[]): Words {
+/** Names in place of ids, amounts in the currency of their record, times in the zone of the shop around, if there is one. */
+export function useWords (entries: readonly Difference[]): Words {
   const { call } = useViewer()
-  const shop = useShop()
+  const shop = useContext(ShopContext)
+  const manner = shop ?? MANNER
   const wanted = idsIn(entries)
-  const { data = new Map<string, Mentioned>() } = useQuery({ queryKey: ['words', shop.id, wanted], enabled: wanted.length > 0, queryFn: async () => await readMentioned(call, `/shops/${shop.id}`, wanted), staleTime: 30_000 })
+  const { data = new Map<string, Mentioned>() } = useQuery({ queryKey: ['words', shop?.id, wanted], enabled: shop !== undefined && wanted.length > 0, queryFn: async () => await readMentioned(call, `/shops/${shop!.id}`, wanted), staleTime: 30_000 })
   const value: Words['value'] = ({ changes, record_id: id }, field, end) => {
     const { currency } = changes
     const code = currency === undefined ? data.get(id)?.currency : currency[end] ?? currency[end === 'after' ? 'before' : 'after']
     return valueText(changes[field]?.[end], field, {
-      ...typeof code === 'string' && { money: (amount) => moneyText(amount, code, shop.locale) },
+      ...typeof code === 'string' && { money: (amount) => moneyText(amount, code, manner.locale) },
       nameOf: (id) => data.get(id)?.name ?? undefined,
       unitOf: (id) => data.get(id)?.unit ?? undefined,
-      manner: shop
+      manner
     })
   }
   return {
@@ -49,7 +55,7 @@ export function useWords (entries: readonly Entry[]): Words {
 }
 
 /** The records to read, by their lists, in a fixed order. */
-function idsIn (entries: readonly Entry[]): ReadonlyArray<readonly [list: string, ids: readonly string[]]> {
+function idsIn (entries: readonly Difference[]): ReadonlyArray<readonly [list: string, ids: readonly string[]]> {
   const found = new Map<string, Set<string>>()
   const add = (list: string, id: unknown): void => { if (typeof id === 'string') found.set(list, (found.get(list) ?? new Set()).add(id)) }
   for (const { changes, record_kind: kind, record_id: recordId } of entries) {

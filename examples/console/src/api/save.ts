@@ -7,6 +7,8 @@ export type Versioned = Readonly<Record<string, unknown>> & { readonly updated_a
 
 /** What others changed since `before` was read. */
 export interface Meanwhile {
+  /** Where the record is. */
+  readonly path: string
   readonly before: Versioned
   readonly clashes: readonly Clash[]
 }
@@ -40,7 +42,7 @@ export async function saveChanges (call: Call, path: string, before: Versioned, 
       if (!(error instanceof ApiError) || error.status !== 412) throw error
       const current = error.problem['current'] as Versioned
       const { changes, clashes } = merge(known, mine, current)
-      const kept = clashes.length === 0 ? {} : await settle({ before: known, clashes })
+      const kept = clashes.length === 0 ? {} : await settle({ path, before: known, clashes })
       if (kept === undefined) throw error
       mine = { ...changes, ...kept }
       known = current

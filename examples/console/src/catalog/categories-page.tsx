@@ -37,6 +37,8 @@ export function CategoriesPage () {
     // The keyboard reaches what the mouse does not while it is busy.
     if (moves.length === 0 || isBusy) return
     setBusy(true)
+    // The same words would not be announced twice.
+    setSaid('')
     try {
       // The category itself first: if it cannot be moved, its new siblings stay as they are.
       const own = moves.filter(({ id }) => id === category.id)

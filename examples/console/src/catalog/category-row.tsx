@@ -7,7 +7,7 @@ import HandleIcon from '@mui/icons-material/DragIndicator'
 import MoveIcon from '@mui/icons-material/DriveFileMoveOutlined'
 import UpIcon from '@mui/icons-material/ArrowUpward'
 import { Box, IconButton, Tooltip, Typography } from '@mui/material'
-import { type DragEvent, type ReactNode, useState } from 'react'
+import { type DragEvent, type MouseEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import { texts } from '../texts.ts'
 import type { Task } from './categories-page.tsx'
 import { type Category, familyOf } from './tree.ts'
@@ -35,7 +35,17 @@ type Drop = 'before' | 'into' | 'after'
 /** A category with all that can be done with it: by its buttons, and its place also by dragging. */
 export function CategoryRow ({ category, depth, index, siblings, hasChildren, isOpen, categories, onToggle, onTask, onPlace }: CategoryRowProps) {
   const [drop, setDrop] = useState<Drop>()
+  const pressed = useRef<HTMLButtonElement | null>(null)
   const { id, name, parent_id: parent } = category
+  // At an end, the arrow that led there has nowhere to go: the other one gets the focus.
+  useEffect(() => {
+    if (pressed.current?.disabled === true) pressed.current.closest('[data-arrows]')?.querySelector<HTMLElement>('button:enabled')?.focus()
+    pressed.current = null
+  }, [index])
+  const by = (steps: number) => (event: MouseEvent<HTMLButtonElement>) => {
+    pressed.current = event.currentTarget
+    onPlace(category, parent, index + steps)
+  }
   const over = (event: DragEvent<HTMLElement>) => {
     if (!event.dataTransfer.types.includes(DRAGGED)) return
     event.preventDefault()
@@ -78,8 +88,10 @@ export function CategoryRow ({ category, depth, index, siblings, hasChildren, is
         ? <IconButton size='small' aria-expanded={isOpen} aria-label={isOpen ? texts.categories.collapse(name) : texts.categories.expand(name)} onClick={onToggle}><ExpandIcon fontSize='small' sx={{ transform: isOpen ? 'rotate(90deg)' : 'none' }} /></IconButton>
         : <Box sx={{ width: 30 }} />}
       <Typography sx={{ flex: 1, minWidth: 0, overflowWrap: 'anywhere', fontWeight: depth === 0 ? 600 : 400 }}>{name}</Typography>
-      <Act text={texts.categories.up(name)} isOff={index === 0} onClick={() => onPlace(category, parent, index - 1)}><UpIcon fontSize='small' /></Act>
-      <Act text={texts.categories.down(name)} isOff={index === siblings - 1} onClick={() => onPlace(category, parent, index + 1)}><DownIcon fontSize='small' /></Act>
+      <Box component='span' data-arrows sx={{ display: 'flex', gap: 0.5 }}>
+        <Act text={texts.categories.up(name)} isOff={index === 0} onClick={by(-1)}><UpIcon fontSize='small' /></Act>
+        <Act text={texts.categories.down(name)} isOff={index === siblings - 1} onClick={by(1)}><DownIcon fontSize='small' /></Act>
+      </Box>
       <Act text={texts.categories.move(name)} onClick={() => onTask({ kind: 'move', category })}><MoveIcon fontSize='small' /></Act>
       <Act text={texts.categories.addBelow(name)} onClick={() => onTask({ kind: 'create', parent: category })}><AddIcon fontSize='small' /></Act>
       <Act text={texts.categories.edit(name)} onClick={() => onTask({ kind: 'edit', category })}><EditIcon fontSize='small' /></Act>
@@ -88,6 +100,6 @@ export function CategoryRow ({ category, depth, index, siblings, hasChildren, is
   )
 }
 
-function Act ({ text, isOff = false, onClick, children }: { readonly text: string, readonly isOff?: boolean, readonly onClick: () => void, readonly children: ReactNode }) {
+function Act ({ text, isOff = false, onClick, children }: { readonly text: string, readonly isOff?: boolean, readonly onClick: (event: MouseEvent<HTMLButtonElement>) => void, readonly children: ReactNode }) {
   return <Tooltip title={text}><span><IconButton size='small' aria-label={text} disabled={isOff} onClick={onClick}>{children}</IconButton></span></Tooltip>
 }

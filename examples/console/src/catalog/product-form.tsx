@@ -68,16 +68,16 @@ function Heading () {
 type Part = 'basics' | 'pictures' | 'attributes' | 'selling' | 'organisation'
 
 /** The input of each field, and the part of the form that it is in; null for a field that has none of its own. A field of the server that is missing here does not compile. */
-const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, input: (currency: string) => ReactNode] | null>> = {
+const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, input: () => ReactNode] | null>> = {
   name: ['basics', () => <TextInput source='name' isRequired helperText={false} />],
   description: ['basics', () => <TextInput source='description' multiline minRows={4} helperText={false} />],
   slug: ['basics', () => <TextInput source='slug' helperText={texts.products.slugHelp} />],
   image_urls: ['pictures', () => <PicturesInput source='image_urls' />],
   attributes: ['attributes', () => <AttributesInput source='attributes' />],
   status: ['selling', () => <SelectInput source='status' choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} isRequired helperText={texts.products.statusHelp} />],
-  price_amount: ['selling', (currency) => (
+  price_amount: ['selling', () => (
     <Box sx={{ display: 'flex', gap: 1 }}>
-      <MoneyInput source='price_amount' helperText={texts.products.priceHelp(currency)} />
+      <MoneyInput source='price_amount' helperText={texts.products.priceHelp} />
       <Box sx={{ flex: '0 0 130px' }}><CurrencyInput source='currency' /></Box>
     </Box>
   )],
@@ -92,10 +92,9 @@ const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, 
 
 /** A part of the form, with its inputs in their order. */
 function InputsOf ({ part }: { readonly part: Part }) {
-  const { currency } = useShop()
   return (
     <Section title={texts.products[part]}>
-      {Object.entries(INPUTS).map(([name, input]) => input?.[0] === part && <Fragment key={name}>{input[1](currency)}</Fragment>)}
+      {Object.entries(INPUTS).map(([name, input]) => input?.[0] === part && <Fragment key={name}>{input[1]()}</Fragment>)}
     </Section>
   )
 }

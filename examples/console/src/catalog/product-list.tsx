@@ -1,6 +1,6 @@
 import AddIcon from '@mui/icons-material/Add'
 import ImportIcon from '@mui/icons-material/FileUploadOutlined'
-import { Alert, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
+import { Alert, Box, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
 import { BulkActionsToolbar, CreateButton, DataTable, ListBase, SelectAllButton, SimpleList, useBasename, useListContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { PAGE } from '../api/http.ts'
@@ -83,7 +83,7 @@ function Products () {
         </Alert>
       )}
       {isSmall
-        ? <SimpleList leftIcon={({ image_urls: [url] }) => <Picture url={url} name='' size={40} />} primaryText={({ name }) => name} secondaryText={(product) => `${price(product)} · ${product.sku ?? '—'}`} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
+        ? <SimpleList leftIcon={({ image_urls: [url] }) => <Picture url={url} name='' size={40} />} primaryText={({ name }) => name} secondaryText={(product) => <>{price(product)} · <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{product.sku ?? '—'}</Box></>} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
         : (
           <DataTable rowClick='edit' storeKey={COLUMNS} hiddenColumns={HIDDEN} bulkActionsToolbar={<BulkActionsToolbar selectAllButton={<SelectAll />}><BulkStatus /><BulkTags /></BulkActionsToolbar>} sx={{ '& .RaDataTable-row': { height: 48 } }}>
             <DataTable.Col

@@ -1,10 +1,10 @@
 import { Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle, FormControl, FormControlLabel, FormLabel, Radio, RadioGroup, Typography } from '@mui/material'
 import { useContext, useEffect, useState } from 'react'
-import { actorOf, type Entry, valueText } from '../activity/entry.ts'
+import { actorOf, type Entry, fieldName, kindOf } from '../activity/entry.ts'
+import { type Difference, useWords } from '../activity/words.ts'
 import { listUrl } from '../api/http.ts'
 import type { Clash } from '../api/merge.ts'
 import type { Versioned } from '../api/save.ts'
-import { moneyText } from '../money.ts'
 import { MANNER } from '../reconcile/manner.ts'
 import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
@@ -14,16 +14,19 @@ import type { Question } from './conflicts.tsx'
 const nameOf = ({ fields }: Clash): string => fields.join(' ')
 
 /** What others have changed of a record that somebody saves, and whose to keep. */
-export default function ConflictDialog ({ question: { before, clashes, answer } }: { readonly question: Question }) {
+export default function ConflictDialog ({ question: { path, before, clashes, answer } }: { readonly question: Question }) {
   const manner = useContext(ShopContext) ?? MANNER
   const [kept, setKept] = useState<Readonly<Record<string, 'mine' | 'theirs'>>>({})
   const changes = useChangesSince(before)
   const isReady = clashes.every((clash) => nameOf(clash) in kept)
   const finish = () => answer(Object.assign({}, ...clashes.map((clash) => kept[nameOf(clash)] === 'mine' ? clash.mine : {})))
-  const shown = ({ fields }: Clash, values: Readonly<Record<string, unknown>>) => {
-    const { currency } = { currency: before['currency'], ...values }
-    return fields.filter((field) => field !== 'currency' || fields.length === 1).map((field) => valueText(values[field], field, { manner, ...typeof currency === 'string' && { money: (amount: number) => moneyText(amount, currency, manner.locale) } })).join(' ')
+  const difference: Difference = {
+    record_id: String(before['id']),
+    record_kind: kindOf(path.split('/').at(-2)!),
+    changes: Object.fromEntries(clashes.flatMap(({ fields, mine, theirs }) => fields.map((field) => [field, { before: mine[field], after: theirs[field] }])))
   }
+  const words = useWords([difference])
+  const shown = ({ fields }: Clash, whose: 'mine' | 'theirs') => fields.filter((field) => field !== 'currency' || fields.length === 1).map((field) => words.value(difference, field, whose === 'mine' ? 'before' : 'after')).join(' ')
   return (
     <Dialog open fullWidth maxWidth='sm' aria-labelledby='conflicts'>
       <DialogTitle id='conflicts'>{texts.conflicts.title}</DialogTitle>
@@ -31,13 +34,14 @@ export default function ConflictDialog ({ question: { before, clashes, answer } 
         <DialogContentText>{texts.conflicts.why}</DialogContentText>
         {clashes.map((clash) => {
           const by = changes.find((entry) => clash.fields.some((field) => field in entry.changes))
-          const name = texts.conflicts.field(clash.fields)
+          const [first = ''] = clash.fields
+          const name = fieldName(first, difference.record_kind)
           return (
             <FormControl key={nameOf(clash)} sx={{ display: 'block', mt: 2 }}>
               <FormLabel id={`conflict-${nameOf(clash)}`}>{name}</FormLabel>
               {by !== undefined && <Typography variant='body2' color='textSecondary'>{texts.conflicts.by(actorOf(by), exactTimeText(by.at, manner))}</Typography>}
               <RadioGroup aria-labelledby={`conflict-${nameOf(clash)}`} value={kept[nameOf(clash)] ?? ''} onChange={(_event, value) => setKept({ ...kept, [nameOf(clash)]: value as 'mine' | 'theirs' })}>
-                {(['mine', 'theirs'] as const).map((whose) => <FormControlLabel key={whose} value={whose} control={<Radio size='small' />} label={<bdi style={{ overflowWrap: 'anywhere' }}>{texts.conflicts[whose](shown(clash, clash[whose]))}</bdi>} />)}
+                {(['mine', 'theirs'] as const).map((whose) => <FormControlLabel key={whose} value={whose} control={<Radio size='small' />} label={<bdi style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>{texts.conflicts[whose](shown(clash, whose))}</bdi>} />)}
               </RadioGroup>
             </FormControl>
           )
