@@ -115,5 +115,8 @@ export const bugs: readonly Row[] = [
     '', 'browser'],
   ['the role of a member is changed though another owner has just changed it', 'src/people/members.tsx', 'test/decisions.test.ts',
     'if (json.updated_at !== seen) throw new ApiError(412, {})',
-    '', 'browser']
+    '', 'browser'],
+  ['a form whose save has failed is left without a question, and what was typed is lost', 'src/api/problem.ts', 'test/pure.test.ts',
+    '{ root: { serverError: this.message } }',
+    '{}']
 ]

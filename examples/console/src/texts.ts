@@ -15,6 +15,7 @@ export const texts = {
     title: 'This did not work',
     number: (field: string) => `${field} must be a number such as 12.50`,
     changed: 'Others have changed this since it was read, so nothing was done. Look at it as it is now, then decide again.',
+    gone: (kind: string) => `This ${kind} is not there any more: somebody deleted it, or you may no longer see it.`,
     halfTyped: 'This is not complete: finish it, or empty the field.',
     again: 'Try again',
     notRead: (why: string) => `Not all of this page could be read. ${why}`,
@@ -490,7 +491,7 @@ export const texts = {
     p50: 'p50',
     p99: 'p99',
     toolColumns: ['Tool', 'Calls', 'Errors', 'p50', 'p99'],
-    pay: { ok: 'Payment key set', none: 'No payment key', unreadable: 'The payment key cannot be read' }
+    pay: { ok: 'Set', none: 'None', unreadable: 'Cannot be read' }
   },
   settings: {
     title: 'Settings',

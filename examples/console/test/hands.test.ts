@@ -44,11 +44,13 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     t.ok(await isSame(kim))
   })
 
-  await t.test('sorting, paging, the menu and Back rebuild nothing', async (t) => {
+  await t.test('sorting, paging, a dialog, the menu and Back rebuild nothing', async (t) => {
     await kim.getByRole('button', { name: 'Sort by sku ascending' }).click()
     await kim.waitForURL(/sort=sku/)
     await kim.getByRole('button', { name: /Go to next page/ }).click()
     await kim.waitForURL(/page=2/)
+    await kim.getByRole('button', { name: 'Columns' }).click()
+    await kim.keyboard.press('Escape')
     await kim.getByRole('link', { name: 'Tags', exact: true }).click()
     await kim.getByRole('heading', { level: 1, name: 'Tags' }).waitFor()
     await kim.goBack()

@@ -238,7 +238,7 @@ const IS_SEEN = `(() => {
   return isSeen || getComputedStyle(element).pointerEvents === 'none'
 })()`
 
-/** Labels and placeholders of text fields that run into the icon or unit beside them, and SKUs in two lines. */
+/** Labels and placeholders of text fields that run into the icon or unit beside them, SKUs in two lines, and on a desktop tables that end beyond their place. */
 const CROWDED = `(() => {
   const rangeOf = (node, start, end) => { const range = document.createRange(); range.setStart(node, start); range.setEnd(node, end); return range }
   const context = document.createElement('canvas').getContext('2d')
@@ -257,6 +257,12 @@ const CROWDED = `(() => {
   while (texts.nextNode()) {
     const node = texts.currentNode
     for (const { 0: sku, index } of node.data.matchAll(/\\b[A-Z]{2,3}-\\d+/g)) if (rangeOf(node, index, index + sku.length).getClientRects().length > 1) faults.push(sku)
+  }
+  for (const table of innerWidth < 1280 ? [] : document.querySelectorAll('main table')) {
+    let place = table.parentElement
+    while (getComputedStyle(place).overflowX === 'visible' && place !== document.body) place = place.parentElement
+    // Some are for screen readers only.
+    if (place.clientWidth > 1 && table.scrollWidth > place.clientWidth + 1) faults.push('a table of ' + table.scrollWidth + ' px in ' + place.clientWidth)
   }
   return faults
 })()`

@@ -100,6 +100,7 @@ t.test('an error about a field says so there, any other does not', async (t) => 
     ['sku', 'sku is taken by another product', 'SKU is taken by another product'], ['min_quantity', 'min_quantity must be >= 1', 'From quantity must be >= 1'], ['time_zone', 'time_zone must be a time zone', 'Time zone must be a time zone'], ['name', 'Enter a name', 'Enter a name']
   ] as const) t.equal(new ApiError(422, { field, message }, 'r1').atField, sentence)
   t.equal(new ApiError(500, { message: 'It failed.' }, 'r2').message, 'It failed (request r2)')
+  t.match(new ApiError(404, { message: 'No product 7ac74c5a-8e90-47df-b4b5-739e28a4682b' }, 'r3').message, /^This product is not there any more: [^0-9]+$/)
   t.strictSame(new ApiError(403, { field: 'name', message: 'no' }).body, { errors: { root: { serverError: 'no' } } })
 })
 

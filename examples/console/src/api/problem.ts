@@ -49,8 +49,13 @@ export function errorsAt (path: string, message: string): FieldErrors {
   return path.split('/').filter((part) => part !== '').reduceRight<string | FieldErrors>((inner, part) => ({ [part]: inner }), message) as FieldErrors
 }
 
+/** What the server says of a record that is not there, by its id. */
+const GONE = /^No ([a-z ]+) [0-9a-f]{8}-[0-9a-f-]{27}$/
+
 /** The message, and the id under which the log has the request. */
 function messageOf (status: number, { message = `Status ${status}` }: Partial<Problem>, requestId: string | undefined): string {
   if (status === 412) return texts.errors.changed
+  const [, kind] = status === 404 ? GONE.exec(message) ?? [] : []
+  if (kind !== undefined) return texts.errors.gone(kind)
   return requestId === undefined ? message : `${message.replace(/\.$/, '')} (request ${requestId})`
 }

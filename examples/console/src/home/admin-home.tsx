@@ -48,7 +48,7 @@ export function AdminHome () {
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
         <Section title={texts.menu.shops}>
           <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.menu.shops)}>
-            <Table size='small'>
+            <Table size='small' sx={{ '& th, & td': { px: 1 } }}>
               <TableHead><TableRow>{texts.home.shopColumns.map((name, index) => <TableCell key={name} align={index === 0 || index === 4 ? 'left' : 'right'}>{name}</TableCell>)}</TableRow></TableHead>
               <TableBody>
                 {rows.data?.map(({ shop, products, keys, accounts, unlinked, pay }) => (
