@@ -57,6 +57,14 @@ t.test('any page may read the card, caches keep it, and no authentication of the
   t.equal((await fetch(url, { method: 'POST' })).status, 401)
 })
 
+t.test('a HEAD request is answered where the host makes no such routes', async (t) => {
+  const { url } = await listen(t, () => {}, { card: CARD }, { exposeHeadRoutes: false })
+  const at = new URL('/mcp/server-card', url)
+  const [head, get] = [await fetch(at, { method: 'HEAD' }), await fetch(at)]
+  t.strictSame([head.status, head.headers.get('etag'), head.headers.get('content-length')], [200, get.headers.get('etag'), get.headers.get('content-length')])
+  t.equal(await head.text(), '')
+})
+
 t.test('without the option there is no card, and a hook that tags every route makes no tool of it', async (t) => {
   const { url, app } = await listen(t, () => {})
   t.equal((await fetch(new URL('/mcp/server-card', url))).status, 404)

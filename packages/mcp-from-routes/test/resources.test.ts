@@ -75,7 +75,9 @@ t.test('a resource is what its route returns: text or bytes, and for how long ca
   const cases: ReadonlyArray<readonly [send: (reply: FastifyReply) => unknown, result: object, declared?: string]> = [
     [(reply) => reply.type('image/png').send(png), { contents: [{ uri: 'shop://x', mimeType: 'image/png', blob: png.toString('base64') }], ttlMs: 0, cacheScope: 'private' }],
     [(reply) => reply.type('image/svg+xml').send('<svg/>'), { contents: [{ mimeType: 'image/svg+xml', text: '<svg/>' }] }],
-    [(reply) => reply.type('text/plain; charset=latin1').send(Buffer.from([0xe9])), { contents: [{ mimeType: 'text/plain', blob: '6Q==' }] }],
+    [(reply) => reply.type('text/plain; charset=latin1').send(Buffer.from([0xe9])), { contents: [{ mimeType: 'text/plain', text: 'é' }] }],
+    [(reply) => reply.type('text/plain; charset=utf-16').send(Buffer.from('ab', 'utf16le')), { contents: [{ mimeType: 'text/plain', text: 'ab' }] }],
+    [(reply) => reply.type('text/plain').send(Buffer.from([0xe9])), { contents: [{ mimeType: 'text/plain', blob: '6Q==' }] }],
     [(reply) => { reply.hijack(); reply.raw.end('x') }, { contents: [{ mimeType: 'text/csv', text: 'x' }] }, 'text/csv'],
     [(reply) => reply.code(204).send(), { contents: [{ text: '' }] }],
     [(reply) => reply.header('cache-control', 'public, max-age=60').send('x'), { ttlMs: 60_000, cacheScope: 'private' }],
@@ -93,6 +95,10 @@ t.test('a resource is what its route returns: text or bytes, and for how long ca
     const { url } = await listen(t, resource('/x', 'shop://x', (_request, reply) => reply.header('cache-control', directives).send('x')), { cacheScope: 'public' })
     t.match((await ask(url, 'resources/read', { uri: 'shop://x' })).result, hints, directives)
   }
+  for (const [name, value, cacheScope] of [['set-cookie', 'a=b', 'private'], ['vary', 'Authorization', 'private'], ['vary', '*', 'private'], ['vary', 'Origin, accept-encoding, X-Shop', 'private'], ['vary', 'Accept, Accept-Encoding, origin', 'public']] as const) {
+    const { url } = await listen(t, resource('/x', 'shop://x', (_request, reply) => reply.header('cache-control', 'public, max-age=60').header(name, value).send('x')), { cacheScope: 'public' })
+    t.match((await ask(url, 'resources/read', { uri: 'shop://x' })).result, { ttlMs: 60_000, cacheScope }, `an answer for one caller is not shared: ${name}: ${value}`)
+  }
   const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'shop://x' } })
   t.strictSame((body as { result: object }).result, { contents: [{ uri: 'shop://x', mimeType: 'text/plain', text: 'x' }] }, 'older revisions know no hints')
 })
@@ -104,7 +110,8 @@ t.test('what a route refuses is an error of the protocol, and a challenge is an 
     [(reply) => reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'Who?' }), 401, { code: -32000, message: /Who\?/ }],
     [(reply) => reply.redirect('/y'), 200, { code: -32603, message: /points to \/y, which is not followed/ }],
     [() => { throw new Error('secret') }, 200, { code: -32603, message: /^The route failed with status 500 Internal Server Error\. The request id is / }],
-    [(reply) => reply.send('xxx'), 200, { code: -32603, message: /^The result has 3 bytes/ }, { maxResultBytes: 2 }],
+    [(reply) => reply.send('xxx'), 200, { code: -32603, message: 'The resource has 3 bytes, more than the 2 that one read may return.' }, { maxResultBytes: 2 }],
+    [async (reply) => reply.type('text/plain').send((await import('node:stream')).Readable.from(['xx', 'xx'])), 200, { code: -32603, message: /^The resource has at least \d bytes, more than the 3 that one read may return\.$/ }, { maxResultBytes: 3 }],
     [() => new Promise(() => {}), 200, { code: -32603, message: /did not answer within 1 ms/ }, { toolTimeout: 1 }]
   ]
   for (const [send, status, error, options] of cases) {

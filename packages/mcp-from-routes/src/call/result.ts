@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
+import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './argument-names.ts'
 import { selected } from './fields.ts'
 import type { Selection } from './fields.ts'
@@ -150,9 +152,26 @@ function contentOf (response: InnerResponse, { url }: CallContext): Content[] {
   if (body.length === 0) return [{ type: 'text', text: `${statusText(statusCode)}: done, and there is nothing to return.` }]
   if (mimeType.startsWith('image/') && mimeType !== 'image/svg+xml') return [{ type: 'image', data: base64(), mimeType }]
   if (mimeType.startsWith('audio/')) return [{ type: 'audio', data: base64(), mimeType }]
-  if (isTextual(mimeType)) return [{ type: 'text', text: String(body) }]
-  return [{ type: 'resource', resource: { uri: url(), mimeType, blob: base64() } }]
+  const text = isTextual(mimeType) ? decoded(response) : undefined
+  if (text !== undefined) return [{ type: 'text', text }]
+  return [{ type: 'resource', resource: { uri: url(), mimeType: mimeType || 'application/octet-stream', blob: base64() } }]
 }
+
+/**
+ * The text of a response, in the encoding that its `Content-Type` names, or UTF-8. ASCII in two bytes a character would pass
+ * for UTF-8 too.
+ * @returns undefined if the bytes are no text in that encoding, or nobody knows it
+ */
+export function decoded ({ headers, body }: Pick<InnerResponse, 'headers' | 'body'>): string | undefined {
+  if (typeof body === 'string') return body
+  const charset = CHARSET.exec(String(headers['content-type'] ?? ''))?.[1]?.toLowerCase() ?? 'utf-8'
+  if (charset === 'utf-8') return isUtf8(body) ? body.toString() : undefined
+  const label = charset === 'utf-16' && body[0] === 0xfe && body[1] === 0xff ? 'utf-16be' : charset
+  return attempt(() => new TextDecoder(label, { fatal: true }).decode(body))
+}
+
+/** @see [RFC 9110 §8.3.2](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.2) */
+const CHARSET = /;\s*charset="?([\w.:-]{1,40})/i
 
 /** Whether a response of that media type is text; without a type it is. */
 export function isTextual (mimeType: string): boolean {

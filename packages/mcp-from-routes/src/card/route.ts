@@ -19,6 +19,7 @@ export function mountCard (app: FastifyInstance, path: string, card: ServerCard,
   app.route({
     ...common,
     method: 'GET',
+    exposeHeadRoute: true,
     handler: async ({ headers }, reply) => {
       open(reply).header('cache-control', 'public, max-age=3600').header('etag', tag)
       if (isKnown(headers['if-none-match'], tag)) return reply.code(304).send()

@@ -1,11 +1,10 @@
-import { isUtf8 } from 'node:buffer'
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { excerpt } from '../call/excerpt.ts'
 import type { Target } from '../call/guard.ts'
 import { injectLoopback, lightLoopback } from '../call/loopback.ts'
 import { isRefusal, requestFromCall } from '../call/request.ts'
-import { isTextual, mediaType, resultFromResponse } from '../call/result.ts'
+import { decoded, isTextual, mediaType, resultFromResponse } from '../call/result.ts'
 import type { ToolResult } from '../call/result.ts'
 import { Deadlines, stoppedText } from '../call/stop.ts'
 import type { Stop } from '../call/stop.ts'
@@ -70,7 +69,11 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
     if (target.missed !== undefined) throw missing(`its address belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}`)
     if (target.changed !== undefined) throw missing(target.changed)
     if (response === undefined) throw new ProtocolError(REFUSED, stoppedText(stop, outer, toolTimeout, ''))
-    if (response.statusCode < 300 && Buffer.byteLength(response.body) <= maxResultBytes) return readResult(uri, tool.resource, response, settings)
+    if (response.statusCode < 300) {
+      const size = Buffer.byteLength(response.body)
+      if (size > maxResultBytes) throw new ProtocolError(REFUSED, `The resource has ${response.cut ? 'at least ' : ''}${size} bytes, more than the ${maxResultBytes} that one read may return.`)
+      return readResult(uri, tool.resource, response, settings)
+    }
     const result = resultFromResponse(tool, response, { requestId: outer.id, url: () => uri, resultHeaders, maxResultBytes, open: '' })
     if (result.challenge !== undefined) refuse(result)
     const [said] = result.content
@@ -79,24 +82,32 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
   }
 }
 
-function readResult (uri: string, { isView, definition }: ResourceRule, { headers, body }: InnerResponse, settings: Settings): ReadResult {
+function readResult (uri: string, { isView, definition }: ResourceRule, response: InnerResponse, settings: Settings): ReadResult {
+  const { headers, body } = response
   const sent = mediaType({ headers })
   // What a host runs as a page must be meant as one.
   if (isView && sent !== HTML) throw new ProtocolError(REFUSED, `The route of the view answered with ${sent || 'no media type'}, not ${HTML}`)
   const mimeType = isView ? definition.mimeType : sent || definition.mimeType
-  const isText = isTextual(mimeType ?? '') && (typeof body === 'string' || isUtf8(body))
+  const text = isTextual(mimeType ?? '') ? decoded(response) : undefined
   return {
-    contents: [{ uri, ...mimeType && { mimeType }, ...isView && definition._meta && { _meta: definition._meta }, ...isText ? { text: String(body) } : { blob: Buffer.from(body as string).toString('base64') } }],
-    ...cacheHints(String(headers['cache-control'] ?? ''), settings)
+    contents: [{ uri, ...mimeType && { mimeType }, ...isView && definition._meta && { _meta: definition._meta }, ...text !== undefined ? { text } : { blob: Buffer.from(body as string).toString('base64') } }],
+    ...cacheHints(headers, settings)
   }
 }
 
-/** What the route says to HTTP caches. Only where the host lets caches share the lists may they share what these name. */
-function cacheHints (control: string, { cacheScope }: Pick<Settings, 'cacheScope'>): Pick<ReadResult, 'ttlMs' | 'cacheScope'> {
-  const directives = control.toLowerCase().split(',').map((part) => part.trim())
+/** Headers of which every reader of a resource sends the same, or that change nothing but the transfer. */
+const SAME_FOR_ALL = new Set(['accept', 'accept-encoding', 'origin', ''])
+
+/**
+ * What the route says to HTTP caches. Only where the host lets caches share the lists may they share what these name, and never
+ * what sets a cookie or differs by another header of the request: clients cannot tell for whom it is.
+ */
+function cacheHints ({ vary, 'cache-control': control, 'set-cookie': cookie }: InnerResponse['headers'], { cacheScope }: Pick<Settings, 'cacheScope'>): Pick<ReadResult, 'ttlMs' | 'cacheScope'> {
+  const isForAll = cookie === undefined && String(vary ?? '').toLowerCase().split(',').every((name) => SAME_FOR_ALL.has(name.trim()))
+  const directives = String(control ?? '').toLowerCase().split(',').map((part) => part.trim())
   const seconds = directives.map((part) => /^max-age="?(\d{1,9})"?$/.exec(part)?.[1]).find((age) => age !== undefined)
   // The careful one of two that contradict each other counts, and one for some headers only, as in private="set-cookie", for all.
   const says = (name: string): boolean => directives.some((part) => part === name || part.startsWith(`${name}=`))
   const isKept = !says('no-store') && !says('no-cache')
-  return { ttlMs: isKept ? Number(seconds ?? 0) * 1000 : 0, cacheScope: cacheScope === 'public' && says('public') && !says('private') ? 'public' : 'private' }
+  return { ttlMs: isKept ? Number(seconds ?? 0) * 1000 : 0, cacheScope: cacheScope === 'public' && isForAll && says('public') && !says('private') ? 'public' : 'private' }
 }

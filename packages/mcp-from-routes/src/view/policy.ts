@@ -31,6 +31,8 @@ const DOMAINS: readonly string[] = ['connectDomains', 'resourceDomains', 'frameD
 const PERMISSIONS: readonly string[] = ['camera', 'microphone', 'geolocation', 'clipboardWrite']
 /** Anything else would end the directive of a policy in which a host writes it, or admit more than one site. */
 const ORIGIN = /^(?:(?:https|wss):\/\/(?:\*\.(?=[^.]+\.))?[a-z0-9-]+(?:\.[a-z0-9-]+)*|(?:http|ws):\/\/(?:localhost|127\.0\.0\.1))(?::\d{1,5})?$/
+/** Hosts name it with or without the scheme. */
+const DOMAIN = /^(?:https:\/\/)?[a-z0-9-]+(?:\.[a-z0-9-]+)+$/
 
 type Check = (holds: boolean, problem: string) => void
 
@@ -50,14 +52,14 @@ function checkPolicy (check: Check, ui: unknown): void {
     check(unknown === undefined, `${path}.${unknown} is unknown. Known: ${names.join(', ')}`)
     return value as Record<string, unknown>
   }
-  const { csp = {}, permissions = {}, domain = '-', prefersBorder = true } = known(ui, 'resource.ui', ['csp', 'permissions', 'domain', 'prefersBorder'])
+  const { csp = {}, permissions = {}, domain = 'a.example', prefersBorder = true } = known(ui, 'resource.ui', ['csp', 'permissions', 'domain', 'prefersBorder'])
   for (const [name, domains] of Object.entries(known(csp, 'resource.ui.csp', DOMAINS))) {
     check(Array.isArray(domains), `resource.ui.csp.${name} must be an array of origins`)
     const wrong = (domains as unknown[]).find((origin) => typeof origin !== 'string' || !ORIGIN.test(origin))
     check(wrong === undefined, `resource.ui.csp.${name} has ${JSON.stringify(wrong)}, which is no origin such as https://cdn.example.com or https://*.example.com`)
   }
   for (const [name, value] of Object.entries(known(permissions, 'resource.ui.permissions', PERMISSIONS))) check(isObject(value) && Object.keys(value).length === 0, `resource.ui.permissions.${name} must be {}`)
-  check(typeof domain === 'string' && domain !== '', 'resource.ui.domain must be a non-empty string')
+  check(typeof domain === 'string' && DOMAIN.test(domain), 'resource.ui.domain must be a host such as shop.hosts.example, or its https origin')
   check(typeof prefersBorder === 'boolean', 'resource.ui.prefersBorder must be true or false')
 }
 
