@@ -55,7 +55,7 @@ async function countKeys (): Promise<void> {
   await lastUsed.flush()
   const written = held()
   const accepted = acceptedKeys()
-  for (const id of ids) accepted.remember(id)
+  for (const id of ids) accepted.remember(id, { keyId: 'key', shopId: 'shop' })
   const all = held()
   console.log(`${KEYS} keys that were all used within a minute, from one address each:`)
   print('when each was last used, until the next minute', written - before, KEYS)
@@ -63,7 +63,7 @@ async function countKeys (): Promise<void> {
   print('that it was accepted lately: the last 20,000 are kept', all - written, 20_000)
   // Both are reachable until here.
   lastUsed.touch(ids[0]!, undefined)
-  await accepted.knows(ids[0]!)
+  await accepted.find(ids[0]!)
 }
 
 async function callServer (url: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import dualAuth from 'dual-auth'
-import Fastify, { type FastifyInstance, type FastifyServerOptions, type RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController, type RouteOptions } from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
 import oauthDiscoveryShim from 'oauth-discovery-shim'
 import payReconcile from 'pay-reconcile'
@@ -28,8 +28,10 @@ import { confirmationOptions } from './operations/confirmations.ts'
 import { health } from './operations/health.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
 import { countAuthentication, countJobFailures, countQuotas, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics, startToolCounts } from './operations/metrics.ts'
+import { databaseLog } from './operations/outages.ts'
 import { openRateLimits } from './operations/rate-limit.ts'
 import { openRedis } from './operations/redis.ts'
+import { logRequests, noteToolCall } from './operations/request-log.ts'
 import { drainable } from './operations/shutdown.ts'
 import { storedSecrets } from './operations/stored-secrets.ts'
 import type { Tracing } from './operations/tracing.ts'
@@ -85,6 +87,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   const trustProxy = trustedProxies(config.TRUST_PROXY)
   const app = Fastify({
     logger: typeof logger === 'object' ? { ...loggerOptions(config), ...logger } : logger,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIdOf,
     trustProxy,
     routerOptions: { ignoreTrailingSlash: true },
@@ -96,11 +99,12 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
     frameworkErrors: sendProblem,
     clientErrorHandler: answerClientError
   })
-  database.logTo(app.log)
+  database.logTo(databaseLog(app.log))
   const redis = config.REDIS_URL === undefined ? undefined : await openRedis(config.REDIS_URL, app.log)
   const metrics = config.METRICS_TOKEN.length === 0 ? undefined : await openMetrics(database.knex, redis)
   app.addHook('onClose', async () => { redis?.disconnect() })
 
+  logRequests(app)
   app.addHook('onRoute', onRoute)
   tracing?.instrument(app, database)
   if (metrics !== undefined) measureRequests(app, metrics)
@@ -176,6 +180,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
       onToolCall: (event) => {
         tally.count(event)
+        noteToolCall(event)
         if (metrics !== undefined) measureToolCall(metrics, event)
       },
       ...tracing !== undefined && { telemetry: { tracer: tracing.tracer } }

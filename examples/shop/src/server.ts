@@ -1,4 +1,4 @@
-import { refuse } from './commands/refuse.ts'
+import { refuseInLog } from './commands/refuse.ts'
 import { serve } from './commands/serve.ts'
 import { settingsFromEnvironment } from './settings/settings.ts'
 import { risksIn } from './settings/risks.ts'
@@ -7,5 +7,5 @@ import { risksIn } from './settings/risks.ts'
 try {
   await serve(settingsFromEnvironment(process.env, {}, risksIn))
 } catch (error) {
-  refuse(error)
+  refuseInLog(error, process.env)
 }

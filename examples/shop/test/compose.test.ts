@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
-import { createServer, get } from 'node:http'
+import { createServer, get, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -103,6 +103,25 @@ t.test('nginx keeps asking where the replicas are', async (t) => {
   const nginx = read('nginx-replicas.compose.conf')
   t.match(nginx, /^resolver 127\.0\.0\.11 valid=\d+s;$/m)
   t.match(nginx, /^upstream shop \{\n(?: .*\n)* {2}zone shop 64k;\n(?: .*\n)* {2}server shop:8080 resolve /m)
+})
+
+t.test('nginx logs the id of a request, compresses JSON, and still compares versions of records', { skip: withoutNginx }, async (t) => {
+  const seen: IncomingHttpHeaders[] = []
+  const shop = createServer((request, response) => {
+    seen.push(request.headers)
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', etag: '"2026-01-01T00:00:00.000Z"' }).end(JSON.stringify('x'.repeat(5000)))
+  }).listen(0, '127.0.0.1')
+  await once(shop, 'listening')
+  t.teardown(() => { shop.closeAllConnections(); shop.close() })
+  const { baseUrl, lines } = await startNginx(t, [`http://127.0.0.1:${(shop.address() as AddressInfo).port}`])
+  const read = await fetch(`${baseUrl}/shops/1?canary=1`, { headers: { 'accept-encoding': 'gzip' } })
+  await read.text()
+  const etag = read.headers.get('etag')!
+  t.strictSame([read.headers.get('content-encoding'), etag], ['gzip', 'W/"2026-01-01T00:00:00.000Z"'])
+  for (const tag of [etag, '"x"', '*', '"x", W/"y"']) await (await fetch(`${baseUrl}/shops/1`, { method: 'PUT', headers: { 'if-match': tag } })).text()
+  t.strictSame(seen.map((headers) => headers['if-match']), [undefined, '"2026-01-01T00:00:00.000Z"', '"x"', '*', '"x", W/"y"'])
+  t.match(lines(), seen.map((headers, index) => ({ requestId: headers['x-request-id'], method: index === 0 ? 'GET' : 'PUT', path: '/shops/1', status: 200, upstreamStatus: '200' })))
+  t.ok(lines().every(({ requestId }) => /^[0-9a-f]{32}$/.test(String(requestId))))
 })
 
 t.test('nginx passes on what the shop takes, and nothing of the metrics, however the path is written', { skip: withoutNginx }, async (t) => {

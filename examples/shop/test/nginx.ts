@@ -27,9 +27,9 @@ export interface Passed {
  * Starts nginx with the shipped configuration, in which only the addresses are changed, and waits until it listens.
  *
  * @param replicas - the base URLs behind it
- * @returns its base URL, and what it passed on so far
+ * @returns its base URL, what it passed on so far, and the lines of its log
  */
-export async function startNginx (t: Test, replicas: readonly string[]): Promise<{ baseUrl: string, passed: () => readonly Passed[] }> {
+export async function startNginx (t: Test, replicas: readonly string[]): Promise<{ baseUrl: string, passed: () => readonly Passed[], lines: () => ReadonlyArray<Readonly<Record<string, unknown>>> }> {
   const dir = t.testdir({ temp: {} })
   const port = await freePort(0)
   let shipped = ['nginx.conf', 'nginx-replicas.conf'].map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).join('\n')
@@ -42,6 +42,7 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
     return replicas.map((url) => `${line.replace(/127\.0\.0\.1:\d+/, new URL(url).host)}\n`).join('')
   })
   exchange(/listen 8080;/, () => `listen 127.0.0.1:${port};`)
+  exchange(/access_log .*;/, () => `access_log ${join(dir, 'access.log')} passed; access_log ${join(dir, 'lines.log')} shop;`)
   const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${join(dir, 'temp', name)};`)
   writeFileSync(join(dir, 'nginx.conf'), `
     daemon off;
@@ -52,7 +53,6 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
     http {
       ${temp.join('\n')}
       log_format passed '$request_method|$status|$upstream_addr|$http_mcp_param_shop_id';
-      access_log ${join(dir, 'access.log')} passed;
       ${shipped}
     }`)
 
@@ -70,6 +70,7 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
   }
   return {
     baseUrl: `http://127.0.0.1:${port}`,
+    lines: () => readFileSync(join(dir, 'lines.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)),
     passed: () => readFileSync(join(dir, 'access.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => {
       const [method = '', status = '', upstreams = '', shop = ''] = line.split('|')
       return { method, status, upstreams: upstreams.split(', '), shop }

@@ -55,7 +55,7 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
  * Starts the server as a user does and waits until it listens. It sheds no load: other tests use the processors too.
  *
  * @param program - `server` for production, `demo/start` for the demo profile
- * @throws with what it printed, when it ends instead
+ * @throws with why it ended instead; the cause is all that it printed
  */
 export async function start (t: Test, program: 'server' | 'demo/start', settings: Record<string, string>): Promise<Running> {
   const script = fileURLToPath(new URL(`../dist/${program}.js`, import.meta.url))
@@ -72,7 +72,7 @@ export async function start (t: Test, program: 'server' | 'demo/start', settings
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)
-    ended.then(() => reject(new Error(printed)), reject)
+    ended.then(() => reject(new Error(refusalIn(printed), { cause: printed })), reject)
   })
 
   return {
@@ -85,6 +85,12 @@ export async function start (t: Test, program: 'server' | 'demo/start', settings
       return { code, signal: killedBy }
     }
   }
+}
+
+/** The reason in the last line of a log, as it is for people; else everything. */
+function refusalIn (printed: string): string {
+  const last = printed.trim().split('\n').at(-1) ?? ''
+  return last.startsWith('{"level":60') ? `${String(JSON.parse(last).msg).replace('The server cannot start: ', '')}\n` : printed
 }
 
 /** What `npm start` writes for programs. */

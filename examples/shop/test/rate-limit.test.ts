@@ -129,15 +129,17 @@ t.test('a key is known for a day after it was good, and only so many are', async
   mock.timers.enable({ apis: ['Date'] })
   t.teardown(() => { mock.timers.reset() })
   const good = acceptedKeys()
+  const holder = { keyId: 'a key', shopId: 'its shop' }
+  const knows = async (digest: string): Promise<boolean> => await good.find(digest) !== undefined
   const hours = (count: number): void => { mock.timers.tick(count * 3_600_000) }
-  good.remember('once')
-  good.remember('again')
+  good.remember('once', holder)
+  good.remember('again', holder)
   hours(20)
-  good.remember('again')
+  good.remember('again', holder)
   hours(5)
-  t.strictSame([await good.knows('once'), await good.knows('again'), await good.knows('never')], [false, true, false])
-  for (let i = 0; i < 20_000; i++) good.remember(String(i))
-  t.strictSame([await good.knows('again'), await good.knows('0'), await good.knows('19999')], [false, true, true])
+  t.strictSame([await knows('once'), await knows('again'), await knows('never')], [false, true, false])
+  for (let i = 0; i < 20_000; i++) good.remember(String(i), holder)
+  t.strictSame([await knows('again'), await knows('0'), await knows('19999')], [false, true, true])
 })
 
 t.test('a call of a tool is one call, and beyond the limit the client is told 429', async (t) => {

@@ -1,4 +1,7 @@
+import Fastify from 'fastify'
 import { remedyForPooler } from '../database/pooler.ts'
+import { loggerOptions } from '../operations/logging.ts'
+import { placeOf } from '../operations/outages.ts'
 
 /** Prints why the program cannot start, and exits. */
 export function refuse (error: unknown): never {
@@ -13,4 +16,16 @@ export function reasonOf (error: unknown): string {
   // Node has no message for a host that responds on none of its addresses.
   if (code === undefined) return stack
   return [message || `Cannot connect: ${code}`, remedyForPooler({ message })].filter(Boolean).join('. ')
+}
+
+/** Logs in one line why the server cannot start, and exits. The line has no credentials, and a stack only if it is a bug. */
+export function refuseInLog (error: unknown, environment: NodeJS.ProcessEnv): never {
+  const { API_KEY_MARKER: marker = 'shop', DATABASE_URL: url = '' } = environment
+  // Its logger; the app itself may be what could not be built.
+  const { log } = Fastify({ logger: loggerOptions({ LOG_LEVEL: 'info', API_KEY_MARKER: marker }) })
+  const { code, syscall, address, port, severity } = error as { code?: string, syscall?: string, address?: string, port?: number, severity?: string }
+  const place = syscall === 'listen' ? { setting: 'PORT', host: `${address}:${port}` } : severity !== undefined ? placeOf('database', { DATABASE_URL: url }) : {}
+  if (code === undefined) log.fatal({ err: error }, 'The server cannot start')
+  else log.fatal({ code, ...place }, `The server cannot start: ${reasonOf(error)}`)
+  process.exit(1)
 }

@@ -9,7 +9,6 @@ import { openTracing, wantsTraces } from '../operations/tracing.ts'
 import type { Settings } from '../settings/settings.ts'
 import { setQuota } from '../shops/quota.ts'
 import { makeAdmins } from '../users/repository.ts'
-import { reasonOf } from './refuse.ts'
 
 /** How long requests in flight may take to finish at shutdown, in milliseconds. */
 const GRACE = 10_000
@@ -17,20 +16,18 @@ const GRACE = 10_000
 /** How long closing may take after that, in milliseconds. */
 const CLOSE = 5000
 
-/** Between two tries to reach the database, in milliseconds, and every how many tries this is logged. */
+/** Between two tries to reach the database, in milliseconds. */
 const RETRY = 1000
-const LOG_EVERY = 30
 
 /** Waits for a database that starts later than the server: a supervisor would only start it again. */
 async function untilReachable (log: FastifyBaseLogger, look: () => Promise<void>): Promise<void> {
-  for (let tries = 0; ; tries++) {
+  for (;;) {
     try {
       await look()
       return
     } catch (error) {
       if (!isUnavailable(error as Error)) throw error
-      const { code, message } = error as { code?: string, message: string }
-      if (tries % LOG_EVERY === 0) log.warn(`The server waits for its database: ${code === undefined ? message : reasonOf(error)}`)
+      log.warn({ err: error, needed: 'database' }, 'The server waits for its database')
       await sleep(RETRY)
     }
   }
@@ -65,6 +62,7 @@ export async function serve (config: Settings, prepare: (database: Database) => 
       await app.close()
       await database.close()
       await tracing?.close()
+      app.log.info('The server has stopped')
     })
     return app
   } catch (error) {

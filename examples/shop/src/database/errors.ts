@@ -70,6 +70,14 @@ export function isDiskFull ({ code }: DatabaseError): boolean {
   return code === '53100'
 }
 
+/** The same without what is about one statement or transaction. */
+const AWAY = /^(57P0[123]|53...|25006|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
+
+/** Whether no statement works at the moment. */
+export function isAway (error: DatabaseError): boolean {
+  return AWAY.test(error.code ?? '') || error instanceof knex.KnexTimeoutError || BROKEN.test(error.message ?? '')
+}
+
 /** Whether the database may answer later: it is away, starts, or has no room for this. */
 export function isUnavailable (error: DatabaseError): boolean {
   return PASSING.test(error.code ?? '') || error instanceof knex.KnexTimeoutError ||

@@ -6,6 +6,7 @@ import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type R
 import { errorFromDatabase } from '../database/errors.ts'
 import { type FieldError, type ImportError, invalid, type PreconditionError, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
+import { isInner } from './inner-request.ts'
 
 /** The body of every error response. */
 export const Problem = Type.Object({
@@ -65,7 +66,10 @@ export function answerProblems (app: FastifyInstance): void {
 /** Sends an error as a {@link Problem}, also one of the framework before a route is found, such as a malformed URL. */
 export function sendProblem (error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, headers, body } = problemFromError(error, request.id)
-  request.log[statusCode < 500 ? 'info' : 'error']({ err: error }, excerpt(error.message, LONGEST_MESSAGE))
+  if (statusCode >= 500) request.log.error({ err: error }, body.message)
+  // The line of the request has the code. What no route was looked for has no such line.
+  else if (request.told || isInner(request)) request.log.debug({ err: error }, body.message)
+  else request.log.info({ status: statusCode, code: error.code }, 'request')
   // An existing Retry-After is more precise.
   return reply.code(statusCode).header('cache-control', 'no-store').headers(reply.hasHeader('retry-after') ? {} : headers).send(body)
 }
@@ -76,7 +80,7 @@ export function answerClientError (this: FastifyInstance, error: ConnectionError
   const problem = clientErrors[error.code] ?? new SHOP_MALFORMED_REQUEST()
   const { statusCode, body } = problemFromError(problem, '')
   const text = JSON.stringify(body)
-  this.log.info({ err: error }, problem.message)
+  this.log.info({ status: statusCode, code: error.code }, problem.message)
   if (socket.writable) {
     socket.write(`HTTP/1.1 ${statusCode} ${body.error}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
       `Content-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`)

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis'
+import type { Holder } from './request-log.ts'
 
 /** How long an accepted key is remembered, in milliseconds. */
 const KEPT = 86_400_000
@@ -10,31 +11,36 @@ const NAME = 'shop:good:'
 
 /** The API keys that were accepted in the last 24 hours, by their digests. */
 export interface AcceptedKeys {
-  readonly remember: (digest: string) => void
-  readonly knows: (digest: string) => Promise<boolean>
+  readonly remember: (digest: string, holder: Holder) => void
+  /** @returns undefined if the key was not accepted; its holder, who is not known of keys that an older version accepted */
+  readonly find: (digest: string) => Promise<Partial<Holder> | undefined>
 }
 
 /** @param redis - shares them with other replicas */
 export function acceptedKeys (redis?: Redis): AcceptedKeys {
-  const knownUntil = new Map<string, number>()
+  const known = new Map<string, Holder & { readonly until: number }>()
 
-  function keep (digest: string): void {
+  function keep (digest: string, { keyId, shopId }: Holder): void {
     // Moved to the end, so that the first one is the oldest.
-    knownUntil.delete(digest)
-    knownUntil.set(digest, Date.now() + KEPT)
-    if (knownUntil.size > MOST) knownUntil.delete(knownUntil.keys().next().value!)
+    known.delete(digest)
+    known.set(digest, { keyId, shopId, until: Date.now() + KEPT })
+    if (known.size > MOST) known.delete(known.keys().next().value!)
   }
 
   return {
-    remember (digest) {
+    remember (digest, holder) {
       // Keys are used often: renewing after half of the time is enough.
-      if ((knownUntil.get(digest) ?? 0) > Date.now() + KEPT / 2) return
-      keep(digest)
-      redis?.set(NAME + digest, 1, 'PX', KEPT).catch(() => {})
+      if ((known.get(digest)?.until ?? 0) > Date.now() + KEPT / 2) return
+      keep(digest, holder)
+      redis?.set(NAME + digest, `${holder.keyId} ${holder.shopId}`, 'PX', KEPT).catch(() => {})
     },
-    async knows (digest) {
-      if ((knownUntil.get(digest) ?? 0) > Date.now()) return true
-      return await redis?.exists(NAME + digest).catch(() => 0) === 1
+    async find (digest) {
+      const own = known.get(digest)
+      if (own !== undefined && own.until > Date.now()) return own
+      const shared = await redis?.get(NAME + digest).catch(() => null) ?? undefined
+      const [keyId, shopId] = shared?.split(' ') ?? []
+      if (keyId === undefined) return undefined
+      return shopId === undefined ? {} : { keyId, shopId }
     }
   }
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { callerAddress } from '../http/caller-address.ts'
+import type { FastifyInstance } from 'fastify'
 import { CUT, excerpt } from '../http/excerpt.ts'
 import { isInner } from '../http/inner-request.ts'
 import type { Settings } from '../settings/settings.ts'
+import { outages, type Places } from './outages.ts'
 
 /** Replaces secrets. */
 export const REDACTED = '[redacted]'
@@ -52,27 +52,28 @@ const LONGEST_STACK = 4000
 /** How deep objects are logged. */
 const DEPTH = 8
 
-/** Query parameters that are logged. Others may contain anything: names of customers, pasted keys. */
-const LEGIBLE = new Set(['skip', 'limit', 'sort', 'shop_id', 'missing_pay'])
-
 /** A valid `x-request-id`: it cannot break a log line or a header. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
  * The logger's options: it logs no credentials. Fields are redacted in the logged objects, and strings in each line as it
- * is written, so that no error or message can leak one.
+ * is written, so that no error or message can leak one. Lines about an outage are shortened.
  */
-export function loggerOptions ({ LOG_LEVEL: level, API_KEY_MARKER: marker }: Pick<Settings, 'LOG_LEVEL' | 'API_KEY_MARKER'>) {
+export function loggerOptions ({ LOG_LEVEL: level, API_KEY_MARKER: marker, ...places }: Pick<Settings, 'LOG_LEVEL' | 'API_KEY_MARKER'> & Places) {
+  const shortened = outages(places)
   return {
     level,
     formatters: { log: (fields: object) => redactedFields(fields, DEPTH) as Record<string, unknown> },
-    hooks: { streamWrite: redactor(marker) },
-    serializers: {
-      req: (request: FastifyRequest) => ({
-        method: request.method, url: excerpt(loggedUrl(request.url)), host: excerpt(request.host), remoteAddress: callerAddress(request)
-      }),
-      err: errorFields
-    }
+    hooks: {
+      streamWrite: redactor(marker),
+      logMethod (this: unknown, [first, ...rest]: unknown[], write: (...args: any[]) => void, logLevel: number) {
+        if (typeof first !== 'object' || first === null) return write.call(this, first, ...rest)
+        const fields = first instanceof Error ? { err: first } : first as Readonly<Record<string, unknown>>
+        const told = shortened(fields, logLevel)
+        if (told !== undefined) write.call(this, told === fields ? first : told, ...rest)
+      }
+    },
+    serializers: { err: errorFields }
   }
 }
 
@@ -96,17 +97,6 @@ export function redactor (marker: string): (line: string) => string {
 /** Matches the secrets in a line. */
 export function secretPattern (marker: string): RegExp {
   return new RegExp([...TEXTS, `\\b${marker}_${leastOf(20, '[\\w-]')}`].join('|'), 'gi')
-}
-
-/** The path, and those query parameters that cannot be secret. */
-export function loggedUrl (url: string): string {
-  const mark = url.indexOf('?')
-  if (mark === -1) return url
-  const query = url.slice(mark + 1).split('&').map((pair) => {
-    const [name = ''] = pair.split('=', 1)
-    return LEGIBLE.has(name) ? pair : `${name}=${REDACTED}`
-  })
-  return `${url.slice(0, mark)}?${query.join('&')}`
 }
 
 interface LoggedError {

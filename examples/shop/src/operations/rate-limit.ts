@@ -53,6 +53,12 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
     if ((error as { code?: string }).code === 'DUAL_AUTH_CREDENTIAL_INVALID' && !isInner(request)) await refused(request)
   })
 
+  /** Notes whose key it is, for the log. */
+  async function noteHolder (request: FastifyRequest): Promise<void> {
+    const { keyId, shopId } = await accepted.find(keyDigest(request)) ?? {}
+    if (request.told && keyId !== undefined && shopId !== undefined) request.told.limited = { keyId, shopId }
+  }
+
   return {
     before: async (request, reply) => {
       if (isExempt(request)) return
@@ -62,12 +68,13 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
       const [guesses, calls] = await Promise.all([refused(request, { increment: false }), key(request)])
       // Only read, not counted: the last allowed one was rejected already.
       const isLockedOut = !guesses.isAllowed && guesses.ttl > 0 && guesses.remaining === 0
-      if (isLockedOut && !await accepted.knows(keyDigest(request))) throw limited('invalid credentials', guesses.ttlInSeconds, reply)
+      if (isLockedOut && await accepted.find(keyDigest(request)) === undefined) throw limited('invalid credentials', guesses.ttlInSeconds, reply)
+      if (!calls.isAllowed && calls.isExceeded) await noteHolder(request)
       enforce(calls, 'calls with this API key', reply)
     },
     behind: async (request, reply) => {
       if (isExempt(request)) return
-      if (request.identity?.kind === 'api-key') accepted.remember(keyDigest(request))
+      if (request.identity?.kind === 'api-key') accepted.remember(keyDigest(request), request.identity)
       const kind = credentialKind(request.headers, marker)
       if (request.identity === null && kind !== 'none') enforce(await anonymous(request), 'calls', reply)
       else if (kind === 'token') enforce(await subject(request), 'calls', reply)

@@ -9,9 +9,6 @@ const LONGEST_RETRY = 5000
 const SILENCE = 5000
 const KEEP_ALIVE = 10_000
 
-/** Minimum time between two log lines about an outage, in milliseconds. */
-const LOG_EVERY = 60_000
-
 /**
  * A connection that never makes a caller wait: while Redis is down every command fails at once, and the connection
  * is retried in the background.
@@ -21,7 +18,7 @@ const LOG_EVERY = 60_000
 export async function openRedis (url: string, log: FastifyBaseLogger): Promise<Redis> {
   // Loaded here, so that a server without the setting does not load the library.
   const { Redis } = await import('ioredis')
-  let loggedAt = -Infinity
+  let isAway = false
   const redis = new Redis(url, {
     connectTimeout: 2000,
     commandTimeout: ANSWER,
@@ -32,13 +29,12 @@ export async function openRedis (url: string, log: FastifyBaseLogger): Promise<R
     retryStrategy: (attempt) => Math.min(attempt * 200, LONGEST_RETRY)
   })
   redis.on('error', (err) => {
-    if (performance.now() - loggedAt < LOG_EVERY) return
-    loggedAt = performance.now()
-    log.error({ err }, 'Redis cannot be reached: calls are not rate limited until it is back')
+    isAway = true
+    log.error({ err, needed: 'redis' }, 'Redis cannot be reached: calls are not rate limited until it is back')
   })
   redis.on('ready', () => {
-    if (loggedAt !== -Infinity) log.info('Redis is back: calls are rate limited again')
-    loggedAt = -Infinity
+    if (isAway) log.info('Redis is back: calls are rate limited again')
+    isAway = false
   })
   return redis
 }

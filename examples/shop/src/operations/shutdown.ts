@@ -69,13 +69,16 @@ export function drainable (app: FastifyInstance): void {
     get stage () { return stage },
     async drain (delay: number, grace: number) {
       stage = 'leaving'
+      app.log.info(`The server is about to stop: /readyz returns 503, and everything else works for ${delay / 1000} s more`)
       await sleep(delay)
       stage = 'closing'
+      app.log.info({ calls: inFlight.size, connections }, 'The server accepts no more connections')
       for (const response of inFlight) endConnection(response)
       await stopListening(app.server)
       const latest = AbortSignal.timeout(grace)
       await until(() => connections === 0, AbortSignal.any([AbortSignal.timeout(delay), latest]))
       await until(() => inFlight.size === 0, latest)
+      if (inFlight.size > 0) app.log.warn({ calls: inFlight.size }, 'Calls were not answered before the server stopped')
     }
   })
 }
