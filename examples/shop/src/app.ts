@@ -12,6 +12,7 @@ import { callerOf } from './history/caller.ts'
 import { keyEvents } from './history/key-events.ts'
 import { forgetHistory } from './history/retention.ts'
 import { history } from './history/routes.ts'
+import { turns } from './history/turns.ts'
 import { warnOfUntrustedProxy } from './http/caller-address.ts'
 import { limitJson } from './http/json-bodies.ts'
 import { answerClientError, answerProblems, sendProblem } from './http/problem.ts'
@@ -27,7 +28,7 @@ import { limitConcurrency } from './operations/concurrency.ts'
 import { confirmationOptions } from './operations/confirmations.ts'
 import { health } from './operations/health.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
-import { countAuthentication, countJobFailures, countQuotas, measuredProvider, measureRequests, measureToolCall, metricsRoute, openMetrics, startToolCounts } from './operations/metrics.ts'
+import { countAuthentication, countJobFailures, countQuotas, measuredProvider, measureRequests, measureState, measureToolCall, metricsRoute, openMetrics, startToolCounts } from './operations/metrics.ts'
 import { databaseLog } from './operations/outages.ts'
 import { openRateLimits } from './operations/rate-limit.ts'
 import { openRedis } from './operations/redis.ts'
@@ -71,6 +72,9 @@ export interface AppOptions {
 
 /** Maximum size of a request body, in bytes. */
 const BODY_LIMIT = 1_048_576
+
+/** How many reverts run at a time: each has a connection to the database, and other callers need the rest of the pool. */
+const REVERTS_AT_ONCE = 3
 
 /** How long a client may take to send the headers of a request, and all of it, in milliseconds. */
 const HEADERS_TIMEOUT = 20_000
@@ -198,8 +202,10 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
   await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, hasViews, onEnd: (outcome) => metrics?.imports.inc({ outcome }), prefix: '/shops/:shop_id/imports' })
-  await app.register(history, { knex: database.knex, prefix: '/shops/:shop_id/history' })
+  const reverts = turns({ atOnce: REVERTS_AT_ONCE })
+  await app.register(history, { knex: database.knex, inTurn: reverts, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
+  if (metrics !== undefined) await measureState(app, metrics, config, reverts.state)
   await app.register(toolCalls, { knex: database.knex, tally })
   forgetHistory(app, database.knex, config.HISTORY_DAYS, config.FAILED_CALLS_KEPT)
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { parse } from 'yaml'
+import { TOOLS_VERSION } from '../src/operations/version.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { finds, promtool, samplesOf, selectorsOf, textOf, withoutPromtool } from './promtool.ts'
 
@@ -16,13 +17,15 @@ for (const mode of ['link', 'pull']) {
 }
 
 /** A replica that has just started, and what it serves to Prometheus. */
-async function started () {
-  const app = await build(t, database, idp, { settings: { METRICS_TOKEN, ...TEST_REDIS_URL !== undefined && { REDIS_URL: TEST_REDIS_URL } } })
+async function started (settings: Readonly<Record<string, string>> = {}) {
+  const app = await build(t, database, idp, { settings: { METRICS_TOKEN, ...TEST_REDIS_URL !== undefined && { REDIS_URL: TEST_REDIS_URL }, ...settings } })
   return { app, scrape: async () => (await app.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })).body }
 }
 
 const { app, scrape } = await started()
-const first = samplesOf(await scrape())
+const text = await scrape()
+const first = samplesOf(text)
+const types = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!))
 
 interface Alert {
   readonly alert: string
@@ -102,12 +105,48 @@ t.test('the selectors of an expression are found', async (t) => {
 })
 
 const recorded = rules.flatMap(({ record }) => record ?? [])
+const { panels } = JSON.parse(textOf('examples/shop/deploy/dashboard.json')) as { panels: ReadonlyArray<{ title: string, targets: ReadonlyArray<{ expr: string }> }> }
+const shown = panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ record: title, expr })))
 
-t.test('every series in the rules is served, by a replica that has just started', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
-  for (const { alert, record, expr } of rules) {
+t.test('promtool takes every expression of the dashboard', { skip: withoutPromtool }, async (t) => {
+  const dir = t.testdir({ 'rules.json': JSON.stringify({ groups: [{ name: 'dashboard', rules: shown.map(({ expr }, index) => ({ record: `shown:${index}`, expr })) }] }) })
+  t.match(promtool(['check', 'rules', `${dir}/rules.json`]), { code: 0, said: `SUCCESS: ${shown.length} rules found` })
+})
+
+t.test('the state of a replica is served: whether it is ready, its secrets, its version and what waits', async (t) => {
+  const valuesOf = (samples: typeof first, name: string): Record<string, number> => Object.fromEntries(samples.filter((sample) => sample.name === name).map(({ labels, value }) => [Object.values(labels).join(' '), value]))
+  const { app, scrape } = await started({ API_KEY_PEPPERS: `other:${'q'.repeat(32)}` })
+  const { redis, ...checks } = valuesOf(samplesOf(await scrape()), 'shop_check_ok')
+  t.strictSame(checks, { database: 1, migrations: 1, shutdown: 1, identity_provider: 1, secrets: 0 }, 'secrets are compared when a server starts')
+  t.equal(redis, TEST_REDIS_URL === undefined ? undefined : 1)
+  await app.storedSecrets.compare().catch(() => {})
+  const after = samplesOf(await scrape())
+  t.strictSame(valuesOf(after, 'shop_ready'), { '': 1 })
+  t.strictSame(valuesOf(after, 'shop_reverts'), { running: 0, waiting: 0 })
+  t.match(valuesOf(after, 'shop_build_info'), { [`${TOOLS_VERSION} ${process.version}`]: 1 })
+
+  const digests = (samples: typeof first): Record<string, string> => Object.fromEntries(samples.filter(({ name }) => name === 'shop_secrets_info').map(({ labels }) => [labels['setting']!, labels['digest']!]))
+  const [one, other] = [digests(first), digests(after)]
+  t.match(one['API_KEY_PEPPERS'], /^[0-9a-f]{8}$/)
+  t.not(one['API_KEY_PEPPERS'], other['API_KEY_PEPPERS'])
+  t.equal(one['PAY_KEY_SECRETS'], other['PAY_KEY_SECRETS'])
+
+  t.strictSame(valuesOf(after, 'shop_import_wait_seconds'), { '': 0 })
+  const [{ id }] = await database.knex('imports').insert({ shop_id: shop, actor: '{}', status: 'pending', total: 1, updated_at: database.knex.raw("now() - interval '1 hour'") }).returning('id')
+  t.ok(valuesOf(samplesOf(await scrape()), 'shop_import_wait_seconds')['']! >= 3600)
+  await database.knex('imports').where({ id }).delete()
+
+  await app.shutdown.drain(0, 0)
+  t.match(valuesOf(samplesOf(await scrape()), 'shop_check_ok'), { shutdown: 0 })
+  t.strictSame(valuesOf(samplesOf(await scrape()), 'shop_ready'), { '': 0 })
+})
+
+t.test('every series in the rules and on the dashboard is served, by a replica that has just started', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
+  for (const { alert, record, expr } of [...rules, ...shown] as Rule[]) {
     for (const selector of selectorsOf(expr)) {
-      // This one comes with the first run that finishes.
+      // These come with the first run that finishes, and the first call.
       if (selector.name === 'pay_reconcile_slot_timestamp_seconds' && selector.matchers.some(([, , value]) => value === 'finished')) continue
+      if (/_seconds_(?:bucket|sum|count)$/.test(selector.name) && types.has(selector.name.replace(/_(?:bucket|sum|count)$/, ''))) continue
       t.ok(recorded.includes(selector.name) || first.some((sample) => finds(selector, sample)), `${alert ?? record ?? expr}: ${JSON.stringify(selector)}`)
     }
   }

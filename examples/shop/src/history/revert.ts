@@ -12,7 +12,7 @@ import { type Changes, type Conflict, LISTED, type Reverted } from './revert-sch
 import { refuseLaterChanges } from './later.ts'
 import { revertMany } from './revert-many.ts'
 import { type Listed, type Revertible, revertibles, type StoredChange } from './revertible.ts'
-import { turns } from './turns.ts'
+import type { turns } from './turns.ts'
 
 type Outcome = Static<typeof Reverted>
 
@@ -22,9 +22,6 @@ const MAX_CHANGES = 10_000
 /** How many changes are in memory at a time, if they are no more than a portion. */
 const CHUNK = 100
 
-/** How many reverts of a process run at a time: each has a connection, and other callers need the rest of the pool. */
-const AT_ONCE = 3
-
 /** How long a revert may take, in milliseconds, since others wait for its place; and one that only tells what it would do. */
 const LONGEST = { revert: 60_000, dryRun: 20_000 }
 
@@ -33,11 +30,12 @@ const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'recor
 /**
  * Takes changes back. A change is reverted if what it changed is still as it left it; what else happened to the record
  * stays. Either everything is reverted or nothing, unless conflicts are to be skipped.
+ *
+ * @param inTurn - lets them take turns
  */
-export function reverter (knex: Knex) {
+export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
   const kinds: Readonly<Record<string, Revertible>> = revertibles(knex)
   const alike = revertMany(knex)
-  const inTurn = turns({ atOnce: AT_ONCE })
 
   /**
    * Reverts run one at a time in a shop, and one at a time of a caller; they take turns with moves and deletions of categories.

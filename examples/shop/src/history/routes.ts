@@ -12,6 +12,7 @@ import { seenBy } from './kinds.ts'
 import { reverter } from './revert.ts'
 import { changesFrom, RevertAllInput, Reverted, RevertInput, revertProblems } from './revert-schemas.ts'
 import { HistoryEntry, list } from './schemas.ts'
+import type { turns } from './turns.ts'
 import { WorkPage, WorkQuery } from './work-schemas.ts'
 import { historyVersion } from './version.ts'
 import { workOf } from './work.ts'
@@ -23,8 +24,8 @@ const ChangeParams = Type.Object({ ...ShopParams.properties, id: Uuid('The chang
  * every caller with a token who reaches the shop may make them by hand. API keys, which may be limited to some tools, do not
  * reach these routes.
  */
-export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
-  const { revertChange, revertChanges } = reverter(knex)
+export const history: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly inTurn: ReturnType<typeof turns> }> = async (app, { knex, inTurn }) => {
+  const { revertChange, revertChanges } = reverter(knex, inTurn)
   app.addHook('preParsing', ShopScope.authorize(knex))
 
   app.get('/', {

@@ -15,7 +15,7 @@ interface Waiting {
  *
  * @param share - default: 1
  * @param maxWait - in milliseconds. Default: 30 seconds
- * @returns runs a work when it is its turn. `keys` name those that it takes the place of
+ * @returns runs a work when it is its turn. `keys` name those that it takes the place of. Its `state` is how many works run and wait
  * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} if too many works of one of them wait already, or its turn does not come
  */
 export function turns ({ atOnce, share = 1, maxWait = MAX_WAIT }: { readonly atOnce: number, readonly share?: number, readonly maxWait?: number }) {
@@ -63,8 +63,9 @@ export function turns ({ atOnce, share = 1, maxWait = MAX_WAIT }: { readonly atO
     })
   }
 
-  return async <Result>(keys: readonly string[], work: () => Promise<Result>): Promise<Result> => {
+  const inTurn = async <Result>(keys: readonly string[], work: () => Promise<Result>): Promise<Result> => {
     await enter(keys)
     return await work().finally(() => { leave(keys) })
   }
+  return Object.assign(inTurn, { state: () => ({ running: count, waiting: waiting.length }) })
 }

@@ -113,18 +113,26 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
 /** How many imports are looked at, should others be working at the first ones. */
 const CANDIDATES = 20
 
+/** The first unfinished import of each shop, the one that has waited longest first. */
+const FIRST_OF_SHOPS = `
+    from imports
+    where status in ('pending', 'running') and not exists (
+      select from imports earlier where earlier.shop_id = imports.shop_id and earlier.status in ('pending', 'running')
+        and (earlier.created_at, earlier.id) < (imports.created_at, imports.id)
+    )`
+
+/** How long the import whose turn it is has waited for its next step, in seconds; 0 if there is none. */
+export async function oldestTurn (knex: Knex): Promise<number> {
+  const { rows: [{ seconds }] } = await knex.raw(`select coalesce(extract(epoch from clock_timestamp() - min(updated_at)), 0)::float as seconds ${FIRST_OF_SHOPS}`)
+  return seconds
+}
+
 /**
  * Locks the import whose turn it is. The imports of a shop are applied one after another, and shops take turns. Imports
  * that another process is applying are skipped.
  */
 async function nextImport (trx: Knex.Transaction): Promise<UnfinishedImport | undefined> {
-  const { rows: candidates } = await trx.raw(`
-    select id, shop_id from imports
-    where status in ('pending', 'running') and not exists (
-      select from imports earlier where earlier.shop_id = imports.shop_id and earlier.status in ('pending', 'running')
-        and (earlier.created_at, earlier.id) < (imports.created_at, imports.id)
-    )
-    order by updated_at limit ${CANDIDATES}`)
+  const { rows: candidates } = await trx.raw(`select id, shop_id ${FIRST_OF_SHOPS} order by updated_at limit ${CANDIDATES}`)
   for (const { id, shop_id: shopId } of candidates) {
     // The shop first, as its deletion does.
     if (await trx('shops').where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue

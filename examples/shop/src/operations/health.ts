@@ -9,6 +9,13 @@ import { unsuitable } from '../database/session.ts'
 import { exempt } from './exempt.ts'
 import { redisAnswers } from './redis.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The checks of `/readyz`, and whether the server is ready. */
+    readiness (): Promise<{ readonly ready: boolean, readonly checks: Readonly<Record<string, string>> }>
+  }
+}
+
 /** Time limit of all checks together, in milliseconds. */
 const TIME_LIMIT = 2000
 
@@ -67,12 +74,16 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
       response: { 200: Readiness, 503: Readiness }
     }
   }, async (_request, reply) => {
+    const { ready, checks } = await app.readiness()
+    reply.header('cache-control', 'no-store').code(ready ? 200 : 503)
+    return { status: ready ? 'ready' as const : 'not ready' as const, checks }
+  })
+
+  app.decorate('readiness', async () => {
     if (latest === undefined || performance.now() - latest.at > KEEP) latest = { at: performance.now(), checks: check() }
     const checks: Record<string, string> = { ...await latest.checks, shutdown: app.shutdown.stage === 'serving' ? 'ok' : 'the server is about to stop' }
     const { redis: _limits, identity_provider: _people, ...needed } = checks
-    const ready = Object.values(needed).every((answer) => answer === 'ok')
-    reply.header('cache-control', 'no-store').code(ready ? 200 : 503)
-    return { status: ready ? 'ready' as const : 'not ready' as const, checks: { ...checks, ...remarks() } }
+    return { ready: Object.values(needed).every((answer) => answer === 'ok'), checks: { ...checks, ...remarks() } }
   })
 
   async function check (): Promise<Record<string, string>> {
@@ -110,3 +121,6 @@ async function isStillFull (knex: Database['knex']): Promise<boolean> {
     return isDiskFull(error as { code?: string })
   }
 }
+
+// What fastify-plugin does: the decorator is for the whole app.
+Object.assign(health, { [Symbol.for('skip-override')]: true })

@@ -11,8 +11,11 @@ import { quotaExceeded } from '../database/errors.ts'
 import { SHOP_METRICS_TOKEN } from '../errors.ts'
 import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
+import { oldestTurn } from '../imports/step.ts'
+import type { Settings } from '../settings/settings.ts'
 import { exempt } from './exempt.ts'
 import { redisAnswers } from './redis.ts'
+import { TOOLS_VERSION } from './version.ts'
 
 /** The metrics of one app. */
 export interface Metrics {
@@ -120,6 +123,15 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       else this.set(found.age)
     }
   }))
+  const turn = latest(async () => await oldestTurn(knex))
+  registry.registerMetric(new prom.Gauge({
+    name: 'shop_import_wait_seconds',
+    help: 'How long the import whose turn it is has waited for its next step: 0 if there is none',
+    registers: [],
+    async collect () { this.set((await turn())?.value ?? 0) }
+  }))
+  new prom.Gauge({ name: 'shop_build_info', help: '1: version is that of the server and its tools, node that of Node.js', labelNames: ['version', 'node'], registers })
+    .set({ version: TOOLS_VERSION, node: process.version }, 1)
   if (redis !== undefined) {
     registry.registerMetric(new prom.Gauge({
       name: 'shop_redis_up',
@@ -208,6 +220,45 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
   for (const outcome of IMPORT_ENDS) metrics.imports.inc({ outcome }, 0)
   for (const work of WORK) metrics.jobFailures.inc({ work }, 0)
   return metrics
+}
+
+/** Lists of secrets that replicas must have in common, or what one gives out another refuses. */
+const SHARED = ['API_KEY_PEPPERS', 'PAY_KEY_SECRETS', 'OAUTH_BROKER_SECRETS', 'OAUTH_BROKER_ASSERTION_KEYS'] as const
+type Shared = Pick<Settings, typeof SHARED[number]>
+
+/** Adds what the app knows of its own state. Call it once the app has these parts. */
+export async function measureState (app: FastifyInstance, { registry }: Metrics, settings: Shared, reverts: () => { readonly running: number, readonly waiting: number }): Promise<void> {
+  const { default: prom } = await import('prom-client')
+  const registers = [registry]
+  registry.registerMetric(new prom.Gauge({
+    name: 'shop_ready',
+    help: '1 while calls should be sent here, as /readyz says',
+    registers: [],
+    async collect () { this.set((await app.readiness()).ready ? 1 : 0) }
+  }))
+  registry.registerMetric(new prom.Gauge({
+    name: 'shop_check_ok',
+    help: '1 while a check of /readyz is ok. Not all of them make the server unready',
+    labelNames: ['check'],
+    registers: [],
+    async collect (this: Gauge<'check'>) {
+      for (const [check, answer] of Object.entries((await app.readiness()).checks)) this.set({ check }, answer === 'ok' ? 1 : 0)
+    }
+  }))
+  registry.registerMetric(new prom.Gauge({
+    name: 'shop_reverts',
+    help: 'Reverts of changes that run, and those that wait for their turn',
+    labelNames: ['state'],
+    registers: [],
+    collect (this: Gauge<'state'>) {
+      for (const [state, count] of Object.entries(reverts())) this.set({ state }, count)
+    }
+  }))
+  const secrets = new prom.Gauge({ name: 'shop_secrets_info', help: '1: digest is the beginning of a hash of a list of secrets, which replicas must have in common', labelNames: ['setting', 'digest'], registers })
+  for (const setting of SHARED) {
+    const list = [settings[setting] ?? []].flat().join(',')
+    if (list !== '') secrets.set({ setting, digest: digest(`${setting} ${list}`).toString('hex').slice(0, 8) }, 1)
+  }
 }
 
 /** How long a scrape waits for a value that is read, in milliseconds. */
