@@ -33,6 +33,12 @@ const usage = `Usage:
       makes the person with this subject (the sub claim) an active admin
   shop key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]
       creates an API key for a shop and prints it; it is not shown again
+  shop person export <id or subject>
+      prints everything that is stored about a person, as lines of JSON
+  shop person rename <id or subject> <name>
+      replaces the name of a person everywhere, also in the history; their next sign-in stores the name in their token
+  shop person delete <id or subject>
+      deletes a person for good; what they did stays in the history under an id that leads to nobody
   shop doctor
       checks the settings and what they point to, and the access token in SHOP_TOKEN if there is one
   shop migrate [--status]

@@ -66,7 +66,7 @@ t.test('roles and access are given and taken from the next request on', async (t
   t.equal((await cid.as('GET', '/me')).status, 200)
   await ann.as('PATCH', `/admin/users/${bob.id}`, { roles: [] })
   t.equal((await bob.as('GET', '/admin/users')).status, 403)
-  for (const [body, field] of [[{ roles: ['king'] }, 'roles/0'], [{ roles: ['admin', 'admin'] }, 'roles'], [{ active: 'no' }, 'active'], [{ name: 'x' }, 'name']] as const) {
+  for (const [body, field] of [[{ roles: ['king'] }, 'roles/0'], [{ roles: ['admin', 'admin'] }, 'roles'], [{ active: 'no' }, 'active'], [{ name: ' ' }, 'name'], [{ subject: 'x' }, 'subject']] as const) {
     t.match(await ann.as('PATCH', `/admin/users/${bob.id}`, body), { status: 422, body: { field } })
   }
 })

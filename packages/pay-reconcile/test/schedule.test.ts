@@ -43,7 +43,8 @@ t.test('a schedule that cannot be used stops startup', async t => {
   app.register(payReconcile, { accounts: knexAccountStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', schedule: { check: '0 3 * * *' } })
   await t.rejects(async () => await app.ready(), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /schedule needs runs/ })
   for (const keepScheduledRuns of [0, 36_500.5, NaN]) t.throws(() => knexRunStore(knex, { keepScheduledRuns }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /keepScheduledRuns must be/ })
-  t.doesNotThrow(() => knexRunStore(knex, { keepScheduledRuns: 36_500 }))
+  for (const keepRuns of [0, 36_500.5, NaN]) t.throws(() => knexRunStore(knex, { keepRuns }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /keepRuns must be/ })
+  t.doesNotThrow(() => knexRunStore(knex, { keepScheduledRuns: 36_500, keepRuns: 36_500 }))
 })
 
 for (const engine of engines) {
@@ -141,6 +142,10 @@ async function expiry (t: Test, { knex }: World): Promise<void> {
   await knexRunStore(knex).deleteExpired?.()
   t.equal((await knex('pay_reconcile_runs').whereNotNull('slot')).length, 0)
   t.equal((await knex('pay_reconcile_runs')).length, others)
+  await knexRunStore(knex, { keepRuns: 31 }).deleteExpired?.()
+  t.equal((await knex('pay_reconcile_runs')).length, others, 'those that somebody started, if they are young')
+  await knexRunStore(knex, { keepRuns: 30 }).deleteExpired?.()
+  t.strictSame([await knex('pay_reconcile_runs').whereNull('slot').where({ webhook: false }), await knex('pay_reconcile_items')], [[], []])
 }
 
 async function standInOf (t: Test) {

@@ -6,11 +6,12 @@ import type { Command, Outcome } from './command.ts'
 import { doctor } from './doctor.ts'
 import { keyCreate } from './key-create.ts'
 import { migrateTables } from './migrate.ts'
+import { personDelete, personExport, personRename } from './person.ts'
 import { reasonOf } from './refuse.ts'
 import { reseal } from './reseal.ts'
 import { seed } from './seed.ts'
 
-const commands: readonly Command[] = [adminAdd, keyCreate, doctor, migrateTables, reseal, seed]
+const commands: readonly Command[] = [adminAdd, keyCreate, personExport, personRename, personDelete, doctor, migrateTables, reseal, seed]
 
 /**
  * Runs one of the commands of `shop`.

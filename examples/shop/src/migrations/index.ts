@@ -30,6 +30,7 @@ import { keyCalls } from './028-key-calls.ts'
 import { oauthGrants } from './029-oauth-grants.ts'
 import { imageUrls } from './030-image-urls.ts'
 import { oauthGrantTokens } from './031-oauth-grant-tokens.ts'
+import { erasure } from './032-erasure.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -65,5 +66,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '028-key-calls': keyCalls,
   '029-oauth-grants': oauthGrants,
   '030-image-urls': imageUrls,
-  '031-oauth-grant-tokens': oauthGrantTokens
+  '031-oauth-grant-tokens': oauthGrantTokens,
+  '032-erasure': erasure
 }

@@ -22,7 +22,7 @@ export function payProvider (url: string | undefined): PayProvider {
 export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: KeyRing, config: Settings): PayReconcileOptions {
   return {
     accounts: knexAccountStore(knex, { openKey: keys.open }),
-    runs: knexRunStore(knex),
+    runs: knexRunStore(knex, { keepRuns: config.HISTORY_DAYS }),
     provider,
     authorize: requireAdmin(knex),
     actor: actorOf,

@@ -7,6 +7,7 @@ import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
+import { replaceName } from './personal-data.ts'
 import { type Changes, list, type User as UserSchema } from './user-schemas.ts'
 
 type UserRow = Static<typeof UserSchema>
@@ -44,10 +45,12 @@ export function userAdministration (knex: Knex) {
         if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
           throw conflict(user.active ? 'roles' : 'active', 'This is the last active admin')
         }
-        const names = Object.keys(changes)
+        const { name, ...others } = changes
+        const names = Object.keys(others)
         if (names.length > 0) {
           await recordChange(trx, caller, { shopId: null, recordKind: 'user', recordId: user.id, recordName: user.name, before: fieldsOf(before, names), after: fieldsOf(user, names) })
         }
+        if (name !== undefined && name !== before.name) await replaceName(trx, caller, user)
         return user
       })
     }

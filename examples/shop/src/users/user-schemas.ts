@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import { Name, Nullable, serverFields, Uuid } from '../http/schemas.ts'
 import { holding, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -8,6 +8,7 @@ const Roles = Type.Array(Role, { uniqueItems: true, maxItems: 10, description: '
 const Active = Type.Boolean({ description: 'Inactive people are rejected, even with a valid token' })
 
 export const UserChanges = Type.Object({
+  name: Type.Optional(Name),
   active: Type.Optional(Active),
   roles: Type.Optional(Roles)
 }, { additionalProperties: false })

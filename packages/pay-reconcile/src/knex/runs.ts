@@ -24,8 +24,10 @@ export interface KnexRunStoreOptions {
   readonly table?: string
   /** As for {@link knexAccountStore}; only `id` matters here. */
   readonly columns?: AccountColumnNames
-  /** For how many days a run that the schedule or a webhook started is kept, with its items. Other runs are kept until you delete them. Default 30. */
+  /** For how many days a run that the schedule or a webhook started is kept, with its items. Default 30. */
   readonly keepScheduledRuns?: number
+  /** For how many days a run that somebody started is kept, with its items. Default: until you delete it. */
+  readonly keepRuns?: number
 }
 
 /**
@@ -34,8 +36,10 @@ export interface KnexRunStoreOptions {
  * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and works
  * through a pooler that assigns connections per transaction.
  */
-export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: idColumn = 'id' } = {}, keepScheduledRuns = 30 }: KnexRunStoreOptions = {}): RunStore {
-  if (!(keepScheduledRuns > 0 && keepScheduledRuns <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION('keepScheduledRuns must be a number of days greater than 0 and at most 36500')
+export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: idColumn = 'id' } = {}, keepScheduledRuns = 30, keepRuns }: KnexRunStoreOptions = {}): RunStore {
+  for (const [name, days = 1] of Object.entries({ keepScheduledRuns, keepRuns })) {
+    if (!(days > 0 && days <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION(`${name} must be a number of days greater than 0 and at most 36500`)
+  }
   demandPostgres(knex)
   /**
    * Ends the parts of cancelled runs that no process works on, and the runs whose last part has ended. Their targets, which
@@ -204,6 +208,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
 
     async deleteExpired () {
       await execute(knex, knex.raw("delete from pay_reconcile_runs where (slot is not null or webhook) and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns]))
+      if (keepRuns !== undefined) await execute(knex, knex.raw("delete from pay_reconcile_runs where slot is null and not webhook and finished_at < now() - ? * interval '1 day'", [keepRuns]))
       await execute(knex, knex.raw("delete from pay_reconcile_deliveries where at < now() - interval '1 hour'"))
     },
 
