@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { type Database, openPostgres } from '../src/database/index.ts'
-import { namedStatement, type StatementOptions } from '../src/database/named-statement.ts'
+import { namedStatement, namedStatements, type StatementOptions } from '../src/database/named-statement.ts'
+import type { ListQuery } from '../src/lists/list.ts'
+import { pageOf } from '../src/lists/page.ts'
 import { createDatabase, openEmptyDatabase, TEST_DATABASE_URL } from './build.ts'
 
 const skip = TEST_DATABASE_URL === undefined && 'TEST_DATABASE_URL is not set: the embedded engine ignores names'
@@ -47,6 +49,20 @@ t.test('a connection prepares the statement once, under a name that means one te
   t.match(names[0], /^shop_[0-9a-f]{16}$/)
   await namedStatement(knex, `${SQL} and name > ''`)(['a'])
   t.equal((await prepared()).length, 2)
+})
+
+t.test('pages without a filter are planned once in a connection, and a connection keeps a few plans only', { skip }, async (t) => {
+  const { knex, prepared } = await onServer(t)
+  const named = namedStatements<Record<string, unknown>>(knex)
+  const page = async (query: Partial<ListQuery>) => (await pageOf<{ id: string }>(knex, knex('things'), { filters: {}, nullable: ['name'], named }, { skip: 0, limit: 10, sort: 'id', ...query })).rows.map(({ id }) => id)
+  for (let i = 0; i < 8; i++) t.strictSame(await page({ sort: '-name' }), ['b', 'a'])
+  t.equal((await prepared()).length, 1)
+  t.strictSame(await page({ limit: 3 }), ['a', 'b'], 'limits without number would be plans without number')
+  t.strictSame(await page({ skip: 1 }), ['b'])
+  t.equal((await prepared()).length, 1)
+  for (let i = 0; i < 30; i++) await named(`${SQL} and ${i} = ${i}`, ['a'])
+  t.equal((await prepared()).length, 20)
+  t.strictSame(await page({}), ['a', 'b'])
 })
 
 t.test('calls that meet a connection without the statement succeed, and use no name from then on', { skip }, async (t) => {

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 /** Of a database: whether its statements may have names. */
 export interface StatementOptions {
   /**
-   * Whether statements that look rows up by their keys have names, so that each connection plans them once. A pooler in
+   * Whether statements that look rows up by their keys, and those of pages without a filter, have names, so that each connection plans them once. A pooler in
    * transaction mode may not support names: PgBouncer does since 1.21, with `max_prepared_statements` above 0.
    *
    * @default true
@@ -23,37 +23,51 @@ const UNSUPPORTED = /^(26000|42P05)$/
 /** A table has other columns than when the statement was planned: it needs another name to be planned again. */
 const CHANGED = '0A000'
 
+/** How many statements of one table have names: the plan of one takes 160 kB in each connection. */
+const MAX_NAMES = 20
+
+type Bindings = ReadonlyArray<string | number | null>
+
 /**
- * A statement with a name, which each connection plans once, until its tables are analyzed. It is for look-ups by key: one
- * plan serves all values. PostgreSQL takes as long to plan such a statement as to run it.
+ * Runs statements with names, which each connection plans once, until their tables are analyzed. They are for statements whose
+ * plan serves all values: PostgreSQL takes as long to plan a look-up by key as to run it, and three times as long for a page.
  *
- * In a transaction it has no name, since a failure because of the name would end the transaction; elsewhere it is
+ * In a transaction they have no name, since a failure because of the name would end the transaction; elsewhere they are
  * then repeated without.
  *
- * @param sql - with `?` for its bindings
- * @returns runs it, on the pool or in a transaction
+ * @returns runs SQL with `?` for its bindings, on the pool or in a transaction
  */
-export function namedStatement<Row> (knex: Knex, sql: string): (bindings: ReadonlyArray<string | null>, on?: Knex) => Promise<readonly Row[]> {
+export function namedStatements<Row> (knex: Knex): (sql: string, bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
   let isNamed = mayName(knex)
-  let changes = 0
+  const names = new Map<string, { name: string, changes: number }>()
 
-  // A pooler's connection may know a statement of another version of this program: a name must mean one text only.
-  const nameAfter = (changes: number): string => `shop_${createHash('sha256').update(`${changes} ${sql}`).digest('hex').slice(0, 16)}`
-  let name = nameAfter(changes)
+  /** A pooler's connection may know a statement of another version of this program: a name must mean one text only. */
+  function rename (sql: string, changes: number): string {
+    const name = `shop_${createHash('sha256').update(`${changes} ${sql}`).digest('hex').slice(0, 16)}`
+    names.set(sql, { name, changes })
+    return name
+  }
 
-  return async (bindings, on = knex) => {
-    const run = async (options: object): Promise<readonly Row[]> => (await on.raw<{ rows: readonly Row[] }>(sql, bindings).options(options)).rows
-    if (!isNamed || on.isTransaction === true) return await run({})
-    const used = name
+  return async (sql, bindings, on = knex) => {
+    const run = async (options: object): Promise<readonly Row[]> => (await on.raw<{ rows: readonly Row[] }>(sql, bindings as Knex.RawBinding[]).options(options)).rows
+    if (!isNamed || on.isTransaction === true || (names.size >= MAX_NAMES && !names.has(sql))) return await run({})
+    const name = names.get(sql)?.name ?? rename(sql, 0)
     try {
-      return await run({ name: used })
+      return await run({ name })
     } catch (error) {
       const { code = '' } = error as { code?: string }
+      const known = names.get(sql)!
       // Other calls may have failed for the same reason.
-      if (code === CHANGED && used === name) name = nameAfter(++changes)
+      if (code === CHANGED && known.name === name) rename(sql, known.changes + 1)
       else if (UNSUPPORTED.test(code)) isNamed = false
       else if (code !== CHANGED) throw error
       return await run({})
     }
   }
+}
+
+/** One statement of {@link namedStatements}. */
+export function namedStatement<Row> (knex: Knex, sql: string): (bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
+  const run = namedStatements<Row>(knex)
+  return async (bindings, on) => await run(sql, bindings, on)
 }

@@ -1,12 +1,16 @@
 import type { Knex } from 'knex'
 import type { Counts } from './counts.ts'
+import type { namedStatements } from '../database/named-statement.ts'
 import { cursorFromPlace, MAX_CURSOR, type Place, placeFromCursor, wrongCursor } from './cursor.ts'
 import { narrow } from './filters.ts'
 import { cursorScope, type ListQuery, type ListRules, type Page } from './list.ts'
-import { idAnd, idsAfter, idsFrom, type Order, orderFromSort } from './page-ids.ts'
+import { idAnd, idsAfter, idsFrom, LITERAL, type Order, orderFromSort } from './page-ids.ts'
 
 /** Maximum size of a page, in bytes of JSON: it is in memory several times, and other callers wait while it is serialized. */
 export const MAX_PAGE_BYTES = 262_144
+
+/** The limits with which a page without a filter and a `skip` has a name: the plan depends on the limit. */
+const NAMED_LIMITS = [10, 25, 50, 100, 200]
 
 /** The properties of a list. */
 interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
@@ -14,6 +18,8 @@ interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly sized?: boolean
   /** Counts the rows, which are all of this shop. Default: the rows are read. */
   readonly counted?: { readonly by: Counts, readonly shopId: string }
+  /** Runs statements by their names. Default: they have none. */
+  readonly named?: ReturnType<typeof namedStatements<Record<string, unknown>>>
 }
 
 /**
@@ -25,7 +31,7 @@ interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
  * @throws {@link SHOP_INVALID} about `after`
  */
 export async function pageOf<Row> (
-  knex: Knex, all: Knex.QueryBuilder, { filters, nullable, sized = false, counted }: Source, query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
+  knex: Knex, all: Knex.QueryBuilder, { filters, nullable, sized = false, counted, named }: Source, query: ListQuery, fields: ReadonlyArray<string | Knex.Raw> = ['item.*']
 ): Promise<Page<Row>> {
   const { skip, limit, filter, after } = query
   const narrowing = filter !== undefined && Object.keys(filter).length > 0 ? filter : undefined
@@ -44,10 +50,12 @@ export async function pageOf<Row> (
 
   // One more than the page has: it says that there is a next page.
   const ids = place === undefined ? idsFrom(knex, found, order, skip, limit + 1, narrowing === undefined) : idsAfter(knex, found, order, place, limit + 1)
-  const rows = all.clone().whereIn('id', knex.select('id').from(knex.select('id').from('page').limit(limit).as('shown')))
-  const read: Array<Record<string, unknown>> = await answered(place, few.with('total', total as Knex.QueryBuilder).withMaterialized('page', ids)
+  const rows = all.clone().whereIn('id', knex.select('id').from(knex.select('id').from('page').limit(limit, LITERAL).as('shown')))
+  const statement = few.with('total', total as Knex.QueryBuilder).withMaterialized('page', ids)
     .select([...fields, 'item.id as found_id', knex.raw(`left(item.??::text, ${MAX_CURSOR}) as found_value`, [column]), 'total.*', knex.raw('(select count(*) from page) as found_count')])
-    .from('total').leftJoin((sized ? fitting(knex, rows, order) : rows.select('*')).as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` }))))
+    .from('total').leftJoin((sized ? fitting(knex, rows, order) : rows.select('*')).as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` })))
+  const isNamed = narrowing === undefined && skip === 0 && NAMED_LIMITS.includes(limit)
+  const read: ReadonlyArray<Record<string, unknown>> = await answered<ReadonlyArray<Record<string, unknown>>>(place, named && isNamed ? named(...textOf(statement)) : statement)
 
   const [{ matching_count: count, matching_state: state, matching_of: length, found_count: seen }] = read as [Record<string, number | string | undefined>]
   if (counted !== undefined) counted.by.remember(counted.shopId, narrowing, { state: state as string, count: Number(count), length: Number(length) })
@@ -90,6 +98,11 @@ function fitting (knex: Knex, rows: Knex.QueryBuilder, order: Order): Knex.Query
   const running = knex.raw(`sum(bytes) over (order by ${terms.join(', ')}) as bytes_so_far`, order.map(({ column }) => column))
   const measured = rows.select('*', running)
   return knex.select('*').from(measured.as('measured')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
+}
+
+function textOf (query: Knex.QueryBuilder): [sql: string, bindings: string[]] {
+  const { sql, bindings } = query.toSQL()
+  return [sql, bindings as string[]]
 }
 
 /** A cursor that somebody has made up can have a value that its field cannot have. */

@@ -106,7 +106,7 @@ const Schema = Type.Object({
   PAY_WEBHOOKS_ENABLED: Type.Boolean({ default: false, description: 'Accepts events of the payment provider at /admin/accounts/webhooks/:shop_id, authenticated by signature instead of a token. Each shop needs a signing secret' }),
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://', description: 'URL of a PostgreSQL database, version 15 or later; default: an embedded database in DATA_DIR' })),
   PGPASSWORD: Type.Optional(Type.String({ description: 'Password of the database; only used if DATABASE_URL has none' })),
-  DATABASE_NAMED_STATEMENTS: Type.Boolean({ default: true, description: 'Plans look-ups by key once per connection; set false behind a pooler in transaction mode that does not support named statements, such as PgBouncer before 1.21' }),
+  DATABASE_NAMED_STATEMENTS: Type.Boolean({ default: true, description: 'Plans look-ups by key and pages without a filter once per connection; set false behind a pooler in transaction mode that does not support named statements, such as PgBouncer before 1.21' }),
   DATA_DIR: Type.String({ default: '.data', minLength: 1, description: 'Directory of the embedded database; relative paths start at the root of the repository' }),
   MIGRATE_ON_START: Type.Boolean({ default: true, description: 'Runs pending migrations at startup' }),
   LOG_LEVEL: Type.Unsafe<'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'>({

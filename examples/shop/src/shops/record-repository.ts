@@ -1,6 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { namedStatement } from '../database/named-statement.ts'
+import { namedStatement, namedStatements } from '../database/named-statement.ts'
 import { tried } from '../database/tried.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
@@ -71,6 +71,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
   const counts = createCounts(knex, table)
+  const named = namedStatements<Record<string, unknown>>(knex)
   const byId = namedStatement<Row>(knex, `select ${fields.join(', ')} from "${table}" as item where shop_id = ? and id = ?`)
 
   /** The facts that are in the row itself: all that a statement on the row can change. */
@@ -137,7 +138,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
-      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable, sized: true, counted: { by: counts, shopId: shop.id } }, query, fields)
+      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable, sized: true, counted: { by: counts, shopId: shop.id }, named }, query, fields)
     },
 
     get,
