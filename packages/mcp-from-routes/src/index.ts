@@ -117,11 +117,13 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   shareRequestIds(app)
   warnIfUnlimited(app)
   const sealer = sealerFrom(settings)
-  const { observed, refused } = observerFrom(settings.telemetry)
+  const { observed, refused, looked, message: observe } = observerFrom(settings.telemetry)
   const shared: Shared = {
     call: toolCaller(app, settings, sealer, () => rules, observed),
     read: resourceReader(app, settings, maxParamLengthOf(app)),
     refused,
+    looked,
+    observe,
     verifyState: sealer.verify,
     rules: () => rules,
     sealer: taskSealer(settings),

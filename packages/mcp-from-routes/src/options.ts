@@ -149,7 +149,7 @@ export interface McpFromRoutesOptions {
    */
   readonly onToolCall?: (event: ToolCallEvent) => void | Promise<void>
   /**
-   * Spans and durations of tool calls, by the semantic conventions of OpenTelemetry for MCP:
+   * Spans and durations of tool calls and other messages, by the semantic conventions of OpenTelemetry for MCP:
    * `{ tracer: trace.getTracer('notes'), meter: metrics.getMeter('notes') }`. Default is none.
    */
   readonly telemetry?: Telemetry

@@ -154,3 +154,54 @@ t.test('without an SDK of OpenTelemetry, calls are what they are without telemet
   const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_note', arguments: { id: '1' }, _meta: { traceparent: TRACEPARENT, tracestate: 'a=b' } } })
   t.match(body, { result: { structuredContent: { id: '1', traceparent: TRACEPARENT, tracestate: 'a=b' } } })
 })
+
+t.test('every other message is a span and a measurement of its method', async (t) => {
+  const exporter = new InMemorySpanExporter()
+  const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
+  provider.register()
+  const reader = new Reader()
+  const meters = new MeterProvider({ readers: [reader] })
+  t.teardown(unregister)
+  const { url } = await listen(t, (app) => {
+    routes(app)
+    app.get<{ Params: { id: string } }>('/files/:id', {
+      schema: { operationId: 'file', description: 'F.', tags: ['mcp-resource'], params: id }, config: { mcp: { resource: { uri: 'shop://files/{id}', name: 'file' } } }
+    }, async ({ params }, reply) => {
+      if (params.id === 'private') return reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'who?' })
+      provider.getTracer('route').startSpan('inside').end()
+      return params.id
+    })
+  }, { telemetry: { tracer: provider.getTracer('test'), meter: meters.getMeter('test') }, sets: { all: { path: '/mcp/search', search: true } } })
+  const send = async (method: string, params?: object, at = url): Promise<void> => { await post(at, { jsonrpc: '2.0', id: 3, method, ...params && { params } }, { 'mcp-protocol-version': '2025-11-25' }) }
+  const trace = { _meta: { traceparent: TRACEPARENT } }
+  const messages: ReadonlyArray<readonly [method: string, params: object | undefined, name: string, outcome: object]> = [
+    ['tools/list', undefined, 'tools/list', {}], ['tools/list', { cursor: 'x' }, 'tools/list', rpc(-32602)], ['ping', undefined, 'ping', {}],
+    ['initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'c', version: '1' } }, 'initialize', {}],
+    ['resources/list', undefined, 'resources/list', {}], ['resources/read', { uri: 'shop://none' }, 'resources/read', { 'mcp.resource.uri': 'shop://none', ...rpc(-32602) }],
+    ['resources/read', { uri: 'shop://files/private' }, 'resources/read', { 'mcp.resource.uri': 'shop://files/private', ...rpc(-32000) }],
+    ['made/up', undefined, '_OTHER', rpc(-32601)], ['x'.repeat(1000), undefined, '_OTHER', rpc(-32601)]
+  ]
+  for (const [method, params] of messages) await send(method, params)
+  const { 'gen_ai.operation.name': _, ...shared } = { ...SHARED, 'mcp.protocol.version': '2025-11-25' }
+  t.strictSame(exporter.getFinishedSpans().map(({ name, attributes, status, kind }) => [name, attributes, status.code, kind]), messages.map(([, , name, outcome]) => [name, { ...shared, 'mcp.method.name': name, 'jsonrpc.request.id': '3', ...outcome }, 'error.type' in outcome ? 2 : 0, 1]))
+  const [histogram] = (await reader.collect()).resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics)
+  t.strictSame(histogram!.dataPoints.map(({ attributes }) => attributes['mcp.method.name']), ['tools/list', 'tools/list', 'ping', 'initialize', 'resources/list', 'resources/read', 'resources/read', '_OTHER'], 'no URI, and no method that a client made up')
+  t.notMatch(JSON.stringify(histogram!.dataPoints.map(({ attributes }) => attributes)), /shop:|x{20}|made/)
+
+  exporter.reset()
+  await send('resources/read', { uri: 'shop://files/1', ...trace })
+  const [inside, read] = exporter.getFinishedSpans()
+  t.match([read!.name, read!.spanContext().traceId, read!.parentSpanContext?.spanId], ['resources/read', TRACE, SPAN], 'the message names its parent')
+  t.equal(inside!.parentSpanContext?.spanId, read!.spanContext().spanId, 'what the route does is inside')
+
+  exporter.reset()
+  const search = new URL('/mcp/search', url)
+  await send('tools/call', { name: 'search_tools', arguments: { query: 'note' }, ...trace }, search)
+  await send('tools/call', { name: 'call_reading_tool', arguments: { name: 'nobody' } }, search)
+  await post(search, [{ jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'search_tools', arguments: {} } }])
+  await send('tools/call', { name: 'call_reading_tool', arguments: { name: 'get_note', arguments: { id: '1' } } }, search)
+  t.strictSame(exporter.getFinishedSpans().map(({ name, attributes }) => [name, attributes['error.type'], attributes['gen_ai.tool.name']]), [
+    ['tools/call search_tools', undefined, 'search_tools'], ['tools/call call_reading_tool', 'tool_error', 'call_reading_tool'], ['tools/call search_tools', 'tool_error', 'search_tools'], ['tools/call get_note', undefined, 'get_note']
+  ], 'a call that a search leads to is that of the tool')
+  t.equal(exporter.getFinishedSpans()[0]!.spanContext().traceId, TRACE)
+})

@@ -29,6 +29,10 @@ export interface Access {
   readonly call: CallTool
   /** Is told of calls that are answered with a JSON-RPC error. */
   readonly refused: Observer['refused']
+  /** Is told of calls that find tools. */
+  readonly looked: Observer['looked']
+  /** Records messages that call no tool. */
+  readonly observe: Observer['message']
   /**
    * How the headers of a request that repeat arguments of a call differ from them, in revision 2026-07-28; undefined if they do
    * not. A client that found the tool by a search knows of no such headers, so it may leave them out.
@@ -50,14 +54,14 @@ export interface Access {
 }
 
 /** What all endpoints of a server share. */
-export interface Shared extends Pick<Access, 'call' | 'read' | 'refused' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
+export interface Shared extends Pick<Access, 'call' | 'looked' | 'observe' | 'read' | 'refused' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
 
 /**
  * @param tools - the tools by name, in the order of their names, once the application is ready
  * @param resources - sorted by their URIs, once the application is ready
  * @param own - the tools that stand for all others, where those are searched; default: all are listed
  */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], skills: Access['skills'], settings: Settings, { call, read, refused, verifyState, ...work }: Shared, own?: () => ReadonlyMap<string, ListedTool>): Access {
+export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], skills: Access['skills'], settings: Settings, { call, looked, observe, read, refused, verifyState, ...work }: Shared, own?: () => ReadonlyMap<string, ListedTool>): Access {
   const { canUse, impliedArguments, toolTimeout } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
@@ -84,5 +88,5 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
     return wrong
   }
   const search = own && searchOf({ toolsFor, toolFor }, own, settings)
-  return { settings, isPerClient, search, mismatch, call, read, refused, resources, skills, accessOf, mayUse, toolNamed: (name) => tools().get(name), verifyState, toolsFor: search?.toolsFor ?? toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  return { settings, isPerClient, search, mismatch, call, looked, observe, read, refused, resources, skills, accessOf, mayUse, toolNamed: (name) => tools().get(name), verifyState, toolsFor: search?.toolsFor ?? toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
 }

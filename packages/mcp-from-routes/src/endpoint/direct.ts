@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stopOfCall } from '../call/stop.ts'
 import type { Closing } from '../call/stop.ts'
 import type { Step } from '../search/search.ts'
+import type { Seen } from '../telemetry/observer.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { Access } from './access.ts'
 import { HEADER_MISMATCH } from '../call/mirrored.ts'
@@ -15,13 +16,13 @@ type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request:
 
 /** Answers messages that need no SDK, and passes the others on. */
 export function directAnswers (access: Access, closing: Closing, throughSdk: Relay): AnswerDirectly {
-  const { settings, toolFor, call, mismatch, search, tasks } = access
+  const { settings, toolFor, call, looked, mismatch, observe, search, tasks } = access
   const write = answerWriter(settings, definitionWriter())
   const pages = writtenPages(access, write.list)
 
-  async function list ({ era, id, cursor }: ListMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async function list ({ era, id, cursor }: ListMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, seen: Seen): Promise<unknown> {
     const page = await pages(era, cursor, request)
-    if (page === undefined) return throughSdk(request, reply, request.body)
+    if (page === undefined) return throughSdk(request, reply, request.body, seen)
     return sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
   }
 
@@ -49,16 +50,20 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
     })
   }
 
-  function take (step: Step, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> | FastifyReply {
+  function take (step: Step, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, start: number): Promise<unknown> | FastifyReply {
     if ('tool' in step) return answer(step.tool, { ...message, args: step.args }, form, request, reply, true)
+    looked(request, message.name, start, step.result.isError === true)
     closing.endKeepAlive(request, reply)
     return sendAnswer(reply, form, write.call(message.era, message.id, step.result))
   }
 
   // Promises are chained by hand for calls: an async function costs a tenth of one.
   return (message, form, request, reply) => {
-    if (message.method === 'tools/list') return list(message, form, request, reply)
-    if (search?.has(message.name) === true) return search.step(message.name, message.args, request).then((step) => take(step, message, form, request, reply))
+    if (message.method === 'tools/list') return observe(request, request.body, (seen) => list(message, form, request, reply, seen))
+    if (search?.has(message.name) === true) {
+      const start = performance.now()
+      return search.step(message.name, message.args, request).then((step) => take(step, message, form, request, reply, start))
+    }
     const tool = toolFor(message.name, request)
     return tool instanceof Promise ? tool.then((found) => answer(found, message, form, request, reply)) : answer(tool, message, form, request, reply)
   }

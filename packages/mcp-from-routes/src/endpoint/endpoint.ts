@@ -32,7 +32,7 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
     if (Array.isArray(request.body)) return batch(request, reply, request.body)
     const form = acceptedForm(request.headers.accept)
     const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
-    if (message === undefined || form === undefined) return throughSdk(request, reply, request.body)
+    if (message === undefined || form === undefined) return access.observe(request, request.body, (seen) => throughSdk(request, reply, request.body, seen))
     return answerDirectly(message, form, request, reply)
   }
 

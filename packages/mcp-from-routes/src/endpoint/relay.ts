@@ -3,18 +3,19 @@ import type { Closing } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { rpcError, sendAnswer, sendChallenge } from './answer.ts'
 import { invalidParams } from './issues.ts'
+import type { Seen } from '../telemetry/observer.ts'
 import type { SdkHandler } from './sdk.ts'
 import { acceptedForm } from './wire.ts'
 
 /** Answers a message of any kind by the SDK. */
-export type Relay = (request: FastifyRequest, reply: FastifyReply, body: unknown) => Promise<unknown>
+export type Relay = (request: FastifyRequest, reply: FastifyReply, body: unknown, seen?: Seen) => Promise<unknown>
 
 /**
  * Passes one message to the SDK and its response to Fastify, so that hooks and headers of the host apply. The SDK streams
  * even a single answer; the client gets that in the same form as direct answers.
  */
 export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
-  return async (request, reply, body) => {
+  return async (request, reply, body, seen = () => {}) => {
     const stop = closing.track(request, reply)
     const form = Array.isArray(body) ? undefined : acceptedForm(request.headers.accept)
     const { response, refused, created } = await sdk.fetch(request, body, stop, form !== undefined)
@@ -22,16 +23,32 @@ export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
     const streamed = form !== undefined && isEventStream(response) ? await firstEvent(response.body) : undefined
     if (streamed && 'stream' in streamed) return reply.send(new Response(streamed.stream, response))
     const refusal = refused()
-    if (refusal?.challenge !== undefined) return sendChallenge(reply, id, refusal, refusal.challenge)
+    if (refusal?.challenge !== undefined) {
+      seen(CHALLENGED)
+      return sendChallenge(reply, id, refusal, refusal.challenge)
+    }
     const task = created()
     if (task !== undefined && form !== undefined) return sendAnswer(reply, form, task)
-    if (streamed === undefined || form === undefined) return reply.send(isJson(response) ? new Response(inWords(await response.text()), response) : response)
-    if ('answer' in streamed) return sendAnswer(reply, form, streamed.answer)
+    if (streamed === undefined || form === undefined) {
+      if (!isJson(response)) return reply.send(response)
+      const answer = inWords(await response.text())
+      seen(answer)
+      return reply.send(new Response(answer, response))
+    }
+    if ('answer' in streamed) {
+      seen(streamed.answer)
+      return sendAnswer(reply, form, streamed.answer)
+    }
+    seen(FAILED)
     return stop.reason === 'closing'
       ? reply.code(503).send(rpcError(-32000, 'The server is closing', id))
       : reply.code(500).send(rpcError(-32603, 'Internal error', id))
   }
 }
+
+/** What is seen of an answer that is no JSON of the SDK's. */
+const CHALLENGED = JSON.stringify(rpcError(-32000, ''))
+const FAILED = JSON.stringify(rpcError(-32603, ''))
 
 function isEventStream (response: Response): response is Response & { body: NonNullable<Response['body']> } {
   return response.body !== null && (response.headers.get('content-type') ?? '').startsWith('text/event-stream')

@@ -84,7 +84,7 @@ interface Message {
 
 /** A fresh server for one message, as the SDK wants it. */
 function serverFor (access: Access, { era, requestInfo }: McpRequestContext, messages: WeakMap<Request, Message>): Server {
-  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, refused, search, tasks } = access
+  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, looked, refused, search, tasks } = access
   const message = requestInfo === undefined ? undefined : messages.get(requestInfo)
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
@@ -101,9 +101,13 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const given = params.arguments ?? {}
+    const start = performance.now()
     const step = message === undefined || search?.has(params.name) !== true ? undefined : await fromHost(message.outer, (outer) => search.step(params.name, given, outer))
-    if (step !== undefined && 'result' in step) return resultFor(step.result) as CallToolResult
-    const { tool, args } = step ?? { tool: message && await fromHost(message.outer, (outer) => toolFor(params.name, outer)), args: given }
+    if (message !== undefined && step !== undefined && 'result' in step) {
+      looked(message.outer, params.name, start, step.result.isError === true)
+      return resultFor(step.result) as CallToolResult
+    }
+    const { tool, args } = step !== undefined && 'tool' in step ? step : { tool: message && await fromHost(message.outer, (outer) => toolFor(params.name, outer)), args: given }
     if (message === undefined || tool === undefined) {
       if (message !== undefined) refused(message.outer, ProtocolErrorCode.InvalidParams)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)

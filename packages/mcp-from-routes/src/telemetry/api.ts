@@ -38,9 +38,9 @@ export interface Meter {
 
 /** The option `telemetry`. */
 export interface Telemetry {
-  /** Makes a span of each tool call. Default is none. */
+  /** Makes a span of each tool call, and of each other message. Default is none. */
   readonly tracer?: Tracer
-  /** Measures the duration of tool calls. Default is none. */
+  /** Measures how long they take. Default is none. */
   readonly meter?: Meter
   /**
    * Whether spans have the arguments and the results of calls, as JSON. They may be large, and contain secrets and personal
