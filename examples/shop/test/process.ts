@@ -63,6 +63,7 @@ export async function start (t: Test, program: 'server' | 'demo/start', settings
   t.teardown(() => { child.kill('SIGKILL') })
 
   let printed = ''
+  let errors = ''
   const ended = once(child, 'exit')
   const baseUrl = await new Promise<string>((resolve, reject) => {
     const read = (data: Buffer): void => {
@@ -71,8 +72,11 @@ export async function start (t: Test, program: 'server' | 'demo/start', settings
       if (address !== undefined) resolve(address)
     }
     child.stdout.on('data', read)
-    child.stderr.on('data', read)
-    ended.then(() => reject(new Error(refusalIn(printed), { cause: printed })), reject)
+    child.stderr.on('data', (data: Buffer) => {
+      errors += String(data)
+      read(data)
+    })
+    once(child, 'close').then(() => reject(new Error(errors, { cause: printed })), reject)
   })
 
   return {
@@ -85,12 +89,6 @@ export async function start (t: Test, program: 'server' | 'demo/start', settings
       return { code, signal: killedBy }
     }
   }
-}
-
-/** The reason in the last line of a log, as it is for people; else everything. */
-function refusalIn (printed: string): string {
-  const last = printed.trim().split('\n').at(-1) ?? ''
-  return last.startsWith('{"level":60') ? `${String(JSON.parse(last).msg).replace('The server cannot start: ', '')}\n` : printed
 }
 
 /** What `npm start` writes for programs. */

@@ -108,7 +108,7 @@ t.test('a server that cannot start says in one line what it could not reach or h
   const { port } = taken.address() as AddressInfo
   const settings = { ...idp.settings, ...await lastingData(t), PUBLIC_BASE_URL: 'http://localhost:8080', ALLOW_INSECURE: RISKS.join(',') }
   const said = await start(t, 'server', { ...settings, PORT: String(port), HOST: '127.0.0.1' }).then(() => '', ({ cause }: Error) => String(cause))
-  const last = JSON.parse(said.trim().split('\n').at(-1)!)
+  const last = JSON.parse(said.split('\n').find((line) => line.startsWith('{"level":60'))!)
   t.match(last, { level: 60, code: 'EADDRINUSE', setting: 'PORT', host: `127.0.0.1:${port}`, msg: /^The server cannot start: / })
   t.equal(last.err, undefined)
 })

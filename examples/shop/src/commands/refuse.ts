@@ -18,7 +18,10 @@ export function reasonOf (error: unknown): string {
   return [message || `Cannot connect: ${code}`, remedyForPooler({ message })].filter(Boolean).join('. ')
 }
 
-/** Logs in one line why the server cannot start, and exits. The line has no credentials, and a stack only if it is a bug. */
+/**
+ * Logs in one line why the server cannot start, prints it for whoever started it by hand, and exits. Neither has credentials,
+ * nor a stack unless it is a bug.
+ */
 export function refuseInLog (error: unknown, environment: NodeJS.ProcessEnv): never {
   const { API_KEY_MARKER: marker = 'shop', DATABASE_URL: url = '' } = environment
   // Its logger; the app itself may be what could not be built.
@@ -27,5 +30,5 @@ export function refuseInLog (error: unknown, environment: NodeJS.ProcessEnv): ne
   const place = syscall === 'listen' ? { setting: 'PORT', host: `${address}:${port}` } : severity !== undefined ? placeOf('database', { DATABASE_URL: url }) : {}
   if (code === undefined) log.fatal({ err: error }, 'The server cannot start')
   else log.fatal({ code, ...place }, `The server cannot start: ${reasonOf(error)}`)
-  process.exit(1)
+  refuse(error)
 }
