@@ -1,5 +1,5 @@
 import type { ApiKeyOptions, ApiKeyRecord, DualAuthOptions, JwtOptions, KeyChange, OnKeyEvent } from 'dual-auth'
-import { scopesFromRoute } from 'dual-auth'
+import { DUAL_AUTH_SHOP_UNKNOWN, scopesFromRoute } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
@@ -13,6 +13,7 @@ import { offeredScopes } from './settings/sign-in-request.ts'
 import { pepperFromText, secretFromText } from './settings/secrets.ts'
 import { demandOwner, enterShop, OPEN_SHOP } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
+import { isKnown } from './users/repository.ts'
 
 /** The path of the tools. */
 export const MCP_PATH = '/mcp'
@@ -55,7 +56,9 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
       },
       onKeyChange: async (change, request, transaction) => {
         const caller = callerOf(request)
-        await recordKeyChange(transaction as Knex.Transaction, change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' }, change)
+        const trx = transaction as Knex.Transaction
+        if (!await isKnown(trx, caller)) throw new DUAL_AUTH_SHOP_UNKNOWN()
+        await recordKeyChange(trx, change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' }, change)
       }
     },
     ...(config.SECRET_SCANNING_ENABLED && { scanning: config.SECRET_SCANNING_KEYS_URL === undefined ? {} : { keysUrl: config.SECRET_SCANNING_KEYS_URL } }),

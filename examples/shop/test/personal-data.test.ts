@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { run } from '../src/commands/run.ts'
+import { recordChange } from '../src/history/trail.ts'
 import { deletePerson, SOURCES } from '../src/users/personal-data.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
@@ -131,6 +133,51 @@ t.test('sign-ins of apps end before the person is deleted', async (t) => {
   }
   await deletePerson(knex, grants as never, undefined, { kind: 'command', id: 'op', operation: 'person delete', requestId: null }, id)
   t.strictSame(calls, ['list true', 'end one while they exist: true', 'end two while they exist: true'])
+})
+
+t.test('nobody is named by what they began before they were deleted, and ended afterwards', async (t) => {
+  const { id, subject } = await busy()
+  const headers = { ...bearer(await idp.userToken(NAME)), 'content-type': 'application/json' }
+  const slow = (url: string, body: object) => {
+    const payload = new Readable({ read () {} })
+    const response = app.inject({ method: 'POST', url, headers, payload })
+    response.catch(() => {})
+    return async () => { payload.push(JSON.stringify(body)); payload.push(null); return (await response).statusCode }
+  }
+  const ends = [slow(`/shops/${shop}/tags`, { name: 'Late' }), slow(`/shops/${shop}/imports`, { format: 'jsonl', content: '{"name":"Late"}\n' }), slow(`/shops/${shop}/api-keys/`, { name: 'Late' })]
+  await new Promise((resolve) => { setTimeout(resolve, 300) })
+  t.equal((await root('DELETE', `/admin/users/${id}`)).status, 204)
+  const statuses = []
+  for (const end of ends) statuses.push(await end())
+  t.strictSame([statuses, await columnsWith(NAME), await columnsWith(subject)], [[201, 403, 404], [], []])
+})
+
+t.test('a change that is made while its person is deleted names nobody', async (t) => {
+  const { id } = await busy()
+  let deletion: Promise<{ readonly status: number }> | undefined
+  await knex.transaction(async (trx) => {
+    await recordChange(trx, { kind: 'user', id, name: NAME, operation: 'update_shop', requestId: null }, { shopId: shop, recordKind: 'shop', recordId: shop, before: null, after: {} })
+    deletion = root('DELETE', `/admin/users/${id}`)
+    await new Promise((resolve) => { setTimeout(resolve, 300) })
+  })
+  t.equal((await deletion!).status, 204)
+  t.strictSame(await columnsWith(NAME), [])
+  t.ok(await knex('history').where({ actor_id: id, operation: 'update_shop' }).first('id'))
+})
+
+t.test('a person is not taken for one of another issuer whose subject ends alike', async (t) => {
+  const other = 'https://tenant.example#same'
+  const [plain, foreign, odd] = await knex('users').insert(['same', other, 'odd#%'].map((subject) => ({ subject }))).returning('id')
+  await knex('oauth_grants').insert({ id: 'same', subject: 'same', client_name: 'An app', scope: 'openid', created_at: knex.fn.now(), used_at: knex.fn.now(), expires_at: knex.raw("now() + interval '1 day'"), provider_token: 'sealed' })
+  const { body: { id: keyId } } = await root('POST', `/shops/${shop}/api-keys/`, { name: 'Same' })
+  await knex('api_keys').where({ id: keyId }).update({ created_by: 'same' })
+  const tables = async (id: string): Promise<readonly string[]> => (await app.inject({ url: `/admin/users/${id}/export`, headers: bearer(await idp.userToken('root')) })).body.trim().split('\n').map((line) => JSON.parse(line).table)
+  t.strictSame(await tables(foreign.id), ['users'])
+  t.strictSame(await tables(plain.id), ['users', 'api_keys', 'oauth_grants'])
+  t.strictSame(await tables(odd.id), ['users'])
+  for (const { id } of [foreign, odd]) t.equal((await root('DELETE', `/admin/users/${id}`)).status, 204)
+  t.match(await knex('oauth_grants').where({ id: 'same' }).first(), { subject: 'same', provider_token: 'sealed', ended_at: null })
+  t.match(await knex('api_keys').where({ id: keyId }).first(), { created_by: 'same' })
 })
 
 t.test('the history is still append-only', async (t) => {

@@ -96,7 +96,7 @@ t.test('an outage is a line a minute for each thing that is away, with a count a
   now += 60_001
   t.strictSame(shortened({ err: refused }, 50), { ...database, failures: 5 })
 
-  for (const fields of [{ err: new Error('a bug') }, { err: providerError('refused') }, { err: Object.assign(new Error('x'), { code: '40001' }) }, { name: 'x' }]) t.equal(shortened(fields, 50), fields)
+  for (const fields of [{ err: refused, keyId: 'a key that could not be revoked' }, { err: new Error('a bug') }, { err: providerError('refused') }, { err: Object.assign(new Error('x'), { code: '40001' }) }, { name: 'x' }]) t.equal(shortened(fields, 50), fields)
   const quiet = { err: refused }
   t.equal(shortened(quiet, 20), quiet, 'debugging is told everything')
 })

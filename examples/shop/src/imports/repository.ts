@@ -1,12 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import type { Actor } from '../history/caller.ts'
-import { conflict, notFound, SHOP_QUOTA_EXCEEDED, SHOP_TOO_MANY_IMPORTS } from '../errors.ts'
+import { conflict, notFound, SHOP_QUOTA_EXCEEDED, SHOP_TOO_MANY_IMPORTS, SHOP_USER_INACTIVE } from '../errors.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import { awaitDeletion } from '../shops/hold.ts'
 import { IMPORT_BYTES } from '../migrations/025-import-bytes.ts'
 import type { ShopScope } from '../shops/scope.ts'
+import { isKnown } from '../users/repository.ts'
 import type { CheckedLine } from './check.ts'
 import { type Import, type ImportLine, type ImportStatus, LISTED, lineList, type ListedImport, list, MAX_UNFINISHED } from './schemas.ts'
 
@@ -47,13 +48,14 @@ export function importRepository (knex: Knex) {
      * Begins to receive a file.
      *
      * @returns the id of the import, which nobody sees yet
-     * @throws {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
+     * @throws {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE} | {@link SHOP_USER_INACTIVE}
      */
     async begin (shop: ShopScope): Promise<string> {
       return await knex.transaction(async (trx) => {
         await awaitDeletion(trx, shop.id)
         // Those that begin at the same time take turns.
         await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK, shop.id])
+        if (!await isKnown(trx, shop.caller)) throw new SHOP_USER_INACTIVE()
         await trx('imports').where({ shop_id: shop.id }).modify(whereBroken).delete()
         const [{ count }] = await trx('imports').where({ shop_id: shop.id }).whereIn('status', ['receiving', ...UNFINISHED]).count() as [{ count: number }]
         if (count >= MAX_UNFINISHED) throw new SHOP_TOO_MANY_IMPORTS(MAX_UNFINISHED)

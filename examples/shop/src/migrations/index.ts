@@ -31,6 +31,7 @@ import { oauthGrants } from './029-oauth-grants.ts'
 import { imageUrls } from './030-image-urls.ts'
 import { oauthGrantTokens } from './031-oauth-grant-tokens.ts'
 import { erasure } from './032-erasure.ts'
+import { namesOfPeople } from './033-names-of-people.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration by name, in the order in which they run. A name that was released never changes. */
@@ -67,5 +68,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '029-oauth-grants': oauthGrants,
   '030-image-urls': imageUrls,
   '031-oauth-grant-tokens': oauthGrantTokens,
-  '032-erasure': erasure
+  '032-erasure': erasure,
+  '033-names-of-people': namesOfPeople
 }

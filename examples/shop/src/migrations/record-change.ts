@@ -2,8 +2,9 @@
  * The function that writes an entry of the history, without the `create` before it. Later migrations add columns.
  *
  * @param added - SQL of further columns, by their names, over the JSON `actor`
+ * @param name - SQL of the name of an actor that is no API key
  */
-export function recordChange (added: Readonly<Record<string, string>> = {}): string {
+export function recordChange (added: Readonly<Record<string, string>> = {}, name = "actor->>'name'"): string {
   const [names, values] = [Object.keys(added), Object.values(added)].map((parts) => parts.map((part) => `, ${part}`).join(''))
   return `function record_change(
       actor jsonb, shop uuid, kind text, record_key text, label text, earlier jsonb, later jsonb, kept jsonb, even_if_equal boolean
@@ -21,7 +22,7 @@ export function recordChange (added: Readonly<Record<string, string>> = {}): str
         shop_id, actor_kind, actor_id, actor_name, actor_prefix, operation, tool, action, record_kind, record_id, record_name,
         changes, affected, restore, request_id, reverts${names}
       )
-      select shop, actor->>'kind', actor->>'id', coalesce(actor->>'name', api_keys.name), api_keys.prefix, actor->>'operation', actor->>'tool',
+      select shop, actor->>'kind', actor->>'id', coalesce(${name}, api_keys.name), api_keys.prefix, actor->>'operation', actor->>'tool',
         case when earlier is null then 'create' when later is null then 'delete' else 'update' end,
         kind, record_key, coalesce(label, later->>'name', earlier->>'name'), difference,
         coalesce((

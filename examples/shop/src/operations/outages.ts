@@ -66,9 +66,10 @@ export function databaseLog (log: FastifyBaseLogger): DatabaseLog {
 }
 
 /** What is away, if that is why the line is written. */
-function neededIn ({ err, needed, issuer }: Fields): Needed | undefined {
+function neededIn ({ err, needed, issuer, keyId }: Fields): Needed | undefined {
   if (needed !== undefined) return needed
-  if (!(err instanceof Error)) return undefined
+  // A key that could not be revoked is no failure like others: somebody has to look after it.
+  if (!(err instanceof Error) || keyId !== undefined) return undefined
   const { code = '', cause } = err as { code?: string, cause?: unknown }
   if (issuer !== undefined || code === 'DUAL_AUTH_PROVIDER_UNAVAILABLE') return 'identity_provider'
   if (isProviderError(err)) return PROVIDER_AWAY.includes(err.fault) ? 'payment_provider' : undefined

@@ -15,10 +15,17 @@ interface Person {
 /** Where a table has rows of a person. */
 interface Source {
   readonly columns: readonly string[]
-  /** The rows of the person, in SQL, with the named values `id` and `subjects`. */
+  /** The rows of the person, in SQL, with the named values `id` and `subject`. */
   readonly where: string
   /** A unique column, by which pages are read. */
   readonly by: string
+}
+
+/** Whether a person did something with an API key, in SQL. Keys name people by the subject of their tokens, without the issuer that tells tenants apart. */
+const didWithKey = (what: string): string => `exists (select from history where record_kind = 'api_key' and record_id = api_keys.id::text and shop_id = api_keys.shop_id and ${what} and actor_kind = 'user' and actor_id = :id)`
+const KEY_COLUMNS = {
+  created_by: `(created_by = :subject or ${didWithKey("action = 'create'")})`,
+  revoked_by: `(revoked_by = :subject or ${didWithKey("changes->'revoked_at'->>'after' is not null")})`
 }
 
 const ACTED = ['at', 'shop_id', 'operation', 'tool', 'confirmed', 'action', 'record_kind', 'record_id', 'request_id']
@@ -33,8 +40,8 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   history: { columns: ['seq', 'actor_name', ...ACTED], where: "actor_kind = 'user' and actor_id = :id", by: 'seq' },
   history_about: { columns: ['seq', 'at', 'shop_id', 'operation', 'action', 'record_kind', 'record_name', 'changes'], where: "record_kind in ('user', 'member') and record_id = :id", by: 'seq' },
   imports: { columns: ['id', 'shop_id', 'status', 'created_at', 'finished_at'], where: "actor->>'kind' = 'user' and actor->>'id' = :id", by: 'id' },
-  api_keys: { columns: ['id', 'shop_id', 'name', 'prefix', 'created_by', 'created_at', 'revoked_by', 'revoked_at'], where: 'created_by = any(:subjects) or revoked_by = any(:subjects)', by: 'id' },
-  oauth_grants: { columns: ['id', 'client_id', 'client_name', 'scope', 'created_at', 'used_at', 'expires_at', 'ended_at'], where: 'subject = any(:subjects)', by: 'id' },
+  api_keys: { columns: ['id', 'shop_id', 'name', 'prefix', 'created_by', 'created_at', 'revoked_by', 'revoked_at'], where: Object.values(KEY_COLUMNS).join(' or '), by: 'id' },
+  oauth_grants: { columns: ['id', 'client_id', 'client_name', 'scope', 'created_at', 'used_at', 'expires_at', 'ended_at'], where: 'subject = :subject', by: 'id' },
   pay_reconcile_runs: { columns: ['id', 'mode', 'dry_run', 'shop_id', 'started_at', 'finished_at'], where: 'actor = :id', by: 'id' },
   pay_reconcile_audit: { columns: ['id', 'at', 'action', 'account_id', 'shop_id', 'run_id'], where: 'actor = :id', by: 'id' }
 }
@@ -43,15 +50,9 @@ const PAGE = 1000
 
 const LAST = 'This is the last active admin'
 
-/** What keys name people by: the subject of their tokens, without the issuer that tells tenants apart. */
-function subjectsOf ({ subject }: Person): readonly string[] {
-  const hash = subject.lastIndexOf('#')
-  return hash === -1 ? [subject] : [subject, decodeURIComponent(subject.slice(hash + 1))]
-}
-
 /** Everything that is stored about a person, as lines of JSON, each with the table that it is from. */
 export async function * exportOf (knex: Knex, person: Person): AsyncGenerator<string> {
-  const values = { id: person.id, subjects: [...subjectsOf(person)] }
+  const values = { ...person }
   for (const [name, { columns, where, by }] of Object.entries(SOURCES)) {
     const table = name.replace(/_about$/, '')
     for (let last: unknown = null, count = PAGE; count === PAGE;) {
@@ -121,10 +122,9 @@ export async function deletePerson (knex: Knex, grants: Grants, log: FastifyBase
     await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: id, recordName: null, before: fieldsOf(person, ['active', 'roles']), after: null })
     await nameEverywhere(trx, person, null)
     await trx('history').whereIn('record_kind', ['user', 'member']).where({ record_id: id }).whereRaw("jsonb_exists(changes, 'subject')").update({ changes: trx.raw("changes - 'subject'") })
-    const subjects = [...subjectsOf(person)]
-    for (const column of ['created_by', 'revoked_by']) await trx('api_keys').whereIn(column, subjects).update({ [column]: id })
+    for (const [column, isTheirs] of Object.entries(KEY_COLUMNS)) await trx('api_keys').whereRaw(isTheirs, { id, subject: person.subject }).update({ [column]: id })
     // Rows of ended sign-ins keep a refresh under way from bringing them back, until they expire.
-    await trx('oauth_grants').whereIn('subject', subjects).update({ subject: id, provider_token: null, ended_at: trx.raw('coalesce(ended_at, now())') })
+    await trx('oauth_grants').where({ subject: person.subject }).update({ subject: id, provider_token: null, ended_at: trx.raw('coalesce(ended_at, now())') })
     await trx('users').where({ id }).delete()
   })
 }

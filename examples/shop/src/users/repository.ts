@@ -45,6 +45,14 @@ export function personLookup (knex: Knex): (subject: string, name: string | null
   }
 }
 
+/**
+ * Whether a caller, if it is a person, still exists. They are not deleted before the transaction ends: who was deleted after
+ * a call began must not be named by what it stores.
+ */
+export async function isKnown (trx: Knex.Transaction, { kind, id }: Pick<Actor, 'kind' | 'id'>): Promise<boolean> {
+  return kind !== 'user' || await trx('users').where({ id }).forKeyShare().first('id') !== undefined
+}
+
 /** Whether the person with that id is an active admin now. */
 export async function isAdmin (knex: Knex, id: string): Promise<boolean> {
   return await knex('users').where({ active: true }).whereRaw("id::text = ? and 'admin' = any(roles)", [id]).first('id') !== undefined
