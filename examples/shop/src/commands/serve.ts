@@ -16,6 +16,9 @@ const GRACE = 10_000
 /** How long closing may take after that, in milliseconds. */
 const CLOSE = 5000
 
+/** What a supervisor must allow for a stop beyond `SHUTDOWN_DELAY`, in milliseconds. */
+export const STOPPING = GRACE + CLOSE
+
 /** Between two tries to reach the database, in milliseconds. */
 const RETRY = 1000
 
@@ -54,7 +57,7 @@ export async function serve (config: Settings, prepare: (database: Database) => 
     await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
     await prepare(database)
     await app.listen({ host: config.HOST, port: config.PORT })
-    closeWithGrace({ delay: config.SHUTDOWN_DELAY + GRACE + CLOSE, logger: app.log }, async ({ err }) => {
+    closeWithGrace({ delay: config.SHUTDOWN_DELAY + STOPPING, logger: app.log }, async ({ err }) => {
       if (err !== undefined) app.log.fatal({ err }, 'The server stops because of an uncaught error')
       // After an uncaught error the state of the process is unknown: accept no more calls.
       await app.shutdown.drain(err === undefined ? config.SHUTDOWN_DELAY : 0, GRACE)
