@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { parseEnv } from 'node:util'
 import t from 'tap'
+import { parse } from 'yaml'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { SHOP_MIGRATIONS_PENDING } from '../src/errors.ts'
 import { risksIn } from '../src/settings/risks.ts'
@@ -51,6 +52,23 @@ t.test('the servers of compose.yaml start with their settings, whatever the pass
   process.env['PGPASSWORD'] = settings['PGPASSWORD']
   t.teardown(() => { delete process.env['PGPASSWORD'] })
   t.match(new pg.Client({ connectionString: url }), { host: 'postgres', port: 5432, user: 'shop', database: 'shop', password })
+})
+
+t.test('the secrets of compose come from .env or from files, and the server says if one comes from neither', async (t) => {
+  const { API_KEY_PEPPERS: peppers, PAY_KEY_SECRETS: _, ...rest } = GIVEN
+  const file = join(t.testdir({ peppers }), 'peppers')
+  const { API_KEY_PEPPERS: fromFile } = settingsFromEnvironment(settingsOfCompose({ ...GIVEN, API_KEY_PEPPERS: '', API_KEY_PEPPERS_FILE: file }), {}, risksIn)
+  t.strictSame(fromFile, [peppers])
+  t.throws(() => settingsFromEnvironment(settingsOfCompose(rest), {}, risksIn), /API_KEY_PEPPERS .*\n.*PAY_KEY_SECRETS /)
+  // The folder that they lie in by default.
+  t.match(read('../../.gitignore'), /^examples\/shop\/secrets\/$/m)
+  t.match(read('Dockerfile.dockerignore'), /^examples\/shop\/secrets\/$/m)
+})
+
+t.test('no log of compose fills the disk', async (t) => {
+  const { services } = parse(read('compose.yaml'), { merge: true }) as { services: Record<string, { logging?: unknown }> }
+  t.strictSame(Object.keys(services).toSorted(), ['migrate', 'nginx', 'postgres', 'redis', 'shop'])
+  for (const [name, { logging }] of Object.entries(services)) t.strictSame(logging, { driver: 'json-file', options: { 'max-size': '20m', 'max-file': '5' } }, name)
 })
 
 t.test('compose listens on this machine only, and takes the clients of people and machines', async (t) => {
