@@ -42,19 +42,28 @@ for (const file of readdirSync(new URL('.github/workflows', root))) {
   t.test(`${file} may do no more than it needs`, async (t) => {
     const writes = [permissions, ...Object.values(jobs).map((job) => job.permissions ?? {})]
       .flatMap((granted) => Object.entries(granted)).filter(([, level]) => level !== 'read').map(([scope]) => scope)
-    t.strictSame(writes.toSorted(), { 'release.yml': ['contents', 'id-token', 'pull-requests'], 'contract.yml': ['pull-requests'] }[file] ?? [])
+    t.strictSame(writes.toSorted(), { 'release.yml': ['contents', 'id-token', 'pull-requests'], 'contract.yml': ['pull-requests'], 'image.yml': ['packages'] }[file] ?? [])
     t.notMatch(read(`.github/workflows/${file}`), /NPM_TOKEN|NODE_AUTH_TOKEN|pull_request_target/)
   })
 }
 
-t.test('the job that may publish runs no tests, and waits for them', async (t) => {
-  const { jobs } = parse(read('.github/workflows/release.yml')) as Workflow
-  for (const { permissions = {}, needs, steps } of Object.values(jobs)) {
-    if (permissions['id-token'] === undefined) continue
-    t.equal(needs, 'test')
-    t.notOk(steps.some(({ run }) => run?.includes('test')))
-  }
-  t.ok(jobs['test']?.steps.some(({ run }) => run === 'npm test'))
+for (const [file, right] of [['release.yml', 'id-token'], ['image.yml', 'packages']] as const) {
+  t.test(`the job of ${file} that may publish runs no tests, and waits for them`, async (t) => {
+    const { jobs } = parse(read(`.github/workflows/${file}`)) as Workflow
+    const publishing = Object.values(jobs).filter(({ permissions = {} }) => permissions[right] !== undefined)
+    t.equal(publishing.length, 1)
+    t.equal(publishing[0]!.needs, 'test')
+    t.notOk(publishing[0]!.steps.some(({ run }) => run?.includes('test')))
+    t.ok(jobs['test']?.steps.some(({ run }) => run === 'npm test'))
+  })
+}
+
+t.test('the image is published with a list of its contents, and with how and from which base it was built', async (t) => {
+  const { jobs } = parse(read('.github/workflows/image.yml')) as Workflow
+  const commands = jobs['image']!.steps.map(({ run = '' }) => run)
+  const at = commands.findIndex((run) => /^docker buildx build --push --sbom=true --provenance=mode=max .*--file examples\/shop\/Dockerfile /s.test(run))
+  t.ok(at > 0)
+  t.ok(commands.slice(0, at).some((run) => run.includes('--driver docker-container')), 'a builder that stores attestations')
 })
 
 t.test('CI runs each part of .ci/run, on each Node.js that is promised', async (t) => {
