@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Actor } from '../history/caller.ts'
 import { fieldsOf, recordChange } from '../history/trail.ts'
-import { conflict, notFound } from '../errors.ts'
+import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import { newer } from '../database/updated-at.ts'
 import type { Precondition } from '../http/versions.ts'
 
@@ -100,6 +100,7 @@ export type Grants = FastifyInstance['oauthGrants']
  * Deletes a person: who they are is gone everywhere, and what they did stays, by an id that leads to nobody. Their sign-ins
  * through the broker end first. Whoever has a valid token afterwards is a new person without any rights.
  *
+ * @throws {@link SHOP_ADMIN_ONLY} if the caller is no longer an admin
  * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED}
  * @throws {@link SHOP_CONFLICT} if no active admin would be left
  */
@@ -109,6 +110,8 @@ export async function deletePerson (knex: Knex, grants: Grants, log: FastifyBase
   precondition?.(known)
   const isLast = async (on: Knex): Promise<boolean> => {
     const admins = await on('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id').modify((query) => { if (on.isTransaction === true) query.forUpdate() }).select('id')
+    // Two admins who delete each other: only one succeeds.
+    if (actor.kind === 'user' && !admins.some((admin: { readonly id: string }) => admin.id === actor.id)) throw new SHOP_ADMIN_ONLY()
     return admins.length === 1 && admins[0].id === id
   }
   if (await isLast(knex)) throw conflict('user_id', LAST)
