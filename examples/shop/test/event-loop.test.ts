@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
 
 /** For how long one request may keep all others waiting, in milliseconds. */
-const LONGEST = 150
+const LONGEST = 100
 
 /** Statements of the embedded database run in the process itself, and on its event loop. */
 const skip = TEST_DATABASE_URL === undefined && 'TEST_DATABASE_URL is not set: the embedded database itself keeps others waiting'
