@@ -122,7 +122,7 @@ async function everything (t: Test, world: World, microseconds: boolean): Promis
   }
   if (microseconds) t.equal((await world.knex.raw("select 1 from pay_reconcile_audit where date_trunc('milliseconds', at) <> at limit 1").then(result => result.rows ?? result)).length, 1, 'the database knows microseconds')
   const csv = (await call('GET', '/admin/accounts/audit?format=csv')).body
-  t.ok(csv.includes(`"${audit[0]!.at}"`) && !csv.includes('1970'))
+  t.ok(csv.includes(`"${audit[0]!.at}"`) && !csv.includes('"1970-'), 'times of the file')
   customers.set('cus_1', { id: 'cus_1', object: 'customer', name: 'Other' })
   await call('POST', `/admin/accounts/${one}/sync-pay`)
   const [again] = await list('/audit', { account_id: one, snapshot_kept: true })
