@@ -152,7 +152,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   if (config.CONSOLE_ENABLED) await app.register(webConsole, { config })
   const secrets = storedSecrets(database.knex, config, app.log)
   app.decorate('storedSecrets', secrets)
-  await app.register(health, { database, redis, remarks: () => ({ secrets: secrets.state }) })
+  await health(app, { database, redis, remarks: () => ({ secrets: secrets.state }) })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, tokens: config.METRICS_TOKEN })
 
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))

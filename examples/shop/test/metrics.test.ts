@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { parse } from 'yaml'
+import { openPostgres } from '../src/database/index.ts'
+import { openMetrics } from '../src/operations/metrics.ts'
 import { TOOLS_VERSION } from '../src/operations/version.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { finds, promtool, samplesOf, selectorsOf, textOf, withoutPromtool } from './promtool.ts'
@@ -172,4 +174,13 @@ t.test('every metric of the shop is in the table of the manual, and the other wa
   const told = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, names]) => [...names!.matchAll(/`(\w+)`/g)].map(([, name]) => name!))
   const served = [...(await scrape()).matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!).filter((name) => !/^(?:process|nodejs)_/.test(name))
   t.strictSame([...told, ...TEST_REDIS_URL === undefined ? ['shop_redis_up'] : []].sort().filter((name, at, all) => name !== all[at - 1]), [...served, ...TEST_REDIS_URL === undefined ? ['shop_redis_up'] : []].sort())
+})
+
+t.test('what the database has never told is absent, and not 0', async (t) => {
+  const { knex } = openPostgres('postgres://127.0.0.1:1/nobody')
+  t.teardown(async () => { await knex.destroy() })
+  const { registry } = await openMetrics(knex)
+  const names = new Set(samplesOf(await registry.metrics()).map(({ name }) => name))
+  t.ok(names.has('shop_database_connections'))
+  for (const name of ['shop_import_wait_seconds', 'pay_reconcile_slot_age_seconds']) t.notOk(names.has(name), name)
 })

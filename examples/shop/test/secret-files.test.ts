@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../src/database/index.ts'
 import { SECRET_SETTINGS } from '../src/settings/files.ts'
-import { databaseSettings, settingsFromEnvironment } from '../src/settings/settings.ts'
+import { databaseSettings, settings, settingsFromEnvironment } from '../src/settings/settings.ts'
 
 const SECRET = 'Zk3v9QeX1pR7uT5wY2aB4cD6fG8hJ0kL'
 const LIST = `2026-11:${SECRET}`
@@ -32,6 +32,12 @@ const said = (environment: NodeJS.ProcessEnv): readonly string[] => {
     return (error as Error).message.split('\n').slice(1).map((line) => line.trim())
   }
 }
+
+t.test('each setting that is a secret by its name can come from a file', async (t) => {
+  const secrets = Object.keys(settings).filter((name) => /(SECRETS?|PEPPERS|KEYS|TOKENS?|PASSWORD)$/.test(name))
+  t.ok(secrets.length > 6)
+  t.strictSame(secrets.filter((name) => !(SECRET_SETTINGS as readonly string[]).includes(name)), [])
+})
 
 for (const name of SECRET_SETTINGS) {
   t.test(`${name} can come from a file`, async (t) => {

@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import { remedyForPooler } from '../database/pooler.ts'
 import { loggerOptions } from '../operations/logging.ts'
 import { placeOf } from '../operations/outages.ts'
+import { givenIn } from '../settings/files.ts'
 
 /** Prints why the program cannot start, and exits. */
 export function refuse (error: unknown): never {
@@ -23,7 +24,7 @@ export function reasonOf (error: unknown): string {
  * nor a stack unless it is a bug.
  */
 export function refuseInLog (error: unknown, environment: NodeJS.ProcessEnv): never {
-  const { API_KEY_MARKER: marker = 'shop', DATABASE_URL: url = '' } = environment
+  const { given: { API_KEY_MARKER: marker = 'shop', DATABASE_URL: url = '' } } = givenIn(environment, ['DATABASE_URL'])
   // Its logger; the app itself may be what could not be built.
   const { log } = Fastify({ logger: loggerOptions({ LOG_LEVEL: 'info', API_KEY_MARKER: marker }) })
   const { code, syscall, address, port, severity } = error as { code?: string, syscall?: string, address?: string, port?: number, severity?: string }

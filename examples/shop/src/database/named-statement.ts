@@ -4,8 +4,9 @@ import type { Knex } from 'knex'
 /** Of a database: whether its statements may have names. */
 export interface StatementOptions {
   /**
-   * Whether statements that look rows up by their keys, and those of pages without a filter, have names, so that each connection plans them once. A pooler in
-   * transaction mode may not support names: PgBouncer does since 1.21, with `max_prepared_statements` above 0.
+   * Whether statements that look rows up by their keys, and those of pages without a filter, have names, so that each
+   * connection plans them once. A pooler in transaction mode may not support names: PgBouncer does since 1.21, with
+   * `max_prepared_statements` above 0.
    *
    * @default true
    */
@@ -26,7 +27,7 @@ const CHANGED = '0A000'
 /** How many statements of one table have names: the plan of one takes 160 kB in each connection. */
 const MAX_NAMES = 20
 
-type Bindings = ReadonlyArray<string | number | null>
+type Bindings = readonly Knex.RawBinding[]
 
 /**
  * Runs statements with names, which each connection plans once, until their tables are analyzed. They are for statements whose
@@ -49,7 +50,7 @@ export function namedStatements<Row> (knex: Knex): (sql: string, bindings: Bindi
   }
 
   return async (sql, bindings, on = knex) => {
-    const run = async (options: object): Promise<readonly Row[]> => (await on.raw<{ rows: readonly Row[] }>(sql, bindings as Knex.RawBinding[]).options(options)).rows
+    const run = async (options: object): Promise<readonly Row[]> => (await on.raw<{ rows: readonly Row[] }>(sql, bindings).options(options)).rows
     if (!isNamed || on.isTransaction === true || (names.size >= MAX_NAMES && !names.has(sql))) return await run({})
     const name = names.get(sql)?.name ?? rename(sql, 0)
     try {

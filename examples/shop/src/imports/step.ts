@@ -28,7 +28,11 @@ interface StoredLine {
   readonly found: Found | null
 }
 
-/** Applies imports, step by step. Any number of processes may. @param onEnd - called when an import has ended here */
+/**
+ * Applies imports, step by step. Any number of processes may.
+ *
+ * @param onEnd - called when an import has ended here
+ */
 export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => void) {
   const batch = productBatch(knex)
 

@@ -100,9 +100,9 @@ function fitting (knex: Knex, rows: Knex.QueryBuilder, order: Order): Knex.Query
   return knex.select('*').from(measured.as('measured')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
 }
 
-function textOf (query: Knex.QueryBuilder): [sql: string, bindings: string[]] {
+function textOf (query: Knex.QueryBuilder): [sql: string, bindings: readonly Knex.RawBinding[]] {
   const { sql, bindings } = query.toSQL()
-  return [sql, bindings as string[]]
+  return [sql, bindings]
 }
 
 /** A cursor that somebody has made up can have a value that its field cannot have. */

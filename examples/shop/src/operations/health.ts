@@ -121,6 +121,3 @@ async function isStillFull (knex: Database['knex']): Promise<boolean> {
     return isDiskFull(error as { code?: string })
   }
 }
-
-// What fastify-plugin does: the decorator is for the whole app.
-Object.assign(health, { [Symbol.for('skip-override')]: true })

@@ -42,8 +42,10 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 /** Status classes that a route is expected to send. */
 const STATUSES = ['2xx', '4xx', '5xx']
 
+/** Why a tool call ended early: each reason, so that none can be missing. */
+const ENDS: Readonly<Record<NonNullable<ToolCallEvent['ended']>, true>> = { 'client gone': true, timeout: true, 'too large': true, closing: true }
 /** Why a tool call was a success or not. */
-const TOOL_OUTCOMES = ['ok', 'refused', '3xx', '4xx', '5xx', 'client_gone', 'timeout', 'too_large', 'closing']
+const TOOL_OUTCOMES = ['ok', 'refused', '3xx', '4xx', '5xx', ...(Object.keys(ENDS) as Array<keyof typeof ENDS>).map(labelOfEnd)]
 
 /** What may come of each kind of credential. */
 const ATTEMPTS: Readonly<Record<string, readonly string[]>> = {
@@ -119,7 +121,7 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
     registers: [],
     async collect () {
       const found = await slots()
-      if (found === undefined) this.reset()
+      if (found === undefined) this.remove()
       else this.set(found.age)
     }
   }))
@@ -128,7 +130,12 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
     name: 'shop_import_wait_seconds',
     help: 'How long the import whose turn it is has waited for its next step: 0 if there is none',
     registers: [],
-    async collect () { this.set((await turn())?.value ?? 0) }
+    async collect () {
+      const found = await turn()
+      if (found === undefined) this.remove()
+      // It goes on waiting while the database does not answer.
+      else this.set(found.value === 0 ? 0 : found.value + found.age)
+    }
   }))
   new prom.Gauge({ name: 'shop_build_info', help: '1: version is that of the server and its tools, node that of Node.js', labelNames: ['version', 'node'], registers })
     .set({ version: TOOLS_VERSION, node: process.version }, 1)
@@ -376,9 +383,13 @@ export function measureToolCall ({ tools, toolCalls }: Metrics, event: ToolCallE
 }
 
 function outcomeOf ({ ended, isError, statusCode }: ToolCallEvent): string {
-  if (ended !== undefined) return ended.replace(' ', '_')
+  if (ended !== undefined) return labelOfEnd(ended)
   if (!isError) return 'ok'
   return statusCode === undefined ? 'refused' : statusClass(statusCode)
+}
+
+function labelOfEnd (end: keyof typeof ENDS): string {
+  return end.replace(' ', '_')
 }
 
 function statusClass (status: number): string {

@@ -30,10 +30,10 @@ export function searchTools ({ opensWorld }: { readonly opensWorld: boolean }): 
     [SEARCH]: {
       name: SEARCH,
       title: 'Search tools',
-      description: `Find the tools of this server: few are listed, and all others are found by words. Returns those that fit best, each with its arguments, what it does, and whether it reads or writes. Call one with ${READER} or ${WRITER}.`,
+      description: `Search the tools of this server, most of which are not listed. Returns the best matches, each with its arguments, what it does, and whether it reads or writes. Call one with ${READER} or ${WRITER}.`,
       inputSchema: {
         type: 'object',
-        properties: { query: { type: 'string', maxLength: MAX_QUERY, description: 'A few words for what the tool does and what it does it to, such as "create invoice", or its exact name.' } },
+        properties: { query: { type: 'string', maxLength: MAX_QUERY, description: 'A few words, such as "create invoice", or the exact name of a tool.' } },
         required: ['query'],
         additionalProperties: false
       },
@@ -42,7 +42,7 @@ export function searchTools ({ opensWorld }: { readonly opensWorld: boolean }): 
     [DESCRIBE]: {
       name: DESCRIBE,
       title: 'Describe tools',
-      description: `Get all that is known of tools, with the JSON Schema of their arguments. Use it where the line of ${SEARCH} does not say enough.`,
+      description: `Get the full description of tools, with the JSON Schema of their arguments. Use it if the line from ${SEARCH} does not say enough.`,
       inputSchema: {
         type: 'object',
         properties: { names: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_DESCRIBED, description: `Names of tools, as ${SEARCH} returns them.` } },

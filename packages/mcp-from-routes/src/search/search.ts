@@ -51,9 +51,9 @@ export function searchOf ({ toolsFor, toolFor }: Catalog, own: () => ReadonlyMap
     if (query.length > MAX_QUERY) return errorResult(`query must not be longer than ${MAX_QUERY} characters. A few words are enough`)
     const catalog = await catalogFor(request)
     const found = rank(catalog, query)
-    if (found.length === 0) return textResult(`None of ${catalog.length} tools has these words. Try others, or fewer: what it does, or what it does it to.`)
+    if (found.length === 0) return textResult(`None of ${catalog.length} tools has these words. Try fewer words, or others.`)
     const shown = found.slice(0, MAX_FOUND)
-    const head = `${found.length} of ${catalog.length} tools fit${found.length > shown.length ? `, and these ${shown.length} best. For others use more exact words` : ''}.`
+    const head = `${found.length} of ${catalog.length} tools fit.${found.length > shown.length ? ` These ${shown.length} fit best; more specific words find others.` : ''}`
     return textResult([head, ...shown.map((tool) => lineOf(tool))].join('\n'))
   }
 
