@@ -11,6 +11,7 @@ import { migrate } from '../src/database/migrate.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 import { engineWithTables } from './engines.ts'
+import type { Scope } from './scope.ts'
 import { folderWithKey } from './signing-key-folder.ts'
 
 /** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
@@ -21,7 +22,7 @@ export const TEST_DATABASE_URL = process.env['TEST_DATABASE_URL']
  * @param options - how to create it, in SQL
  * @returns the URL of a new, empty database on the test server, dropped when the test ends
  */
-export async function createDatabase (t: Test, server: string, settings?: string, options = ''): Promise<string> {
+export async function createDatabase (t: Scope, server: string, settings?: string, options = ''): Promise<string> {
   const name = `shop_test_${randomUUID().replaceAll('-', '')}`
   const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
   await admin.raw(`create database ?? ${options}`, [name])
@@ -83,19 +84,22 @@ export interface TestIdentityProvider {
   /** An access token of a person, by signing in. */
   userToken (username: string): Promise<string>
   close (): Promise<void>
+  /** Starts it again, at the same address and with the same key. */
+  open (): Promise<void>
 }
 
 /** How many identity providers of this process run. */
 let running = 0
 
 /** @returns a running identity provider, stopped when the test ends */
-export async function openIdentityProvider (t: Test, usernames: readonly string[] = []): Promise<TestIdentityProvider> {
+export async function openIdentityProvider (t: Scope, usernames: readonly string[] = []): Promise<TestIdentityProvider> {
   const password = 'test password'
   t.teardown(() => { running-- })
   const dataDir = await folderWithKey(t, ++running)
-  const { issuer, close } = await startIdentityProvider({
-    port: 0, users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE, dataDir
-  })
+  const options = { users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE, dataDir }
+  let provider = await startIdentityProvider({ ...options, port: 0 })
+  const { issuer } = provider
+  const close = async (): Promise<void> => { await provider.close() }
   t.teardown(close)
   return {
     settings: { IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: CLIENT_ID, API_KEY_PEPPERS: `test:${'p'.repeat(32)}`, PAY_KEY_SECRETS: `test:${'k'.repeat(32)}` },
@@ -103,7 +107,8 @@ export async function openIdentityProvider (t: Test, usernames: readonly string[
       issuer, mcp_client_id: CLIENT_ID, m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
     }),
     userToken: async (username) => await accessTokenFor({ issuer, clientId: CLIENT_ID, resource: `${BASE_URL}/mcp`, username, password }),
-    close
+    close,
+    open: async () => { provider = await startIdentityProvider({ ...options, port: Number(new URL(issuer).port) }) }
   }
 }
 

@@ -1,5 +1,4 @@
 import { PGlite } from '@electric-sql/pglite'
-import root from 'tap'
 
 /** An embedded engine with empty tables, and what its catalog was before a test used it. */
 interface Engine { readonly pglite: PGlite, readonly catalog: string }
@@ -27,8 +26,8 @@ async function catalogOf (pglite: PGlite): Promise<string> {
  * @returns an engine with empty tables, and how to give it back
  */
 export async function engineWithTables (files: () => Promise<Blob>): Promise<{ readonly engine: PGlite, release (): Promise<void> }> {
-  // They would keep the process alive. Not on import: programs that run no tests use parts of the files that import this one.
-  if (!endsWithTests) root.teardown(async () => { for (const { pglite } of spare) await pglite.close() })
+  // They would keep the process alive. Loaded here, since programs that run no tests use parts of the files that import this one.
+  if (!endsWithTests) (await import('tap')).default.teardown(async () => { for (const { pglite } of spare) await pglite.close() })
   endsWithTests = true
   const { pglite, catalog } = spare.pop() ?? await started(await files())
   return {

@@ -1,12 +1,17 @@
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Test } from 'tap'
+import type { Scope } from './scope.ts'
 
 /** A TCP proxy that can lose its connections as a fail-over does: without a word. */
 export interface FreezingProxy {
   readonly url: string
   /** Forwards nothing more on the connections that are open, and leaves them open. New ones work. */
   freeze (): void
+  /** Forwards nothing on any connection, new ones too, until it is thawed: then all that waited goes on. */
+  pause (): void
+  thaw (): void
+  /** Leads new connections to another server, as the address of a service does that moves. */
+  leadTo (url: string): void
   /** Closes each new connection at once, until it is opened. @returns waits until there was one */
   close (): { readonly refused: Promise<unknown>, open (): void }
 }
@@ -15,10 +20,10 @@ export interface FreezingProxy {
  * @param url - of the server behind it
  * @param host - the address where it listens
  */
-export async function startFreezingProxy (t: Test, url: string, host = '127.0.0.1'): Promise<FreezingProxy> {
-  const target = new URL(url)
+export async function startFreezingProxy (t: Scope, url: string, host = '127.0.0.1'): Promise<FreezingProxy> {
+  let target = new URL(url)
   const refusals = new EventEmitter()
-  let closed = false
+  let [closed, paused] = [false, false]
   const pairs: Array<readonly [Socket, Socket]> = []
   const server = createServer((client) => {
     if (closed) {
@@ -32,6 +37,7 @@ export async function startFreezingProxy (t: Test, url: string, host = '127.0.0.
       from.on('data', (data) => { to.write(data) })
       from.on('error', () => {})
       from.on('close', () => { to.destroy() })
+      if (paused) from.pause()
     }
   })
   server.listen(0, host)
@@ -46,6 +52,15 @@ export async function startFreezingProxy (t: Test, url: string, host = '127.0.0.
   return {
     url: through.href,
     freeze: () => { for (const socket of pairs.flat()) socket.removeAllListeners('data').resume() },
+    pause: () => {
+      paused = true
+      for (const socket of pairs.flat()) socket.pause()
+    },
+    thaw: () => {
+      paused = false
+      for (const socket of pairs.flat()) socket.resume()
+    },
+    leadTo: (other) => { target = new URL(other) },
     close: () => {
       closed = true
       return { refused: once(refusals, 'refused'), open: () => { closed = false } }

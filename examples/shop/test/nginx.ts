@@ -1,11 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import { freePort } from '../src/demo/ports.ts'
+import { listens } from './listens.ts'
+import { folderFor, type Scope } from './scope.ts'
 
 /** Debian's is where the path of an ordinary user does not lead. */
 const NGINX = ['nginx', '/usr/sbin/nginx'].find((program) => spawnSync(program, ['-v']).status === 0)
@@ -29,8 +28,9 @@ export interface Passed {
  * @param replicas - the base URLs behind it
  * @returns its base URL, what it passed on so far, and the lines of its log
  */
-export async function startNginx (t: Test, replicas: readonly string[]): Promise<{ baseUrl: string, passed: () => readonly Passed[], lines: () => ReadonlyArray<Readonly<Record<string, unknown>>> }> {
-  const dir = t.testdir({ temp: {} })
+export async function startNginx (t: Scope, replicas: readonly string[]): Promise<{ baseUrl: string, passed: () => readonly Passed[], lines: () => ReadonlyArray<Readonly<Record<string, unknown>>> }> {
+  const dir = folderFor(t, 'nginx')
+  mkdirSync(join(dir, 'temp'))
   const port = await freePort(0)
   let shipped = ['nginx.conf', 'nginx-replicas.conf'].map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).join('\n')
   const exchange = (pattern: RegExp, replace: (found: string) => string): void => {
@@ -64,10 +64,7 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
   })
   let complaints = ''
   child.stderr.on('data', (data) => { complaints += String(data) })
-  while (!await listens(port)) {
-    if (child.exitCode !== null) throw new Error(`nginx ended: ${complaints}`)
-    await sleep(20)
-  }
+  await listens(port, child, () => complaints)
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     lines: () => readFileSync(join(dir, 'lines.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)),
@@ -76,11 +73,4 @@ export async function startNginx (t: Test, replicas: readonly string[]): Promise
       return { method, status, upstreams: upstreams.split(', '), shop }
     })
   }
-}
-
-async function listens (port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const answer = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
-  socket.destroy()
-  return answer
 }

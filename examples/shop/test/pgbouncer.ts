@@ -1,11 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Test } from 'tap'
 import { freePort } from '../src/demo/ports.ts'
+import { listens } from './listens.ts'
+import { folderFor, type Scope } from './scope.ts'
 
 /** Debian's is where the path of an ordinary user does not lead. */
 const PGBOUNCER = ['pgbouncer', '/usr/sbin/pgbouncer'].find((program) => spawnSync(program, ['--version']).status === 0)
@@ -28,14 +27,14 @@ function isAtLeast (printed: string, major: number, minor: number): boolean {
  * @param settings - lines of its configuration that replace those of the documentation
  * @returns the URL through it
  */
-export async function startPgBouncer (t: Test, url: string, settings: Readonly<Record<string, string | number>> = {}): Promise<string> {
-  const dir = t.testdir({})
+export async function startPgBouncer (t: Scope, url: string, settings: Readonly<Record<string, string | number>> = {}): Promise<string> {
+  const dir = folderFor(t, 'pgbouncer')
   const { hostname, port, username, password, pathname } = new URL(url)
   const name = pathname.slice(1)
-  const listens = await freePort(0)
+  const listenPort = await freePort(0)
   const options = {
     listen_addr: '127.0.0.1',
-    listen_port: listens,
+    listen_port: listenPort,
     unix_socket_dir: '',
     auth_type: 'any',
     pool_mode: 'transaction',
@@ -57,16 +56,6 @@ export async function startPgBouncer (t: Test, url: string, settings: Readonly<R
   })
   let printed = ''
   child.stderr.on('data', (data) => { printed += String(data) })
-  while (!await isListening(listens)) {
-    if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${printed}`)
-    await sleep(20)
-  }
-  return `postgres://${username || 'postgres'}@127.0.0.1:${listens}/${name}`
-}
-
-async function isListening (port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1')
-  const answer = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
-  socket.destroy()
-  return answer
+  await listens(listenPort, child, () => printed)
+  return `postgres://${username || 'postgres'}@127.0.0.1:${listenPort}/${name}`
 }

@@ -10,6 +10,7 @@ import { ENGINE } from '../../../test/packed-database.ts'
 import type { Demo } from '../src/demo/demo-file.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import { createDatabase, migrateDirectory, TABLES, TEST_DATABASE_URL } from './build.ts'
+import type { Scope } from './scope.ts'
 
 /** A server in a process of its own. */
 export interface Running {
@@ -55,10 +56,11 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
  * Starts the server as a user does and waits until it listens. It sheds no load: other tests use the processors too.
  *
  * @param program - `server` for production, `demo/start` for the demo profile
+ * @param shop - the folder of the shop, of any version
  * @throws with why it ended instead; the cause is all that it printed
  */
-export async function start (t: Test, program: 'server' | 'demo/start', settings: Record<string, string>): Promise<Running> {
-  const script = fileURLToPath(new URL(`../dist/${program}.js`, import.meta.url))
+export async function start (t: Scope, program: 'server' | 'demo/start', settings: Readonly<Record<string, string>>, shop = new URL('..', import.meta.url)): Promise<Running> {
+  const script = fileURLToPath(new URL(`dist/${program}.js`, shop))
   const child = spawn(process.execPath, [...SHORT_LIVED, script], { env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => { child.kill('SIGKILL') })
 

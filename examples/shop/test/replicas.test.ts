@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Database, openPostgres } from '../src/database/index.ts'
-import { RISKS } from '../src/settings/risks.ts'
-import { BASE_URL, bearer, createDatabase, createShop, openIdentityProvider, TEST_DATABASE_URL } from './build.ts'
+import { createDatabase, createShop, TEST_DATABASE_URL } from './build.ts'
+import { install, type Installation, written } from './installation.ts'
 import { clientLines, connect, rowsOf } from './mcp-clients.ts'
 import { startNginx, withoutNginx } from './nginx.ts'
-import { call, type Running, start } from './process.ts'
+import { call } from './process.ts'
 import { startWriting } from './writers.ts'
 
 const TEST_REDIS_URL = process.env['TEST_REDIS_URL']
@@ -15,49 +14,13 @@ const WRITERS = 12
 
 const skip = TEST_DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set: replicas need a PostgreSQL server' : withoutNginx
 
-/** The replicas of one installation, and a shop in it. */
-interface Installation {
-  readonly replicas: readonly Running[]
-  readonly shop: string
-  /** With a key of the shop. */
-  readonly headers: Readonly<Record<string, string>>
-  /** With a token that reaches all shops. */
-  readonly machine: Readonly<Record<string, string>>
-  readonly database: Database
-}
-
-/** Starts all replicas at once on an empty database. */
-async function install (t: Test, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
-  const idp = await openIdentityProvider(t)
-  const url = await createDatabase(t, TEST_DATABASE_URL!)
-  const replicas = await Promise.all(Array.from({ length: REPLICAS }, async () => await start(t, 'server', {
-    ...idp.settings,
-    DATABASE_URL: url,
-    PUBLIC_BASE_URL: BASE_URL,
-    MCP_ENABLED: 'true',
-    TRUST_PROXY: '1',
-    RATE_LIMIT_MAX: '1000000',
-    ALLOW_INSECURE: RISKS.join(','),
-    ...settings
-  })))
-  const database = openPostgres(url)
-  t.teardown(async () => {
-    for (const { child } of replicas) child.kill('SIGKILL')
-    await database.close()
-  })
-  const shop = await createShop(database, 'replicated')
-  const machine = bearer(await idp.machineToken())
-  const key = await call('POST', `${replicas[0]!.baseUrl}/shops/${shop}/api-keys/`, { headers: machine, body: { name: 'replicas' } })
-  return { replicas, shop, headers: { 'x-api-key': key.body.plaintext }, machine, database }
-}
-
-/** The names of all rows that a load made. */
-async function written ({ knex }: Database): Promise<readonly string[]> {
-  return (await knex('tags').select('name')).map(({ name }) => name)
+/** Starts all replicas at once on an empty database of the test server. */
+async function installed (t: Test, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  return await install(t, { url: await createDatabase(t, TEST_DATABASE_URL!), replicas: REPLICAS, settings })
 }
 
 t.test('replicas started at once on an empty database all come up, and migrate once', { skip }, async (t) => {
-  const { replicas, database } = await install(t)
+  const { replicas, database } = await installed(t)
   for (const { baseUrl } of replicas) t.match(await call('GET', `${baseUrl}/readyz`), { status: 200, body: { status: 'ready' } })
   const names = (await database.knex('knex_migrations').select('name')).map(({ name }) => name)
   t.ok(names.length > 0)
@@ -65,7 +28,7 @@ t.test('replicas started at once on an empty database all come up, and migrate o
 })
 
 t.test('the clients of agents work through any replica', { skip }, async (t) => {
-  const { replicas, shop, headers } = await install(t)
+  const { replicas, shop, headers } = await installed(t)
   const { baseUrl, passed } = await startNginx(t, replicas.map(({ baseUrl }) => baseUrl))
   for (const line of clientLines) {
     const agent = await connect(t, line, `${baseUrl}/mcp`, headers)
@@ -87,7 +50,7 @@ t.test('the clients of agents work through any replica', { skip }, async (t) => 
 })
 
 t.test('nginx routes and limits the calls of a token by the shop that they name in a header', { skip }, async (t) => {
-  const { replicas, shop, headers, machine, database } = await install(t)
+  const { replicas, shop, headers, machine, database } = await installed(t)
   const { baseUrl, passed } = await startNginx(t, replicas.map(({ baseUrl }) => baseUrl))
   const shops = [shop, ...await Promise.all(Array.from({ length: 11 }, async (_, n) => await createShop(database, `other-${n}`)))]
   const agent = await connect(t, 'SDK 2.x, 2026-07-28', `${baseUrl}/mcp`, machine)
@@ -117,32 +80,10 @@ t.test('nginx routes and limits the calls of a token by the shop that they name 
   t.match(await send({ ...machine, ...naming(shops[1]!) }, shops[1]), { status: 200 }, 'the other shops of the token are not limited by it')
 })
 
-t.test('a replica that is killed takes with it only the calls in flight on it', { skip }, async (t) => {
-  const { replicas, shop, headers, database } = await install(t)
-  const { baseUrl, passed } = await startNginx(t, replicas.map(({ baseUrl }) => baseUrl))
-  const [victim] = replicas
-  const load = startWriting(`${baseUrl}/shops/${shop}/tags`, headers, WRITERS)
-  await load.acknowledges(150)
-  t.strictSame(await victim!.stop('SIGKILL'), { code: null, signal: 'SIGKILL' })
-  const before = load.acknowledged.size
-  await load.acknowledges(before + 300)
-  await load.end()
-
-  const kept = new Set(await written(database))
-  t.strictSame([...load.acknowledged].filter((name) => !kept.has(name)), [], 'every acknowledged write is there')
-  t.ok(load.failures.every(({ status }) => status === 502), 'nginx says what failed')
-  // A writer has one call in flight, and none fails a second time.
-  t.equal(new Set(load.failures.map(({ writer }) => writer)).size, load.failures.length)
-  const failed = passed().filter(({ status }) => status !== '201')
-  t.equal(failed.length, load.failures.length)
-  t.ok(failed.every(({ upstreams }) => upstreams.at(-1) === new URL(victim!.baseUrl).host), 'all of them were on the killed replica')
-  t.comment(`${load.acknowledged.size} acknowledged, ${load.failures.length} failed`)
-})
-
 t.test('replicas that are stopped one after another lose no call', { skip }, async (t) => {
-  const { replicas, shop, headers, database } = await install(t)
+  const { replicas, shop, headers, database } = await installed(t)
   const { baseUrl, passed } = await startNginx(t, replicas.map(({ baseUrl }) => baseUrl))
-  const load = startWriting(`${baseUrl}/shops/${shop}/tags`, headers, WRITERS)
+  const load = startWriting(`${baseUrl}/shops/${shop}/tags`, headers, { writers: WRITERS })
   for (const replica of replicas.slice(1)) {
     await load.acknowledges(load.acknowledged.size + 150)
     t.strictSame(await replica.stop('SIGTERM'), { code: 0, signal: null })
@@ -151,7 +92,7 @@ t.test('replicas that are stopped one after another lose no call', { skip }, asy
   await load.end()
 
   t.strictSame(load.failures, [])
-  t.strictSame((await written(database)).toSorted(), [...load.acknowledged].toSorted(), 'every write is there, once')
+  t.strictSame([...await written(database)].toSorted(), [...load.acknowledged].toSorted(), 'every write is there, once')
   const hosts = passed().flatMap(({ upstreams }) => upstreams)
   for (const replica of replicas) t.ok(hosts.includes(new URL(replica.baseUrl).host), 'every replica had calls')
   t.comment(`${load.acknowledged.size} acknowledged`)
@@ -160,7 +101,7 @@ t.test('replicas that are stopped one after another lose no call', { skip }, asy
 t.test('a limit counts over all replicas', { skip: skip || (TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set: nothing counts for all replicas') }, async (t) => {
   const redis = new URL(TEST_REDIS_URL!)
   redis.searchParams.set('keyPrefix', `${randomUUID()}:`)
-  const { replicas, shop, headers } = await install(t, { REDIS_URL: redis.href, RATE_LIMIT_MAX: '20', RATE_LIMIT_WINDOW: '3600000' })
+  const { replicas, shop, headers } = await installed(t, { REDIS_URL: redis.href, RATE_LIMIT_MAX: '20', RATE_LIMIT_WINDOW: '3600000' })
   const tags = `/shops/${shop}/tags`
   // Until its connection to Redis is there, a replica limits nobody. The address of these calls has no key that counts.
   for (const { baseUrl } of replicas) {

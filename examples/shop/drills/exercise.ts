@@ -1,0 +1,100 @@
+import { install, type Installation, type InstallationOptions, written } from '../test/installation.ts'
+import { startNginx, withoutNginx } from '../test/nginx.ts'
+import { withoutPostgres } from '../test/postgres.ts'
+import type { Running } from '../test/process.ts'
+import type { Scope } from '../test/scope.ts'
+import { type Load, startWriting } from '../test/writers.ts'
+import { ALWAYS, type Outcome } from './drill.ts'
+import { figuresFrom } from './figures.ts'
+import { probe, type Probes } from './probes.ts'
+import { until } from './until.ts'
+
+/** Why there can be no exercise here, else false. */
+export const withoutServers = withoutPostgres || withoutNginx
+
+/** How long a drill waits for anything at most, in seconds. */
+const LONGEST = 90
+
+/** Two replicas behind nginx, and their callers. */
+export interface Exercise extends Installation {
+  /** Of nginx. */
+  readonly baseUrl: string
+  readonly probes: Probes
+  /** Who calls: agents by tools with an API key, programs by REST with the same key, and others by REST with a token. */
+  readonly loads: Readonly<Record<'agents' | 'programs' | 'tokens', Load>>
+  /** Waits until all callers had some more successes. @param more - each; default 30 */
+  serve (more?: number): Promise<void>
+  /** Waits until all replicas say that they are ready, or another thing that they lack. */
+  untilReplicas (say: string): Promise<void>
+  /** Ends a replica. */
+  stop (replica: Running, signal: NodeJS.Signals): Promise<void>
+  /** Starts one in its place. */
+  replace (replica: Running, settings?: Readonly<Record<string, string>>, folder?: URL): Promise<Running>
+  /** Notes that the cause is over. */
+  mended (): void
+  /** Notes whether something holds. */
+  hold (what: string, isSo: boolean): void
+  /** What replicas printed. */
+  output (): string
+  /** Ends the calls. @param lost - whether writes may be lost, which the drill then judges itself */
+  end (options?: { readonly lost?: boolean }): Promise<Outcome>
+}
+
+/** Starts it on an empty database, and waits until all callers are served. */
+export async function exercise (t: Scope, options: Omit<InstallationOptions, 'replicas'>): Promise<Exercise> {
+  const installed = await install(t, { ...options, replicas: 2 })
+  const { replicas, shop, headers, machine, database } = installed
+  const { baseUrl } = await startNginx(t, replicas.map((replica) => replica.baseUrl))
+  const probes = probe(t)
+  const printed = replicas.map(({ output }) => output)
+  for (const replica of replicas) probes.watch(replica.baseUrl)
+  const tags = `${baseUrl}/shops/${shop}/tags`
+  const loads = {
+    // nginx lets a caller use tools 20 times a second.
+    agents: startWriting(`${baseUrl}/mcp`, headers, { writers: 2, pause: 150, tool: 'create_tag' }),
+    programs: startWriting(tags, headers, { writers: 4, pause: 20 }),
+    tokens: startWriting(tags, machine, { writers: 4, pause: 20 })
+  }
+  const all = Object.values(loads)
+  t.teardown(async () => { await Promise.all(all.map(async (load) => { await load.end() })) })
+  const held = new Map<string, boolean>()
+  let mended = performance.now()
+
+  const at: Exercise = {
+    ...installed,
+    baseUrl,
+    probes,
+    loads,
+    async serve (more = 30) {
+      const wanted = all.map((load) => load.acknowledged.size + more)
+      await until(`${more} more calls of each kind succeed`, LONGEST, () => all.every((load, index) => load.acknowledged.size >= wanted[index]!))
+    },
+    async untilReplicas (say) {
+      await until(`all replicas say ${say}`, LONGEST, () => replicas.every((replica) => probes.latest(replica.baseUrl).includes(say)))
+    },
+    async stop (replica, signal) {
+      probes.leave(replica.baseUrl)
+      await replica.stop(signal)
+    },
+    async replace ({ baseUrl: address }, settings = {}, folder) {
+      const replica = await installed.add({ PORT: new URL(address).port, ...settings }, folder)
+      printed.push(replica.output)
+      probes.watch(replica.baseUrl)
+      return replica
+    },
+    mended () { mended = performance.now() },
+    hold: (what, isSo) => { held.set(what, isSo) },
+    output: () => printed.map((output) => output()).join('\n'),
+    async end ({ lost = false } = {}) {
+      await Promise.all(all.map(async (load) => { await load.end() }))
+      const kept = await written(database)
+      const [none, healthy] = ALWAYS
+      if (!lost) held.set(none!, all.every((load) => [...load.acknowledged].every((name) => kept.has(name))))
+      held.set(healthy!, probes.unhealthy.length === 0)
+      return { figures: figuresFrom(all, mended, probes.unready), held, output: at.output() }
+    }
+  }
+  await at.untilReplicas('ready')
+  await at.serve()
+  return at
+}

@@ -1,0 +1,73 @@
+import { fileURLToPath } from 'node:url'
+import { ALWAYS, type Bounds, type Drill } from './drill.ts'
+import type { Figures } from './figures.ts'
+
+/** The page that `--write` writes. */
+export const PAGE = fileURLToPath(new URL('../../../docs/shop/drills.md', import.meta.url))
+
+/** What was measured: rows of a table, by the name of the drill. */
+export type Measured = ReadonlyMap<string, readonly string[]>
+
+/** @returns the row of a drill */
+export function rowFrom ({ name, title }: Drill, figures: Figures | undefined, result: string): readonly string[] {
+  const link = `[${title}](#${name})`
+  if (figures === undefined) return [link, result, '', '', '', '', '']
+  const { calls, failed, pause, slowest, recovered } = figures
+  const count = [...failed.values()].reduce((sum, more) => sum + more, 0)
+  const kinds = [...failed].map(([kind, times]) => `${times} × ${kind.replace(/^0\b/, 'broken connection')}`).join(', ')
+  return [link, result, calls.toLocaleString('en'), `${count}${count > 0 ? ` (${(100 * count / calls).toFixed(1)} %)` : ''}`, kinds, `${seconds(pause)}; ${seconds(slowest)}`, seconds(recovered)]
+}
+
+function seconds (value: number): string {
+  return `${value.toFixed(1)} s`
+}
+
+/** @returns the rows of a page */
+export function measuredIn (text: string): Measured {
+  const rows = text.split('\n').map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))
+  return new Map(rows.flatMap((row) => {
+    const name = /^\[.*\]\(#(.*)\)$/.exec(row[0] ?? '')?.[1]
+    return name === undefined ? [] : [[name, row]]
+  }))
+}
+
+/** All drills as a page: what each does and must keep to, and what was measured. */
+export function page (drills: readonly Drill[], measured: Measured): string {
+  return `# Drills
+
+What happens to callers when the world under the shop fails, tried on purpose. \`npm run drills\` runs each drill, fails if one misses what this page says of it, and \`-- --write\` writes the page.
+
+It needs PostgreSQL in \`/usr/lib/postgresql\`, Redis and nginx, and root or the user \`postgres\`. Everything runs on loopback, on ports and in folders of its own, and is removed afterwards. \`-- --only 3\` or \`-- --only postgres-frozen\` runs one drill. \`-- --previous REF\` names the other version for the drill that needs one; the default is the last release.
+
+Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). All the time, two agents create records by a tool, and eight programs by REST, half of them with an API key and half with a token. A call counts as failed if it is not answered with success.
+
+## Measured
+
+The longest pause is the longest time in which no call succeeded. Recovered is how long after the end of the cause the last call failed, or a replica was last not ready.
+
+| drill | result | calls | failed | how | longest pause; slowest call | recovered after |
+|---|---|---|---|---|---|---|
+${drills.map((drill) => `| ${(measured.get(drill.name) ?? rowFrom(drill, undefined, 'not run yet')).join(' | ')} |`).join('\n')}
+
+What every drill checks:
+
+${ALWAYS.map((what) => `- ${what}.`).join('\n')}
+${drills.map(section).join('')}`
+}
+
+function section ({ name, title, done, may, holds, logs = [], note, isShort = false }: Drill): string {
+  return `
+## ${title}
+
+<a id="${name}"></a>${done}
+
+- ${boundsOf(may)}
+${holds.filter((what) => !ALWAYS.includes(what)).map((what) => `- ${what}.\n`).join('')}${logs.map((part) => `- The log has \`${part}\`.\n`).join('')}${note === undefined ? '' : `\n${note}\n`}${isShort ? '\nThe tests run this drill too.\n' : ''}`
+}
+
+function boundsOf ({ statuses, share, pause, recovers }: Bounds): string {
+  const fails = statuses.length === 0
+    ? 'No call fails.'
+    : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}.`
+  return `${fails} The longest pause is ${pause} s. It recovers by itself within ${recovers} s.`
+}
