@@ -121,3 +121,21 @@ t.test('an index that a broken migration left behind is made again', async (t) =
   const { rows } = await knex.raw("select indexrelid::regclass::text as name, indisvalid as valid, pg_get_indexdef(indexrelid) as definition from pg_index where indrelid = 'products'::regclass and indexrelid::regclass::text in ('products_price', 'products_currency') order by 1")
   t.match(rows, [{ name: 'products_currency', valid: true, definition: /shop_id, currency, id/ }, { name: 'products_price', valid: true, definition: /shop_id, price_amount, id/ }])
 })
+
+t.test('every record of a page matches its filter, also while others change it', async (t) => {
+  const id = await createShop(database, 'changing')
+  const call = client(apps[0]!, `/shops/${id}`, token)
+  const writer = client(apps[1]!, `/shops/${id}`, token)
+  const ids: string[] = []
+  for (let n = 0; n < 5; n++) ids.push((await call('POST', '/products', { name: `Tea ${n}`, status: 'draft' })).body.id)
+  const done = new AbortController()
+  const writing = ids.map(async (id) => { for (let n = 0; !done.signal.aborted; n++) await writer('PATCH', `/products/${id}`, { status: n % 2 === 0 ? 'active' : 'draft' }) })
+  const wrong: string[] = []
+  for (let n = 0; n < 150; n++) {
+    const { status, body, headers } = await call('GET', `/products?filter=${encodeURIComponent('{"status":["draft"]}')}`)
+    if (status !== 200 || body.some((product: { status: string }) => product.status !== 'draft') || !headers['content-range']!.endsWith(`/${body.length}`)) wrong.push(JSON.stringify(body))
+  }
+  done.abort()
+  await Promise.all(writing)
+  t.strictSame(wrong, [])
+})

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { type Database, openPostgres } from '../src/database/index.ts'
 import { namedStatement, namedStatements, type StatementOptions } from '../src/database/named-statement.ts'
 import type { ListQuery } from '../src/lists/list.ts'
-import { pageOf } from '../src/lists/page.ts'
+import { type Found, pageOf } from '../src/lists/page.ts'
 import { createDatabase, openEmptyDatabase, TEST_DATABASE_URL } from './build.ts'
 
 const skip = TEST_DATABASE_URL === undefined && 'TEST_DATABASE_URL is not set: the embedded engine ignores names'
@@ -53,7 +53,7 @@ t.test('a connection prepares the statement once, under a name that means one te
 
 t.test('pages without a filter are planned once in a connection, and a connection keeps a few plans only', { skip }, async (t) => {
   const { knex, prepared } = await onServer(t)
-  const named = namedStatements<Record<string, unknown>>(knex)
+  const named = namedStatements<Found>(knex)
   const page = async (query: Partial<ListQuery>) => (await pageOf<{ id: string }>(knex, knex('things'), { filters: {}, nullable: ['name'], named }, { skip: 0, limit: 10, sort: 'id', ...query })).rows.map(({ id }) => id)
   for (let i = 0; i < 8; i++) t.strictSame(await page({ sort: '-name' }), ['b', 'a'])
   t.equal((await prepared()).length, 1)

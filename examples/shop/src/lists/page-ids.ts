@@ -5,7 +5,7 @@ import type { Place } from './cursor.ts'
 export const LITERAL = { skipBinding: true } as const
 
 /** Behind so many rows, a page is read from the nearer end of the list. */
-const FAR = 1000
+export const FAR = 1000
 
 interface Term {
   readonly column: string
@@ -30,10 +30,11 @@ export function orderFromSort (sort: string, nullable: readonly string[]): Order
 /**
  * The ids of the rows behind the first `skip`, in a statement whose `total` has the length of the list.
  *
+ * @param columns - `id`, and what else is read of those that are near
  * @param isWhole - whether the list has no filter: rows that are far away are then read from the nearer end
  */
-export function idsFrom (knex: Knex, matching: Knex.QueryBuilder, order: Order, skip: number, limit: number, isWhole: boolean): Knex.QueryBuilder {
-  if (skip < FAR || !isWhole) return matching.clone().select('id').orderBy(order).offset(skip).limit(limit, LITERAL)
+export function idsFrom (knex: Knex, matching: Knex.QueryBuilder, order: Order, skip: number, limit: number, isWhole: boolean, columns: readonly string[]): Knex.QueryBuilder {
+  if (skip < FAR || !isWhole) return matching.clone().select(columns).orderBy(order).offset(skip).limit(limit, LITERAL)
   const count = '(select matching_count from total)'
   const isNearStart = `:skip * 2 <= ${count}`
   const reversed = order.map(({ column, order: direction, nulls }) => ({ column, order: direction === 'asc' ? 'desc' : 'asc', ...nulls !== undefined && { nulls: 'first' as const } }))
@@ -45,15 +46,19 @@ export function idsFrom (knex: Knex, matching: Knex.QueryBuilder, order: Order, 
   ) as parts`, { fromStart, fromEnd, skip, limit } as unknown as Knex.RawBinding[])).orderBy(order)
 }
 
-/** The ids of the first rows after a place. */
-export function idsAfter (knex: Knex, matching: Knex.QueryBuilder, order: Order, { value, id }: Place, limit: number): Knex.QueryBuilder {
+/**
+ * The ids of the first rows after a place.
+ *
+ * @param columns - `id`, and what else is read of them
+ */
+export function idsAfter (knex: Knex, matching: Knex.QueryBuilder, order: Order, { value, id }: Place, limit: number, columns: readonly string[]): Knex.QueryBuilder {
   const [{ column, nulls }] = order
   const sign = order[0].order === 'asc' ? '>' : '<'
   const withoutValue = matching.clone().whereNull(column)
-  if (value === null) return withoutValue.where('id', sign, id).select('id').orderBy(order).limit(limit, LITERAL)
+  if (value === null) return withoutValue.where('id', sign, id).select(columns).orderBy(order).limit(limit, LITERAL)
   const withValue = matching.clone().whereRaw(`(??, ??) ${sign} (?, ?)`, [column, 'id', value, id])
-  if (nulls === undefined) return withValue.select('id').orderBy(order).limit(limit, LITERAL)
+  if (nulls === undefined) return withValue.select(columns).orderBy(order).limit(limit, LITERAL)
   // Each part is the range of an index; as one condition they would not be.
-  const parts = [withValue, withoutValue].map((part) => part.select(idAnd(column)).orderBy(order).limit(limit, LITERAL))
-  return knex.select('id').from(knex.unionAll(parts, true).as('parts')).orderBy(order).limit(limit, LITERAL)
+  const parts = [withValue, withoutValue].map((part) => part.select([...new Set([...columns, column])]).orderBy(order).limit(limit, LITERAL))
+  return knex.select(columns).from(knex.unionAll(parts, true).as('parts')).orderBy(order).limit(limit, LITERAL)
 }
