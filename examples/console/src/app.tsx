@@ -4,6 +4,7 @@ import { createRoot } from 'react-dom/client'
 import { createBrowserRouter, RouterProvider } from 'react-router-dom'
 import { callAs } from './api/http.ts'
 import { Gate } from './gate.tsx'
+import { LeavingAsks } from './layout/ask-before-leaving.tsx'
 import { keepFocus } from './layout/keep-focus.ts'
 import { loaded } from './loaded.ts'
 import type { Session } from './session/session.ts'
@@ -22,6 +23,6 @@ export function show (session: Session, failure?: Error): void {
   // Whatever page it is, it needs this, once it is known what the person may see.
   if (session.isSignedIn()) loaded(async () => await import('./workspace.tsx')).catch(() => {})
   keepFocus(document)
-  const router = createBrowserRouter([{ path: '*', element: <Gate session={session} call={callAs(session)} failure={failure} /> }], { basename: BASE })
+  const router = createBrowserRouter([{ path: '*', element: <LeavingAsks><Gate session={session} call={callAs(session)} failure={failure} /></LeavingAsks> }], { basename: BASE })
   createRoot(document.getElementById('root')!).render(<CacheProvider value={styles}><RouterProvider router={router} /></CacheProvider>)
 }

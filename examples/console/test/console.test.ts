@@ -190,7 +190,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
 
   await t.test('who signs out is out, and has to give a password to come back', async () => {
     await kim.getByRole('button', { name: 'Kim Kettle' }).click()
-    await kim.getByRole('menuitem', { name: 'Logout' }).click()
+    await kim.getByRole('menuitem', { name: 'Sign out' }).click()
     await kim.getByRole('heading', { name: 'You are signed out' }).waitFor()
     await kim.getByRole('button', { name: 'Sign in' }).click()
     await kim.waitForSelector('#password')

@@ -137,6 +137,8 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     const times = { valid_from: '2026-10-25T01:30:15.250Z', valid_to: '2026-12-24T22:59:59.999Z' }
     const { body: price } = await call('POST', `${root}/prices`, { headers, body: { product_id: id, amount: 900, ...times } })
     const noor = await signIn(browser, baseUrl, person('noor'), `/console/shops/north-trail/products/${id}`)
+    await noor.getByRole('button', { name: 'Change the price' }).first().waitFor()
+    t.equal(await noor.getByRole('button', { name: 'Change the price' }).count(), 1, 'it shows its own prices only')
     await noor.getByRole('button', { name: 'Change the price' }).click()
     const dialog = noor.getByRole('dialog')
     const amount = dialog.getByLabel(/^Price/)

@@ -15,7 +15,7 @@ export class ApiError extends Error {
   readonly status: number
   readonly problem: Partial<Problem>
   readonly requestId: string | undefined
-  readonly body: { readonly errors: FieldErrors }
+  readonly body: { readonly errors?: FieldErrors }
   /** The message for the field that it is about, if any. */
   readonly atField: string | undefined
 
@@ -26,8 +26,7 @@ export class ApiError extends Error {
     this.problem = problem
     this.requestId = requestId
     this.atField = problem.field === undefined ? undefined : sentenceAt(problem.field, problem.message ?? this.message)
-    // Without any, react-admin takes the form for saved, and lets people leave it without a question.
-    this.body = { errors: [409, 422].includes(status) && problem.field !== undefined ? errorsAt(problem.field, this.atField!) : { root: { serverError: this.message } } }
+    this.body = [409, 422].includes(status) && problem.field !== undefined ? { errors: errorsAt(problem.field, this.atField!) } : {}
   }
 }
 

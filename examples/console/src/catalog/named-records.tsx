@@ -5,12 +5,12 @@ import { Create, CreateButton, DataTable, ListBase, SaveButton, SimpleForm, Tool
 import { AS_LISTED } from '../api/save.ts'
 import { DeleteButton } from '../layout/delete-button.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
-import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
+import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordEdit } from '../layout/record-edit.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
-import { useCreated } from '../layout/use-created.ts'
+import { useSaved } from '../layout/use-go-on.ts'
 import { withoutEmpty } from './without-empty.ts'
 
 interface Words { readonly create: string, readonly search: string, readonly empty: string, readonly emptyWhy: string }
@@ -40,11 +40,11 @@ function Records ({ words, children }: { readonly words: Words, readonly childre
 }
 
 export function NamedRecordCreate ({ title, defaults, children }: { readonly title: string, readonly defaults?: object, readonly children: ReactNode }) {
-  const created = useCreated('list')
+  const created = useSaved('created', 'list')
   return (
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Heading title={title} />
-      <SimpleForm defaultValues={defaults} warnWhenUnsavedChanges toolbar={<Toolbar><SaveNew /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
+      <SimpleForm defaultValues={defaults} toolbar={<Toolbar><SaveNew /></Toolbar>}><FormGuard />{children}</SimpleForm>
     </Create>
   )
 }
@@ -53,7 +53,7 @@ export function NamedRecordEdit ({ children }: { readonly children: ReactNode })
   return (
     <RecordEdit>
       <NameAsHeading />
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /><DeleteButton /></Toolbar>}><FocusFirstFault />{children}</SimpleForm>
+      <SimpleForm toolbar={<Toolbar><SaveButton /><DeleteButton /></Toolbar>}><FormGuard />{children}</SimpleForm>
     </RecordEdit>
   )
 }

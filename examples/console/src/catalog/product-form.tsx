@@ -4,14 +4,14 @@ import { Fragment, lazy, type ReactNode, Suspense } from 'react'
 import { Create, Form, SaveButton, SelectInput, TextInput, useBasename, useRecordContext } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { DeleteButton } from '../layout/delete-button.tsx'
-import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
+import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import type { productFields } from '../../../shop/src/catalog/product-fields.ts'
 import { RecordEdit, WithoutCard } from '../layout/record-edit.tsx'
 import { loaded } from '../loaded.ts'
 import { SaveNew } from '../layout/save-new.tsx'
 import { Section } from '../layout/section.tsx'
-import { useCreated } from '../layout/use-created.ts'
+import { useSaved } from '../layout/use-go-on.ts'
 import { statusText, texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 import { AttributesInput } from './attributes-input.tsx'
@@ -26,12 +26,12 @@ const PricesOfProduct = lazy(async () => await loaded(async () => await import('
 
 /** Creates a product. */
 export function ProductCreate () {
-  const created = useCreated('edit')
+  const created = useSaved('created', 'edit')
   const { currency } = useShop()
   return (
     <Create component='div' mutationOptions={created} transform={withoutEmpty} sx={FLAT} actions={false}>
       <PageHeading title={texts.products.create} />
-      <Form defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [], image_urls: [] }} warnWhenUnsavedChanges>
+      <Form defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [], image_urls: [] }}>
         <Fields />
       </Form>
     </Create>
@@ -41,9 +41,9 @@ export function ProductCreate () {
 /** Changes a product. */
 export function ProductEdit () {
   return (
-    <RecordEdit component={WithoutCard} redirect={false} sx={FLAT}>
+    <RecordEdit component={WithoutCard} stays sx={FLAT}>
       <Heading />
-      <Form warnWhenUnsavedChanges>
+      <Form>
         <Fields isKnown />
       </Form>
       <Box sx={{ mt: 2 }}><Suspense><PricesOfProduct /></Suspense></Box>
@@ -103,7 +103,7 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
       <Stack spacing={2} sx={{ minWidth: 0 }}>
-        <FocusFirstFault />
+        <FormGuard />
         <InputsOf part='basics' />
         <InputsOf part='pictures' />
         <InputsOf part='attributes' />

@@ -3,12 +3,19 @@ import type { ReactNode } from 'react'
 import { Edit, type EditProps, useEditContext } from 'react-admin'
 import { AS_OPENED } from '../api/save.ts'
 import { NoRecord } from './no-record.tsx'
+import { useSaved } from './use-go-on.ts'
 
 interface FrameProps { readonly className?: string, readonly children?: ReactNode }
 
+interface RecordEditProps extends EditProps {
+  /** Whether it is still there once the record is saved. Default: the list comes. */
+  readonly stays?: boolean
+}
+
 /** The form of a record, as the record was when somebody opened it. */
-export function RecordEdit (props: EditProps) {
-  return <Edit mutationMode='pessimistic' queryOptions={AS_OPENED} actions={false} component={InCard} {...props} />
+export function RecordEdit ({ stays = false, ...props }: RecordEditProps) {
+  const saved = useSaved('updated', stays ? undefined : 'list')
+  return <Edit mutationMode='pessimistic' mutationOptions={saved} queryOptions={AS_OPENED} actions={false} component={InCard} {...props} />
 }
 
 function InCard ({ className, children }: FrameProps) {

@@ -1,12 +1,14 @@
 import AppsIcon from '@mui/icons-material/AppsOutlined'
 import DocumentationIcon from '@mui/icons-material/MenuBookOutlined'
+import SignOutIcon from '@mui/icons-material/LogoutOutlined'
 import IdIcon from '@mui/icons-material/BadgeOutlined'
 import { Box, ListItemIcon, ListItemText, MenuItem } from '@mui/material'
-import { AppBar, Layout, type LayoutProps, LoadingIndicator, Logout, ToggleThemeButton, useBasename, useNotify, UserMenu, useUserMenu } from 'react-admin'
+import { AppBar, Layout, type LayoutProps, LoadingIndicator, ToggleThemeButton, useBasename, useLogout, useNotify, UserMenu, useUserMenu } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { useViewer } from '../viewer.tsx'
+import { useUnsaved } from './ask-before-leaving.tsx'
 import { ReadFailed } from './read-failed.tsx'
 import { WorkspaceSwitch } from './workspace-switch.tsx'
 
@@ -50,8 +52,21 @@ function Person () {
         <ListItemIcon><DocumentationIcon fontSize='small' /></ListItemIcon>
         <ListItemText primary={texts.layout.documentation} />
       </MenuItem>
-      <Logout />
+      <SignOut />
     </UserMenu>
+  )
+}
+
+/** Asks before it begins: from then on there is nobody who could save. */
+function SignOut () {
+  const signOut = useLogout()
+  const unsaved = useUnsaved()
+  const menu = useUserMenu()
+  return (
+    <MenuItem onClick={() => { menu?.onClose(); if (unsaved.mayLeave()) signOut() }}>
+      <ListItemIcon><SignOutIcon fontSize='small' /></ListItemIcon>
+      <ListItemText primary={texts.session.signOut} />
+    </MenuItem>
   )
 }
 

@@ -7,14 +7,14 @@ import { AS_LISTED } from '../api/save.ts'
 import { CurrencyInput } from '../catalog/currency-input.tsx'
 import { withoutEmpty } from '../catalog/without-empty.ts'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
-import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
+import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordEdit } from '../layout/record-edit.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
 import { SaveNew } from '../layout/save-new.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
-import { useCreated } from '../layout/use-created.ts'
+import { useSaved } from '../layout/use-go-on.ts'
 import { MANNER } from '../reconcile/manner.ts'
 import { statusText, texts } from '../texts.ts'
 import { dateText } from '../times.ts'
@@ -44,12 +44,12 @@ export function ShopList () {
 }
 
 export function ShopCreate () {
-  const created = useCreated('list')
+  const created = useSaved('created', 'list')
   return (
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveNew /></Toolbar>}>
-        <FocusFirstFault />
+      <SimpleForm toolbar={<Toolbar><SaveNew /></Toolbar>}>
+        <FormGuard />
         <TextInput source='name' isRequired helperText={false} />
         <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />
         <TextInput source='slug' helperText={texts.products.slugHelp} />
@@ -62,8 +62,8 @@ export function ShopEdit () {
   return (
     <RecordEdit>
       <Heading />
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
-        <FocusFirstFault />
+      <SimpleForm toolbar={<Toolbar><SaveButton /></Toolbar>}>
+        <FormGuard />
         <TextInput source='name' isRequired helperText={false} />
         <TextInput source='slug' helperText={texts.products.slugHelp} />
         <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />

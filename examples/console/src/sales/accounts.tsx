@@ -2,7 +2,7 @@ import { Box, Card, Chip } from '@mui/material'
 import { DataTable, ListBase, SaveButton, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
 import { ChipButton, EmptyList, ListFilters, useFilterField } from '../layout/filter-chips.tsx'
-import { FocusFirstFault } from '../layout/focus-first-fault.tsx'
+import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordEdit } from '../layout/record-edit.tsx'
@@ -43,8 +43,8 @@ export function AccountEdit () {
   return (
     <RecordEdit>
       <Heading />
-      <SimpleForm warnWhenUnsavedChanges toolbar={<Toolbar><SaveButton /></Toolbar>}>
-        <FocusFirstFault />
+      <SimpleForm toolbar={<Toolbar><SaveButton /></Toolbar>}>
+        <FormGuard />
         <TextInput source='name' isRequired helperText={false} />
         <TextInput source='hash_name' helperText={false} />
       </SimpleForm>

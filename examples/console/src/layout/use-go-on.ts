@@ -1,0 +1,36 @@
+import { useEffect, useRef } from 'react'
+import { useNotify, useRedirect, useResourceContext } from 'react-admin'
+import { useUnsaved } from './ask-before-leaving.tsx'
+
+/** Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are. */
+export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
+  const resource = useResourceContext()
+  const redirect = useRedirect()
+  const unsaved = useUnsaved()
+  const isHere = useRef(false)
+  useEffect(() => {
+    isHere.current = true
+    return () => { isHere.current = false }
+  }, [])
+  return (to, id) => {
+    if (!isHere.current) return
+    unsaved.forget()
+    redirect(to, resource, id)
+  }
+}
+
+/**
+ * Mutation options of a form: once its record is saved, it says so and goes on.
+ *
+ * @param to - default: it stays
+ */
+export function useSaved (what: 'created' | 'updated', to?: 'list' | 'edit'): { readonly onSuccess: (record: { readonly id: string }) => void } {
+  const notify = useNotify()
+  const goOn = useGoOn()
+  return {
+    onSuccess: ({ id }) => {
+      notify(`ra.notification.${what}`, { type: 'success', messageArgs: { smart_count: 1 } })
+      if (to !== undefined) goOn(to, id)
+    }
+  }
+}
