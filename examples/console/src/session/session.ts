@@ -29,8 +29,12 @@ export interface Session {
   token (refused: string | undefined, isWanted: boolean): Promise<string>
   /** Called when the session has ended and cannot be renewed: shows how to sign in again, and settles when that is done. */
   onEnded (ask: () => Promise<void>): void
-  /** Signs in again in a second window, so that nothing on this page is lost. */
-  signInAgain (): Promise<void>
+  /**
+   * Signs in again in a second window, so that nothing on this page is lost.
+   *
+   * @returns whether it is the same person: what is on the page belongs to the one before
+   */
+  signInAgain (): Promise<boolean>
   /** Forgets the tokens, and revokes them where the provider can. */
   signOut (): Promise<void>
 }
@@ -111,8 +115,7 @@ export function openSession ({ sign_in: { issuer, client_id: clientId, scope, ca
       const before = user?.profile.sub
       user = await manager.signinPopup({ popupWindowFeatures: { width: 480, height: 640 } })
       declined = undefined
-      // What is on the page belongs to somebody else.
-      if (before !== undefined && before !== user.profile.sub) location.assign('/console')
+      return before === user.profile.sub
     },
     async signOut () {
       sessionStorage.setItem(SIGNED_OUT, 'yes')
