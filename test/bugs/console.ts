@@ -124,5 +124,11 @@ export const bugs: readonly Row[] = [
     '', 'browser'],
   ['who signs out is asked about what they typed when it is too late to save it', 'src/layout/workspace-layout.tsx', 'test/leaving.test.ts',
     'if (unsaved.mayLeave()) signOut()',
-    'signOut()', 'browser']
+    'signOut()', 'browser'],
+  ['what is typed while a form is being saved is gone with the answer', 'src/layout/saved-as-shown.tsx', 'test/leaving.test.ts',
+    " {...isBusy && { inert: '' }}",
+    '', 'browser'],
+  ['why a save failed is gone before it was read', 'src/layout/use-notify-error.ts', 'test/leaving.test.ts',
+    ', autoHideDuration: null',
+    '', 'browser']
 ]

@@ -131,6 +131,8 @@ t.test('nothing that was typed is lost without a question, and what is saved ask
     await kim.route('**/shops/*/tags', async (route) => await route.fulfill({ status: 409, json: { message: 'Somebody else does this' } }), { times: 1 })
     await kim.getByRole('button', { name: 'Save' }).click()
     await kim.getByText('Somebody else does this').waitFor()
+    await kim.waitForTimeout(6000)
+    t.ok(await kim.getByText('Somebody else does this').isVisible(), 'why it failed can still be read')
     t.strictSame(await asks(kim, 'New tag'), ALL)
     t.equal(await kim.getByLabel('Name').inputValue(), 'Never saved')
     await leaveFor(kim, `${shop}/tags`)
@@ -177,6 +179,31 @@ t.test('nothing that was typed is lost without a question, and what is saved ask
     t.equal(await kim.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'Material')
     t.strictSame(questions, [])
   })
+
+  for (const [title, path, label, method, opens] of [
+    ['a product', `products/${await idOf('products')}`, 'SKU', 'PATCH'],
+    ['settings', 'settings', 'E-mail address for customers', 'PATCH'],
+    ['a payment key', 'settings', 'New secret key', 'PUT'],
+    ['a dialog', 'categories', /^Name/, 'POST', 'New category']
+  ] as const) {
+    await t.test(`${title}: what is typed while it is being saved is not lost in silence`, async (t) => {
+      await leaveFor(kim, `${shop}/${path}`)
+      if (opens !== undefined) await kim.getByRole('button', { name: opens, exact: true }).click()
+      const field = kim.getByLabel(label)
+      await field.fill('before')
+      await kim.route('**/shops/**', async (route) => {
+        if (route.request().method() === method) await new Promise((resolve) => setTimeout(resolve, 1500))
+        await route.continue()
+      })
+      const answered = kim.waitForResponse((response) => response.request().method() === method)
+      await field.press('Enter')
+      await kim.waitForTimeout(300)
+      await kim.keyboard.type(' meanwhile')
+      t.equal(await field.inputValue(), 'before', 'it cannot be typed')
+      await answered
+      await kim.unrouteAll()
+    })
+  }
 
   await t.test('what is typed after a save asks again', async (t) => {
     await leaveFor(kim, `${shop}/products/${await idOf('products')}`)

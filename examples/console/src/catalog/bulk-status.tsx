@@ -3,6 +3,7 @@ import StatusIcon from '@mui/icons-material/PublishedWithChangesOutlined'
 import { useState } from 'react'
 import { useListContext, useNotify, useUnselectAll, useUpdateMany } from 'react-admin'
 import { Interrupted } from '../api/in-turn.ts'
+import { useNotifyError } from '../layout/use-notify-error.ts'
 import { statusText, texts } from '../texts.ts'
 
 /** Sets the status of the selected products. */
@@ -12,6 +13,7 @@ export function BulkStatus () {
   const [updateMany, { isPending }] = useUpdateMany()
   const unselect = useUnselectAll('products')
   const notify = useNotify()
+  const notifyError = useNotifyError()
   const set = (status: string) => {
     setAnchor(null)
     // A second click meets the menu while it closes.
@@ -23,7 +25,7 @@ export function BulkStatus () {
         const done = error instanceof Interrupted ? error.done : []
         onSelect(selectedIds.filter((id) => !done.includes(id)))
         refetch()
-        notify(texts.products.bulk.stopped(done.length, selectedIds.length, (error as Error).message), { type: 'error', autoHideDuration: null, multiLine: true })
+        notifyError({ message: texts.products.bulk.stopped(done.length, selectedIds.length, (error as Error).message) })
       }
     })
   }

@@ -2,11 +2,11 @@ import AddIcon from '@mui/icons-material/Add'
 import { Alert, Box, Button, Card, Skeleton } from '@mui/material'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useNotify } from 'react-admin'
 import { inTurn } from '../api/in-turn.ts'
 import { ifMatch } from '../api/save.ts'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { UNSEEN } from '../layout/unseen.ts'
+import { useNotifyError } from '../layout/use-notify-error.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { CategoryDialog, DeleteCategory, MoveCategory } from './category-dialogs.tsx'
@@ -24,7 +24,7 @@ export function CategoriesPage () {
   const { call } = useViewer()
   const { id: shopId } = useShop()
   const queryClient = useQueryClient()
-  const notify = useNotify()
+  const notifyError = useNotifyError()
   const { data, isPending } = useCategories()
   const [task, setTask] = useState<Task>()
   const [isBusy, setBusy] = useState(false)
@@ -62,7 +62,7 @@ export function CategoriesPage () {
       <Card aria-busy={isBusy} sx={{ opacity: isBusy ? 0.7 : 1, pointerEvents: isBusy ? 'none' : 'auto' }}>
         {isPending && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={40} />)}</Box>}
         {data !== undefined && categories.length === 0 && <EmptyState title={texts.categories.none}>{add}</EmptyState>}
-        <Branches branches={tree} depth={0} onTask={setTask} onPlace={(category, parent, index) => { place(category, parent, index).catch((error: Error) => notify(error.message, { type: 'error' })) }} categories={categories} />
+        <Branches branches={tree} depth={0} onTask={setTask} onPlace={(category, parent, index) => { place(category, parent, index).catch(notifyError) }} categories={categories} />
       </Card>
       {task?.kind === 'create' && <CategoryDialog parent={task.parent} onClose={close} onDone={readAgain} />}
       {task?.kind === 'edit' && <CategoryDialog category={task.category} parent={null} onClose={close} onDone={readAgain} />}

@@ -1,8 +1,9 @@
 import ExportIcon from '@mui/icons-material/FileDownloadOutlined'
 import { Button } from '@mui/material'
 import { useState } from 'react'
-import { useListContext, useNotify } from 'react-admin'
+import { useListContext } from 'react-admin'
 import { listUrl } from '../api/http.ts'
+import { useNotifyError } from '../layout/use-notify-error.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { download } from './download.ts'
@@ -12,12 +13,12 @@ export function ExportButton () {
   const { call } = useViewer()
   const { id, slug } = useShop()
   const { filterValues = {} } = useListContext()
-  const notify = useNotify()
+  const notifyError = useNotifyError()
   const [isBusy, setBusy] = useState(false)
   const save = () => {
     setBusy(true)
     call(listUrl(`/shops/${id}/products/export`, { filter: filterValues }), { headers: new Headers({ accept: 'text/csv' }) })
-      .then(({ body }) => download(`${slug}-products.csv`, body), (error: Error) => notify(error.message, { type: 'error' }))
+      .then(({ body }) => download(`${slug}-products.csv`, body), notifyError)
       .finally(() => setBusy(false))
   }
   return <Button size='small' startIcon={<ExportIcon />} onClick={save} loading={isBusy} disabled={isBusy}>{texts.products.export}</Button>

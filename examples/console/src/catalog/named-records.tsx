@@ -44,7 +44,7 @@ export function NamedRecordCreate ({ title, defaults, children }: { readonly tit
   return (
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Heading title={title} />
-      <SimpleForm defaultValues={defaults} toolbar={<Toolbar><SaveNew /></Toolbar>}><FormGuard />{children}</SimpleForm>
+      <SimpleForm defaultValues={defaults} toolbar={<Toolbar><SaveNew /></Toolbar>}><FormGuard>{children}</FormGuard></SimpleForm>
     </Create>
   )
 }
@@ -53,7 +53,7 @@ export function NamedRecordEdit ({ children }: { readonly children: ReactNode })
   return (
     <RecordEdit>
       <NameAsHeading />
-      <SimpleForm toolbar={<Toolbar><SaveButton /><DeleteButton /></Toolbar>}><FormGuard />{children}</SimpleForm>
+      <SimpleForm toolbar={<Toolbar><SaveButton /><DeleteButton /></Toolbar>}><FormGuard>{children}</FormGuard></SimpleForm>
     </RecordEdit>
   )
 }

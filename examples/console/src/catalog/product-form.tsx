@@ -32,7 +32,7 @@ export function ProductCreate () {
     <Create component='div' mutationOptions={created} transform={withoutEmpty} sx={FLAT} actions={false}>
       <PageHeading title={texts.products.create} />
       <Form defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [], image_urls: [] }}>
-        <Fields />
+        <FormGuard><Fields /></FormGuard>
       </Form>
     </Create>
   )
@@ -44,7 +44,7 @@ export function ProductEdit () {
     <RecordEdit component={WithoutCard} stays sx={FLAT}>
       <Heading />
       <Form>
-        <Fields isKnown />
+        <FormGuard><Fields isKnown /></FormGuard>
       </Form>
       <Box sx={{ mt: 2 }}><Suspense><PricesOfProduct /></Suspense></Box>
     </RecordEdit>
@@ -103,7 +103,6 @@ function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
   return (
     <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
       <Stack spacing={2} sx={{ minWidth: 0 }}>
-        <FormGuard />
         <InputsOf part='basics' />
         <InputsOf part='pictures' />
         <InputsOf part='attributes' />

@@ -1,5 +1,6 @@
 import { Autocomplete, Chip, createFilterOptions, TextField } from '@mui/material'
-import { FieldTitle, InputHelperText, useCreate, useInput, useNotify } from 'react-admin'
+import { FieldTitle, InputHelperText, useCreate, useInput } from 'react-admin'
+import { useNotifyError } from '../layout/use-notify-error.ts'
 import { texts } from '../texts.ts'
 import { messageIn } from './categories-input.tsx'
 import { type Tag, useTags } from './use-catalog.ts'
@@ -14,7 +15,7 @@ export function TagsInput ({ source }: { readonly source: string }) {
   const { field, fieldState: { error, invalid } } = useInput({ source, defaultValue: [] })
   const { data, isPending, refetch } = useTags()
   const [create, { isPending: isCreating }] = useCreate()
-  const notify = useNotify()
+  const notifyError = useNotifyError()
   const tags = data?.rows ?? []
   const value = (field.value ?? []) as readonly string[]
 
@@ -28,7 +29,7 @@ export function TagsInput ({ source }: { readonly source: string }) {
       await refetch()
       field.onChange([...ids, tag.id])
     } catch (error) {
-      notify((error as Error).message, { type: 'error' })
+      notifyError(error as Error)
     }
   }
   return (

@@ -1,7 +1,7 @@
 import { Button, type ButtonProps } from '@mui/material'
 import { useState } from 'react'
-import { useNotify } from 'react-admin'
 import { Ask, type Question } from './ask.tsx'
+import { useNotifyError } from './use-notify-error.ts'
 
 interface ActButtonProps extends Omit<ButtonProps, 'onClick' | 'children' | 'loading'> {
   readonly children: string
@@ -13,12 +13,12 @@ interface ActButtonProps extends Omit<ButtonProps, 'onClick' | 'children' | 'loa
 
 /** A button that does something on the server, once at a time: it is busy until the answer, and shows a failure. */
 export function ActButton ({ act, question, children, ...button }: ActButtonProps) {
-  const notify = useNotify()
+  const notifyError = useNotifyError()
   const [isBusy, setBusy] = useState(false)
   const [isAsking, setAsking] = useState(false)
   const start = async () => {
     setBusy(true)
-    await act().catch((error: Error) => notify(error.message, { type: 'error', autoHideDuration: null, multiLine: true }))
+    await act().catch(notifyError)
     setBusy(false)
   }
   return (

@@ -2,6 +2,7 @@ import { Alert, Button, Dialog, DialogActions, DialogContent, DialogTitle } from
 import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
+import { SavedAsShown } from './saved-as-shown.tsx'
 import { texts } from '../texts.ts'
 
 /** What the server said about the fields of a form, by their names. */
@@ -57,7 +58,7 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
       <form ref={form} noValidate onInput={() => setTyped(true)} onSubmit={(event) => { send(event) }}>
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
-          {children(known === undefined ? {} : { [known]: atField ?? '' })}
+          <SavedAsShown isBusy={isBusy}>{children(known === undefined ? {} : { [known]: atField ?? '' })}</SavedAsShown>
           {error !== undefined && known === undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
         </DialogContent>
         <DialogActions>

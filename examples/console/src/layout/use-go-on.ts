@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'react'
 import { useNotify, useRedirect, useResourceContext } from 'react-admin'
+import { ApiError } from '../api/problem.ts'
 import { useUnsaved } from './ask-before-leaving.tsx'
+import { useNotifyError } from './use-notify-error.ts'
 
 /** Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are. */
 export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
@@ -20,17 +22,20 @@ export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
 }
 
 /**
- * Mutation options of a form: once its record is saved, it says so and goes on.
+ * Mutation options of a form: once its record is saved, it says so and goes on; else it says why not.
  *
  * @param to - default: it stays
  */
-export function useSaved (what: 'created' | 'updated', to?: 'list' | 'edit'): { readonly onSuccess: (record: { readonly id: string }) => void } {
+export function useSaved (what: 'created' | 'updated', to?: 'list' | 'edit'): { readonly onSuccess: (record: { readonly id: string }) => void, readonly onError: (error: unknown) => void } {
   const notify = useNotify()
+  const notifyError = useNotifyError()
   const goOn = useGoOn()
   return {
     onSuccess: ({ id }) => {
       notify(`ra.notification.${what}`, { type: 'success', messageArgs: { smart_count: 1 } })
       if (to !== undefined) goOn(to, id)
-    }
+    },
+    // What is wrong with a field is said at the field.
+    onError: (error) => { if (!(error instanceof ApiError && error.body.errors !== undefined)) notifyError(error as Error) }
   }
 }

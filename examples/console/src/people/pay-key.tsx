@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ActButton } from '../layout/act-button.tsx'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
+import { SavedAsShown } from '../layout/saved-as-shown.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -57,7 +58,7 @@ export function PayKey () {
       {said !== undefined && <Alert severity={said.severity} sx={{ mb: 1.5 }}>{said.text}</Alert>}
       {isOwner && (
         <form onSubmit={(event) => { save(event) }}>
-          <TextField label={texts.settings.newKey} type='password' autoComplete='off' value={key} onChange={({ target }) => setKey(target.value)} />
+          <SavedAsShown isBusy={isBusy}><TextField label={texts.settings.newKey} type='password' autoComplete='off' value={key} onChange={({ target }) => setKey(target.value)} /></SavedAsShown>
           <Button type='submit' variant='contained' disabled={key.trim() === ''} loading={isBusy} sx={{ mt: 1 }}>{texts.settings.replace}</Button>
         </form>
       )}

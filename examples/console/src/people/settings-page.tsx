@@ -9,6 +9,7 @@ import { currencies, locales, timeZones } from '../layout/codes.ts'
 import { useSave } from '../layout/conflicts.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Picker } from '../layout/picker.tsx'
+import { SavedAsShown } from '../layout/saved-as-shown.tsx'
 import { Section } from '../layout/section.tsx'
 import { isCurrency, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
@@ -70,13 +71,15 @@ function General ({ config }: { readonly config: Config }) {
     <Section title={texts.settings.general}>
       {Object.keys(changes).length > 0 && <AskBeforeLeaving />}
       <form noValidate onSubmit={(event) => { save(event) }}>
-        <Picker {...input('currency', texts.settings.currency, texts.settings.currencyHelp)} onChange={(text) => set('currency')(text.toUpperCase())} choices={currencies()} />
-        <Picker {...input('locale', texts.settings.locale, texts.settings.localeHelp(exampleOf(shown)))} onChange={set('locale')} choices={locales()} />
-        <Picker {...input('time_zone', texts.settings.zone, texts.settings.zoneHelp)} onChange={set('time_zone')} choices={timeZones()} />
-        <TextField {...input('contact_email', texts.settings.email)} onChange={({ target }) => set('contact_email')(target.value)} />
-        {SWITCHES.map(([field, label]) => (
-          <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={shown[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
-        ))}
+        <SavedAsShown isBusy={isBusy}>
+          <Picker {...input('currency', texts.settings.currency, texts.settings.currencyHelp)} onChange={(text) => set('currency')(text.toUpperCase())} choices={currencies()} />
+          <Picker {...input('locale', texts.settings.locale, texts.settings.localeHelp(exampleOf(shown)))} onChange={set('locale')} choices={locales()} />
+          <Picker {...input('time_zone', texts.settings.zone, texts.settings.zoneHelp)} onChange={set('time_zone')} choices={timeZones()} />
+          <TextField {...input('contact_email', texts.settings.email)} onChange={({ target }) => set('contact_email')(target.value)} />
+          {SWITCHES.map(([field, label]) => (
+            <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={shown[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
+          ))}
+        </SavedAsShown>
         {error !== undefined && !(error.problem?.field !== undefined && error.problem.field in shown) && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
         {isOwner && <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0} loading={isBusy}>{texts.settings.save}</Button></Stack>}
         <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.settings.reload}</Typography>

@@ -49,10 +49,11 @@ export function ShopCreate () {
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
       <SimpleForm toolbar={<Toolbar><SaveNew /></Toolbar>}>
-        <FormGuard />
-        <TextInput source='name' isRequired helperText={false} />
-        <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />
-        <TextInput source='slug' helperText={texts.products.slugHelp} />
+        <FormGuard>
+          <TextInput source='name' isRequired helperText={false} />
+          <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />
+          <TextInput source='slug' helperText={texts.products.slugHelp} />
+        </FormGuard>
       </SimpleForm>
     </Create>
   )
@@ -63,10 +64,11 @@ export function ShopEdit () {
     <RecordEdit>
       <Heading />
       <SimpleForm toolbar={<Toolbar><SaveButton /></Toolbar>}>
-        <FormGuard />
-        <TextInput source='name' isRequired helperText={false} />
-        <TextInput source='slug' helperText={texts.products.slugHelp} />
-        <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />
+        <FormGuard>
+          <TextInput source='name' isRequired helperText={false} />
+          <TextInput source='slug' helperText={texts.products.slugHelp} />
+          <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />
+        </FormGuard>
       </SimpleForm>
     </RecordEdit>
   )

@@ -1,7 +1,7 @@
 import { Alert, Box, Button, Card, Chip, LinearProgress, MenuItem, TablePagination, TextField, Typography } from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { useBasename, useNotify } from 'react-admin'
+import { useBasename } from 'react-admin'
 import { useNavigate, useParams } from 'react-router-dom'
 import { listUrl } from '../api/http.ts'
 import { NoRecord } from '../layout/no-record.tsx'
@@ -11,6 +11,7 @@ import { download } from '../catalog/download.ts'
 import { ActButton } from '../layout/act-button.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
+import { useNotifyError } from '../layout/use-notify-error.ts'
 import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
@@ -32,7 +33,7 @@ export function RunPage () {
 
 function RunWithId ({ id }: { readonly id: string }) {
   const { call, shops } = useViewer()
-  const notify = useNotify()
+  const notifyError = useNotifyError()
   const basename = useBasename()
   const navigate = useNavigate()
   const [drift, setDrift] = useState<string>()
@@ -83,7 +84,7 @@ function RunWithId ({ id }: { readonly id: string }) {
       <PageHeading title={texts.reconcile.modes[run.mode] ?? run.mode} text={`${timeText(run.started_at, MANNER)} · ${texts.reconcile.states[run.status] ?? run.status}${run.dry_run && run.mode !== 'check' ? ` · ${texts.reconcile.dry}` : ''}`}>
         {isGoing(run) && <ActButton variant='outlined' disabled={run.cancel_requested} act={stop}>{texts.reconcile.stop}</ActButton>}
         {!isGoing(run) && run.dry_run && changes > 0 && run.selection['accept'] === undefined && <ActButton variant='contained' question={{ title: texts.reconcile.applyTitle(changes), why: texts.reconcile.realWhy[run.mode] }} act={apply}>{texts.reconcile.apply}</ActButton>}
-        <Button disabled={run.items_count === 0} onClick={() => { save().catch((error: Error) => notify(error.message, { type: 'error' })) }}>{texts.list.export}</Button>
+        <Button disabled={run.items_count === 0} onClick={() => { save().catch(notifyError) }}>{texts.list.export}</Button>
       </PageHeading>
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: '1fr 1fr' }, mb: 2, alignItems: 'start' }}>
         <Section title={texts.reconcile.progress}>

@@ -44,9 +44,10 @@ export function AccountEdit () {
     <RecordEdit>
       <Heading />
       <SimpleForm toolbar={<Toolbar><SaveButton /></Toolbar>}>
-        <FormGuard />
-        <TextInput source='name' isRequired helperText={false} />
-        <TextInput source='hash_name' helperText={false} />
+        <FormGuard>
+          <TextInput source='name' isRequired helperText={false} />
+          <TextInput source='hash_name' helperText={false} />
+        </FormGuard>
       </SimpleForm>
       <Details />
     </RecordEdit>
