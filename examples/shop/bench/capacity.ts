@@ -5,11 +5,17 @@
 // shop are slowed down, so that it leaves processors to others.
 import { availableParallelism, loadavg } from 'node:os'
 import type autocannon from 'autocannon'
-import { besideBare, type MakeRequest, medians, type Saturated, saturate, warmUp } from './saturation.ts'
+import { besideBare, comparisonsOfGet, type Comparison, type MakeRequest, medians, type Saturated, saturate, warmUp } from './saturation.ts'
 import { launch, onDatabase, type Shop, stop, toolCall } from './shop.ts'
 
 const [seconds = 5, rounds = 5] = process.argv.slice(2).map(Number)
 const postgres = process.env['TEST_DATABASE_URL']
+/** Of the bare route's calls a second. */
+const LEAST: Readonly<Record<string, number>> = {
+  get: 0.6, list: 0.5, 'list by price': 0.5, 'list after a cursor': 0.5, 'list by id': 0.5, 'list by status': 0.5, 'list by tag': 0.5, 'list by category': 0.5, 'list by q': 0.5, update: 0.6
+}
+/** How many times its p50 the p99 of an update may be. */
+const TAIL = 4
 /** Makes the names of products differ. */
 let number = 0
 
@@ -26,15 +32,48 @@ async function measure (url: string): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       for (const { name, make } of kinds) times.get(name)!.push(await saturate(shop, make, seconds))
     }
-    const { ratios, bare, named } = await besideBare(url, shop, { rounds, seconds })
+    const beside = await besideBare(url, shop, comparisonsOf(shop), { rounds, seconds: seconds / 2 })
     console.log(`${availableParallelism()} processors, load ${before} to ${load()}`)
     console.table(Object.fromEntries([
-      ...kinds.map(({ name }) => [name, rowOf(medians(times.get(name)!))] as const), ['bare route with one statement', rowOf(bare)], ['the same, named', rowOf(named)]
+      ...kinds.map(({ name }) => [name, rowOf(medians(times.get(name)!))] as const)
     ]))
-    console.log(`get serves ${ratios.bare.toFixed(2)} of the bare route, and ${ratios.named.toFixed(2)} of the named one`)
+    console.log('REST beside a route on Fastify alone that does the same with one named statement')
+    console.table(Object.fromEntries(Object.entries(beside).map(([kind, { shop, bare, ratio }]) => [kind, {
+      'shop, /s': Math.round(shop.rate), 'bare, /s': Math.round(bare.rate), ratio: Number(ratio.toFixed(2)), 'at least': LEAST[kind] ?? '', 'p99 / p50': Number((shop.p99 / shop.p50).toFixed(1))
+    }])))
+    const missed = Object.entries(beside).filter(([kind, { ratio }]) => ratio < (LEAST[kind] ?? 0)).map(([kind, { ratio }]) => `${kind}: ${ratio.toFixed(2)} of the bare route, not ${LEAST[kind]}`)
+    const { shop: { p50, p99 } } = beside.update
+    if (p99 > TAIL * p50) missed.push(`update: p99 is ${(p99 / p50).toFixed(1)} times p50, not ${TAIL}`)
+    for (const line of missed) console.log(`MISSED ${line}`)
+    process.exitCode = missed.length > 0 ? 1 : 0
   } finally {
     await stop(shop)
   }
+}
+
+function comparisonsOf (shop: Shop) {
+  const { shopId, productId, key, tagId, categoryId, cursor } = shop
+  const path = `/shops/${shopId}/products`
+  const list = (kind: string, query: object = {}, value?: string): Comparison => {
+    const search = new URLSearchParams({ limit: '10', ...Object.fromEntries(Object.entries(query).map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)])) })
+    return {
+      shop: () => ({ method: 'GET', path: `${path}?${search}`, headers: { 'x-api-key': key } }),
+      bare: () => ({ method: 'GET', path: `/lists/${kind}${path}${value === undefined ? '' : `?value=${encodeURIComponent(value)}`}` })
+    }
+  }
+  const update = (): autocannon.Request => ({ method: 'PATCH', path: `${path}/${productId}`, headers: { 'x-api-key': key, 'content-type': 'application/json' }, body: JSON.stringify({ price_amount: number++ }) })
+  return {
+    ...comparisonsOfGet(shop),
+    list: list('all'),
+    'list by price': list('price', { sort: '-price_amount' }),
+    'list after a cursor': list('after', { after: cursor.after }, cursor.productId),
+    'list by id': list('id', { filter: { id: [productId] } }, productId),
+    'list by status': list('status', { filter: { status: ['draft'] } }, 'draft'),
+    'list by tag': list('tag', { filter: { tag_id: [tagId] } }, tagId),
+    'list by category': list('category', { filter: { category_id: [categoryId] } }, categoryId),
+    'list by q': list('q', { filter: { q: 'thing' } }, '%thing%'),
+    update: { shop: update, bare: update }
+  } satisfies Record<string, Comparison>
 }
 
 type Transports = Readonly<Record<'REST' | 'MCP', MakeRequest>>

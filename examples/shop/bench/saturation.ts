@@ -43,49 +43,56 @@ async function processorTime (child: ChildProcess): Promise<number> {
   return user + system
 }
 
-/** What the shop's get is compared with, see {@link besideBare}. */
-export interface Beside {
+/** A call of the shop, and the same of a route on Fastify alone. */
+export interface Comparison {
+  readonly shop: MakeRequest
+  readonly bare: MakeRequest
+}
+
+/** Medians of the rounds. */
+export interface Compared {
   readonly shop: Saturated
-  /** A route on Fastify alone. */
   readonly bare: Saturated
-  /** The same, with a named statement. */
-  readonly named: Saturated
-  /** The calls a second of the shop, as a part of those of the bare route and of the named one. */
-  readonly ratios: { readonly bare: number, readonly named: number }
+  /** The calls a second of the shop, as a part of those of the bare route. */
+  readonly ratio: number
 }
 
 /**
- * The shop's get with an API key, beside routes on Fastify alone that read the same product with one statement. In turn, so
- * that whatever else the machine does befalls them alike.
+ * Calls of the shop, beside routes on Fastify alone that do the same with one statement. In turn, so that whatever else the
+ * machine does befalls them alike.
  *
  * @param url - of the shop's database
  * @param options - rounds, and the seconds of each call in a round
- * @returns medians of the rounds
  */
-export async function besideBare (url: string, shop: Shop, { rounds, seconds }: { readonly rounds: number, readonly seconds: number }): Promise<Beside> {
+export async function besideBare<Kind extends string> (
+  url: string, shop: Shop, comparisons: Readonly<Record<Kind, Comparison>>, { rounds, seconds }: { readonly rounds: number, readonly seconds: number }
+): Promise<Record<Kind, Compared>> {
   const child = fork(fileURLToPath(new URL('bare.ts', import.meta.url)), [url])
   const [{ address }] = await once(child, 'message') as [{ address: string }]
   const bare = { child, address }
-  const path = `/shops/${shop.shopId}/products/${shop.productId}`
-  const sides = {
-    shop: [shop, () => ({ method: 'GET', path, headers: { 'x-api-key': shop.key } })],
-    bare: [bare, () => ({ method: 'GET', path })],
-    named: [bare, () => ({ method: 'GET', path: `/named${path}` })]
-  } satisfies Record<string, [Pick<Shop, 'child' | 'address'>, MakeRequest]>
+  const kinds = Object.entries(comparisons) as Array<[Kind, Comparison]>
   try {
-    for (const [server, make] of Object.values(sides)) await warmUp(server, make)
-    const all: Array<Record<keyof typeof sides, Saturated>> = []
+    for (const [, sides] of kinds) for (const [server, make] of [[shop, sides.shop], [bare, sides.bare]] as const) await warmUp(server, make)
+    const all = new Map<Kind, Array<{ shop: Saturated, bare: Saturated }>>(kinds.map(([kind]) => [kind, []]))
     for (let round = 0; round < rounds; round++) {
-      all.push({ shop: await saturate(...sides.shop, seconds), bare: await saturate(...sides.bare, seconds), named: await saturate(...sides.named, seconds) })
+      for (const [kind, sides] of kinds) all.get(kind)!.push({ shop: await saturate(shop, sides.shop, seconds), bare: await saturate(bare, sides.bare, seconds) })
     }
-    const of = (side: keyof typeof sides): Saturated => medians(all.map((round) => round[side]))
-    const ratio = (to: 'bare' | 'named'): number => median(all.map((round) => round.shop.rate / round[to].rate))
-    return { shop: of('shop'), bare: of('bare'), named: of('named'), ratios: { bare: ratio('bare'), named: ratio('named') } }
+    return Object.fromEntries(kinds.map(([kind]) => {
+      const found = all.get(kind)!
+      return [kind, { shop: medians(found.map(({ shop }) => shop)), bare: medians(found.map(({ bare }) => bare)), ratio: median(found.map(({ shop, bare }) => shop.rate / bare.rate)) }]
+    })) as Record<Kind, Compared>
   } finally {
     const gone = once(child, 'exit')
     child.disconnect()
     await gone
   }
+}
+
+/** A product's get, beside a bare route and one whose statement has a name. */
+export function comparisonsOfGet ({ shopId, productId, key }: Shop): Readonly<Record<'get' | 'get, named', Comparison>> {
+  const path = `/shops/${shopId}/products/${productId}`
+  const shop = (): autocannon.Request => ({ method: 'GET', path, headers: { 'x-api-key': key } })
+  return { get: { shop, bare: () => ({ method: 'GET', path }) }, 'get, named': { shop, bare: () => ({ method: 'GET', path: `/named${path}` }) } }
 }
 
 /** Sends calls until the server has compiled what they need. */

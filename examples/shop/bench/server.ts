@@ -14,7 +14,15 @@ const products = Array.from({ length: 300 }, (_, n) => ({
   shop_id: shopId, name: `Product ${n}`, slug: `product-${n}`, sku: `SKU-${n}`, description: 'A thing to sell. '.repeat(8), price_amount: 100 * n, currency: 'EUR'
 }))
 const [{ id: productId }] = await database.knex('products').insert(products).returning('id')
-await database.knex.raw('vacuum analyze products')
+const { tagId, categoryId } = await database.knex.transaction(async (trx) => {
+  const one = { shop_id: shopId, name: 'A tenth', slug: 'a-tenth' }
+  const [[{ id: tagId }], [{ id: categoryId }]] = [await trx('tags').insert(one).returning('id'), await trx('categories').insert(one).returning('id')]
+  const tenth = await trx('products').where({ shop_id: shopId }).whereRaw('price_amount % 1000 = 0').select('shop_id', 'id as product_id')
+  await trx('product_tags').insert(tenth.map((link) => ({ ...link, tag_id: tagId })))
+  await trx('product_categories').insert(tenth.map((link) => ({ ...link, category_id: categoryId })))
+  return { tagId, categoryId }
+})
+for (const table of ['products', 'product_tags', 'product_categories']) await database.knex.raw('vacuum analyze ??', [table])
 
 const config = settingsFromEnvironment({}, {
   MCP_ENABLED: true,
@@ -40,4 +48,6 @@ process.on('message', (message) => {
   process.send?.({ cpu, memory: process.memoryUsage(), handles: process.getActiveResourcesInfo().length })
 })
 process.on('disconnect', () => { app.close().then(() => database.close()).finally(() => process.exit()) })
-process.send?.({ address, shopId, productId, key })
+const first = await app.inject({ url: `/shops/${shopId}/products?limit=10`, headers: { 'x-api-key': key } })
+const cursor = { after: new URL(/<(.*?)>; rel="next"/.exec(String(first.headers['link']))![1]!, base).searchParams.get('after'), productId: first.json().at(-1).id }
+process.send?.({ address, shopId, productId, tagId, categoryId, cursor, key })

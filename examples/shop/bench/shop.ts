@@ -20,6 +20,11 @@ export interface Shop {
   readonly shopId: string
   /** Of one of its 300 products. */
   readonly productId: string
+  /** A tenth of the products have this tag and this category. */
+  readonly tagId: string
+  readonly categoryId: string
+  /** Where the second page of ten begins, and the last product of the first. */
+  readonly cursor: { readonly after: string, readonly productId: string }
   /** An API key of the shop. */
   readonly key: string
   /** @returns a new token of a machine */
@@ -57,7 +62,7 @@ export async function launch (
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, BASE, issuer, await token(), JSON.stringify(settings)], { execArgv: [...process.execArgv, '--expose-gc', ...nodeOptions] })
   const early = once(child, 'exit').then(([code]) => { throw new RangeError(`the shop ended with ${String(code)}`) })
   early.catch(() => {})
-  const [shop] = await Promise.race([once(child, 'message'), early]) as [Pick<Shop, 'address' | 'shopId' | 'productId' | 'key'>]
+  const [shop] = await Promise.race([once(child, 'message'), early]) as [Omit<Shop, 'child' | 'token' | 'personToken' | 'closeProvider'>]
   return { child, token, personToken, closeProvider: close, ...shop }
 }
 

@@ -4,8 +4,8 @@ import type { Knex } from 'knex'
 /** Of a database: whether its statements may have names. */
 export interface StatementOptions {
   /**
-   * Whether statements that look rows up by their keys, and those of pages without a filter, have names, so that each
-   * connection plans them once. A pooler in transaction mode may not support names: PgBouncer does since 1.21, with
+   * Whether statements that look rows up by their keys, write single rows or read pages without a filter have names, so
+   * that each connection plans them once. A pooler in transaction mode may not support names: PgBouncer does since 1.21, with
    * `max_prepared_statements` above 0.
    *
    * @default true
@@ -24,7 +24,7 @@ const UNSUPPORTED = /^(26000|42P05)$/
 /** A table has other columns than when the statement was planned: it needs another name to be planned again. */
 const CHANGED = '0A000'
 
-/** How many statements of one table have names: the plan of one takes 160 kB in each connection. */
+/** How many statements have names: the plan of a page takes 160 kB in each connection. */
 const MAX_NAMES = 20
 
 type Bindings = readonly Knex.RawBinding[]
@@ -33,12 +33,14 @@ type Bindings = readonly Knex.RawBinding[]
  * Runs statements with names, which each connection plans once, until their tables are analyzed. They are for statements whose
  * plan serves all values: PostgreSQL takes as long to plan a look-up by key as to run it, and three times as long for a page.
  *
- * In a transaction they have no name, since a failure because of the name would end the transaction; elsewhere they are
+ * What is sent first has a name: callers who send ever other fields cannot fill the memory of the database. In a transaction
+ * nothing has a name, since a failure because of the name would end the transaction; elsewhere they are
  * then repeated without.
  *
+ * @param max - how many may have names
  * @returns runs SQL with `?` for its bindings, on the pool or in a transaction
  */
-export function namedStatements<Row> (knex: Knex): (sql: string, bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
+export function namedStatements<Row> (knex: Knex, max = MAX_NAMES): (sql: string, bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
   let isNamed = mayName(knex)
   const names = new Map<string, { name: string, changes: number }>()
 
@@ -51,7 +53,7 @@ export function namedStatements<Row> (knex: Knex): (sql: string, bindings: Bindi
 
   return async (sql, bindings, on = knex) => {
     const run = async (options: object): Promise<readonly Row[]> => (await on.raw<{ rows: readonly Row[] }>(sql, bindings).options(options)).rows
-    if (!isNamed || on.isTransaction === true || (names.size >= MAX_NAMES && !names.has(sql))) return await run({})
+    if (!isNamed || on.isTransaction === true || (names.size >= max && !names.has(sql))) return await run({})
     const name = names.get(sql)?.name ?? rename(sql, 0)
     try {
       return await run({ name })
@@ -71,4 +73,10 @@ export function namedStatements<Row> (knex: Knex): (sql: string, bindings: Bindi
 export function namedStatement<Row> (knex: Knex, sql: string): (bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
   const run = namedStatements<Row>(knex)
   return async (bindings, on) => await run(sql, bindings, on)
+}
+
+/** What {@link namedStatements} runs. */
+export function textOf (query: Knex.QueryBuilder): [sql: string, bindings: Bindings] {
+  const { sql, bindings } = query.toSQL()
+  return [sql, bindings]
 }

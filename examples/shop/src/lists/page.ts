@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { Counts } from './counts.ts'
-import type { namedStatements } from '../database/named-statement.ts'
+import { type namedStatements, textOf } from '../database/named-statement.ts'
 import { cursorFromPlace, MAX_CURSOR, type Place, placeFromCursor, wrongCursor } from './cursor.ts'
 import { narrow } from './filters.ts'
 import { cursorScope, type ListQuery, type ListRules, type Page } from './list.ts'
@@ -146,11 +146,6 @@ function fitting (knex: Knex, rows: Knex.QueryBuilder, order: Order): Knex.Query
   const running = knex.raw(`sum(bytes) over (order by ${terms.join(', ')}) as bytes_so_far`, order.map(({ column }) => column))
   const measured = rows.select('*', running)
   return knex.select('*').from(measured.as('measured')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
-}
-
-function textOf (query: Knex.QueryBuilder): [sql: string, bindings: readonly Knex.RawBinding[]] {
-  const { sql, bindings } = query.toSQL()
-  return [sql, bindings]
 }
 
 /** A cursor that somebody has made up can have a value that its field cannot have. */

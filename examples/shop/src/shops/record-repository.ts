@@ -1,6 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { namedStatement, namedStatements } from '../database/named-statement.ts'
+import { namedStatement, namedStatements, textOf } from '../database/named-statement.ts'
 import { tried } from '../database/tried.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
@@ -13,6 +13,9 @@ import { type Found, MAX_PAGE_BYTES, pageOf } from '../lists/page.ts'
 import { affectedBy, type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
+
+/** How many statements that write have names: one for each set of fields that callers send. */
+const MAX_WRITES = 10
 
 /** The differences between the repositories of records. */
 interface Records<Schema extends TObject> extends Pick<ListRules, 'filters' | 'nullable'> {
@@ -72,6 +75,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
 
   const counts = createCounts(knex, table)
   const named = namedStatements<Found>(knex)
+  const written = namedStatements<Row>(knex, MAX_WRITES)
   const byId = namedStatement<Row>(knex, `select ${fields.join(', ')} from "${table}" as item where shop_id = ? and id = ?`)
   const byIds = namedStatement<Row & { readonly xmin: string }>(knex, `select ${fields.join(', ')}, item.xmin from "${table}" as item where shop_id = ? and id = any(?)`)
 
@@ -174,9 +178,10 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
 
     /** @returns the stored row, without computed fields */
     async insert (shop: ShopScope, values: Values, on: Knex = knex): Promise<Row> {
-      const [row] = await on.with('written', on(table).insert({ ...stored(values), shop_id: shop.id }).returning('*'))
+      const statement = on.with('written', on(table).insert({ ...stored(values), shop_id: shop.id }).returning('*'))
         .select('item.*', recorded(on, shop.caller, { recordKind: noun, before: null, after: rowFacts('item') })).from({ item: 'written' })
-      return row
+      const [row] = await written(...textOf(statement), on)
+      return row!
     },
 
     /** Creates a record of several rows: `work` adds the others. */
@@ -192,12 +197,13 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
      * @throws {@link SHOP_NOT_FOUND}
      */
     async update (shop: ShopScope, id: string, values: Values, on: Knex = knex): Promise<Row> {
-      const [row] = await on
+      const statement = on
         .with('earlier', on(table).where({ shop_id: shop.id, id }).forNoKeyUpdate().select('*'))
         .with('written', on(table).where({ shop_id: shop.id }).where('id', on.select('id').from('earlier'))
           .update({ updated_at: updatedAt(knex, values), ...stored(values) }).returning('*'))
         .select([...fields, recorded(on, shop.caller, { recordKind: noun, before: rowFacts('earlier'), after: rowFacts('item') })])
         .from({ item: 'written' }).crossJoin('earlier' as never)
+      const [row] = await written(...textOf(statement), on)
       if (row === undefined) throw notFound(noun, id)
       return row
     },
