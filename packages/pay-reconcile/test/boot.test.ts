@@ -62,7 +62,7 @@ t.test('a mistake in the tables is reported at startup', async t => {
     ['ids that cannot be compared', 'alter table accounts drop constraint accounts_shop_id_fkey, alter shop_id type text', /^pay-reconcile: operator does not exist: uuid = text: knexAccountStore needs/],
     ['ids of another type', "alter table accounts alter id type interval using '1 day'", 'pay-reconcile: accounts.id must not have the type interval; supported are uuid, smallint, integer, bigint, text, character varying, character'],
     ['an audit that is missing', 'drop table pay_reconcile_audit', /^pay-reconcile: relation "pay_reconcile_audit" does not exist: .* createPayReconcileTables$/],
-    ['an audit of an earlier version', 'alter table pay_reconcile_audit alter account_id type uuid using null', /^pay-reconcile: operator does not exist: uuid = text: .* createPayReconcileTables$/],
+    ['an audit without a column', 'alter table pay_reconcile_audit drop column request_id', 'pay-reconcile: column pay_reconcile_audit.request_id does not exist: knexAccountStore needs'],
     ['tables of runs that are missing', 'drop table pay_reconcile_items', /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs accounts with a column id, and the tables of createPayReconcileTables$/]
   ] as const) {
     await knex.transaction(async transaction => {
@@ -150,5 +150,7 @@ for (const engine of engines) {
     t.equal(await knex.schema.hasTable('accounts'), true)
     await createPayReconcileTables(knex)
     t.equal(await knex.schema.hasTable('pay_reconcile_items'), true)
+    await knex.raw('alter table pay_reconcile_runs drop column webhook')
+    await t.rejects(createPayReconcileTables(knex), { code: 'PAY_RECONCILE_INVALID_OPTION', message: 'pay-reconcile: column pay_reconcile_runs.webhook does not exist: createPayReconcileTables changes no table that exists' })
   })
 }

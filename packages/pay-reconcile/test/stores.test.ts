@@ -1,7 +1,7 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import type { FoundItem, Part } from '../src/index.ts'
-import { createPayReconcileTables, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { pglite } from './database.ts'
 import { build } from './world.ts'
 
@@ -12,15 +12,6 @@ t.test('the stores', async t => {
   const { addShop, addAccount, detailsOf } = await build(t, knex)
   const [accounts, runs] = [knexAccountStore(knex), knexRunStore(knex)]
   const shopId = await addShop()
-
-  await t.test('tables that are up to date are not locked', async t => {
-    const statements: string[] = []
-    const listener = ({ sql }: { sql: string }): void => { statements.push(sql) }
-    knex.on('query', listener)
-    await createPayReconcileTables(knex)
-    knex.removeListener('query', listener)
-    t.strictSame(statements.filter(sql => /drop constraint|type text/.test(sql)), [])
-  })
 
   await t.test('of a deleted customer its last snapshot is kept until there is another customer', async t => {
     const accountId = await addAccount(shopId, { pay_customer_id: 'cus_1' })

@@ -203,14 +203,6 @@ t.test('the host lists and ends those of anybody, by names that a function makes
   t.equal((await brokerWorld(t)).app.oauthGrants, undefined)
 })
 
-t.test('a table of an older version gets its column', async t => {
-  await knex.raw('alter table oauth_grants drop column provider_token')
-  await createGrantTable(knex)
-  const world = await open(t)
-  await signedIn(world)
-  t.equal((await listed(world)).length, 1)
-})
-
 t.test('a host that says no is heard, and expired rows are swept', async t => {
   const world = await open(t, { whose: async () => { throw Object.assign(new Error('People only'), { statusCode: 403 }) } })
   t.match((await world.app.inject('/oauth/grants')).json(), { statusCode: 403, message: 'People only' })

@@ -138,7 +138,7 @@ t.test('the store in a table, whatever the sessions of the database are set to',
     const now = Date.now()
     const grant = { id: 'a', clientId: null, clientName: 'Desk', scope: 's', createdAt: new Date(now), usedAt: new Date(now), accessExpiresAt: new Date(now + 60_000), expiresAt: new Date(now + 90_000) }
     await knexGrantStore(knex).record({ ...grant, subject: 'ada' })
-    t.strictSame(await knexGrantStore(knex).list('ada'), [grant], 'times as they were written')
+    t.strictSame(await knexGrantStore(knex).list('ada'), [{ ...grant, providerToken: undefined }], 'times as they were written')
   }
 })
 

@@ -12,7 +12,8 @@ import { changeStore } from './changes.ts'
 import { checkColumns, hostColumns, searchableName, type HostColumns } from './host-columns.ts'
 import { record, recordsOf } from './records.ts'
 import { violates } from './sql.ts'
-import { assertUsable, demandPostgres, isCurrent, leavesNames } from './startup.ts'
+import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
+import { demandColumns } from './tables.ts'
 
 /** For PostgreSQL: the blanks around an address. */
 const BLANK_ENDS = '^[\\s\\u00a0]+|[\\s\\u00a0]+$'
@@ -85,7 +86,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   }
 
   return {
-    ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf(rows => rows.limit(0)), knex.raw(isCurrent('pay_reconcile_audit')), knex.raw(isCurrent('pay_reconcile_snapshots')), knex.raw(isCurrent('pay_reconcile_changed'))]),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf(rows => rows.limit(0)), demandColumns(knex, ['pay_reconcile_audit', 'pay_reconcile_snapshots', 'pay_reconcile_changed'])]),
       `knexAccountStore needs ${table}${shop ? '' : ` and ${shopTable}`} with the columns in the README, and the tables of createPayReconcileTables`),
 
     ...trail,

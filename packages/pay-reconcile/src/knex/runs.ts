@@ -10,7 +10,8 @@ import { itemPage, itemsById } from './item-page.ts'
 import { instantFrom, record, recordsOf, run as execute } from './records.ts'
 import { orderOfRuns, partColumns, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
 import { countOf, violates } from './sql.ts'
-import { assertUsable, demandPostgres, hasPaging, hasSchedule, hasSelections, hasWebhooks, isCurrent, leavesNames } from './startup.ts'
+import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
+import { demandColumns } from './tables.ts'
 
 const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -74,7 +75,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
   }
 
   return {
-    ready: () => assertUsable(Promise.all([leavesNames(knex), knex(table).select(idColumn).limit(0), knex.raw(isCurrent('pay_reconcile_items', 'id')), knex.raw(hasSelections), knex.raw(hasPaging), knex.raw(hasSchedule), knex.raw(hasWebhooks), knex.raw(isCurrent('pay_reconcile_unchanged'))]),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), knex(table).select(idColumn).limit(0), demandColumns(knex, ['pay_reconcile_runs', 'pay_reconcile_run_shops', 'pay_reconcile_items', 'pay_reconcile_unchanged', 'pay_reconcile_schedule', 'pay_reconcile_awaited', 'pay_reconcile_deliveries'])]),
       `knexRunStore needs ${table} with a column ${idColumn}, and the tables of createPayReconcileTables`),
 
     async start (run, shops, targets) {

@@ -40,20 +40,3 @@ export async function leavesNames (knex: Knex): Promise<void> {
   await recordsOf(knex, knex.raw(`select ${record({ shop_id: '1' })}`))
   await recordsOf(knex, knex.queryBuilder().select(knex.raw(record({ shop_id: '1' }))))
 }
-
-/** A statement that fails on a table of an earlier version: its ids have the type uuid, or a column is missing. */
-export function isCurrent (table: string, ...columns: readonly string[]): string {
-  return `select ${columns.join(', ')} from ${table} where account_id = ''::text limit 0`
-}
-
-/** A statement that fails on a table of runs of an earlier version. */
-export const hasSelections = 'select selection, targets from pay_reconcile_runs limit 0'
-
-/** A statement that fails without what the schedule needs. */
-export const hasSchedule = 'select r.slot, s.slot from pay_reconcile_runs r, pay_reconcile_schedule s limit 0'
-
-/** A statement that fails without what webhooks need. */
-export const hasWebhooks = 'select r.webhook, a.run_id, a.attempts, a.due, d.shop_id from pay_reconcile_runs r, pay_reconcile_awaited a, pay_reconcile_deliveries d limit 0'
-
-/** A statement that fails on a table of the parts of runs of an earlier version. */
-export const hasPaging = 'select paging, missing_permission from pay_reconcile_run_shops limit 0'

@@ -3,9 +3,9 @@ import { payStringIn } from '../lists/accounts.ts'
 import { hostTables, type AccountTable, type OnlyShop } from './account-table.ts'
 import { withBriefLocks } from './brief-locks.ts'
 import { record, recordsOf } from './records.ts'
-import { demandPostgres } from './startup.ts'
+import { assertUsable, demandPostgres } from './startup.ts'
 
-const columns = `
+const tables = `
 create table if not exists pay_reconcile_audit (
   id uuid primary key default gen_random_uuid(),
   at timestamptz not null default now(),
@@ -21,7 +21,6 @@ create table if not exists pay_reconcile_audit (
 );
 create index if not exists pay_reconcile_audit_account on pay_reconcile_audit (account_id, at);
 create unique index if not exists pay_reconcile_audit_once_per_run on pay_reconcile_audit (run_id, account_id) where run_id is not null;
-
 create index if not exists pay_reconcile_audit_at on pay_reconcile_audit (at, id);
 create index if not exists pay_reconcile_audit_actor on pay_reconcile_audit (actor, at);
 
@@ -41,25 +40,24 @@ create table if not exists pay_reconcile_runs (
   mode text not null check (mode in ('link', 'sync', 'check', 'unlink', 'changes')),
   dry_run boolean not null,
   shop_id text,
+  selection jsonb not null default '{}',
+  targets jsonb,
+  slot timestamptz,
+  webhook boolean not null default false,
   actor text not null,
   request_id text,
   cancel_requested boolean not null default false,
   started_at timestamptz not null default now(),
   finished_at timestamptz
 );
-
-alter table pay_reconcile_runs add column if not exists selection jsonb not null default '{}', add column if not exists targets jsonb;
-alter table pay_reconcile_runs add column if not exists slot timestamptz;
 create index if not exists pay_reconcile_runs_slot on pay_reconcile_runs (mode, slot) where slot is not null;
 
-alter table pay_reconcile_runs add column if not exists webhook boolean not null default false;
-
 create table if not exists pay_reconcile_awaited (
-  shop_id text primary key
+  shop_id text primary key,
+  run_id uuid,
+  attempts integer not null default 0,
+  due timestamptz not null default now()
 );
-
-alter table pay_reconcile_awaited add column if not exists run_id uuid, add column if not exists attempts integer not null default 0,
-  add column if not exists due timestamptz not null default now();
 
 create table if not exists pay_reconcile_deliveries (
   shop_id text not null,
@@ -79,9 +77,11 @@ create table if not exists pay_reconcile_run_shops (
   shop_id text not null,
   status text not null default 'pending' check (status in ('pending', 'running', 'done', 'stopped', 'cancelled')),
   reason text,
+  missing_permission text,
   total integer not null,
   processed integer not null default 0,
   last_account text,
+  paging jsonb,
   outcomes jsonb not null default '{}',
   drift jsonb not null default '{}',
   owner uuid,
@@ -89,10 +89,10 @@ create table if not exists pay_reconcile_run_shops (
   updated_at timestamptz not null default now(),
   primary key (run_id, shop_id)
 );
-alter table pay_reconcile_run_shops add column if not exists paging jsonb, add column if not exists missing_permission text;
 create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (shop_id) where status in ('pending', 'running');
 
 create table if not exists pay_reconcile_items (
+  id bigint generated always as identity,
   run_id uuid not null references pay_reconcile_runs on delete cascade,
   account_id text not null,
   shop_id text not null,
@@ -100,7 +100,6 @@ create table if not exists pay_reconcile_items (
   item jsonb not null,
   primary key (run_id, account_id)
 );
-alter table pay_reconcile_items add column if not exists id bigint generated always as identity;
 create unique index if not exists pay_reconcile_items_id on pay_reconcile_items (id);
 create index if not exists pay_reconcile_items_account on pay_reconcile_items (account_id);
 create index if not exists pay_reconcile_items_outcome on pay_reconcile_items (run_id, outcome, account_id);
@@ -137,61 +136,45 @@ create or replace trigger pay_reconcile_audit_append_only before update or delet
   for each statement execute function pay_reconcile_append_only();
 `
 
-/** The words that a column may hold. In earlier versions there were fewer. */
-const words: ReadonlyArray<readonly [table: string, column: string, words: readonly string[]]> = [
-  ['pay_reconcile_audit', 'action', ['link', 'create', 'sync', 'unlink']],
-  ['pay_reconcile_runs', 'mode', ['link', 'sync', 'check', 'unlink', 'changes']]
-]
-
-/** The columns that hold the host's ids. In earlier versions they had the type uuid. */
-const idColumns: Readonly<Record<string, readonly string[]>> = {
-  pay_reconcile_audit: ['account_id', 'shop_id'],
-  pay_reconcile_runs: ['shop_id'],
-  pay_reconcile_run_shops: ['shop_id', 'last_account'],
-  pay_reconcile_items: ['account_id', 'shop_id']
-}
+/** The columns of each table. */
+const columns: ReadonlyMap<string, readonly string[]> = new Map([...tables.matchAll(/^create table if not exists (\w+) \(\n(.*?)^\);/gms)].map(
+  ([, table = '', body = '']) => [table, [...body.matchAll(/^ {2}(?!primary key)(\w+)/gm)].map(([, column = '']) => column)]))
 
 /**
- * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and inside the transaction of a
- * migration. Updates the tables of an earlier version, and locks none that is up to date. Needs PostgreSQL 14 or later.
+ * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and inside
+ * the transaction of a migration. It changes and locks no table that exists. Needs PostgreSQL 14 or later.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} also for a table that lacks a column
  */
 export async function createPayReconcileTables (knex: Knex): Promise<void> {
   demandPostgres(knex)
   await withBriefLocks(knex, createMissing)
+  await assertUsable(demandColumns(knex, [...columns.keys()]), 'createPayReconcileTables changes no table that exists')
+}
+
+/** Fails with the database's error, which has the name, if one of the package's tables is missing, lacks a column or may not be read. */
+export async function demandColumns (knex: Knex, names: readonly string[]): Promise<void> {
+  for (const table of names) await knex.raw(`select ${(columns.get(table) ?? []).map(column => `${table}.${column}`).join(', ')} from ${table} limit 0`)
 }
 
 async function createMissing (knex: Knex): Promise<void> {
   // `if not exists` locks the table even if there is nothing to add.
   const present = await presentNames(knex)
-  for (const statement of statementsOf(columns)) {
-    if (!madeBy(statement).every(name => present.has(name))) await knex.raw(statement)
-  }
-  for (const [table, column, allowed] of words) {
-    const constraint = `${table}_${column}_check`
-    if (await finds(knex, 'pg_constraint where conname = ? and conrelid = to_regclass(?) and pg_get_constraintdef(oid) not like ?', [constraint, table, `%${allowed.at(-1)}%`])) {
-      const list = allowed.map(word => `'${word}'`).join(', ')
-      await knex.raw(`alter table ${table} drop constraint ${constraint}, add constraint ${constraint} check (${column} in (${list}))`)
-    }
-  }
-  for (const [table, names] of Object.entries(idColumns)) {
-    // Only if needed: the statement locks and rewrites the table.
-    if (await finds(knex, "pg_attribute where attrelid = to_regclass(?) and attname = ? and atttypid = 'uuid'::regtype", [table, names[0] ?? ''])) await knex.raw(`alter table ${table} ${names.map(name => `alter ${name} type text`).join(', ')}`)
+  for (const statement of statementsOf(tables)) {
+    if (!present.has(madeBy(statement))) await knex.raw(statement)
   }
 }
 
-/** What a statement makes: tables, indexes and functions by their names, columns and triggers as `table.name`. */
-function madeBy (statement: string): readonly string[] {
-  const [, table] = /^alter table (\w+)/.exec(statement) ?? []
-  if (table !== undefined) return [...statement.matchAll(/add column if not exists (\w+)/g)].map(([, column]) => `${table}.${column}`)
+/** What a statement makes: tables, indexes and functions by their names, triggers as `table.name`. */
+function madeBy (statement: string): string {
   const [, trigger, of] = /^create or replace trigger (\w+) .* on (\w+)/.exec(statement) ?? []
-  if (trigger !== undefined) return [`${of}.${trigger}`]
-  return [/^create (?:or replace )?(?:unique )?(?:table|index|function) (?:if not exists )?(\w+)/.exec(statement)?.[1] ?? statement]
+  if (trigger !== undefined) return `${of}.${trigger}`
+  return /^create (?:or replace )?(?:unique )?(?:table|index|function) (?:if not exists )?(\w+)/.exec(statement)?.[1] ?? statement
 }
 
 async function presentNames (knex: Knex): Promise<ReadonlySet<string>> {
   const rows = await recordsOf<{ readonly name: string }>(knex, knex.raw(`select ${record({ name: 'name' })} from (
     select relname::text as name from pg_class where pg_table_is_visible(oid)
-    union all select relname || '.' || attname from pg_attribute join pg_class on pg_class.oid = attrelid where attnum > 0 and not attisdropped and pg_table_is_visible(attrelid)
     union all select relname || '.' || tgname from pg_trigger join pg_class on pg_class.oid = tgrelid where pg_table_is_visible(tgrelid)
     union all select proname::text from pg_proc where pg_function_is_visible(oid)
   ) present where name like 'pay_reconcile_%'`))
@@ -206,8 +189,8 @@ export async function dropPayReconcileTables (knex: Knex): Promise<void> {
 
 /**
  * Creates the indexes for lists and bulk runs: by shop, by each sort field, and by parts of names if the database has the
- * extension pg_trgm. Can be called repeatedly, and replaces those of an earlier version. On a large live table, create the
- * same indexes with CONCURRENTLY instead.
+ * extension pg_trgm. Can be called repeatedly, and creates those that are missing. On a large live table, create the same
+ * indexes with CONCURRENTLY instead.
  */
 export async function createAccountIndexes (knex: Knex, options: AccountTable & { readonly shop?: OnlyShop } = {}): Promise<void> {
   const { name: table, columns: { id, shopId, name: called, hashName, details, customerId: customer } } = hostTables(knex, options)
@@ -242,16 +225,12 @@ export async function createAccountIndexes (knex: Knex, options: AccountTable & 
     if (await finds(knex, 'pg_class where oid = to_regclass(?)', [knex.raw('??', [schema + index]).toString()])) continue
     await withBriefLocks(knex, async trx => { await trx.raw(`create index if not exists ?? on ?? ${keys}`, [index, table]) })
   }
-  for (const suffix of replacedIndexes) await withBriefLocks(knex, async trx => { await trx.raw('drop index if exists ??', [`${schema}pay_reconcile_${prefix}_${suffix}`]) })
 }
 
 /** Whether a table of the catalog has such a row. @param from in SQL */
 async function finds (knex: Knex, from: string, bindings: readonly string[] = []): Promise<boolean> {
   return (await recordsOf(knex, knex.raw(`select ${record({ found: 'true' })} from ${from}`, bindings))).length > 0
 }
-
-/** They took a value that is no string for its text. */
-const replacedIndexes = ['customer', 'customer_down', 'synced', 'synced_down', 'shop_customer', 'missing', 'linked', 'shop_missing']
 
 /** Single statements, because the extended protocol accepts only one at a time. */
 function statementsOf (script: string): readonly string[] {

@@ -40,16 +40,14 @@ const OTHERWISE = 'write a store of your own'
 /** In milliseconds. */
 const SWEEP_EVERY = 600_000
 
-/** Creates the table of {@link knexGrantStore}, for PostgreSQL. If it exists, adds what an older version lacks. */
+/** Creates the table of {@link knexGrantStore}, for PostgreSQL, and its index. Changes no table that exists. */
 export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
-  await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz)', [table])
-  // Each of these would wait for a dump that runs, with all calls behind it, even if there is nothing to add.
+  await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz, provider_token text)', [table])
+  // `if not exists` would wait for a dump that runs, with all calls behind it, even if there is nothing to add.
   const index = `${table.split('.').at(-1)!}_subject`
-  const [found] = await rowsOf<{ readonly column: boolean, readonly index: boolean }, string>(knex, `select exists (select from pg_attribute where attrelid = t.oid and attname = 'provider_token' and not attisdropped) as column,
-    exists (select from pg_index join pg_class i on i.oid = indexrelid where indrelid = t.oid and i.relname = ?) as index from pg_class t where t.oid = to_regclass(?)`, [index, table])
-  if (found?.column !== true) await knex.raw('alter table ?? add column if not exists provider_token text', [table])
-  if (found?.index !== true) await knex.raw('create index if not exists ?? on ?? (subject)', [index, table])
+  const found = await rowsOf<unknown, string>(knex, 'select from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass(?) and relname = ?', [table, index])
+  if (found.length === 0) await knex.raw('create index if not exists ?? on ?? (subject)', [index, table])
 }
 
 /**
