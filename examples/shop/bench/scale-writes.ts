@@ -1,29 +1,28 @@
 import knex from 'knex'
 import { Client } from 'undici'
-import { migrations } from '../src/migrations/index.ts'
 import { openPostgres } from '../src/database/index.ts'
 import { launch, stop } from './shop.ts'
 
-/** What fast lists are made of. */
-const STEPS = ['017-list-indexes', '017-counted-lists']
+/** The indexes for the orders of lists, their filters and `q`. */
+const INDEXES = ['price', 'price_desc', 'sku_desc', 'updated_at', 'status', 'currency', 'metadata', 'search'].map((name) => `products_${name}`)
 /** How much longer a write may take with them. */
 const MOST = 1.15
 const ROUNDS = 300
 
 /**
- * Compares writes over REST, by a server on the database and one on a copy of it that is as it was before lists were fast.
+ * Compares writes over REST, by a server on the database and one on a copy of it without the indexes of lists.
  *
  * @param slug - of the shop that is written to
  * @returns what was missed
  */
 export async function compareWrites (server: string, url: string, slug: string): Promise<readonly string[]> {
-  const name = `${new URL(url).pathname.slice(1)}_before`
+  const name = `${new URL(url).pathname.slice(1)}_bare`
   const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
   await admin.raw('create database ?? template ??', [name, new URL(url).pathname.slice(1)])
   const copy = new URL(url)
   copy.pathname = `/${name}`
   try {
-    await takeBack(copy.href)
+    await dropIndexes(copy.href)
     return print(await onServers([copy.href, url], slug, measure))
   } finally {
     await admin.raw('drop database ?? with (force)', [name])
@@ -31,9 +30,9 @@ export async function compareWrites (server: string, url: string, slug: string):
   }
 }
 
-async function takeBack (url: string): Promise<void> {
+async function dropIndexes (url: string): Promise<void> {
   const { knex, close } = openPostgres(url)
-  for (const step of STEPS) await knex.transaction(async (trx) => { await trx.raw('set local statement_timeout = 0'); await migrations[step]!.down(trx) })
+  await knex.raw(`drop index ${INDEXES.join(', ')}`)
   await knex.raw('vacuum analyze products')
   await close()
 }
@@ -91,7 +90,7 @@ async function measure (writers: readonly Writes[]): Promise<Readonly<Record<str
 }
 
 function print (medians: Readonly<Record<string, readonly number[]>>): readonly string[] {
-  const rows = Object.entries(medians).map(([name, [before, after]]) => ({ name, before: before!, after: after!, ratio: after! / before! }))
-  console.table(Object.fromEntries(rows.map(({ name, before, after, ratio }) => [name, { 'ms before': Number(before.toFixed(2)), 'ms after': Number(after.toFixed(2)), ratio: Number(ratio.toFixed(2)) }])))
-  return rows.filter(({ ratio }) => ratio > MOST).map(({ name, ratio }) => `${name}: takes ${ratio.toFixed(2)} times as long as before, not ${MOST}`)
+  const rows = Object.entries(medians).map(([name, [without, all]]) => ({ name, without: without!, all: all!, ratio: all! / without! }))
+  console.table(Object.fromEntries(rows.map(({ name, without, all, ratio }) => [name, { 'ms without': Number(without.toFixed(2)), 'ms with': Number(all.toFixed(2)), ratio: Number(ratio.toFixed(2)) }])))
+  return rows.filter(({ ratio }) => ratio > MOST).map(({ name, ratio }) => `${name}: takes ${ratio.toFixed(2)} times as long as without indexes, not ${MOST}`)
 }

@@ -136,6 +136,12 @@ export const SHOP_MIGRATIONS_POOLED = createError(
   'Migrations are pending: %s. DATABASE_URL leads through a pooler in transaction mode, which cannot run them. Run npm run migrate with the URL of the PostgreSQL server itself'
 )
 
+/** At startup, and from commands. The tables are not those that this version would make. */
+export const SHOP_MIGRATIONS_UNKNOWN = createError(
+  'SHOP_MIGRATIONS_UNKNOWN',
+  'The database has the migration %s, which this version does not know: another program made it, or a version before the first release. Nothing was changed. Set DATABASE_URL or DATA_DIR to an empty one'
+)
+
 /** From a command. Its arguments are wrong. */
 export const SHOP_USAGE = createError('SHOP_USAGE', 'Usage: %s')
 

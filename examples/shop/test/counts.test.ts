@@ -1,6 +1,4 @@
 import t from 'tap'
-import { countedLists } from '../src/migrations/017-counted-lists.ts'
-import { listIndexes } from '../src/migrations/017-list-indexes.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -86,40 +84,6 @@ t.test('a count is made once, until the records change', async (t) => {
   await list({ q: 'tea' })
   t.not(known.at(-1), known[1])
   knex.removeListener('query', listen)
-})
-
-t.test('the counts of records that were there before are right, and the way back is open', async (t) => {
-  const shop = await createShop(database, 'older')
-  const call = client(apps[0]!, `/shops/${shop}`, token)
-  const back = async () => {
-    for (const { down } of [listIndexes, countedLists]) await knex.transaction(async (trx) => { await down(trx) })
-  }
-  const usage = async () => (await knex('shop_usage').where({ shop_id: shop }).select(knex.raw('sum(records)::int as records, sum(bytes)::int as bytes')))[0]
-  await back()
-  for (let n = 0; n < 3; n++) await knex('products').insert({ shop_id: shop, name: `Tea ${n}`, slug: `tea-${n}`, currency: 'EUR' })
-  await knex('tags').insert({ shop_id: shop, name: 'Tag', slug: 'tag' })
-  const before = await usage()
-  await knex.transaction(async (trx) => { await countedLists.up(trx) })
-  await listIndexes.up(knex)
-  t.strictSame(await usage(), before, 'they use as much as before')
-  for (const [path, count] of [['products', 3], ['tags', 1], ['categories', 0]] as const) t.equal((await call('GET', `/${path}`)).headers['content-range'], `${path} 0-25/${count}`)
-  await call('POST', '/products', { name: 'One more' })
-  t.equal((await call('GET', '/products')).headers['content-range'], 'products 0-25/4')
-  await back()
-  t.equal((await knex('products').where({ shop_id: shop }).update({ description: 'x' })), 4, 'it counts as it did')
-  await knex.transaction(async (trx) => { await countedLists.up(trx) })
-  await listIndexes.up(knex)
-  t.equal((await call('GET', '/products')).headers['content-range'], 'products 0-25/4')
-})
-
-t.test('an index that a broken migration left behind is made again', async (t) => {
-  await knex.raw('drop index products_price')
-  await knex.raw('create index products_price on products (name)')
-  await knex.raw("update pg_index set indisvalid = false where indexrelid = 'products_price'::regclass")
-  await knex.raw('drop index products_currency')
-  await listIndexes.up(knex)
-  const { rows } = await knex.raw("select indexrelid::regclass::text as name, indisvalid as valid, pg_get_indexdef(indexrelid) as definition from pg_index where indrelid = 'products'::regclass and indexrelid::regclass::text in ('products_price', 'products_currency') order by 1")
-  t.match(rows, [{ name: 'products_currency', valid: true, definition: /shop_id, currency, id/ }, { name: 'products_price', valid: true, definition: /shop_id, price_amount, id/ }])
 })
 
 t.test('every record of a page matches its filter, also while others change it', async (t) => {

@@ -28,9 +28,9 @@ t.test('the process is up, and ready when everything that it needs is there', as
 t.test('a migration that is missing is named', async (t) => {
   const database = await openTestDatabase(t)
   const app = await build(t, database, await openIdentityProvider(t))
-  await database.knex('knex_migrations').where({ name: '002-access' }).delete()
+  await database.knex('knex_migrations').where({ name: '002-usage' }).delete()
   const { statusCode, body } = await app.inject('/readyz')
-  t.strictSame([statusCode, JSON.parse(body)], [503, { status: 'not ready', checks: { ...READY, migrations: 'pending: 002-access' } }])
+  t.strictSame([statusCode, JSON.parse(body)], [503, { status: 'not ready', checks: { ...READY, migrations: 'pending: 002-usage' } }])
   t.equal((await app.inject('/healthz')).statusCode, 200, 'the process is up all the same')
 })
 

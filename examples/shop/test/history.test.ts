@@ -1,7 +1,5 @@
 import t from 'tap'
 import { pruneHistory } from '../src/history/retention.ts'
-import { history } from '../src/migrations/015-history.ts'
-import { agentsAtWork } from '../src/migrations/020-agents-at-work.ts'
 import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -251,24 +249,6 @@ t.test('10,000 entries are listed in pages', async (t) => {
   t.strictSame([page.body.length, page.headers['content-range']], [200, 'history 9800-10000/10000'])
 })
 
-t.test('the audit trail of the version before becomes part of the history, and that version can still write', async (t) => {
-  const { knex: other } = await openTestDatabase(t)
-  await other.transaction(async (trx) => {
-    await agentsAtWork.down(trx)
-    await history.down(trx)
-  })
-  const [user] = await other('users').insert({ subject: 'sub', name: 'ada' }).returning('id')
-  const entry = { actor_kind: 'user', actor_id: user.id, operation: 'update_user', action: 'update', record_kind: 'user', record_id: user.id, changes: { active: { before: true, after: false } } }
-  const [before] = await other('audit').insert(entry).returning(['id', 'at'])
-  await other.transaction(async (trx) => await history.up(trx))
-  t.match(await other('history').select('*'), [{ ...entry, ...before, actor_name: 'ada', tool: null, affected: {}, reverts: null }])
-  await other('audit').insert(entry)
-  t.match(await other('history').orderBy('seq', 'desc').first(), { ...entry, id: UUID, at: INSTANT })
-  await other('history').insert({ ...entry, record_kind: 'tag' })
-  await other.transaction(async (trx) => await history.down(trx))
-  t.match(await other('audit').select('*'), [entry, entry], 'and back again, without what it does not know')
-  await t.rejects(other('audit').delete(), { message: /audit is append-only/ })
-})
 t.test('changes are listed by piece of work: of one actor without a pause, as one entry, which can be reverted', async (t) => {
   const shop = await createShop(database, 'work')
   await knex('shop_members').insert([{ shop_id: shop, user_id: owner.id, role: 'owner' }, { shop_id: shop, user_id: staff.id, role: 'staff' }])

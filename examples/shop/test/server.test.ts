@@ -170,9 +170,9 @@ t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', 
 t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen, as it did when it lacked none', async (t) => {
   const config = settingsFromEnvironment({ ...production(), PORT: '0', LOG_LEVEL: 'silent' })
   const database = await openDatabase(config)
-  await database.knex('knex_migrations').where({ name: '003-accounts' }).delete()
+  await database.knex('knex_migrations').where({ name: '005-accounts' }).delete()
   await database.close()
-  await t.rejects(serve(config), { message: /^Migrations are pending: 003-accounts\. Run npm run migrate/ })
+  await t.rejects(serve(config), { message: /^Migrations are pending: 005-accounts\. Run npm run migrate/ })
 })
 
 t.test('settings that cannot be used stop the start, all of them named', async (t) => {

@@ -62,9 +62,9 @@ t.test('npm run shop runs it, and ends as it says', (t) => {
 
 t.test('commands want the tables, and the doctor says how to make them', async (t) => {
   for (const argv of [['admin', 'add', 'x'], ['key', 'create', '--shop', 'x', '--name', 'x']]) {
-    t.match(await run(argv, settings), { code: 1, stdout: '', stderr: /^Migrations are pending: 001-catalog/ })
+    t.match(await run(argv, settings), { code: 1, stdout: '', stderr: /^Migrations are pending: 001-shops/ })
   }
-  t.match(await run(['doctor'], settings), { code: 1, stdout: /^ok {4}settings {4}complete\nok {4}database {4}.*PostgreSQL \d.*\nfail {2}migrations {2}pending: 001-catalog.* Run npm run migrate\n$/ })
+  t.match(await run(['doctor'], settings), { code: 1, stdout: /^ok {4}settings {4}complete\nok {4}database {4}.*PostgreSQL \d.*\nfail {2}migrations {2}pending: 001-shops.* Run npm run migrate\n$/ })
   await migrate(database)
 })
 

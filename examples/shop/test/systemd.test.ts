@@ -66,7 +66,7 @@ t.test('with the commands, variables and credentials of the unit, a replica migr
   const cwd = fileURLToPath(new URL('../../../', import.meta.url))
   const [migrate, serve] = [valuesOf('ExecStartPre')[0]!, valuesOf('ExecStart')[0]!].map((line) => line.replace('/usr/bin/node ', '').split(' '))
   const migrated = spawnSync(process.execPath, migrate!, { cwd, env, encoding: 'utf8' })
-  t.match([migrated.status, migrated.stdout, migrated.stderr], [0, /^Done: 001-catalog, /, ''])
+  t.match([migrated.status, migrated.stdout, migrated.stderr], [0, /^Done: 001-shops, /, ''])
 
   const child = spawn(process.execPath, serve!, { cwd, env, stdio: ['ignore', 'ignore', 'inherit'] })
   t.teardown(() => { child.kill('SIGKILL') })

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap'
-import type { Knex } from 'knex'
 import { randomUUID } from 'node:crypto'
 import { dropPayReconcileTables } from '../src/knex/index.ts'
 import { start, untilOver } from './bulk.ts'

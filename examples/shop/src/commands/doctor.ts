@@ -7,7 +7,7 @@ import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
 import { knowsCase, unsuitable } from '../database/session.ts'
-import { hasSearchIndex, SEARCH_SQL } from '../migrations/017-list-indexes.ts'
+import { hasSearchIndex, SEARCH_SQL } from '../migrations/search-index.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { risksIn } from '../settings/risks.ts'
 import type { Call, Command } from './command.ts'
@@ -55,13 +55,14 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
   if ('level' in answer) return [answer]
   const { version, number } = answer.result
   const name = `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`
-  const pending = await pendingMigrations(knex)
-  const isSearched = pending.length === 0 && engine === 'postgres'
+  const pending = await attempt('migrations', async () => await pendingMigrations(knex))
+  const isCurrent = !('level' in pending) && pending.result.length === 0
+  const isSearched = isCurrent && engine === 'postgres'
   return [
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
     ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
-    pending.length > 0 ? fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`) : ok('migrations', 'up to date'),
+    'level' in pending ? pending : isCurrent ? ok('migrations', 'up to date') : fail('migrations', `pending: ${pending.result.join(', ')}. Run npm run migrate`),
     ...!isSearched || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are available, run as a user who may create them: ${SEARCH_SQL}`)],
     ...!isSearched || await knowsCase(knex) ? [] : [warn('search', 'q reads every product of a shop: LC_CTYPE of the database is C, and its index knows the case of a to z only. Create the database with another, such as C.UTF-8')]
   ]

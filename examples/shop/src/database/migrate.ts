@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
-import { SHOP_MIGRATION_BLOCKED, SHOP_MIGRATIONS_PENDING, SHOP_MIGRATIONS_POOLED } from '../errors.ts'
-import { migrations } from '../migrations/index.ts'
+import { SHOP_MIGRATION_BLOCKED, SHOP_MIGRATIONS_PENDING, SHOP_MIGRATIONS_POOLED, SHOP_MIGRATIONS_UNKNOWN } from '../errors.ts'
+import { migrations, type Migrations } from '../migrations/index.ts'
+import type { Migration } from '../migrations/migration.ts'
 import type { Database, DatabaseLog } from './index.ts'
 import { LOCK_LIMIT, MIGRATING, watchLockWaits } from './lock-waits.ts'
 import { whileAtWork } from './long-statements.ts'
@@ -20,12 +21,14 @@ const LOCK_WAIT = 500
 /** Between two tries of a migration that did not get its locks, in milliseconds: calls go on meanwhile. */
 const PAUSE = 1000
 
-/** As knex makes it, which ran the migrations of earlier versions. */
+/** As the commands of knex make and read it. */
 const TABLE = 'create table if not exists knex_migrations (id serial primary key, name varchar(255), batch integer, migration_time timestamptz)'
 
 export interface MigrateOptions {
   /** How long each migration tries to get its locks, in milliseconds. Default: ten minutes. */
   readonly limit?: number
+  /** Default: those of this version. */
+  readonly steps?: Migrations
 }
 
 /**
@@ -36,13 +39,14 @@ export interface MigrateOptions {
  * migrated before stays, if one fails.
  *
  * @returns the names of the migrations that this call ran
+ * @throws {@link SHOP_MIGRATIONS_UNKNOWN}
  * @throws {@link SHOP_MIGRATIONS_POOLED}
  * @throws {@link SHOP_MIGRATION_BLOCKED}
  */
-export async function migrate ({ engine, knex, log }: Database, { limit = LOCK_LIMIT }: MigrateOptions = {}): Promise<readonly string[]> {
+export async function migrate ({ engine, knex, log }: Database, { limit = LOCK_LIMIT, steps = migrations }: MigrateOptions = {}): Promise<readonly string[]> {
   // The lock of the directory is enough, and nobody else has a lock.
-  if (engine === 'embedded') return await runMigrations(knex, async (_name, run) => { await run() })
-  const pending = await pendingMigrations(knex)
+  if (engine === 'embedded') return await runMigrations(knex, steps, async (_name, run) => { await run() })
+  const pending = await pendingMigrations(knex, steps)
   if (pending.length === 0) return []
   // Behind such a pooler the lock would stay on a connection that others use, and so would a time limit that was lifted.
   if (await losesSessions(knex)) throw new SHOP_MIGRATIONS_POOLED(pending.join(', '))
@@ -50,7 +54,7 @@ export async function migrate ({ engine, knex, log }: Database, { limit = LOCK_L
   try {
     while (!await tryLock(knex, connection)) await sleep(POLL)
     try {
-      return await runMigrations(knex, async (name, run) => { await patiently(knex, log, limit, name, run) })
+      return await runMigrations(knex, steps, async (name, run) => { await patiently(knex, log, limit, name, run) })
     } finally {
       // It ends with the connection, too, which may be lost.
       await knex.raw('select pg_advisory_unlock(?)', [LOCK]).connection(connection).catch(() => {})
@@ -60,7 +64,10 @@ export async function migrate ({ engine, knex, log }: Database, { limit = LOCK_L
   }
 }
 
-/** @throws {@link SHOP_MIGRATIONS_PENDING} if the tables are not up to date */
+/**
+ * @throws {@link SHOP_MIGRATIONS_PENDING} if the tables are not up to date
+ * @throws {@link SHOP_MIGRATIONS_UNKNOWN}
+ */
 export async function refusePending ({ knex }: Database): Promise<void> {
   const names = await pendingMigrations(knex)
   if (names.length > 0) throw new SHOP_MIGRATIONS_PENDING(names.join(', '))
@@ -72,17 +79,16 @@ async function tryLock (knex: Knex, connection: unknown): Promise<boolean> {
 }
 
 /** @param around - runs a migration, which it may repeat */
-async function runMigrations (knex: Knex, around: (name: string, run: () => Promise<void>) => Promise<void>): Promise<readonly string[]> {
-  const names = await pendingMigrations(knex)
+async function runMigrations (knex: Knex, steps: Migrations, around: (name: string, run: () => Promise<void>) => Promise<void>): Promise<readonly string[]> {
+  const names = await pendingMigrations(knex, steps)
   if (names.length === 0) return []
   await knex.raw(TABLE)
   const { batch } = await knex('knex_migrations').first(knex.raw('coalesce(max(batch), 0) + 1 as batch'))
-  for (const name of names) await around(name, async () => { await runMigration(knex, name, batch) })
+  for (const name of names) await around(name, async () => { await runMigration(knex, name, steps[name]!, batch) })
   return names
 }
 
-async function runMigration (knex: Knex, name: string, batch: number): Promise<void> {
-  const { up, online = false } = migrations[name]!
+async function runMigration (knex: Knex, name: string, { up, online = false }: Migration, batch: number): Promise<void> {
   const record = async (on: Knex): Promise<void> => { await on('knex_migrations').insert({ name, batch, migration_time: on.fn.now() }) }
   if (online) {
     await up(knex)
@@ -120,9 +126,18 @@ async function patiently (knex: Knex, log: DatabaseLog, limit: number, name: str
 /**
  * The names of the pending migrations. Two short queries instead of knex's dozen, since every start and every readiness
  * check needs them.
+ *
+ * @throws {@link SHOP_MIGRATIONS_UNKNOWN}
  */
-export async function pendingMigrations (knex: Knex): Promise<readonly string[]> {
+export async function pendingMigrations (knex: Knex, steps = migrations): Promise<readonly string[]> {
   const { rows: [{ table }] } = await knex.raw("select to_regclass('knex_migrations') as table")
-  const done = new Set(table === null ? [] : (await knex('knex_migrations').select('name')).map(({ name }) => name))
-  return Object.keys(migrations).filter((name) => !done.has(name))
+  const done: readonly string[] = table === null ? [] : (await knex('knex_migrations').orderBy('id').select('name')).map(({ name }) => name)
+  const unknown = done.find((name) => !Object.hasOwn(steps, name) && !isLater(name, steps))
+  if (unknown !== undefined) throw new SHOP_MIGRATIONS_UNKNOWN(unknown)
+  return Object.keys(steps).filter((name) => !done.includes(name))
+}
+
+/** Whether a newer version added the migration: servers of this one go on beside it. */
+function isLater (name: string, steps: Migrations): boolean {
+  return parseInt(name, 10) > parseInt(Object.keys(steps).at(-1)!, 10)
 }

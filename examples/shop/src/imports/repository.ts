@@ -5,7 +5,6 @@ import { conflict, notFound, SHOP_QUOTA_EXCEEDED, SHOP_TOO_MANY_IMPORTS, SHOP_US
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import { awaitDeletion } from '../shops/hold.ts'
-import { IMPORT_BYTES } from '../migrations/025-import-bytes.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { isKnown } from '../users/repository.ts'
 import type { CheckedLine } from './check.ts'
@@ -17,6 +16,13 @@ type ListedRow = Static<typeof ListedImport>
 export const UNFINISHED: readonly ImportStatus[] = ['pending', 'running']
 
 const COLUMNS = ['id', 'shop_id', 'status', 'total', 'processed', 'created', 'updated', 'unchanged', 'failed', 'error', 'created_at', 'updated_at', 'started_at', 'finished_at']
+
+/** Of a line, beside what it says. */
+const LINE_BYTES = 150
+
+/** How many bytes the lines of the import `imports` have. */
+const IMPORT_BYTES = `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length(product::text), 0) + coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
+  from import_lines where import_id = imports.id)`
 
 /** Imports and their lines. Rows of other shops count as missing. */
 export function importRepository (knex: Knex) {

@@ -1,11 +1,9 @@
 import type { Knex } from 'knex'
-import type { RECORDS } from './009-shop-usage.ts'
-
-type Table = keyof typeof RECORDS
+import type { RecordTable } from './counting.ts'
 
 /** What a column adds to the size of its record: its name, and its value as JSON. */
 function sizeOf (name: string, type: string): string {
-  const value = /^(?:text|char|varchar)/.test(type) ? `json_bytes(${name})` : type.startsWith('jsonb') ? `octet_length(${name}::text)` : '24'
+  const value = /^(?:text|char|varchar)/.test(type) ? `2 + json_bytes(${name})` : type.startsWith('jsonb') ? `octet_length(${name}::text)` : '24'
   return `case when ${name} is null then 0 else ${name.length + 4} + ${value} end`
 }
 
@@ -15,34 +13,23 @@ function sizeOf (name: string, type: string): string {
  *
  * @param columns - by their names, as `alter table … add` takes them: `text`, `integer not null default 0`
  */
-export async function addColumns (knex: Knex, table: Table, columns: Readonly<Record<string, string>>): Promise<void> {
+export async function addColumns (knex: Knex, table: RecordTable, columns: Readonly<Record<string, string>>): Promise<void> {
   const { rows: [{ size }] } = await knex.raw(sizeOfRecords(table))
-  await resized(knex, table, [size, ...Object.entries(columns).map(([name, type]) => sizeOf(name, type))].join(' + '),
-    async () => { await knex.raw(`alter table ${table} ${Object.entries(columns).map(([name, type]) => `add ${name} ${type}`).join(', ')}`) })
-}
-
-/** The reverse of {@link addColumns}: what is gone has no size. */
-export async function dropColumns (knex: Knex, table: Table, columns: Readonly<Record<string, string>>): Promise<void> {
-  const names = Object.keys(columns)
-  const { rows: [{ size }] } = await knex.raw(`select regexp_replace(size, ?, '(null::text)', 'g') as size from (${sizeOfRecords(table)}) records`, [`\\m(?:${names.join('|')})\\M`])
-  await resized(knex, table, size, async () => { await knex.raw(`alter table ${table} ${names.map((name) => `drop ${name}`).join(', ')}`) })
-}
-
-/** SQL that reads the SQL for the size of a record, as the database has it now. */
-export function sizeOfRecords (table: Table): string {
-  return `select pg_get_expr(adbin, adrelid) as size from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
-    where adrelid = '${table}'::regclass and attname = 'bytes'`
-}
-
-/** Gives records another size, and corrects how much their shops use. */
-async function resized (knex: Knex, table: Table, size: string, change: () => Promise<void>): Promise<void> {
+  const added = Object.entries(columns)
+  // What their shops use is corrected by the difference.
   const use = async (sign: string): Promise<void> => {
     await knex.raw(`insert into shop_usage (shop_id, kind, records, bytes) select shop_id, '${table}', 0, ${sign}sum(bytes) from ${table} group by shop_id`)
   }
   await knex.raw(`lock table ${table} in access exclusive mode`)
   await use('-')
   await knex.raw(`alter table ${table} drop bytes`)
-  await change()
-  await knex.raw(`alter table ${table} add bytes integer generated always as (${size}) stored`)
+  await knex.raw(`alter table ${table} ${added.map(([name, type]) => `add ${name} ${type}`).join(', ')}`)
+  await knex.raw(`alter table ${table} add bytes integer generated always as (${[size, ...added.map(([name, type]) => sizeOf(name, type))].join(' + ')}) stored`)
   await use('')
+}
+
+/** SQL that reads the SQL for the size of a record, as the database has it now. */
+export function sizeOfRecords (table: RecordTable): string {
+  return `select pg_get_expr(adbin, adrelid) as size from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
+    where adrelid = '${table}'::regclass and attname = 'bytes'`
 }

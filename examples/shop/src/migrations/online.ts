@@ -6,22 +6,21 @@ import { whileAtWork } from '../database/long-statements.ts'
 export type Indexes = Readonly<Record<string, string>>
 
 /**
- * Creates and drops indexes while others write to their tables. An index that a broken run left behind, which PostgreSQL keeps
- * as invalid, is made again. In a transaction, as in tests, it takes the locks that `create index` usually takes.
+ * Creates and drops indexes while others write to their tables, in a migration that is `online`. An index that a broken run left
+ * behind, which PostgreSQL keeps as invalid, is made again.
  *
  * @param create - by their names
  * @param drop - names of indexes that the new ones replace
  */
-export async function changeIndexes (knex: Knex, { create, drop }: { readonly create: Indexes, readonly drop: readonly string[] }): Promise<void> {
-  const how = knex.isTransaction === true ? '' : 'concurrently'
+export async function changeIndexes (knex: Knex, { create, drop = [] }: { readonly create: Indexes, readonly drop?: readonly string[] }): Promise<void> {
   await withoutTimeLimit(knex, async (run) => {
     for (const [name, definition] of Object.entries(create)) {
       const { rows: [found] } = await run(`select indisvalid as valid from pg_index where indexrelid = to_regclass('${name}')`)
       if (found?.['valid'] === true) continue
-      await run(`drop index ${how} if exists ${name}`)
-      await run(`create index ${how} ${name} on ${definition}`)
+      await run(`drop index concurrently if exists ${name}`)
+      await run(`create index concurrently ${name} on ${definition}`)
     }
-    for (const name of drop) await run(`drop index ${how} if exists ${name}`)
+    for (const name of drop) await run(`drop index concurrently if exists ${name}`)
   })
 }
 
@@ -29,10 +28,6 @@ type Run = (sql: string) => Promise<{ readonly rows: ReadonlyArray<Readonly<Reco
 
 /** Runs statements on one connection, each by itself and for as long as it takes. */
 async function withoutTimeLimit (knex: Knex, work: (run: Run) => Promise<void>): Promise<void> {
-  if (knex.isTransaction === true) {
-    await work(async (sql) => await knex.raw(sql))
-    return
-  }
   const connection = await knex.client.acquireConnection()
   const run: Run = async (sql) => await knex.raw(sql).connection(connection)
   try {
@@ -40,7 +35,8 @@ async function withoutTimeLimit (knex: Knex, work: (run: Run) => Promise<void>):
     await run(`set statement_timeout = 0; set lock_timeout = ${LOCK_LIMIT}; set application_name = '${MIGRATING}'`)
     await whileAtWork(knex, connection, async () => { await work(run) })
   } finally {
-    await run('reset statement_timeout; reset lock_timeout; reset application_name')
+    // It may be lost, and is given back all the same: the pool would never close.
+    await run('reset statement_timeout; reset lock_timeout; reset application_name').catch(() => {})
     await knex.client.releaseConnection(connection)
   }
 }

@@ -1,0 +1,133 @@
+import type { Knex } from 'knex'
+import type { Migration } from './migration.ts'
+
+/*
+ * The history of everything that is written. `record_change` writes an entry within the statement of its change, so that an
+ * entry costs no round trip. `seq` is the order of the changes of a record, since its writers hold a lock on it; `at` can be
+ * equal.
+ *
+ * No foreign keys: an entry outlives its shop, its actor and its record. No check of `actor_kind`, `action` and `record_kind`
+ * either: more kinds of writes will be added.
+ *
+ * `standing_reverts` has the reverts that were not reverted themselves: a change in there is reverted. The history alone tells
+ * that only by following a change to its reverts, to the reverts of those, and so on. `record_revert` follows them once, when
+ * a revert is written.
+ */
+
+async function up (knex: Knex): Promise<void> {
+  await knex.raw(`
+    create table history (
+      id uuid primary key default gen_random_uuid(),
+      seq bigint generated always as identity,
+      at timestamptz not null default clock_timestamp(),
+      shop_id uuid,
+      actor_kind text not null,
+      actor_id text,
+      actor_name text,
+      actor_prefix text,
+      operation text not null,
+      tool text,
+      confirmed text,
+      action text not null,
+      record_kind text not null,
+      record_id text not null,
+      record_name text,
+      changes jsonb not null default '{}',
+      affected jsonb not null default '{}',
+      restore jsonb,
+      request_id text,
+      reverts uuid,
+      -- As JSON: the parts that vary, and an upper bound for all others.
+      bytes integer generated always as (900 + json_bytes(record_name) + json_bytes(actor_name) + octet_length(changes::text)) stored
+    );
+    create index on history (shop_id, at, id);
+    create index on history (at, id);
+    create index history_record on history (shop_id, record_id, seq);
+    create index history_reverts on history (reverts) where reverts is not null;
+
+    -- Transactions that delete old entries, or take the name of an erased person out of them, say so.
+    create function history_append_only() returns trigger language plpgsql as $$
+    begin
+      if tg_op = 'DELETE' and current_setting('history.prune', true) = 'on' then return null; end if;
+      if tg_op = 'UPDATE' and current_setting('history.erase', true) = 'on' then return null; end if;
+      raise exception 'history is append-only';
+    end $$;
+    create trigger history_append_only before update or delete or truncate on history
+      for each statement execute function history_append_only();
+
+    create table standing_reverts (
+      revert_id uuid primary key references history on delete cascade,
+      change_id uuid not null
+    );
+    create index on standing_reverts (change_id);
+
+    create function is_reverted(change uuid) returns boolean language sql stable as $$
+      select exists (select from standing_reverts where change_id = change)
+    $$;
+
+    -- The reverts of a shop are written one after another.
+    create function record_revert() returns trigger language plpgsql as $$
+    declare
+      revert uuid := new.id;
+      change uuid := new.reverts;
+      below uuid;
+      was_reverted boolean;
+    begin
+      loop
+        was_reverted := is_reverted(change);
+        insert into standing_reverts (revert_id, change_id) values (revert, change);
+        exit when was_reverted;
+        -- If the change is a revert, what it reverted stands again, unless another revert of it stands.
+        delete from standing_reverts where revert_id = change returning change_id into below;
+        exit when not found or is_reverted(below);
+        -- If that is a revert as well, its own change is reverted again.
+        revert := below;
+        select reverts into change from history where id = below;
+        exit when change is null;
+      end loop;
+      return null;
+    end $$;
+    create trigger history_reverts after insert on history
+      for each row when (new.reverts is not null) execute function record_revert();
+
+    -- As records write instants.
+    create function json_instant(value timestamptz) returns text language sql stable as $$
+      select to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    $$;
+
+    -- A change may begin before its person is erased, and end afterwards. So it takes their name from where the erasure deletes
+    -- it, which waits for changes that have it already.
+    create function record_change(
+      actor jsonb, shop uuid, kind text, record_key text, label text, earlier jsonb, later jsonb, kept jsonb, even_if_equal boolean
+    ) returns uuid language plpgsql as $$
+    declare
+      difference jsonb;
+      entry uuid;
+    begin
+      select coalesce(jsonb_object_agg(name, jsonb_build_object('before', was, 'after', became)), '{}') into difference from (
+        select coalesce(e.key, l.key) as name, coalesce(e.value, 'null') as was, coalesce(l.value, 'null') as became
+        from jsonb_each(earlier) e full join jsonb_each(later) l on e.key = l.key
+      ) fields where was <> became;
+      if difference = '{}' and earlier is not null and later is not null and not even_if_equal then return null; end if;
+      insert into history (
+        shop_id, actor_kind, actor_id, actor_name, actor_prefix, operation, tool, action, record_kind, record_id, record_name,
+        changes, affected, restore, request_id, reverts, confirmed
+      )
+      select shop, actor->>'kind', actor->>'id', coalesce(
+          case actor->>'kind' when 'user' then (select users.name from users where users.id = (actor->>'id')::uuid for key share) else actor->>'name' end,
+          api_keys.name
+        ), api_keys.prefix, actor->>'operation', actor->>'tool',
+        case when earlier is null then 'create' when later is null then 'delete' else 'update' end,
+        kind, record_key, coalesce(label, later->>'name', earlier->>'name'), difference,
+        coalesce((
+          select jsonb_object_agg(key, jsonb_array_length(value)) from jsonb_each(kept->'links') where jsonb_array_length(value) > 0
+        ), '{}'),
+        kept, actor->>'request_id', (actor->>'reverts')::uuid, actor->>'confirmed'
+      from (values (1)) entry left join api_keys on api_keys.id = case actor->>'kind' when 'api-key' then (actor->>'id')::uuid end
+      returning id into entry;
+      return entry;
+    end $$;
+  `)
+}
+
+export const history: Migration = { up }
