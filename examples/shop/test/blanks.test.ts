@@ -73,17 +73,6 @@ t.test('a file within JSON is taken as it is', async (t) => {
   t.match(await found('/products', { sku: 'T-1' }), [{ name: 'Tea', description: null }])
 })
 
-t.test('what was stored with blanks before is found, and stands in nobody\'s way', async (t) => {
-  const { id, as, found, imported } = await openShop()
-  const rows = ['OLD-1 ', 'OLD-2', ' OLD-2', 'OLD-2\u00a0', 'OLD  3', 'Cafe\u0301-1'].map((sku, n) => ({ shop_id: id, name: `Old ${n}`, slug: `old-${n}`, currency: 'EUR', sku }))
-  await knex('products').insert(rows)
-  t.match(await imported('sku,price_amount\nOLD-1,7\nOLD-2,8\nOLD 3,9\nCafé-1,10\n'), { status: 'done', updated: 4, created: 0 })
-  const now = Object.fromEntries((await as('GET', '/products?limit=50')).body.map(({ name, sku, price_amount: price }: Body) => [name, [sku, price]]))
-  t.strictSame(now, { 'Old 0': ['OLD-1', 7], 'Old 1': ['OLD-2', 8], 'Old 2': [' OLD-2', null], 'Old 3': ['OLD-2\u00a0', null], 'Old 4': ['OLD 3', 9], 'Old 5': ['Café-1', 10] })
-  t.equal((await found('/products', { sku: ' OLD-2' })).length, 2, 'by what is stored, and by what it looks like')
-  t.match(await as('POST', '/products/batch', { items: [{ name: 'New', sku: 'OLD-2' }] }), { status: 409 })
-})
-
 t.test('choices that were stored with blanks before can be chosen and edited', async (t) => {
   const { id, as, make } = await openShop()
   const { id: attribute } = await make('/attributes', { name: 'Size', type: 'select', options: ['L'] })

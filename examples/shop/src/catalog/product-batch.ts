@@ -6,12 +6,10 @@ import { tried } from '../database/tried.ts'
 import { newer } from '../database/updated-at.ts'
 import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 import { refuseUnsafeImages } from '../http/image-urls.ts'
-import { cleanLine } from '../http/text.ts'
 import { amountFromPrice } from '../http/money.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import { sizeOfRecords } from '../migrations/columns.ts'
 import { MAX_RECORD } from '../migrations/counting.ts'
-import { UNCLEAN_SKU } from '../migrations/unclean-sku.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
@@ -243,17 +241,11 @@ function idsOf (rows: ReadonlyArray<{ readonly id: string }>): ReadonlySet<strin
   return new Set(rows.map(({ id }) => id))
 }
 
-/** @returns the ids of the products that have these slugs or SKUs, also if the SKU was stored with what nobody sees */
+/** @returns the ids of the products that have these slugs or SKUs */
 export async function ownersOf (on: Knex, shop: Pick<ShopScope, 'id'>, column: 'slug' | 'sku', values: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (values.length === 0) return new Map()
-  const wanted = new Set(values)
-  const found: Array<Record<'id' | 'slug' | 'sku', string>> = await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...wanted]]).select('id', column)
-  const owners = new Map(found.map((row) => [row[column], row.id]))
-  if (column === 'slug' || owners.size === wanted.size) return owners
-  // The condition is part of the statement, so that its index serves.
-  const unclean: Array<{ readonly id: string, readonly sku: string }> = await on('products').where({ shop_id: shop.id }).whereRaw(UNCLEAN_SKU).orderBy('id').select('id', 'sku')
-  for (const { id, sku } of unclean) if (wanted.has(cleanLine(sku)) && !owners.has(cleanLine(sku))) owners.set(cleanLine(sku), id)
-  return owners
+  const found: Array<Record<'id' | 'slug' | 'sku', string>> = await on('products').where({ shop_id: shop.id }).whereRaw('?? = any(?)', [column, [...new Set(values)]]).select('id', column)
+  return new Map(found.map((row) => [row[column], row.id]))
 }
 
 /** @returns which products have the slugs and SKUs that the items want */

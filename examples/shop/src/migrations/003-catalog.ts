@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import { countParts, countRecords, ID_BYTES, type Parts, type RecordTable } from './counting.ts'
 import type { Migration } from './migration.ts'
-import { UNCLEAN_SKU } from './unclean-sku.ts'
 
 /*
  * `bytes` is the size of a record as JSON: the parts that vary, and an upper bound for all others.
@@ -106,7 +105,6 @@ async function up (knex: Knex): Promise<void> {
     create index products_status on products (shop_id, status, id);
     create index products_currency on products (shop_id, currency, id);
     create index products_metadata on products using gin (metadata jsonb_path_ops) where metadata <> '{}';
-    create index products_unclean_sku on products (shop_id, id) where ${UNCLEAN_SKU};
 
     create function count_image_urls() returns trigger language plpgsql as $$
     begin

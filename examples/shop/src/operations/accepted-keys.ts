@@ -12,8 +12,8 @@ const NAME = 'shop:good:'
 /** The API keys that were accepted in the last 24 hours, by their digests. */
 export interface AcceptedKeys {
   readonly remember: (digest: string, holder: Holder) => void
-  /** @returns undefined if the key was not accepted; its holder, who is not known of keys that an older version accepted */
-  readonly find: (digest: string) => Promise<Partial<Holder> | undefined>
+  /** @returns the holder, or undefined if the key was not accepted */
+  readonly find: (digest: string) => Promise<Holder | undefined>
 }
 
 /** @param redis - shares them with other replicas */
@@ -39,8 +39,7 @@ export function acceptedKeys (redis?: Redis): AcceptedKeys {
       if (own !== undefined && own.until > Date.now()) return own
       const shared = await redis?.get(NAME + digest).catch(() => null) ?? undefined
       const [keyId, shopId] = shared?.split(' ') ?? []
-      if (keyId === undefined) return undefined
-      return shopId === undefined ? {} : { keyId, shopId }
+      return keyId === undefined || shopId === undefined ? undefined : { keyId, shopId }
     }
   }
 }

@@ -5,7 +5,7 @@ import { keyRing } from '../pay/key-ring.ts'
 import { sealedValues } from '../pay/pay-keys.ts'
 import type { Settings } from '../settings/settings.ts'
 import { allowedBy } from '../settings/risks.ts'
-import { pepperFromText, secretFromText } from '../settings/secrets.ts'
+import { pepperFromText } from '../settings/secrets.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -61,9 +61,8 @@ function sentence ({ setting, keys, cost, remedy, total, lost, ids }: Lost): str
     `Add them after the newest secret, each with its id. If they are lost for good, ${remedy}.`
 }
 
-/** Older rows name their pepper by its id alone; they count as made with the pepper of that id. */
 async function lostApiKeys (knex: Knex, { API_KEY_PEPPERS: peppers }: Needed): Promise<Lost> {
-  const known = new Set(peppers.flatMap((text) => [pepperFromText(text).id, secretFromText(text).id]))
+  const known = new Set(peppers.map((text) => pepperFromText(text).id))
   const rows = await knex('api_keys').whereNull('revoked_at').where((unexpired) => unexpired.whereNull('expires_at').orWhere('expires_at', '>', knex.fn.now()))
     .groupBy('pepper_id').orderBy('pepper_id').select<Array<{ pepper_id: string, count: number }>>('pepper_id', knex.raw('count(*) as count'))
   const lost = rows.filter(({ pepper_id: id }) => !known.has(id))

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { itemList } from '../lists/items.ts'
 import { whereListed } from '../lists/listed.ts'
-import type { Candidate, FoundItem, Item, ItemFilter, ItemQuery } from '../reconcile/types.ts'
+import type { FoundItem, Item, ItemFilter, ItemQuery } from '../reconcile/types.ts'
 import { record, recordsOf } from './records.ts'
 import { countOf } from './sql.ts'
 
@@ -37,23 +37,9 @@ function where (query: Knex.QueryBuilder, filter: ItemFilter, since: string | un
 
 interface ItemRow {
   readonly id: string
-  readonly item: Omit<FoundItem, EarlierField> & Partial<Pick<FoundItem, EarlierField>> & {
-    /** Of earlier versions: names of fields, and ids of customers. */
-    readonly fields?: readonly string[]
-    readonly candidates: ReadonlyArray<Candidate | string>
-  }
+  readonly item: FoundItem
 }
-type EarlierField = 'accountName' | 'shopName' | 'differences' | 'candidates'
 
-function itemFrom ({ id, item: { fields = [], candidates, ...item } }: ItemRow): Item {
-  return {
-    accountName: '',
-    shopName: '',
-    differences: fields.map(field => ({ field })),
-    ...item,
-    id,
-    candidates: candidates.map(candidate => typeof candidate !== 'string'
-      ? candidate
-      : { customerId: candidate, match: item.reason === 'email' ? 'email' : 'metadata', name: null, email: null, linked: item.reason === 'linked_to_another_account' })
-  }
+function itemFrom ({ id, item }: ItemRow): Item {
+  return { ...item, id }
 }
