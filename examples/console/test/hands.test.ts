@@ -291,6 +291,28 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     t.equal(await kim.getByLabel('SKU').inputValue(), 'AGENT-2', 'the form shows what is stored')
   })
 
+  await t.test('what others have removed meanwhile is gone from the page, once it was refused', async (t) => {
+    const { root } = at('copper-kettle')
+    const headers = await as('kim')
+    const make = async (path: string, body: object) => (await call('POST', `${root}/${path}`, { headers, body })).body.id as string
+    for (const [page, list, id, opens, submits, shows] of [
+      ['categories', 'categories', await make('categories', { name: 'Removed soon' }), 'Edit Removed soon', 'Save', kim.getByRole('button', { name: 'Edit Removed soon' })],
+      ['api-keys/', 'api-keys', await make('api-keys/', { name: 'Revoked soon' }), 'Rotate', 'Rotate', kim.getByText('Active', { exact: true })]
+    ] as const) {
+      await goWithin(kim, `/console/shops/copper-kettle/${list === 'api-keys' ? page + id : page}`)
+      await shows.waitFor()
+      await kim.getByRole('button', { name: opens }).click()
+      t.equal((await call('DELETE', `${root}/${list}/${id}`, { headers })).status, 204)
+      const dialog = kim.getByRole('dialog')
+      if (list === 'categories') await dialog.getByLabel(/^Name/).fill('Never')
+      await dialog.getByRole('button', { name: submits }).click()
+      await dialog.getByRole('alert').waitFor()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      if (list === 'categories') await kim.getByRole('button', { name: 'Discard' }).click()
+      await shows.waitFor({ state: 'detached' })
+    }
+  })
+
   await t.test('pictures are seen in the list and the form; one that is broken or half typed is an empty place', async (t) => {
     const { api_key: key, id: shopId } = demo.shops[0]!
     const requested: string[] = []

@@ -25,7 +25,7 @@ export function CategoriesPage () {
   const { id: shopId } = useShop()
   const queryClient = useQueryClient()
   const notifyError = useNotifyError()
-  const { data, isPending } = useCategories()
+  const { data, isPending } = useCategories(0)
   const [task, setTask] = useState<Task>()
   const [isBusy, setBusy] = useState(false)
   const [said, setSaid] = useState('')

@@ -17,14 +17,21 @@ export interface Attribute {
 
 export interface Tag { readonly id: string, readonly name: string }
 
-function useWhole<Row> (resource: string) {
+/** For how long fields offer what was read, in milliseconds. */
+const OFFERED = 30_000
+
+function useWhole<Row> (resource: string, staleTime = OFFERED) {
   const { call } = useViewer()
   const { id } = useShop()
   // Under the name of the resource, so that react-admin's changes make it read again.
-  return useQuery({ queryKey: [resource, 'whole'], queryFn: async () => await readAll<Row>(call, `/shops/${id}/${resource}`, {}, MOST), staleTime: 30_000 })
+  return useQuery({ queryKey: [resource, 'whole'], queryFn: async () => await readAll<Row>(call, `/shops/${id}/${resource}`, {}, MOST), staleTime })
 }
 
-/** All categories of the shop; the first 2000 of them by name. */
-export const useCategories = () => useWhole<Category>('categories')
+/**
+ * All categories of the shop; the first 2000 of them by name.
+ *
+ * @param staleTime - for how long they are not read again, in milliseconds
+ */
+export const useCategories = (staleTime?: number) => useWhole<Category>('categories', staleTime)
 export const useTags = () => useWhole<Tag>('tags')
 export const useAttributes = () => useWhole<Attribute>('attributes')

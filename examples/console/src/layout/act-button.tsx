@@ -2,6 +2,7 @@ import { Button, type ButtonProps } from '@mui/material'
 import { useState } from 'react'
 import { Ask, type Question } from './ask.tsx'
 import { useNotifyError } from './use-notify-error.ts'
+import { useReadAgain } from './use-read-again.ts'
 
 interface ActButtonProps extends Omit<ButtonProps, 'onClick' | 'children' | 'loading'> {
   readonly children: string
@@ -14,11 +15,12 @@ interface ActButtonProps extends Omit<ButtonProps, 'onClick' | 'children' | 'loa
 /** A button that does something on the server, once at a time: it is busy until the answer, and shows a failure. */
 export function ActButton ({ act, question, children, ...button }: ActButtonProps) {
   const notifyError = useNotifyError()
+  const readAgain = useReadAgain()
   const [isBusy, setBusy] = useState(false)
   const [isAsking, setAsking] = useState(false)
   const start = async () => {
     setBusy(true)
-    await act().catch(notifyError)
+    await act().catch((error: Error) => { notifyError(error); readAgain(error) })
     setBusy(false)
   }
   return (

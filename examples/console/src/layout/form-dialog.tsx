@@ -4,6 +4,7 @@ import { ApiError } from '../api/problem.ts'
 import { AskBeforeLeaving } from './ask-before-leaving.tsx'
 import { SavedAsShown } from './saved-as-shown.tsx'
 import { texts } from '../texts.ts'
+import { useReadAgain } from './use-read-again.ts'
 
 /** What the server said about the fields of a form, by their names. */
 export type Faults = Readonly<Record<string, string>>
@@ -32,7 +33,10 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
   const [error, setError] = useState<Error>()
   const [isTyped, setTyped] = useState(false)
   const [isLeaving, setLeaving] = useState(false)
-  const leave = () => { if (isTyped) setLeaving(true); else onClose() }
+  const readAgain = useReadAgain()
+  // Not before: what is read again may take the dialog away, and what was typed with it.
+  const close = () => { onClose(); readAgain(error) }
+  const leave = () => { if (isTyped) setLeaving(true); else close() }
   const form = useRef<HTMLFormElement>(null)
   const send = async (event: FormEvent) => {
     event.preventDefault()
@@ -72,7 +76,7 @@ export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions,
           <DialogTitle id={`${id}-leave`}>{texts.unsaved.title}</DialogTitle>
           <DialogContent>{texts.unsaved.why}</DialogContent>
           <DialogActions>
-            <Button onClick={onClose} color='error'>{texts.unsaved.discard}</Button>
+            <Button onClick={close} color='error'>{texts.unsaved.discard}</Button>
             <Button onClick={() => setLeaving(false)} variant='contained' autoFocus>{texts.unsaved.keep}</Button>
           </DialogActions>
         </Dialog>
