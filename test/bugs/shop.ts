@@ -1,6 +1,8 @@
 import type { Row } from './bug.ts'
 
 export const bugs: readonly Row[] = [
+  ['calls that could wait for a connection fail while PostgreSQL has no other one left', 'src/database/patient-client.ts', 'test/database.test.ts',
+    'code === NO_CONNECTION_LEFT', 'code !== NO_CONNECTION_LEFT', 'postgres'],
   ['the owner of any shop manages the keys, members and payments of a shop where they are staff', 'src/shops/access.ts', 'test/tenancy.test.ts',
     "const owner = { shop_id: shopId, user_id: request.currentUser?.id ?? null, role: 'owner' }",
     "const owner = { user_id: request.currentUser?.id ?? null, role: 'owner' }"],

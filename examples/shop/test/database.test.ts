@@ -39,6 +39,24 @@ t.test('queries beside a transaction and after it are fine', async (t) => {
   t.strictSame(await later, [], 'work that a transaction leaves behind runs on the pool again')
 })
 
+t.test('a call waits for a connection of its own server when PostgreSQL has none left, and fails if the server has none', { skip: TEST_DATABASE_URL === undefined && 'set TEST_DATABASE_URL' }, async (t) => {
+  const role = `limited_${process.pid}`
+  const admin = openPostgres(TEST_DATABASE_URL!)
+  await admin.knex.raw('create role ?? login connection limit 1', [role])
+  t.teardown(async () => {
+    await admin.knex.raw('drop role ??', [role])
+    await admin.close()
+  })
+  const url = new URL(TEST_DATABASE_URL!)
+  url.username = role
+  const [one, other] = [openPostgres(url.href), openPostgres(url.href)]
+  const calls = await Promise.allSettled(Array.from({ length: 5 }, async () => await one.knex.raw('select pg_sleep(0.1)')))
+  t.strictSame(calls.map(({ status }) => status), calls.map(() => 'fulfilled'))
+  await t.rejects(other.knex.raw('select 1'), { code: '53300' })
+  await one.close()
+  await other.close()
+})
+
 t.test('both engines give the same JavaScript values', async (t) => {
   const { rows } = await knex.raw(`select 9007199254740991::bigint as most, count(*) as counted,
     timestamptz '2026-01-02 03:04:05.678+02' as instant, '{"a":[1]}'::jsonb as json, 1.5::float8 as float from (values (1), (2)) as two`)

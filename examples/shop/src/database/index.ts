@@ -10,6 +10,7 @@ import { SHOP_NO_INSTANT } from '../errors.ts'
 import { lockDirectory } from './directory-lock.ts'
 import { templateOptions } from './template.ts'
 import type { StatementOptions } from './named-statement.ts'
+import { PatientPostgresClient } from './patient-client.ts'
 import { settleSession } from './session.ts'
 import { type Connection, silenceLimit } from './silence.ts'
 import { guardedPostgresClient } from './transaction-guard.ts'
@@ -83,7 +84,7 @@ export function openPostgres (url: string, { namedStatements = true, silence = S
   const { log, logTo } = relay()
   const limitSilence = silenceLimit(silence, log)
   const db = knex({
-    client: 'pg',
+    client: PatientPostgresClient,
     log,
     connection: {
       connectionString: url,
