@@ -1,10 +1,11 @@
+import { openPostgres } from '../src/database/index.ts'
 import { install, type Installation, type InstallationOptions, written } from '../test/installation.ts'
 import { startNginx, withoutNginx } from '../test/nginx.ts'
 import { withoutPostgres } from '../test/postgres.ts'
 import type { Running } from '../test/process.ts'
 import type { Scope } from '../test/scope.ts'
 import { type Load, startWriting } from '../test/writers.ts'
-import { ALWAYS, type Outcome } from './drill.ts'
+import { type Found, HEALTHY, NOTHING_LOST } from './drill.ts'
 import { figuresFrom } from './figures.ts'
 import { probe, type Probes } from './probes.ts'
 import { until } from './until.ts'
@@ -28,7 +29,7 @@ export interface Exercise extends Installation {
   untilReplicas (say: string): Promise<void>
   /** Ends a replica. */
   stop (replica: Running, signal: NodeJS.Signals): Promise<void>
-  /** Starts one in its place. */
+  /** Starts one in its place, also in the list. */
   replace (replica: Running, settings?: Readonly<Record<string, string>>, folder?: URL): Promise<Running>
   /** Notes that the cause is over. */
   mended (): void
@@ -36,14 +37,17 @@ export interface Exercise extends Installation {
   hold (what: string, isSo: boolean): void
   /** What replicas printed. */
   output (): string
-  /** Ends the calls. @param lost - whether writes may be lost, which the drill then judges itself */
-  end (options?: { readonly lost?: boolean }): Promise<Outcome>
+  /** Ends the calls. @returns the acknowledged writes that the database at the URL does not have, with when that was */
+  lostAt (url: string): Promise<ReadonlyMap<string, number>>
+  /** Ends the calls. @param url - of the database, if it is another one by now; none if writes may be lost */
+  end (url?: string | null): Promise<Found>
 }
 
 /** Starts it on an empty database, and waits until all callers are served. */
 export async function exercise (t: Scope, options: Omit<InstallationOptions, 'replicas'>): Promise<Exercise> {
   const installed = await install(t, { ...options, replicas: 2 })
-  const { replicas, shop, headers, machine, database } = installed
+  const { shop, headers, machine } = installed
+  const replicas = [...installed.replicas]
   const { baseUrl } = await startNginx(t, replicas.map((replica) => replica.baseUrl))
   const probes = probe(t)
   const printed = replicas.map(({ output }) => output)
@@ -62,6 +66,7 @@ export async function exercise (t: Scope, options: Omit<InstallationOptions, 're
 
   const at: Exercise = {
     ...installed,
+    replicas,
     baseUrl,
     probes,
     loads,
@@ -76,8 +81,9 @@ export async function exercise (t: Scope, options: Omit<InstallationOptions, 're
       probes.leave(replica.baseUrl)
       await replica.stop(signal)
     },
-    async replace ({ baseUrl: address }, settings = {}, folder) {
-      const replica = await installed.add({ PORT: new URL(address).port, ...settings }, folder)
+    async replace (ended, settings = {}, folder) {
+      const replica = await installed.add({ PORT: new URL(ended.baseUrl).port, ...settings }, folder)
+      replicas[replicas.indexOf(ended)] = replica
       printed.push(replica.output)
       probes.watch(replica.baseUrl)
       return replica
@@ -85,12 +91,17 @@ export async function exercise (t: Scope, options: Omit<InstallationOptions, 're
     mended () { mended = performance.now() },
     hold: (what, isSo) => { held.set(what, isSo) },
     output: () => printed.map((output) => output()).join('\n'),
-    async end ({ lost = false } = {}) {
+    async lostAt (url) {
       await Promise.all(all.map(async (load) => { await load.end() }))
+      const database = openPostgres(url)
       const kept = await written(database)
-      const [none, healthy] = ALWAYS
-      if (!lost) held.set(none!, all.every((load) => [...load.acknowledged].every((name) => kept.has(name))))
-      held.set(healthy!, probes.unhealthy.length === 0)
+      await database.close()
+      return new Map(all.flatMap((load) => [...load.acknowledged]).filter(([name]) => !kept.has(name)))
+    },
+    async end (url = options.direct ?? options.url) {
+      await Promise.all(all.map(async (load) => { await load.end() }))
+      if (url !== null) held.set(NOTHING_LOST, (await at.lostAt(url)).size === 0)
+      held.set(HEALTHY, probes.unhealthy.length === 0)
       return { figures: figuresFrom(all, mended, probes.unready), held, output: at.output() }
     }
   }

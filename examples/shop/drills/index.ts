@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Drill, missed } from './drill.ts'
-import { measuredIn, page, PAGE, rowFrom } from './page.ts'
+import { COLUMNS, measuredIn, page, PAGE, rowFrom } from './page.ts'
 import { inScope } from './scope.ts'
 import { drills } from './table.ts'
 
@@ -12,6 +12,9 @@ const LIMIT = 600
 /** How many lines of the log are shown of a drill that missed something. */
 const LINES = 20
 
+/** Of the longest name. */
+const WIDTH = Math.max(...drills.map(({ name }) => name.length))
+
 const { values: options } = parseArgs({
   options: { only: { type: 'string', multiple: true }, previous: { type: 'string' }, write: { type: 'boolean', default: false } }
 })
@@ -20,27 +23,33 @@ const chosen = drills.filter((drill, index) => isChosen(drill, index + 1))
 if (chosen.length < (options.only?.length ?? 1)) throw new Error(`--only must name some of ${drills.map(({ name }, index) => `${index + 1} ${name}`).join(', ')}`)
 
 const rows = new Map(measuredIn(readFileSync(PAGE, 'utf8')))
+print(['drill', ...COLUMNS.slice(1), 'took'])
 for (const drill of chosen) {
   const start = performance.now()
   const row = await resultOf(drill)
   rows.set(drill.name, row)
-  console.log(`${row.join(' | ')} (${((performance.now() - start) / 1000).toFixed(0)} s)`)
+  print([drill.name, ...row.slice(1), `${((performance.now() - start) / 1000).toFixed(0)} s`])
 }
 if (options.write) writeFileSync(PAGE, page(drills, rows))
 // Callers of a drill that was given up may still wait.
 process.exit()
 
+function print (cells: readonly string[]): void {
+  console.log(cells.map((cell, index) => index === 0 ? cell.padEnd(WIDTH) : cell).join(' | '))
+}
+
 /** Does it, and prints what does not hold. @returns its row of the table */
 async function resultOf (drill: Drill): Promise<readonly string[]> {
-  if (drill.without) return notRun(drill, drill.without)
+  const without = drill.without()
+  if (without) return notRun(drill, without)
   try {
     const outcome = await inScope(LIMIT, async (t) => await drill.run(t, options))
-    if (outcome.notRun !== undefined) return notRun(drill, outcome.notRun)
+    if ('notRun' in outcome) return notRun(drill, outcome.notRun)
     const wrong = missed(drill, outcome)
     if (wrong.length > 0) process.exitCode = 1
     for (const what of wrong) console.log(`  ${what}`)
     if (wrong.length > 0) console.log(outcome.output.split('\n').filter((line) => line.includes('"level":50')).slice(-LINES).join('\n'))
-    return rowFrom(drill, outcome.figures, wrong.length === 0 ? 'ok' : 'missed')
+    return rowFrom(drill, outcome.figures, [wrong.length === 0 ? 'ok' : 'missed', outcome.remark].filter(Boolean).join(', '))
   } catch (error) {
     process.exitCode = 1
     console.log(error)

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { ALWAYS, type Bounds, type Drill } from './drill.ts'
+import { type Bounds, type Drill, HEALTHY, NOTHING_LOST } from './drill.ts'
 import type { Figures } from './figures.ts'
 
 /** The page that `--write` writes. */
@@ -8,10 +8,12 @@ export const PAGE = fileURLToPath(new URL('../../../docs/shop/drills.md', import
 /** What was measured: rows of a table, by the name of the drill. */
 export type Measured = ReadonlyMap<string, readonly string[]>
 
+export const COLUMNS = ['drill', 'result', 'calls', 'failed', 'how', 'longest pause; slowest call', 'recovered after']
+
 /** @returns the row of a drill */
 export function rowFrom ({ name, title }: Drill, figures: Figures | undefined, result: string): readonly string[] {
   const link = `[${title}](#${name})`
-  if (figures === undefined) return [link, result, '', '', '', '', '']
+  if (figures === undefined) return [link, result, ...COLUMNS.slice(2).map(() => '')]
   const { calls, failed, pause, slowest, recovered } = figures
   const count = [...failed.values()].reduce((sum, more) => sum + more, 0)
   const kinds = [...failed].map(([kind, times]) => `${times} × ${kind.replace(/^0\b/, 'broken connection')}`).join(', ')
@@ -45,13 +47,14 @@ Two replicas run behind nginx with the [shipped configuration](../../examples/sh
 
 The longest pause is the longest time in which no call succeeded. Recovered is how long after the end of the cause the last call failed, or a replica was last not ready.
 
-| drill | result | calls | failed | how | longest pause; slowest call | recovered after |
-|---|---|---|---|---|---|---|
+| ${COLUMNS.join(' | ')} |
+|${COLUMNS.map(() => '---|').join('')}
 ${drills.map((drill) => `| ${(measured.get(drill.name) ?? rowFrom(drill, undefined, 'not run yet')).join(' | ')} |`).join('\n')}
 
-What every drill checks:
+Every drill checks these too:
 
-${ALWAYS.map((what) => `- ${what}.`).join('\n')}
+- ${NOTHING_LOST}${namesOf(drills.filter(({ losesWrites }) => losesWrites))}.
+- ${HEALTHY}.
 ${drills.map(section).join('')}`
 }
 
@@ -62,7 +65,11 @@ function section ({ name, title, done, may, holds, logs = [], note, isShort = fa
 <a id="${name}"></a>${done}
 
 - ${boundsOf(may)}
-${holds.filter((what) => !ALWAYS.includes(what)).map((what) => `- ${what}.\n`).join('')}${logs.map((part) => `- The log has \`${part}\`.\n`).join('')}${note === undefined ? '' : `\n${note}\n`}${isShort ? '\nThe tests run this drill too.\n' : ''}`
+${holds.map((what) => `- ${what}.\n`).join('')}${logs.map((part) => `- The log has \`${part}\`.\n`).join('')}${note === undefined ? '' : `\n${note}\n`}${isShort ? '\nThe tests run this drill too.\n' : ''}`
+}
+
+function namesOf (exceptions: readonly Drill[]): string {
+  return exceptions.map(({ title, name }) => `, except where [${title}](#${name})`).join('')
 }
 
 function boundsOf ({ statuses, share, pause, recovers }: Bounds): string {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgres } from '../test/postgres.ts'
 import { call } from '../test/process.ts'
 import type { Drill } from './drill.ts'
@@ -13,11 +14,11 @@ export const postgresStopped: Drill = {
   name: 'postgres-stopped',
   title: 'PostgreSQL is stopped and started',
   done: 'PostgreSQL stops as in a crash, twice, and is started again when all replicas have noticed.',
-  may: { statuses: [503], pause: 10, recovers: 5 },
+  may: { statuses: [503], pause: 30, recovers: 10 },
   holds: [READINESS, CODES],
   logs: ['"needed":"database"'],
   isShort: true,
-  without: withoutServers,
+  without: () => withoutServers,
   async run (t) {
     const postgres = await startPostgres(t)
     const at = await exercise(t, { url: postgres.url })
@@ -29,7 +30,7 @@ export const postgresStopped: Drill = {
       at.hold(READINESS, [...at.probes.reasons].every((reason) => reason.startsWith('database')))
       at.hold(CODES, [key!, token!].every(({ status, headers }) => status === 503 && headers.get('retry-after') === '5') &&
         key!.body.code === 'DUAL_AUTH_STORE_UNAVAILABLE' && token!.body.code === 'SHOP_DATABASE_UNAVAILABLE')
-      await new Promise((resolve) => setTimeout(resolve, AWAY))
+      await sleep(AWAY)
       await postgres.start()
       at.mended()
       await at.untilReplicas('ready')

@@ -8,10 +8,10 @@ export const replicaKilled: Drill = {
   name: 'replica-killed',
   title: 'A replica is killed',
   done: 'One of two replicas behind nginx gets SIGKILL.',
-  may: { statuses: [502], share: 0.05, pause: 2, recovers: 2 },
+  may: { statuses: [502], share: 0.05, pause: 5, recovers: 5 },
   holds: [IN_FLIGHT],
   isShort: true,
-  without: withoutServers,
+  without: () => withoutServers,
   async run (t) {
     const { url } = await startPostgres(t)
     const at = await exercise(t, { url })

@@ -32,8 +32,6 @@ export interface Postgres {
   readonly url: string
   /** The same, as the superuser. */
   readonly superuser: string
-  /** Its files. */
-  readonly data: string
   start (): Promise<void>
   /** Stops it as a crash does: nothing is finished. */
   stop (): Promise<void>
@@ -42,8 +40,6 @@ export interface Postgres {
   thaw (): void
   /** Makes a standby the primary. */
   promote (): Promise<void>
-  /** What it has logged. */
-  log (): string
 }
 
 export interface PostgresOptions {
@@ -51,8 +47,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string | number>>
   /** An existing folder for its data, apart from its write-ahead log; default: one of its own. */
   readonly disk?: string
-  /** The server that it is a standby of, and the port where it reaches that; default: it is none. */
-  readonly follows?: { readonly primary: Postgres, readonly port: number }
+  /** The port where it reaches the primary that it is the standby of, by the name `standby`; default: it is none. */
+  readonly follows?: number
 }
 
 /** Runs a program of PostgreSQL, as its user. */
@@ -81,13 +77,11 @@ export async function startPostgres (t: Scope, { settings = {}, disk, follows }:
     port,
     url: `postgres://shop@127.0.0.1:${port}/shop`,
     superuser: `postgres://postgres@127.0.0.1:${port}/shop`,
-    data,
     start: async () => { await control('-o', `-p ${port} -k ${dir} ${options}`, '-l', log, 'start') },
     stop: async () => { await control('-m', 'immediate', 'stop') },
     freeze: () => { signal(data, 'SIGSTOP') },
     thaw: () => { signal(data, 'SIGCONT') },
-    promote: async () => { await control('promote') },
-    log: () => readFileSync(log, 'utf8')
+    promote: async () => { await control('promote') }
   }
   t.teardown(async () => {
     postgres.thaw()
@@ -99,7 +93,7 @@ export async function startPostgres (t: Scope, { settings = {}, disk, follows }:
     await postgres.start()
     await postgresProgram('psql', '-q', '-h', '127.0.0.1', '-p', `${port}`, '-U', 'postgres', '-c', 'create role shop login', '-c', 'create database shop owner shop')
   } else {
-    await postgresProgram('pg_basebackup', '-D', data, '-R', '-X', 'stream', '-c', 'fast', '-d', `postgres://postgres@127.0.0.1:${follows.port}/postgres?application_name=standby`)
+    await postgresProgram('pg_basebackup', '-D', data, '-R', '-X', 'stream', '-c', 'fast', '-d', `postgres://postgres@127.0.0.1:${follows}/postgres?application_name=standby`)
     await postgres.start()
   }
   return postgres

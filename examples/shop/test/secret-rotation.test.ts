@@ -5,6 +5,7 @@ import { base, fakeIdp, grantOf, token } from '../../../packages/oauth-discovery
 import { keyRing } from '../src/pay/key-ring.ts'
 import { SECRET_SETTINGS } from '../src/settings/files.ts'
 import { bearer, build, client, createShop, openTestDatabase } from './build.ts'
+import { type Id, secretOf, settingsOf } from './secret-lists.ts'
 
 /*
  * Each secret of the settings is replaced in three steps: the new one is added at the end, it is moved to the front, the old
@@ -17,23 +18,10 @@ const idp = await fakeIdp(t)
 const acme = await corporate(t, `${base}/oauth`, `${base}/mcp`)
 const shop = await createShop(database, 'rotating')
 
-type Id = 'old' | 'next'
-const secretOf = (id: Id, name: string): string => `${id}-${name}`.padEnd(40, '-')
-const LISTS = ['API_KEY_PEPPERS', 'PAY_KEY_SECRETS', 'OAUTH_BROKER_SECRETS', 'OAUTH_BROKER_ASSERTION_KEYS'] as const
-
-/** All secrets in this order. */
-function settingsOf (ids: readonly Id[]): Record<string, string> {
-  return {
-    ...Object.fromEntries(LISTS.map((name) => [name, ids.map((id) => `${id}:${secretOf(id, name)}`).join(',')])),
-    OAUTH_BROKER_ASSERTION_CLIENTS: ids.map((id) => `${agent.id}:${secretOf(id, 'agent')}`).join(','),
-    METRICS_TOKEN: ids.map((id) => secretOf(id, 'metrics')).join(',')
-  }
-}
-
 async function replica (t: Test, ids: readonly Id[]): Promise<FastifyInstance> {
   return await build(t, database, { settings: {} } as never, {
     settings: {
-      PUBLIC_BASE_URL: base, IDP_ISSUER: idp.issuer, IDP_MCP_CLIENT_ID: 'broker-client', MCP_IMPORTS_ENABLED: true, OAUTH_BROKER: true, OAUTH_BROKER_ASSERTION_ISSUERS: acme.issuer, ...settingsOf(ids)
+      PUBLIC_BASE_URL: base, IDP_ISSUER: idp.issuer, IDP_MCP_CLIENT_ID: 'broker-client', MCP_IMPORTS_ENABLED: true, OAUTH_BROKER: true, OAUTH_BROKER_ASSERTION_ISSUERS: acme.issuer, ...settingsOf(ids, agent.id)
     }
   })
 }
@@ -72,7 +60,7 @@ async function signedBy (app: FastifyInstance, ids: readonly Id[], client_: Id) 
   const { result: { task: { taskId } } } = await message(app, key, '2025-11-25', 'tools/call', { name: 'import_products', arguments: { format: 'jsonl', content: '{"name":"Mug"}\n' }, task: {} })
   const [code, refresh] = [await grantOf({ app, idp }), await grantOf({ app, idp })]
   const { refresh_token: refreshToken } = (await token({ app }, { ...refresh })).json()
-  const payKey = keyRing(settingsOf(ids)['PAY_KEY_SECRETS']!.split(',')).seal('sk_test_x', shop)
+  const payKey = keyRing(settingsOf(ids, agent.id)['PAY_KEY_SECRETS']!.split(',')).seal('sk_test_x', shop)
   return { accessToken, key, tagId, requestState, taskId, code, refreshToken, refreshClient: refresh.client_id, payKey }
 }
 
@@ -91,7 +79,7 @@ async function takenBy (app: FastifyInstance, ids: readonly Id[], signed: Awaite
     code: byCode,
     refresh: byRefresh,
     assertion: await status('/me', bearer(accessToken)),
-    payKey: keyRing(settingsOf(ids)['PAY_KEY_SECRETS']!.split(',')).opens(payKey, shop),
+    payKey: keyRing(settingsOf(ids, agent.id)['PAY_KEY_SECRETS']!.split(',')).opens(payKey, shop),
     metrics: await status('/metrics', bearer(secretOf(scraper, 'metrics')))
   }
 }
@@ -103,7 +91,7 @@ const STEPS = [[['old', 'next'], ['old'], 'old'], [['next', 'old'], ['old', 'nex
 
 t.test('the steps are of every secret that this server signs with or compares', async (t) => {
   const sent = ['IDP_MCP_CLIENT_SECRET', 'IDP_INTROSPECTION_CLIENT_SECRET', 'DATABASE_URL', 'PGPASSWORD', 'REDIS_URL']
-  t.strictSame([...Object.keys(settingsOf(['old'])), ...sent].toSorted(), [...SECRET_SETTINGS].toSorted(), 'and the others are of a server that this one signs in at')
+  t.strictSame([...Object.keys(settingsOf(['old'], agent.id)), ...sent].toSorted(), [...SECRET_SETTINGS].toSorted(), 'and the others are of a server that this one signs in at')
 })
 
 let first: { readonly key: string } | undefined

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A load of creates, in the background. */
 export interface Load {
-  /** The names whose creation was acknowledged. */
-  readonly acknowledged: ReadonlySet<string>
+  /** The names whose creation was acknowledged, and when, as `performance.now()`. */
+  readonly acknowledged: ReadonlyMap<string, number>
   /** The answers that were none. */
   readonly failures: readonly Failure[]
   /** All calls, in the order in which they ended; of those that failed, how. */
@@ -37,7 +37,7 @@ const LIMIT = 50_000
 
 /** Creates one row after another in each of the writers, with a name of its own. */
 export function startWriting (url: string, headers: Readonly<Record<string, string>>, { writers, pause = 0, tool }: WritingOptions): Load {
-  const acknowledged = new Set<string>()
+  const acknowledged = new Map<string, number>()
   const failures: Failure[] = []
   const calls: Array<{ from: number, to: number, failed?: Failure }> = []
   const ended = new AbortController()
@@ -48,7 +48,7 @@ export function startWriting (url: string, headers: Readonly<Record<string, stri
       const { status, code } = await (tool === undefined ? post(url, headers, { name }) : use(url, headers, tool, { name }))
       const call = { from, to: performance.now() }
       if (status === 201) {
-        acknowledged.add(name)
+        acknowledged.set(name, call.to)
         calls.push(call)
       } else {
         const failed = { writer, status, ...code !== undefined && { code } }

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '../test/postgres.ts'
+import { call } from '../test/process.ts'
+import { folderFor, type Scope } from '../test/scope.ts'
+import type { Drill } from './drill.ts'
+import { exercise, withoutServers } from './exercise.ts'
+
+/** In megabytes: a new database takes half of it. */
+const SIZE = 96
+
+const READINESS = '`/readyz` returns 503 and says that the disk is full'
+const READS = 'Calls that read go on'
+
+/** Why there can be no small disk here, else false. */
+function withoutDisk (): string | false {
+  const folder = mkdtempSync(join(tmpdir(), 'disk-'))
+  const mounted = mount(folder)
+  if (mounted) spawnSync('umount', [folder])
+  rmSync(folder, { recursive: true })
+  return !mounted && 'a disk of a fixed size cannot be mounted here'
+}
+
+function mount (folder: string): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${SIZE}m`, 'tmpfs', folder]).status === 0
+}
+
+/** @returns the folder of a small disk */
+function mountDisk (t: Scope): string {
+  const folder = folderFor(t, 'disk')
+  if (!mount(folder)) throw new Error('the disk could not be mounted')
+  t.teardown(() => { spawnSync('umount', [folder]) })
+  return folder
+}
+
+export const diskFull: Drill = {
+  name: 'disk-full',
+  title: 'The disk of PostgreSQL is full',
+  done: 'The disk with the data of PostgreSQL is filled up by something else, and emptied again. The write-ahead log is on another one.',
+  may: { statuses: [503], share: 0.3, pause: 15, recovers: 5 },
+  holds: [READINESS, READS],
+  logs: ['"needed":"database"'],
+  note: 'Where the write-ahead log is on the same disk, PostgreSQL may stop altogether. Make room and start it again; callers then see what they see when [it is stopped](#postgres-stopped).',
+  without: () => withoutServers || withoutDisk(),
+  async run (t) {
+    const disk = mountDisk(t)
+    const { url } = await startPostgres(t, { disk })
+    const at = await exercise(t, { url })
+    const filler = join(disk, 'filler')
+    const { bavail, bsize } = statfsSync(disk)
+    writeFileSync(filler, Buffer.alloc(bavail * bsize))
+    await at.untilReplicas('its disk is full')
+    const reads = await Promise.all([at.headers, at.machine].map(async (headers) => await call('GET', `${at.baseUrl}/shops/${at.shop}/tags`, { headers })))
+    at.hold(READS, reads.every(({ status }) => status === 200))
+    at.hold(READINESS, [...at.probes.reasons].every((reason) => reason.includes('its disk is full')))
+    rmSync(filler)
+    at.mended()
+    await at.untilReplicas('ready')
+    await at.serve()
+    return await at.end()
+  }
+}

@@ -1,0 +1,39 @@
+import { startPayStandIn } from 'pay-reconcile/testing'
+import { startPostgres } from '../test/postgres.ts'
+import { call } from '../test/process.ts'
+import type { Drill } from './drill.ts'
+import { exercise, withoutServers } from './exercise.ts'
+
+const PAY_KEY = 'sk_test_drill'
+
+/** More than a replica has connections to the database. */
+const WAITING = 15
+
+const CALLS = 'Calls of the payment provider get 502 within 10 s, and succeed when it answers again'
+
+export const paymentProviderHangs: Drill = {
+  name: 'payment-provider-hangs',
+  title: 'The payment provider hangs',
+  done: `The payment provider accepts requests, and does not answer. ${WAITING} calls that need it wait at each replica, more than it has connections to the database.`,
+  may: { statuses: [], pause: 2, recovers: 1 },
+  holds: [CALLS],
+  logs: ['"needed":"payment_provider"'],
+  without: () => withoutServers,
+  async run (t) {
+    const provider = await startPayStandIn({ accounts: { [PAY_KEY]: {} }, log: () => {} })
+    t.teardown(provider.close)
+    const { url } = await startPostgres(t)
+    const at = await exercise(t, { url, settings: { PAY_API_URL: provider.url, MAX_CONCURRENT_CALLS: '50' } })
+    const pay = async (baseUrl: string): Promise<number> => (await call('POST', `${baseUrl}/shops/${at.shop}/pay/key/verify`, { headers: at.machine })).status
+    await call('PUT', `${at.baseUrl}/shops/${at.shop}/pay/key`, { headers: at.machine, body: { pay_secret_key: PAY_KEY } })
+    const end = provider.fault({ kind: 'hang' })
+    const start = performance.now()
+    const statuses = await Promise.all(at.replicas.flatMap(({ baseUrl }) => Array.from({ length: WAITING }, async () => await pay(baseUrl))))
+    const waited = performance.now() - start
+    end()
+    at.mended()
+    at.hold(CALLS, statuses.every((status) => status === 502) && waited < 10_000 && await pay(at.baseUrl) === 200)
+    await at.serve()
+    return await at.end()
+  }
+}

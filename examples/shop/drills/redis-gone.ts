@@ -1,0 +1,44 @@
+import { bearer } from '../test/build.ts'
+import { startPostgres } from '../test/postgres.ts'
+import { call } from '../test/process.ts'
+import { startRedis, withoutRedis } from '../test/redis.ts'
+import type { Drill } from './drill.ts'
+import { exercise, withoutServers } from './exercise.ts'
+import { until } from './until.ts'
+
+const READINESS = '`/readyz` stays 200, and says that calls are not limited; `shop_redis_up` is 0'
+const METRICS_TOKEN = 'metrics-token-of-the-drill'
+const LIMITED = 'Calls are limited before, and again when Redis is back'
+
+export const redisGone: Drill = {
+  name: 'redis-gone',
+  title: 'Redis is gone and comes back',
+  done: 'Redis gets SIGKILL, and is started again without its data.',
+  may: { statuses: [], pause: 5, recovers: 10 },
+  holds: [READINESS, LIMITED],
+  logs: ['"needed":"redis"', 'Redis is back: calls are rate limited again'],
+  isShort: true,
+  without: () => withoutServers || withoutRedis,
+  async run (t) {
+    const redis = await startRedis(t)
+    const { url } = await startPostgres(t)
+    const at = await exercise(t, { url, settings: { REDIS_URL: redis.url, METRICS_TOKEN } })
+    const areLimited = async (): Promise<boolean> => {
+      const answers = await Promise.all(at.replicas.map(async ({ baseUrl }) => await call('GET', `${baseUrl}/shops/${at.shop}/tags?limit=1`, { headers: at.headers })))
+      return answers.every(({ headers }) => headers.has('ratelimit-remaining'))
+    }
+    // Under load an answer of Redis may come too late to count.
+    await until('calls are limited', 10, areLimited)
+    await redis.kill()
+    await at.untilReplicas('redis: it does not respond: calls are not limited')
+    await at.serve()
+    const metrics = await fetch(`${at.replicas[0]!.baseUrl}/metrics`, { headers: bearer(METRICS_TOKEN) })
+    at.hold(READINESS, at.probes.reasons.size === 0 && (await metrics.text()).includes('\nshop_redis_up 0\n'))
+    await redis.start()
+    at.mended()
+    await at.untilReplicas('ready')
+    await until('calls are limited again', 10, areLimited)
+    at.hold(LIMITED, true)
+    return await at.end()
+  }
+}
