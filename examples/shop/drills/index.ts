@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Drill, missed } from './drill.ts'
 import { COLUMNS, measuredIn, page, PAGE, rowFrom } from './page.ts'
-import { inScope } from './scope.ts'
+import { inScope, Interrupted } from './scope.ts'
 import { drills } from './table.ts'
 
 /** How long a drill may take, in seconds. */
@@ -51,6 +51,7 @@ async function resultOf (drill: Drill): Promise<readonly string[]> {
     if (wrong.length > 0) console.log(outcome.output.split('\n').filter((line) => line.includes('"level":50')).slice(-LINES).join('\n'))
     return rowFrom(drill, outcome.figures, [wrong.length === 0 ? 'ok' : 'missed', outcome.remark].filter(Boolean).join(', '))
   } catch (error) {
+    if (error instanceof Interrupted) process.exit(1)
     process.exitCode = 1
     console.log(error)
     return rowFrom(drill, undefined, 'failed')

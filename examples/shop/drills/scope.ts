@@ -4,6 +4,9 @@ import type { Scope } from '../test/scope.ts'
 /** How long the end of one thing may take, in milliseconds. */
 const TEARDOWN = 60_000
 
+/** Somebody ended the process. */
+export class Interrupted extends Error {}
+
 /** What would end the process, and leave servers behind. */
 const ENDS = ['SIGINT', 'SIGTERM', 'uncaughtException']
 
@@ -16,7 +19,7 @@ export async function inScope<Result> (limit: number, work: (t: Scope) => Promis
   const ends: Array<() => unknown> = []
   const timer = new AbortController()
   const interrupted = new Promise<never>((_resolve, reject) => {
-    for (const event of ENDS) process.once(event, (reason: unknown) => reject(reason instanceof Error ? reason : new Error(`stopped by ${event}`)))
+    for (const event of ENDS) process.once(event, (reason: unknown) => reject(reason instanceof Error ? reason : new Interrupted(`stopped by ${event}`)))
   })
   const late = sleep(limit * 1000, undefined, { signal: timer.signal }).then(() => { throw new Error(`not over within ${limit} s`) })
   late.catch(() => {})
