@@ -139,7 +139,7 @@ export const SHOP_MIGRATIONS_POOLED = createError(
 /** At startup, and from commands. The tables are not those that this version would make. */
 export const SHOP_MIGRATIONS_UNKNOWN = createError(
   'SHOP_MIGRATIONS_UNKNOWN',
-  'The database has the migration %s, which this version does not know: another program made it, or a version before the first release. Nothing was changed. Set DATABASE_URL or DATA_DIR to an empty one'
+  'The database has the migration %s, which this version does not know: another program made it, or a version before the first release. Nothing was changed. Run the version that made it, or set DATABASE_URL or DATA_DIR to an empty one'
 )
 
 /** From a command. Its arguments are wrong. */

@@ -34,6 +34,14 @@ t.test('a migration that is missing is named', async (t) => {
   t.equal((await app.inject('/healthz')).statusCode, 200, 'the process is up all the same')
 })
 
+t.test('a migration that another program made is named, and is no outage of the database', async (t) => {
+  const database = await openTestDatabase(t)
+  const app = await build(t, database, await openIdentityProvider(t))
+  await database.knex('knex_migrations').insert({ name: '001-others' })
+  const { statusCode, body } = await app.inject('/readyz')
+  t.match([statusCode, JSON.parse(body).checks], [503, { database: 'ok', migrations: /^The database has the migration 001-others, which this version does not know/ }])
+})
+
 t.test('a server that starts while the identity provider is away is ready for API keys, and says what is missing', async (t) => {
   const idp = await openIdentityProvider(t)
   await idp.close()

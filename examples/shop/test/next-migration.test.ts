@@ -115,7 +115,7 @@ t.test('a database with the tables of another program, or of a version before th
   ] as const) {
     await knex('knex_migrations').delete()
     await knex('knex_migrations').insert(names.map((name) => ({ name, batch: 1 })))
-    const refusal = { code: 'SHOP_MIGRATIONS_UNKNOWN', message: `The database has the migration ${unknown}, which this version does not know: another program made it, or a version before the first release. Nothing was changed. Set DATABASE_URL or DATA_DIR to an empty one` }
+    const refusal = { code: 'SHOP_MIGRATIONS_UNKNOWN', message: `The database has the migration ${unknown}, which this version does not know: another program made it, or a version before the first release. Nothing was changed. Run the version that made it, or set DATABASE_URL or DATA_DIR to an empty one` }
     for (const work of [migrate, refusePending, async () => { await pendingMigrations(knex) }]) await t.rejects(async () => { await work(opened) }, refusal)
     t.strictSame([await namesOf(knex), await knex('pg_tables').where({ schemaname: 'public' }).pluck('tablename')], [names, ['knex_migrations']])
   }
@@ -197,4 +197,10 @@ t.test('a migration that is killed in the middle leaves nothing, and the next st
   t.teardown(async () => await another.close())
   const ran = await Promise.all([database, another].map(async (server) => await migrate(server, { steps: NEXT })))
   t.strictSame(ran.flat(), ['011-barcode', '012-barcode-index'])
+})
+
+t.test('each migration has a higher number than the one before: by it, older versions know that it is later', (t) => {
+  const numbers = Object.keys(migrations).map((name) => parseInt(name, 10))
+  t.strictSame(numbers, [...new Set(numbers)].sort((a, b) => a - b))
+  t.end()
 })

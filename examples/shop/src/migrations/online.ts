@@ -35,8 +35,8 @@ async function withoutTimeLimit (knex: Knex, work: (run: Run) => Promise<void>):
     await run(`set statement_timeout = 0; set lock_timeout = ${LOCK_LIMIT}; set application_name = '${MIGRATING}'`)
     await whileAtWork(knex, connection, async () => { await work(run) })
   } finally {
-    // It may be lost, and is given back all the same: the pool would never close.
-    await run('reset statement_timeout; reset lock_timeout; reset application_name').catch(() => {})
+    // It may be lost, and is given back all the same: the pool would never close. It is not used again.
+    await run('reset statement_timeout; reset lock_timeout; reset application_name').catch((error: unknown) => { connection.__knex__disposed = error })
     await knex.client.releaseConnection(connection)
   }
 }
