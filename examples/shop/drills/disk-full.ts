@@ -62,7 +62,7 @@ export const diskFull: Drill = {
     await at.untilReplicas('its disk is full')
     const reads = await Promise.all([at.headers, at.machine].map(async (headers) => await call('GET', `${at.baseUrl}/shops/${at.shop}/tags`, { headers })))
     at.hold(READS, reads.every(({ status }) => status === 200))
-    at.hold(READINESS, [...at.probes.reasons].every((reason) => reason.includes('its disk is full')))
+    at.hold(READINESS, at.probes.reasons.size > 0 && [...at.probes.reasons].every((reason) => reason.includes('its disk is full')))
     rmSync(filler)
     at.mended()
     await at.untilReplicas('ready')

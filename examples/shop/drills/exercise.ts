@@ -89,7 +89,7 @@ export async function exercise (t: Scope, options: Omit<InstallationOptions, 're
       return replica
     },
     mended () { mended = performance.now() },
-    hold: (what, isSo) => { held.set(what, isSo) },
+    hold: (what, isSo) => { held.set(what, (held.get(what) ?? true) && isSo) },
     output: () => printed.map((output) => output()).join('\n'),
     async lostAt (url) {
       await Promise.all(all.map(async (load) => { await load.end() }))

@@ -27,7 +27,7 @@ export const postgresStopped: Drill = {
       await postgres.stop()
       await at.untilReplicas('database')
       const [key, token] = await Promise.all([at.headers, at.machine].map(async (headers) => await call('GET', tags, { headers })))
-      at.hold(READINESS, [...at.probes.reasons].every((reason) => reason.startsWith('database')))
+      at.hold(READINESS, at.probes.reasons.size > 0 && [...at.probes.reasons].every((reason) => reason.startsWith('database')))
       at.hold(CODES, [key!, token!].every(({ status, headers }) => status === 503 && headers.get('retry-after') === '5') &&
         key!.body.code === 'DUAL_AUTH_STORE_UNAVAILABLE' && token!.body.code === 'SHOP_DATABASE_UNAVAILABLE')
       await sleep(AWAY)

@@ -18,7 +18,8 @@ for (const kind of PROVIDER_KINDS) {
       for (const { name, Unauthorized, attempt } of lines) {
         const store = memory(`http://localhost:${await freePort(0)}/callback`)
         const first = attempt(url, store)
-        t.type(await first.connect().catch((error: unknown) => error), Unauthorized)
+        const refused = await first.connect().catch((error: unknown) => error)
+        t.type(refused, Unauthorized, { refused })
         // The provider asks for nothing: it knows the person.
         await first.finish((await callbackFrom(store.redirects[0]!, { username: '', password: '' })).searchParams)
         people.push({ name, store, attempt })

@@ -21,15 +21,15 @@ interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
   /** Runs statements by their names. Default: they have none. */
   readonly named?: ReturnType<typeof namedStatements<Found>>
   /**
-   * Reads rows of a table by their ids, in any order, each with its `xmin`, by a statement that is planned once. Default: they are
-   * read together with the ids.
+   * Reads rows by their ids, in any order, each with its `xmin`, by a statement that is planned once. Only for one table whose
+   * rows have their size in `bytes`, and change with all that is read of them. Default: they are read together with the ids.
    */
   readonly byIds?: (ids: readonly string[], on: Knex) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>
 }
 
 /**
  * Reads a page: first the ids of its rows, which an index in the order of the list can have, then the rows. That is one
- * statement, or two if there is a filter: PostgreSQL plans a statement with a filter each time, and the part that reads the
+ * statement, or two near the start of a list with a filter: PostgreSQL plans a statement with a filter each time, and the part that reads the
  * rows takes longer to plan than to run. Either way a page is as one moment had it.
  *
  * @param all - the rows that the caller may see; they have an `id`
@@ -75,8 +75,9 @@ export async function pageOf<Row> (
     // Somebody has changed one of them meanwhile.
     shown ??= await knex.transaction(async (trx) => {
       read = await statement.clone().transacting(trx)
-      return (await withRows(read.filter(isFound), limit, async (ids) => await byIds(ids, trx)))!
+      return await withRows(read.filter(isFound), limit, async (ids) => await byIds(ids, trx))
     }, SNAPSHOT)
+    if (shown === undefined) throw new RangeError('a page changed within one snapshot')
   }
 
   const [{ matching_count: count, matching_state: state, matching_of: length, found_count: seen }] = read as [Found]

@@ -88,7 +88,8 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
 
   /** Values as their columns take them: JSON as text, and instants in UTC, since PostgreSQL does not accept every offset that RFC 3339 allows. */
   function stored (values: Values): Values {
-    const changed: Record<string, unknown> = { ...values }
+    // In one order, so that the same fields are the same statement.
+    const changed: Record<string, unknown> = Object.fromEntries(Object.entries(values).sort(([a], [b]) => a < b ? -1 : 1))
     for (const name of jsonColumns) if (isPlain(changed[name])) changed[name] = JSON.stringify(changed[name])
     for (const name of instants) if (typeof changed[name] === 'string') changed[name] = new Date(changed[name]).toISOString()
     return changed

@@ -36,7 +36,7 @@ export const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'fingerprin
  * Creates the table `api_keys` with its indexes, if it is missing. Call it at startup or in a migration; several replicas may
  * call it at once. Rows are never deleted: a revoked key stays for the record.
  *
- * @throws {@link DUAL_AUTH_INVALID_OPTION} also for a table that lacks columns
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} on PostgreSQL also for a table that lacks columns; elsewhere the store finds them missing when the app starts
  */
 export async function createApiKeysTable (knex: Knex, options: TableOptions = {}): Promise<void> {
   const dialect = dialectOf(knex)
