@@ -1,10 +1,13 @@
 // npm run capacity [-- seconds [rounds]]: how many calls of each kind one server answers in a second when it always has
 // another one to answer, and how long they take then, on a PostgreSQL server on the same machine (TEST_DATABASE_URL, as a
-// superuser). Kinds and transports are measured in turn; each figure is the median of the rounds. Leave the machine alone
-// meanwhile: the load average is printed, and the client takes processors too. No answer is above 32 kB: larger ones of a
-// shop are slowed down, so that it leaves processors to others.
+// superuser). Kinds and transports are measured in turn; each figure is the median of the rounds. The tables are vacuumed
+// before each round, as autovacuum would every minute. Leave the machine alone meanwhile: the load average is printed, and the
+// client takes processors too. No answer is above 32 kB: larger ones of a shop are slowed down, so that it leaves processors to
+// others. Exits with 1 if the shop serves too small a part of what bare routes do.
 import { availableParallelism, loadavg } from 'node:os'
 import type autocannon from 'autocannon'
+import knex from 'knex'
+import { settle } from './fill.ts'
 import { besideBare, comparisonsOfGet, type Comparison, type MakeRequest, medians, type Saturated, saturate, warmUp } from './saturation.ts'
 import { launch, onDatabase, type Shop, stop, toolCall } from './shop.ts'
 
@@ -24,15 +27,18 @@ else await onDatabase(postgres, measure)
 
 async function measure (url: string): Promise<void> {
   const shop = await launch(url)
+  const db = knex({ client: 'pg', connection: url, pool: { min: 0, max: 1 } })
+  const vacuum = async (): Promise<void> => { await settle(db) }
   try {
     const before = load()
     const kinds = Object.entries(kindsOf(shop)).flatMap(([kind, transports]) => Object.entries(transports).map(([transport, make]) => ({ name: `${kind}, ${transport}`, make })))
     const times = new Map<string, Saturated[]>(kinds.map(({ name }) => [name, []]))
     for (const { make } of kinds) await warmUp(shop, make)
     for (let round = 0; round < rounds; round++) {
+      await vacuum()
       for (const { name, make } of kinds) times.get(name)!.push(await saturate(shop, make, seconds))
     }
-    const beside = await besideBare(url, shop, comparisonsOf(shop), { rounds, seconds: seconds / 2 })
+    const beside = await besideBare(url, shop, comparisonsOf(shop), { rounds, seconds: seconds / 2, before: vacuum })
     console.log(`${availableParallelism()} processors, load ${before} to ${load()}`)
     console.table(Object.fromEntries([
       ...kinds.map(({ name }) => [name, rowOf(medians(times.get(name)!))] as const)
@@ -47,6 +53,7 @@ async function measure (url: string): Promise<void> {
     for (const line of missed) console.log(`MISSED ${line}`)
     process.exitCode = missed.length > 0 ? 1 : 0
   } finally {
+    await db.destroy()
     await stop(shop)
   }
 }

@@ -62,10 +62,10 @@ export interface Compared {
  * machine does befalls them alike.
  *
  * @param url - of the shop's database
- * @param options - rounds, and the seconds of each call in a round
+ * @param options - rounds, the seconds of each call in a round, and what is done before each round
  */
 export async function besideBare<Kind extends string> (
-  url: string, shop: Shop, comparisons: Readonly<Record<Kind, Comparison>>, { rounds, seconds }: { readonly rounds: number, readonly seconds: number }
+  url: string, shop: Shop, comparisons: Readonly<Record<Kind, Comparison>>, { rounds, seconds, before = async () => {} }: { readonly rounds: number, readonly seconds: number, readonly before?: () => Promise<void> }
 ): Promise<Record<Kind, Compared>> {
   const child = fork(fileURLToPath(new URL('bare.ts', import.meta.url)), [url])
   const [{ address }] = await once(child, 'message') as [{ address: string }]
@@ -75,6 +75,7 @@ export async function besideBare<Kind extends string> (
     for (const [, sides] of kinds) for (const [server, make] of [[shop, sides.shop], [bare, sides.bare]] as const) await warmUp(server, make)
     const all = new Map<Kind, Array<{ shop: Saturated, bare: Saturated }>>(kinds.map(([kind]) => [kind, []]))
     for (let round = 0; round < rounds; round++) {
+      await before()
       for (const [kind, sides] of kinds) all.get(kind)!.push({ shop: await saturate(shop, sides.shop, seconds), bare: await saturate(bare, sides.bare, seconds) })
     }
     return Object.fromEntries(kinds.map(([kind]) => {
