@@ -219,3 +219,16 @@ t.test('a host that says no is heard, and expired rows are swept', async t => {
   await store.record({ ...grant('newest'), expiresAt: new Date(Date.now() + 60_000) })
   t.strictSame((await knex('oauth_grants').orderBy('id').select('id')).map(({ id }) => id), ['new', 'newest'])
 })
+
+t.test('a table that lacks a column is refused by its name', async t => {
+  const table = 'lacking'
+  await createGrantTable(knex, { table })
+  const columns = Object.keys(await knex(table).columnInfo())
+  t.ok(columns.length > 9)
+  for (const column of columns) {
+    await knex.schema.alterTable(table, altered => { altered.dropColumn(column) })
+    await t.rejects(createGrantTable(knex, { table }), { code: '42703', message: new RegExp(column) })
+    await knex.schema.dropTable(table)
+    await createGrantTable(knex, { table })
+  }
+})

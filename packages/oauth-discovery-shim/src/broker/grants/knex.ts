@@ -44,7 +44,7 @@ const SWEEP_EVERY = 600_000
 export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
   await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz, provider_token text)', [table])
-  await knex.raw(`select ${COLUMNS} from ?? limit 0`, [table])
+  await knex.raw(`select ${COLUMNS}, subject, ended_at from ?? limit 0`, [table])
   // `if not exists` would wait for a dump that runs, with all calls behind it, even if there is nothing to add.
   const index = `${table.split('.').at(-1)!}_subject`
   const found = await rowsOf<unknown, string>(knex, 'select from pg_index join pg_class on pg_class.oid = indexrelid where indrelid = to_regclass(?) and relname = ?', [table, index])
