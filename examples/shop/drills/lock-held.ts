@@ -38,9 +38,8 @@ export const lockHeld: Drill = {
     t.teardown(async () => { await database.close() })
     const lines: string[] = []
     database.logTo({ warn: (line) => { lines.push(line) }, error: (line) => { lines.push(line) } })
-    Object.assign(migrations, { [NEXT]: { up: async (knex: typeof database.knex) => { await knex.raw('alter table tags add column drill text') } } })
-    t.teardown(() => { Reflect.deleteProperty(migrations, NEXT) })
-    const migrating = migrate(database)
+    const steps = { ...migrations, [NEXT]: { up: async (knex: typeof database.knex) => { await knex.raw('alter table tags add column drill text') } } }
+    const migrating = migrate(database, { steps })
     await sleep(HELD)
     await dumper.query('rollback')
     const start = performance.now()

@@ -33,9 +33,9 @@ type Bindings = readonly Knex.RawBinding[]
  * Runs statements with names, which each connection plans once, until their tables are analyzed. They are for statements whose
  * plan serves all values: PostgreSQL takes as long to plan a look-up by key as to run it, and three times as long for a page.
  *
- * What is sent first has a name: callers who send ever other fields cannot fill the memory of the database. In a transaction
- * nothing has a name, since a failure because of the name would end the transaction; elsewhere they are
- * then repeated without.
+ * The first `max` texts have names, and later ones have none: callers cannot fill the memory of the database by sending ever
+ * other fields. In a transaction nothing has a name, since a failure because of the name would end it; elsewhere a statement
+ * is then repeated without.
  *
  * @param max - how many may have names
  * @returns runs SQL with `?` for its bindings, on the pool or in a transaction

@@ -50,7 +50,9 @@ export async function pageOf<Row> (
   const matching = all.clone()
   narrow(matching, filters, narrowing)
   const isApart = byIds !== undefined && narrowing !== undefined && skip < FAR
+  // Of the rows that are found: what they are sorted by, and what tells whether their rows fit and are still the same.
   const columns = isApart ? [...idAnd(column), 'xmin', 'bytes'] : idAnd(column)
+  const kept = isApart ? columns : ['id']
   const isFew = counted !== undefined && narrowing !== undefined && Object.keys(narrowing).some((name) => filters[name]!.isGuessed) && areFew(counted, narrowing, skip + limit)
   const few = isFew ? knex.withMaterialized('matching', matching.clone().select(columns)) : knex.queryBuilder()
   const found: Knex.QueryBuilder = isFew ? knex.from('matching') : matching
@@ -59,8 +61,8 @@ export async function pageOf<Row> (
 
   // One more than the page has: it says that there is a next page.
   const ids = place === undefined
-    ? idsFrom(knex, found, order, skip, limit + 1, narrowing === undefined, isApart ? columns : ['id'])
-    : idsAfter(knex, found, order, place, limit + 1, isApart ? columns : ['id'])
+    ? idsFrom(knex, found, order, skip, limit + 1, narrowing === undefined, kept)
+    : idsAfter(knex, found, order, place, limit + 1, kept)
   const rows = all.clone().whereIn('id', knex.select('id').from(knex.select('id').from('page').limit(limit, LITERAL).as('shown')))
   const item = isApart ? knex.select('*').from('page') : sized ? fitting(knex, rows, order) : rows.select('*')
   const statement = few.with('total', total as Knex.QueryBuilder).withMaterialized('page', ids)
