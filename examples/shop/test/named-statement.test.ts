@@ -2,7 +2,9 @@ import t, { type Test } from 'tap'
 import { type Database, openPostgres } from '../src/database/index.ts'
 import { namedStatement, namedStatements, type StatementOptions } from '../src/database/named-statement.ts'
 import type { ListQuery } from '../src/lists/list.ts'
-import { type Found, pageOf } from '../src/lists/page.ts'
+import { createCounts } from '../src/lists/counts.ts'
+import { pageOf } from '../src/lists/page.ts'
+import { namedPages } from '../src/lists/page-statement.ts'
 import { createDatabase, openEmptyDatabase, TEST_DATABASE_URL } from './build.ts'
 
 const skip = TEST_DATABASE_URL === undefined && 'TEST_DATABASE_URL is not set: the embedded engine ignores names'
@@ -53,15 +55,20 @@ t.test('a connection prepares the statement once, under a name that means one te
 
 t.test('pages without a filter are planned once in a connection, and a connection keeps a few plans only', { skip }, async (t) => {
   const { knex, prepared } = await onServer(t)
-  const named = namedStatements<Found>(knex)
-  const page = async (query: Partial<ListQuery>) => (await pageOf<{ id: string }>(knex, knex('things'), { filters: {}, nullable: ['name'], named }, { skip: 0, limit: 10, sort: 'id', ...query })).rows.map(({ id }) => id)
+  const shopId = '00000000-0000-4000-8000-000000000000'
+  await knex.raw(`alter table things add shop_id uuid default '${shopId}'`)
+  await knex.raw('create table shop_usage (shop_id uuid, kind text, records int)')
+  const counted = { by: createCounts(knex, 'things'), shopId }
+  const named = namedPages(knex, (shop) => knex('things').where({ shop_id: shop }))
+  const page = async (query: Partial<ListQuery>) => (await pageOf<{ id: string }>(knex, knex('things').where({ shop_id: shopId }), { filters: {}, nullable: ['name'], counted, named }, { skip: 0, limit: 10, sort: 'id', ...query })).rows.map(({ id }) => id)
   for (let i = 0; i < 8; i++) t.strictSame(await page({ sort: '-name' }), ['b', 'a'])
   t.equal((await prepared()).length, 1)
   t.strictSame(await page({ limit: 3 }), ['a', 'b'], 'limits without number would be plans without number')
   t.strictSame(await page({ skip: 1 }), ['b'])
   t.equal((await prepared()).length, 1)
-  for (let i = 0; i < 30; i++) await named(`${SQL} and ${i} = ${i}`, ['a'])
-  t.equal((await prepared()).length, 20)
+  const run = namedStatements(knex)
+  for (let i = 0; i < 30; i++) await run(`${SQL} and ${i} = ${i}`, ['a'])
+  t.equal((await prepared()).length, 21)
   t.strictSame(await page({}), ['a', 'b'])
 })
 

@@ -9,7 +9,8 @@ import { isJson, ownFields } from '../http/record-schemas.ts'
 import type { Precondition } from '../http/versions.ts'
 import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
-import { type Found, MAX_PAGE_BYTES, pageOf } from '../lists/page.ts'
+import { pageOf } from '../lists/page.ts'
+import { MAX_PAGE_BYTES, namedPages } from '../lists/page-statement.ts'
 import { affectedBy, type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
@@ -74,7 +75,8 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
   const counts = createCounts(knex, table)
-  const named = namedStatements<Found>(knex)
+  const rowsOf = (shopId: string): Knex.QueryBuilder => knex(table).where({ shop_id: shopId })
+  const named = namedPages(knex, rowsOf)
   const written = namedStatements<Row>(knex, MAX_WRITES)
   const byId = namedStatement<Row>(knex, `select ${fields.join(', ')} from "${table}" as item where shop_id = ? and id = ?`)
   const byIds = namedStatement<Row & { readonly xmin: string }>(knex, `select ${fields.join(', ')}, item.xmin from "${table}" as item where shop_id = ? and id = any(?)`)
@@ -144,7 +146,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
-      return await pageOf<Row>(knex, knex(table).where({ shop_id: shop.id }), { filters, nullable, sized: true, counted: { by: counts, shopId: shop.id }, named, byIds: async (ids, on) => await byIds([shop.id, [...ids]], on) }, query, fields)
+      return await pageOf<Row>(knex, rowsOf(shop.id), { filters, nullable, sized: true, counted: { by: counts, shopId: shop.id }, named, byIds: async (ids, on) => await byIds([shop.id, [...ids]], on) }, query, fields)
     },
 
     get,
