@@ -44,6 +44,21 @@ for (const name of readdirSync(join(root, 'packages'))) {
   })
 }
 
+t.test('docs/errors.md has every error of the packages and the shop, with its status', async (t) => {
+  const page = read('docs/errors.md')
+  const files = ['packages/mcp-from-routes/src/errors.ts', 'packages/mcp-from-routes/src/contract/errors.ts', 'packages/dual-auth/src/errors.ts', 'packages/oauth-discovery-shim/src/errors.ts', 'packages/pay-reconcile/src/errors.ts', 'examples/shop/src/errors.ts']
+  const told: string[] = []
+  for (const file of files) {
+    for (const [name, Make] of Object.entries<any>(await import(`../${file}`)).filter(([name]) => /^[A-Z_]+$/.test(name))) {
+      const { statusCode } = new Make()
+      told.push(name)
+      // 500 is also that of errors without a status, which stop a start or a command.
+      t.match(page, `| \`${name}\` | ${statusCode === 500 ? '' : `${statusCode} |`}`)
+    }
+  }
+  t.strictSame([...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code).sort(), told.sort())
+})
+
 t.test('npx lines run what is installed, or name a version: never a package that a stranger published', async (t) => {
   const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md')).map((path) => `docs/${path}`)
   const pages = [...inDocs, ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`), 'README.md', 'CONTRIBUTING.md', 'examples/shop/README.md']

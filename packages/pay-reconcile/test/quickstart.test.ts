@@ -14,16 +14,6 @@ t.test('the pages say what the command prints', async t => {
   t.ok((await source('docs/pay-reconcile/runs.md')).includes(`\`\`\`text\n${usage}\`\`\``))
 })
 
-t.test('every error is documented', async t => {
-  const page = await source('docs/pay-reconcile/errors.md')
-  const errors = await import('../src/errors.ts')
-  for (const [name, value] of Object.entries(errors)) {
-    if (!name.startsWith('PAY_RECONCILE_') || name === 'PAY_RECONCILE_ABORTED') continue
-    const { statusCode } = new (value as new (message: string) => { statusCode: number })('')
-    t.ok(page.includes(`| \`${name}\` | ${statusCode} |`), name)
-  }
-})
-
 t.test('the quickstart', { skip: postgresql.skip }, async t => {
   const knex = await postgresql.connect(t)
   const { addShop, addAccount, standIn } = await build(t, knex)
