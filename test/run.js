@@ -9,12 +9,12 @@ import { parseArgs } from 'node:util'
 import { nodeFlags } from './node-flags.js'
 
 /**
- * `npm test -- [--jobs N] [FILE...]`: runs the test files. It prints a line for each file, everything about those that
+ * `npm test -- [--jobs N] [--all] [FILE...]`: runs the test files; without `--all` or names, those that are {@link PROGRAMS} wait. It prints a line for each file, everything about those that
  * fail, and what was skipped. A few processes take the files from one queue, since most files run for less time than a
  * process takes to start. The runner of tap gives each file a process and measures coverage, in three times the time:
  * `npm run coverage`.
  */
-const { values: { jobs }, positionals } = parseArgs({ allowPositionals: true, options: { jobs: { type: 'string' } } })
+const { values: { all, jobs }, positionals } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean', default: false }, jobs: { type: 'string' } } })
 
 /** How long a file may take, in milliseconds, and how much longer until its process is killed. */
 const TIMEOUT = 600_000
@@ -30,7 +30,12 @@ const SHARE = 24
  */
 const FRESH = /late-import|mock\.timers\.enable/
 
-const found = positionals.length > 0 ? positionals : ['examples', 'packages', 'test'].flatMap(testsIn)
+/** Tests that drive Chromium, run the programs of the docs or kill servers. They take a quarter of the time of all. */
+const PROGRAMS = /openBrowser|docs\/shell\.ts|drills\/drill\.ts/
+
+const existing = ['examples', 'packages', 'test'].flatMap(testsIn)
+const left = all || positionals.length > 0 ? [] : existing.filter((file) => PROGRAMS.test(readFileSync(file, 'utf8')))
+const found = positionals.length > 0 ? positionals : existing.filter((file) => !left.includes(file))
 if (found.length > SHARE) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
 const fresh = found.filter((file) => FRESH.test(file) || FRESH.test(readFileSync(file, 'utf8')))
 const times = timesOfLastRun()
@@ -76,6 +81,7 @@ for (const file of found) if (!ended.has(file)) report(file, 'no process was lef
 console.log(`1..${ended.size}`)
 console.log(`# { ${Object.entries(totals).filter(([name, count]) => name === 'total' || count > 0).map((entry) => entry.join(': ')).join(', ')} }`)
 console.log(`# assertions in ${tests} tests`)
+if (left.length > 0) console.log(`# ${left.length} files with browsers, the programs of the docs and drills did not run: npm run test:all`)
 console.log(`# time=${performance.now().toFixed(0)}ms`)
 console.log(`# ${cpu.reduce((sum, [seconds]) => sum + seconds, 0).toFixed(0)} s of processor time; most of it:`)
 mkdirSync(new URL('.', TIMES), { recursive: true })

@@ -54,7 +54,7 @@ for (const [file, right] of [['release.yml', 'id-token'], ['image.yml', 'package
     t.equal(publishing.length, 1)
     t.equal(publishing[0]!.needs, 'test')
     t.notOk(publishing[0]!.steps.some(({ run }) => run?.includes('test')))
-    t.ok(jobs['test']?.steps.some(({ run }) => run === 'npm test'))
+    t.ok(jobs['test']?.steps.some(({ run }) => run === 'npm run test:all'))
   })
 }
 

@@ -81,7 +81,7 @@ t.test('a walk has every record once that was there all the time, whatever other
     const goes = ids.slice(80)
     let number = 0
     // Others write between two pages, each of which is one statement.
-    const { rows } = await walk(path, { sort, limit: '9' }, async () => {
+    const { rows } = await walk(path, { sort, limit: '10' }, async () => {
       number++
       const gone = goes.pop()
       await Promise.all([
