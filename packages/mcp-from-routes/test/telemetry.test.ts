@@ -122,13 +122,15 @@ t.test('each outcome of a call is a span and a measurement, by the attributes of
 
 t.test('arguments and results are in a span only on request', async (t) => {
   for (const content of [false, true]) {
-    const { call, spans } = await observed(t, { content })
+    const { call, spans, url } = await observed(t, { content })
     await call('get_note', { id: '1234567' })
     await call('get_note', { id: 'canary' })
     const [done, failed] = spans().map(({ attributes }) => attributes)
     t.equal(done!['gen_ai.tool.call.arguments'], content ? '{"id":"1234567"}' : undefined)
     t.match(String(done!['gen_ai.tool.call.result']), content ? /^\{"id":"1234567",/ : /^undefined$/)
     t.equal(failed!['gen_ai.tool.call.result'], undefined, 'an error quotes arguments')
+    const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_note","arguments":{"id":${'['.repeat(5000)}${']'.repeat(5000)}}}}`
+    t.match(await post(url, deep), { status: 200, body: { result: { isError: true } } }, 'arguments that cannot be written are left out')
     if (!content) t.notMatch(JSON.stringify(spans().map(({ name, attributes, status, events }) => [name, attributes, status, events])), /1234567|canary|no such note/)
     unregister()
   }

@@ -25,16 +25,23 @@ export function mismatchOf (mirrored: readonly MirroredArgument[], args: Readonl
     if (given === undefined || given === null) {
       // The client has nothing to repeat. A header that says something else than what the call does would mislead a proxy.
       if (text !== undefined && !isSame(text, valueAt(implied(), path))) return `The header ${header} has a value, and the argument ${path.join('.')} has none`
-    } else if (typeof given === 'string' || typeof given === 'number' || typeof given === 'boolean') {
-      if (!mayLack && text === undefined && valueAt(implied(), path) === undefined) return `The header ${header} is missing, which repeats the argument ${path.join('.')}`
-      if (text !== undefined && !isSame(text, given)) return `The header ${header} and the argument ${path.join('.')} have different values`
+      continue
     }
+    if (text === undefined && (mayLack || valueAt(implied(), path) !== undefined)) continue
+    // A validator would read ['x'] in a query string as x.
+    if (typeof given === 'object') return `The header ${header} cannot repeat the argument ${path.join('.')}, which must be a string, a number or a boolean`
+    if (text === undefined) return `The header ${header} is missing, which repeats the argument ${path.join('.')}`
+    if (!isSame(text, given)) return `The header ${header} and the argument ${path.join('.')} have different values`
   }
   return undefined
 }
 
 function valueAt (args: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, name) => isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined, args)
+  return path.reduce<unknown>((value, name) => {
+    // Some models send an object as its JSON.
+    const object = typeof value === 'string' ? attempt(() => JSON.parse(value) as unknown) : value
+    return isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined
+  }, args)
 }
 
 function isSame (text: string, value: unknown): boolean {

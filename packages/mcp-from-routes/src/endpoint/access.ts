@@ -34,10 +34,11 @@ export interface Access {
   /** Records messages that call no tool. */
   readonly observe: Observer['message']
   /**
-   * How the headers of a request that repeat arguments of a call differ from them, in revision 2026-07-28; undefined if they do
-   * not. A client that found the tool by a search knows of no such headers, so it may leave them out.
+   * How the headers of a request that repeat arguments of a call differ from them; undefined if they do not.
+   *
+   * @param mayLack - whether the client may leave them out: one of an older revision, or one that found the tool by a search
    */
-  readonly mismatch: (tool: Tool, args: Readonly<Record<string, unknown>>, request: FastifyRequest, isFound?: boolean) => string | undefined
+  readonly mismatch: (tool: Tool, args: Readonly<Record<string, unknown>>, request: FastifyRequest, mayLack: boolean) => string | undefined
   /** Checks that this server made the state of a confirmation. */
   readonly verifyState: Sealer['verify']
   readonly tasks: Tasks
@@ -81,9 +82,9 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))
       return shownAll(all.filter((_tool, index) => usable[index] === true), request)
     }
-  const mismatch: Access['mismatch'] = (tool, args, request, isFound = false) => {
+  const mismatch: Access['mismatch'] = (tool, args, request, mayLack) => {
     if (tool.mirrored.length === 0) return undefined
-    const wrong = mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {}, isFound)
+    const wrong = mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {}, mayLack)
     if (wrong !== undefined) refused(request, HEADER_MISMATCH, tool.public.name)
     return wrong
   }

@@ -36,7 +36,7 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
 
   function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, isFound?: boolean): Promise<unknown> {
     const { era, id, args, progressToken, taskRequest } = message
-    const wrong = era === 'legacy' || tool === undefined ? undefined : mismatch(tool, args, request, isFound)
+    const wrong = tool === undefined ? undefined : mismatch(tool, args, request, isFound === true || era === 'legacy')
     if (wrong !== undefined) return Promise.resolve(reply.code(400).send(rpcError(HEADER_MISMATCH, wrong, id)))
     // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
     if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (taskRequest === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)

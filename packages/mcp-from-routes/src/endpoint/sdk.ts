@@ -162,18 +162,20 @@ function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): 
   }
 }
 
-/** How the headers of a call differ from it. Other messages, and those of older revisions, have none that repeat something. */
+/** How the headers of a call, which may be in a batch, differ from it. Other messages have none that repeat something. */
 async function mismatchIn ({ toolFor, mismatch, search }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined> {
-  if (!isObject(body) || body.method !== 'tools/call' || !isObject(body.params) || !(PROTOCOL_VERSION in metaIn(body))) return undefined
-  const { name, arguments: args = {} } = body.params
-  if (typeof name !== 'string' || !isObject(args)) return undefined
+  const message: unknown = [body].flat().find((one) => isObject(one) && one.method === 'tools/call')
+  if (!isObject(message) || !isObject(message.params)) return undefined
+  const { name, arguments: args = {} } = message.params
+  const isOlder = !(PROTOCOL_VERSION in metaIn(message))
+  if (typeof name !== 'string' || !isObject(args) || (isOlder && !Object.keys(request.raw.headers).some((header) => header.startsWith('mcp-param-')))) return undefined
   try {
     if (search?.has(name) === true) {
       const step = await search.step(name, args, request)
       return 'tool' in step ? mismatch(step.tool, step.args, request, true) : undefined
     }
     const tool = await toolFor(name, request)
-    return tool && mismatch(tool, args, request)
+    return tool && mismatch(tool, args, request, isOlder)
   } catch {
     // The handler of the call meets the same error, and says so.
     return undefined

@@ -4,6 +4,7 @@ import type { Call, CallTool } from '../call/call.ts'
 import { excerpt } from '../call/excerpt.ts'
 import type { ToolResult } from '../call/result.ts'
 import { traceFromMeta } from '../call/trace.ts'
+import { isTooDeep } from '../depth.ts'
 import { PROTOCOL_VERSIONS } from '../versions.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { ERROR, SERVER } from './api.ts'
@@ -75,7 +76,7 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
       const { tool: { public: { name } }, args, outer, meta } = call
       const start = performance.now()
       const shared = sharedByCall(outer, name)
-      return started(`${METHOD} ${name}`, callIn(outer.body), shared, content ? { 'gen_ai.tool.call.arguments': JSON.stringify(args) } : {}, meta, (span) =>
+      return started(`${METHOD} ${name}`, callIn(outer.body), shared, content && !isTooDeep(args) ? { 'gen_ai.tool.call.arguments': JSON.stringify(args) } : {}, meta, (span) =>
         // The route's request continues the trace from this span, not from that of the client.
         answer(span === undefined ? call : { ...call, meta: { ...meta, ...currentTrace() } }).then((result) => {
           if (content && result.isError !== true) span?.setAttributes({ 'gen_ai.tool.call.result': result.structured?.text ?? JSON.stringify(result.content) })
