@@ -14,7 +14,7 @@ export function page (clients: readonly Client[], scenes: readonly Scene[]): str
   const shown = scenes.filter(({ about }) => about !== undefined)
   return `# What clients show
 
-What a model reads when a client calls a tool of this repository's servers, measured with the released clients themselves: \`npm run clients\` plays the model, asserts every line below word for word, and writes this page. [CONTRIBUTING](../CONTRIBUTING.md) has its options.
+What a model reads when a client calls a tool of this repository's servers. \`npm run clients\` plays the model for the released clients, asserts every line word for word, and writes this page ([options](../CONTRIBUTING.md)).
 
 ## The clients
 
@@ -22,13 +22,13 @@ What a model reads when a client calls a tool of this repository's servers, meas
 |---|---|---|---|---|---|---|
 ${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), word(client.asksForProgress), readsResources(client), signsIn(client)])).join('\n')}
 
-The newest revision is 2026-07-28; the others speak 2025-11-25. All of them list all tools that the server lists. Skills are listed by ${namesOf(clients, 'listsSkills')}; the others read them as resources. [Views](mcp-from-routes/views.md) are for hosts with a screen; of these, ${namesOf(clients, 'showsViews')} says that it shows them.
+The newest revision is 2026-07-28; the others speak 2025-11-25. All of them list all tools. Skills are listed by ${namesOf(clients, 'listsSkills')}; the others read them as resources. ${namesOf(clients, 'showsViews')} says that it shows [views](mcp-from-routes/views.md).
 
-Every client signs in with nothing but the URL, at a server with [the broker](oauth-discovery-shim/broker.md). A server without the internet turns metadata documents off; then all of them register.
+At a server with [the broker](oauth-discovery-shim/broker.md), every client signs in with the URL alone. If the server turns metadata documents off, all of them register.
 
 ## Clients that the lab plays
 
-These cannot run here. The lab sends what they send, by the metadata documents and callbacks that their makers publish, and serves the documents in place of their sites. Each signs in, calls the server, and refreshes its token before and after a restart of the server; a refresh after revocation is refused.
+These cannot run here. The lab sends what they send, by the metadata documents and callbacks that their makers publish. Each signs in, calls the server, and refreshes its token before and after a restart of the server; a refresh after revocation is refused.
 
 | client | known by | callback |
 |---|---|---|
@@ -36,13 +36,11 @@ ${playedClients.map((client) => row([client.name, knownBy(client), `\`${client.c
 
 ## For more than an hour
 
-At a server with the broker, in front of providers that behave as these document it: the client runs and calls all the time, refreshes its token three times, and the server restarts. The clock is the server's. Nobody signs in again.
+The client calls all the time, refreshes its token three times, and the server restarts; nobody signs in again. The server has the broker, in front of fakes of these providers.
 
 | client | ${PROVIDER_KINDS.map((kind) => `${kind[0]!.toUpperCase()}${kind.slice(1)}`).join(' | ')} |
 |---|${PROVIDER_KINDS.map(() => '---|').join('')}
 ${clients.filter(({ staysForHours }) => staysForHours).map(({ name }) => row([name, ...PROVIDER_KINDS.map(() => 'works')])).join('\n')}
-
-The tests do the same with both SDKs.
 
 ## How to configure them
 
@@ -52,42 +50,67 @@ ${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).
 
 ## What the model reads
 
-\`ID\` and \`TIME\` stand for values that differ, \`STACK\` for a stack trace, and \`⏎\` for the end of a line. \`<is_error>\` is a result that the client marks as an error, \`<throws …>\` an exception in the application, \`<ended>\` an agent that stops with an exception, and \`<nothing>\` one that waits for a person.
-${shown.map((scene) => section(clients, scene)).join('')}
+\`ID\` and \`TIME\` stand for values that differ, \`STACK\` for a stack trace, and \`⏎\` for the end of a line. \`<is_error>\` is a result that the client marks as an error, \`<throws …>\` an exception in the application, \`<ended>\` an agent that stops with an exception, and \`<nothing>\` one that waits for a person. Other errors of routes and results that are too large look like a bad argument. A restart of the server changes nothing.
+${shown.filter(({ canAsk }) => canAsk !== true).map((scene) => section(clients, scene)).join('')}
+### Questions to a person
+
+\`drop_record\` asks the person at ${namesOf(clients, 'canAsk')}, whose models read the same.
+
+| what happens | the person reads | the model reads |
+|---|---|---|
+${shown.filter(({ canAsk }) => canAsk === true).map((scene) => questionRow(clients, scene)).join('\n')}
+
 ### Skill: a page of it, read as a resource
 
 \`${SKILL.uri}\`. The server says ${quote([SKILL.text])}.
 
-${table(clients.filter(({ reads }) => reads), quote([SKILL.text]), skillReadBy)}
+${table(clients.filter(({ reads }) => reads), [SKILL.text], skillReadBy)}
 `
 }
 
 function section (clients: readonly Client[], scene: Scene): string {
-  const says = 'status' in scene.says ? `HTTP ${scene.says.status}` : quote(scene.says.content)
+  const says = 'status' in scene.says ? [] : scene.says.content
   const present = clients.filter(({ canAsk = false }) => scene.canAsk === undefined || scene.canAsk === canAsk)
   return `
 ### ${scene.title[0]?.toUpperCase()}${scene.title.slice(1)}: ${scene.about}
 
-\`${scene.tool}\`. ${scene.asks && scene.canAsk !== false ? `The person reads ${quote([scene.asks.reads])}. ` : ''}The server says ${says}.
+\`${scene.tool}\`. ${scene.asks && scene.canAsk !== false ? `The person reads ${quote([scene.asks.reads])}. ` : ''}The server says ${'status' in scene.says ? `HTTP ${scene.says.status}` : quote(says)}.
 
 ${table(present, says, (client) => readBy(client, scene) ?? [])}
 `
 }
 
-/** @param says - what the server says, as the page quotes it */
-function table (clients: readonly Client[], says: string, told: (client: Client) => Told): string {
-  const groups = new Map<string, string[]>()
-  for (const client of clients) {
-    const quoted = quote(told(client))
-    const reads = quoted === says ? 'the same' : quoted
-    groups.set(reads, [...groups.get(reads) ?? [], client.name])
-  }
-  return `| client | the model reads |
-|---|---|
-${[...groups].map(([reads, names]) => row([names.join('; '), reads])).join('\n')}`
+/** A question to a person, and what the models of all clients that can ask read of the answer. */
+function questionRow (clients: readonly Client[], scene: Scene): string {
+  const reads = new Set(clients.filter(({ canAsk }) => canAsk).map((client) => quote(readBy(client, scene) ?? [])))
+  if (reads.size !== 1) throw new Error(`${scene.title}: not all clients read the same`)
+  return row([scene.about!, quote([scene.asks!.reads]), ...reads])
 }
 
-function namesOf (clients: readonly Client[], property: 'listsSkills' | 'showsViews'): string {
+function table (clients: readonly Client[], says: Told, told: (client: Client) => Told): string {
+  const groups = new Map<string, string[]>()
+  for (const client of clients) {
+    const reads = comparedWith(says, told(client))
+    groups.set(reads, [...groups.get(reads) ?? [], client.name])
+  }
+  const same = groups.get(SAME)
+  groups.delete(SAME)
+  return `| client | the model reads |
+|---|---|
+${[...[...groups].map(([reads, names]) => row([names.join('; '), reads])), ...same === undefined ? [] : [row([groups.size === 0 ? 'all' : same.length === 1 ? same[0]! : 'all others', SAME])]].join('\n')}`
+}
+
+const SAME = 'the same'
+
+/** What a model reads, in short where that is what the server says, whole or behind words of the client. */
+function comparedWith (says: Told, told: Told): string {
+  const [said, whole] = [oneLine(says), oneLine(told)]
+  if (whole === said) return SAME
+  const before = whole.slice(0, -said.length)
+  return said !== '' && whole.endsWith(said) && !before.startsWith('<') ? `\`${before.trim()}\`, then the same` : quote(told)
+}
+
+function namesOf (clients: readonly Client[], property: 'listsSkills' | 'showsViews' | 'canAsk'): string {
   return clients.filter((client) => client[property]).map(({ name }) => name).join(' and ')
 }
 
@@ -95,8 +118,12 @@ function readsResources ({ reads }: Client): string {
   return reads === undefined ? 'the application' : `the model, by \`${reads(SKILL.uri).name}\``
 }
 
+function oneLine (told: Told): string {
+  return told.join(' ⏎ ').replaceAll('\n', ' ⏎ ')
+}
+
 function quote (told: Told): string {
-  const whole = told.join(' ⏎ ').replaceAll('\n', ' ⏎ ')
+  const whole = oneLine(told)
   if (whole === '') return 'nothing'
   return `\`${whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole}\``
 }

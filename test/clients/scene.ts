@@ -15,7 +15,7 @@ export interface Answer {
 export interface Scene {
   /** Names it in the page and in what clients do otherwise. */
   readonly title: string
-  /** What the server must do, for readers of the page; left out for a call that only prepares the next one. */
+  /** What the server must do, for readers of the page; left out for a call that only prepares the next one, or whose result looks like another on the page. */
   readonly about?: string
   /** What happens before the call. */
   readonly before?: () => Promise<void>

@@ -51,7 +51,7 @@ export const diskFull: Drill = {
   may: { statuses: [503], share: 0.3, pause: 15, recovers: 5 },
   holds: [READINESS, READS],
   logs: ['"needed":"database"'],
-  note: 'Where the write-ahead log is on the same disk, PostgreSQL may stop altogether. Make room and start it again; callers then see what they see when [it is stopped](#postgres-stopped).',
+  note: 'If the write-ahead log is on the same disk, PostgreSQL may [stop](#postgres-stopped). Make room and start it again.',
   without: () => withoutServers || withoutDisk(),
   async run (t) {
     const disk = mountDisk(t)

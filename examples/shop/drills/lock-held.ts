@@ -20,7 +20,7 @@ const DONE = 'The migration is through within 5 s after the lock is gone'
 export const lockHeld: Drill = {
   name: 'lock-held',
   title: 'A lock is held during a migration',
-  done: 'A session reads all tables in a transaction that stays open for 8 s, as `pg_dump` does, while a migration adds a column to the table that all calls write to.',
+  done: 'A session reads all tables in a transaction that stays open for 8 s, as `pg_dump` does, while a migration adds a column.',
   may: { statuses: [], pause: 2, recovers: 3 },
   holds: [NAMED, SLOWEST, DONE],
   without: () => withoutServers,

@@ -37,11 +37,11 @@ export function measuredIn (text: string): Measured {
 export function page (drills: readonly Drill[], measured: Measured): string {
   return `# Drills
 
-What happens to callers when the world under the shop fails, tried on purpose. \`npm run drills\` runs each drill, fails if one misses what this page says of it, and \`-- --write\` writes the page.
+What callers see when something that the shop needs fails. \`npm run drills\` runs each drill, fails if one misses what this page says of it, and \`-- --write\` writes the page.
 
-It needs PostgreSQL in \`/usr/lib/postgresql\`, Redis and nginx, and root or the user \`postgres\`. Everything runs on loopback, on ports and in folders of its own, and is removed afterwards. \`-- --only 3\` or \`-- --only postgres-frozen\` runs one drill. \`-- --previous REF\` names the other version for the drill that needs one; the default is the last release.
+It needs PostgreSQL in \`/usr/lib/postgresql\`, Redis and nginx, and root or the user \`postgres\`. Everything runs on loopback and is removed afterwards. \`-- --only postgres-frozen\` runs one drill. \`-- --previous REF\` names the other version for the drill that needs one; the default is the last release.
 
-Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). All the time, two agents create records by a tool, and eight programs by REST, half of them with an API key and half with a token. A call counts as failed if it is not answered with success.
+Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). Two agents create records by a tool, and eight programs by REST, half with an API key and half with a token.
 
 ## Measured
 

@@ -16,7 +16,7 @@ export const postgresFrozen: Drill = {
   may: { statuses: [503], share: 0.15, pause: 20, recovers: 8 },
   holds: [READINESS],
   logs: ['"needed":"database"'],
-  note: 'Most calls wait, and are answered when it is over. Only those fail that need another connection, which takes 5 s at most, or that wait for one for 10 s. A statement is given up after 25 s.',
+  note: 'Most calls wait, and are answered when it is over. Calls that need another connection fail after 5 to 10 s.',
   without: () => withoutServers,
   async run (t) {
     const { url } = await startPostgres(t)

@@ -20,10 +20,9 @@ const STEPS: ReadonlyArray<readonly [lists: readonly Id[], own: Id]> = [[['old',
 export const secretsRotated: Drill = {
   name: 'secrets-rotated',
   title: 'Every secret is replaced',
-  done: 'The secrets that the server signs with or compares are replaced in the three steps of [settings.md](settings.md#replace-a-secret): the peppers, the secrets of payment keys, of the broker and of assertions, and the token of Prometheus. In the second step, the role of the database and the password of Redis are replaced too. Replicas restart one after the other, so that they are half a step apart.',
+  done: 'All secrets are replaced in the three steps of [settings.md](settings.md#replace-a-secret), in the second step also the role of the database and the password of Redis. Replicas restart one after the other, half a step apart.',
   may: { statuses: [], pause: 2, recovers: 5 },
   holds: [SCRAPES, PAYS],
-  note: 'That a replica takes what the other one signed, such as questions, tasks and refresh tokens, is tested in `secret-rotation.test.ts`.',
   without: () => withoutServers || withoutRedis,
   async run (t) {
     const provider = await startPayStandIn({ accounts: { [PAY_KEY]: {} }, log: () => {} })

@@ -129,6 +129,7 @@ for (const { title, from, to } of [
     change(from, to)
     const drifted = await run('check')
     t.equal(drifted.code, 1, drifted.said)
+    if (title === 'a field of the result is dropped') return t.match(drifted.said, /major {2}get_tag output\.updated_at: property → removed[^]*major {2}list_tags input\.sort: [^]*patch {2}update_tag declaredOutput\.updated_at/)
     isShown(t, drifted.said)
     if (title !== 'a tool is added') return
     t.equal((await run('write')).code, 0)
@@ -149,9 +150,7 @@ t.test('rehearsal: the changeset of somebody else', async (t) => {
   merge()
   change(...renamed)
   await run('write')
-  const { code, said } = await run('check', ['--own-changeset'])
-  t.equal(code, 1)
-  isShown(t, said)
+  t.match(await run('check', ['--own-changeset']), { code: 1, said: 'rises from 0.0.0 to 1.0.0, major, through other branches only' })
 })
 
 t.test('rehearsal: a finding that is accepted, as the page does it', async (t) => {
@@ -188,9 +187,10 @@ t.test('rehearsal: the report for programs', async (t) => {
   const { run, change } = rehearsal(t)
   change(...renamed)
   await run('write')
-  const { code, said } = await run('check', ['--json'])
-  t.equal(code, 1)
-  isShown(t, said)
+  const { said } = await run('check', ['--json'])
+  const finding = { path: '', why: /\w/, certain: true }
+  const version = { checked: true, ok: false, package: 'shop', by: 'changesets', given: 'none', asked: 'major', findings: [{ ...finding, tool: 'update_tag', bump: 'major' }, { ...finding, tool: 'change_tag', bump: 'minor' }] }
+  t.match(JSON.parse(said), { ok: false, file: 'contract/tools.json', tools: 23, drift: { ok: true, findings: [] }, version })
 })
 
 t.test('the page shows no other report', async (t) => {

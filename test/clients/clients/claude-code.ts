@@ -12,7 +12,7 @@ export const claudeCode: Client = {
   isLarge: true,
   staysForHours: true,
   configure: '`claude mcp add --transport http shop http://localhost:8080/mcp --header "X-API-Key: shop_…"`',
-  note: 'Of a result with a structure the model reads that alone, so of a record without headers such as `location`. Tools are deferred: the model knows their names, and loads those that it wants. It asks its person what a server wants to know; with `-p`, as here, nobody is there, and it closes every question. To sign in: `claude mcp add --transport http shop http://localhost:8080/mcp`, then `claude mcp login shop`.',
+  note: 'The model reads only the structure of a result, so of a record no headers such as `location`. Tools are deferred: the model knows their names, and loads those that it wants. With `-p`, as here, nobody can answer a question, and it closes every one. To sign in: `claude mcp add --transport http shop http://localhost:8080/mcp`, then `claude mcp login shop`.',
   document: { own: 'https://claude.ai/oauth/claude-code-client-metadata' },
   isNewest: true,
   closesQuestions: true,

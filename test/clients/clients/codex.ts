@@ -9,7 +9,7 @@ export const codex: Client = {
   isLarge: true,
   staysForHours: true,
   configure: '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in `~/.codex/config.toml`',
-  note: 'Of a result with a structure the model reads that alone, so of a record without headers such as `location`. Without `default_tools_approval_mode = "approve"` and with nobody to ask, it refuses tools that delete or replace. At a server that reads no metadata documents it adds an id of the URL to the path of its callback: `oauth-discovery-shim doctor` prints the callback to register.',
+  note: 'The model reads only the structure of a result, so of a record no headers such as `location`. Without `default_tools_approval_mode = "approve"` and with nobody to ask, it refuses tools that delete or replace. At a server without metadata documents its callback ends with an id of the URL: `oauth-discovery-shim doctor` prints it.',
   document: { own: 'https://chatgpt.com/oauth/codex/client.json' },
   isNewest: false,
   asksForProgress: true,

@@ -49,7 +49,6 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
       },
       {
         title: 'rejected value',
-        about: 'a value that no schema can reject',
         tool: 'create_product',
         arguments: { shop_id: here, name: kettle, tag_ids: [here] },
         says: error('422 Unprocessable Entity: tag_ids/0 names something that is not in this shop (SHOP_INVALID)\n{"field":"tag_ids/0"}')
@@ -59,7 +58,6 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
       },
       {
         title: 'another shop',
-        about: 'a key of another shop',
         tool: 'list_tags',
         arguments: { shop_id: elsewhere },
         says: error('403 Forbidden: The API key has no access to this path (DUAL_AUTH_SHOP_FORBIDDEN)')
@@ -84,7 +82,6 @@ export async function readOnly ({ shop }: Stage): Promise<Visit> {
       },
       {
         title: 'allowed after that',
-        about: 'the same key, where its scope suffices',
         tool: 'list_tags',
         arguments: { shop_id: here, filter: { slug: ['bestseller'] } },
         says: data('[{"id":"ID","shop_id":"ID","name":"Bestseller","slug":"bestseller","created_at":"TIME","updated_at":"TIME"}]', 'content-range: tags 0-25/1')
