@@ -8,7 +8,7 @@ import type { Adopter } from './apps.ts'
 export function page (adopters: readonly Adopter[], outcomes: ReadonlyMap<string, Outcome>): string {
   return `# What adopters have
 
-Applications of the kinds that teams have, each with tests of its own. \`npm run adopters\` installs them in a temporary folder, runs their tests, adds the packed packages as their READMEs say, runs the tests again, signs a person in as before, makes a key of that person, and calls the tools with both official SDKs. It writes this page. [CONTRIBUTING](../CONTRIBUTING.md) has its options.
+Applications of the kinds that teams have. \`npm run adopters\` runs their own tests, adds the packed packages as their READMEs say, runs the tests again, signs a person in, makes a key, and calls the tools with both official SDKs. It writes this page ([options](../CONTRIBUTING.md)).
 
 | application | made of | its sign-in | Fastify | what the team changes |
 |---|---|---|---|---|
@@ -18,10 +18,9 @@ ${adopters.map((adopter) => row([linkOf(adopter), adopter.kind, adopter.signIn, 
 |---|${STEPS.map(() => '---|').join('')}
 ${adopters.map(({ name }) => row([name, ...STEPS.map((step, index) => cell(outcomes.get(name), index, step))])).join('\n')}
 
-- **Its tests after**: with the packages in place, and otherwise unchanged.
-- **Types**: the application's own compiler accepts the packages' types, where it has one.
-- **Sign-in**: people sign in as before and see their own notes, nobody else sees any, and they make keys for themselves only.
-- **Bad key**: it gets 401 from the API and from \`/mcp\`, and so does nobody at \`/mcp\`.
+- **Types**: the application's own compiler accepts the packages' types.
+- **Sign-in**: people sign in as before, see their own notes only, and make keys for themselves only.
+- **Bad key**: it gets 401 from the API and from \`/mcp\`.
 - **SDK 1.x, SDK 2.x**: the tools are listed, a note is written and read back as the person whose key it is, and an empty one is refused.
 `
 }
