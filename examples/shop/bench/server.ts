@@ -3,11 +3,11 @@
 import { randomBytes } from 'node:crypto'
 import { buildApp } from '../src/app.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
-import { openEmbedded, openPostgres } from '../src/database/index.ts'
+import { openDatabase, openEmbedded } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 
 const [target = '', base = '', issuer = '', token = '', settings = '{}'] = process.argv.slice(2)
-const database = target.startsWith('postgres') ? openPostgres(target) : await openEmbedded(target)
+const database = target.startsWith('postgres') ? await openDatabase({ DATABASE_URL: target, DATA_DIR: '', ...JSON.parse(settings) }) : await openEmbedded(target)
 await migrate(database)
 const [{ id: shopId }] = await database.knex('shops').insert({ slug: `bench-${randomBytes(4).toString('hex')}`, name: 'Bench', currency: 'EUR' }).returning('id')
 const products = Array.from({ length: 300 }, (_, n) => ({

@@ -11,7 +11,7 @@ import { machineToken } from '../src/demo/keys.ts'
 const BASE = 'http://localhost'
 
 /** Settings of a server that refuses no call for being one too many. */
-const UNLIMITED = { RATE_LIMIT_MAX: 1_000_000_000, MAX_CONCURRENT_CALLS: 1000, MAX_EVENT_LOOP_DELAY: 0 }
+export const UNLIMITED = { RATE_LIMIT_MAX: 1_000_000_000, MAX_CONCURRENT_CALLS: 1000, MAX_EVENT_LOOP_DELAY: 0 }
 
 /** A shop in a process of its own, and the identity provider that it believes, in this one. */
 export interface Shop {

@@ -8,6 +8,7 @@ import { lockHeld } from './lock-held.ts'
 import { paymentProviderHangs } from './payment-provider-hangs.ts'
 import { postgresFrozen } from './postgres-frozen.ts'
 import { postgresStopped } from './postgres-stopped.ts'
+import { readReplica } from './read-replica.ts'
 import { redisGone } from './redis-gone.ts'
 import { replicaKilled } from './replica-killed.ts'
 import { secretsRotated } from './secrets-rotated.ts'
@@ -15,6 +16,6 @@ import { twoVersions } from './two-versions.ts'
 
 /** All drills, in the order of the page. */
 export const drills: readonly Drill[] = [
-  replicaKilled, postgresStopped, postgresFrozen, failover, failoverAsynchronous, connectionLimit, redisGone, identityProviderGone, paymentProviderHangs, diskFull, lockHeld,
+  replicaKilled, postgresStopped, postgresFrozen, failover, failoverAsynchronous, readReplica, connectionLimit, redisGone, identityProviderGone, paymentProviderHangs, diskFull, lockHeld,
   twoVersions, backup, secretsRotated
 ]

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { parse } from 'yaml'
 import { openPostgres } from '../src/database/index.ts'
+import { openReplica } from '../src/database/replica.ts'
 import { openMetrics } from '../src/operations/metrics.ts'
 import { TOOLS_VERSION } from '../src/operations/version.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
@@ -10,7 +11,8 @@ import { finds, promtool, samplesOf, selectorsOf, textOf, withoutPromtool } from
 const METRICS_TOKEN = 'metrics-token-0123456789'
 const TEST_REDIS_URL = process.env['TEST_REDIS_URL']
 
-const database = await openTestDatabase(t)
+const primary = await openTestDatabase(t)
+const database = { ...primary, replica: openReplica(primary, primary.knex) }
 const idp = await openIdentityProvider(t)
 const machine = bearer(await idp.machineToken())
 const shop = await createShop(database, 'measured')
@@ -119,7 +121,7 @@ t.test('the state of a replica is served: whether it is ready, its secrets, its 
   const valuesOf = (samples: typeof first, name: string): Record<string, number> => Object.fromEntries(samples.filter((sample) => sample.name === name).map(({ labels, value }) => [Object.values(labels).join(' '), value]))
   const { app, scrape } = await started({ API_KEY_PEPPERS: `other:${'q'.repeat(32)}` })
   const { redis, ...checks } = valuesOf(samplesOf(await scrape()), 'shop_check_ok')
-  t.strictSame(checks, { database: 1, migrations: 1, shutdown: 1, identity_provider: 1, secrets: 0 }, 'secrets are compared when a server starts')
+  t.strictSame(checks, { database: 1, migrations: 1, shutdown: 1, identity_provider: 1, secrets: 0, read_replica: 1 }, 'secrets are compared when a server starts')
   t.equal(redis, TEST_REDIS_URL === undefined ? undefined : 1)
   await app.storedSecrets.compare().catch(() => {})
   const after = samplesOf(await scrape())
@@ -179,7 +181,7 @@ t.test('every metric of the shop is in the table of the manual, and the other wa
 t.test('what the database has never told is absent, and not 0', async (t) => {
   const { knex } = openPostgres('postgres://127.0.0.1:1/nobody')
   t.teardown(async () => { await knex.destroy() })
-  const { registry } = await openMetrics(knex)
+  const { registry } = await openMetrics({ knex })
   const names = new Set(samplesOf(await registry.metrics()).map(({ name }) => name))
   t.ok(names.has('shop_database_connections'))
   for (const name of ['shop_import_wait_seconds', 'pay_reconcile_slot_age_seconds']) t.notOk(names.has(name), name)

@@ -41,6 +41,7 @@ const wrong: ReadonlyArray<readonly [name: keyof Settings, value: string, mistak
   ['PAY_KEY_SECRETS', `k2:${SECRET}, k1:${SECRET},k1:${OTHER},k2:${OTHER}`, 'PAY_KEY_SECRETS has several secrets with the id k1, k2: give each secret its own id'],
   ['PAY_API_URL', 'http://pay:x', 'PAY_API_URL is not a URL'],
   ['DATABASE_URL', 'postgres://shop:a/b+c=@postgres:5432/shop', `DATABASE_URL is not a URL that the driver can read (Invalid URL). ${DATABASE}`],
+  ['DATABASE_READ_URL', 'postgres://reader@db:5432/shop?application_name=lists', 'DATABASE_READ_URL is the database of DATABASE_URL: set the URL of its standby, or remove it'],
   ['DATABASE_URL', 'postgres://shop@db/shop?sslrootcert=/nowhere.pem', `DATABASE_URL is not a URL that the driver can read (ENOENT: no such file or directory, open '/nowhere.pem'). ${DATABASE}`],
   ['REDIS_URL', 'redis://:a/b@redis:6379', 'REDIS_URL is not a URL. Percent-encode special characters, such as / in a password'],
   ['TRUST_PROXY', 'true', `${PROXY}invalid IP address: true`],
@@ -66,9 +67,10 @@ t.test('an issuer over http on another machine is accepted only where http-issue
   t.match(settingsFromEnvironment({ ...inCluster, ALLOW_INSECURE: 'http-issuer' }, {}, risksIn), { IDP_ISSUER: inCluster.IDP_ISSUER })
 })
 
-t.test('Entra and a client with a secret need what belongs to them', (t) => {
+t.test('Entra, a client with a secret and a standby need what belongs to them', (t) => {
   for (const [settings, mistake] of [
     [{ IDP_PROVIDER: 'entra' }, 'IDP_AUDIENCE is required with IDP_PROVIDER=entra: the application (client) id of the API'],
+    [{ DATABASE_URL: '', DATABASE_READ_URL: 'postgres://db/shop' }, 'DATABASE_READ_URL needs DATABASE_URL: the embedded database has no standby'],
     [{ IDP_MCP_CLIENT_ID: 'mcp', IDP_MCP_CLIENT_SECRET: 'x' }, 'IDP_MCP_CLIENT_SECRET needs OAUTH_BROKER: without it, each client would need the secret']
   ] as const) t.throws(() => settingsFromEnvironment({ ...good, ...settings }), { message: `These settings cannot be used:\n  ${mistake}` })
   t.match(settingsFromEnvironment({ ...good, IDP_PROVIDER: 'entra', IDP_AUDIENCE: 'x', IDP_SCOPES: 'openid, api://x/access' }), { IDP_SCOPES: ['openid', 'api://x/access'] })

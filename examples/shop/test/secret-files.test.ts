@@ -20,6 +20,7 @@ const values: Readonly<Record<typeof SECRET_SETTINGS[number], readonly [value: s
   IDP_MCP_CLIENT_SECRET: [SECRET, SECRET, { OAUTH_BROKER: 'true', IDP_MCP_CLIENT_ID: 'mcp', OAUTH_BROKER_SECRETS: LIST }],
   IDP_INTROSPECTION_CLIENT_SECRET: [SECRET, SECRET, { IDP_INTROSPECTION_CLIENT_ID: 'shop', IDP_PROVIDER: 'keycloak' }],
   DATABASE_URL: ['postgres://shop:x@db/shop', 'postgres://shop:x@db/shop'],
+  DATABASE_READ_URL: ['postgres://shop:x@standby/shop', 'postgres://shop:x@standby/shop', { DATABASE_URL: 'postgres://shop@db/shop' }],
   PGPASSWORD: ['p/w+d=@:?#%&x', 'p/w+d=@:?#%&x'],
   REDIS_URL: ['redis://:x@redis:6379', 'redis://:x@redis:6379']
 }

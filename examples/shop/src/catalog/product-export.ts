@@ -43,7 +43,7 @@ export function productExport (knex: Knex) {
         await enterAgain(knex, shop.caller, shop.id)
         matching.where('id', '>', last)
       }
-      const page = await rows.first(matching, PAGE)
+      const page = await rows.first(shop, matching, PAGE)
       if (page.length === 0) return
       yield page
       last = page.at(-1)!.id

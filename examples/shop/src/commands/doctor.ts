@@ -6,6 +6,7 @@ import { acceptedTokens } from '../auth.ts'
 import type { Database } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
+import type { Replica } from '../database/replica.ts'
 import { knowsCase, unsuitable } from '../database/session.ts'
 import { hasSearchIndex, SEARCH_SQL } from '../migrations/search-index.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
@@ -50,7 +51,7 @@ async function examineAll ({ environment, open }: Call): Promise<readonly Findin
   }
 }
 
-async function examineDatabase ({ engine, knex }: Database): Promise<readonly Finding[]> {
+async function examineDatabase ({ engine, knex, replica }: Database): Promise<readonly Finding[]> {
   const answer = await attempt('database', async () => (await knex.raw("select current_setting('server_version') as version, current_setting('server_version_num')::int as number")).rows[0])
   if ('level' in answer) return [answer]
   const { version, number } = answer.result
@@ -63,6 +64,7 @@ async function examineDatabase ({ engine, knex }: Database): Promise<readonly Fi
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
     ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
     'level' in pending ? pending : isCurrent ? ok('migrations', 'up to date') : fail('migrations', `pending: ${pending.result.join(', ')}. Run npm run migrate`),
+    ...replica === undefined ? [] : [await examineReplica(replica)],
     ...!isSearched || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are available, run as a user who may create them: ${SEARCH_SQL}`)],
     ...!isSearched || await knowsCase(knex) ? [] : [warn('search', 'q reads every product of a shop: LC_CTYPE of the database is C, and its index knows the case of a to z only. Create the database with another, such as C.UTF-8')]
   ]
@@ -80,6 +82,14 @@ async function examineEncryption (knex: Database['knex']): Promise<readonly Find
 }
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
+
+/** The server works without it, too. */
+async function examineReplica (replica: Replica): Promise<Finding> {
+  const found = await attempt('read replica', async () => await replica.standing())
+  if ('level' in found) return warn('read replica', `DATABASE_READ_URL: ${found.found}. Lists are read at the primary`)
+  const { follows, lag } = found.result
+  return follows ? ok('read replica', `follows, ${lag.toFixed(1)} s behind`) : warn('read replica', 'DATABASE_READ_URL leads to a server that follows no primary: set the URL of a standby of DATABASE_URL')
+}
 
 /** Nothing if no pooler in transaction mode is found. */
 async function examinePooler (knex: Database['knex']): Promise<readonly Finding[]> {

@@ -11,6 +11,7 @@ import { lockDirectory } from './directory-lock.ts'
 import { templateOptions } from './template.ts'
 import type { StatementOptions } from './named-statement.ts'
 import { PatientPostgresClient } from './patient-client.ts'
+import { openReplica, type Replica } from './replica.ts'
 import { settleSession } from './session.ts'
 import { type Connection, silenceLimit } from './silence.ts'
 import { guardedPostgresClient } from './transaction-guard.ts'
@@ -19,6 +20,8 @@ import { guardedPostgresClient } from './transaction-guard.ts'
 export interface Database {
   readonly engine: 'postgres' | 'embedded'
   readonly knex: Knex
+  /** Where lists and exports are read, if they are not read here. */
+  readonly replica?: Replica
   /** For problems with connections and migrations. */
   readonly log: DatabaseLog
   /** Sets where {@link Database.log} writes. Default: nowhere. */
@@ -42,12 +45,14 @@ const EMBEDDED = { startParams: [...PGlite.defaultStartParams, '-c', 'shared_buf
 /** Time limit for a query to get a connection, in milliseconds. */
 const ACQUIRE_TIMEOUT = 10_000
 
-/** Time limits for a statement on a server, and for connecting, in milliseconds. */
-const STATEMENT_TIMEOUT = 20_000
-const CONNECT_TIMEOUT = 5_000
+/** Time limits for a statement on a server, for connecting, and for a connection of the pool, in milliseconds. */
+const LIMITS = { statement: 20_000, connect: 5_000, acquire: ACQUIRE_TIMEOUT }
 
-/** How long a statement may be without an answer, in milliseconds: a moment longer than the server lets it run. */
-const SILENCE = STATEMENT_TIMEOUT + 5_000
+/** How much longer than the server lets it run a statement may be without an answer, in milliseconds. */
+const SILENCE = 5000
+
+/** The same at a replica: then the primary serves. */
+const OF_REPLICA = { limits: { statement: 3000, connect: 1000, acquire: 1000 }, silence: 4000 }
 
 /** How long an idle connection is silent before TCP probes it, in milliseconds; Linux gives up ten seconds later. */
 const KEEP_ALIVE = 10_000
@@ -56,15 +61,24 @@ const KEEP_ALIVE = 10_000
 const APPLICATION = 'shop'
 
 /**
- * Opens the database of the settings: the server at `DATABASE_URL`, or the embedded one.
+ * Opens the database of the settings: the server at `DATABASE_URL`, with its replica at `DATABASE_READ_URL`, or the embedded one.
  *
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openDatabase ({ DATABASE_URL: url, PGPASSWORD: password, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements = true }: DatabaseSettings): Promise<Database> {
-  return url === undefined ? await openEmbedded(join(dataDir, 'database')) : openPostgres(withPassword(url, password), { namedStatements })
+export async function openDatabase ({ DATABASE_URL: url, DATABASE_READ_URL: readUrl, PGPASSWORD: password, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements = true }: DatabaseSettings): Promise<Database> {
+  if (url === undefined) return await openEmbedded(join(dataDir, 'database'))
+  const database = openPostgres(withPassword(url, password), { namedStatements })
+  return readUrl === undefined ? database : withReplica(database, openPostgres(withPassword(readUrl, password), { namedStatements, ...OF_REPLICA }))
 }
 
-type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Settings, 'PGPASSWORD' | 'DATABASE_NAMED_STATEMENTS'>>
+type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Settings, 'DATABASE_READ_URL' | 'PGPASSWORD' | 'DATABASE_NAMED_STATEMENTS'>>
+
+/** The database, whose lists and exports are read at another server where that is possible. */
+function withReplica (database: Database, standby: Database): Database {
+  const replica = openReplica(standby, database.knex)
+  database.knex.userParams['replica'] = replica
+  return { ...database, replica, close: async () => { await Promise.all([database.close(), replica.close()]) } }
+}
 
 /** The URL with a password, if it has none: the driver ignores one beside a URL. */
 function withPassword (url: string, password: string | undefined): string {
@@ -74,13 +88,19 @@ function withPassword (url: string, password: string | undefined): string {
   return `${url}${url.includes('?') ? '&' : '?'}password=${encodeURIComponent(password)}`
 }
 
+interface PostgresOptions extends StatementOptions {
+  readonly silence?: number
+  readonly limits?: typeof LIMITS
+}
+
 /**
  * Opens the PostgreSQL server at `url`, in a pool; connects at the first query.
  *
  * @param url - `postgres://user:password@host:port/database`
  * @param silence - how long a statement may be without an answer, in milliseconds
+ * @param limits - for statements, connecting, and waiting for a connection of the pool, in milliseconds
  */
-export function openPostgres (url: string, { namedStatements = true, silence = SILENCE }: StatementOptions & { readonly silence?: number } = {}): Database {
+export function openPostgres (url: string, { namedStatements = true, limits = LIMITS, silence = limits.statement + SILENCE }: PostgresOptions = {}): Database {
   const { log, logTo } = relay()
   const limitSilence = silenceLimit(silence, log)
   const db = knex({
@@ -88,8 +108,8 @@ export function openPostgres (url: string, { namedStatements = true, silence = S
     log,
     connection: {
       connectionString: url,
-      statement_timeout: STATEMENT_TIMEOUT,
-      connectionTimeoutMillis: CONNECT_TIMEOUT,
+      statement_timeout: limits.statement,
+      connectionTimeoutMillis: limits.connect,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE,
       // The types of knex do not know these of the driver.
@@ -104,7 +124,7 @@ export function openPostgres (url: string, { namedStatements = true, silence = S
         settleSession(connection, done)
       }
     },
-    acquireConnectionTimeout: ACQUIRE_TIMEOUT,
+    acquireConnectionTimeout: limits.acquire,
     // Error messages, which are logged, contain the statement, but not its values.
     compileSqlOnError: false
   })

@@ -41,6 +41,8 @@ export interface Page<Row> {
   readonly count: number
   /** The cursor of the next page, if there is one and the cursor is not too long. */
   readonly next?: string
+  /** Of all records when the page was read, if it was needed. */
+  readonly state?: string
 }
 
 /** The filters and sort orders of a list. */

@@ -18,6 +18,8 @@ export interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly sized?: boolean
   /** Counts the rows, which are all of this shop. Default: the rows are read. */
   readonly counted?: { readonly by: Counts, readonly shopId: string }
+  /** Whether the page has the state of the rows, which are counted. Default: false. */
+  readonly isStated?: boolean
   /** Runs the statements of pages without a filter by their names, see {@link namedPages}. Only with `counted`. Default: they have none. */
   readonly named?: NamedPages
   /**
@@ -59,7 +61,7 @@ export function isReadApart ({ byIds }: Source, query: ListQuery): boolean {
  * @returns the statement that reads a page, or finds the rows of one that is read apart
  */
 export function pageStatement (knex: Knex, all: Knex.QueryBuilder, source: Source, query: ListQuery, place: Place | undefined, fields: Fields): Knex.QueryBuilder {
-  const { filters, nullable, sized = false, counted } = source
+  const { filters, nullable, sized = false, counted, isStated } = source
   const { skip, limit } = query
   const narrowing = narrowingOf(query)
   const order = orderFromSort(query.sort, nullable)
@@ -75,7 +77,7 @@ export function pageStatement (knex: Knex, all: Knex.QueryBuilder, source: Sourc
   const few = isFew ? knex.withMaterialized('matching', matching.clone().select(columns)) : knex.queryBuilder()
   const found: Knex.QueryBuilder = isFew ? knex.from('matching') : matching
   const counting = (counted && countWithoutReading(knex, filters, narrowing, counted.shopId)) ?? found.clone().count({ matching_count: '*' })
-  const total = counted?.by.query(counted.shopId, narrowing, counting) ?? counting
+  const total = counted?.by.query(counted.shopId, narrowing, counting, isStated) ?? counting
 
   // One more than the page has: it says that there is a next page.
   const ids = place === undefined

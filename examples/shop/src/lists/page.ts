@@ -42,7 +42,8 @@ export async function pageOf<Row> (knex: Knex, all: Knex.QueryBuilder, source: S
     rows: shown.map(({ found_id: _, found_value: __, found_count: ___, matching_count: ____, matching_state: _____, matching_of: ______, xmin: _______, ...row }) => row as Row),
     start,
     count,
-    ...next !== undefined && { next }
+    ...next !== undefined && { next },
+    ...source.isStated && { state: state! }
   }
 }
 
@@ -51,7 +52,7 @@ function isFound ({ found_id: id }: Found): boolean {
 }
 
 /** What several statements read is then as one moment had it. */
-const SNAPSHOT = { isolationLevel: 'repeatable read', readOnly: true } as const
+export const SNAPSHOT = { isolationLevel: 'repeatable read', readOnly: true } as const
 
 /** The rows of places, as many as fit into a page; undefined if one is another by now. */
 async function withRows (places: readonly Found[], limit: number, byIds: (ids: readonly string[]) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>): Promise<readonly Found[] | undefined> {

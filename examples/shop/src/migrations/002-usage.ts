@@ -7,10 +7,12 @@ import type { Migration } from './migration.ts'
  * MAX_RECORD. The lines of `shop_usage` add up to the records and bytes of a shop, and to the length of each list.
  *
  * Triggers do the counting, as records are also changed by foreign keys. A statement adds a line and never changes one,
- * so that writers of one shop do not wait for each other; once a shop has many lines, a writer replaces them by their sum.
+ * so that writers of one shop do not wait for each other; once a shop has many lines, a writer replaces those of each table by their sum.
  *
  * Every statement that changes records leaves a line, also if their size stays the same: the ids of a table's lines are the
- * state that its records are in, and a count is true as long as they are.
+ * state that its records are in, and a count is true as long as they are. The ids are random, so that no other database has
+ * the same lines after other changes: neither a copy that went on by itself, nor a standby that followed a primary which was
+ * given up.
  *
  * Writers of a shop that is close to its quota take turns, and so see what the others have committed. A shop is close when
  * those who took no turn, as they came before that, could still bring it beyond its quota with what they have not committed.
@@ -48,7 +50,7 @@ async function up (knex: Knex): Promise<void> {
 
     create table shop_usage (
       shop_id uuid not null,
-      id bigint generated always as identity,
+      id uuid not null default gen_random_uuid(),
       -- The table of the records.
       kind text,
       records bigint not null,
@@ -67,7 +69,8 @@ async function up (knex: Knex): Promise<void> {
       ${SUM_USAGE};
       if lines > ${MAX_LINES} then
         with summed as (
-          delete from shop_usage where ctid = any (array(select ctid from shop_usage where shop_id = shop for update skip locked))
+          delete from shop_usage where ctid = any (array(select ctid from shop_usage where shop_id = shop and kind in (
+            select kind from shop_usage where shop_id = shop group by kind having count(*) > 1) for update skip locked))
           returning kind, records, bytes
         )
         insert into shop_usage (shop_id, kind, records, bytes)

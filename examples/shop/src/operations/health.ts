@@ -69,7 +69,7 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
       operationId: 'readiness',
       summary: 'Should calls be sent here?',
       description: 'Checks the database, its settings, disk space and migrations, and whether the server is about to stop. ' +
-        'Also reports whether the keys of the identity provider were read, whether Redis responds, if one is configured, and whether the settings have the secrets of all stored keys; none of these makes the server unready.',
+        'Also reports whether the keys of the identity provider were read, whether Redis and the read replica respond, if they are configured, and whether the settings have the secrets of all stored keys; none of these makes the server unready.',
       tags: ['operations'],
       response: { 200: Readiness, 503: Readiness }
     }

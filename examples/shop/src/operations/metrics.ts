@@ -8,6 +8,8 @@ import type { ToolCallEvent } from 'mcp-from-routes'
 import { isProviderError, providerError, type PayProvider, type ProviderFault } from 'pay-reconcile'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { quotaExceeded } from '../database/errors.ts'
+import type { Database } from '../database/index.ts'
+import { OUTCOMES, type Replica } from '../database/replica.ts'
 import { SHOP_METRICS_TOKEN } from '../errors.ts'
 import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
@@ -82,7 +84,7 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
  * other input of a caller. A counter is there with 0 for every label that it may have: Prometheus sees no increase where a
  * series begins with 1.
  */
-export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> {
+export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'replica'>, redis?: Redis): Promise<Metrics> {
   // Loaded here, so that a server without metrics does not load the library.
   const { default: prom } = await import('prom-client')
   const registry = new prom.Registry()
@@ -147,6 +149,7 @@ export async function openMetrics (knex: Knex, redis?: Redis): Promise<Metrics> 
       async collect () { this.set(await redisAnswers(redis) ? 1 : 0) }
     }))
   }
+  if (replica !== undefined) measureReplica(prom, registry, replica)
   const metrics = {
     registry,
     requests: new prom.Counter({
@@ -266,6 +269,31 @@ export async function measureState (app: FastifyInstance, { registry }: Metrics,
     const list = [settings[setting] ?? []].flat().join(',')
     if (list !== '') secrets.set({ setting, digest: digest(`${setting} ${list}`).toString('hex').slice(0, 8) }, 1)
   }
+}
+
+/** What became of reads at a replica, and how far it is behind. */
+function measureReplica (prom: typeof import('prom-client'), registry: Registry, replica: Replica): void {
+  registry.registerMetric(new prom.Counter({
+    name: 'shop_replica_reads_total',
+    help: 'Pages of lists and exports that the replica was to serve; outcome is served, or why the primary did: behind, away, conflict, slow or failed',
+    labelNames: ['outcome'],
+    registers: [],
+    collect (this: Counter<'outcome'>) {
+      this.reset()
+      for (const outcome of OUTCOMES) this.inc({ outcome }, replica.reads[outcome])
+    }
+  }))
+  const standing = latest(async () => await replica.standing())
+  registry.registerMetric(new prom.Gauge({
+    name: 'shop_replica_lag_seconds',
+    help: 'How long ago the last change that the replica has was committed: 0 if it has all, and none while it does not answer',
+    registers: [],
+    async collect () {
+      const found = await standing()
+      if (found === undefined || found.age > 0 || !found.value.follows) this.remove()
+      else this.set(found.value.lag)
+    }
+  }))
 }
 
 /** How long a scrape waits for a value that is read, in milliseconds. */

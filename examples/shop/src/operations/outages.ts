@@ -12,7 +12,7 @@ const EVERY = 60_000
 const WARN = 40
 
 /** What the server needs, and the setting that says where it is. */
-const NEEDED = { database: 'DATABASE_URL', redis: 'REDIS_URL', identity_provider: 'IDP_ISSUER', payment_provider: 'PAY_API_URL' } as const
+const NEEDED = { database: 'DATABASE_URL', read_replica: 'DATABASE_READ_URL', redis: 'REDIS_URL', identity_provider: 'IDP_ISSUER', payment_provider: 'PAY_API_URL' } as const
 export type Needed = keyof typeof NEEDED
 
 /** The settings that say where things are. */

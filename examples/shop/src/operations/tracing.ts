@@ -50,7 +50,7 @@ export async function openTracing (exporter?: SpanExporter): Promise<Tracing> {
     tracer,
     instrument (app, database) {
       traceRequests(app, tracer)
-      ends.push(traceStatements(database, tracer))
+      for (const one of [database, ...database.replica === undefined ? [] : [database.replica.database]]) ends.push(traceStatements(one, tracer))
     },
     async close () {
       for (const end of ends) end()

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** Settings that are secrets or contain one. Each can come from a file, which `<name>_FILE` names. */
 export const SECRET_SETTINGS = [
   'API_KEY_PEPPERS', 'PAY_KEY_SECRETS', 'OAUTH_BROKER_SECRETS', 'OAUTH_BROKER_ASSERTION_KEYS', 'OAUTH_BROKER_ASSERTION_CLIENTS', 'METRICS_TOKEN',
-  'IDP_MCP_CLIENT_SECRET', 'IDP_INTROSPECTION_CLIENT_SECRET', 'DATABASE_URL', 'PGPASSWORD', 'REDIS_URL'
+  'IDP_MCP_CLIENT_SECRET', 'IDP_INTROSPECTION_CLIENT_SECRET', 'DATABASE_URL', 'DATABASE_READ_URL', 'PGPASSWORD', 'REDIS_URL'
 ] as const
 
 /** Texts of settings, and what is wrong with those that come from files. */

@@ -54,9 +54,12 @@ const checks: Readonly<Record<string, Check>> = {
   OAUTH_BROKER_ASSERTION_KEYS: namedSecrets,
   PAY_KEY_SECRETS: namedSecrets,
   PAY_API_URL: baseUrl,
-  DATABASE_URL: (text) => {
-    const complaint = complaintOf(() => new pg.Client({ connectionString: text }))
-    return complaint && `is not a URL that the driver can read (${complaint}). ${ENCODE}, or leave the password out and set PGPASSWORD`
+  DATABASE_URL: unreadable,
+  DATABASE_READ_URL: (text, given) => {
+    if (!('DATABASE_URL' in given)) return unreadable(text)
+    const primary = given['DATABASE_URL']
+    if (primary === undefined) return 'needs DATABASE_URL: the embedded database has no standby'
+    return unreadable(text) ?? (unreadable(String(primary)) === undefined && placeOf(text) === placeOf(String(primary)) ? 'is the database of DATABASE_URL: set the URL of its standby, or remove it' : undefined)
   },
   REDIS_URL: (text) => URL.canParse(text) ? undefined : `is not a URL. ${ENCODE}`,
   TRUST_PROXY: (text) => {
@@ -183,6 +186,17 @@ function issuer (text: string, { ALLOW_INSECURE: allowed }: Readonly<Record<stri
 /** A name or an IPv4 address, with or without a port: content security policies have no others. */
 function isHost (text: string): boolean {
   return /^[a-z0-9.-]+(?::\d+)?$/.test(text) && URL.canParse(`https://${text}`) && new URL(`https://${text}`).host === text
+}
+
+function unreadable (text: string): string | undefined {
+  const complaint = complaintOf(() => new pg.Client({ connectionString: text }))
+  return complaint && `is not a URL that the driver can read (${complaint}). ${ENCODE}, or leave the password out and set PGPASSWORD`
+}
+
+/** The database that a URL leads to. */
+function placeOf (url: string): string {
+  const { host, port, database } = new pg.Client({ connectionString: url })
+  return `${host}:${port}/${database}`
 }
 
 function clientId (text: string): string | undefined {

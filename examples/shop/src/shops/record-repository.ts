@@ -1,6 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { namedStatement, namedStatements, textOf } from '../database/named-statement.ts'
+import { replicaOf } from '../database/replica.ts'
 import { tried } from '../database/tried.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
@@ -9,7 +10,7 @@ import { isJson, ownFields } from '../http/record-schemas.ts'
 import type { Precondition } from '../http/versions.ts'
 import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
-import { pageOf } from '../lists/page.ts'
+import { pageOf, SNAPSHOT } from '../lists/page.ts'
 import { MAX_PAGE_BYTES, namedPages } from '../lists/page-statement.ts'
 import { affectedBy, type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
 import { holdShop } from './hold.ts'
@@ -75,11 +76,35 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
   const counts = createCounts(knex, table)
-  const rowsOf = (shopId: string): Knex.QueryBuilder => knex(table).where({ shop_id: shopId })
-  const named = namedPages(knex, rowsOf)
   const written = namedStatements<Row>(knex, MAX_WRITES)
   const byId = namedStatement<Row>(knex, `select ${fields.join(', ')} from "${table}" as item where shop_id = ? and id = ?`)
-  const byIds = namedStatement<Row & { readonly xmin: string }>(knex, `select ${fields.join(', ')}, item.xmin from "${table}" as item where shop_id = ? and id = any(?)`)
+  const replica = replicaOf(knex)
+  const pageAtPrimary = pagesFrom(knex)
+  const pageAtReplica = replica && pagesFrom(replica.database.knex, true)
+
+  /** Reads pages of lists on a server. @param isStated - whether they have the state of the records */
+  function pagesFrom (on: Knex, isStated = false): (shop: ShopScope, query: ListQuery) => Promise<Page<Row>> {
+    const rowsOf = (shopId: string): Knex.QueryBuilder => on(table).where({ shop_id: shopId })
+    const named = namedPages(on, rowsOf)
+    const byIds = namedStatement<Row & { readonly xmin: string }>(on, `select ${fields.join(', ')}, item.xmin from "${table}" as item where shop_id = ? and id = any(?)`)
+    return async ({ id: shopId }, query) => await pageOf<Row>(on, rowsOf(shopId), {
+      filters,
+      nullable,
+      sized: true,
+      counted: { by: counts, shopId },
+      isStated,
+      named,
+      // The state is that of one statement.
+      ...!isStated && { byIds: async (ids, on) => await byIds([shopId, [...ids]], on) }
+    }, query, fields)
+  }
+
+  /** Reads the first rows of a query by their ids, fewer if they are large. */
+  async function firstOf (on: Knex, matching: Knex.QueryBuilder, limit: number): Promise<Row[]> {
+    const sized = on.select('*', on.raw('sum(bytes) over (order by id) as bytes_so_far')).from(matching.clone().select('*').orderBy('id').limit(limit).as('page'))
+    const item = on.select('*').from(sized.as('sized')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', on.ref('bytes'))
+    return await on.select(fields).from(item.as('item') as never).orderBy('item.id')
+  }
 
   /** The facts that are in the row itself: all that a statement on the row can change. */
   const rowFacts = (row: string): string => `(to_jsonb(${row}) - ${NO_FACTS})${objectOf(shown, (sql) => sql(row))}`
@@ -146,7 +171,8 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
   return {
     /** @returns one page, and how many rows match in all */
     async list (shop: ShopScope, query: ListQuery): Promise<Page<Row>> {
-      return await pageOf<Row>(knex, rowsOf(shop.id), { filters, nullable, sized: true, counted: { by: counts, shopId: shop.id }, named, byIds: async (ids, on) => await byIds([shop.id, [...ids]], on) }, query, fields)
+      const page = pageAtReplica && await replica!.read(async () => await counts.state(shop.id), async () => await pageAtReplica(shop, query))
+      return page ?? await pageAtPrimary(shop, query)
     },
 
     get,
@@ -169,12 +195,13 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     /**
      * Reads the first rows of a query by their ids, fewer if they are large.
      *
-     * @param matching - rows of the table, of one shop
+     * @param matching - rows of the table, of the shop
      */
-    async first (matching: Knex.QueryBuilder, limit: number): Promise<Row[]> {
-      const sized = knex.select('*', knex.raw('sum(bytes) over (order by id) as bytes_so_far')).from(matching.select('*').orderBy('id').limit(limit).as('page'))
-      const item = knex.select('*').from(sized.as('sized')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
-      return await knex.select(fields).from(item.as('item') as never).orderBy('item.id')
+    async first (shop: ShopScope, matching: Knex.QueryBuilder, limit: number): Promise<Row[]> {
+      const found = await replica?.read(async () => await counts.state(shop.id), async () => await replica.database.knex.transaction(async (trx) => (
+        { state: await counts.state(shop.id, trx), rows: await firstOf(trx, matching, limit) }
+      ), SNAPSHOT))
+      return found?.rows ?? await firstOf(knex, matching, limit)
     },
 
     deletion,

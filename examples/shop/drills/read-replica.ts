@@ -1,0 +1,78 @@
+import pg from 'pg'
+import { bearer } from '../test/build.ts'
+import { startFreezingProxy } from '../test/freezing-proxy.ts'
+import { type Postgres, startPostgres } from '../test/postgres.ts'
+import type { Drill } from './drill.ts'
+import { exercise, type Exercise, withoutServers } from './exercise.ts'
+import { startReading } from './reading.ts'
+import { until } from './until.ts'
+
+const METRICS_TOKEN = 'metrics-token-of-the-drill'
+const FRESH = 'A caller who writes at one replica and lists at the other always sees what it wrote, and no list fails'
+const SERVED = 'The standby serves lists, also of what did not change while it is behind'
+const READINESS = '`/readyz` stays 200, and says that lists are read at the primary'
+const APART = 'What is written to the promoted standby is never listed'
+const PROMPT = 'No list takes longer than 10 s'
+
+/** Runs a statement as the superuser. */
+async function run ({ superuser }: Postgres, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: superuser })
+  await client.connect()
+  await client.query(sql)
+  await client.end()
+}
+
+/** How many reads of all replicas had an outcome. */
+async function readsOf ({ replicas }: Exercise, outcome: string): Promise<number> {
+  const pages = await Promise.all(replicas.map(async ({ baseUrl }) => await (await fetch(`${baseUrl}/metrics`, { headers: bearer(METRICS_TOKEN) })).text()))
+  return pages.map((page) => Number(new RegExp(`^shop_replica_reads_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(page)![1])).reduce((sum, count) => sum + count)
+}
+
+export const readReplica: Drill = {
+  name: 'read-replica',
+  title: 'The standby that lists are read from is behind, hangs, stops and is promoted',
+  done: '`DATABASE_READ_URL` leads to a standby. It stops replaying for a while; then nothing goes through to it, and no connection is closed; then it stops as in a crash, and is started again. At last it is promoted, beside the primary, and a record is written there. All the time, callers create, change and delete a record at one replica and list it at the other.',
+  may: { statuses: [], pause: 2, recovers: 1 },
+  holds: [FRESH, SERVED, READINESS, APART, PROMPT],
+  logs: ['"needed":"read_replica"', 'The replica is back: lists are read there again'],
+  isShort: true,
+  without: () => withoutServers,
+  async run (t) {
+    const primary = await startPostgres(t)
+    const standby = await startPostgres(t, { follows: primary.port })
+    const proxy = await startFreezingProxy(t, standby.url)
+    const at = await exercise(t, { url: primary.url, settings: { DATABASE_READ_URL: proxy.url, METRICS_TOKEN } })
+    const reading = await startReading(t, at)
+    await reading.rounds(2)
+
+    await run(standby, 'select pg_wal_replay_pause()')
+    const [served, behind] = [await readsOf(at, 'served'), await readsOf(at, 'behind')]
+    await reading.rounds(3)
+    at.hold(SERVED, await readsOf(at, 'served') > served && await readsOf(at, 'behind') > behind)
+    await run(standby, 'select pg_wal_replay_resume()')
+
+    const away = async (cause: () => void | Promise<void>, end: () => void | Promise<void>): Promise<void> => {
+      await cause()
+      await at.untilReplicas('read_replica: it does not answer: lists are read at the primary')
+      await reading.rounds(3)
+      at.hold(READINESS, at.probes.reasons.size === 0)
+      await end()
+      await at.untilReplicas('ready')
+      const before = await readsOf(at, 'served')
+      await until('the standby serves again', 20, async () => await readsOf(at, 'served') > before)
+    }
+    await away(() => { proxy.pause() }, () => { proxy.thaw() })
+    await away(async () => { await standby.stop() }, async () => { await standby.start() })
+
+    await standby.promote()
+    await run(standby, `insert into products (shop_id, name, slug, currency) values ('${at.shop}', 'Apart', 'apart', 'EUR')`)
+    await reading.rounds(3)
+    at.hold(APART, !reading.seen().includes('Apart'))
+    at.mended()
+    await at.serve()
+    const { wrong, slowest } = await reading.end()
+    at.hold(FRESH, wrong.length === 0)
+    at.hold(PROMPT, slowest < 10_000)
+    return await at.end()
+  }
+}
