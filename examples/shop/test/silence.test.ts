@@ -36,6 +36,15 @@ t.test('connections that die without a word are replaced, and the server is read
   t.strictSame(await all(), new Set([200]), 'no connection of before is left')
 })
 
+t.test('a statement that begins when its connection has been idle for long is not taken for a silent one', { skip }, async (t) => {
+  const database = openPostgres(TEST_DATABASE_URL!, { silence: 100 })
+  t.teardown(async () => await database.close())
+  const connection = await database.knex.client.acquireConnection()
+  await new Promise((resolve) => { connection.connection.stream.once('timeout', resolve) })
+  await t.resolves(Promise.resolve(database.knex.raw('select 1').connection(connection)))
+  await database.knex.client.releaseConnection(connection)
+})
+
 t.test('/readyz and /metrics answer while the database does not, and take a connection each at most to find out', { skip }, async (t) => {
   const proxy = await startFreezingProxy(t, await createDatabase(t, TEST_DATABASE_URL!))
   const database = openPostgres(proxy.url, { silence: 4 * SILENCE })

@@ -31,6 +31,8 @@ export function silenceLimit (limit: number, log: DatabaseLog): (connection: Con
     connection.once('end', () => { open.delete(connection) })
     const { stream } = connection.connection
     const judge = async (): Promise<void> => {
+      // A statement may begin while this waits.
+      if (connection.readyForQuery) return
       const { bytesRead } = stream
       // A busy process may have the answer, and not have read it.
       await nextTurn()
