@@ -53,6 +53,7 @@ import { shops } from './shops/shops.ts'
 import { signInOptions } from './sign-in.ts'
 import { toolCalls } from './tool-calls/routes.ts'
 import { toolTally } from './tool-calls/tally.ts'
+import { usage } from './usage/routes.ts'
 import { connectedApps } from './users/connected-apps.ts'
 import { knowCurrentUser } from './users/current-user.ts'
 import { me } from './users/me.ts'
@@ -208,6 +209,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(audit, { knex: database.knex })
   if (metrics !== undefined) await measureState(app, metrics, config, reverts.state)
   await app.register(toolCalls, { knex: database.knex, tally })
+  await app.register(usage, { knex: database.knex, tally })
   forgetHistory(app, database.knex, config.HISTORY_DAYS, config.FAILED_CALLS_KEPT)
 
   const sender = payProvider(config.PAY_API_URL)

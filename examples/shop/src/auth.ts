@@ -13,6 +13,7 @@ import { offeredScopes } from './settings/sign-in-request.ts'
 import { pepperFromText, secretFromText } from './settings/secrets.ts'
 import { demandOwner, enterShop, OPEN_SHOP } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
+import { inheritLimits } from './usage/limits.ts'
 import { isKnown } from './users/repository.ts'
 
 /** The path of the tools. */
@@ -59,6 +60,7 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
         const trx = transaction as Knex.Transaction
         if (!await isKnown(trx, caller)) throw new DUAL_AUTH_SHOP_UNKNOWN()
         await recordKeyChange(trx, change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' }, change)
+        if (change.action === 'rotate') await inheritLimits(trx, change.replaced, change.key.id)
       }
     },
     ...(config.SECRET_SCANNING_ENABLED && { scanning: config.SECRET_SCANNING_KEYS_URL === undefined ? {} : { keysUrl: config.SECRET_SCANNING_KEYS_URL } }),

@@ -93,6 +93,26 @@ export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server is ove
 /** 429. A limit of `RATE_LIMIT_…` is exceeded. */
 export const SHOP_RATE_LIMITED = createError('SHOP_RATE_LIMITED', 'Too many %s; try again in %d seconds', 429)
 
+const DAILY_LIMIT = 'The daily limit of this %s is reached: %s. Try again after %s, or ask an admin of the server to raise it'
+
+/** 429. The shop has made its calls of the day. */
+export const SHOP_DAILY_CALLS_EXCEEDED = createError('SHOP_DAILY_CALLS_EXCEEDED', DAILY_LIMIT, 429)
+
+/** 429. The shop has made its writes of the day. */
+export const SHOP_DAILY_WRITES_EXCEEDED = createError('SHOP_DAILY_WRITES_EXCEEDED', DAILY_LIMIT, 429)
+
+/** 429. The shop has made its imports of the day. */
+export const SHOP_DAILY_IMPORTS_EXCEEDED = createError('SHOP_DAILY_IMPORTS_EXCEEDED', DAILY_LIMIT, 429)
+
+/** 429. The API key has made its calls of the day. */
+export const SHOP_KEY_DAILY_CALLS_EXCEEDED = createError('SHOP_KEY_DAILY_CALLS_EXCEEDED', DAILY_LIMIT, 429)
+
+/** 429. The API key has made its writes of the day. */
+export const SHOP_KEY_DAILY_WRITES_EXCEEDED = createError('SHOP_KEY_DAILY_WRITES_EXCEEDED', DAILY_LIMIT, 429)
+
+/** 429. The API key has made its imports of the day. */
+export const SHOP_KEY_DAILY_IMPORTS_EXCEEDED = createError('SHOP_KEY_DAILY_IMPORTS_EXCEEDED', DAILY_LIMIT, 429)
+
 /** 429. More concurrent calls than `MAX_CONCURRENT_CALLS`. */
 export const SHOP_TOO_MANY_CONCURRENT_CALLS = createError('SHOP_TOO_MANY_CONCURRENT_CALLS', 'Too many concurrent calls: %d running and %d waiting', 429)
 
@@ -215,6 +235,16 @@ export function notFound (noun: string, id: string): Error {
 /** @returns a 409 about `field` */
 export function conflict (field: string, message: string): FieldError {
   return Object.assign(new SHOP_CONFLICT(message), { field })
+}
+
+const DAILY_LIMITS = {
+  shop: { calls: SHOP_DAILY_CALLS_EXCEEDED, writes: SHOP_DAILY_WRITES_EXCEEDED, imports: SHOP_DAILY_IMPORTS_EXCEEDED },
+  'API key': { calls: SHOP_KEY_DAILY_CALLS_EXCEEDED, writes: SHOP_KEY_DAILY_WRITES_EXCEEDED, imports: SHOP_KEY_DAILY_IMPORTS_EXCEEDED }
+} as const
+
+/** @returns a 429 that says which limit of a day is reached, whose, and when the day ends */
+export function dailyLimitExceeded (whose: 'shop' | 'API key', what: 'calls' | 'writes' | 'imports', limit: number, end: Date, seconds: number): Error {
+  return new DAILY_LIMITS[whose][what](whose, `${limit} ${what}`, `${end.toISOString()}, in ${seconds} seconds`)
 }
 
 /** @returns a 422 about `field` */

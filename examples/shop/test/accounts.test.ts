@@ -34,14 +34,11 @@ t.test('an account from its creation to its end', async (t) => {
   t.equal((await shop('GET', `/accounts/${id}`)).status, 404)
 })
 
-t.test('lists are searched, filtered and sorted', async (t) => {
-  for (const [name, hash] of [['Berta', 'h2'], ['Anton', 'h1'], ['Carla', null]]) await account({ name, hash_name: hash })
+t.test('lists are searched, and find accounts without a customer', async (t) => {
+  for (const name of ['Berta', 'Anton', 'Carla']) await account({ name })
   await knex('accounts').where({ name: 'Anton' }).update({ details: { pay_customer_id: 'cus_1' } })
   for (const [query, found] of [
-    ['', ['Anton', 'Berta', 'Carla']],
-    ['sort=-name', ['Carla', 'Berta', 'Anton']],
     ['filter={"q":"ER"}', ['Berta']],
-    ['filter={"hash_name":["h1","h2"]}', ['Anton', 'Berta']],
     ['filter={"missing_pay":true}', ['Berta', 'Carla']],
     ['filter={"missing_pay":false}', ['Anton']]
   ] as const) t.strictSame((await shop('GET', `/accounts?${query}`)).body.map(({ name }: { name: string }) => name), found, query)

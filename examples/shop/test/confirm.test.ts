@@ -66,6 +66,7 @@ t.test('a deletion asks with what it would do, runs with a yes, and the history 
   t.match(await call('delete_product', { product_id: kettle }, { state, answer: { action: 'decline' } }), { told: /the person said no/ })
   t.match(await call('delete_product', { product_id: kettle }, { state, answer: YES }), { told: /^204 No Content/ })
   t.match(await historyOf(kettle), [{ action: 'delete', confirmed: 'claude-code', tool: 'delete_product', actor_name: 'Agent' }, { action: 'create', confirmed: null }])
+  t.strictSame((await machine('GET', '/usage')).body.today, { calls: 1, writes: 1, imports: 0 }, 'a question is not counted')
 })
 
 t.test('nobody is asked about a deletion that would be refused', async (t) => {

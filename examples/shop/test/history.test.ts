@@ -182,11 +182,10 @@ t.test('what the payment provider says of an account is not told', async (t) => 
   t.notMatch(JSON.stringify((await machine('GET', '/history?limit=200')).body), 'canary')
 })
 
-t.test('staff see changes of records and settings; owners, admins and machines everything; keys nothing', async (t) => {
+t.test('staff see changes of records and settings; owners, admins and machines everything', async (t) => {
   const kinds = async (as: typeof machine) => [...new Set((await as('GET', '/history?limit=200')).body.map(({ record_kind: kind }: Entry) => kind))].toSorted()
   t.strictSame(await kinds(staff.as), ['account', 'attribute', 'category', 'order', 'price', 'product', 'shop_config', 'tag'])
   for (const as of [owner.as, boss.as, machine]) t.strictSame(await kinds(as), ['account', 'api_key', 'attribute', 'category', 'order', 'price', 'product', 'shop_config', 'tag'])
-  t.equal((await client(app, at, { 'x-api-key': key.plaintext })('GET', '/history')).status, 401)
   t.strictSame([...new Set((await owner.as('GET', '/audit?limit=200')).body.map(({ record_kind: kind }: Entry) => kind))].toSorted(), ['api_key', 'shop_config'], 'the audit trail is its part about access')
 })
 

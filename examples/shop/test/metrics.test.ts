@@ -50,7 +50,7 @@ t.test('before a first event its counter is there with 0', async (t) => {
   t.strictSame(zeros('auth_attempts_total').filter((labels) => labels.startsWith('api-key')), ['accepted', 'refused', 'forbidden', 'unavailable', 'limited'].map((outcome) => `api-key ${outcome}`))
   t.strictSame(zeros('shop_quota_exceeded_total'), ['records', 'bytes'])
   t.strictSame(zeros('shop_imports_total'), ['done', 'failed', 'cancelled'])
-  t.strictSame(zeros('shop_job_failures_total'), ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use'])
+  t.strictSame(zeros('shop_job_failures_total'), ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use', 'daily_usage'])
   t.strictSame(zeros('mcp_tool_calls_total').filter((labels) => labels.startsWith('list_tags ')).sort(), ['3xx', '4xx', '5xx', 'client_gone', 'closing', 'ok', 'refused', 'timeout', 'too_large'].map((outcome) => `list_tags ${outcome}`))
   t.equal(zeros('mcp_tool_calls_total').length, 9 * app.mcpTools.length)
   t.strictSame(zeros('http_requests_total').filter((labels) => labels.startsWith('GET /shops/:shop_id/tags ')).sort(), ['2xx', '4xx', '5xx'].flatMap((status) => ['client', 'tool'].map((caller) => `GET /shops/:shop_id/tags ${status} ${caller}`)))

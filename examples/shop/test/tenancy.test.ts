@@ -34,7 +34,7 @@ async function dump (): Promise<ReadonlyArray<{ readonly name: string }>> {
 }
 
 /** Written when its time has come, whatever is called. */
-const counted = ['failed_calls', 'key_calls', 'key_clients', 'tool_calls']
+const counted = ['daily_usage', 'failed_calls', 'key_calls', 'key_clients', 'tool_calls']
 const uncounted = (tables: ReadonlyArray<{ readonly name: string }>) => tables.filter(({ name }) => !counted.includes(name))
 
 const isEndpoint = ({ url }: RouteOptions): boolean => url === '/mcp' // the tools' own routes are all here
@@ -82,6 +82,8 @@ for (const { route, method, name } of [...closed.filter(isRead), ...closed.filte
     const { url, body } = callOf(route, theirs)
     const takesKeys = route.schema?.tags?.includes('mcp') === true
     const params = paramsOf(route)
+    const { description = '' } = route.schema as { readonly description?: string }
+    const isAdmins = /Admins only/.test(description) || !url.startsWith('/shops')
 
     await settled()
     const before = reads ? undefined : await dump()
@@ -99,7 +101,7 @@ for (const { route, method, name } of [...closed.filter(isRead), ...closed.filte
     if (params.length > 1 && params.includes('shop_id')) {
       const inside = pathTo(route, theirs, own.id)!
       await refused('a key, with the row of another shop in its own', send(method, inside, key, body), takesKeys ? [404] : [401])
-      await refused('an owner, with the row of another shop in their own', send(method, inside, owner, body), [404])
+      await refused('an owner, with the row of another shop in their own', send(method, inside, owner, body), [isAdmins ? 403 : 404])
       await refused('an admin, with the row of another shop', send(method, inside, boss, body), [404])
     }
     if (body && params.includes('shop_id')) {
@@ -134,8 +136,6 @@ for (const { route, method, name } of [...closed.filter(isRead), ...closed.filte
     await join(owner, theirs, 'staff')
     await join(landlord, theirs, 'owner')
     const joined = reads ? undefined : await dump()
-    const { description = '' } = route.schema as { readonly description?: string }
-    const isAdmins = /Admins only/.test(description) || !url.startsWith('/shops')
     const isOwners = / owners of the shop/.test(description) || (url.includes('/api-keys') && method !== 'GET' && method !== 'HEAD')
     const allowed = isAdmins ? boss : isOwners ? landlord : clerk
     if (params.length > 0 && (allowed !== clerk || method === 'GET')) {

@@ -36,17 +36,8 @@ t.test('everybody sees who they are', async (t) => {
 t.test('admins list people', async (t) => {
   await onlyAdmins(ann)
   await knex('users').where({ id: dot.id }).update({ active: false })
-  for (const [query, found, range] of [
-    ['', ['ann', 'bob', 'cid', 'dot'], 'users 0-25/4'],
-    ['sort=-name&limit=2', ['dot', 'cid'], 'users 0-2/4'],
-    ['sort=["name","DESC"]&skip=3', ['ann'], 'users 3-28/4'],
-    ['filter={"role":"admin"}', ['ann'], 'users 0-25/1'],
-    ['filter={"active":false}', ['dot'], 'users 0-25/1'],
-    ['filter={"active":true,"q":"BOB"}', ['bob'], 'users 0-25/1'],
-    ['skip=100', [], 'users 100-125/4']
-  ] as const) {
-    const { body, headers } = await ann.as('GET', `/admin/users?${query}`)
-    t.strictSame([body.map(({ name }: { name: string }) => name), headers['content-range']], [found, range], query)
+  for (const [filter, found] of [['{"role":"admin"}', 'ann'], ['{"active":false}', 'dot'], ['{"active":true,"q":"BOB"}', 'bob']] as const) {
+    t.strictSame((await ann.as('GET', `/admin/users?filter=${filter}`)).body.map(({ name }: { name: string }) => name), [found], filter)
   }
   const { body } = await ann.as('GET', `/admin/users/${bob.id}`)
   t.strictSame(body, { id: bob.id, subject: body.subject, name: 'bob', active: true, roles: [], created_at: body.created_at, updated_at: body.updated_at })

@@ -42,6 +42,8 @@ const records: Readonly<Record<string, { readonly make: () => Promise<string>, r
     changes: [{ role: 'owner' }, { role: 'staff' }]
   },
   '/shops/:shop_id/config': { make: async () => `/shops/${shopId}/config`, changes: [{ locale: 'de' }, { locale: 'fr' }] },
+  '/shops/:shop_id/limits': { make: async () => `/shops/${shopId}/limits`, changes: [{ calls_per_day: 1000 }, { calls_per_day: 2000 }] },
+  '/shops/:shop_id/api-keys/:key_id/limits': { make: async () => `/shops/${shopId}/api-keys/${(await here('POST', '/api-keys/', { name: 'Agent' })).body.id}/limits`, changes: [{ writes_per_day: 1000 }, { calls_per_day: 2000 }] },
   '/shops/:shop_id': { make: async () => `/shops/${(await call('POST', '/shops', { name: randomUUID(), currency: 'EUR' })).body.id}`, changes: [{ name: 'One' }, { name: 'Two' }] },
   '/admin/users/:user_id': { make: async () => `/admin/users/${await person()}`, changes: [{ active: false }, { active: true }] }
 }

@@ -9,11 +9,11 @@ const INTERVAL = 3_600_000
 /** How many entries are deleted in a transaction. */
 const CHUNK = 5000
 
-/** What is known of tool calls, and its time. */
-const TOOL_CALLS = [['tool_calls', 'hour'], ['key_calls', 'hour'], ['failed_calls', 'at'], ['key_clients', 'last_seen_at']] as const
+/** What is known of calls, and its time. */
+const CALLS = [['daily_usage', 'day'], ['tool_calls', 'hour'], ['key_calls', 'hour'], ['failed_calls', 'at'], ['key_clients', 'last_seen_at']] as const
 
 /**
- * Deletes entries about records, what is known of tool calls, and imports, that are older than `days`, at the start of the
+ * Deletes entries about records, what is known of calls, and imports, that are older than `days`, at the start of the
  * server and every hour. What is about access is kept.
  *
  * @param failedCallsKept - of each API key: surplus calls are deleted too
@@ -25,7 +25,7 @@ export function forgetHistory (app: FastifyInstance, knex: Knex, days: number, f
   const run = (): void => {
     running = running.then(async () => {
       await pruneHistory(knex, days, () => closing)
-      for (const [table, time] of TOOL_CALLS) await knex(table).whereRaw('?? < now() - make_interval(days => ?)', [time, days]).delete()
+      for (const [table, time] of CALLS) await knex(table).whereRaw('?? < now() - make_interval(days => ?)', [time, days]).delete()
       await forgetKeyUse(knex, failedCallsKept)
       await pruneImports(knex, days, () => closing)
     })

@@ -55,7 +55,7 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
       body: { content: { 'application/json': { schema: ImportBody } } },
       response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
     },
-    config: { mcp: { ...shown, output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, confirm: asking.confirm } }
+    config: { isImport: true, mcp: { ...shown, output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, confirm: asking.confirm } }
   }, async (request, reply) => {
     const { shop, query, body } = request
     const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson, turn)

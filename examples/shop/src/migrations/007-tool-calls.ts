@@ -5,6 +5,9 @@ import type { Migration } from './migration.ts'
  * `tool_calls` counts the calls of tools by hour; `durations` is the histogram of `tool-calls/histogram.ts`. `key_calls` counts
  * those of each API key, `failed_calls` has its newest that failed, cut and without secrets, and `key_clients` the names that
  * its clients gave themselves.
+ *
+ * `daily_usage` counts all calls, of tools and routes, by day in UTC, and `daily_limits` says how many of them a day may have. A
+ * meter is an API key, or the shop for all of its calls.
  */
 
 async function up (knex: Knex): Promise<void> {
@@ -55,6 +58,32 @@ async function up (knex: Knex): Promise<void> {
       first_seen_at timestamptz not null,
       last_seen_at timestamptz not null,
       primary key (shop_id, key_id, name),
+      foreign key (shop_id, key_id) references api_keys (shop_id, id) on delete cascade
+    );
+
+    create table daily_usage (
+      shop_id uuid not null references shops on delete cascade,
+      meter_id uuid not null,
+      key_id uuid generated always as (nullif(meter_id, shop_id)) stored,
+      day date not null,
+      calls integer not null,
+      writes integer not null,
+      imports integer not null,
+      primary key (shop_id, meter_id, day),
+      foreign key (shop_id, key_id) references api_keys (shop_id, id) on delete cascade
+    );
+    create index on daily_usage (day);
+
+    -- Null: no limit.
+    create table daily_limits (
+      shop_id uuid not null references shops on delete cascade,
+      meter_id uuid not null,
+      key_id uuid generated always as (nullif(meter_id, shop_id)) stored,
+      calls_per_day integer,
+      writes_per_day integer,
+      imports_per_day integer,
+      updated_at timestamptz not null default now(),
+      primary key (shop_id, meter_id),
       foreign key (shop_id, key_id) references api_keys (shop_id, id) on delete cascade
     );
 

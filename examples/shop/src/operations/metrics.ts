@@ -69,7 +69,7 @@ const KEY_EVENTS: Readonly<Record<Exclude<KeyEvent['type'], 'refused'>, true>> =
 const REFUSALS: Readonly<Record<RefusalReason, true>> = { unknown: true, revoked: true, expired: true, wrong_shop: true, scope: true }
 
 /** Work of the server that no caller waits for. */
-const WORK = ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use'] as const
+const WORK = ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use', 'daily_usage'] as const
 export type Work = typeof WORK[number]
 
 /** How an import ends. */

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { type Actor, type Caller, callerOf } from '../history/caller.ts'
 import { enterActiveShop, enterAgain, enterShop, type OpenShop } from './access.ts'
@@ -56,14 +56,16 @@ export class ShopScope {
 
   /**
    * A `preParsing` hook for routes under `/shops/:shop_id`: a caller without access cannot make the server read a body, nor
-   * learn how it would have been validated.
+   * learn how it would have been validated. A caller with access is counted.
    *
    * @throws {@link SHOP_FORBIDDEN} | {@link SHOP_NOT_FOUND}, see {@link enterShop}
+   * @throws {@link SHOP_DAILY_CALLS_EXCEEDED} and the other errors of daily limits
    */
   static authorize (knex: Knex) {
-    return async (request: FastifyRequest): Promise<void> => {
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       const { shop_id: id } = request.params as { shop_id: string }
       request.shop = new ShopScope(await enterShop(knex, request, id), callerOf(request))
+      request.server.countCall(request, reply)
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { PARENT_REQUEST, type ToolCallEvent } from 'mcp-from-routes'
 import { MCP_PATH } from '../auth.ts'
 import type { Settings } from '../settings/settings.ts'
+import { dailyUsage } from '../usage/daily-usage.ts'
 import { clientInfoIn } from './clients.ts'
 import { BUCKETS, bucketOf } from './histogram.ts'
 import { type KeyCount, storeKeyCounts } from './key-store.ts'
@@ -10,6 +11,9 @@ import { keyUse } from './key-use.ts'
 
 /** How often everything is written, in milliseconds. */
 const INTERVAL = 60_000
+
+/** How often replicas tell each other what was used of limits, and read these, in milliseconds. */
+const EXCHANGE = 2000
 
 /** How soon after the first message of a client, and the first call of a key, in milliseconds: somebody may be waiting for them. */
 const SOON = 1000
@@ -28,23 +32,27 @@ interface Count {
   readonly durations: number[]
 }
 
-/** Counts calls of tools by shop and hour, and notes the use of keys: in memory, since a write for each call would cost as much as the call. */
+/** Counts calls of tools by shop and hour and all calls by day, and notes the use of keys: in memory, since a write for each call would cost as much as the call. */
 export interface Tally {
   /** For the option `onToolCall`. */
   readonly count: (event: ToolCallEvent) => void
   /** Writes what was counted since the last time. A failure is logged, and its counts are written the next time. */
   readonly flush: () => Promise<void>
+  /** Tells other replicas what was used of limits, and learns that from them. */
+  readonly exchange: () => Promise<void>
 }
 
 /** Writes the counts every minute, and when the server stops. */
 export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: marker, FAILED_CALLS_KEPT: failedCallsKept }: Pick<Settings, 'API_KEY_MARKER' | 'FAILED_CALLS_KEPT'>): Tally {
   const shops = new WeakMap<FastifyRequest, string>()
   const keys = keyUse(knex, (error, message) => app.jobFailed('key_use', error, message), marker, failedCallsKept)
+  const usage = dailyUsage(app, knex)
   const callers = new Set<string>()
   let counts = new Map<string, Count>()
   let writing = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let sooner: NodeJS.Timeout | undefined
+  let exchange: NodeJS.Timeout | undefined
 
   app.addHook('preValidation', (request, _reply, done) => {
     const outer = request.raw[PARENT_REQUEST]
@@ -62,6 +70,7 @@ export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: m
     clearTimeout(sooner)
     sooner = undefined
     await keys.flush()
+    await usage.flush()
     if (counts.size === 0) return
     const written = counts
     counts = new Map()
@@ -84,9 +93,19 @@ export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: m
 
   const flush = async (): Promise<void> => { await (writing = writing.then(write)) }
   const flushSoon = (): void => { sooner ??= setTimeout(() => { flush().catch(() => {}) }, SOON).unref() }
-  app.addHook('onListen', async () => { timer = setInterval(() => { flush().catch(() => {}) }, INTERVAL).unref() })
+  let isClosing = false
+  const goOn = async (): Promise<void> => {
+    await usage.exchange()
+    if (!isClosing) exchange = setTimeout(() => { goOn().catch(() => {}) }, EXCHANGE).unref()
+  }
+  app.addHook('onListen', async () => {
+    timer = setInterval(() => { flush().catch(() => {}) }, INTERVAL).unref()
+    await goOn()
+  })
   app.addHook('onClose', async () => {
+    isClosing = true
     clearInterval(timer)
+    clearTimeout(exchange)
     await flush()
   })
 
@@ -108,7 +127,8 @@ export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: m
       callers.add(keyId)
       flushSoon()
     },
-    flush
+    flush,
+    exchange: usage.exchange
   }
 }
 
