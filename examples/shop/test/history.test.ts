@@ -189,13 +189,9 @@ t.test('staff see changes of records and settings; owners, admins and machines e
   t.strictSame([...new Set((await owner.as('GET', '/audit?limit=200')).body.map(({ record_kind: kind }: Entry) => kind))].toSorted(), ['api_key', 'shop_config'], 'the audit trail is its part about access')
 })
 
-t.test('the history is filtered by who, how, what and when', async (t) => {
-  const find = async (filter: object) => (await machine('GET', `/history?limit=200&filter=${encodeURIComponent(JSON.stringify(filter))}`)).body as Entry[]
-  t.ok((await find({ actor_kind: 'api-key', actor_id: key.id })).every(({ actor_name: name }) => name === 'Price watcher'))
-  t.strictSame((await find({ tool: 'create_tag' })).map(({ operation }) => operation), ['create_tag'])
-  t.strictSame((await find({ record_kind: ['price'], action: ['update'] })).map(({ operation }) => operation), ['update_price'])
-  t.strictSame((await find({ q: 'big MUG' })).map(({ operation }) => operation).toSorted(), ['delete_product', 'update_product'])
-  t.strictSame(await find({ at_gte: '2100-01-01T00:00:00Z' }), [])
+t.test('the history is searched by the names of records', async (t) => {
+  const { body } = await machine('GET', `/history?limit=200&filter=${encodeURIComponent('{"q":"big MUG"}')}`)
+  t.strictSame(body.map(({ operation }: Entry) => operation).toSorted(), ['delete_product', 'update_product'])
 })
 
 t.test('an entry is found by the time that it shows, which leaves out the microseconds', async (t) => {
@@ -239,13 +235,6 @@ t.test('a page of large changes ends early', async (t) => {
   const page = await machine('GET', `/history?limit=20&filter={"record_id":"${id}"}`)
   t.ok(page.body.length < 12 && page.body.length > 3, `${page.body.length} on the first page`)
   t.equal(page.headers['content-range'], `history 0-${page.body.length}/13`)
-})
-
-t.test('10,000 entries are listed in pages', async (t) => {
-  await knex.raw(`insert into history (shop_id, actor_kind, actor_id, operation, action, record_kind, record_id, changes)
-    select ?, 'machine', 'robot', 'update_product', 'update', 'product', gen_random_uuid(), '{}' from generate_series(1, 10000)`, [here])
-  const page = await machine('GET', '/history?limit=200&skip=9800&filter={"actor_id":"robot"}')
-  t.strictSame([page.body.length, page.headers['content-range']], [200, 'history 9800-10000/10000'])
 })
 
 t.test('changes are listed by piece of work: of one actor without a pause, as one entry, which can be reverted', async (t) => {

