@@ -8,6 +8,7 @@ import parseChangeset from '@changesets/parse'
 import { parse } from 'yaml'
 import { settingsFromEnvironment } from '../examples/shop/src/settings/settings.ts'
 import { callbackFrom } from '../examples/shop/src/demo/identity-provider.ts'
+import { openTestDatabase } from '../examples/shop/test/build.ts'
 import { readDemo, seededData, start } from '../examples/shop/test/process.ts'
 import { settingsFromOptions } from '../packages/oauth-discovery-shim/src/options.ts'
 import { callbackPort } from '../packages/oauth-discovery-shim/test/callback-port.ts'
@@ -126,7 +127,10 @@ const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'],
     t.ok(answers.length > 0 && answers.every((answer) => shown.some((row) => row.includes(answer))), `line ${line} is in docs/clients.md`)
   },
   report (t, { line }) { t.pass(`line ${line} is compared by examples/shop/test/contract.test.ts`) },
-  sql (t, { line }) { t.pass(`line ${line} is run by packages/pay-reconcile/test/upgrade.test.ts`) },
+  async sql (t, { text, line }) {
+    const { knex } = await openTestDatabase(t)
+    await t.resolves(knex.transaction(async (trx) => await trx.raw(`create schema page; set local search_path to page, public; ${text}`)), `line ${line} runs in the database of the shop`)
+  },
   js (t, { text, line }) { t.ok(modules.includes(text), `line ${line} is JavaScript`) },
   md (t, { text, line }) {
     const { releases } = parseChangeset(text)
