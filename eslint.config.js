@@ -1,3 +1,3 @@
 import neostandard from 'neostandard'
 
-export default neostandard({ ts: true, ignores: ['**/dist/**', '.tap/**'] })
+export default neostandard({ ts: true, ignores: ['**/dist/**', '.tap/**', 'site/pages/**'] })

@@ -232,7 +232,7 @@ export interface ApiKeyStore {
   rehash (id: string, previous: Buffer, next: ApiKeySecrets): Promise<void>
   /**
    * Sets `lastUsedAt` and `lastUsedNetwork` of keys that are not revoked, if `lastUsedAt` is null or before `unlessAfter`
-   * or a network is new to the key; remembers the last {@link KNOWN_NETWORKS} networks of each. Returns the notable uses.
+   * or a network is new to the key; remembers the last 32 networks of each. Returns the notable uses.
    * However many replicas report one, it is returned once.
    */
   touch (uses: readonly KeyUse[], at: Date, unlessAfter: Date): Promise<readonly NotableUse[]>

@@ -17,7 +17,7 @@ export interface McpRouteTask {
   readonly result?: string
   /** The field with the status in the JSON of the status route; dots lead into objects, as in `job.state`. Default is `status`. */
   readonly field?: string
-  /** The meanings of the app's own status words, beside the [known ones](./state.ts): `{ uploading: 'working' }`. Default is none. */
+  /** The meanings of the app's own status words, beside known ones such as `queued` and `done`: `{ uploading: 'working' }`. Default is none. */
   readonly words?: Readonly<Record<string, WorkStatus>>
   /** How long the work can be followed, in milliseconds from the 202, unless the 202 has `Expires`. Default is 86,400,000, a day. */
   readonly ttl?: number

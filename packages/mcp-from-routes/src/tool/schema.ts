@@ -10,7 +10,7 @@ import type { Definitions, RefResolver } from './refs.ts'
  * Converts a schema of a library whose schemas are no JSON Schema, and do not convert themselves. Undefined for one that
  * needs no conversion.
  *
- * @param io - `'input'` for what a route takes, `'output'` for what it responds
+ * @param context - `io` is `'input'` for what a route takes, `'output'` for what it responds
  */
 export type ToJsonSchema = (schema: unknown, context: { readonly io: 'input' | 'output' }) => unknown
 

@@ -19,7 +19,7 @@ export interface ClientProfile {
   readonly needsRedirectUris: boolean
   /** If neither challenge nor resource document names scopes, it requests none, or all that the server lists. */
   readonly otherwiseScopes: 'none' | 'all'
-  /** Its callback URL, where `{id}` stands for {@link idOfUrl}; `undefined` if it is not known: the first registered one is used. */
+  /** Its callback URL, where `{id}` stands for a hash of the MCP endpoint's URL; `undefined` if it is not known: the first registered one is used. */
   readonly callback: string | undefined
   /**
    * Its metadata document, where it has one: it then does not register, if the server's metadata says that it reads such
