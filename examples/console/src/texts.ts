@@ -493,6 +493,26 @@ export const texts = {
     toolColumns: ['Tool', 'Calls', 'Errors', 'p50', 'p99'],
     pay: { ok: 'Set', none: 'None', unreadable: 'Cannot be read' }
   },
+  usage: {
+    title: 'Usage',
+    ends: (end: string) => `Days are in UTC: today ends on ${end}.`,
+    columns: { calls: 'Calls', writes: 'Writes', imports: 'Imports' },
+    names: { calls: 'calls', writes: 'writes', imports: 'imports' },
+    day: 'Day',
+    limit: 'Limit a day',
+    none: 'none',
+    reached: (names: string) => `Today’s limit is reached: ${names}. The next ones are refused until the day ends.`,
+    today: 'Today, by key',
+    key: 'Key',
+    set: 'Set limits',
+    setTitle: 'Limits a day',
+    setWhy: 'For all API keys and members of this shop together. Calls beyond a limit are refused until the day ends.',
+    setKeyWhy: 'For this key. Calls beyond a limit are refused until the day ends.',
+    anyNumber: 'Empty for any number',
+    badLimit: 'Enter a whole number, or leave it empty for any number',
+    save: 'Save',
+    cancel: 'Cancel'
+  },
   settings: {
     title: 'Settings',
     saved: 'The settings are saved',

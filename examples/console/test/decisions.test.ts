@@ -241,8 +241,8 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     }
     const file = async () => { await kim.getByLabel('Choose a file').setInputFiles({ name: 'products.csv', mimeType: 'text/csv', buffer: Buffer.from('sku,name\nWRITTEN-1,Imported kettle\n') }) }
     const shopName = field('Name', 'Typed shop', ada)
-    const [product1, tagName, attributeName, accountName, newAttribute, categoryName, memberId, newShop, payKey] = [
-      field(/^Name/, 'Clicked twice'), field(/^Name/, 'Retyped tag'), field(/^Name/, 'Retyped attribute'), field(/^Name/, 'Retyped account'), field(/^Name/, 'Typed attribute'), field(/^Name/, 'Retyped category'), field(/^Id/, newcomer), field(/^Name/, 'Another shop', ada), field('New secret key', 'sk_test_typed', ada)
+    const [limit, product1, tagName, attributeName, accountName, newAttribute, categoryName, memberId, newShop, payKey] = [
+      field('Calls', '100000', ada), field(/^Name/, 'Clicked twice'), field(/^Name/, 'Retyped tag'), field(/^Name/, 'Retyped attribute'), field(/^Name/, 'Retyped account'), field(/^Name/, 'Typed attribute'), field(/^Name/, 'Retyped category'), field(/^Id/, newcomer), field(/^Name/, 'Another shop', ada), field('New secret key', 'sk_test_typed', ada)
     ]
     const runDone = async () => await ada.getByText(/· Done/).waitFor()
     const writings: readonly Writing[] = [
@@ -263,6 +263,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       { name: 'create a key', open: to(`${shop}/api-keys`, click('New key'), newKey.fill), press: within('Create the key'), typed: newKey.typed },
       { name: 'save settings', open: to(`${shop}/settings`, email.fill), press: async (clickCount = 1) => await kim.getByRole('button', { name: 'Save', exact: true }).first().click({ clickCount }), typed: email.typed, hasSeen: true },
       { name: 'save a payment key', open: to(`${shop}/settings`, secret.fill), press: click('Save key'), typed: secret.typed },
+      { name: 'set limits', page: ada, open: async () => { await goWithin(ada, `${shop}/settings`); await click('Set limits', ada)(); await limit.fill() }, press: within('Save', ada), typed: limit.typed, hasSeen: true },
       { name: 'save a shop', page: ada, open: to(`${admin}/shops/${shopId}`, shopName.fill), press: click('Save', ada), typed: shopName.typed, hasSeen: true },
       { name: 'start a run', page: ada, open: to(`${admin}/reconciliation`), press: click('Start', ada) },
       { name: 'save a new shop', page: ada, open: to(`${admin}/shops/create`, newShop.fill, async () => await ada.getByLabel(/^Currency/).fill('EUR'), choose('option', /EUR/, ada)), press: click('Save', ada), typed: newShop.typed, leads: 'Shops' },

@@ -22,6 +22,7 @@ import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
 import { agoText, countText, timeText } from '../src/times.ts'
 import { refuseHtml } from '../src/trusted-types.ts'
+import { daysOf, reachedOf } from '../src/usage/usage.ts'
 
 /** Of every script. */
 const LOCALES = 'en en-IN en-ZA de de-AT de-CH fr fr-CH es es-CR pt-PT pl sv bg ar ar-EG ar-KW fa fa-IR ur ckb he hi hi-IN-u-nu-deva bn mr ne my th-u-nu-thai ja ko dz ff-Adlm nb'.split(' ')
@@ -312,4 +313,11 @@ t.test("react-admin's phrases are filled in, in the number that is meant", async
     ['resources.products.fields.sku', {}, 'SKU'], ['resources.products.name', { smart_count: 2, _: 'none' }, texts.names.products.name.split(' |||| ')[1]!],
     ['no.such.phrase', { _: 'Otherwise %{a}', a: '$&' }, 'Otherwise $&'], ['A sentence. With %{b}', {}, 'A sentence. With %{b}'], ['ra.action', {}, 'ra.action'], ['', {}, '']
   ] as const) t.equal(translate(key, options), said, key)
+})
+
+t.test('usage has today and the days with calls before it, and says what has reached its limit', async (t) => {
+  const usage = { resets_at: '2026-11-28T00:00:00.000Z', limits: { calls_per_day: 5, writes_per_day: 3, imports_per_day: null, updated_at: '' }, today: { calls: 5, writes: 2, imports: 9 } }
+  const days = ['2026-11-20', '2026-11-26', '2026-11-27'].map((day) => ({ day, ...usage.today }))
+  for (const known of [days, days.slice(0, 2)]) t.strictSame(daysOf({ ...usage, days: known }).map(({ day }) => day), ['2026-11-27', '2026-11-26', '2026-11-20'])
+  t.strictSame(reachedOf({ ...usage, days }), ['calls'])
 })

@@ -16,6 +16,7 @@ import { UNSEEN } from '../layout/unseen.ts'
 import { loaded } from '../loaded.ts'
 import { texts } from '../texts.ts'
 import { countText, dateText } from '../times.ts'
+import { UsageSection } from '../usage/usage-section.tsx'
 import { useShop, useViewer } from '../viewer.tsx'
 import { CreatedKey } from './created-key.tsx'
 import { FailedCalls } from './failed-calls.tsx'
@@ -79,6 +80,7 @@ function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
         </Box>
         <Box sx={{ display: 'grid', gap: 2 }}>
           <Section title={texts.keys.about}><KeyFacts apiKey={apiKey} clients={use?.clients} /></Section>
+          <UsageSection keyId={apiKey.id} />
           <Changes keyId={apiKey.id} changes={changes} />
         </Box>
       </Box>

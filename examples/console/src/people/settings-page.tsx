@@ -15,6 +15,7 @@ import { isCurrency, moneyText } from '../money.ts'
 import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
+import { UsageSection } from '../usage/usage-section.tsx'
 import { PayKey } from './pay-key.tsx'
 
 interface Config { readonly currency: string, readonly locale: string, readonly time_zone: string, readonly contact_email: string | null, readonly prices_include_tax: boolean, readonly confirm_agent_calls: boolean, readonly updated_at: string }
@@ -29,7 +30,10 @@ export function SettingsPage () {
       <PageHeading title={texts.settings.title} text={shop.isOwner ? undefined : texts.settings.ownersOnly} />
       <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { md: '1fr 1fr' }, alignItems: 'start' }}>
         {data !== undefined && <General config={data} />}
-        <PayKey />
+        <Box sx={{ display: 'grid', gap: 2 }}>
+          <PayKey />
+          <UsageSection />
+        </Box>
       </Box>
     </>
   )
