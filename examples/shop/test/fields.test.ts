@@ -67,7 +67,7 @@ async function open ({ route, name }: typeof changing[number]) {
 }
 
 /** What null clears, and where an empty string is one. All other fields refuse both. */
-const CLEARED = ['description', 'sku', 'price_amount', 'parent_id', 'unit', 'valid_from', 'valid_to', 'hash_name', 'contact_email']
+const CLEARED = ['description', 'sku', 'price_amount', 'parent_id', 'unit', 'valid_from', 'valid_to', 'hash_name', 'contact_email', 'calls_per_day', 'writes_per_day', 'imports_per_day']
 const EMPTY = ['description']
 
 for (const request of changing) {

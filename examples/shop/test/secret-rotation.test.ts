@@ -90,7 +90,7 @@ const TAKEN = { key: 200, question: '204', task: true, code: 'Bearer', refresh: 
 const STEPS = [[['old', 'next'], ['old'], 'old'], [['next', 'old'], ['old', 'next'], 'old'], [['next', 'old'], ['old', 'next'], 'next'], [['next'], ['next', 'old'], 'next']] as const
 
 t.test('the steps are of every secret that this server signs with or compares', async (t) => {
-  const sent = ['IDP_MCP_CLIENT_SECRET', 'IDP_INTROSPECTION_CLIENT_SECRET', 'DATABASE_URL', 'PGPASSWORD', 'REDIS_URL']
+  const sent = ['IDP_MCP_CLIENT_SECRET', 'IDP_INTROSPECTION_CLIENT_SECRET', 'DATABASE_URL', 'DATABASE_READ_URL', 'PGPASSWORD', 'REDIS_URL']
   t.strictSame([...Object.keys(settingsOf(['old'], agent.id)), ...sent].toSorted(), [...SECRET_SETTINGS].toSorted(), 'and the others are of a server that this one signs in at')
 })
 
