@@ -294,6 +294,7 @@ async function reading (page: Page, expected: string | undefined): Promise<strin
 function readable (tree: string): string {
   // What was used depends on what was looked at before.
   const used = tree.replace(/(- row "[A-Z][a-z]{2} \d{1,2}, \d{4})(?: [\d,]+){3}":(?:\n\s+- (?:rowheader|cell) "[^"]*")+/g, '$1 COUNTS"')
+    .replace(/(- row "Demo)(?: [\d,]+){3}":[^]*?(?:\n\s+- cell "[\d,]+"){3}/g, '$1 COUNTS"')
   const lines = used.split('\n').map((line) => line
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
     .replace(/\b[0-9a-f]{8}\b/g, 'ID')

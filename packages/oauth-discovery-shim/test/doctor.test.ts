@@ -194,11 +194,6 @@ t.test('redirects within the origin are followed as the SDKs follow them, and wh
       baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow redirects to another origin` })],
     ['304, which is no redirect', url => isDocument(url) && !url.endsWith('/') ? [304, `${url}/`] : undefined,
       baseUrl => ({ reason: 'challenge', detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which returns 304` })],
-    ['documents to another origin', (url, baseUrl) => isDocument(url) ? [301, `${other(baseUrl)}${url}`] : undefined, baseUrl => ({
-      reason: 'challenge',
-      detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which ` +
-        `redirects to ${other(baseUrl)}/.well-known/oauth-protected-resource/mcp, and clients do not follow redirects to another origin`
-    })],
     ['metadata to another origin', (url, baseUrl) => url.includes('/oauth-authorization-server/') ? [302, `${other(baseUrl)}${url}`] : isDocument(url) && !url.includes('resource') ? [302, '/nowhere'] : undefined, baseUrl => ({
       reason: 'metadata',
       detail: `${baseUrl}/.well-known/oauth-authorization-server/oauth redirects to ${other(baseUrl)}/.well-known/oauth-authorization-server/oauth, and clients do not follow redirects to another origin`
