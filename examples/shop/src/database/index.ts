@@ -51,7 +51,7 @@ const LIMITS = { statement: 20_000, connect: 5_000, acquire: ACQUIRE_TIMEOUT }
 /** How much longer than the server lets it run a statement may be without an answer, in milliseconds. */
 const SILENCE = 5000
 
-/** The same at a replica: then the primary serves. */
+/** At a replica, `silence` being the whole time without an answer: then the primary serves. */
 const OF_REPLICA = { limits: { statement: 3000, connect: 1000, acquire: 1000 }, silence: 4000 }
 
 /** How long an idle connection is silent before TCP probes it, in milliseconds; Linux gives up ten seconds later. */

@@ -30,8 +30,8 @@ interface CountedCall {
   readonly names: readonly Counted[]
 }
 
-/** In milliseconds. */
-const DAY = 86_400_000
+/** In milliseconds: days of UTC are all alike. */
+export const DAY = 86_400_000
 
 /** How many counts of a day are kept in memory. */
 const MAX_KEPT = 20_000

@@ -1,11 +1,8 @@
 import type { Knex } from 'knex'
-import { dayOf } from './daily-usage.ts'
+import { DAY, dayOf } from './daily-usage.ts'
 import { type Limited, limitsOf } from './limits.ts'
 import type { Usage, UsageByKey } from './schemas.ts'
 import { COUNTED, LIMITS } from './store.ts'
-
-/** In milliseconds. */
-const DAY = 86_400_000
 
 /** How many days are reported unless the caller says so, today included. */
 const DAYS = 14
