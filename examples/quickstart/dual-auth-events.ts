@@ -3,7 +3,7 @@ import type { OnKeyEvent } from 'dual-auth'
 
 /** The option `onKeyEvent`. `tell` sends a message to those who manage the keys of a shop, such as an e-mail. */
 export function keyAlerts (tell: (shopId: string, message: string) => Promise<void>): OnKeyEvent {
-  return async event => {
+  return async (event) => {
     switch (event.type) {
       case 'expiring':
         return await tell(event.key.shopId, `${event.key.name} expires in less than ${event.days} days. Rotate it.`)

@@ -13,14 +13,14 @@ await app.register(dualAuth, {
   },
   jwt: { issuer: ISSUER, userClients: [CLIENT_ID] },
   // Products accept API keys too. Everything else accepts only tokens, unless its route says otherwise.
-  policy: route => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined,
+  policy: (route) => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined,
   management: {
     // Check in your own records whether this person belongs to this shop.
     canManage: (request, shopId) => request.identity?.kind === 'user' && request.identity.groups.includes(shopId)
   }
 })
 
-app.get('/shops/:shop_id/products', async request => ({ products: [], caller: request.identity }))
+app.get('/shops/:shop_id/products', async (request) => ({ products: [], caller: request.identity }))
 app.get('/orders', async () => ({ orders: [] }))
 app.get('/health', { config: { auth: 'public' } }, async () => ({ ok: true }))
 

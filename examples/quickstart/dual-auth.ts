@@ -16,10 +16,10 @@ await app.register(dualAuth, {
   apiKeys,
   jwt: false, // No tokens yet: API keys alone.
   // These accept API keys. Every other route is closed, unless it says otherwise.
-  policy: route => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
+  policy: (route) => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
 })
 
-app.get('/shops/:shop_id/products', async request => ({ products: [], caller: request.identity }))
+app.get('/shops/:shop_id/products', async (request) => ({ products: [], caller: request.identity }))
 app.get('/orders', async () => ({ orders: [] }))
 app.get('/health', { config: { auth: 'public' } }, async () => ({ ok: true }))
 

@@ -15,7 +15,7 @@ const teams = new Map([['red', ['ada']], ['blue', ['ada', 'kim']]])
 // The sign-in that the app has: a hook that finds the person.
 await app.register(cookie)
 app.decorateRequest('person', undefined)
-app.addHook('onRequest', async request => { request.person = sessions.get(request.cookies.session ?? '') })
+app.addHook('onRequest', async (request) => { request.person = sessions.get(request.cookies.session ?? '') })
 
 const signedIn = ({ person }: FastifyRequest): string => {
   if (person === undefined) throw Object.assign(new Error('Sign in first'), { statusCode: 401 })
@@ -30,7 +30,7 @@ await app.register(dualAuth, {
   policy: ({ url }) => ['/me/notes', '/teams/:team/notes'].includes(url) ? 'dual' : 'public',
   management: [
     { path: '/teams/:team/api-keys', canManage: (request, team) => isMember(team, signedIn(request)) && signedIn(request) },
-    { path: '/me/api-keys', owner: request => PERSON + signedIn(request), canManage: request => signedIn(request), operationName: 'my_api_key' }
+    { path: '/me/api-keys', owner: (request) => PERSON + signedIn(request), canManage: (request) => signedIn(request), operationName: 'my_api_key' }
   ]
 })
 
@@ -47,7 +47,7 @@ app.post<{ Body: { name: string } }>('/session', async ({ body }, reply) => {
   sessions.set(id, body.name) // Check a password before.
   return reply.setCookie('session', id, { httpOnly: true, sameSite: 'strict', path: '/' }).code(204).send()
 })
-app.get('/me/notes', async request => ({ notes: [], of: personOf(request) }))
+app.get('/me/notes', async (request) => ({ notes: [], of: personOf(request) }))
 app.get<{ Params: { team: string } }>('/teams/:team/notes', async (request, reply) => {
   // A good key of this team has come in before.
   const { identity, params: { team } } = request

@@ -14,9 +14,9 @@ interface Measured { readonly duration: number, readonly lines: readonly string[
 /**
  * What a test file runs without a mutant; it must pass. Kept until it or something that it uses changes.
  *
- * @param copy of the repository, in which it runs
- * @param home of the package, as `packages/dual-auth`
- * @param used files and folders of the package that it uses
+ * @param copy - of the repository, in which it runs
+ * @param home - of the package, as `packages/dual-auth`
+ * @param used - files and folders of the package that it uses
  */
 export async function baselineOf (test: string, copy: string, home: string, used: readonly string[]): Promise<Baseline> {
   const sources = ['package-lock.json', 'test/mutate/coverage.ts', ...used, test].map((path) => pathToFileURL(join(copy, path)))

@@ -47,7 +47,7 @@ export function putSource (copy: string, file: string, source: string, compiler:
  * The first test file that notices, and how; undefined when none does. The likeliest one runs alone. Others share processes,
  * as most faults that get past it get past all; what fails in company has to fail alone.
  *
- * @param env additional environment
+ * @param env - additional environment
  */
 export async function firstToFail ([likeliest, ...others]: readonly Timed[], copy: string, env: NodeJS.ProcessEnv = {}): Promise<{ readonly test: string, readonly outcome: Outcome } | undefined> {
   if (likeliest === undefined) return

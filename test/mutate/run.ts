@@ -8,7 +8,7 @@ export type Outcome = 'passed' | 'failed' | 'timed out'
 /**
  * Runs test files in one process until the first failure, for so many milliseconds at most.
  *
- * @param env additional environment
+ * @param env - additional environment
  */
 export async function runTests (files: readonly string[], directory: string, limit: number, env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
   // a group of its own, so that what the test started ends with it

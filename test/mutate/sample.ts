@@ -11,7 +11,7 @@ const OF_EACH = 3
  * Draws mutants of one package: some of each of {@link ALWAYS}, then of all files. Each operator has its turn, however
  * many mutants it makes. The same seed draws the same mutants, and most of them again after an unrelated change.
  *
- * @param isFair false for mutants that prove nothing, as they do not compile; others are drawn instead
+ * @param isFair - false for mutants that prove nothing, as they do not compile; others are drawn instead
  */
 export function sample (mutants: readonly Mutant[], size: number, seed: string, isFair: (mutant: Mutant) => boolean): readonly Mutant[] {
   const drawn = new Set<Mutant>()

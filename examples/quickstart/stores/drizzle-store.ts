@@ -29,7 +29,7 @@ export const apiKeys = pgTable('api_keys', {
   expiryNotice: smallint('expiry_notice'),
   unusedNoticeAt: time('unused_notice_at'),
   noticeAt: time('notice_at')
-}, table => [index().on(table.shopId), index().on(table.noticeAt)])
+}, (table) => [index().on(table.shopId), index().on(table.noticeAt)])
 
 type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0]
 
@@ -39,7 +39,7 @@ export function drizzleStore (db: NodePgDatabase): ApiKeyStore {
     return value === null ? isNull(column) : eq(column, value)
   }))
   return tableStore<Transaction>({
-    transaction: async (shopId, work) => db.transaction(async transaction => {
+    transaction: async (shopId, work) => db.transaction(async (transaction) => {
       // One after another for each owner. Other databases: lock a row, or write first.
       await transaction.execute(sql`select pg_advisory_xact_lock(hashtextextended(${shopId}, 0))`)
       return work(transaction)

@@ -1,5 +1,4 @@
-import type { ApiKeyOptions, ApiKeyRecord, DualAuthOptions, JwtOptions, KeyChange, OnKeyEvent } from 'dual-auth'
-import { DUAL_AUTH_SHOP_UNKNOWN, scopesFromRoute } from 'dual-auth'
+import { DUAL_AUTH_SHOP_UNKNOWN, scopesFromRoute, type ApiKeyOptions, type ApiKeyRecord, type DualAuthOptions, type JwtOptions, type KeyChange, type OnKeyEvent } from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'

@@ -41,7 +41,7 @@ function authorization (issuer: string, change: Record<string, string | undefine
   return { url, verifier }
 }
 
-t.test('a sign-in outlives a restart and the session of the browser, and a revoked one does not', async t => {
+t.test('a sign-in outlives a restart and the session of the browser, and a revoked one does not', async (t) => {
   const dataDir = join(t.testdir(), 'data')
   const options = { port: 0, users: [ada], resource, clientId, m2m, dataDir }
   const first = await startIdentityProvider(options)
@@ -63,13 +63,13 @@ t.test('a sign-in outlives a restart and the session of the browser, and a revok
   t.equal(await refresh(revoked), 400)
 })
 
-t.test('callbacks are compared as a user pool compares them: port and path count', async t => {
+t.test('callbacks are compared as a user pool compares them: port and path count', async (t) => {
   const issuer = await start(t)
   const status = async (callback: string): Promise<number> => (await fetch(authorization(issuer, { redirect_uri: callback }).url, { redirect: 'manual' })).status
   t.strictSame([await status(redirectUri), await status('http://localhost:7778/callback'), await status('http://localhost:7777/elsewhere')], [303, 400, 400])
 })
 
-t.test('a user\'s tokens say what a user pool\'s say', async t => {
+t.test('a user\'s tokens say what a user pool\'s say', async (t) => {
   const issuer = await start(t)
   const { url, verifier } = authorization(issuer)
   const callback = await callbackFrom(url, ada)
@@ -106,7 +106,7 @@ t.test('a user\'s tokens say what a user pool\'s say', async t => {
   t.match(await revoked.json(), { error: 'invalid_grant' })
 })
 
-t.test('the browser\'s client may not ask for more than it is registered for', async t => {
+t.test('the browser\'s client may not ask for more than it is registered for', async (t) => {
   const issuer = await start(t)
   for (const [change, error] of [
     [{ scope: 'openid phone' }, 'invalid_scope'],
@@ -129,10 +129,10 @@ t.test('the browser\'s client may not ask for more than it is registered for', a
   }
 })
 
-t.test('the sign-in page', async t => {
+t.test('the sign-in page', async (t) => {
   const issuer = await start(t)
   const redirect = await fetch(authorization(issuer).url, { redirect: 'manual' })
-  const cookie = redirect.headers.getSetCookie().map(text => text.split(';')[0]).join('; ')
+  const cookie = redirect.headers.getSetCookie().map((text) => text.split(';')[0]).join('; ')
   const page = new URL(redirect.headers.get('location') ?? '', issuer)
   const interaction = /_interaction=[^;]*;.*?expires=([^;]+)/.exec(redirect.headers.getSetCookie().join('\n'))?.[1] ?? ''
   t.ok(Math.abs(Date.parse(interaction) - Date.now() - 180_000) < 60_000, 'a sign-in is open for three minutes')
@@ -165,7 +165,7 @@ t.test('the sign-in page', async t => {
   t.match(await stranger.text(), '<h1>This sign-in has expired</h1>')
 })
 
-t.test('in one browser somebody else can sign in, and the same person again', async t => {
+t.test('in one browser somebody else can sign in, and the same person again', async (t) => {
   const issuer = await start(t)
   const browser = new Map<string, string>()
   const names: string[] = []
@@ -180,7 +180,7 @@ t.test('in one browser somebody else can sign in, and the same person again', as
   t.strictSame(names, ['ada', 'eve', 'ada', 'ada'])
 })
 
-t.test('the signing key stays, readable by its owner only', async t => {
+t.test('the signing key stays, readable by its owner only', async (t) => {
   const dataDir = join(t.testdir(), 'data')
   const keys = async () => {
     const { issuer, close } = await startIdentityProvider({ port: 0, users: [], resource, clientId, m2m, dataDir })
@@ -194,7 +194,7 @@ t.test('the signing key stays, readable by its owner only', async t => {
   t.equal((await stat(join(dataDir, 'signing-key.json'))).mode & 0o777, 0o600)
 })
 
-t.test('it does not start in production', async t => {
+t.test('it does not start in production', async (t) => {
   const before = process.env['NODE_ENV']
   t.teardown(() => { if (before === undefined) delete process.env['NODE_ENV']; else process.env['NODE_ENV'] = before })
   process.env['NODE_ENV'] = 'production'

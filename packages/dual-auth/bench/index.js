@@ -9,7 +9,7 @@ import dualAuth, { memoryStore } from 'dual-auth'
 import { startIssuer } from './issuer.js'
 
 const SHOP = 'shop-1'
-const bearer = token => ({ authorization: `Bearer ${token}` })
+const bearer = (token) => ({ authorization: `Bearer ${token}` })
 const issuer = await startIssuer()
 const failures = []
 
@@ -26,7 +26,7 @@ async function serve (store, logN) {
   app.get('/dual', { config: { auth: 'dual' } }, async () => 'x')
   app.get('/jwt', async () => 'x')
   await app.ready()
-  const mint = async shop => {
+  const mint = async (shop) => {
     const response = await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/`, headers: bearer(issuer.token()), payload: { name: 'bench' } })
     return response.json().plaintext
   }
@@ -44,7 +44,7 @@ async function medians (app, requests, rounds) {
       if (round >= 0) times[i].push(Number(process.hrtime.bigint() - start) / 1000)
     }
   }
-  return times.map(list => list.sort((a, b) => a - b)[Math.floor(list.length / 2)])
+  return times.map((list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)])
 }
 
 async function medianOf (work, rounds) {
@@ -137,10 +137,10 @@ for (const logN of [1, 4, 5, 6, 7, 8, 10, 12, 15]) {
   const keys = []
   for (let i = 0; i < (logN > 10 ? 20 : 200); i++) keys.push(await mint(`shop-${i}`))
   const next = keys.values()
-  const use = async key => { await app.inject({ url: '/dual', headers: bearer(key) }) }
+  const use = async (key) => { await app.inject({ url: '/dual', headers: bearer(key) }) }
   const first = await medianOf(() => use(next.next().value), keys.length)
   const [open, later] = await medians(app, [{ url: '/open' }, { url: '/dual', headers: bearer(keys[0]) }], 1000)
-  const milliseconds = time => `${((time - open) / 1000).toFixed(2)} ms`
+  const milliseconds = (time) => `${((time - open) / 1000).toFixed(2)} ms`
   console.log(`${String(logN).padStart(5)} ${String(2 ** logN).padStart(5)} KiB ${milliseconds(first).padStart(16)} ${milliseconds(later).padStart(16)}`)
   await app.close()
 }

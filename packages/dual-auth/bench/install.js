@@ -18,7 +18,7 @@ export async function installed () {
   const folder = join(tmpdir(), 'dual-auth-bench')
   const done = join(folder, 'installed')
   const { resolve } = createRequire(done)
-  const load = async name => import(pathToFileURL(resolve(name)).href)
+  const load = async (name) => import(pathToFileURL(resolve(name)).href)
   if (existsSync(done) && readFileSync(done, 'utf8') === PACKAGES.join(' ')) return load
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 /** An identity provider on loopback: discovery, a key set whose readings are counted, tokens. */
 export async function startIssuer () {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const segment = value => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const segment = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const server = createServer((request, response) => {
     if (request.url === '/jwks') issuer.fetches++
     response.end(JSON.stringify(request.url === '/jwks'
@@ -19,7 +19,7 @@ export async function startIssuer () {
     url: `http://127.0.0.1:${server.address().port}`,
     fetches: 0,
     publicKey,
-    sign: text => createSign('sha256').update(text).sign(privateKey),
+    sign: (text) => createSign('sha256').update(text).sign(privateKey),
     token (kid = 'key-1') {
       const claims = { iss: issuer.url, sub: 'user', client_id: 'app', token_use: 'access', iat: now, exp: now + 3600 }
       const input = `${segment({ alg: 'RS256', kid })}.${segment(claims)}`

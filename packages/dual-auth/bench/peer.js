@@ -16,8 +16,8 @@ const CONCURRENCY = 8
 const [name, database, provider] = process.argv.slice(2)
 const { issuer, publicKey, token } = JSON.parse(provider)
 const load = await installed()
-const bearer = credential => ({ authorization: `Bearer ${credential}` })
-const times = async work => Promise.all(Array.from({ length: KEYS }, work))
+const bearer = (credential) => ({ authorization: `Bearer ${credential}` })
+const times = async (work) => Promise.all(Array.from({ length: KEYS }, work))
 
 /** Each registers its authentication, and returns the headers of callers. */
 const servers = {
@@ -28,10 +28,10 @@ const servers = {
   },
   async 'JWT: @fastify/jwt' (app) {
     await app.register(fastifyJwt, { secret: { public: publicKey }, verify: { algorithms: ['RS256'], allowedIss: issuer } })
-    app.addHook('onRequest', async request => { await request.jwtVerify() })
+    app.addHook('onRequest', async (request) => { await request.jwtVerify() })
     return [bearer(token)]
   },
-  'API key: dual-auth': app => dualAuthIn(app, memoryStore()),
+  'API key: dual-auth': (app) => dualAuthIn(app, memoryStore()),
   async 'API key: @fastify/bearer-auth' (app) {
     const { default: bearerAuth } = await load('@fastify/bearer-auth')
     const keys = await times(async () => randomBytes(32).toString('hex'))
@@ -91,7 +91,7 @@ const headers = await servers[name](app)
 app.get('/', async () => ({ hello: 'world' }))
 await app.ready()
 
-process.on('message', async requests => {
+process.on('message', async (requests) => {
   const [sent, usage] = [statements, process.cpuUsage()]
   let left = requests
   await Promise.all(Array.from({ length: CONCURRENCY }, async () => {

@@ -61,7 +61,7 @@ async function databaseTime (database) {
   }
 }
 
-const median = values => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
 const medianOf = (rounds, value) => median(rounds.map(value))
 
 console.log(`node ${process.version}, ${availableParallelism()} processors, load ${loadavg()[0].toFixed(1)}`)
@@ -79,7 +79,7 @@ for (let n = -3; n < ROUNDS; n++) {
 
 console.log(`a request without authentication: ${Math.round(medianOf(plain.rounds, ({ cpu }) => cpu))} µs`)
 console.table(peers.map(({ group, member, database, rounds }) => {
-  const first = peers.find(other => other.group === group)
+  const first = peers.find((other) => other.group === group)
   const added = (of, n) => of[n].cpu - plain.rounds[n].cpu
   return {
     'to verify': group,

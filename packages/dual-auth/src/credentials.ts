@@ -21,8 +21,8 @@ const NONE: Credential = Object.freeze({ kind: 'none' })
  * The one credential of a request. If the API key header is set, it alone decides, even beside a token: a bad
  * credential must not be rescued by the next one.
  *
- * @param header the API key's header, lower case
- * @param marker what this server's API keys start with
+ * @param header - the API key's header, lower case
+ * @param marker - what this server's API keys start with
  */
 export function credentialFromHeaders (headers: IncomingHttpHeaders, header: string, marker: string): Credential {
   // A client whose variable is not set sends it empty.

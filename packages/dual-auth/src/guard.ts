@@ -61,7 +61,7 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
       // Its own hooks decide about everybody else. `dual` only: a route without a policy stays closed.
       if (hostSignsIn && rules.policy === 'dual' && !isKey(credential)) return
       identity = await identify(request, credential, rules.policy)
-      authorize(identity, rules, shopId => shops.isAllowed(request.params, shopId))
+      authorize(identity, rules, (shopId) => shops.isAllowed(request.params, shopId))
       request.identity = identity
     } catch (error) {
       if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) request.log.info({ reason: error.cause }, 'credential refused')

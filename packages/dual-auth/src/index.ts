@@ -60,7 +60,7 @@ declare module 'fastify' {
      * not open it. Says nothing about the shop, and is true for tokens, which may get more scopes. The route's own check
      * runs in any case. Cheap: what a route requires is kept for each `route` object.
      *
-     * @param route with `method`, `url`, `schema` and `config`, as the route was registered; `mcpTools[0].route` is one
+     * @param route - with `method`, `url`, `schema` and `config`, as the route was registered; `mcpTools[0].route` is one
      */
     mayCall (route: AuthRoute): boolean
   }
@@ -95,7 +95,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.decorateRequest('identity', null)
   app.decorateRequest(guard.outcome, null)
   app.decorateRequest('mayCall', function (this: FastifyRequest, route: AuthRoute) { return guard.mayCall(this.identity, route) })
-  app.addHook('onRoute', route => {
+  app.addHook('onRoute', (route) => {
     const policy = policyFromRoute(route, settings)
     route.config = { ...route.config, auth: policy }
     // A wrong scope must fail startup, not the first call.
@@ -104,7 +104,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   })
   app.addHook('onReady', async () => {
     // A database that is down now may come up later, and `callStore` has logged the failure.
-    await callStore(async () => store.ready?.()).catch(error => { if (error instanceof DUAL_AUTH_INVALID_OPTION) throw error })
+    await callStore(async () => store.ready?.()).catch((error) => { if (error instanceof DUAL_AUTH_INVALID_OPTION) throw error })
     watch.start()
   })
   app.addHook('onRequest', guard.onRequest)
@@ -118,7 +118,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     // Complete once the server is ready: the host registers its routes after these, in plugins of its own too.
     const routes: AuthRoute[] = []
     let scopes: ReadonlySet<string> = new Set()
-    app.addHook('onRoute', route => { routes.push(route) })
+    app.addHook('onRoute', (route) => { routes.push(route) })
     app.addHook('onReady', async () => { scopes = scopesFromRoutes(routes, settings.scopes) })
     for (const { path, ...rest } of management) await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, hostSignsIn: settings.jwt.length === 0, ...rest, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit })
   }

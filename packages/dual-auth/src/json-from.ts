@@ -12,10 +12,10 @@ interface Question {
 /**
  * Reads a JSON document of another server. Redirects are rejected: they could lead anywhere.
  *
- * @param what the document, for messages
- * @param signal ends the whole read
- * @param http whether it may come over http from another machine
- * @param question what to send; @default a GET
+ * @param what - the document, for messages
+ * @param signal - ends the whole read
+ * @param http - whether it may come over http from another machine
+ * @param question - what to send; @default a GET
  * @throws an Error whose message names the document, its URL and the reason
  */
 export async function jsonFrom (url: string, what: string, signal: AbortSignal, http = false, question: Question = {}): Promise<unknown> {

@@ -38,7 +38,7 @@ export function string (name: string, value: string): string {
 
 /** A lone string is rejected: it would pass for a list of its letters. */
 export function strings<T extends string> (name: string, value: readonly T[], what = 'strings'): readonly T[] {
-  must(Array.isArray(value) && value.every(item => typeof item === 'string' && item !== ''), `${name} must be a list of ${what}`)
+  must(Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== ''), `${name} must be a list of ${what}`)
   return value
 }
 
@@ -56,7 +56,7 @@ export function duration (name: string, value: number): number {
 /**
  * An address that signing keys may come from.
  *
- * @param insecure the option that allows http on other machines, if there is one
+ * @param insecure - the option that allows http on other machines, if there is one
  */
 export function safeUrl (name: string, value: string, insecure?: { readonly option: string, readonly isSet: boolean }): string {
   const hint = insecure !== undefined && /^http:/i.test(value) ? `: ${insecure.option} allows http, inside a network of your own` : ''
@@ -68,7 +68,7 @@ export function safeUrl (name: string, value: string, insecure?: { readonly opti
 /**
  * `https`, or `http` on this machine: anybody could have replaced keys that come over anything else.
  *
- * @param http whether that is accepted
+ * @param http - whether that is accepted
  */
 export function isSafeUrl (url: unknown, http = false): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return false

@@ -264,7 +264,7 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
 }
 
 function nullAsNone (tokenScopes: NonNullable<DualAuthOptions['tokenScopes']>): Settings['tokenScopes'] {
-  return route => tokenScopes(route) ?? []
+  return (route) => tokenScopes(route) ?? []
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
@@ -276,7 +276,7 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
   noOthers('apiKeys.', rest)
   must(isMarker(marker), 'apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)')
   object('apiKeys.store', store)
-  must(STORE.every(method => typeof store[method] === 'function'), `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`)
+  must(STORE.every((method) => typeof store[method] === 'function'), `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`)
   must(typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
   must(shopParam === null || (typeof shopParam === 'string' && PARAM.test(shopParam)), 'apiKeys.shopParam must be the name of a route parameter, without its colon, or null')
   must(integer('apiKeys.logN', logN, 1) <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
@@ -340,17 +340,17 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(shape.needsUserClients !== true || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
   must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
   must(!OPEN_ISSUERS.has(issuer) || machineClients !== undefined, `${name}.machineClients is required with ${issuer}: anybody gets tokens of it for any audience`)
-  const inBoth = shape.listsDecide === true ? machineClients?.find(client => userClients?.includes(client)) : undefined
+  const inBoth = shape.listsDecide === true ? machineClients?.find((client) => userClients?.includes(client)) : undefined
   must(inBoth === undefined, `${name}.machineClients and ${name}.userClients must not both list ${inBoth}: with the provider ${provider} its people would be machines`)
   must(!boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic', `${name}.insecureNoAudience is for the provider generic`)
   if (introspection !== undefined) {
-    must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter(known => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)
+    must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter((known) => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)
     must(jwksUri === undefined || object(`${name}.introspection`, introspection).endpoint !== undefined, `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that could name it`)
   }
   must(jwks === undefined || (jwksUri ?? introspection) === undefined, `${name}.jwks excludes ${name}.jwksUri and ${name}.introspection: nothing is read of the issuer`)
   must(jwks === undefined || Array.isArray(object(`${name}.jwks`, jwks).keys), `${name}.jwks must be a JWK Set, with a list of keys`)
   strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
-  must(algorithms.length > 0 && algorithms.every(alg => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)
+  must(algorithms.length > 0 && algorithms.every((alg) => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)
   must(integer(`${name}.clockTolerance`, clockTolerance, 0) <= 60_000, `${name}.clockTolerance must be at most 60000 milliseconds`)
   return {
     provider,
@@ -365,7 +365,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),
     audience,
     // One algorithm with two names, of RFC 8037 and RFC 9864.
-    algorithms: algorithms.some(alg => alg.startsWith('Ed')) ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)] : algorithms,
+    algorithms: algorithms.some((alg) => alg.startsWith('Ed')) ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)] : algorithms,
     claims: claimPaths(`${name}.claims`, claims, shape.claims),
     introspection: introspection === undefined ? undefined : introspectionSettings(`${name}.introspection`, introspection, insecure),
     clockTolerance,
@@ -398,7 +398,7 @@ function allManagementSettings (management: ManagementOptions | readonly Managem
   if (!Array.isArray(management)) return [managementSettings('management', management as ManagementOptions, shopParam)]
   const all = management.map((options, i) => managementSettings(`management[${i}]`, options, shopParam))
   must(all.length > 0, 'management must have at least one set of routes')
-  for (const option of ['path', 'operationName'] as const) must(new Set(all.map(settings => settings[option])).size === all.length, `management must have a different ${option} in each set of routes`)
+  for (const option of ['path', 'operationName'] as const) must(new Set(all.map((settings) => settings[option])).size === all.length, `management must have a different ${option} in each set of routes`)
   return all
 }
 

@@ -36,7 +36,7 @@ function known (route: AuthRoute, policy: AuthPolicy): AuthPolicy {
  */
 export function scopesFromRoute ({ method, schema }: AuthRoute): readonly string[] {
   const methods = typeof method === 'string' ? [method] : method
-  const scope = methods.every(name => name === 'GET' || name === 'HEAD') ? 'read' : 'write'
+  const scope = methods.every((name) => name === 'GET' || name === 'HEAD') ? 'read' : 'write'
   const operationId = typeof schema === 'object' && schema !== null && 'operationId' in schema ? schema.operationId : undefined
   return typeof operationId === 'string' ? [scope, operationId] : [scope]
 }
@@ -44,11 +44,11 @@ export function scopesFromRoute ({ method, schema }: AuthRoute): readonly string
 /**
  * Every scope that opens something: those of each `dual` route, for each of its methods.
  *
- * @param scopesOf returns the scopes of which a key needs one; null if the route accepts every key
+ * @param scopesOf - returns the scopes of which a key needs one; null if the route accepts every key
  */
 export function scopesFromRoutes (routes: readonly AuthRoute[], scopesOf: (route: AuthRoute) => readonly string[] | null): ReadonlySet<string> {
   const dual = routes.filter(({ config }) => config?.auth === 'dual')
-  return new Set(dual.flatMap(route => [route.method].flat().flatMap(method => scopesOf({ ...route, method }) ?? [])))
+  return new Set(dual.flatMap((route) => [route.method].flat().flatMap((method) => scopesOf({ ...route, method }) ?? [])))
 }
 
 /** The functions that decide what a route requires. */
@@ -70,7 +70,7 @@ export interface RouteRules {
 }
 
 /**
- * @param route with the one method that is called
+ * @param route - with the one method that is called
  * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}, {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function rulesFromRoute (route: AuthRoute, { policy, scopes, tokenScopes }: RuleSettings): RouteRules {
@@ -97,13 +97,13 @@ export function tokenScopesFromRoute (route: AuthRoute, tokenScopes: RuleSetting
  * Throws unless an identity may call a route. Tokens are not bound to a shop here: only the host knows which shops a
  * person belongs to.
  *
- * @param isAllowedShop whether a key of this shop may call the path of the request
+ * @param isAllowedShop - whether a key of this shop may call the path of the request
  * @throws {@link DUAL_AUTH_KEY_NOT_ACCEPTED}, {@link DUAL_AUTH_SHOP_FORBIDDEN}, {@link DUAL_AUTH_SCOPE_INSUFFICIENT},
  *   {@link DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT}
  */
 export function authorize (identity: Identity, { policy, scopes, tokenScopes, label }: RouteRules, isAllowedShop: (shopId: string) => boolean): void {
   if (identity.kind !== 'api-key') {
-    const missing = tokenScopes.filter(scope => !identity.scopes.includes(scope))
+    const missing = tokenScopes.filter((scope) => !identity.scopes.includes(scope))
     if (missing.length > 0) throw new DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT(label, inWords(tokenScopes, 'and'), missing.join(', '))
     return
   }
@@ -122,7 +122,7 @@ export function acceptsKey ({ policy, scopes }: RouteRules, key: ApiKeyIdentity)
 }
 
 function scopesOpen ({ scopes: own }: ApiKeyIdentity, scopes: RouteRules['scopes']): boolean {
-  return scopes === null || own.length === 0 || scopes.some(scope => own.includes(scope))
+  return scopes === null || own.length === 0 || scopes.some((scope) => own.includes(scope))
 }
 
 /** `the scope read`, `the scopes read and write`. */

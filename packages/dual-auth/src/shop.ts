@@ -21,7 +21,7 @@ export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings):
   }
 
   return {
-    fromParams: params => idFromParam(paramOf(params) ?? ''),
+    fromParams: (params) => idFromParam(paramOf(params) ?? ''),
     isAllowed (params, shopId) {
       const param = paramOf(params)
       return param === undefined || idFromParam(param) === shopId
@@ -39,7 +39,7 @@ export function unboundPathWarner ({ shopParam }: Pick<ShopSettings, 'shopParam'
   const warned = new Set<string>()
   // Nothing is forgotten where no path names an owner.
   if (shopParam === null) return () => {}
-  return url => {
+  return (url) => {
     // A path with and without its last slash is one path.
     const path = url.replace(/\/$/, '')
     const params = paramsFromPath(path)

@@ -1,7 +1,6 @@
 import t from 'tap'
-import { connect } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { crc32 } from 'node:zlib'
 import { mintKey } from '../src/keys/format.ts'
 import { memoryStore } from '../src/index.ts'
@@ -21,7 +20,7 @@ function withChecksum (body: string): string {
   return body + digits
 }
 
-t.test('every bad key is the same 401, through both headers, and none runs scrypt', async t => {
+t.test('every bad key is the same 401, through both headers, and none runs scrypt', async (t) => {
   const logged: string[] = []
   const { app, mint } = await build(t, { server: { logger: { level: 'info', stream: { write: (line: string) => logged.push(line) } } } })
   const a = await mint()
@@ -73,14 +72,14 @@ t.test('every bad key is the same 401, through both headers, and none runs scryp
   t.notMatch(text, restB)
 })
 
-t.test('a store that says undefined for a key that it does not have is understood', async t => {
+t.test('a store that says undefined for a key that it does not have is understood', async (t) => {
   const { app } = await build(t, { store: { ...memoryStore(), find: async () => undefined as unknown as null } })
   const response = await app.inject({ url: products(), headers: { 'x-api-key': mintKey('shop_test').plaintext } })
   t.equal(response.statusCode, 401)
   t.strictSame(response.json(), REFUSED)
 })
 
-t.test('a key in the header of a real connection: odd bytes, sizes and repetitions', async t => {
+t.test('a key in the header of a real connection: odd bytes, sizes and repetitions', async (t) => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -89,7 +88,7 @@ t.test('a key in the header of a real connection: odd bytes, sizes and repetitio
     const socket = connect(port, '127.0.0.1')
     socket.write([`GET ${products()} HTTP/1.1`, 'host: shop.test', 'connection: close', ...headers, '', ''].join('\r\n'), 'latin1')
     let answer = ''
-    socket.setEncoding('latin1').on('data', chunk => { answer += chunk })
+    socket.setEncoding('latin1').on('data', (chunk) => { answer += chunk })
     await once(socket, 'close')
     return Number(answer.split(' ', 2)[1])
   }
@@ -108,7 +107,7 @@ t.test('a key in the header of a real connection: odd bytes, sizes and repetitio
   t.equal(await status(`x-api-key: ${plaintext}\0`), 400)
 })
 
-t.test('a key anywhere but in the two headers is no credential', async t => {
+t.test('a key anywhere but in the two headers is no credential', async (t) => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
   const elsewhere = [
@@ -126,7 +125,7 @@ t.test('a key anywhere but in the two headers is no credential', async t => {
   }
 })
 
-t.test('schemes, spaces and contradictions', async t => {
+t.test('schemes, spaces and contradictions', async (t) => {
   const { app, issuer, mint } = await build(t)
   const { plaintext } = await mint()
   const other = await mint()
@@ -165,7 +164,7 @@ t.test('schemes, spaces and contradictions', async t => {
   }
 })
 
-t.test('a good key is 401 where keys are not taken, wherever it is put, and runs no scrypt', async t => {
+t.test('a good key is 401 where keys are not taken, wherever it is put, and runs no scrypt', async (t) => {
   const { app, issuer, mint } = await build(t)
   const { id, plaintext } = await mint()
   const routes = [
@@ -188,7 +187,7 @@ t.test('a good key is 401 where keys are not taken, wherever it is put, and runs
   t.match(keys[0], { name: 'test', last_used_at: null, revoked_at: null })
 })
 
-t.test('spellings of a path never get round the check', async t => {
+t.test('spellings of a path never get round the check', async (t) => {
   const { app } = await build(t, { server: { routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false } } })
   for (const url of ['/mcp', '/mcp/', '//mcp', '/MCP', '/mcp?x', '/mcp;x', '/mcp/..;/', '/mcp%2f', '/%6dcp', '/./mcp', '/orders', '/orders/', '/ORDERS', '//orders', '/health/../orders', '/orders%2f..%2fhealth']) {
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT'] as const) {
@@ -199,7 +198,7 @@ t.test('spellings of a path never get round the check', async t => {
   t.equal((await app.inject({ method: 'POST', url: '/%6dcp' })).statusCode, 401)
 })
 
-t.test('a revoked and an expired key get the 401 of an unknown one, without scrypt', async t => {
+t.test('a revoked and an expired key get the 401 of an unknown one, without scrypt', async (t) => {
   const store = memoryStore()
   const { app, issuer, mint } = await build(t, { store })
   const revoked = await mint()
@@ -220,7 +219,7 @@ t.test('a revoked and an expired key get the 401 of an unknown one, without scry
   t.equal(scrypt.runs, 1)
 })
 
-t.test('200 bad keys run no scrypt; a good one runs it until it was verified', async t => {
+t.test('200 bad keys run no scrypt; a good one runs it until it was verified', async (t) => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
   const scrypt = countScrypt()
@@ -230,11 +229,11 @@ t.test('200 bad keys run no scrypt; a good one runs it until it was verified', a
   const statuses = []
   for (let i = 0; i < 200; i++) statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
   scrypt.stop()
-  t.ok(statuses.every(status => status === 200))
+  t.ok(statuses.every((status) => status === 200))
   t.equal(scrypt.runs, 1)
 })
 
-t.test('more keys than the queue holds are 503 with Retry-After, the others are served', async t => {
+t.test('more keys than the queue holds are 503 with Retry-After, the others are served', async (t) => {
   const { app, mint } = await build(t, { apiKeys: { logN: 7, concurrency: 1, queueLength: 3 } })
   const { plaintext } = await mint()
   const responses = await Promise.all(Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) })))
@@ -246,7 +245,7 @@ t.test('more keys than the queue holds are 503 with Retry-After, the others are 
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
 })
 
-t.test('at the default cost no key waits for the thread pool', async t => {
+t.test('at the default cost no key waits for the thread pool', async (t) => {
   const { app, mint } = await build(t, { apiKeys: { logN: 5, concurrency: 1, queueLength: 0 } })
   const { plaintext } = await mint()
   const responses = await Promise.all(Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) })))

@@ -40,18 +40,18 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
   await app.register(dualAuth, {
     apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: settings.store ?? memoryStore(), logN: 4, ...settings.apiKeys },
     jwt: { issuer: issuer.url, userClients: ['web-app', 'mcp-app'], machineScopes: ['shop/api'], audience: ['https://shop.test/mcp'], ...settings.jwt },
-    policy: route => route.url.startsWith('/shops/:shop_id/products') || route.url === '/mcp' ? 'dual' : undefined,
-    scopes: route => route.url === '/mcp' ? null : [route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write', ...operationOf(route.schema)],
+    policy: (route) => route.url.startsWith('/shops/:shop_id/products') || route.url === '/mcp' ? 'dual' : undefined,
+    scopes: (route) => route.url === '/mcp' ? null : [route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write', ...operationOf(route.schema)],
     management: { canManage: (request, shop) => request.identity?.kind === 'user' && (shop === SHOP || shop === OTHER_SHOP) },
     ...settings.auth
   })
-  app.get('/shops/:shop_id/products', async request => request.identity)
-  app.post('/shops/:shop_id/products', async request => request.identity)
-  app.put('/shops/:shop_id/products', { schema: named('replace_products') }, async request => request.identity)
-  app.delete('/shops/:shop_id/products', async request => request.identity)
-  app.post('/mcp', async request => request.identity)
-  app.get('/orders', async request => request.identity)
-  app.get('/health', { config: { auth: 'public' } }, async request => ({ identity: request.identity }))
+  app.get('/shops/:shop_id/products', async (request) => request.identity)
+  app.post('/shops/:shop_id/products', async (request) => request.identity)
+  app.put('/shops/:shop_id/products', { schema: named('replace_products') }, async (request) => request.identity)
+  app.delete('/shops/:shop_id/products', async (request) => request.identity)
+  app.post('/mcp', async (request) => request.identity)
+  app.get('/orders', async (request) => request.identity)
+  app.get('/health', { config: { auth: 'public' } }, async (request) => ({ identity: request.identity }))
   settings.routes?.(app)
   await app.ready()
 

@@ -2,11 +2,11 @@ import t from 'tap'
 import { createApiKey, memoryStore, type KeyRequest } from '../src/index.ts'
 import { build, PEPPER, SHOP } from './build.ts'
 
-t.test('createApiKey makes a key that the plugin accepts, and tells of it', async t => {
+t.test('createApiKey makes a key that the plugin accepts, and tells of it', async (t) => {
   const store = memoryStore()
   const { app } = await build(t, { auth: { apiKeys: { marker: 'shop_test', peppers: [PEPPER], store } } })
   const told: unknown[] = []
-  const { key, plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store }, { shopId: SHOP, name: 'Printer', scopes: ['read'], createdBy: 'command' }, async record => { told.push(record) })
+  const { key, plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store }, { shopId: SHOP, name: 'Printer', scopes: ['read'], createdBy: 'command' }, async (record) => { told.push(record) })
   t.match(key, { shopId: SHOP, name: 'Printer', scopes: ['read'], expiresAt: null, revokedAt: null })
   t.match(plaintext, new RegExp(`^shop_test_${key.prefix}_[0-9A-Za-z]{49}$`))
   t.strictSame(told, [key])
@@ -14,7 +14,7 @@ t.test('createApiKey makes a key that the plugin accepts, and tells of it', asyn
   t.strictSame([await call('GET'), await call('POST')], [200, 403])
 })
 
-t.test('createApiKey refuses what the management routes refuse, and stores nothing', async t => {
+t.test('createApiKey refuses what the management routes refuse, and stores nothing', async (t) => {
   const store = memoryStore()
   const request: KeyRequest = { shopId: SHOP, name: 'Printer', createdBy: 'command' }
   const options = { marker: 'shop_test', peppers: [PEPPER], store, maxPerShop: 1 }

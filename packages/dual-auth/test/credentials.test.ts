@@ -21,19 +21,19 @@ const flaws: Array<[authorization: string, reason: string]> = [
   [`Bearer ${JWT}, Bearer ${JWT}`, 'Authorization is not Bearer, one space and a single token']
 ]
 for (const [authorization, reason] of flaws) {
-  t.test(`${authorization.slice(0, 40)}: ${reason}`, async t => {
+  t.test(`${authorization.slice(0, 40)}: ${reason}`, async (t) => {
     t.match(credentialFromHeaders({ authorization }, 'x-api-key', 'shop_test'), { kind: 'malformed', reason })
   })
 }
 
-t.test('an API key that is none: of another server, mistyped, something else', async t => {
+t.test('an API key that is none: of another server, mistyped, something else', async (t) => {
   t.equal(flawOfKey(OTHER_KEY, 'shop_test'), 'the API key has the marker shop_live instead of shop_test')
   t.equal(flawOfKey(OTHER_KEY, 'shop'), 'the API key has the marker shop_live instead of shop')
   t.equal(flawOfKey(OTHER_KEY, 'shop_live'), 'the checksum of the API key is wrong: it was mistyped or cut')
   t.equal(flawOfKey('x', 'shop_test'), 'the API key is malformed')
 })
 
-t.test('only what was presented can be the same again', async t => {
+t.test('only what was presented can be the same again', async (t) => {
   t.ok(sameCredential({ kind: 'api-key', value: KEY }, { kind: 'api-key', value: KEY }))
   t.notOk(sameCredential({ kind: 'api-key', value: KEY }, { kind: 'jwt', value: KEY }))
   t.notOk(sameCredential({ kind: 'jwt', value: JWT }, { kind: 'jwt', value: 'aa.bb.dd' }))

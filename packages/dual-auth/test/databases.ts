@@ -55,8 +55,8 @@ async function emptyEngine (): Promise<PGlite> {
 }
 
 /**
- * @param mappers what a host may have set for its knex
- * @param settings what a host may have set for the sessions of its database
+ * @param mappers - what a host may have set for its knex
+ * @param settings - what a host may have set for the sessions of its database
  */
 export async function embeddedDatabase (mappers: Pick<Knex.Config, 'postProcessResponse' | 'wrapIdentifier'> = {}, settings: Readonly<Record<string, string>> = {}): Promise<Database> {
   const engine = await emptyEngine()
@@ -88,7 +88,7 @@ export async function serverDatabase ({ settings, locale = '', config = {}, type
   const admin = knex({ client: 'pg', connection: SERVER_URL ?? '' })
   const name = `dual_auth_${randomBytes(6).toString('hex')}`
   await admin.raw(`create database ${name} ${locale}`)
-  await setDatabase(admin, name, settings && Object.entries(settings).map(pair => pair.join('=')).join(';'))
+  await setDatabase(admin, name, settings && Object.entries(settings).map((pair) => pair.join('=')).join(';'))
   const url = new URL(SERVER_URL ?? '')
   url.pathname = name
   // The driver takes this, and knex passes it on; its types do not say so.
@@ -131,14 +131,14 @@ export const FOREIGN_MYSQL = "sql_mode = 'ANSI', time_zone = '+05:45', tx_isolat
 
 export const MARIADB_URL = process.env.TEST_MARIADB_URL
 
-/** @param settings what the sessions are set to: `sql_mode = ''` */
+/** @param settings - what the sessions are set to: `sql_mode = ''` */
 export async function mysqlDatabase ({ settings, config = {} }: { readonly settings?: string, readonly config?: Knex.Config } = {}): Promise<Required<Database>> {
   const admin = knex({ client: 'mysql2', connection: MARIADB_URL ?? '' })
   const name = `dual_auth_${randomBytes(6).toString('hex')}`
   await admin.raw(`create database ${name} character set utf8mb4 collate utf8mb4_general_ci`)
   const url = new URL(MARIADB_URL ?? '')
   url.pathname = name
-  const pool = settings === undefined ? {} : { pool: { afterCreate: (connection: { query (sql: string, done: (error: unknown) => void): void }, done: (error: unknown, connection: unknown) => void) => { connection.query(`set session ${settings}`, error => done(error, connection)) } } }
+  const pool = settings === undefined ? {} : { pool: { afterCreate: (connection: { query (sql: string, done: (error: unknown) => void): void }, done: (error: unknown, connection: unknown) => void) => { connection.query(`set session ${settings}`, (error) => done(error, connection)) } } }
   const db = knex({ client: 'mysql2', connection: url.href, ...pool, ...config })
   return {
     knex: db,

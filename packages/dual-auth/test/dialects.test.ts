@@ -19,8 +19,8 @@ for (const [engine, open, skip] of ENGINES) {
     return { knex, store: knexStore(knex, options) }
   }
 
-  t.test(engine, { skip }, async t => {
-    t.test('a server with keys in it: create, use, rotate, list, revoke; twenty creations at once stop at the limit', async t => {
+  t.test(engine, { skip }, async (t) => {
+    t.test('a server with keys in it: create, use, rotate, list, revoke; twenty creations at once stop at the limit', async (t) => {
       const { store } = await opened(t)
       const { app, issuer, mint } = await build(t, { store, apiKeys: { maxPerShop: 5, storeTimeout: 60_000 } })
       const path = `/shops/${SHOP}/api-keys/`
@@ -36,11 +36,11 @@ for (const [engine, open, skip] of ENGINES) {
       t.strictSame([await use(plaintext), await use(rotated.plaintext)], [401, 200])
     })
 
-    t.test('names of the host, and columns of the owner in every call', async t => {
+    t.test('names of the host, and columns of the owner in every call', async (t) => {
       const names = { table: 'workspace_keys', shopColumn: 'workspace_id' }
       const { knex, store } = await opened(t, { ...names, shop: { table: 'workspaces', columns: ['currency'] } })
       await t.rejects(store.ready!(), { code: 'DUAL_AUTH_INVALID_OPTION', message: /workspaces/ })
-      await knex.schema.createTable('workspaces', table => { table.string('id').primary(); table.string('currency') })
+      await knex.schema.createTable('workspaces', (table) => { table.string('id').primary(); table.string('currency') })
       await knex('workspaces').insert([{ id: SHOP, currency: 'JPY' }, { id: 'Blue', currency: 'EUR' }])
       await store.ready!()
       for (const [shopId, shop] of [[SHOP, { currency: 'JPY' }], ['Blue', { currency: 'EUR' }], ['blue', null], ['Blue ', null]] as const) {
@@ -51,11 +51,11 @@ for (const [engine, open, skip] of ENGINES) {
       t.equal((await knex('workspace_keys').where({ workspace_id: SHOP })).length, 1)
     })
 
-    t.test('an owner who does not exist, by a foreign key, has no keys and gets none', async t => {
+    t.test('an owner who does not exist, by a foreign key, has no keys and gets none', async (t) => {
       const { knex, close } = await open()
       t.teardown(close)
       if (engine === 'SQLite') await knex.raw('pragma foreign_keys = on')
-      await knex.schema.createTable('shops', table => { table.integer('id').primary() })
+      await knex.schema.createTable('shops', (table) => { table.integer('id').primary() })
       await knex('shops').insert({ id: 7 })
       await createApiKeysTable(knex)
       // As a migration of the host would: an id that is a number.
@@ -74,7 +74,7 @@ for (const [engine, open, skip] of ENGINES) {
       }
     })
 
-    t.test('a table or a column that is missing is an error at startup, and a row that somebody wrote into names itself', async t => {
+    t.test('a table or a column that is missing is an error at startup, and a row that somebody wrote into names itself', async (t) => {
       const { knex, close } = await open()
       t.teardown(close)
       const store = knexStore(knex)
@@ -90,11 +90,11 @@ for (const [engine, open, skip] of ENGINES) {
         await t.rejects(store.find([key.fingerprint]), { message: new RegExp(`${Object.keys(change)[0]!.replace('_at', 'At')} of the API key ${key.id}`) })
         await knex('api_keys').where({ id: key.id }).update(before)
       }
-      await knex.schema.alterTable('api_keys', table => { table.dropColumn('networks') })
+      await knex.schema.alterTable('api_keys', (table) => { table.dropColumn('networks') })
       await t.rejects(store.ready!(), { code: 'DUAL_AUTH_INVALID_OPTION', message: /networks/ })
     })
 
-    t.test('hostile ids, names and searches are values, wherever they stand', async t => {
+    t.test('hostile ids, names and searches are values, wherever they stand', async (t) => {
       const { knex, store } = await opened(t)
       const hostile = ["' or '1'='1", "\\' or 1=1 -- ", '`; drop table api_keys; -- ', '"; delete from api_keys; --', '?', '??', ':id', '%', '\\', '\u0001x', "' union select hash from api_keys -- ", '{1}', '\u{1F511}\'']
       const victim = newKey({ shopId: 'victim' })
@@ -114,7 +114,7 @@ for (const [engine, open, skip] of ENGINES) {
   })
 }
 
-t.test('MariaDB: what would make changes unsafe is refused at startup', { skip: UNTESTED }, async t => {
+t.test('MariaDB: what would make changes unsafe is refused at startup', { skip: UNTESTED }, async (t) => {
   for (const [settings, change, reason] of [
     ["sql_mode = 'NO_BACKSLASH_ESCAPES'", '', /NO_BACKSLASH_ESCAPES/],
     ["sql_mode = ''", 'alter table api_keys engine = MyISAM', /api_keys must have the engine InnoDB/],
@@ -128,7 +128,7 @@ t.test('MariaDB: what would make changes unsafe is refused at startup', { skip: 
   }
 })
 
-t.test('MariaDB: a value that the database would cut or change quietly is refused, not stored', { skip: UNTESTED }, async t => {
+t.test('MariaDB: a value that the database would cut or change quietly is refused, not stored', { skip: UNTESTED }, async (t) => {
   const { knex, close } = await mysqlDatabase({ settings: "sql_mode = ''" })
   t.teardown(close)
   await createApiKeysTable(knex)
@@ -156,7 +156,7 @@ const shuffled = ({ keys, ...page }: KeyPage): KeyPage => ({ ...page, keys: keys
 
 const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
   'counts before it inserts, without a lock': [
-    (store => ({
+    ((store) => ({
       ...store,
       async insert (key, limit, onStored) {
         const { counts } = await store.list(key.shopId, { at: key.createdAt, skip: 0, limit: 1, filter: {}, sort: null })
@@ -166,7 +166,7 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     /twenty creations at once do not pass the limit\. Count and insert in one transaction that locks the owner first.* Found: how many of 20 were stored at a limit of 3: expected 3, found 20/
   ],
   'compares owners as MySQL does by default': [
-    (store => ({
+    ((store) => ({
       ...store,
       insert: async (key, ...rest) => store.insert({ ...key, shopId: key.shopId.toLowerCase().trimEnd() }, ...rest),
       list: async (shopId, ...rest) => store.list(shopId.toLowerCase().trimEnd(), ...rest),
@@ -175,7 +175,7 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     /keeps odd owners apart.* The default collation of MySQL/
   ],
   'returns times as local strings': [
-    (store => ({
+    ((store) => ({
       ...store,
       async find (fingerprints) {
         const key = await store.find(fingerprints)
@@ -185,11 +185,11 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     /keeps the end of a key to the millisecond\. Store moments, to the millisecond, in a form that no time zone changes.* expected .*Date\(2030-06-01T12:00:00\.001Z\)/
   ],
   'loses the last use': [
-    (store => ({ ...store, touch: async () => [] }) satisfies ApiKeyStore)(inner()),
+    ((store) => ({ ...store, touch: async () => [] }) satisfies ApiKeyStore)(inner()),
     /writes when and from where keys were used\. touch sets lastUsedAt and lastUsedNetwork.* found .*"lastUsedAt":null/
   ],
   'orders by nothing last': [
-    (store => ({
+    ((store) => ({
       ...store,
       async list (shopId, { skip, limit, ...query }) {
         const page = shuffled(await store.list(shopId, { ...query, skip: 0, limit: 1e6 }))
@@ -199,7 +199,7 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     /pages have each key once, also where all keys are equal\. Order by the id last/
   ],
   'caches what it found': [
-    (store => {
+    ((store) => {
       const cache = new Map<string, Awaited<ReturnType<ApiKeyStore['find']>>>()
       return {
         ...store,
@@ -214,7 +214,7 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     /finds no good key after its revocation has returned, on any replica\. find reads the current state on every call: no cache/
   ],
   'tells the host before the change is certain': [
-    (store => ({
+    ((store) => ({
       ...store,
       async revoke (shopId, id, by, at, onStored) {
         const [key] = (await store.list(shopId, { at, skip: 0, limit: 1, filter: { id: [id] }, sort: null })).keys
@@ -228,13 +228,13 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
 }
 
 for (const [what, [store, sentence]] of Object.entries(BROKEN)) {
-  t.test(`the suite fails a store that ${what}, and says what to mend`, async t => {
+  t.test(`the suite fails a store that ${what}, and says what to mend`, async (t) => {
     const failed = await failures(store)
-    t.ok(failed.some(message => sentence.test(message)), failed.join('\n'))
+    t.ok(failed.some((message) => sentence.test(message)), failed.join('\n'))
   })
 }
 
-t.test('the suite has nothing to say of a store that is right, and is no framework of its own', async t => {
+t.test('the suite has nothing to say of a store that is right, and is no framework of its own', async (t) => {
   t.strictSame(await failures(inner()), [])
   t.throws(() => testStore(() => {}, []), { message: 'testStore needs a store' })
 })

@@ -22,8 +22,8 @@ async function command (args: readonly string[], { stdin = '', token, secret }: 
   const said = { out: '', err: '' }
   const code = await run(args, {
     stdin: (async function * () { yield stdin })(),
-    stdout: { write: text => { said.out += text } },
-    stderr: { write: text => { said.err += text } },
+    stdout: { write: (text) => { said.out += text } },
+    stderr: { write: (text) => { said.err += text } },
     env: { DUAL_AUTH_TOKEN: token, DUAL_AUTH_CLIENT_SECRET: secret }
   })
   return { code, ...said }
@@ -32,7 +32,7 @@ async function command (args: readonly string[], { stdin = '', token, secret }: 
 const keycloak = (url = issuer.url) => ['doctor', '--issuer', url, '--provider', 'keycloak', '--audience', AUDIENCE, '--user-client', 'web-app', '--machine-client', 'robot']
 const first = (text: string, count: number) => text.split('\n').slice(0, count).join('\n')
 
-t.test('an issuer in order, and tokens of a person and a machine', async t => {
+t.test('an issuer in order, and tokens of a person and a machine', async (t) => {
   const { user, machine } = tokensOf('keycloak', issuer)
   const healthy = `ok    issuer  ${issuer.url}\nok    keys    1 for RS256\n`
   t.strictSame(await command(keycloak()), { code: 0, out: healthy, err: '' })
@@ -45,21 +45,21 @@ t.test('an issuer in order, and tokens of a person and a machine', async t => {
 })
 
 const refusals: Array<[title: string, token: (issuer: Issuer) => string, reason: string, note: RegExp]> = [
-  ['for another audience', i => tokensOf('keycloak', i).user({ aud: 'account' }), 'aud is another resource', /^note {2}aud +"account"; accepted: https:\/\/shop\.test\/mcp$/m],
-  ['without an audience', i => tokensOf('keycloak', i).user({ aud: undefined }), 'aud is missing', /^note {2}aud +missing; accepted: https/m],
-  ['of another client', i => tokensOf('keycloak', i).user({ azp: 'another' }), 'client is not a known app', /^note {2}azp +"another"; accepted: web-app, robot$/m],
-  ['without a client', i => tokensOf('keycloak', i).user({ azp: undefined }), 'azp is not a string', /^note {2}azp +missing; /m],
-  ['that is an ID token', i => tokensOf('keycloak', i).idToken(), 'the claim typ is not Bearer', /^note {2}typ +"ID"$/m],
-  ['of a machine without client_id', i => tokensOf('keycloak', i).user({ azp: 'other', preferred_username: 'service-account-other' }), 'it is unclear whether a person or a machine holds it', /^note {2}preferred_username +"service-account-other"$/m],
-  ['of another issuer', i => tokensOf('keycloak', i).user({ iss: 'https://elsewhere.test' }), 'iss is another issuer', /^note {2}iss +"https:\/\/elsewhere\.test"; accepted: http:\/\/127/m],
-  ['that has expired', i => tokensOf('keycloak', i).user({ exp: NOW - 60 }), 'Authorization token expired', /^note {2}exp +"\d{4}-\d\d-\d\dT/m],
-  ['with another algorithm', i => tokensOf('keycloak', i).user({}, { alg: 'ES256' }), 'alg is not allowed', /^note {2}header alg +"ES256"; accepted: RS256$/m],
-  ['with an unknown key', i => tokensOf('keycloak', i).user({}, { kid: 'another' }), 'kid is unknown', /^note {2}header kid +"another"$/m],
-  ['signed by somebody else', i => sign(signingKey('key-1').privateKey, { alg: 'RS256', kid: 'key-1' }, { iss: i.url }), 'Authorization token is invalid: The token signature is invalid', /^note {2}sub +missing$/m],
-  ['that contains control characters', i => tokensOf('keycloak', i).user({ aud: '\u001b[2J' }), 'aud is another resource', /^note {2}aud +"\\u001b\[2J"; /m]
+  ['for another audience', (i) => tokensOf('keycloak', i).user({ aud: 'account' }), 'aud is another resource', /^note {2}aud +"account"; accepted: https:\/\/shop\.test\/mcp$/m],
+  ['without an audience', (i) => tokensOf('keycloak', i).user({ aud: undefined }), 'aud is missing', /^note {2}aud +missing; accepted: https/m],
+  ['of another client', (i) => tokensOf('keycloak', i).user({ azp: 'another' }), 'client is not a known app', /^note {2}azp +"another"; accepted: web-app, robot$/m],
+  ['without a client', (i) => tokensOf('keycloak', i).user({ azp: undefined }), 'azp is not a string', /^note {2}azp +missing; /m],
+  ['that is an ID token', (i) => tokensOf('keycloak', i).idToken(), 'the claim typ is not Bearer', /^note {2}typ +"ID"$/m],
+  ['of a machine without client_id', (i) => tokensOf('keycloak', i).user({ azp: 'other', preferred_username: 'service-account-other' }), 'it is unclear whether a person or a machine holds it', /^note {2}preferred_username +"service-account-other"$/m],
+  ['of another issuer', (i) => tokensOf('keycloak', i).user({ iss: 'https://elsewhere.test' }), 'iss is another issuer', /^note {2}iss +"https:\/\/elsewhere\.test"; accepted: http:\/\/127/m],
+  ['that has expired', (i) => tokensOf('keycloak', i).user({ exp: NOW - 60 }), 'Authorization token expired', /^note {2}exp +"\d{4}-\d\d-\d\dT/m],
+  ['with another algorithm', (i) => tokensOf('keycloak', i).user({}, { alg: 'ES256' }), 'alg is not allowed', /^note {2}header alg +"ES256"; accepted: RS256$/m],
+  ['with an unknown key', (i) => tokensOf('keycloak', i).user({}, { kid: 'another' }), 'kid is unknown', /^note {2}header kid +"another"$/m],
+  ['signed by somebody else', (i) => sign(signingKey('key-1').privateKey, { alg: 'RS256', kid: 'key-1' }, { iss: i.url }), 'Authorization token is invalid: The token signature is invalid', /^note {2}sub +missing$/m],
+  ['that contains control characters', (i) => tokensOf('keycloak', i).user({ aud: '\u001b[2J' }), 'aud is another resource', /^note {2}aud +"\\u001b\[2J"; /m]
 ]
 for (const [title, token, reason, note] of refusals) {
-  t.test(`a token ${title}: why it is rejected, and what it has`, async t => {
+  t.test(`a token ${title}: why it is rejected, and what it has`, async (t) => {
     const value = token(issuer)
     const { code, out, err } = await command(keycloak(), { token: value })
     t.strictSame([code, err], [1, ''])
@@ -69,16 +69,16 @@ for (const [title, token, reason, note] of refusals) {
   })
 }
 
-t.test('all that a rejected token has and that may decide about it, in order', async t => {
+t.test('all that a rejected token has and that may decide about it, in order', async (t) => {
   const kinds = ['token_use', 'ver', 'idtyp', 'gty', 'tid', 'oid', 'uid', 'client_id', 'clientId', 'cid', 'nonce', 'at_hash']
   const notes = async (claims: Record<string, unknown>, header: Record<string, unknown> = {}) => {
     const findings = await examine(SAMPLES.keycloak.jwt(issuer), issuer.sign({ iss: issuer.url, aud: 'account', typ: 'Bearer', sub: 'ada', ...claims }, header))
     return findings.filter(({ level }) => level === 'note').map(({ what, found }) => `${what}: ${found}`)
   }
-  t.strictSame(await notes({ ...Object.fromEntries(kinds.map(name => [name, name])), azp: 'web-app', exp: NOW + 60, iat: NOW, preferred_username: 'ada', realm_access: { roles: ['staff'] }, scope: 'write', acr: '1' }, { typ: 'JWT' }), [
+  t.strictSame(await notes({ ...Object.fromEntries(kinds.map((name) => [name, name])), azp: 'web-app', exp: NOW + 60, iat: NOW, preferred_username: 'ada', realm_access: { roles: ['staff'] }, scope: 'write', acr: '1' }, { typ: 'JWT' }), [
     'header alg: "RS256"; accepted: RS256', 'header typ: "JWT"', 'header kid: "key-1"',
     `iss: "${issuer.url}"; accepted: ${issuer.url}`, 'sub: "ada"', `exp: "${new Date((NOW + 60) * 1000).toISOString()}"`, `iat: "${new Date(NOW * 1000).toISOString()}"`,
-    `aud: "account"; accepted: ${AUDIENCE}`, 'azp: "web-app"; accepted: web-app, robot', 'typ: "Bearer"', ...kinds.map(name => `${name}: "${name}"`),
+    `aud: "account"; accepted: ${AUDIENCE}`, 'azp: "web-app"; accepted: web-app, robot', 'typ: "Bearer"', ...kinds.map((name) => `${name}: "${name}"`),
     'preferred_username: "ada"', 'realm_access.roles: ["staff"]', 'scope: "write"'
   ])
   t.strictSame(await notes({ sub: undefined, exp: 'soon', iat: 1e300 }), [
@@ -93,7 +93,7 @@ for (const [title, token, reason] of [
   ['a long one', `a.${'b'.repeat(20_000)}.c`, 'all headers of a request may have 16384 bytes, node --max-http-header-size, and this token alone has 20004'],
   ['something else', 'a b\u001b', 'Authorization is not Bearer, one space and a single token']
 ] as const) {
-  t.test(`${title} is no token that the plugin reads`, async t => {
+  t.test(`${title} is no token that the plugin reads`, async (t) => {
     const { code, out } = await command(keycloak(), { token })
     t.equal(code, 1)
     t.ok(out.includes(`\nfail  token   rejected: ${reason}\n`), out)
@@ -101,7 +101,7 @@ for (const [title, token, reason] of [
   })
 }
 
-t.test('claims with other names, also inside another, are named on the command line', async t => {
+t.test('claims with other names, also inside another, are named on the command line', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const token = issuer.sign({ iss: issuer.url, aud: AUDIENCE, applicationId: 'web-app', sub: 'u1', o: { rol: ['staff'] }, iat: NOW, exp: NOW + 3600 })
@@ -111,7 +111,7 @@ t.test('claims with other names, also inside another, are named on the command l
   for (const [claim, problem] of [['role=x', /^jwt\.claims\.role is not an option\n/], ['client', /^jwt\.claims\.client must/], ['groups=["o"', /^--claim groups must be the name of a claim/]] as const) t.match(await command([...args, '--claim', claim], { token }), { code: 2, err: problem })
 })
 
-t.test('with the client for introspection, an opaque token: who holds it, or why it is rejected', async t => {
+t.test('with the client for introspection, an opaque token: who holds it, or why it is rejected', async (t) => {
   const asked = await startIssuer()
   t.teardown(() => asked.stop())
   asked.introspectionEndpoint = `${asked.url}/introspect`
@@ -126,7 +126,7 @@ t.test('with the client for introspection, an opaque token: who holds it, or why
   t.match(await command(args, { token: 'opaque-1' }), { code: 2, err: /^jwt\.introspection\.clientSecret must be a non-empty string\n/ })
 })
 
-t.test('every provider: the command accepts the token that the plugin accepts', async t => {
+t.test('every provider: the command accepts the token that the plugin accepts', async (t) => {
   for (const provider of Object.keys(SAMPLES) as Provider[]) {
     const { issuer: url, jwksUri, tenants = [], machineScopes = [], audience = [], claims } = SAMPLES[provider].jwt(issuer)
     if (claims !== undefined) continue
@@ -134,20 +134,20 @@ t.test('every provider: the command accepts the token that the plugin accepts', 
     const args = [
       'doctor', '--issuer', url, '--provider', provider, '--user-client', 'web-app', '--machine-client', 'robot',
       ...jwksUri === undefined ? [] : ['--jwks-uri', jwksUri],
-      ...tenants.flatMap(tenant => ['--tenant', tenant]), ...machineScopes.flatMap(scope => ['--machine-scope', scope]), ...audience.flatMap(aud => ['--audience', aud])
+      ...tenants.flatMap((tenant) => ['--tenant', tenant]), ...machineScopes.flatMap((scope) => ['--machine-scope', scope]), ...audience.flatMap((aud) => ['--audience', aud])
     ]
     t.match(await command(args, { token: user() }), { code: 0, out: /accepted as a person/ }, provider)
     t.match(await command(args, { token: machine() }), { code: 0, out: /accepted as a machine/ }, provider)
   }
 })
 
-t.test('what the plugin requires and was not given stands beside what the token has', async t => {
+t.test('what the plugin requires and was not given stands beside what the token has', async (t) => {
   const { user } = tokensOf('keycloak', issuer)
   t.match(await command(keycloak().slice(0, 5), { token: user() }), { code: 1, out: /aud +\["https:\/\/shop\.test\/mcp","account"\]; accepted: \(set --audience\)/ })
   t.match(await command(['doctor', '--issuer', issuer.url], { token: issuer.user() }), { code: 1, out: /warn {2}audience(.*\n)+fail {2}token +rejected: client is not a known app\n(.*\n)+note {2}client_id +"web-app"; accepted: none\n/ })
 })
 
-t.test('what is wrong with an issuer', async t => {
+t.test('what is wrong with an issuer', async (t) => {
   const other = await startIssuer()
   t.teardown(() => other.stop().catch(() => {}))
   const told = async (url = other.url, token?: string) => {
@@ -171,14 +171,14 @@ t.test('what is wrong with an issuer', async t => {
   t.match(await told(), /^fail {2}issuer {2}the discovery document at \S+ cannot be read: \w+$/)
 })
 
-t.test('a page that is no discovery document', async t => {
+t.test('a page that is no discovery document', async (t) => {
   const other = await startIssuer()
   t.teardown(() => other.stop())
   Object.assign(other, { named: [] })
   t.match(await command(keycloak(other.url)), { code: 1, out: /is not a discovery document: it names no issuer/ })
 })
 
-t.test('several issuers at once: each is examined, and the token goes to its own', async t => {
+t.test('several issuers at once: each is examined, and the token goes to its own', async (t) => {
   const other = await startIssuer()
   t.teardown(() => other.stop())
   const jwt = [{ issuer: issuer.url, userClients: ['web-app'], audience: ['https://other.test'] }, SAMPLES.okta.jwt(other)]
@@ -189,18 +189,18 @@ t.test('several issuers at once: each is examined, and the token goes to its own
   t.equal(rejected.find(({ what }) => what === 'aud')?.found, `"x"; accepted: ${AUDIENCE}`, 'compared with what its own issuer accepts')
 })
 
-t.test('a tenant of Entra', async t => {
+t.test('a tenant of Entra', async (t) => {
   const { issuer: url, jwksUri = '' } = SAMPLES.entra.jwt(issuer)
   const args = ['doctor', '--issuer', url, '--provider', 'entra', '--tenant', TENANT_ID, '--audience', AUDIENCE, '--jwks-uri', jwksUri]
   t.match(await command(args, { token: tokensOf('entra', issuer).user({ ver: '3.0' }) }), { code: 1, out: /rejected: ver is not 2\.0 or 1\.0\n(.*\n)*note {2}ver +"3\.0"\n/ })
 })
 
-t.test('what was examined is not read again', async t => {
+t.test('what was examined is not read again', async (t) => {
   const other = await startIssuer()
   t.teardown(() => other.stop())
   await examine({ ...SAMPLES.okta.jwt(other), jwksRefresh: 20 }, tokensOf('okta', other).machine())
   t.equal(other.fetches, 2, 'once for the issuer, and once for the token')
-  await new Promise(resolve => setTimeout(resolve, 60))
+  await new Promise((resolve) => setTimeout(resolve, 60))
   t.equal(other.fetches, 2)
 })
 
@@ -220,7 +220,7 @@ const misuses: Array<[title: string, args: readonly string[], says: RegExp | str
   ['a marker that cannot be', ['rules', 'gitleaks', '--marker', "a'''"], /^Usage: /]
 ]
 for (const [title, args, says] of misuses) {
-  t.test(`wrong usage: ${title}`, async t => {
+  t.test(`wrong usage: ${title}`, async (t) => {
     const { code, out, err } = await command(args)
     t.strictSame([code, out], [2, ''])
     t.match(err, says)
@@ -228,7 +228,7 @@ for (const [title, args, says] of misuses) {
   })
 }
 
-t.test('a token among the arguments is refused and not printed', async t => {
+t.test('a token among the arguments is refused and not printed', async (t) => {
   const token = issuer.user()
   for (const args of [['--token', token], [`--token=${token}`], [token], [`--${token}`], ['-t', token]]) {
     const { code, out, err } = await command([...keycloak(), ...args])
@@ -238,7 +238,7 @@ t.test('a token among the arguments is refused and not printed', async t => {
   t.match(await command([...keycloak(), '--token', token]), { err: /^The token must not be an argument: .* Use --token - or DUAL_AUTH_TOKEN\n/ })
 })
 
-t.test('a flood on standard input ends', async t => {
+t.test('a flood on standard input ends', async (t) => {
   let chunks = 0
   const stdin = (async function * () { for (;;) { chunks++; yield 'x'.repeat(1024) } })()
   const nowhere = { write: () => {} }
@@ -246,21 +246,21 @@ t.test('a flood on standard input ends', async t => {
   t.equal(chunks, 65, 'the last chunk is the one that is beyond 64 KiB')
 })
 
-t.test('rules: what scanners find keys by', async t => {
+t.test('rules: what scanners find keys by', async (t) => {
   const pattern = `\\b${keyPattern('acme')}\\b`
   t.strictSame(await command(['rules', 'regex', '--marker', 'acme']), { code: 0, out: `${pattern}\n`, err: '' })
   for (const scanner of ['gitleaks', 'trufflehog']) t.ok((await command(['rules', scanner, '--marker', 'acme'])).out.includes(`'${pattern}'`))
   t.match((await command(['rules', 'gitleaks', '--marker', 'acme_test'])).out, 'id = "acme-test-api-key"')
 })
 
-t.test('help', async t => {
+t.test('help', async (t) => {
   t.match(await command(['--help']), { code: 0, out: /^Usage: dual-auth doctor/, err: '' })
 })
 
-t.test('as a program', async t => {
+t.test('as a program', async (t) => {
   const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL('../src/cli/cli.ts', import.meta.url)), ...keycloak(), '--token', '-'])
   let out = ''
-  child.stdout.on('data', chunk => { out += chunk })
+  child.stdout.on('data', (chunk) => { out += chunk })
   child.stdin.end(tokensOf('keycloak', issuer).machine())
   const [code] = await once(child, 'close')
   t.equal(code, 0)

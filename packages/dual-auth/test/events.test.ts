@@ -14,7 +14,7 @@ const HERE = '127.0.0.0/24'
 /** A server whose host is told of events; closing it waits for all of them. */
 async function watched (t: Test, settings: Parameters<typeof build>[1] = {}) {
   const events: KeyEvent[] = []
-  const harness = await build(t, { ...settings, auth: { onKeyEvent: event => { events.push(event) }, ...settings.auth } })
+  const harness = await build(t, { ...settings, auth: { onKeyEvent: (event) => { events.push(event) }, ...settings.auth } })
   const manage = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
     (await harness.app.inject({ method, url, headers: bearer(harness.issuer.user()), ...(payload && { payload }) }))
   const call = async (key: string, url = products(), method: 'GET' | 'POST' = 'GET', remoteAddress = '127.0.0.1') =>
@@ -24,7 +24,7 @@ async function watched (t: Test, settings: Parameters<typeof build>[1] = {}) {
 
 const shown = (event: KeyEvent) => ({ ...event, key: event.key?.id, ...('replaced' in event && { replaced: event.replaced.id }) })
 
-t.test('the host is told of the life of a key, in order', async t => {
+t.test('the host is told of the life of a key, in order', async (t) => {
   const { app, issuer, events, manage, call, mint } = await watched(t)
   const { id, plaintext } = await mint()
   t.equal(await call(plaintext), 200)
@@ -49,7 +49,7 @@ t.test('the host is told of the life of a key, in order', async t => {
   for (const { key } of events) t.notMatch(JSON.stringify(key), plaintext.split('_')[3])
 })
 
-t.test('the host is told why a key was refused, at once the first time, and how often at the end', async t => {
+t.test('the host is told why a key was refused, at once the first time, and how often at the end', async (t) => {
   const store = memoryStore()
   const { app, events, manage, call, mint } = await watched(t, { store })
   const scoped = await mint(SHOP, { name: 'x', scopes: ['read'] })
@@ -80,7 +80,7 @@ t.test('the host is told why a key was refused, at once the first time, and how 
   t.strictSame(told(), [...refusals(1, '203.0.0.0/24'), ...refusals(2, '203.0.2.0/24')], 'the network is that of the last one')
 })
 
-t.test('behind a proxy that is trusted, uses and refusals have the network of the client', async t => {
+t.test('behind a proxy that is trusted, uses and refusals have the network of the client', async (t) => {
   const { app, events, manage, mint } = await watched(t, { server: { trustProxy: true } })
   const [used, revoked] = [await mint(), await mint()]
   await manage('DELETE', PATH + revoked.id)
@@ -90,7 +90,7 @@ t.test('behind a proxy that is trusted, uses and refusals have the network of th
   t.match(events.filter(({ type }) => type === 'refused'), [{ key: { id: revoked.id }, network: '203.0.113.0/24' }])
 })
 
-t.test('a refused call is no use of its key', async t => {
+t.test('a refused call is no use of its key', async (t) => {
   const { manage, call, mint } = await watched(t)
   const soon = await mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + 3_600_000).toISOString() })
   const revoked = await mint()
@@ -100,7 +100,7 @@ t.test('a refused call is no use of its key', async t => {
   for (const key of (await manage('GET', PATH)).json()) t.match(key, { last_used_at: null, last_used_network: null })
 })
 
-t.test('a use from a new network is told, and one from a known network is not', async t => {
+t.test('a use from a new network is told, and one from a known network is not', async (t) => {
   const { app, issuer, events, call, mint } = await watched(t)
   const { id, plaintext } = await mint()
   for (const address of ['203.0.113.7', '198.51.100.1', '203.0.113.9', '2001:db8:1::1', '198.51.100.9']) {
@@ -118,26 +118,26 @@ for (const [what, onKeyEvent] of [
   ['throws', () => { throw new Error('the host is broken') }],
   ['rejects', async () => { throw new Error('the host is broken') }]
 ] as const) {
-  t.test(`a host that ${what} on an event changes nothing but the log`, async t => {
+  t.test(`a host that ${what} on an event changes nothing but the log`, async (t) => {
     const lines: string[] = []
     const { app, call, mint } = await watched(t, { auth: { onKeyEvent }, server: { logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } } })
     const { id, plaintext } = await mint()
     t.equal(await call(plaintext), 200)
     t.equal(await call(mintKey('shop_test').plaintext), 401)
     await app.close()
-    t.strictSame(lines.map(line => JSON.parse(line)).map(({ msg, event, keyId, err }) => [msg, event, keyId, err.message]).toSorted(),
+    t.strictSame(lines.map((line) => JSON.parse(line)).map(({ msg, event, keyId, err }) => [msg, event, keyId, err.message]).toSorted(),
       [['created', id], ['first_used', id], ['refused', undefined]].map(([event, keyId]) => ['onKeyEvent failed', event, keyId, 'the host is broken']))
   })
 }
 
-t.test('a host that never finishes delays no call, and the end only for as long as the store', async t => {
+t.test('a host that never finishes delays no call, and the end only for as long as the store', async (t) => {
   const { app, call, mint } = await watched(t, { auth: { onKeyEvent: () => new Promise(() => {}) }, apiKeys: { storeTimeout: 100 } })
   const { plaintext } = await mint()
   for (let times = 0; times < 3; times++) t.equal(await call(plaintext), 200)
   await app.close()
 })
 
-t.test('keys that expire soon or are not used are told at startup, once for all replicas', async t => {
+t.test('keys that expire soon or are not used are told at startup, once for all replicas', async (t) => {
   const store = memoryStore()
   const day = 86_400_000
   const keys = [newKey({ createdAt: new Date(Date.now() - 100 * day), expiresAt: new Date(Date.now() + 6 * day) }), newKey()]
@@ -154,10 +154,10 @@ const key = { id: 'a' } as ApiKeyRecord
 
 /** Waits for what timers do, without waiting for a time. */
 async function until (condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise(resolve => setTimeout(resolve, 1))
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1))
 }
 
-t.test('keys are looked through again and again, after a failure too, until the server stops', async t => {
+t.test('keys are looked through again and again, after a failure too, until the server stops', async (t) => {
   const events: KeyEvent[] = []
   let looks = 0
   const store: ApiKeyStore = {
@@ -168,20 +168,20 @@ t.test('keys are looked through again and again, after a failure too, until the 
       return looks === 3 ? [{ key, type: 'unused', days: 90 }] : []
     }
   }
-  const notices = createNotices(store, createStoreCall(60_000, log), event => events.push(event), 1)
+  const notices = createNotices(store, createStoreCall(60_000, log), (event) => events.push(event), 1)
   notices.start()
   await until(() => looks > 4)
   await notices.stop()
   const last = looks
   t.strictSame(events, [{ key, type: 'unused', days: 90 }])
-  await new Promise(resolve => setTimeout(resolve, 20))
+  await new Promise((resolve) => setTimeout(resolve, 20))
   t.equal(looks, last)
 })
 
-t.test('a revocation that the store finishes after its deadline is told too', async t => {
+t.test('a revocation that the store finishes after its deadline is told too', async (t) => {
   const inner = memoryStore()
   let finish = () => {}
-  const finished = new Promise<void>(resolve => { finish = resolve })
+  const finished = new Promise<void>((resolve) => { finish = resolve })
   const store: ApiKeyStore = { ...inner, revoke: async (...args) => { const found = await inner.revoke(...args); await finished; return found } }
   const { app, issuer, events, mint } = await watched(t, { store, apiKeys: { storeTimeout: 100 } })
   const { id } = await mint()

@@ -39,11 +39,11 @@ async function asking (t: Test, { introspection, jwt, before }: Setup = {}) {
     return { status: response.statusCode, body: response.json(), headers: response.headers }
   }
   /** Why credentials were refused, and why the issuer could not say. */
-  const reasons = () => lines.splice(0).map(line => JSON.parse(line)).flatMap(({ reason, msg, err }) => reason ?? (msg === 'a token could not be introspected' ? err.message : []))
+  const reasons = () => lines.splice(0).map((line) => JSON.parse(line)).flatMap(({ reason, msg, err }) => reason ?? (msg === 'a token could not be introspected' ? err.message : []))
   return { app, issuer, get, reasons, lines }
 }
 
-t.test('an opaque token of a person or a machine is good, and its issuer is asked once', async t => {
+t.test('an opaque token of a person or a machine is good, and its issuer is asked once', async (t) => {
   const { issuer, get, app } = await asking(t)
   issuer.answers.set('none.of-these/1', { ...PERSON, groups: ['staff'], iss: issuer.url }).set('opaque+2==', { active: true, client_id: 'robot', aud: [AUDIENCE], scope: 'write', sub: null, exp: null })
   for (let i = 0; i < 2; i++) {
@@ -101,14 +101,14 @@ for (const [title, answer, jwt, identity] of [
     { kind: 'user', subject: '257712562366383231', username: 'ada', groups: ['staff'], scopes: ['openid'] }
   ]
 ] as const) {
-  t.test(`the answer ${title}`, async t => {
+  t.test(`the answer ${title}`, async (t) => {
     const { issuer, get } = await asking(t, { jwt })
     issuer.answers.set('opaque', { ...answer, iss: issuer.url })
     t.strictSame((await get('opaque')).body, { issuer: issuer.url, ...identity })
   })
 }
 
-t.test('oidc-provider: the opaque tokens of a machine and of a person, until it revokes them', async t => {
+t.test('oidc-provider: the opaque tokens of a machine and of a person, until it revokes them', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => { server.closeAllConnections(); server.close() })
@@ -147,14 +147,14 @@ t.test('oidc-provider: the opaque tokens of a machine and of a person, until it 
   t.equal((await get(opaque)).status, 401)
 })
 
-t.test('the endpoint is on the origin of the issuer, or the one that the host names', async t => {
+t.test('the endpoint is on the origin of the issuer, or the one that the host names', async (t) => {
   for (const [endpoint, message] of [[null, /names none$/], ['https://elsewhere.test/introspect', /names https:\/\/elsewhere\.test\/introspect, which is not on the origin of the issuer$/]] as const) {
     const before = (issuer: Issuer) => { issuer.introspectionEndpoint = endpoint }
     await t.rejects(asking(t, { before }), { code: 'DUAL_AUTH_INVALID_OPTION', message })
   }
   const other = await startIssuer()
   t.teardown(() => other.stop())
-  const { get } = await asking(t, { introspection: { endpoint: `${other.url}/introspect`, clientAuth: 'client_secret_post' }, before: issuer => { issuer.introspectionEndpoint = null } })
+  const { get } = await asking(t, { introspection: { endpoint: `${other.url}/introspect`, clientAuth: 'client_secret_post' }, before: (issuer) => { issuer.introspectionEndpoint = null } })
   other.answers.set('opaque', PERSON)
   t.equal((await get('opaque')).status, 200)
   t.strictSame(other.questions, [{ authorization: undefined, form: { token: 'opaque', token_type_hint: 'access_token', client_id: 'api 1', client_secret: 's:ecret' } }])
@@ -179,7 +179,7 @@ const REFUSED_ANSWERS: ReadonlyArray<readonly [title: string, answer: object, re
   ['of the future', { ...PERSON, iat: NOW + 600 }, 'iat is in the future'],
   ['with scopes of another shape', { ...PERSON, scope: { write: true } }, 'scopes are not a list of scopes']
 ]
-t.test('a token that the issuer calls anything else is 401, and is asked about again after ten seconds', async t => {
+t.test('a token that the issuer calls anything else is 401, and is asked about again after ten seconds', async (t) => {
   const { issuer, get, reasons } = await asking(t)
   for (const [title, answer, reason] of REFUSED_ANSWERS) {
     const token = title.replaceAll(/\W/g, '_')
@@ -208,21 +208,21 @@ const ANSWERS_STRANGELY: ReadonlyArray<readonly [title: string, fault: RequestLi
   ['fails, and says active', (_request, response) => { response.writeHead(500).end(JSON.stringify(PERSON)) }, /status 500$/],
   ['is asked too often', (_request, response) => { response.writeHead(429).end() }, /status 429$/]
 ]
-t.test('an issuer that cannot say makes it 503: the token may be good, and works as soon as the issuer does', async t => {
+t.test('an issuer that cannot say makes it 503: the token may be good, and works as soon as the issuer does', async (t) => {
   const { issuer, get, reasons, lines } = await asking(t)
   for (const [title, fault, reason] of ANSWERS_STRANGELY) {
     const token = title.replaceAll(/\W/g, '_')
     issuer.answers.set(token, PERSON)
     issuer.introspectionFault = fault
     t.match(await get(token), { status: 503, body: UNAVAILABLE, headers: { 'retry-after': '5' } }, title)
-    t.notOk(lines.some(line => line.includes('ecret') || line.includes(token)), 'neither the secret nor the token is logged')
+    t.notOk(lines.some((line) => line.includes('ecret') || line.includes(token)), 'neither the secret nor the token is logged')
     t.match(reasons(), [reason])
     issuer.introspectionFault = null
     t.equal((await get(token)).status, 200)
   }
 })
 
-t.test('an issuer that does not answer in time, or is down, makes it 503', async t => {
+t.test('an issuer that does not answer in time, or is down, makes it 503', async (t) => {
   const { issuer, get, reasons } = await asking(t, { introspection: { timeout: 100 } })
   issuer.introspectionFault = () => {}
   t.equal((await get('opaque')).status, 503)
@@ -231,8 +231,8 @@ t.test('an issuer that does not answer in time, or is down, makes it 503', async
   t.match(reasons(), [/aborted due to timeout/, /cannot be read/])
 })
 
-t.test('while the endpoint is not known, opaque tokens are 503', async t => {
-  const { issuer, get, reasons } = await asking(t, { jwt: { jwksCooldown: 50, jwksTimeout: 500 }, before: issuer => issuer.stop() })
+t.test('while the endpoint is not known, opaque tokens are 503', async (t) => {
+  const { issuer, get, reasons } = await asking(t, { jwt: { jwksCooldown: 50, jwksTimeout: 500 }, before: (issuer) => issuer.stop() })
   t.equal((await get('opaque')).status, 503)
   t.match(reasons(), ['the discovery document could not be read yet'])
   await issuer.start()
@@ -240,7 +240,7 @@ t.test('while the endpoint is not known, opaque tokens are 503', async t => {
   while ((await get('opaque')).status !== 200) await wait(20)
 })
 
-t.test('a token that was revoked works for cacheTime, and never longer than it lives', async t => {
+t.test('a token that was revoked works for cacheTime, and never longer than it lives', async (t) => {
   const start = NOW * 1000
   for (const [introspection, exp, last] of [[{}, NOW + 3600, 60_000], [{ cacheTime: 300_000 }, NOW + 3600, 300_000], [{ cacheTime: 300_000 }, NOW + 90, 90_000], [{ cacheTime: 600_000 }, undefined, 600_000]] as const) {
     const { issuer, get } = await asking(t, { introspection })
@@ -257,7 +257,7 @@ t.test('a token that was revoked works for cacheTime, and never longer than it l
   t.equal((await at(start, () => get('opaque'))).status, 401, 'with cacheTime 0 each request asks')
 })
 
-t.test('requests with one token at once share one call, and its failure', async t => {
+t.test('requests with one token at once share one call, and its failure', async (t) => {
   const { issuer, get } = await asking(t)
   issuer.answers.set('opaque', PERSON)
   const statuses = async () => new Set((await Promise.all(Array.from({ length: 50 }, () => get('opaque')))).map(({ status }) => status))
@@ -268,7 +268,7 @@ t.test('requests with one token at once share one call, and its failure', async 
   t.equal(issuer.questions.length, 2)
 })
 
-t.test('a flood of invented tokens: at most 128 calls at once, and who is known is let in', async t => {
+t.test('a flood of invented tokens: at most 128 calls at once, and who is known is let in', async (t) => {
   const { issuer, get } = await asking(t, { introspection: { timeout: 60_000 } })
   issuer.answers.set('opaque', PERSON)
   t.equal((await get('opaque')).status, 200)
@@ -279,10 +279,10 @@ t.test('a flood of invented tokens: at most 128 calls at once, and who is known 
   while (waiting.length < 128) await wait(5)
   for (const answer of waiting) answer()
   const statuses = (await flood).map(({ status }) => status)
-  t.strictSame([401, 503].map(wanted => statuses.filter(status => status === wanted).length), [128, 172])
+  t.strictSame([401, 503].map((wanted) => statuses.filter((status) => status === wanted).length), [128, 172])
 })
 
-t.test('the memory is bounded: of callers with very many groups, who was not seen for long is asked about again', async t => {
+t.test('the memory is bounded: of callers with very many groups, who was not seen for long is asked about again', async (t) => {
   const { issuer, get } = await asking(t)
   const groups = Array.from({ length: 4 }, (_, i) => String(i).repeat(120_000))
   const count = 20
@@ -296,7 +296,7 @@ t.test('the memory is bounded: of callers with very many groups, who was not see
   t.equal(issuer.questions.length, count + 1)
 })
 
-t.test('with jwts, a JWT is verified and then asked about: a lightweight token of Keycloak', async t => {
+t.test('with jwts, a JWT is verified and then asked about: a lightweight token of Keycloak', async (t) => {
   const { issuer, get, reasons } = await asking(t, { introspection: { jwts: true, cacheTime: 0 }, jwt: { provider: 'keycloak' } })
   const light = (claims: object) => issuer.sign({ iss: issuer.url, jti: 'j1', typ: 'Bearer', azp: 'web', iat: NOW, exp: NOW + 3600, ...claims })
   const said = { active: true, iss: issuer.url, jti: 'j1', typ: 'Bearer', azp: 'web', client_id: 'web', sub: 'u1', aud: AUDIENCE, username: 'ada', preferred_username: 'ada', token_type: 'Bearer', realm_access: { roles: ['staff'] }, scope: 'openid', iat: NOW, exp: NOW + 3600 }

@@ -137,7 +137,7 @@ export async function startIssuer (): Promise<Issuer> {
           if (issuer.discoveryFault !== null) issuer.discoveryFault(request, response)
           else response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks`, ...issuer.introspectionEndpoint !== null && { introspection_endpoint: issuer.introspectionEndpoint } }))
         } else if (request.url === '/pool/introspect' && request.method === 'POST') {
-          text(request).then(body => {
+          text(request).then((body) => {
             const form = Object.fromEntries(new URLSearchParams(body))
             issuer.questions.push({ authorization: request.headers.authorization, form })
             if (issuer.introspectionFault !== null) return issuer.introspectionFault(request, response)

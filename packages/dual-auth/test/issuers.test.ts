@@ -21,7 +21,7 @@ async function withJwt (t: Test, issuer: Issuer, jwt: DualAuthOptions['jwt']) {
   return { app, get, lines }
 }
 
-t.test('two issuers at once: each token by the rules and keys of its own', async t => {
+t.test('two issuers at once: each token by the rules and keys of its own', async (t) => {
   const [old, next] = [await issuerOf(t), await issuerOf(t)]
   const { app, get } = await withJwt(t, old, [
     { issuer: old.url, userClients: ['web-app'], audience: [AUDIENCE] },
@@ -35,7 +35,7 @@ t.test('two issuers at once: each token by the rules and keys of its own', async
   t.equal((await get(old.user({}, { alg: 'ES256' }))).status, 401, 'an algorithm of the other')
 })
 
-t.test('one of two issuers is down: the tokens of the other pass, and the server says that it is not ready', async t => {
+t.test('one of two issuers is down: the tokens of the other pass, and the server says that it is not ready', async (t) => {
   const [up, down] = [await issuerOf(t), await issuerOf(t)]
   await down.stop()
   const common = { userClients: ['web-app'], jwksTimeout: 500 }
@@ -45,7 +45,7 @@ t.test('one of two issuers is down: the tokens of the other pass, and the server
   t.equal(app.dualAuthReady(), false)
 })
 
-t.test('an issuer whose keys are an option, as that of this server itself, is never read', async t => {
+t.test('an issuer whose keys are an option, as that of this server itself, is never read', async (t) => {
   const [read, given] = [await issuerOf(t), await issuerOf(t)]
   await given.stop()
   const own = { issuer: given.url, userClients: ['web-app'], jwks: { keys: [given.key.jwk] } }
@@ -60,7 +60,7 @@ t.test('an issuer whose keys are an option, as that of this server itself, is ne
 })
 
 for (const [title, named] of [['with a slash', (url: string) => `${url}/`], ['of another host', () => 'https://elsewhere.test'], ['that is none', () => '']] as const) {
-  t.test(`startup fails when the issuer's own document names an issuer ${title}`, async t => {
+  t.test(`startup fails when the issuer's own document names an issuer ${title}`, async (t) => {
     const issuer = await issuerOf(t)
     issuer.named = named(issuer.url)
     await t.rejects(build(t, { issuer }), {
@@ -70,7 +70,7 @@ for (const [title, named] of [['with a slash', (url: string) => `${url}/`], ['of
   })
 }
 
-t.test('an issuer with a slash at its end is that of its tokens', async t => {
+t.test('an issuer with a slash at its end is that of its tokens', async (t) => {
   const issuer = await issuerOf(t)
   issuer.named = `${issuer.url}/`
   const { get } = await withJwt(t, issuer, { issuer: `${issuer.url}/`, userClients: ['web-app'], audience: [AUDIENCE] })
@@ -78,16 +78,16 @@ t.test('an issuer with a slash at its end is that of its tokens', async t => {
   t.equal((await get(issuer.user())).status, 401)
 })
 
-t.test('an issuer that cannot be reached does not fail startup; the log names it', async t => {
+t.test('an issuer that cannot be reached does not fail startup; the log names it', async (t) => {
   const issuer = await issuerOf(t)
   const { url } = issuer
   await issuer.stop()
   const { lines } = await withJwt(t, issuer, { issuer: url, userClients: ['web-app'], audience: [AUDIENCE] })
-  const said = lines.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'the keys of the identity provider could not be read')
+  const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'the keys of the identity provider could not be read')
   t.match(said, [{ level: 40, issuer: url, err: { message: String } }])
 })
 
-t.test('an issuer and keys over http, on another machine: only with insecureHttp', async t => {
+t.test('an issuer and keys over http, on another machine: only with insecureHttp', async (t) => {
   const issuer = await issuerOf(t)
   // Its address in another spelling, which is not known to be this machine.
   const url = issuer.url.replace('127.0.0.1', '[::ffff:7f00:1]')
@@ -98,14 +98,14 @@ t.test('an issuer and keys over http, on another machine: only with insecureHttp
   t.equal((await get(issuer.user({ iss: url }))).status, 200)
 })
 
-t.test('without an audience the log warns once for each issuer', async t => {
+t.test('without an audience the log warns once for each issuer', async (t) => {
   const issuer = await issuerOf(t)
-  const warnings = async (jwt: JwtOptions) => (await withJwt(t, issuer, jwt)).lines.filter(line => line.includes('jwt.audience is not set')).length
+  const warnings = async (jwt: JwtOptions) => (await withJwt(t, issuer, jwt)).lines.filter((line) => line.includes('jwt.audience is not set')).length
   t.equal(await warnings({ issuer: issuer.url, userClients: ['web-app'] }), 1)
   t.equal(await warnings({ issuer: issuer.url, userClients: ['web-app'], audience: [AUDIENCE] }), 0)
 })
 
-t.test('Entra: one set of keys for all tenants, in which a key may be of one tenant only', async t => {
+t.test('Entra: one set of keys for all tenants, in which a key may be of one tenant only', async (t) => {
   const issuer = await issuerOf(t)
   const template = `${issuer.url}/{tenantid}/v2.0`
   for (const [owner, tenants, status] of [
@@ -118,7 +118,7 @@ t.test('Entra: one set of keys for all tenants, in which a key may be of one ten
   }
 })
 
-t.test('Entra: the document of all organizations names the placeholder', async t => {
+t.test('Entra: the document of all organizations names the placeholder', async (t) => {
   const issuer = await issuerOf(t)
   const { jwksUri, ...jwt } = SAMPLES.entra.jwt(issuer)
   issuer.named = jwt.issuer
@@ -126,7 +126,7 @@ t.test('Entra: the document of all organizations names the placeholder', async t
   t.equal((await get(tokensOf('entra', issuer).user())).status, 200)
 })
 
-t.test('a host names claims of its own', async t => {
+t.test('a host names claims of its own', async (t) => {
   const issuer = await issuerOf(t)
   const { get } = await withJwt(t, issuer, {
     ...SAMPLES.rfc9068.jwt(issuer),
@@ -136,7 +136,7 @@ t.test('a host names claims of its own', async t => {
   t.strictSame((await get(token)).body, { kind: 'user', issuer: issuer.url, subject: 'e7', username: 'Ada', groups: ['staff'], scopes: ['write'] })
 })
 
-t.test('docs/dual-auth/providers.md says which tokens pass', async t => {
+t.test('docs/dual-auth/providers.md says which tokens pass', async (t) => {
   const page = readFileSync(new URL('../../../docs/dual-auth/providers.md', import.meta.url), 'utf8')
   for (const provider of Object.keys(SAMPLES) as Provider[]) {
     const issuer = await issuerOf(t)
@@ -147,7 +147,7 @@ t.test('docs/dual-auth/providers.md says which tokens pass', async t => {
       user(), machine(), idToken({ aud: AUDIENCE }), user({ aud: 'https://other.test' }), user({ aud: undefined }), user(elsewhere),
       user({ [SAMPLES[provider].client]: 'another' })
     ]
-    const statuses = await Promise.all(tokens.map(async token => (await get(token)).status))
+    const statuses = await Promise.all(tokens.map(async (token) => (await get(token)).status))
     t.ok(page.includes(`| \`${provider}\` | ${statuses.join(' | ')} |`), `${provider}: ${statuses.join(' | ')}`)
   }
 })

@@ -10,7 +10,7 @@ const [next, another] = [signingKey('key-2'), signingKey('key-3')]
 
 const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_PROVIDER_UNAVAILABLE', error: 'Service Unavailable', message: 'Tokens cannot be verified at the moment' }
 
-t.test('100 unknown kids cause one reading, one after another or at once', async t => {
+t.test('100 unknown kids cause one reading, one after another or at once', async (t) => {
   const { app, issuer } = await build(t)
   for (let i = 0; i < 50; i++) {
     const response = await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `stranger-${i}` })) })
@@ -21,20 +21,20 @@ t.test('100 unknown kids cause one reading, one after another or at once', async
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200, 'the good key is not driven out')
 })
 
-t.test('a key that was rotated in works at its first use', async t => {
+t.test('a key that was rotated in works at its first use', async (t) => {
   const { app, issuer } = await build(t)
   issuer.keys = [issuer.key.jwk, next.jwk]
   const token = sign(next.privateKey, { alg: 'RS256', kid: 'key-2' }, { iss: issuer.url, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600 })
   t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
 })
 
-t.test('a key that was rotated out stops working when the keys are read again, also for tokens seen before', async t => {
+t.test('a key that was rotated out stops working when the keys are read again, also for tokens seen before', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksRefresh: 50 } })
   const token = issuer.user()
   t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
   issuer.keys = [next.jwk]
   const before = issuer.fetches
-  while (issuer.fetches < before + 2) await new Promise(resolve => setTimeout(resolve, 10))
+  while (issuer.fetches < before + 2) await new Promise((resolve) => setTimeout(resolve, 10))
   const response = await app.inject({ url: '/orders', headers: bearer(token) })
   t.equal(response.statusCode, 401)
   t.strictSame(response.json(), REFUSED)
@@ -50,12 +50,12 @@ const faults: Record<string, RequestListener> = {
   silence: () => {},
   'a hang in the middle': (_request, response) => { response.write('{"keys":[') },
   '10 MB': (_request, response) => { response.end(`{"keys":["${'x'.repeat(10_000_000)}"]}`) },
-  'a broken connection': request => { request.socket.destroy() },
-  'another protocol': request => { request.socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') }
+  'a broken connection': (request) => { request.socket.destroy() },
+  'another protocol': (request) => { request.socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') }
 }
 
 for (const [name, fault] of Object.entries(faults)) {
-  t.test(`key set answers with ${name}: known kids go on working, unknown ones are 503`, async t => {
+  t.test(`key set answers with ${name}: known kids go on working, unknown ones are 503`, async (t) => {
     const { app, issuer } = await build(t, { jwt: { jwksTimeout: 1500 } })
     issuer.fault = fault
     const unknown = await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })
@@ -66,7 +66,7 @@ for (const [name, fault] of Object.entries(faults)) {
   })
 }
 
-t.test('the discovery document is read once for each reading of the keys, and no more of it than 512 KiB', async t => {
+t.test('the discovery document is read once for each reading of the keys, and no more of it than 512 KiB', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksCooldown: 1 } })
   const stranger = async () => (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })).statusCode
   t.equal(await stranger(), 401)
@@ -87,7 +87,7 @@ t.test('the discovery document is read once for each reading of the keys, and no
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200, 'known keys go on working')
 })
 
-t.test('a jwks_uri with a user or a password is not read, nor shown in the log', async t => {
+t.test('a jwks_uri with a user or a password is not read, nor shown in the log', async (t) => {
   const logged: string[] = []
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
@@ -98,18 +98,18 @@ t.test('a jwks_uri with a user or a password is not read, nor shown in the log',
   t.notMatch(logged.join(''), 'secret')
 })
 
-t.test('a hanging key set holds up only those who need it', async t => {
+t.test('a hanging key set holds up only those who need it', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksTimeout: 1500 } })
   issuer.fault = () => {}
   const order: string[] = []
   const unknown = app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) }).then(({ statusCode }) => order.push(`unknown ${statusCode}`))
-  await new Promise(resolve => setTimeout(resolve, 50))
+  await new Promise((resolve) => setTimeout(resolve, 50))
   const known = app.inject({ url: '/orders', headers: bearer(issuer.user()) }).then(({ statusCode }) => order.push(`known ${statusCode}`))
   await Promise.all([unknown, known])
   t.strictSame(order, ['known 200', 'unknown 503'])
 })
 
-t.test('the provider is down at the boot: the server starts, tokens are 503, and it recovers by itself', async t => {
+t.test('the provider is down at the boot: the server starts, tokens are 503, and it recovers by itself', async (t) => {
   const issuer = await startIssuer()
   await issuer.stop()
   // The first retries do not wait for that long.
@@ -119,14 +119,14 @@ t.test('the provider is down at the boot: the server starts, tokens are 503, and
   t.strictSame(down.json(), UNAVAILABLE)
   await issuer.start()
   t.teardown(() => issuer.stop())
-  while (issuer.fetches === 0) await new Promise(resolve => setTimeout(resolve, 10))
+  while (issuer.fetches === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   t.match(await mint(), { plaintext: String })
 })
 
-t.test('the provider hangs at the boot for longer than a boot may take: the server starts, and its keys are good when they come', async t => {
+t.test('the provider hangs at the boot for longer than a boot may take: the server starts, and its keys are good when they come', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
-  const answered = new Promise<() => void>(resolve => {
+  const answered = new Promise<() => void>((resolve) => {
     issuer.fault = (_request, response) => { resolve(() => response.end(JSON.stringify({ keys: issuer.keys }))) }
   })
   const { app } = await build(t, { issuer, jwt: { jwksTimeout: 20_000 }, server: { pluginTimeout: 2000 } })
@@ -139,30 +139,30 @@ t.test('the provider hangs at the boot for longer than a boot may take: the serv
 })
 
 for (const pluginTimeout of [0, 2000]) {
-  t.test(`a provider that answers is waited for, with a pluginTimeout of ${pluginTimeout}`, async t => {
+  t.test(`a provider that answers is waited for, with a pluginTimeout of ${pluginTimeout}`, async (t) => {
     const { app } = await build(t, { server: { pluginTimeout } })
     t.equal(app.dualAuthReady(), true)
   })
 }
 
-t.test('the provider goes down later: tokens of known keys go on working', async t => {
+t.test('the provider goes down later: tokens of known keys go on working', async (t) => {
   const issuer = await startIssuer()
   const { app } = await build(t, { issuer, jwt: { jwksRefresh: 30, jwksCooldown: 30, jwksTimeout: 1500 } })
   await issuer.stop()
-  await new Promise(resolve => setTimeout(resolve, 150))
+  await new Promise((resolve) => setTimeout(resolve, 150))
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })).statusCode, 503)
 })
 
-t.test('an outage that is longer than the keys are kept is 503, not 401', async t => {
+t.test('an outage that is longer than the keys are kept is 503, not 401', async (t) => {
   const issuer = await startIssuer()
   const { app } = await build(t, { issuer, jwt: { jwksKeep: 50, jwksTimeout: 1500 } })
   await issuer.stop()
-  await new Promise(resolve => setTimeout(resolve, 60))
+  await new Promise((resolve) => setTimeout(resolve, 60))
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 503)
 })
 
-t.test('no document is asked for in a compressed form', async t => {
+t.test('no document is asked for in a compressed form', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const asked: unknown[] = []
@@ -175,14 +175,14 @@ t.test('no document is asked for in a compressed form', async t => {
   t.strictSame(asked, ['identity'])
 })
 
-t.test('a key set that is given by its address needs no discovery', async t => {
+t.test('a key set that is given by its address needs no discovery', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const { app } = await build(t, { issuer, jwt: { jwksUri: `${issuer.url}/jwks` } })
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
 })
 
-t.test('only usable keys are taken from a set', async t => {
+t.test('only usable keys are taken from a set', async (t) => {
   const good = { ...next.jwk, kid: 'good' }
   const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' })
   const kids = (keys: unknown, algorithms = ['RS256']) => keysFromJwks({ keys }, algorithms).map(({ kid }) => kid)
@@ -200,11 +200,11 @@ t.test('only usable keys are taken from a set', async t => {
   for (const body of [null, 7, 'x', [], {}, { keys: 'x' }, { keys: null }]) t.equal(keysFromJwks(body, ['RS256']).length, 0)
 })
 
-t.test('a kid is any text of 1 to 128 characters, in the set and in the token', async t => {
+t.test('a kid is any text of 1 to 128 characters, in the set and in the token', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const kids = ['public:hydra.openid.id-token', 'https://issuer.test/keys/1?a=b&c', 'key 1', 'ключ', '__proto__', 'x'.repeat(128)]
-  issuer.keys = kids.map(kid => ({ ...issuer.key.jwk, kid }))
+  issuer.keys = kids.map((kid) => ({ ...issuer.key.jwk, kid }))
   const { app } = await build(t, { issuer })
   const status = async (kid: string) => (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid })) })).statusCode
   for (const kid of kids) t.equal(await status(kid), 200, kid)
@@ -212,7 +212,7 @@ t.test('a kid is any text of 1 to 128 characters, in the set and in the token', 
 
   const good = { ...next.jwk, kid: 'good' }
   const unusable = ['', 'x'.repeat(129)]
-  t.strictSame(keysFromJwks({ keys: [...unusable.map(kid => ({ ...good, kid })), good] }, ['RS256']).map(({ kid }) => kid), ['good'])
+  t.strictSame(keysFromJwks({ keys: [...unusable.map((kid) => ({ ...good, kid })), good] }, ['RS256']).map(({ kid }) => kid), ['good'])
   for (const kid of unusable) t.equal(await status(kid), 401, 'refused without a look at the keys')
   t.equal(issuer.fetches, 1)
 })
@@ -225,7 +225,7 @@ const nameless = { ...rsa[0]!.jwk, kid: undefined }
 
 /** Signs as RFC 7518 §3.4 and RFC 8037 §3.1 say. */
 function tokenBy (key: KeyObject, header: object, iss: string): string {
-  const input = [header, { iss, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600 }].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  const input = [header, { iss, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600 }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   return `${input}.${cryptoSign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
 }
 
@@ -244,9 +244,9 @@ const sets: Array<[title: string, keys: unknown[], key: KeyObject, header: objec
   ['Ed25519 by a key for EdDSA', [jwkOf(edwards, { kid: 'e', alg: 'EdDSA' })], edwards.privateKey, { alg: 'Ed25519', kid: 'e' }, 200],
   ['Ed25519 by a key of another type', [{ ...rsa[0]!.jwk, kid: 'e' }], rsa[0]!.privateKey, { alg: 'Ed25519', kid: 'e' }, 401]
 ]
-t.test('the key of a token: by kid, then by alg and type; without a kid if it is the only one', async t => {
+t.test('the key of a token: by kid, then by alg and type; without a kid if it is the only one', async (t) => {
   for (const [title, keys, key, header, status] of sets) {
-    await t.test(title, async t => {
+    await t.test(title, async (t) => {
       const issuer = await startIssuer()
       t.teardown(() => issuer.stop())
       issuer.keys = keys
@@ -256,7 +256,7 @@ t.test('the key of a token: by kid, then by alg and type; without a kid if it is
   }
 })
 
-t.test('several keys without a kid: the log says what is missing', async t => {
+t.test('several keys without a kid: the log says what is missing', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   issuer.keys = [nameless, { ...rsa[1]!.jwk, kid: undefined }]
@@ -266,7 +266,7 @@ t.test('several keys without a kid: the log says what is missing', async t => {
   t.match(logged.join(''), 'kid is missing from all keys of the key set: only a single key can do without')
 })
 
-t.test('a key that was replaced under its name: the first token of the new one reads the set again, forged ones once', async t => {
+t.test('a key that was replaced under its name: the first token of the new one reads the set again, forged ones once', async (t) => {
   const { app, issuer } = await build(t)
   const status = async (token: string) => (await app.inject({ url: '/orders', headers: bearer(token) })).statusCode
   const old = issuer.user()

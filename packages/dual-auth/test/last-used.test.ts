@@ -18,16 +18,16 @@ function recording () {
     ...memoryStore(),
     async touch (uses) {
       writes.push(uses.map(({ id, networks }) => [id, ...networks].join(' ')))
-      if (!open) await new Promise<void>(resolve => { answer = resolve })
+      if (!open) await new Promise<void>((resolve) => { answer = resolve })
       return []
     }
   }
   return { writes, store, hold: () => { open = false }, release: () => { open = true; answer() } }
 }
 
-const turn = () => new Promise(resolve => setImmediate(resolve))
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-t.test('all uses of one moment are one write, and those during it the next', async t => {
+t.test('all uses of one moment are one write, and those during it the next', async (t) => {
   const { writes, store, hold, release } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   hold()
@@ -41,7 +41,7 @@ t.test('all uses of one moment are one write, and those during it the next', asy
   t.strictSame(writes, [['a', 'b', 'c'], ['d', 'e']])
 })
 
-t.test('a key is written at most once in the interval, then again', async t => {
+t.test('a key is written at most once in the interval, then again', async (t) => {
   const { writes, store } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
@@ -59,7 +59,7 @@ t.test('a key is written at most once in the interval, then again', async t => {
   t.equal(writes.length, 2)
 })
 
-t.test('a key is written again at once for a network that it was not used from lately, and for the network alone', async t => {
+t.test('a key is written again at once for a network that it was not used from lately, and for the network alone', async (t) => {
   const { writes, store } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
@@ -79,7 +79,7 @@ t.test('a key is written again at once for a network that it was not used from l
   t.strictSame(writes.splice(0), [['a 2001:db8::/48']])
 })
 
-t.test('who uses a key from ever more networks causes four writes in the interval', async t => {
+t.test('who uses a key from ever more networks causes four writes in the interval', async (t) => {
   const { writes, store } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
@@ -98,7 +98,7 @@ t.test('who uses a key from ever more networks causes four writes in the interva
   t.equal(writes.length, 4)
 })
 
-t.test('a key that is no longer used takes no memory', async t => {
+t.test('a key that is no longer used takes no memory', async (t) => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const heapUsed = () => { collectGarbage(); return process.memoryUsage().heapUsed }

@@ -32,7 +32,7 @@ async function replicas (t: Test): Promise<Replicas> {
       apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: knexStore(db), maxPerShop: 1000, storeTimeout: 60_000 },
       jwt: { issuer: issuer.url, userClients: ['web-app'] },
       management: { canManage: () => true },
-      onKeyEvent: event => { events.push(event) }
+      onKeyEvent: (event) => { events.push(event) }
     })
     app.get('/shops/:shop_id/products', { config: { auth: 'dual' } }, async () => [])
     t.teardown(async () => {
@@ -61,13 +61,13 @@ function hammer (use: (replica: number, key: string) => Promise<number>, key: st
   const state = { isEnded: false, isOver: false }
   const late: number[] = []
   const early: number[] = []
-  const workers = [0, 1, 0, 1].map(async replica => {
+  const workers = [0, 1, 0, 1].map(async (replica) => {
     while (!state.isOver) {
       const statuses = state.isEnded ? late : early
       statuses.push(await use(replica, key))
     }
   })
-  const began = async (statuses: readonly number[], count: number) => { while (statuses.length < count) await new Promise(resolve => setImmediate(resolve)) }
+  const began = async (statuses: readonly number[], count: number) => { while (statuses.length < count) await new Promise((resolve) => setImmediate(resolve)) }
   return {
     early,
     late,
@@ -82,7 +82,7 @@ function hammer (use: (replica: number, key: string) => Promise<number>, key: st
   }
 }
 
-t.test('a call that begins after a key was revoked is 401 on both replicas', options, async t => {
+t.test('a call that begins after a key was revoked is 401 on both replicas', options, async (t) => {
   const both = await replicas(t)
   const { create, revoke, use } = callers(both)
   for (let round = 0; round < 6; round++) {
@@ -92,12 +92,12 @@ t.test('a call that begins after a key was revoked is 401 on both replicas', opt
     t.equal(await revoke(round % 2, id), 204)
     calls.ended()
     await calls.stop()
-    t.ok(calls.early.every(status => status === 200 || status === 401), `${calls.early}`)
-    t.ok(calls.late.every(status => status === 401), `${calls.late}`)
+    t.ok(calls.early.every((status) => status === 200 || status === 401), `${calls.early}`)
+    t.ok(calls.late.every((status) => status === 401), `${calls.late}`)
   }
 })
 
-t.test('two revocations at once, on two replicas: a call that begins after the first is acknowledged is 401', options, async t => {
+t.test('two revocations at once, on two replicas: a call that begins after the first is acknowledged is 401', options, async (t) => {
   const both = await replicas(t)
   const { create, revoke, use } = callers(both)
   for (let round = 0; round < 6; round++) {
@@ -109,13 +109,13 @@ t.test('two revocations at once, on two replicas: a call that begins after the f
     calls.ended()
     await calls.stop()
     t.strictSame(await Promise.all(revocations), [204, 204])
-    t.ok(calls.late.every(status => status === 401), `${calls.late}`)
+    t.ok(calls.late.every((status) => status === 401), `${calls.late}`)
   }
   for (const app of both.apps) await app.close()
   t.equal(both.events.filter(({ type }) => type === 'revoked').length, 6, 'each is told once')
 })
 
-t.test('a revocation and a rotation at once: the old key is dead, and a successor exists if and only if its caller got it', options, async t => {
+t.test('a revocation and a rotation at once: the old key is dead, and a successor exists if and only if its caller got it', options, async (t) => {
   const both = await replicas(t)
   const { create, rotate, revoke, list, use } = callers(both)
   for (let round = 0; round < 10; round++) {
@@ -126,7 +126,7 @@ t.test('a revocation and a rotation at once: the old key is dead, and a successo
     calls.ended()
     await calls.stop()
     t.equal(revoked, 204)
-    t.ok(calls.late.every(status => status === 401), `${calls.late}`)
+    t.ok(calls.late.every((status) => status === 401), `${calls.late}`)
     const successors = (await list()).filter(({ replaces }) => replaces === id)
     if (rotated.statusCode === 201) {
       t.strictSame(successors.map(({ id, status }) => [id, status]), [[rotated.json().id, 'active']])
@@ -138,7 +138,7 @@ t.test('a revocation and a rotation at once: the old key is dead, and a successo
   }
 })
 
-t.test('rotations at once on two replicas make one successor, and only its key works', options, async t => {
+t.test('rotations at once on two replicas make one successor, and only its key works', options, async (t) => {
   const both = await replicas(t)
   const { create, rotate, list, use } = callers(both)
   for (let round = 0; round < 6; round++) {
@@ -146,11 +146,11 @@ t.test('rotations at once on two replicas make one successor, and only its key w
     const responses = await Promise.all(Array.from({ length: 8 }, (_, n) => rotate(n % 2, id)))
     const [won, ...others] = responses.filter(({ statusCode }) => statusCode === 201)
     t.strictSame(others, [])
-    t.strictSame([...new Set(responses.filter(response => response !== won).map(response => response.json().code))], ['DUAL_AUTH_KEY_REPLACED'])
+    t.strictSame([...new Set(responses.filter((response) => response !== won).map((response) => response.json().code))], ['DUAL_AUTH_KEY_REPLACED'])
     const successor = won!.json()
     const keys = await list(1)
     t.strictSame(keys.filter(({ replaces }) => replaces === id).map(({ id }) => id), [successor.id])
-    t.equal(keys.find(key => key.id === id)?.replaced_by, successor.id)
+    t.equal(keys.find((key) => key.id === id)?.replaced_by, successor.id)
     t.strictSame(await Promise.all([use(0, plaintext), use(1, plaintext), use(0, successor.plaintext), use(1, successor.plaintext)]), [200, 200, 200, 200])
   }
   for (const app of both.apps) await app.close()
@@ -158,7 +158,7 @@ t.test('rotations at once on two replicas make one successor, and only its key w
   t.equal(both.events.filter(({ type }) => type === 'first_used').length, 12, 'so is a first use on both')
 })
 
-t.test('a rotation without a grace: a call with the old key that begins after it is 401 on both replicas', options, async t => {
+t.test('a rotation without a grace: a call with the old key that begins after it is 401 on both replicas', options, async (t) => {
   const both = await replicas(t)
   const { create, rotate, use } = callers(both)
   for (let round = 0; round < 6; round++) {
@@ -169,11 +169,11 @@ t.test('a rotation without a grace: a call with the old key that begins after it
     calls.ended()
     await calls.stop()
     t.equal(statusCode, 201)
-    t.ok(calls.late.every(status => status === 401), `${calls.late}`)
+    t.ok(calls.late.every((status) => status === 401), `${calls.late}`)
   }
 })
 
-t.test('creations and rotations at once do not pass twice the limit', options, async t => {
+t.test('creations and rotations at once do not pass twice the limit', options, async (t) => {
   const database = await serverDatabase()
   t.teardown(() => database.close())
   await createApiKeysTable(database.knex)
@@ -182,14 +182,14 @@ t.test('creations and rotations at once do not pass twice the limit', options, a
   const post = async (url: string) => app.inject({ method: 'POST', url, headers, payload: url === PATH ? { name: 'x' } : {} })
   for (let round = 0; round < 4; round++) {
     const ids: string[] = (await app.inject({ url: PATH, headers })).json().map(({ id }: { id: string }) => id)
-    await Promise.all([...Array(6).fill(PATH), ...ids.map(id => `${PATH}${id}/rotate`)].map(post))
+    await Promise.all([...Array(6).fill(PATH), ...ids.map((id) => `${PATH}${id}/rotate`)].map(post))
   }
   const keys: Array<{ status: string, replaced_by: string | null }> = (await app.inject({ url: PATH, headers })).json()
   t.equal(keys.length, 6)
-  t.equal(keys.filter(key => key.replaced_by === null).length, 3)
+  t.equal(keys.filter((key) => key.replaced_by === null).length, 3)
 })
 
-t.test('a revocation that is about to be committed wins over a rotation that began before', options, async t => {
+t.test('a revocation that is about to be committed wins over a rotation that began before', options, async (t) => {
   const { knex: db, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(db)
@@ -198,8 +198,8 @@ t.test('a revocation that is about to be committed wins over a rotation that beg
   await store.insert(key, 10)
   let commit = () => {}
   let begun = () => {}
-  const isRevoked = new Promise<void>(resolve => { commit = resolve })
-  const revoking = new Promise<void>(resolve => { begun = resolve })
+  const isRevoked = new Promise<void>((resolve) => { commit = resolve })
+  const revoking = new Promise<void>((resolve) => { begun = resolve })
   const revocation = store.revoke(key.shopId, key.id, 'ada', new Date(), async () => { begun(); await isRevoked })
   await revoking
   let planned = 0
@@ -211,7 +211,7 @@ t.test('a revocation that is about to be committed wins over a rotation that beg
   const refused = t.rejects(rotation, { code: 'DUAL_AUTH_KEY_INACTIVE' })
   // Until the rotation waits for the revocation.
   const waiting = async () => (await db.raw("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length
-  while (await waiting() === 0) await new Promise(resolve => setImmediate(resolve))
+  while (await waiting() === 0) await new Promise((resolve) => setImmediate(resolve))
   commit()
   t.equal(await revocation, true)
   await refused
@@ -222,7 +222,7 @@ t.test('a revocation that is about to be committed wins over a rotation that beg
   t.not(keys[0]?.revokedAt, null)
 })
 
-t.test('a rotation and the deletion of its shop at once do not wait for each other', options, async t => {
+t.test('a rotation and the deletion of its shop at once do not wait for each other', options, async (t) => {
   const { knex: db, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(db)
@@ -234,17 +234,17 @@ t.test('a rotation and the deletion of its shop at once do not wait for each oth
     await db('shops').insert({ id: key.shopId })
     await store.insert(key, 10)
     const rotation = store.rotate(key.shopId, key.id, key.createdAt, () => ({ successor: newKey({ shopId: key.shopId }), expiresAt: null, revokedAt: null }))
-    const [rotated] = await Promise.all([rotation.then(rotated => rotated === null ? 'no such key' : 'rotated', ({ code }) => String(code)), db('shops').delete()])
+    const [rotated] = await Promise.all([rotation.then((rotated) => rotated === null ? 'no such key' : 'rotated', ({ code }) => String(code)), db('shops').delete()])
     outcomes.push(rotated)
   }
-  t.strictSame(outcomes.filter(outcome => !['rotated', 'no such key', 'DUAL_AUTH_SHOP_UNKNOWN', 'DUAL_AUTH_KEY_INACTIVE'].includes(outcome)), [])
+  t.strictSame(outcomes.filter((outcome) => !['rotated', 'no such key', 'DUAL_AUTH_SHOP_UNKNOWN', 'DUAL_AUTH_KEY_INACTIVE'].includes(outcome)), [])
   t.strictSame(await db('api_keys').select('id'), [])
 })
 
 /** A small generator of numbers, so that a failure can be repeated. */
 function random (seed: number): (below: number) => number {
   let state = seed
-  return below => {
+  return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return Math.floor(state / 2 ** 32 * below)
   }
@@ -294,9 +294,9 @@ async function live (t: Test, store: ApiKeyStore, runs: number): Promise<void> {
   t.ok(rotations > runs, `${rotations} rotations in ${runs} lives`)
 }
 
-t.test('whatever happens to keys, one works until it is revoked or its grace is over, and never after', async t => live(t, memoryStore(), RUNS))
+t.test('whatever happens to keys, one works until it is revoked or its grace is over, and never after', async (t) => live(t, memoryStore(), RUNS))
 
-t.test('the same in PostgreSQL', options, async t => {
+t.test('the same in PostgreSQL', options, async (t) => {
   const database = await serverDatabase()
   t.teardown(() => database.close())
   await createApiKeysTable(database.knex)

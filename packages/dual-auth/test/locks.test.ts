@@ -4,7 +4,7 @@ import { serverDatabase, SERVER_URL } from './databases.ts'
 
 t.test('a table that is there is not created again, and nobody waits for it', {
   skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: two connections need a real PostgreSQL'
-}, async t => {
+}, async (t) => {
   const { knex, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)

@@ -31,10 +31,10 @@ async function logging (t: Test, settings: Settings = {}) {
 
 const [INFO, WARN, ERROR] = [30, 40, 50]
 
-t.test('why a credential is refused is in the log', async t => {
+t.test('why a credential is refused is in the log', async (t) => {
   const inner = memoryStore()
   let isGone = false
-  const store: ApiKeyStore = { ...inner, find: async fingerprints => { const row = await inner.find(fingerprints); return row && { ...row, ...isGone && { shop: null } } } }
+  const store: ApiKeyStore = { ...inner, find: async (fingerprints) => { const row = await inner.find(fingerprints); return row && { ...row, ...isGone && { shop: null } } } }
   const { app, made, said } = await logging(t, { store })
   const [good, revoked, expired] = [await made(), await made(), await made({ expiresAt: new Date(Date.now() + 60_000) })]
   await store.revoke(SHOP, revoked.key.id, 'ada', new Date())
@@ -58,18 +58,18 @@ t.test('why a credential is refused is in the log', async t => {
   t.strictSame(said(), [], 'none is none')
 })
 
-t.test('groups of an unknown shape are left out, and told once', async t => {
+t.test('groups of an unknown shape are left out, and told once', async (t) => {
   const { app, said } = await logging(t)
   for (const groups of [[7], [null], 'staff']) t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user({ 'cognito:groups': groups })) })).statusCode, 200)
   t.strictSame(said().map(shown), [{ level: WARN, issuer: issuer.url, claim: 'cognito:groups', msg: 'a claim of a person has an unknown shape: what cannot be read of it is left out' }])
 })
 
-t.test('what is wrong with stored keys is in the log, with their ids', async t => {
+t.test('what is wrong with stored keys is in the log, with their ids', async (t) => {
   const inner = memoryStore()
   const wrong: { hash?: Buffer } = {}
   const store: ApiKeyStore = {
     ...inner,
-    find: async fingerprints => { const row = await inner.find(fingerprints); return row && { ...row, ...wrong } },
+    find: async (fingerprints) => { const row = await inner.find(fingerprints); return row && { ...row, ...wrong } },
     rehash: async () => { throw new RangeError('no rehash') },
     touch: async () => { throw new RangeError('no touch') }
   }
@@ -79,7 +79,7 @@ t.test('what is wrong with stored keys is in the log, with their ids', async t =
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
   const lines: Line[] = []
   while (!lines.some(({ msg }) => msg.includes('rehashed')) || !lines.some(({ msg }) => msg.includes('last_used'))) {
-    await new Promise(resolve => setImmediate(resolve))
+    await new Promise((resolve) => setImmediate(resolve))
     lines.push(...said())
   }
   const linesOf = (wanted: number) => lines.filter(({ level }) => level === wanted).map(shown)
@@ -87,14 +87,14 @@ t.test('what is wrong with stored keys is in the log, with their ids', async t =
     { level: WARN, err: 'DUAL_AUTH_STORE_UNAVAILABLE', msg: 'last_used_at was not written' },
     { level: WARN, keyId, err: 'DUAL_AUTH_STORE_UNAVAILABLE', msg: 'an API key was not rehashed' }
   ])
-  t.strictSame(linesOf(ERROR), ['no touch', 'no rehash'].map(err => ({ level: ERROR, err, msg: 'the API key store failed' })))
+  t.strictSame(linesOf(ERROR), ['no touch', 'no rehash'].map((err) => ({ level: ERROR, err, msg: 'the API key store failed' })))
 
   wrong.hash = Buffer.alloc(96)
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
   t.strictSame(said().map(shown).slice(0, 1), [{ level: ERROR, keyId, msg: 'the stored hash of an API key was not made from the key' }])
 })
 
-t.test('tokens for any resource are warned of at startup, and keys of a scanner that cannot be read', async t => {
+t.test('tokens for any resource are warned of at startup, and keys of a scanner that cannot be read', async (t) => {
   const { said } = await logging(t, { jwt: { audience: undefined as never } })
   t.strictSame(said().map(shown), [{ level: WARN, issuer: issuer.url, msg: 'jwt.audience is not set: tokens that clients requested for another resource are accepted too' }])
   t.strictSame((await logging(t)).said(), [])

@@ -29,7 +29,7 @@ async function statementsOf (knex: Knex, work: () => Promise<unknown>): Promise<
 
 const shop = { table: 'shops', columns: ['status', 'plan', 'currency'] }
 
-t.test('one statement reads a key and the columns of its shop', async t => {
+t.test('one statement reads a key and the columns of its shop', async (t) => {
   const knex = await databaseWithShops(t)
   const { app, mint } = await build(t, { store: knexStore(knex, { shop }) })
   for (const [id, row] of [[SHOP, { status: 'active', plan: { seats: 3 }, currency: 'EUR' }], [OTHER_SHOP, { status: 'active', plan: null, currency: 'JPY' }]] as const) {
@@ -42,7 +42,7 @@ t.test('one statement reads a key and the columns of its shop', async t => {
   }
 })
 
-t.test('the very next call has what has changed in the shop, and a shop that is gone is 401', async t => {
+t.test('the very next call has what has changed in the shop, and a shop that is gone is 401', async (t) => {
   const knex = await databaseWithShops(t)
   const logged: string[] = []
   const { app, mint } = await build(t, {
@@ -59,7 +59,7 @@ t.test('the very next call has what has changed in the shop, and a shop that is 
   t.match(logged.join(''), /the shop of the API key does not exist/)
 })
 
-t.test('the shop of an identity is a frozen copy of what the store returns', async t => {
+t.test('the shop of an identity is a frozen copy of what the store returns', async (t) => {
   const own = { status: 'active' }
   const inner = memoryStore()
   const store: ApiKeyStore = {
@@ -71,15 +71,15 @@ t.test('the shop of an identity is a frozen copy of what the store returns', asy
   }
   const { app, mint } = await build(t, {
     store,
-    routes: app => { app.get('/frozen', { config: { auth: 'dual', anyShop: true } }, async ({ identity }) => identity?.kind === 'api-key' && [Object.isFrozen(identity.shop), identity.shop]) }
+    routes: (app) => { app.get('/frozen', { config: { auth: 'dual', anyShop: true } }, async ({ identity }) => identity?.kind === 'api-key' && [Object.isFrozen(identity.shop), identity.shop]) }
   })
   const { plaintext } = await mint()
   t.strictSame((await app.inject({ url: '/frozen', headers: bearer(plaintext) })).json(), [true, own])
   t.notOk(Object.isFrozen(own))
 })
 
-t.test('shops in another schema, under another key, by a knex that renames columns', async t => {
-  const { knex, close } = await embeddedDatabase({ wrapIdentifier: (name, wrap) => wrap(name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)) })
+t.test('shops in another schema, under another key, by a knex that renames columns', async (t) => {
+  const { knex, close } = await embeddedDatabase({ wrapIdentifier: (name, wrap) => wrap(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)) })
   t.teardown(close)
   await createApiKeysTable(knex)
   await knex.raw('create schema app')
@@ -90,7 +90,7 @@ t.test('shops in another schema, under another key, by a knex that renames colum
   t.match((await app.inject({ url: products(), headers: bearer(plaintext) })).json(), { shopId: SHOP, shop: { id: 7, shopId: 'a' } })
 })
 
-t.test('a wrong option is an error at once', async t => {
+t.test('a wrong option is an error at once', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   for (const [options, message] of [
@@ -110,7 +110,7 @@ t.test('a wrong option is an error at once', async t => {
   ] as const) t.throws(() => knexStore(knex, options as unknown as KnexStoreOptions), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: ${message}` })
 })
 
-t.test('shops that cannot be read, or a key that is not unique, are errors at startup', async t => {
+t.test('shops that cannot be read, or a key that is not unique, are errors at startup', async (t) => {
   const knex = await databaseWithShops(t)
   for (const sql of [
     'create table twice (id text, part text, status text, unique (id, part))', "create unique index on twice (id) where status = 'active'",
@@ -151,7 +151,7 @@ async function connection (t: Test) {
   }
 }
 
-t.test('a connection prepares the statement once, under a name that means one text', needsServer, async t => {
+t.test('a connection prepares the statement once, under a name that means one text', needsServer, async (t) => {
   const { prepared, open } = await connection(t)
   const peppers = [{ id: 'p2', secret: 'another pepper of thirty-two bytes or more' }, PEPPER]
   let known = 0
@@ -166,7 +166,7 @@ t.test('a connection prepares the statement once, under a name that means one te
   for (const name of names) t.match(name, /^dual_auth_[0-9a-f]{16}$/)
 })
 
-t.test('calls that meet a connection without the statement succeed, and use no name from then on', needsServer, async t => {
+t.test('calls that meet a connection without the statement succeed, and use no name from then on', needsServer, async (t) => {
   const { knex, prepared, open } = await connection(t)
   const call = await open({ shop })
   t.equal(await call(), 200)
@@ -178,7 +178,7 @@ t.test('calls that meet a connection without the statement succeed, and use no n
   t.strictSame(await prepared(), [])
 })
 
-t.test('a column that gets another type while the server runs is no failure', needsServer, async t => {
+t.test('a column that gets another type while the server runs is no failure', needsServer, async (t) => {
   const { knex, open } = await connection(t)
   const call = await open({ shop })
   for (let i = 0; i < 8; i++) t.equal(await call(), 200)

@@ -10,7 +10,7 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const as = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
   app.inject({ method, url, headers: bearer(issuer.user()), ...(payload && { payload }) })
 
-t.test('a created key is 201 with its plaintext, once, not to be stored', async t => {
+t.test('a created key is 201 with its plaintext, once, not to be stored', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const response = await call('POST', PATH, { name: 'Label printer' })
@@ -33,7 +33,7 @@ t.test('a created key is 201 with its plaintext, once, not to be stored', async 
   t.notMatch(list.body, plaintext.split('_')[3])
 })
 
-t.test('a policy that lets API keys in everywhere does not let them manage keys', async t => {
+t.test('a policy that lets API keys in everywhere does not let them manage keys', async (t) => {
   const { app, mint } = await build(t, { auth: { policy: () => 'dual', management: { canManage: () => true } } })
   const { id, plaintext } = await mint()
   for (const [method, url] of [['GET', PATH], ['POST', PATH], ['DELETE', `${PATH}${id}`]] as const) {
@@ -43,7 +43,7 @@ t.test('a policy that lets API keys in everywhere does not let them manage keys'
   }
 })
 
-t.test('the host is told of each key that is made or revoked, by whom, and can refuse it', async t => {
+t.test('the host is told of each key that is made or revoked, by whom, and can refuse it', async (t) => {
   const told: object[] = []
   let broken = false
   const harness = await build(t, {
@@ -73,14 +73,14 @@ t.test('the host is told of each key that is made or revoked, by whom, and can r
   t.equal((await call('GET', PATH)).json().length, 1)
 })
 
-t.test('both spellings of the path', async t => {
+t.test('both spellings of the path', async (t) => {
   const call = as(await build(t))
   t.equal((await call('POST', PATH.slice(0, -1), { name: 'a' })).statusCode, 201)
   t.equal((await call('GET', PATH.slice(0, -1))).json().length, 1)
   t.equal((await call('GET', PATH)).json().length, 1)
 })
 
-t.test('a listing comes in pages, and says how many there are', async t => {
+t.test('a listing comes in pages, and says how many there are', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   for (const name of ['a', 'b', 'c']) await harness.mint(SHOP, { name })
@@ -98,7 +98,7 @@ t.test('a listing comes in pages, and says how many there are', async t => {
   t.strictSame(await page('?range=[1,2]'), ['api-keys 1-3/3', ids.slice(1)])
 })
 
-t.test('the newest active key is the first of a listing, however many were revoked', async t => {
+t.test('the newest active key is the first of a listing, however many were revoked', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   for (let n = 0; n < 101; n++) await call('DELETE', PATH + (await harness.mint(SHOP, { name: `Revoked ${n}` })).id)
@@ -112,7 +112,7 @@ t.test('the newest active key is the first of a listing, however many were revok
   t.strictSame([counted.statusCode, counted.headers['content-range']], [200, 'api-keys 0-100/1'], 'HEAD counts')
 })
 
-t.test('what a listing does not know is 400 and named', async t => {
+t.test('what a listing does not know is 400 and named', async (t) => {
   const call = as(await build(t))
   for (const [query, message] of [
     ['limit=0', 'limit must be an integer from 1 to 1000'], ['limit=1001', 'limit must be an integer from 1 to 1000'], ['limit=x', 'limit must be an integer from 1 to 1000'],
@@ -130,12 +130,12 @@ t.test('what a listing does not know is 400 and named', async t => {
   }
 })
 
-t.test('last_used_at is null until the key is used, then the time of it', async t => {
+t.test('last_used_at is null until the key is used, then the time of it', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const { plaintext } = await harness.mint()
   const before = Date.now()
-  await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(plaintext.replace(/.$/, last => last === 'x' ? 'y' : 'x')) })
+  await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(plaintext.replace(/.$/, (last) => last === 'x' ? 'y' : 'x')) })
   t.equal((await call('GET', PATH)).json()[0].last_used_at, null)
   await harness.app.inject({ url: products(), headers: bearer(plaintext) })
   const used = (await call('GET', PATH)).json()[0].last_used_at
@@ -143,7 +143,7 @@ t.test('last_used_at is null until the key is used, then the time of it', async 
   t.ok(Date.parse(used) >= before && Date.parse(used) <= Date.now())
 })
 
-t.test('revoking is 204, again 204, and the key is 401 from then on', async t => {
+t.test('revoking is 204, again 204, and the key is 401 from then on', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const { id, plaintext } = await harness.mint()
@@ -160,7 +160,7 @@ t.test('revoking is 204, again 204, and the key is 401 from then on', async t =>
   t.equal((await call('GET', PATH)).json()[0].revoked_at, revokedAt)
 })
 
-t.test("another shop's key and no key at all are 404, and nothing happens to them", async t => {
+t.test("another shop's key and no key at all are 404, and nothing happens to them", async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const { id, plaintext } = await harness.mint(OTHER_SHOP)
@@ -172,7 +172,7 @@ t.test("another shop's key and no key at all are 404, and nothing happens to the
   t.equal((await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(plaintext) })).statusCode, 200)
 })
 
-t.test('whoever the host does not let manage the shop gets 403', async t => {
+t.test('whoever the host does not let manage the shop gets 403', async (t) => {
   const harness = await build(t)
   const { app, issuer, mint } = harness
   const { id } = await mint()
@@ -185,7 +185,7 @@ t.test('whoever the host does not let manage the shop gets 403', async t => {
   t.match((await as(harness)('GET', PATH)).json(), [{ revoked_at: null }])
 })
 
-t.test('the host is asked with the caller and the shop, and may answer in its own way', async t => {
+t.test('the host is asked with the caller and the shop, and may answer in its own way', async (t) => {
   const asked: unknown[] = []
   const harness = await build(t, {
     auth: {
@@ -201,7 +201,7 @@ t.test('the host is asked with the caller and the shop, and may answer in its ow
   t.strictSame(asked, [['user', SHOP]])
 })
 
-t.test('a machine may manage keys if the host says so, and is noted as who made them', async t => {
+t.test('a machine may manage keys if the host says so, and is noted as who made them', async (t) => {
   const created: string[] = []
   const store = memoryStore()
   const { app, issuer } = await build(t, {
@@ -214,7 +214,7 @@ t.test('a machine may manage keys if the host says so, and is noted as who made 
   t.strictSame(created, ['robot', 'user-1'])
 })
 
-t.test('scopes and expiry appear on keys that were made with them', async t => {
+t.test('scopes and expiry appear on keys that were made with them', async (t) => {
   const call = as(await build(t))
   const expiry = new Date(Date.now() + 60_000).toISOString()
   const response = await call('POST', PATH, { name: 'reader', scopes: ['read', 'replace_products'], expires_at: expiry })
@@ -230,7 +230,7 @@ t.test('scopes and expiry appear on keys that were made with them', async t => {
   }
 })
 
-t.test('a name is 1 to 100 printable characters; it comes back as it was', async t => {
+t.test('a name is 1 to 100 printable characters; it comes back as it was', async (t) => {
   const call = as(await build(t))
   for (const name of ['a', 'x'.repeat(100), '<script>alert(1)</script>', "O'Neill; drop table api_keys", '\u{1F511}', '½ \uff2c\uff54\uff44 ① \ufb01']) {
     const response = await call('POST', PATH, { name })
@@ -244,10 +244,10 @@ t.test('a name is 1 to 100 printable characters; it comes back as it was', async
   }
 })
 
-t.test('a scope that opens nothing is 400 and named, and no key is made', async t => {
+t.test('a scope that opens nothing is 400 and named, and no key is made', async (t) => {
   const call = as(await build(t, {
-    routes: app => {
-      app.register(async child => { child.get('/late', { schema: named('late_products') }, async () => '') }, { prefix: '/shops/:shop_id/products' })
+    routes: (app) => {
+      app.register(async (child) => { child.get('/late', { schema: named('late_products') }, async () => '') }, { prefix: '/shops/:shop_id/products' })
       app.get('/reports', { schema: named('list_reports') }, async () => '')
       app.get('/status', { schema: named('get_status'), config: { auth: 'public' } }, async () => '')
     }
@@ -271,13 +271,13 @@ t.test('a scope that opens nothing is 400 and named, and no key is made', async 
   }
 })
 
-t.test('the scopes that a host gives its routes are the ones that a key can have', async t => {
-  const call = as(await build(t, { auth: { scopes: route => route.url === '/mcp' ? null : [`products:${route.method}`] } }))
+t.test('the scopes that a host gives its routes are the ones that a key can have', async (t) => {
+  const call = as(await build(t, { auth: { scopes: (route) => route.url === '/mcp' ? null : [`products:${route.method}`] } }))
   t.equal((await call('POST', PATH, { name: 'x', scopes: ['products:GET', 'products:PUT'] })).statusCode, 201)
   for (const scope of ['read', 'replace_products', 'products:PATCH']) t.equal((await call('POST', PATH, { name: 'x', scopes: [scope] })).statusCode, 400, scope)
 })
 
-t.test('an error about input names the field to the error handler of the host', async t => {
+t.test('an error about input names the field to the error handler of the host', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const app = Fastify()
@@ -295,7 +295,7 @@ t.test('an error about input names the field to the error handler of the host', 
 })
 
 for (const order of ['before', 'after', 'before and after'] as const) {
-  t.test(`an error handler that the host sets ${order} the plugin has the last word, with the headers in place`, async t => {
+  t.test(`an error handler that the host sets ${order} the plugin has the last word, with the headers in place`, async (t) => {
     const issuer = await startIssuer()
     t.teardown(() => issuer.stop())
     const app = Fastify()
@@ -328,7 +328,7 @@ for (const order of ['before', 'after', 'before and after'] as const) {
   })
 }
 
-t.test('an error handler that throws is followed by the one before it', async t => {
+t.test('an error handler that throws is followed by the one before it', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const app = Fastify()
@@ -343,10 +343,10 @@ t.test('an error handler that throws is followed by the one before it', async t 
   t.strictSame(response.json(), { statusCode: 418, error: "I'm a Teapot", message: 'of the handler' })
 })
 
-t.test('a shop that the host makes no id of is 403, and nobody is asked about it', async t => {
+t.test('a shop that the host makes no id of is 403, and nobody is asked about it', async (t) => {
   const asked: string[] = []
   const harness = await build(t, {
-    apiKeys: { shopIdFromParam: value => value === SHOP ? value : undefined },
+    apiKeys: { shopIdFromParam: (value) => value === SHOP ? value : undefined },
     auth: { management: { canManage: (_request, shopId) => { asked.push(shopId); return true } } }
   })
   const call = as(harness)
@@ -358,7 +358,7 @@ t.test('a shop that the host makes no id of is 403, and nobody is asked about it
   t.strictSame(asked, [SHOP])
 })
 
-t.test('a store that knows the shops answers 404 for one that is not there, and that is no failure', async t => {
+t.test('a store that knows the shops answers 404 for one that is not there, and that is no failure', async (t) => {
   const errors: string[] = []
   const store = { ...memoryStore(), insert: async () => { throw new DUAL_AUTH_SHOP_UNKNOWN() } }
   const call = as(await build(t, { store, server: { logger: { level: 'error', stream: { write: (line: string) => { errors.push(line) } } } } }))
@@ -368,14 +368,14 @@ t.test('a store that knows the shops answers 404 for one that is not there, and 
   t.strictSame(errors, [])
 })
 
-t.test('fields that are not for the caller to set, and misspelt ones, are 400: a key that should end must not be made without an end', async t => {
+t.test('fields that are not for the caller to set, and misspelt ones, are 400: a key that should end must not be made without an end', async (t) => {
   const call = as(await build(t))
   const unknown = { id: '1', shop_id: OTHER_SHOP, plaintext: 'mine', prefix: 'mine', revoked_at: '2020-01-01T00:00:00Z', created_by: 'root', expiresAt: '2040-01-01T00:00:00Z', scope: ['read'] }
   for (const [name, value] of Object.entries(unknown)) t.equal((await call('POST', PATH, { name: 'x', [name]: value })).statusCode, 400, name)
   for (const shop of [SHOP, OTHER_SHOP]) t.strictSame((await call('GET', `/shops/${shop}/api-keys/`)).json(), [])
 })
 
-t.test('a body that is missing or broken is 400; a DELETE may say JSON and send none', async t => {
+t.test('a body that is missing or broken is 400; a DELETE may say JSON and send none', async (t) => {
   const harness = await build(t)
   const { app, issuer, mint } = harness
   const headers = { ...bearer(issuer.user()), 'content-type': 'application/json' }
@@ -386,7 +386,7 @@ t.test('a body that is missing or broken is 400; a DELETE may say JSON and send 
   t.equal((await app.inject({ method: 'DELETE', url: `${PATH}${id}`, headers })).statusCode, 204)
 })
 
-t.test('a shop has at most so many active keys', async t => {
+t.test('a shop has at most so many active keys', async (t) => {
   const harness = await build(t, { apiKeys: { maxPerShop: 2 } })
   const call = as(harness)
   const first = await harness.mint()
@@ -398,13 +398,13 @@ t.test('a shop has at most so many active keys', async t => {
   t.equal((await call('POST', PATH, { name: 'third' })).statusCode, 201)
 })
 
-t.test('the routes can be somewhere else, and are nowhere unless asked for', async t => {
+t.test('the routes can be somewhere else, and are nowhere unless asked for', async (t) => {
   const moved = await build(t, { apiKeys: { shopParam: 'tenant' }, auth: { management: { canManage: () => true, path: '/tenants/:tenant/keys' } } })
   t.equal((await as(moved)('GET', '/tenants/7/keys')).statusCode, 200)
   t.equal((await as(moved)('GET', PATH)).statusCode, 404)
 })
 
-t.test('what is no UUID is 400, before the store is asked; one in capitals is the same', async t => {
+t.test('what is no UUID is 400, before the store is asked; one in capitals is the same', async (t) => {
   const asked: string[] = []
   const store = memoryStore()
   const harness = await build(t, { store: { ...store, revoke: async (shop, id, ...rest) => { asked.push(id); return store.revoke(shop, id, ...rest) } } })
@@ -419,9 +419,9 @@ t.test('what is no UUID is 400, before the store is asked; one in capitals is th
   t.strictSame(asked, [id])
 })
 
-t.test('a host that reads JSON in its own way reads none of these bodies', async t => {
+t.test('a host that reads JSON in its own way reads none of these bodies', async (t) => {
   const call = as(await build(t, {
-    host: app => {
+    host: (app) => {
       app.removeContentTypeParser('application/json')
       app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, _body, done) => { done(null, { name: 'of the host' }) })
     }
@@ -433,7 +433,7 @@ t.test('a host that reads JSON in its own way reads none of these bodies', async
 
 const notMine = () => { throw new RangeError('not my kind of schema') }
 const hosts: Record<string, Settings> = {
-  'schemas of another language, at its root': { host: app => { app.setValidatorCompiler(notMine).setSerializerCompiler(notMine) } },
+  'schemas of another language, at its root': { host: (app) => { app.setValidatorCompiler(notMine).setSerializerCompiler(notMine) } },
   'schemas of another language, from the start': { server: { schemaController: { compilersFactory: { buildValidator: () => notMine, buildSerializer: () => notMine } } } },
   'nothing converted and no defaults': { server: { ajv: { customOptions: { coerceTypes: false, useDefaults: false, removeAdditional: false } } } },
   'lists from single values': { server: { ajv: { customOptions: { coerceTypes: 'array' } } } },
@@ -441,7 +441,7 @@ const hosts: Record<string, Settings> = {
 }
 
 for (const [name, settings] of Object.entries(hosts)) {
-  t.test(`a host that has ${name} changes nothing here`, async t => {
+  t.test(`a host that has ${name} changes nothing here`, async (t) => {
     const call = as(await build(t, settings))
     const made = await call('POST', PATH, { name: 'a', scopes: ['read'] })
     t.equal(made.statusCode, 201)
@@ -459,9 +459,9 @@ for (const [name, settings] of Object.entries(hosts)) {
   })
 }
 
-t.test('the host says in its own way what is wrong with the input, and where', async t => {
+t.test('the host says in its own way what is wrong with the input, and where', async (t) => {
   const call = as(await build(t, {
-    host: app => { app.setSchemaErrorFormatter(([error], part) => Object.assign(new Error(`${part} ${error?.instancePath} ${error?.keyword} ${JSON.stringify(error?.params)}`), { statusCode: 422 })) }
+    host: (app) => { app.setSchemaErrorFormatter(([error], part) => Object.assign(new Error(`${part} ${error?.instancePath} ${error?.keyword} ${JSON.stringify(error?.params)}`), { statusCode: 422 })) }
   }))
   const said = async (response: ReturnType<typeof call>) => [(await response).statusCode, (await response).json().message]
   t.strictSame(await said(call('POST', PATH, {})), [422, 'body  required {"missingProperty":"name"}'])
@@ -469,7 +469,7 @@ t.test('the host says in its own way what is wrong with the input, and where', a
   t.strictSame(await said(call('GET', `${PATH}?limit=0`)), [422, 'querystring /limit list {}'])
 })
 
-t.test('names that look the same are the same: spaces and what shows nothing are dropped, in one Unicode form', async t => {
+t.test('names that look the same are the same: spaces and what shows nothing are dropped, in one Unicode form', async (t) => {
   const { app, issuer, mint } = await build(t)
   const headers = bearer(issuer.user())
   const url = `/shops/${SHOP}/api-keys/`

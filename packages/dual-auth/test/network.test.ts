@@ -1,7 +1,7 @@
 import t from 'tap'
 import { networkFromAddress } from '../src/keys/network.ts'
 
-t.test('a network is the first 24 bits of an IPv4 address and 48 of an IPv6 address, in one spelling', t => {
+t.test('a network is the first 24 bits of an IPv4 address and 48 of an IPv6 address, in one spelling', (t) => {
   for (const [network, addresses] of Object.entries({
     '203.0.113.0/24': ['203.0.113.7', '203.0.113.255', '203.0.113.7:4711', '::ffff:203.0.113.7', '::FFFF:203.0.113.7'],
     '0.0.0.0/24': ['0.0.0.0'],
@@ -17,7 +17,7 @@ t.test('a network is the first 24 bits of an IPv4 address and 48 of an IPv6 addr
   t.end()
 })
 
-t.test('what is no address has no network', t => {
+t.test('what is no address has no network', (t) => {
   for (const address of [undefined, '', 'unknown', '203.0.113', '203.0.113.256', '203.0.113.7.1', '2001:db8', '2001:db8:::1', '[203.0.113.7', '%', ':', 'x'.repeat(100_000), '1.'.repeat(50_000)]) {
     t.equal(networkFromAddress(address), null, String(address).slice(0, 40))
   }

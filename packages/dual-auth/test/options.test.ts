@@ -141,19 +141,19 @@ const wrong: Wrong[] = [
 ]
 
 for (const [options, message] of wrong) {
-  t.test(`${message}: ${JSON.stringify(options)}`, async t => {
+  t.test(`${message}: ${JSON.stringify(options)}`, async (t) => {
     await t.rejects(boot({ apiKeys, jwt, ...options }), { code: 'DUAL_AUTH_INVALID_OPTION', message })
   })
 }
 
-t.test('the required options alone start the server, even with the provider out of reach', async t => {
+t.test('the required options alone start the server, even with the provider out of reach', async (t) => {
   await t.resolves(boot({ apiKeys, jwt }))
 })
 
-t.test("Fastify's own registration options are not ours", async t => {
+t.test("Fastify's own registration options are not ours", async (t) => {
   await t.resolves(boot({ apiKeys, jwt, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as DualAuthOptions))
 })
 
-t.test('without any options, the first required one is named', async t => {
+t.test('without any options, the first required one is named', async (t) => {
   await t.rejects(boot(undefined as never), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: apiKeys is required' })
 })

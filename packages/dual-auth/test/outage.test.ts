@@ -25,7 +25,7 @@ function faulty (): { store: ApiKeyStore, state: { fault: 'none' | 'reject' | 't
 }
 
 for (const fault of ['reject', 'throw', 'hang'] as const) {
-  t.test(`the store does ${fault}: 503 with Retry-After for keys and their management, and it recovers by itself`, async t => {
+  t.test(`the store does ${fault}: 503 with Retry-After for keys and their management, and it recovers by itself`, async (t) => {
     const { store, state } = faulty()
     const { app, issuer, mint } = await build(t, { store, apiKeys: { storeTimeout: 1000 } })
     const { id, plaintext } = await mint()
@@ -54,7 +54,7 @@ for (const fault of ['reject', 'throw', 'hang'] as const) {
   })
 }
 
-t.test('what a store returns and nobody can read is 503, and never a key that works: null alone means that it never ends', async t => {
+t.test('what a store returns and nobody can read is 503, and never a key that works: null alone means that it never ends', async (t) => {
   const inner = memoryStore()
   let change: Record<string, unknown> = {}
   const store: ApiKeyStore = {
@@ -82,7 +82,7 @@ t.test('what a store returns and nobody can read is 503, and never a key that wo
       const response = await call()
       t.equal(response.statusCode, 503, JSON.stringify(wrong))
       t.strictSame(response.json(), UNAVAILABLE)
-      t.match(JSON.parse(logged.find(line => line.includes('the API key store failed')) ?? '{}').err.message, `the store returned an API key (id ${'id' in wrong ? '' : id}) whose ${what}`)
+      t.match(JSON.parse(logged.find((line) => line.includes('the API key store failed')) ?? '{}').err.message, `the store returned an API key (id ${'id' in wrong ? '' : id}) whose ${what}`)
       logged.length = 0
     }
   }
@@ -90,7 +90,7 @@ t.test('what a store returns and nobody can read is 503, and never a key that wo
   t.equal((await call()).statusCode, 200)
 })
 
-t.test('a key that is stored after its deadline is revoked, and does not count', async t => {
+t.test('a key that is stored after its deadline is revoked, and does not count', async (t) => {
   const inner = memoryStore()
   let landed = Promise.resolve(false)
   let slow = true
@@ -118,14 +118,14 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
   const [key, ...others] = (await app.inject({ url: path, headers })).json()
   t.strictSame(others, [])
   t.type(key.revoked_at, 'string')
-  const logged = lines.map(line => JSON.parse(line)).filter(({ level }) => level === 40)
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
   t.match(logged, [{ keyId: key.id, msg: 'an API key was stored after its request timed out, and was revoked' }])
   t.notMatch(lines.join(''), 'shop_test_')
   slow = false
   t.equal((await post()).statusCode, 201)
 })
 
-t.test('a key that is stored too late and cannot be revoked either is named in the log', async t => {
+t.test('a key that is stored too late and cannot be revoked either is named in the log', async (t) => {
   const inner = memoryStore()
   let landed = Promise.resolve()
   const store: ApiKeyStore = { ...inner, insert: async (...args) => { await (landed = setTimeout(300)); return inner.insert(...args) }, revoke: async () => { throw new Error('gone') } }
@@ -144,7 +144,7 @@ t.test('a key that is stored too late and cannot be revoked either is named in t
 })
 
 for (const slow of ['touch', 'rehash'] as const) {
-  t.test(`a server that ends waits for a ${slow} of its store`, async t => {
+  t.test(`a server that ends waits for a ${slow} of its store`, async (t) => {
     const inner = memoryStore()
     let isDone = false
     const store: ApiKeyStore = { ...inner, [slow]: async () => { await setTimeout(100); isDone = true; return [] } }
@@ -156,7 +156,7 @@ for (const slow of ['touch', 'rehash'] as const) {
   })
 }
 
-t.test('a use that could not be noted is noted by the next', async t => {
+t.test('a use that could not be noted is noted by the next', async (t) => {
   const inner = memoryStore()
   let broken = true
   const store: ApiKeyStore = { ...inner, touch: async (...args) => broken ? Promise.reject(new Error('down')) : inner.touch(...args) }
@@ -173,7 +173,7 @@ t.test('a use that could not be noted is noted by the next', async t => {
 /** A TCP relay in front of a port, which can be shut and opened again: a database that goes away. */
 async function relayTo (host: string, port: number) {
   const sockets = new Set<Socket>()
-  const server = createServer(socket => {
+  const server = createServer((socket) => {
     const upstream = connect(port, host)
     for (const end of [socket, upstream]) {
       sockets.add(end)
@@ -198,7 +198,7 @@ async function relayTo (host: string, port: number) {
   }
 }
 
-t.test('PostgreSQL goes away and comes back: 503, then 200', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs a real PostgreSQL' }, async t => {
+t.test('PostgreSQL goes away and comes back: 503, then 200', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs a real PostgreSQL' }, async (t) => {
   const database = await serverDatabase()
   const url = new URL(database.url)
   const relay = await relayTo(url.hostname, Number(url.port || 5432))

@@ -15,7 +15,7 @@ const [here, there] = [randomUUID(), randomUUID()]
 const names = { table: 'app.workspace_keys', shopColumn: 'workspace_id' }
 
 for (const [engine, open] of [['PGlite', embeddedDatabase], ...SERVER_URL === undefined ? [] : [['PostgreSQL', serverDatabase] as const]] as const) {
-  t.test(`a host of workspaces: its word is in the paths, the table and the messages (${engine})`, async t => {
+  t.test(`a host of workspaces: its word is in the paths, the table and the messages (${engine})`, async (t) => {
     const { knex, close } = await open()
     t.teardown(close)
     await knex.raw('create schema app')
@@ -26,7 +26,7 @@ for (const [engine, open] of [['PGlite', embeddedDatabase], ...SERVER_URL === un
 
     const scanner = await startScanner(t)
     const lines: string[] = []
-    const app = Fastify({ logger: { level: 'warn', stream: { write: line => { lines.push(line) } } } })
+    const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => { lines.push(line) } } } })
     t.teardown(() => app.close())
     await app.register(dualAuth, {
       apiKeys: {
@@ -34,17 +34,17 @@ for (const [engine, open] of [['PGlite', embeddedDatabase], ...SERVER_URL === un
         peppers: [PEPPER],
         store: knexStore(knex, { ...names, shop: { table: 'app.workspaces', columns: ['name'] } }),
         shopParam: 'workspace_id',
-        shopIdFromParam: id => id.toLowerCase()
+        shopIdFromParam: (id) => id.toLowerCase()
       },
       jwt: { issuer: issuer.url, userClients: ['web-app'], audience: ['x'] },
       policy: ({ url }) => url.startsWith('/workspaces/:workspace_id/documents') || url === '/search/:id' ? 'dual' : 'jwt',
       management: { canManage: () => true, path: '/workspaces/:workspace_id/api-keys' },
       scanning: { keysUrl: scanner.keysUrl }
     })
-    app.get('/workspaces/:workspace_id/documents', async request => request.identity)
+    app.get('/workspaces/:workspace_id/documents', async (request) => request.identity)
     app.get('/search/:id', async () => [])
     await app.ready()
-    t.match(lines.map(line => JSON.parse(line).msg), ['dual-auth: /search/:id accepts every API key: no parameter of the path is named workspace_id'])
+    t.match(lines.map((line) => JSON.parse(line).msg), ['dual-auth: /search/:id accepts every API key: no parameter of the path is named workspace_id'])
 
     const keysOf = (id: string) => `/workspaces/${id}/api-keys/`
     const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {
@@ -80,7 +80,7 @@ for (const [engine, open] of [['PGlite', embeddedDatabase], ...SERVER_URL === un
   })
 }
 
-t.test('the table of another name is missing, and the message names it', async t => {
+t.test('the table of another name is missing, and the message names it', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
@@ -89,7 +89,7 @@ t.test('the table of another name is missing, and the message names it', async t
 })
 
 for (const options of [{ table: 'a b' }, { table: '"x"' }, { table: 'a.b.c' }, { table: '' }, { table: 7 }, { shopColumn: 'a.b' }, { shopColumn: "x'" }, { shopColumn: null }, { column: 'x' }]) {
-  t.test(`knexStore refuses ${JSON.stringify(options)}`, async t => {
+  t.test(`knexStore refuses ${JSON.stringify(options)}`, async (t) => {
     const { knex, close } = await embeddedDatabase()
     t.teardown(close)
     t.throws(() => knexStore(knex, options as object), { code: 'DUAL_AUTH_INVALID_OPTION', message: /^dual-auth: knexStore\./ })

@@ -5,7 +5,7 @@ import { PEPPER } from './build.ts'
 
 /** An app whose callers name themselves in a header, as its own sign-in would find them. */
 async function server (t: Test, options: Partial<DualAuthOptions>, apiKeys: object = {}, warnings: string[] = []) {
-  const app = Fastify({ logger: { level: 'warn', stream: { write: line => { warnings.push(JSON.parse(line).msg) } } } })
+  const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => { warnings.push(JSON.parse(line).msg) } } } })
   t.teardown(() => app.close())
   const ids: string[] = []
   app.addHook('onRoute', ({ schema }) => { if (schema !== undefined && 'operationId' in schema) ids.push(String(schema.operationId)) })
@@ -23,9 +23,9 @@ const user = ({ headers }: FastifyRequest): string | undefined => headers['x-use
 const MANAGED = { status: 403, body: { code: 'DUAL_AUTH_MANAGEMENT_FORBIDDEN' } }
 
 for (const jwt of ['host', false] as const) {
-  t.test(`keys of one organization, managed by its own sign-in (jwt: ${String(jwt)})`, async t => {
+  t.test(`keys of one organization, managed by its own sign-in (jwt: ${String(jwt)})`, async (t) => {
     const warnings: string[] = []
-    const { call } = await server(t, { jwt, management: { path: '/api-keys', owner: () => 'acme', canManage: request => user(request) === 'admin' && 'admin' } }, { shopParam: null }, warnings)
+    const { call } = await server(t, { jwt, management: { path: '/api-keys', owner: () => 'acme', canManage: (request) => user(request) === 'admin' && 'admin' } }, { shopParam: null }, warnings)
     t.strictSame(warnings, [], 'no path is taken for one that forgot its owner')
     const { status, body: { id, plaintext } } = await call('POST', '/api-keys/', { 'x-user': 'admin' }, { name: 'Printer', scopes: ['read'] })
     t.equal(status, 201)
@@ -41,7 +41,7 @@ for (const jwt of ['host', false] as const) {
   })
 }
 
-t.test('whoever is nobody has no keys: a 403; a number is an error of the host, and what owner throws is the answer', async t => {
+t.test('whoever is nobody has no keys: a 403; a number is an error of the host, and what owner throws is the answer', async (t) => {
   for (const [owner, wanted] of [
     [() => undefined, MANAGED], [() => '', MANAGED], [() => null as never, MANAGED], [() => 7 as never, { status: 500, body: { message: /owner must return the id of the owner as a string/ } }], [async () => undefined, MANAGED],
     [() => { throw Object.assign(new Error('Sign in'), { statusCode: 401 }) }, { status: 401, body: { message: 'Sign in' } }]
@@ -53,22 +53,22 @@ t.test('whoever is nobody has no keys: a 403; a number is an error of the host, 
   }
 })
 
-t.test('canManage returns who it is where the host signs in, also with jwt: false', async t => {
+t.test('canManage returns who it is where the host signs in, also with jwt: false', async (t) => {
   const { call } = await server(t, { jwt: false, management: { path: '/api-keys', owner: () => 'acme', canManage: () => true } }, { shopParam: null })
   t.match(await call('POST', '/api-keys/', {}, { name: 'x' }), { status: 500, body: { message: /canManage must return the id of the caller/ } })
 })
 
-t.test('several sets of routes: each is asked about its own owner, and has operation ids of its own', async t => {
+t.test('several sets of routes: each is asked about its own owner, and has operation ids of its own', async (t) => {
   const asked: unknown[] = []
   const { call, ids } = await server(t, {
     management: [
       { path: '/teams/:team/api-keys', canManage: (_request, team) => { asked.push(team); return 'kim' } },
-      { path: '/me/api-keys', owner: async request => `person:${user(request)}`, canManage: (_request, me) => { asked.push(me); return 'kim' }, operationName: 'my_api_key' }
+      { path: '/me/api-keys', owner: async (request) => `person:${user(request)}`, canManage: (_request, me) => { asked.push(me); return 'kim' }, operationName: 'my_api_key' }
     ]
   }, { shopParam: 'team' })
   const [team, mine] = [await call('POST', '/teams/red/api-keys/', {}, { name: 'x' }), await call('POST', '/me/api-keys/', { 'x-user': 'kim' }, { name: 'x' })]
   t.strictSame([team.status, mine.status, asked], [201, 201, ['red', 'person:kim']])
   t.match(await call('POST', `/me/api-keys/${mine.body.id}/rotate`, { 'x-user': 'kim' }, {}), { status: 201, body: { replaces: mine.body.id } })
   t.match(await call('POST', `/me/api-keys/${team.body.id}/rotate`, { 'x-user': 'kim' }, {}), { status: 404 })
-  t.strictSame(ids.filter(id => id.includes('key')).sort(), ['create_api_key', 'create_my_api_key', 'list_api_keys', 'list_my_api_keys', 'revoke_api_key', 'revoke_my_api_key', 'rotate_api_key', 'rotate_my_api_key'])
+  t.strictSame(ids.filter((id) => id.includes('key')).sort(), ['create_api_key', 'create_my_api_key', 'list_api_keys', 'list_my_api_keys', 'revoke_api_key', 'revoke_my_api_key', 'rotate_api_key', 'rotate_my_api_key'])
 })

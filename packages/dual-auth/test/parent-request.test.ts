@@ -14,7 +14,7 @@ async function innerCall (app: FastifyInstance, parent: FastifyRequest | undefin
 
 /** A gateway whose request makes three inner calls with the headers it is told to. */
 const gateway = (headersOf: (request: FastifyRequest) => Record<string, string>, linked = true, url = products()) => (app: FastifyInstance) => {
-  app.post('/gateway', { config: { auth: 'dual' } }, async request => {
+  app.post('/gateway', { config: { auth: 'dual' } }, async (request) => {
     const statuses = []
     for (let i = 0; i < 3; i++) {
       const response = await innerCall(app, linked ? request : undefined, { url, headers: headersOf(request) })
@@ -33,7 +33,7 @@ const sameHeaders = ({ headers }: FastifyRequest) => ({
 function countingStore (): ApiKeyStore & { readonly finds: number } {
   const store = memoryStore()
   let finds = 0
-  return { ...store, find: async fingerprints => { finds++; return store.find(fingerprints) }, get finds () { return finds } }
+  return { ...store, find: async (fingerprints) => { finds++; return store.find(fingerprints) }, get finds () { return finds } }
 }
 
 for (const [title, usesSymbol, lasts, finds] of [
@@ -41,12 +41,12 @@ for (const [title, usesSymbol, lasts, finds] of [
   ['a request that lasts for a second verifies its key again: it may be revoked meanwhile', true, 1000, 8],
   ['an in-process call without the symbol is a request of its own', false, 0, 8]
 ] as const) {
-  t.test(title, async t => {
+  t.test(title, async (t) => {
     const store = countingStore()
     const now = performance.now.bind(performance)
     let ahead = 0
     t.intercept(performance, 'now', { value: () => now() + ahead })
-    const { app, mint } = await build(t, { store, routes: gateway(request => { ahead += lasts; return sameHeaders(request) }, usesSymbol) })
+    const { app, mint } = await build(t, { store, routes: gateway((request) => { ahead += lasts; return sameHeaders(request) }, usesSymbol) })
     const { plaintext } = await mint()
     for (const headers of [bearer(plaintext), { 'x-api-key': plaintext }]) {
       t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers })).json(), [200, 200, 200])
@@ -55,7 +55,7 @@ for (const [title, usesSymbol, lasts, finds] of [
   })
 }
 
-t.test('another credential on the inner call is verified, a missing one is missing', async t => {
+t.test('another credential on the inner call is verified, a missing one is missing', async (t) => {
   const other = await build(t)
   const stranger = (await other.mint()).plaintext
   for (const headers of [{}, bearer(stranger), { 'x-api-key': 'bad' }]) {
@@ -65,7 +65,7 @@ t.test('another credential on the inner call is verified, a missing one is missi
   }
 })
 
-t.test('the inner route still asks for its own policy, shop and scopes', async t => {
+t.test('the inner route still asks for its own policy, shop and scopes', async (t) => {
   const cases = [['/orders', 403], [products(OTHER_SHOP), 403], [products(SHOP), 403]] as const
   for (const [url, status] of cases) {
     const { app, mint } = await build(t, { routes: gateway(sameHeaders, true, url) })
@@ -74,10 +74,10 @@ t.test('the inner route still asks for its own policy, shop and scopes', async t
   }
 })
 
-t.test('an in-process call on a route for tokens tells the holder of a good key so, without a challenge', async t => {
+t.test('an in-process call on a route for tokens tells the holder of a good key so, without a challenge', async (t) => {
   const { app, mint } = await build(t, {
-    routes: app => {
-      app.post('/gateway', { config: { auth: 'dual' } }, async request => {
+    routes: (app) => {
+      app.post('/gateway', { config: { auth: 'dual' } }, async (request) => {
         const { statusCode, headers, payload } = await innerCall(app, request, { url: '/orders', headers: sameHeaders(request) })
         return [statusCode, headers['www-authenticate'] ?? null, JSON.parse(payload)]
       })
@@ -91,11 +91,11 @@ t.test('an in-process call on a route for tokens tells the holder of a good key 
   t.strictSame((await app.inject({ url: '/orders', headers })).json(), REFUSED, 'from outside nothing tells that it is good')
 })
 
-t.test('a token is verified once too, and its identity is the same', async t => {
+t.test('a token is verified once too, and its identity is the same', async (t) => {
   const seen: unknown[] = []
   const { app, issuer } = await build(t, {
-    routes: app => {
-      app.get('/inner', async request => { seen.push(request.identity); return '' })
+    routes: (app) => {
+      app.get('/inner', async (request) => { seen.push(request.identity); return '' })
       gateway(sameHeaders, true, '/inner')(app)
     }
   })
@@ -103,7 +103,7 @@ t.test('a token is verified once too, and its identity is the same', async t => 
   t.equal(new Set(seen).size, 1)
 })
 
-t.test('a client cannot claim a parent', async t => {
+t.test('a client cannot claim a parent', async (t) => {
   const { app } = await build(t)
   const response = await app.inject({ url: products(), headers: { 'fastify.parentrequest': '{}', 'x-parent-request': '1' } })
   t.equal(response.statusCode, 401)

@@ -4,14 +4,14 @@ import Fastify, { type FastifyContextConfig, type FastifySchema, type HTTPMethod
 import dualAuth, { createApiKey, memoryStore, scopesFromRoute, type AuthPolicy, type DualAuthOptions } from '../src/index.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
-t.test('for every route: no credential, API key, machine token, user token, each gives what its policy says', async t => {
+t.test('for every route: no credential, API key, machine token, user token, each gives what its policy says', async (t) => {
   const routes: Array<{ method: HTTPMethods, url: string, policy: AuthPolicy | undefined }> = []
   const issuerApp = await build(t, {
     auth: {
       // Called once for each route that does not say its policy itself.
-      policy: route => route.url.includes('/products') || route.url === '/mcp' ? 'dual' : undefined
+      policy: (route) => route.url.includes('/products') || route.url === '/mcp' ? 'dual' : undefined
     },
-    routes: app => {
+    routes: (app) => {
       app.addHook('onRoute', ({ method, url, config }) => {
         for (const one of [method].flat()) routes.push({ method: one as HTTPMethods, url, policy: config?.auth })
       })
@@ -57,15 +57,15 @@ async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAu
   app.addHook('onRequest', async (request, reply) => {
     if (request.identity === null && request.routeOptions.config.auth === 'dual' && request.headers.cookie !== 'session=kim') return reply.code(401).send('sign in')
   })
-  app.get('/shops/:shop_id/products', { config: { auth: 'dual' } }, async request => ({ caller: request.identity?.kind ?? null }))
-  app.get('/page', { config: { auth: 'public' } }, async request => ({ caller: request.identity }))
+  app.get('/shops/:shop_id/products', { config: { auth: 'dual' } }, async (request) => ({ caller: request.identity?.kind ?? null }))
+  app.get('/page', { config: { auth: 'public' } }, async (request) => ({ caller: request.identity }))
   app.get('/forgotten', async () => 'closed')
   const { plaintext } = await createApiKey(apiKeys, { shopId: SHOP, name: 'test', createdBy: 'test' })
   const status = async (url: string, headers: Record<string, string>) => (await app.inject({ url, headers })).statusCode
   return { app, plaintext, status }
 }
 
-t.test('without tokens: who opens what, with keys alone and beside the sign-in of the host', async t => {
+t.test('without tokens: who opens what, with keys alone and beside the sign-in of the host', async (t) => {
   const cookie = 'session=kim'
   const bad = 'shop_test_000000000000_' + '0'.repeat(49)
   for (const jwt of [false, 'host'] as const) {
@@ -96,7 +96,7 @@ t.test('without tokens: who opens what, with keys alone and beside the sign-in o
   }
 })
 
-t.test('a person whom the host signs in manages keys, and is noted as who made them', async t => {
+t.test('a person whom the host signs in manages keys, and is noted as who made them', async (t) => {
   const { app, plaintext } = await withoutTokens(t, 'host', { management: { canManage: ({ headers }) => headers.cookie === 'session=kim' && 'kim' } })
   const call = async (method: 'GET' | 'POST', headers: Record<string, string>, payload?: object) => await app.inject({ method, url: `/shops/${SHOP}/api-keys/`, headers, ...payload !== undefined && { payload } })
   t.match((await call('POST', { cookie: 'session=kim' }, { name: 'Till' })).json(), { name: 'Till', created_by: 'kim' })
@@ -106,7 +106,7 @@ t.test('a person whom the host signs in manages keys, and is noted as who made t
   t.match((await careless.inject(`/shops/${SHOP}/api-keys/`)).json(), { statusCode: 500, code: 'DUAL_AUTH_INVALID_OPTION' })
 })
 
-t.test('who is calling, by each method', async t => {
+t.test('who is calling, by each method', async (t) => {
   const { app, issuer, mint } = await build(t)
   const key = await mint()
   const as = async (headers: Record<string, string>) => (await app.inject({ url: products(), headers })).json()
@@ -118,13 +118,13 @@ t.test('who is calling, by each method', async t => {
   t.strictSame(await as(bearer(issuer.user())), { kind: 'user', issuer: issuer.url, subject: 'user-1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
 })
 
-t.test('the identity is frozen', async t => {
-  const { app, mint } = await build(t, { routes: app => { app.get('/shops/:shop_id/products/frozen', async ({ identity }) => [Object.isFrozen(identity), identity?.kind === 'api-key' && Object.isFrozen(identity.scopes)]) } })
+t.test('the identity is frozen', async (t) => {
+  const { app, mint } = await build(t, { routes: (app) => { app.get('/shops/:shop_id/products/frozen', async ({ identity }) => [Object.isFrozen(identity), identity?.kind === 'api-key' && Object.isFrozen(identity.scopes)]) } })
   const { plaintext } = await mint()
   t.strictSame((await app.inject({ url: `${products()}/frozen`, headers: bearer(plaintext) })).json(), [true, true])
 })
 
-t.test('on a public route credentials are not looked at, bad ones neither', async t => {
+t.test('on a public route credentials are not looked at, bad ones neither', async (t) => {
   const { app } = await build(t)
   for (const headers of [{ 'x-api-key': 'bad' }, bearer('bad'), { authorization: 'Basic abc' }]) {
     const response = await app.inject({ url: '/health', headers })
@@ -133,24 +133,24 @@ t.test('on a public route credentials are not looked at, bad ones neither', asyn
   }
 })
 
-t.test('the check comes before the body is read', async t => {
+t.test('the check comes before the body is read', async (t) => {
   const { app } = await build(t)
   const response = await app.inject({ method: 'POST', url: products(), headers: { 'content-type': 'application/json' }, payload: '{ not json' })
   t.equal(response.statusCode, 401)
   t.strictSame(response.json(), MISSING)
 })
 
-t.test('what is not there is 404 without credentials', async t => {
+t.test('what is not there is 404 without credentials', async (t) => {
   const { app } = await build(t)
   t.equal((await app.inject('/nowhere')).statusCode, 404)
 })
 
-t.test('routes of a plugin that was registered before are guarded too', async t => {
+t.test('routes of a plugin that was registered before are guarded too', async (t) => {
   const jwts = { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 }
   for (const jwt of [jwts, false, 'host'] as const) {
     const app = Fastify()
     t.teardown(() => app.close())
-    await app.register(async child => {
+    await app.register(async (child) => {
       child.get('/early', async () => 'open')
       for (const auth of ['dual', 'public'] as const) child.get(`/${auth}`, { config: { auth } }, async ({ identity }) => ({ identity: String(identity) }))
     })
@@ -164,9 +164,9 @@ t.test('routes of a plugin that was registered before are guarded too', async t 
   }
 })
 
-t.test('both spellings of a prefixed route have one policy', async t => {
+t.test('both spellings of a prefixed route have one policy', async (t) => {
   const { app, mint } = await build(t, {
-    routes: app => { app.register(async child => { child.get('/', async () => 'list') }, { prefix: '/shops/:shop_id/products-of' }) }
+    routes: (app) => { app.register(async (child) => { child.get('/', async () => 'list') }, { prefix: '/shops/:shop_id/products-of' }) }
   })
   const { plaintext } = await mint()
   for (const url of [`/shops/${SHOP}/products-of`, `/shops/${SHOP}/products-of/`]) {
@@ -175,7 +175,7 @@ t.test('both spellings of a prefixed route have one policy', async t => {
   }
 })
 
-t.test('a key on another shop is 403, whether or not that shop exists', async t => {
+t.test('a key on another shop is 403, whether or not that shop exists', async (t) => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
   for (const shop of [OTHER_SHOP, '00000000-0000-4000-8000-000000000000', 'x', '', SHOP.toUpperCase()]) {
@@ -188,9 +188,9 @@ t.test('a key on another shop is 403, whether or not that shop exists', async t 
   }
 })
 
-t.test('a key is 403 where the shop in the path is none, however the host says that', async t => {
+t.test('a key is 403 where the shop in the path is none, however the host says that', async (t) => {
   for (const nothing of [undefined, null, '', 0, NaN, true, Promise.resolve(SHOP), [SHOP], new String(SHOP)]) { // eslint-disable-line no-new-wrappers
-    const { app, mint } = await build(t, { apiKeys: { shopIdFromParam: value => value === SHOP ? SHOP : nothing as never } })
+    const { app, mint } = await build(t, { apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : nothing as never } })
     const { plaintext } = await mint()
     const response = await app.inject({ url: products('gone'), headers: { 'x-api-key': plaintext } })
     t.equal(response.statusCode, 403, String(nothing))
@@ -199,11 +199,11 @@ t.test('a key is 403 where the shop in the path is none, however the host says t
   }
 })
 
-t.test('how a path spells the shop is asked for API keys on dual routes, and nobody else', async t => {
+t.test('how a path spells the shop is asked for API keys on dual routes, and nobody else', async (t) => {
   const asked: string[] = []
   const { app, issuer, mint } = await build(t, {
-    apiKeys: { shopIdFromParam: value => { asked.push(value); return value.toLowerCase() } },
-    routes: app => {
+    apiKeys: { shopIdFromParam: (value) => { asked.push(value); return value.toLowerCase() } },
+    routes: (app) => {
       app.get('/shops/:shop_id/open', { config: { auth: 'public' } }, async () => '')
       app.get('/shops/:shop_id/closed', async () => '')
     }
@@ -221,8 +221,8 @@ t.test('how a path spells the shop is asked for API keys on dual routes, and nob
   t.strictSame(asked, [SHOP.toUpperCase()])
 })
 
-t.test('a key with scopes opens what one of them names, and any key opens the gateway', async t => {
-  const { app, mint } = await build(t, { routes: app => { app.post('/shops/:shop_id/products/archive', { schema: named('archive_products') }, async () => '') } })
+t.test('a key with scopes opens what one of them names, and any key opens the gateway', async (t) => {
+  const { app, mint } = await build(t, { routes: (app) => { app.post('/shops/:shop_id/products/archive', { schema: named('archive_products') }, async () => '') } })
   const cases: Array<[scopes: string[], open: string[]]> = [
     [['read'], ['GET', 'HEAD']],
     [['write'], ['POST', 'PUT', 'DELETE']],
@@ -240,10 +240,10 @@ t.test('a key with scopes opens what one of them names, and any key opens the ga
   }
 })
 
-t.test('on a route of several methods each needs its own scope, and a key can be made with any of them', async t => {
+t.test('on a route of several methods each needs its own scope, and a key can be made with any of them', async (t) => {
   const { app, mint } = await build(t, {
     auth: { policy: () => 'dual', scopes: scopesFromRoute },
-    routes: app => {
+    routes: (app) => {
       app.route({ method: ['GET', 'POST'], url: '/shops/:shop_id/both', schema: named('both'), handler: async () => '' })
       app.all('/shops/:shop_id/all', async () => '')
     }
@@ -261,7 +261,7 @@ t.test('on a route of several methods each needs its own scope, and a key can be
   }
 })
 
-t.test('which scopes open a route is asked once for each of its methods', async t => {
+t.test('which scopes open a route is asked once for each of its methods', async (t) => {
   const asked: string[] = []
   const { app, mint } = await build(t, { auth: { scopes: ({ method, url }) => { asked.push(`${String(method)} ${url}`); return null } } })
   const { plaintext } = await mint()
@@ -270,40 +270,40 @@ t.test('which scopes open a route is asked once for each of its methods', async 
   t.strictSame(asked, ['GET /shops/:shop_id/products', 'PUT /shops/:shop_id/products'])
 })
 
-t.test("a route of several methods whose only reader is GET makes keys with the scope 'read'", async t => {
+t.test("a route of several methods whose only reader is GET makes keys with the scope 'read'", async (t) => {
   const { mint } = await build(t, {
     // A HEAD route beside it would supply 'read' too.
     server: { exposeHeadRoutes: false },
-    auth: { policy: route => route.url === '/only' ? 'dual' : undefined, scopes: scopesFromRoute },
-    routes: app => { app.route({ method: ['GET', 'POST'], url: '/only', handler: async () => '' }) }
+    auth: { policy: (route) => route.url === '/only' ? 'dual' : undefined, scopes: scopesFromRoute },
+    routes: (app) => { app.route({ method: ['GET', 'POST'], url: '/only', handler: async () => '' }) }
   })
   for (const scope of ['read', 'write']) t.match(await mint(SHOP, { name: 'limited', scopes: [scope] }), { scopes: [scope] })
 })
 
-t.test('the documented scopes let every key into an MCP endpoint, with and without a trailing slash', async t => {
+t.test('the documented scopes let every key into an MCP endpoint, with and without a trailing slash', async (t) => {
   const page = readFileSync(new URL('../../../docs/dual-auth/policies.md', import.meta.url), 'utf8')
   const expression = /`scopes: (route => [^`]+)`/.exec(page)?.[1]
   const { default: scopesOf } = await import(`data:text/javascript,${encodeURIComponent(`export default scopesFromRoute => ${expression}`)}`)
   const { app, mint } = await build(t, {
-    auth: { policy: route => /^\/(?:mcp|shops\/:shop_id\/products)\b/.test(route.url) ? 'dual' : undefined, scopes: scopesOf(scopesFromRoute) },
-    routes: app => { app.post('/mcp/', async () => '') }
+    auth: { policy: (route) => /^\/(?:mcp|shops\/:shop_id\/products)\b/.test(route.url) ? 'dual' : undefined, scopes: scopesOf(scopesFromRoute) },
+    routes: (app) => { app.post('/mcp/', async () => '') }
   })
   const { plaintext } = await mint(SHOP, { name: 'reader', scopes: ['read'] })
   const status = async (url: string) => (await app.inject({ method: 'POST', url, headers: bearer(plaintext) })).statusCode
   t.strictSame([await status('/mcp'), await status('/mcp/'), await status(products())], [200, 200, 403])
 })
 
-t.test('a dual route whose parameters are none the shop is known by is a warning at the boot, once', async t => {
+t.test('a dual route whose parameters are none the shop is known by is a warning at the boot, once', async (t) => {
   const lines: object[] = []
   await build(t, {
     auth: { policy: () => undefined },
     server: { logger: { level: 'warn', stream: { write: (line: string) => { const { path, params, msg } = JSON.parse(line); lines.push({ path, params, msg }) } } } },
-    routes: app => {
+    routes: (app) => {
       const dual = { config: { auth: 'dual' } } as const
       const handler = async () => ''
       app.get('/stores/:shopId/products', dual, handler)
       app.post('/stores/:shopId/products', dual, handler)
-      app.register(async child => { child.get('/', dual, handler) }, { prefix: '/shops/:id' })
+      app.register(async (child) => { child.get('/', dual, handler) }, { prefix: '/shops/:id' })
       app.get('/shops/:id/tokens-only', handler)
       app.get('/shops/:shop_id/orders/:id', dual, handler)
       app.get('/shops/:shop_id(^\\d+)/files/*', dual, handler)
@@ -325,9 +325,9 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
   ])
 })
 
-t.test('a route that is meant for every shop still checks a shop that its path names', async t => {
+t.test('a route that is meant for every shop still checks a shop that its path names', async (t) => {
   const { app, mint } = await build(t, {
-    routes: app => { app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, async () => '') }
+    routes: (app) => { app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, async () => '') }
   })
   const { plaintext } = await mint()
   const status = async (url: string) => (await app.inject({ url, headers: bearer(plaintext) })).statusCode
@@ -337,14 +337,14 @@ t.test('a route that is meant for every shop still checks a shop that its path n
 const challenge = { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid email' }
 const WHERE = 'resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp"'
 
-t.test('a key without the scope is told what is needed and what it has, and gets no challenge', async t => {
+t.test('a key without the scope is told what is needed and what it has, and gets no challenge', async (t) => {
   const { app, mint } = await build(t, {
     auth: {
       challenge,
-      scopes: route => route.url.endsWith('/closed') ? [] : scopesFromRoute(route),
+      scopes: (route) => route.url.endsWith('/closed') ? [] : scopesFromRoute(route),
       policy: () => 'dual'
     },
-    routes: app => { app.get('/shops/:shop_id/closed', async () => '') }
+    routes: (app) => { app.get('/shops/:shop_id/closed', async () => '') }
   })
   const cases = [
     [['read'], 'PUT', '', 'replace_products needs the scope write or replace_products. This API key has only the scope read'],
@@ -363,7 +363,7 @@ t.test('a key without the scope is told what is needed and what it has, and gets
   }
 })
 
-t.test('a token without the scopes of a route is challenged to get all of them', async t => {
+t.test('a token without the scopes of a route is challenged to get all of them', async (t) => {
   const { app, issuer, mint } = await build(t, {
     auth: {
       challenge,
@@ -395,7 +395,7 @@ t.test('a token without the scopes of a route is challenged to get all of them',
   t.equal((await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })).statusCode, 200, 'of API keys none of it is asked')
 })
 
-t.test('a token scope that no token can have fails the boot', async t => {
+t.test('a token scope that no token can have fails the boot', async (t) => {
   for (const [scopes, message] of [
     [['catalog/read', 'two words'], "dual-auth: tokenScopes of GET /x must not contain 'two words': a scope is printable ASCII without spaces, \" and \\"],
     [['schön'], /must not contain 'schön'/],
@@ -414,17 +414,17 @@ t.test('a token scope that no token can have fails the boot', async t => {
   }
 })
 
-t.test('request.mayCall says what the route will say of a key, and nothing against tokens', async t => {
+t.test('request.mayCall says what the route will say of a key, and nothing against tokens', async (t) => {
   const routes: Array<{ method: HTTPMethods, url: string, schema?: FastifySchema, config?: FastifyContextConfig }> = []
   const { app, issuer, mint } = await build(t, {
-    auth: { policy: route => route.url.startsWith('/shops/:shop_id/') && !route.url.includes('api-keys') ? 'dual' : undefined, scopes: scopesFromRoute, tokenScopes: ({ url }) => url === '/orders' ? ['orders'] : null },
-    routes: app => {
+    auth: { policy: (route) => route.url.startsWith('/shops/:shop_id/') && !route.url.includes('api-keys') ? 'dual' : undefined, scopes: scopesFromRoute, tokenScopes: ({ url }) => url === '/orders' ? ['orders'] : null },
+    routes: (app) => {
       app.get('/shops/:shop_id/open', { config: { auth: 'public' } }, async () => '')
       app.get('/shops/:shop_id/closed', { config: { auth: 'jwt' } }, async () => '')
       app.post('/shops/:shop_id/archive', { schema: named('archive') }, async () => '')
       // As a list of tools would be made: of routes, by somebody who knows nothing of this plugin.
-      app.get('/shops/:shop_id/mine', async request => routes.filter(route => request.mayCall(route)).map(({ method, url }) => `${method} ${url}`))
-      app.get('/anybody', { config: { auth: 'public' } }, async request => routes.every(route => request.mayCall(route)))
+      app.get('/shops/:shop_id/mine', async (request) => routes.filter((route) => request.mayCall(route)).map(({ method, url }) => `${method} ${url}`))
+      app.get('/anybody', { config: { auth: 'public' } }, async (request) => routes.every((route) => request.mayCall(route)))
       const { config } = { config: { auth: 'dual' as const } }
       routes.push(
         { method: 'GET', url: '/shops/:shop_id/products', config }, { method: 'POST', url: '/shops/:shop_id/products', config },
@@ -449,7 +449,7 @@ t.test('request.mayCall says what the route will say of a key, and nothing again
   }
 })
 
-t.test('a 401 says where to get a token; only a bad credential is called an error', async t => {
+t.test('a 401 says where to get a token; only a bad credential is called an error', async (t) => {
   const { app, issuer } = await build(t, { auth: { challenge: { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid email' } } })
   const resource = 'resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp", scope="openid email"'
   const none = await app.inject({ method: 'POST', url: '/mcp' })
@@ -467,27 +467,27 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
   }
 })
 
-t.test('a route for tokens fails the boot where none are accepted', async t => {
+t.test('a route for tokens fails the boot where none are accepted', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt: false })
   t.throws(() => app.get('/mine', { config: { auth: 'jwt' } }, async () => ''), { message: "dual-auth: GET /mine has the policy 'jwt', but jwt has no issuer: nobody could call it" })
 })
 
-t.test('an unknown policy fails the boot', async t => {
+t.test('an unknown policy fails the boot', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(dualAuth, {
     apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
     jwt: { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 },
-    policy: route => route.url === '/by-function' ? 'open' as never : undefined
+    policy: (route) => route.url === '/by-function' ? 'open' as never : undefined
   })
   t.throws(() => app.get('/x', { config: { auth: 'publik' as never } }, async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN', message: "dual-auth: route GET /x has the unknown policy 'publik'; it must be 'jwt', 'dual' or 'public'" })
   t.throws(() => app.get('/by-function', async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN' })
   t.throws(() => app.get('/null', { config: { auth: '' as never } }, async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN' })
 })
 
-t.test('the scopes of a route are by method, and its operation id', async t => {
+t.test('the scopes of a route are by method, and its operation id', async (t) => {
   t.strictSame(scopesFromRoute({ method: 'GET', url: '/x' }), ['read'])
   t.strictSame(scopesFromRoute({ method: ['GET', 'HEAD'], url: '/x', schema: named('list_x') }), ['read', 'list_x'])
   t.strictSame(scopesFromRoute({ method: ['GET', 'POST'], url: '/x' }), ['write'])

@@ -14,7 +14,7 @@ import { newKey } from './sample-key.ts'
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 const optionsPage = readFileSync(new URL('../../../docs/dual-auth/options.md', import.meta.url), 'utf8')
 
-t.test('the program of the README runs: its key opens its own shop', async t => {
+t.test('the program of the README runs: its key opens its own shop', async (t) => {
   Object.assign(process.env, { PORT: '0' })
   const printed = t.capture(console, 'log')
   const { app } = await import('../../../examples/quickstart/dual-auth.ts')
@@ -26,7 +26,7 @@ t.test('the program of the README runs: its key opens its own shop', async t => 
   t.equal(await get('health'), '{"ok":true}')
 })
 
-t.test('the program with tokens runs: make a key, use it, see it refused, revoke it', async t => {
+t.test('the program with tokens runs: make a key, use it, see it refused, revoke it', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   Object.assign(process.env, { ISSUER: issuer.url, CLIENT_ID: 'web-app', PORT: '0', PEPPER: PEPPER.secret })
@@ -56,7 +56,7 @@ for (const [name, load] of [
   ['own-tokens', () => import('../../../examples/quickstart/own-tokens.ts')],
   ['fastify-auth', () => import('../../../examples/quickstart/fastify-auth.ts')]
 ] as const) {
-  t.test(`the program ${name}, for an app with tokens of its own, runs`, async t => {
+  t.test(`the program ${name}, for an app with tokens of its own, runs`, async (t) => {
     Object.assign(process.env, { TOKEN_SECRET: 'a secret of the app, long enough', PEPPER: PEPPER.secret })
     const { app } = await load()
     t.teardown(() => app.close())
@@ -77,7 +77,7 @@ for (const [name, load] of [
   })
 }
 
-t.test('the program with keys of people beside those of teams runs', async t => {
+t.test('the program with keys of people beside those of teams runs', async (t) => {
   const { app } = await import('../../../examples/quickstart/personal-keys.ts')
   t.teardown(() => app.close())
   const signIn = async (name: string) => ({ cookie: String((await app.inject({ method: 'POST', url: '/session', payload: { name } })).headers['set-cookie']).split(';')[0]! })
@@ -98,10 +98,10 @@ t.test('the program with keys of people beside those of teams runs', async t => 
   t.strictSame(await get('/me/notes', { ...kim, ...key(mine) }), [401, undefined], 'a session does not rescue a revoked key')
 })
 
-t.test('the program for PostgreSQL runs: a command creates a key, and the plugin writes its audit trail', async t => {
+t.test('the program for PostgreSQL runs: a command creates a key, and the plugin writes its audit trail', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
-  await knex.schema.createTable('audit', table => { for (const column of ['action', 'key_id', 'shop_id', 'by']) table.text(column) })
+  await knex.schema.createTable('audit', (table) => { for (const column of ['action', 'key_id', 'shop_id', 'by']) table.text(column) })
   const apiKeys = await apiKeysIn(knex, PEPPER.secret)
   const { key, plaintext } = await createPrinterKey(apiKeys)
   const { app, issuer } = await build(t, { apiKeys, auth: { policy: () => 'dual', management: { canManage: () => true, onKeyChange: onKeyChange! } } })
@@ -110,7 +110,7 @@ t.test('the program for PostgreSQL runs: a command creates a key, and the plugin
   t.match(await knex('audit').select('action', 'key_id', 'shop_id'), [{ action: 'revoke', key_id: key.id, shop_id: 'shop-1' }])
 })
 
-t.test('the program that reads the shop with its key runs', async t => {
+t.test('the program that reads the shop with its key runs', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
@@ -118,13 +118,13 @@ t.test('the program that reads the shop with its key runs', async t => {
   await knex('shops').insert({ id: SHOP, currency: 'JPY' })
   const { app, mint } = await build(t, {
     store: storeWithShops(knex),
-    routes: app => { app.get('/shops/:shop_id/currency', { config: { auth: 'dual' } }, async request => ({ currency: currencyOf(request) })) }
+    routes: (app) => { app.get('/shops/:shop_id/currency', { config: { auth: 'dual' } }, async (request) => ({ currency: currencyOf(request) })) }
   })
   const { plaintext } = await mint()
   t.strictSame((await app.inject({ url: `/shops/${SHOP}/currency`, headers: { 'x-api-key': plaintext } })).json(), { currency: 'JPY' })
 })
 
-t.test('the program for events runs: those who look after a shop are told what they should know', async t => {
+t.test('the program for events runs: those who look after a shop are told what they should know', async (t) => {
   const day = 86_400_000
   const store = memoryStore()
   await store.insert(newKey({ name: 'Till', createdAt: new Date(Date.now() - 100 * day), expiresAt: new Date(Date.now() + 5 * day) }), 10)
@@ -148,13 +148,13 @@ t.test('the program for events runs: those who look after a shop are told what t
   ])
 })
 
-t.test('the page of options lists every option', async t => {
+t.test('the page of options lists every option', async (t) => {
   const options = readFileSync(new URL('../src/options.ts', import.meta.url), 'utf8')
   const scanning = readFileSync(new URL('../src/scanning/options.ts', import.meta.url), 'utf8')
   for (const [, name] of (options.split('/** API key options, checked')[0] + scanning).matchAll(/^ {2}readonly (\w+)\??:/gm)) t.match(optionsPage, `${name}\``)
 })
 
-t.test('the README says what it is compatible with as package.json does', async t => {
+t.test('the README says what it is compatible with as package.json does', async (t) => {
   const { peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
   for (const [name, range] of Object.entries(peerDependencies)) t.ok(readme.toLowerCase().includes(`${name} ${range}`), `${name} ${range}`)
 })

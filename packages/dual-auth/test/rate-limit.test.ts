@@ -9,7 +9,7 @@ import { startIssuer } from './issuer.ts'
 const page = readFileSync(new URL('../../../docs/dual-auth/policies.md', import.meta.url), 'utf8')
 const program = /```js\n(await app\.register\(rateLimit[^]*?)```/.exec(page)?.[1] ?? ''
 
-t.test('with a rate limit as the documentation has it, bad keys and good tokens are counted alike', async t => {
+t.test('with a rate limit as the documentation has it, bad keys and good tokens are counted alike', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const app = Fastify()

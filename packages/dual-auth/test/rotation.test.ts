@@ -10,7 +10,7 @@ const DAY = 86_400_000
 const as = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
   app.inject({ method, url, headers: bearer(issuer.user()), ...(payload && { payload }) })
 
-t.test('a rotated key works beside its successor until the grace is over', async t => {
+t.test('a rotated key works beside its successor until the grace is over', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const { id, plaintext: old } = await harness.mint(SHOP, { name: 'Label printer', scopes: ['read'] })
@@ -26,7 +26,7 @@ t.test('a rotated key works beside its successor until the grace is over', async
 
   const listed = (await call('GET', PATH)).json()
   t.strictSame(listed, [key, replaced].sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at) || (a.id < b.id ? 1 : -1)))
-  const statuses = async (time: number) => at(time, async () => Promise.all([old, plaintext].map(async key => (await harness.app.inject({ url: products(), headers: bearer(key) })).statusCode)))
+  const statuses = async (time: number) => at(time, async () => Promise.all([old, plaintext].map(async (key) => (await harness.app.inject({ url: products(), headers: bearer(key) })).statusCode)))
   const end = Date.parse(replaced.expires_at)
   t.strictSame(await statuses(end - 1), [200, 200])
   t.strictSame(await statuses(end), [401, 200])
@@ -34,7 +34,7 @@ t.test('a rotated key works beside its successor until the grace is over', async
   t.equal(headers['key-counts'], 'active=1, expired=1, revoked=0')
 })
 
-t.test('without a body the grace is a day, and with 0 the old key is revoked', async t => {
+t.test('without a body the grace is a day, and with 0 the old key is revoked', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   for (const [body, headers] of [[undefined, {}], ['', { 'content-type': 'application/json' }], ['{}', { 'content-type': 'application/json' }]] as const) {
@@ -51,7 +51,7 @@ t.test('without a body the grace is a day, and with 0 the old key is revoked', a
   t.equal((await harness.app.inject({ url: products(), headers: bearer(key.plaintext) })).statusCode, 200)
 })
 
-t.test('a successor lives as long as the key was created to live, unless the request says until when', async t => {
+t.test('a successor lives as long as the key was created to live, unless the request says until when', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const start = Date.now()
@@ -64,7 +64,7 @@ t.test('a successor lives as long as the key was created to live, unless the req
   t.match((await call('POST', `${PATH}${second.id}/rotate`, { expires_at: null })).json(), { expires_at: null }, 'null is no expiry')
 })
 
-t.test('what cannot be rotated is told why, and nothing changes', async t => {
+t.test('what cannot be rotated is told why, and nothing changes', async (t) => {
   const harness = await build(t, { apiKeys: { maxPerShop: 3 } })
   const call = as(harness)
   const [revoked, expired, replaced] = [await harness.mint(), await harness.mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + DAY).toISOString() }), await harness.mint()]
@@ -88,7 +88,7 @@ t.test('what cannot be rotated is told why, and nothing changes', async t => {
   t.match((await call('GET', `/shops/${OTHER_SHOP}/api-keys/`)).json(), [{ id: other.id, replaced_by: null }])
 })
 
-t.test('an expired key cannot be rotated', async t => {
+t.test('an expired key cannot be rotated', async (t) => {
   const store = memoryStore()
   const key = newKey({ createdAt: new Date(Date.now() - DAY), expiresAt: new Date(Date.now() - 1) })
   await store.insert(key, 10)
@@ -96,7 +96,7 @@ t.test('an expired key cannot be rotated', async t => {
   t.strictSame(response.json(), { statusCode: 409, code: 'DUAL_AUTH_KEY_INACTIVE', error: 'Conflict', message: 'The API key is expired: create a new one' })
 })
 
-t.test('only tokens that may manage the shop rotate keys', async t => {
+t.test('only tokens that may manage the shop rotate keys', async (t) => {
   const { app, issuer, mint } = await build(t, { auth: { policy: () => 'dual' } })
   const { id, plaintext } = await mint()
   const rotate = async (headers: Record<string, string>, shop = SHOP) => (await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/${id}/rotate`, headers })).json()
@@ -106,7 +106,7 @@ t.test('only tokens that may manage the shop rotate keys', async t => {
   t.match(await rotate(bearer(issuer.user()), 'unknown'), { code: 'DUAL_AUTH_MANAGEMENT_FORBIDDEN' })
 })
 
-t.test('a shop at its limit can rotate, and gains no room for more keys by it', async t => {
+t.test('a shop at its limit can rotate, and gains no room for more keys by it', async (t) => {
   const harness = await build(t, { apiKeys: { maxPerShop: 2 } })
   const call = as(harness)
   const keys = [await harness.mint(), await harness.mint()]
@@ -128,7 +128,7 @@ t.test('a shop at its limit can rotate, and gains no room for more keys by it', 
   t.equal((await call('GET', PATH)).headers['key-counts']?.toString().split(',')[0], 'active=4')
 })
 
-t.test('a key whose successor was lost can be rotated again', async t => {
+t.test('a key whose successor was lost can be rotated again', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const { id } = await harness.mint()
@@ -138,7 +138,7 @@ t.test('a key whose successor was lost can be rotated again', async t => {
   t.match(next, { replaces: id, expires_at: null, replaced: { replaced_by: next.id, expires_at: lost.replaced.expires_at } }, 'and the grace goes on')
 })
 
-t.test('ten who rotate at once make one successor', async t => {
+t.test('ten who rotate at once make one successor', async (t) => {
   const harness = await build(t)
   const { id } = await harness.mint()
   const responses = await Promise.all(Array.from({ length: 10 }, () => as(harness)('POST', `${PATH}${id}/rotate`)))
@@ -146,11 +146,11 @@ t.test('ten who rotate at once make one successor', async t => {
   t.equal((await as(harness)('GET', PATH)).json().length, 2)
 })
 
-t.test('the host is told of a rotation with both keys, and can refuse it', async t => {
+t.test('the host is told of a rotation with both keys, and can refuse it', async (t) => {
   const told: KeyChange[] = []
   let broken = false
   const harness = await build(t, {
-    auth: { management: { canManage: () => true, onKeyChange: change => { if (broken) throw new Error('the audit is away'); told.push(change) } } }
+    auth: { management: { canManage: () => true, onKeyChange: (change) => { if (broken) throw new Error('the audit is away'); told.push(change) } } }
   })
   const call = as(harness)
   const { id } = await harness.mint(SHOP, { name: 'x', scopes: ['read'] })
@@ -169,8 +169,8 @@ function slow (when: 'before' | 'after') {
   const inner = memoryStore()
   let open = () => {}
   let finish = () => {}
-  const gate = new Promise<void>(resolve => { open = resolve })
-  const done = new Promise<void>(resolve => { finish = resolve })
+  const gate = new Promise<void>((resolve) => { open = resolve })
+  const done = new Promise<void>((resolve) => { finish = resolve })
   const store: ApiKeyStore = {
     ...inner,
     async rotate (...args) {
@@ -187,7 +187,7 @@ function slow (when: 'before' | 'after') {
   return { store, open: () => open(), done }
 }
 
-t.test('a rotation that comes too late is undone: the old key goes on as before', async t => {
+t.test('a rotation that comes too late is undone: the old key goes on as before', async (t) => {
   const { store, open, done } = slow('before')
   const told: string[] = []
   const harness = await build(t, { store, apiKeys: { storeTimeout: 100 }, auth: { management: { canManage: () => true, onKeyChange: async ({ action }) => { told.push(action) } } } })
@@ -202,7 +202,7 @@ t.test('a rotation that comes too late is undone: the old key goes on as before'
   t.equal((await harness.app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
 })
 
-t.test('a successor that nobody got, because its store answered too late, is revoked, and the key can be rotated again', async t => {
+t.test('a successor that nobody got, because its store answered too late, is revoked, and the key can be rotated again', async (t) => {
   const { store, open, done } = slow('after')
   const lines: string[] = []
   const harness = await build(t, { store, apiKeys: { storeTimeout: 100 }, server: { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } } })
@@ -212,16 +212,16 @@ t.test('a successor that nobody got, because its store answered too late, is rev
   await done
   await setImmediate()
   const keys: Array<{ id: string, status: string }> = (await as(harness)('GET', PATH)).json()
-  const lost = keys.find(key => key.id !== id)
-  t.match(keys.find(key => key.id === id), { status: 'active', replaced_by: lost?.id })
+  const lost = keys.find((key) => key.id !== id)
+  t.match(keys.find((key) => key.id === id), { status: 'active', replaced_by: lost?.id })
   t.match(lost, { status: 'revoked' })
-  t.match(lines.map(line => JSON.parse(line)).filter(({ level }) => level === 40), [{ keyId: lost?.id, msg: 'an API key was stored after its request timed out, and was revoked' }])
+  t.match(lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40), [{ keyId: lost?.id, msg: 'an API key was stored after its request timed out, and was revoked' }])
   t.notMatch(lines.join(''), 'shop_test_')
   t.equal((await harness.app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
   t.equal((await as(harness)('POST', `${PATH}${id}/rotate`)).statusCode, 201)
 })
 
-t.test('a key whose successor was rotated has a successor that works, and cannot be rotated', async t => {
+t.test('a key whose successor was rotated has a successor that works, and cannot be rotated', async (t) => {
   const harness = await build(t)
   const call = as(harness)
   const { id } = await harness.mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + 30 * DAY).toISOString() })
@@ -240,9 +240,9 @@ t.test('a key whose successor was rotated has a successor that works, and cannot
   t.ok(Math.abs(Date.parse(next.expires_at) - Date.parse(next.created_at) - 30 * DAY) < 60_000, 'and lives as long as the last one was to live, not as long as its grace')
 })
 
-t.test('a rotation whose audit takes too long is undone, also at once', async t => {
+t.test('a rotation whose audit takes too long is undone, also at once', async (t) => {
   let audited = () => {}
-  const audit = new Promise<void>(resolve => { audited = resolve })
+  const audit = new Promise<void>((resolve) => { audited = resolve })
   const harness = await build(t, {
     apiKeys: { storeTimeout: 100 },
     auth: { management: { canManage: () => true, onKeyChange: async ({ action }) => { if (action === 'rotate') await audit } } }

@@ -26,7 +26,7 @@ const database = await embeddedDatabase()
 await createApiKeysTable(database.knex)
 t.teardown(() => database.close())
 
-t.test('the dumped table is of no use: no value in it is a key, nor can be made into one', async t => {
+t.test('the dumped table is of no use: no value in it is a key, nor can be made into one', async (t) => {
   const { app, mint } = await build(t, { store: knexStore(database.knex) })
   const { plaintext, prefix } = await mint()
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
@@ -38,7 +38,7 @@ t.test('the dumped table is of no use: no value in it is a key, nor can be made 
     const bytes = Buffer.from(row[column])
     for (const encoding of ['hex', 'base64', 'base64url', 'latin1'] as const) values.push(bytes.toString(encoding))
     // As many characters as a secret has, of the alphabet it has, under a checksum that is right.
-    const secret = [...bytes, ...bytes].map(byte => DIGITS.charAt(byte % 62)).join('').slice(0, 43)
+    const secret = [...bytes, ...bytes].map((byte) => DIGITS.charAt(byte % 62)).join('').slice(0, 43)
     values.push(withChecksum(`shop_test_${prefix}_${secret}`))
     values.push(withChecksum(`shop_test_${prefix}_${bytes.toString('hex').slice(0, 43)}`))
   }
@@ -51,7 +51,7 @@ t.test('the dumped table is of no use: no value in it is a key, nor can be made 
   }
 })
 
-t.test('a table or a column that is missing is told at startup', async t => {
+t.test('a table or a column that is missing is told at startup', async (t) => {
   const empty = await embeddedDatabase()
   t.teardown(() => empty.close())
   const refused = async (reason: string) => t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: apiKeys.store must be able to read the table api_keys, but ${reason}` })
@@ -63,13 +63,13 @@ t.test('a table or a column that is missing is told at startup', async t => {
   await t.rejects(createApiKeysTable(empty.knex), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: createApiKeysTable changes no table that exists, and api_keys has no column networks, replaced_by' })
 })
 
-t.test('a database that is away at startup may come later', async t => {
+t.test('a database that is away at startup may come later', async (t) => {
   const store: ApiKeyStore = { ...memoryStore(), ready: () => Promise.reject(new RangeError('connection refused')) }
   const { app } = await build(t, { store })
   t.equal((await app.inject('/health')).statusCode, 200)
 })
 
-t.test('a table that somebody wrote into: the key is 401, not 500, and the row is named in the log', async t => {
+t.test('a table that somebody wrote into: the key is 401, not 500, and the row is named in the log', async (t) => {
   const logged: string[] = []
   const { app, mint } = await build(t, {
     store: knexStore(database.knex),
@@ -78,13 +78,13 @@ t.test('a table that somebody wrote into: the key is 401, not 500, and the row i
   const other = await mint()
   const [{ hash: otherHash, fingerprint: otherFingerprint }] = await database.knex('api_keys').where({ id: other.id })
   const changes: Record<string, (hash: Buffer) => Record<string, unknown>> = {
-    'a hash of 95 bytes': hash => ({ hash: hash.subarray(0, 95) }),
-    'a hash of 97 bytes': hash => ({ hash: Buffer.concat([hash, Buffer.alloc(1)]) }),
+    'a hash of 95 bytes': (hash) => ({ hash: hash.subarray(0, 95) }),
+    'a hash of 97 bytes': (hash) => ({ hash: Buffer.concat([hash, Buffer.alloc(1)]) }),
     'an empty hash': () => ({ hash: Buffer.alloc(0) }),
-    'a hash that asks for 1 TiB': hash => { hash.writeUInt8(30, 7); return { hash } },
-    'a hash with r = 1': hash => { hash.writeUInt32BE(1, 8); return { hash } },
-    'a hash with p = 1024': hash => { hash.writeUInt32BE(1024, 12); return { hash } },
-    'a hash that is damaged': hash => { hash.writeUInt8(0xff, 40); return { hash } },
+    'a hash that asks for 1 TiB': (hash) => { hash.writeUInt8(30, 7); return { hash } },
+    'a hash with r = 1': (hash) => { hash.writeUInt32BE(1, 8); return { hash } },
+    'a hash with p = 1024': (hash) => { hash.writeUInt32BE(1024, 12); return { hash } },
+    'a hash that is damaged': (hash) => { hash.writeUInt8(0xff, 40); return { hash } },
     'the hash of another row': () => ({ hash: otherHash })
   }
   for (const [title, change, isUsed] of Object.entries(changes).flatMap(([title, change]) => [[title, change, false], [`${title}, after the key was used`, change, true]] as const)) {
@@ -105,14 +105,14 @@ t.test('a table that somebody wrote into: the key is 401, not 500, and the row i
   for (const { plaintext } of [other, victim]) t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
 })
 
-t.test('with a knex whose names the store cannot follow nothing is decided: the server does not start', async t => {
+t.test('with a knex whose names the store cannot follow nothing is decided: the server does not start', async (t) => {
   const upper = (row: unknown) => typeof row === 'object' && row !== null ? Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value])) : row
-  const { knex, close } = await embeddedDatabase({ postProcessResponse: result => Array.isArray(result) ? result.map(upper) : upper(result) })
+  const { knex, close } = await embeddedDatabase({ postProcessResponse: (result) => Array.isArray(result) ? result.map(upper) : upper(result) })
   t.teardown(close)
   await t.rejects(build(t, { store: knexStore(knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message: /postProcessResponse/ })
 })
 
-t.test('a knex of another database is refused as soon as it is given', async t => {
+t.test('a knex of another database is refused as soon as it is given', async (t) => {
   for (const dialect of ['mssql', 'oracledb']) {
     const Client = createRequire(import.meta.url)(`knex/lib/dialects/${dialect}`)
     const knex = createKnex({ client: class extends Client { _driver () { return {} } } as never, useNullAsDefault: true })
@@ -122,7 +122,7 @@ t.test('a knex of another database is refused as soon as it is given', async t =
   }
 })
 
-t.test('the documented query counts the keys that a pepper is still needed for', async t => {
+t.test('the documented query counts the keys that a pepper is still needed for', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
@@ -137,7 +137,7 @@ t.test('the documented query counts the keys that a pepper is still needed for',
   t.equal(await needed(), 1)
 })
 
-t.test('a call that was past the check when its key was revoked finishes; the next is refused', async t => {
+t.test('a call that was past the check when its key was revoked finishes; the next is refused', async (t) => {
   const inner = memoryStore()
   let revokeNow = async () => {}
   const store: ApiKeyStore = {
@@ -163,10 +163,10 @@ async function rowAfter (t: Parameters<typeof build>[0], store: ApiKeyStore, pla
   for (let i = 0; i < 2; i++) statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
   await app.close()
   scrypt.stop()
-  return { row: await store.find(peppers.map(pepper => fingerprint(plaintext, pepper))), runs: scrypt.runs, statuses }
+  return { row: await store.find(peppers.map((pepper) => fingerprint(plaintext, pepper))), runs: scrypt.runs, statuses }
 }
 
-t.test('a hash of another cost is replaced when its key is used, quietly', async t => {
+t.test('a hash of another cost is replaced when its key is used, quietly', async (t) => {
   const store = memoryStore()
   const first = await build(t, { store, apiKeys: { logN: 3 } })
   const { plaintext } = await first.mint()
@@ -177,7 +177,7 @@ t.test('a hash of another cost is replaced when its key is used, quietly', async
   t.equal(again.runs, 1, 'and not again; a hash that is known needs no scrypt')
 })
 
-t.test('peppers rotate: an older one is good, and the key is moved to the newest', async t => {
+t.test('peppers rotate: an older one is good, and the key is moved to the newest', async (t) => {
   const store = memoryStore()
   const first = await build(t, { store })
   const { plaintext } = await first.mint()

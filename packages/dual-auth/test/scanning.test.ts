@@ -29,7 +29,7 @@ async function world (t: Test, { scanning, store = memoryStore(), apiKeys = {}, 
     auth: {
       onKeyEvent,
       scanning: { keysUrl: scanner.keysUrl, ...scanning },
-      management: { canManage: () => true, onKeyChange: onKeyChange ?? (change => { changes.push(change) }) }
+      management: { canManage: () => true, onKeyChange: onKeyChange ?? ((change) => { changes.push(change) }) }
     },
     server: { logger: { level: 'trace', stream: { write: (line: string) => { lines.push(line) } } } }
   })
@@ -49,7 +49,7 @@ const refusal = (statusCode: number, code: string, error: string, message: strin
 const REFUSED = refusal(403, 'DUAL_AUTH_REPORT_REFUSED', 'Forbidden', 'The report has no valid signature')
 const UNAVAILABLE = refusal(503, 'DUAL_AUTH_SCANNER_UNAVAILABLE', 'Service Unavailable', 'Reports cannot be verified at the moment')
 
-t.test('a reported key is revoked at once, and the audit hook learns which and where', async t => {
+t.test('a reported key is revoked at once, and the audit hook learns which and where', async (t) => {
   const { mint, report, status, changes, lines } = await world(t)
   const { id, plaintext } = await mint()
   const other = await mint()
@@ -63,13 +63,13 @@ t.test('a reported key is revoked at once, and the audit hook learns which and w
   t.notMatch(lines.join(''), plaintext, 'no line of the log has the key')
 })
 
-t.test('a report may come again, and may name a key twice', async t => {
+t.test('a report may come again, and may name a key twice', async (t) => {
   const store = memoryStore()
   const calls: string[] = []
   const { mint, report, changes } = await world(t, {
     store: {
       ...store,
-      find: async fingerprints => { calls.push('find'); return store.find(fingerprints) },
+      find: async (fingerprints) => { calls.push('find'); return store.find(fingerprints) },
       revoke: async (...args) => { calls.push('revoke'); return store.revoke(...args) }
     }
   })
@@ -80,7 +80,7 @@ t.test('a report may come again, and may name a key twice', async t => {
   t.strictSame(calls, ['find', 'revoke', 'find'], 'each report looks a key up once, and only the first has to revoke it')
 })
 
-t.test('the database says who revoked the key', async t => {
+t.test('the database says who revoked the key', async (t) => {
   const store = memoryStore()
   const calls: unknown[] = []
   const { mint, report } = await world(t, { store: { ...store, revoke: async (...args) => { calls.push(args.slice(0, 3)); return store.revoke(...args) } } })
@@ -89,13 +89,13 @@ t.test('the database says who revoked the key', async t => {
   t.strictSame(calls, [[SHOP, id, 'github-secret-scanning']])
 })
 
-t.test('look-alikes are false positives, and only those with a checksum reach the store', async t => {
+t.test('look-alikes are false positives, and only those with a checksum reach the store', async (t) => {
   const store = memoryStore()
   let finds = 0
-  const { report } = await world(t, { store: { ...store, find: async fingerprints => { finds++; return store.find(fingerprints) } } })
+  const { report } = await world(t, { store: { ...store, find: async (fingerprints) => { finds++; return store.find(fingerprints) } } })
   const { plaintext: unknown } = mintKey('shop_test')
-  const tokens = [unknown, unknown.replace(/.$/, last => last === 'a' ? 'b' : 'a'), 'NMIfyYncKcRALEXAMPLE', '', `shop_test_${'a'.repeat(12)}_${'b'.repeat(49)}`]
-  t.strictSame((await report(...tokens.map(token => match(token)))).body, tokens.map(token => feedback(token, 'false_positive')))
+  const tokens = [unknown, unknown.replace(/.$/, (last) => last === 'a' ? 'b' : 'a'), 'NMIfyYncKcRALEXAMPLE', '', `shop_test_${'a'.repeat(12)}_${'b'.repeat(49)}`]
+  t.strictSame((await report(...tokens.map((token) => match(token)))).body, tokens.map((token) => feedback(token, 'false_positive')))
   t.equal(finds, 1)
   t.strictSame((await report()).body, [])
 })
@@ -111,7 +111,7 @@ const leaks: Array<[title: string, given: object, leak: object]> = [
   ['in capitals', { source: 'Issue_comment' }, { url: 'https://github.com/octocat/hello/blob/1/a.txt', source: 'issue_comment' }]
 ]
 for (const [title, given, leak] of leaks) {
-  t.test(`a report ${title} tells the audit hook what can be shown`, async t => {
+  t.test(`a report ${title} tells the audit hook what can be shown`, async (t) => {
     const { mint, report, changes } = await world(t)
     const { plaintext } = await mint()
     t.equal((await report(match(plaintext, given))).status, 200)
@@ -119,10 +119,10 @@ for (const [title, given, leak] of leaks) {
   })
 }
 
-t.test('an address that contains the key is shown without it', async t => {
+t.test('an address that contains the key is shown without it', async (t) => {
   const { mint, report, changes, lines } = await world(t)
   const { plaintext } = await mint()
-  for (const spelling of [plaintext, plaintext.replace('shop', '%73ho%70'), plaintext.replaceAll('_', '%5f'), plaintext.replace(/[0-9A-Za-z]/g, letter => `%${letter.charCodeAt(0).toString(16)}`)]) {
+  for (const spelling of [plaintext, plaintext.replace('shop', '%73ho%70'), plaintext.replaceAll('_', '%5f'), plaintext.replace(/[0-9A-Za-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)]) {
     const { plaintext: other } = await mint()
     await report(match(other, { url: `https://github.com/a/${spelling}.txt` }))
     t.equal(changes.at(-1)?.leak?.url, 'https://github.com/a/shop_test_….txt')
@@ -135,18 +135,18 @@ t.test('an address that contains the key is shown without it', async t => {
 const body = JSON.stringify([match('x')])
 const refused: Array<[title: string, headers: (scanner: Scanner) => Record<string, string>]> = [
   ['without headers', () => ({})],
-  ['without a key', scanner => { const { 'github-public-key-identifier': _, ...rest } = scanner.headers(body); return rest }],
-  ['without a signature', scanner => { const { 'github-public-key-signature': _, ...rest } = scanner.headers(body); return rest }],
-  ['with a signature of another body', scanner => scanner.headers(`${body} `)],
+  ['without a key', (scanner) => { const { 'github-public-key-identifier': _, ...rest } = scanner.headers(body); return rest }],
+  ['without a signature', (scanner) => { const { 'github-public-key-signature': _, ...rest } = scanner.headers(body); return rest }],
+  ['with a signature of another body', (scanner) => scanner.headers(`${body} `)],
   ['with a signature of another key', () => ({ 'github-public-key-identifier': 'key-1', 'github-public-key-signature': 'MEUCIQDKZokqnCjrRtw0tni+2Ltvl/uiMJ1EGumEsp1BsNr32AIgQY1YXD2nlj+XNfGK4rBfkMJ1JDOQcYXxa2sY8FNkrKc=' })],
   ['with a signature that is no DER', () => ({ 'github-public-key-identifier': 'key-1', 'github-public-key-signature': 'AAAAAAAAAAAA' })],
   ['with a signature that is no base64', () => ({ 'github-public-key-identifier': 'key-1', 'github-public-key-signature': '…'.repeat(20) })],
-  ['with a key that is not published', scanner => scanner.headers(body, 'key-2')],
-  ['with the name of a property of objects', scanner => scanner.headers(body, '__proto__')],
-  ['with a long name of a key', scanner => scanner.headers(body, 'k'.repeat(129))]
+  ['with a key that is not published', (scanner) => scanner.headers(body, 'key-2')],
+  ['with the name of a property of objects', (scanner) => scanner.headers(body, '__proto__')],
+  ['with a long name of a key', (scanner) => scanner.headers(body, 'k'.repeat(129))]
 ]
 for (const [title, headers] of refused) {
-  t.test(`a report ${title} is 403, and its reason is only in the log`, async t => {
+  t.test(`a report ${title} is 403, and its reason is only in the log`, async (t) => {
     const { post, scanner, lines } = await world(t)
     const response = await post(body, { 'content-type': 'application/json', ...headers(scanner) })
     t.strictSame([response.status, response.body], [403, REFUSED])
@@ -154,7 +154,7 @@ for (const [title, headers] of refused) {
   })
 }
 
-t.test('a good report with a changed byte is refused', async t => {
+t.test('a good report with a changed byte is refused', async (t) => {
   const { post, scanner, mint, status } = await world(t)
   const { plaintext } = await mint()
   const signed = JSON.stringify([match(plaintext)])
@@ -163,13 +163,13 @@ t.test('a good report with a changed byte is refused', async t => {
 })
 
 for (const text of ['', '{}', 'null', '[', '[1]', '[null]', '[{"type":"x"}]', '[{"token":1}]']) {
-  t.test(`the signed report ${JSON.stringify(text)} is 400`, async t => {
+  t.test(`the signed report ${JSON.stringify(text)} is 400`, async (t) => {
     const { post } = await world(t)
     t.strictSame(await post(text).then(({ status, body }) => [status, body]), [400, refusal(400, 'DUAL_AUTH_REPORT_INVALID', 'Bad Request', 'The report must be a JSON array of objects with a token')])
   })
 }
 
-t.test('too many tokens and too large a body are 413, and revoke nothing', async t => {
+t.test('too many tokens and too large a body are 413, and revoke nothing', async (t) => {
   const { report, post, mint, status } = await world(t, { scanning: { maxTokens: 2 } })
   const { plaintext } = await mint()
   t.strictSame((await report(match('a'), match('b'), match(plaintext))).body, refusal(413, 'DUAL_AUTH_REPORT_TOO_LONG', 'Payload Too Large', 'The report has more than 2 tokens'))
@@ -178,7 +178,7 @@ t.test('too many tokens and too large a body are 413, and revoke nothing', async
   t.equal(await status(plaintext), 200)
 })
 
-t.test('without management routes a reported key is revoked, too', async t => {
+t.test('without management routes a reported key is revoked, too', async (t) => {
   const scanner = await startScanner(t)
   const store = memoryStore()
   const { app } = await build(t, { issuer, store, auth: { scanning: { keysUrl: scanner.keysUrl }, management: undefined as never } })
@@ -189,12 +189,12 @@ t.test('without management routes a reported key is revoked, too', async t => {
   t.equal((await app.inject({ url: products(), headers: { 'x-api-key': plaintext } })).statusCode, 401)
 })
 
-t.test('the body of an unsigned report is not read', async t => {
+t.test('the body of an unsigned report is not read', async (t) => {
   const { post } = await world(t)
   t.match(await post(' '.repeat(2 * 1024 * 1024), {}), { status: 403 })
 })
 
-t.test('the published keys are read once, and again for an unknown key, but not for each; a key that may be newer than the last read is 503', async t => {
+t.test('the published keys are read once, and again for an unknown key, but not for each; a key that may be newer than the last read is 503', async (t) => {
   const { report, post, scanner } = await world(t, { scanning: { keysCooldown: 60_000 } })
   t.equal(scanner.reads, 0, 'none at startup')
   await Promise.all([report(), report(), report()])
@@ -203,7 +203,7 @@ t.test('the published keys are read once, and again for an unknown key, but not 
   t.equal(scanner.reads, 1)
 })
 
-t.test('an invented key id hides no true report: it is 503 until the keys may be read again, and then good', async t => {
+t.test('an invented key id hides no true report: it is 503 until the keys may be read again, and then good', async (t) => {
   const { mint, post, status, scanner } = await world(t, { scanning: { keysCooldown: 1000 } })
   const { plaintext } = await mint()
   t.equal((await post('[]', scanner.headers('[]', 'invented'))).status, 403, 'read for this one')
@@ -217,7 +217,7 @@ t.test('an invented key id hides no true report: it is 503 until the keys may be
   t.equal(scanner.reads, 2)
 })
 
-t.test('a new key of the scanner is found, one that is withdrawn is not', async t => {
+t.test('a new key of the scanner is found, one that is withdrawn is not', async (t) => {
   const { post, scanner } = await world(t, { scanning: { keysCooldown: 1 } })
   const status = async (id: string) => (await post('[]', scanner.headers('[]', id))).status
   t.equal(await status('key-1'), 200)
@@ -238,7 +238,7 @@ const outages: Array<[title: string, fault: NonNullable<Scanner['fault']>]> = [
   ['nothing', () => {}]
 ]
 for (const [title, fault] of outages) {
-  t.test(`while the keys answer with ${title}, a report is 503 and may come again`, async t => {
+  t.test(`while the keys answer with ${title}, a report is 503 and may come again`, async (t) => {
     const { mint, report, status, scanner } = await world(t, { scanning: { keysCooldown: 1, keysTimeout: 500 } })
     const { plaintext } = await mint()
     scanner.fault = fault
@@ -252,7 +252,7 @@ for (const [title, fault] of outages) {
   })
 }
 
-t.test('a key that cannot be revoked now keeps no other from it, and the report is 503', async t => {
+t.test('a key that cannot be revoked now keeps no other from it, and the report is 503', async (t) => {
   const store = memoryStore()
   let isBroken = true
   const first: { id?: string } = {}
@@ -267,21 +267,21 @@ t.test('a key that cannot be revoked now keeps no other from it, and the report 
   t.strictSame((await report(match(one.plaintext), match(two.plaintext))).body, [feedback(one.plaintext, 'true_positive'), feedback(two.plaintext, 'true_positive')])
 })
 
-t.test('a key whose audit fails is not revoked', async t => {
+t.test('a key whose audit fails is not revoked', async (t) => {
   const { mint, report, status } = await world(t, { onKeyChange: ({ leak }) => { if (leak !== undefined) throw new Error('no audit') } })
   const { plaintext } = await mint()
   t.equal((await report(match(plaintext))).status, 503)
   t.equal(await status(plaintext), 200)
 })
 
-t.test('without the option there is no endpoint, and it may have another path', async t => {
+t.test('without the option there is no endpoint, and it may have another path', async (t) => {
   const { app } = await build(t, { issuer })
   t.equal((await app.inject({ method: 'POST', url: '/secret-scanning' })).statusCode, 404)
   const { app: moved } = await world(t, { scanning: { path: '/github/leaks' } })
   t.equal((await moved.inject({ method: 'POST', url: '/github/leaks' })).statusCode, 403)
 })
 
-t.test('GitHub signed this report with this key', async t => {
+t.test('GitHub signed this report with this key', async (t) => {
   // The sample of its documentation, whose key it published when it was written.
   const sample = '[{"source":"commit","token":"some_token","type":"some_type","url":"https://example.com/base-repo-url/"}]'
   const keyId = 'bcb53661c06b4728e59d897fb6165d5c9cda0fd9cdf9d09ead458168deb7518c'
@@ -298,7 +298,7 @@ t.test('GitHub signed this report with this key', async t => {
   t.equal((await post(sample.replace('some_token', 'same_token'), headers)).status, 403)
 })
 
-t.test('the pattern finds every key in a text, and no look-alike', t => {
+t.test('the pattern finds every key in a text, and no look-alike', (t) => {
   const pattern = new RegExp(`\\b${keyPattern('acme')}\\b`, 'g')
   const keys = Array.from({ length: 50 }, () => mintKey('acme').plaintext)
   const [key = ''] = keys
@@ -311,19 +311,19 @@ t.test('the pattern finds every key in a text, and no look-alike', t => {
   t.end()
 })
 
-t.test('a revocation that the store finishes after its deadline is logged and told too, once', async t => {
+t.test('a revocation that the store finishes after its deadline is logged and told too, once', async (t) => {
   const inner = memoryStore()
   let finish = () => {}
-  const finished = new Promise<void>(resolve => { finish = resolve })
+  const finished = new Promise<void>((resolve) => { finish = resolve })
   const events: KeyEvent[] = []
   const store: ApiKeyStore = { ...inner, revoke: async (...args) => { const found = await inner.revoke(...args); await finished; return found } }
-  const { app, mint, report, lines } = await world(t, { store, apiKeys: { storeTimeout: 100 }, onKeyEvent: event => { events.push(event) } })
+  const { app, mint, report, lines } = await world(t, { store, apiKeys: { storeTimeout: 100 }, onKeyEvent: (event) => { events.push(event) } })
   const { id, plaintext } = await mint()
   t.equal((await report(match(plaintext))).status, 503)
   t.notMatch(lines.join(''), 'was found in public')
   finish()
   t.strictSame((await report(match(plaintext))).body, [feedback(plaintext, 'true_positive')])
   await app.close()
-  t.equal(lines.filter(line => line.includes(`"keyId":"${id}"`) && line.includes('was found in public')).length, 1)
+  t.equal(lines.filter((line) => line.includes(`"keyId":"${id}"`) && line.includes('was found in public')).length, 1)
   t.match(events.filter(({ type }) => type === 'revoked'), [{ key: { id }, by: 'github-secret-scanning' }])
 })

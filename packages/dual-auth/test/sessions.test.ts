@@ -27,7 +27,7 @@ const MAPPERS = {
   postProcessResponse: (result: unknown) => Array.isArray(result)
     ? result.map(renamed)
     : typeof result === 'object' && result !== null && 'rows' in result && Array.isArray(result.rows) ? { ...result, rows: result.rows.map(renamed) } : result,
-  wrapIdentifier: (name: string, wrap: (name: string) => string) => wrap(name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
+  wrapIdentifier: (name: string, wrap: (name: string) => string) => wrap(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 }
 
 async function opened (database: Promise<Database>): Promise<Database> {
@@ -43,7 +43,7 @@ else {
   databases.push(
     ['PostgreSQL with foreign settings', await opened(serverDatabase({ settings: FOREIGN }))],
     ['PostgreSQL under repeatable read', await opened(serverDatabase({ settings: { default_transaction_isolation: 'repeatable read', datestyle: 'SQL, MDY' } }))],
-    ['PostgreSQL with a driver that parses nothing', await opened(serverDatabase({ types: Object.fromEntries(TYPES.map(oid => [oid, (text: string) => text])) }))],
+    ['PostgreSQL with a driver that parses nothing', await opened(serverDatabase({ types: Object.fromEntries(TYPES.map((oid) => [oid, (text: string) => text])) }))],
     ['PostgreSQL with a knex that renames columns', await opened(serverDatabase({ config: MAPPERS }))],
     ['PostgreSQL with the locale C', await opened(serverDatabase({ locale: "template template0 encoding 'UTF8' lc_collate 'C' lc_ctype 'C'" }))],
     // For dates this is what the driver itself makes of a DateStyle that it cannot read.
@@ -53,9 +53,9 @@ else {
 
 for (const [name, { knex }] of databases) {
   // The tests below say on the embedded engine what such settings break.
-  if (!name.startsWith('PGlite')) t.test(name, async t => { testStore((title, check) => t.test(title, check), knexStore(knex)) })
+  if (!name.startsWith('PGlite')) t.test(name, async (t) => { testStore((title, check) => t.test(title, check), knexStore(knex)) })
 
-  t.test(`${name}: a revoked key and an expired one are 401, and the list says why`, async t => {
+  t.test(`${name}: a revoked key and an expired one are 401, and the list says why`, async (t) => {
     const { app, issuer, mint } = await build(t, { store: knexStore(knex) })
     const headers = bearer(issuer.user())
     const [revoked, expired] = [await mint(), await mint(SHOP, { name: 'x', expires_at: '2099-01-01T00:00:00.000Z' })]
@@ -69,7 +69,7 @@ for (const [name, { knex }] of databases) {
     const filter = encodeURIComponent(JSON.stringify({ id: [revoked.id, expired.id] }))
     const listed: Array<{ id: string, status: string, expires_at: string | null, revoked_at: string | null, last_used_at: string | null }> =
       (await app.inject({ url: `/shops/${SHOP}/api-keys/?filter=${filter}`, headers })).json()
-    const byId = new Map(listed.map(key => [key.id, key]))
+    const byId = new Map(listed.map((key) => [key.id, key]))
     t.equal(byId.get(revoked.id)?.status, 'revoked')
     t.ok(Math.abs(Date.parse(byId.get(revoked.id)?.revoked_at ?? '') - Date.now()) < 60_000)
     t.ok(Math.abs(Date.parse(byId.get(expired.id)?.last_used_at ?? '') - Date.now()) < 60_000)
@@ -77,7 +77,7 @@ for (const [name, { knex }] of databases) {
     t.equal((await app.inject({ method: 'POST', url: `/shops/${SHOP}/api-keys/${expired.id}/rotate`, headers, payload: {} })).statusCode, 409)
   })
 
-  t.test(`${name}: a moment that a list shows finds the key, whatever microseconds are stored`, async t => {
+  t.test(`${name}: a moment that a list shows finds the key, whatever microseconds are stored`, async (t) => {
     const store = knexStore(knex)
     const key = newKey()
     await store.insert(key, 1000)
@@ -87,7 +87,7 @@ for (const [name, { knex }] of databases) {
     }
   })
 
-  t.test(`${name}: infinite times mean what they say, and keep no list from being read`, async t => {
+  t.test(`${name}: infinite times mean what they say, and keep no list from being read`, async (t) => {
     const { app, issuer, mint } = await build(t, { store: knexStore(knex) })
     const headers = bearer(issuer.user())
     const { id, plaintext } = await mint()

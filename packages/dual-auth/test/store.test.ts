@@ -1,7 +1,6 @@
-import type { Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { randomBytes, randomUUID } from 'node:crypto'
-import createKnex from 'knex'
+import createKnex, { type Knex } from 'knex'
 import { memoryStore, tableStore, type ApiKeyStore, type OnStored } from '../src/index.ts'
 import { rowFromNewKey } from '../src/keys/key-row.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
@@ -41,7 +40,7 @@ for (const [name, store] of [
   ['SQLite', knexStore(sqlite.knex)],
   ...UNTESTED.PostgreSQL === false ? [['PostgreSQL', await onServer(await serverDatabase())] as const] : [],
   ...UNTESTED.MariaDB === false ? [['MariaDB', await onServer(await mysqlDatabase())] as const, ['MariaDB with foreign settings', await onServer(await mysqlDatabase({ settings: FOREIGN_MYSQL }))] as const] : []
-] as const) t.test(name, async t => { testStore((title, check) => t.test(title, check), store) })
+] as const) t.test(name, async (t) => { testStore((title, check) => t.test(title, check), store) })
 for (const [name, skip] of Object.entries(UNTESTED)) if (skip !== false) t.test(name, { skip }, async () => {})
 
 /** The table in a database of its own, for a test that changes its columns. */
@@ -52,7 +51,7 @@ async function tableOfItsOwn (t: Test): Promise<Knex> {
   return knex
 }
 
-t.test('the shop ids of the table may become those of your own table', async t => {
+t.test('the shop ids of the table may become those of your own table', async (t) => {
   const knex = await tableOfItsOwn(t)
   await knex.raw('create table shops (id uuid primary key)')
   await knex.raw('alter table api_keys alter shop_id type uuid using shop_id::uuid')
@@ -73,7 +72,7 @@ t.test('the shop ids of the table may become those of your own table', async t =
   t.equal(await store.find([key.fingerprint]), null, 'the keys of a shop go with it')
 })
 
-t.test('what else a table of your own refuses is a failure, and not a shop that is not there', async t => {
+t.test('what else a table of your own refuses is a failure, and not a shop that is not there', async (t) => {
   const knex = await tableOfItsOwn(t)
   await knex.raw('create table people (id uuid primary key)')
   await knex.raw('alter table api_keys alter created_by type uuid using created_by::uuid, add foreign key (created_by) references people')
@@ -82,7 +81,7 @@ t.test('what else a table of your own refuses is a failure, and not a shop that 
   await t.rejects(store.insert(newKey({ createdBy: SHOP }), 1), { code: '23503' })
 })
 
-t.test('a key of several columns to your shops, and ids that are numbers', async t => {
+t.test('a key of several columns to your shops, and ids that are numbers', async (t) => {
   const knex = await tableOfItsOwn(t)
   await knex.raw('create table shops (tenant text, id integer, primary key (tenant, id))')
   await knex.raw("alter table api_keys alter shop_id type integer using shop_id::integer, add tenant text default 'a', add foreign key (tenant, shop_id) references shops")
@@ -95,7 +94,7 @@ t.test('a key of several columns to your shops, and ids that are numbers', async
   }
 })
 
-t.test('creations at once that spell one shop in several ways do not pass the limit', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async t => {
+t.test('creations at once that spell one shop in several ways do not pass the limit', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async (t) => {
   const { knex, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
@@ -106,7 +105,7 @@ t.test('creations at once that spell one shop in several ways do not pass the li
   t.equal(results.filter(Boolean).length, 3)
 })
 
-t.test('what is written on being told is kept if and only if the key is', async t => {
+t.test('what is written on being told is kept if and only if the key is', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
@@ -125,7 +124,7 @@ t.test('what is written on being told is kept if and only if the key is', async 
   t.strictSame(await knex('audit'), [{ key_id: key.id, revoked: false }, { key_id: key.id, revoked: true }])
 })
 
-t.test('a key with an infinite time can be revoked, and takes no notice and no use of other keys with it', async t => {
+t.test('a key with an infinite time can be revoked, and takes no notice and no use of other keys with it', async (t) => {
   const knex = await tableOfItsOwn(t)
   const store = knexStore(knex)
   const [now, past] = [new Date(), new Date(Date.now() - 100 * 86_400_000)]
@@ -139,13 +138,13 @@ t.test('a key with an infinite time can be revoked, and takes no notice and no u
     const uses = [names.bad, names.good].map(({ id }) => ({ id, networks: [] }))
     t.strictSame((await store.touch(uses, now, past)).map(({ key }) => key.name).sort(), [...column === 'last_used_at' ? [] : ['bad'], 'good'], `${column} ${value}`)
     const told: unknown[] = []
-    t.equal(await store.revoke(names.bad.shopId, names.bad.id, 'ada', now, async key => { told.push([key.id, key.revokedAt]) }), true)
+    t.equal(await store.revoke(names.bad.shopId, names.bad.id, 'ada', now, async (key) => { told.push([key.id, key.revokedAt]) }), true)
     t.strictSame(told, [[names.bad.id, now]])
     t.not((await knex('api_keys').where({ id: names.bad.id }).first('revoked_at')).revoked_at, null)
   }
 })
 
-t.test('the check at startup reads no keys', async t => {
+t.test('the check at startup reads no keys', async (t) => {
   const store = knexStore(embedded.knex)
   await store.insert(newKey(), 1000)
   const read: number[] = []
@@ -156,13 +155,13 @@ t.test('the check at startup reads no keys', async t => {
   t.strictSame(read, [0])
 })
 
-t.test('the table can be created again, also inside a migration', async t => {
+t.test('the table can be created again, also inside a migration', async (t) => {
   await createApiKeysTable(embedded.knex)
-  await embedded.knex.transaction(async trx => { await createApiKeysTable(trx) })
+  await embedded.knex.transaction(async (trx) => { await createApiKeysTable(trx) })
   t.equal(await embedded.knex.schema.hasTable('api_keys'), true)
 })
 
-t.test('the database refuses a fingerprint of another length and a second key with the same one', async t => {
+t.test('the database refuses a fingerprint of another length and a second key with the same one', async (t) => {
   const store = knexStore(embedded.knex)
   const key = newKey()
   await store.insert(key, 1000)
@@ -171,7 +170,7 @@ t.test('the database refuses a fingerprint of another length and a second key wi
   await t.rejects(store.insert(newKey({ prefix: key.prefix }), 1000), { code: '23505' })
 })
 
-t.test('a table that lacks a function, or says that all is due, is an error and no endless loop', async t => {
+t.test('a table that lacks a function, or says that all is due, is an error and no endless loop', async (t) => {
   t.throws(() => tableStore({} as never), /transaction must be a function/)
   const endless = { transaction: async () => false, find: async () => [], insert: async () => {}, update: async () => true, due: async () => [{ ...rowFromNewKey(newKey()), noticeAt: null }] }
   await t.rejects(tableStore(endless as never).takeNotices(new Date(), 10), /due of the table must return rows whose noticeAt is at or before the time, not null/)

@@ -55,7 +55,7 @@ export const SAMPLES: Readonly<Record<Provider, Samples>> = {
     identities: { user: { ...user, subject: `auth0|${PERSON}`, groups: ['staff'] }, machine }
   },
   entra: {
-    jwt: issuer => ({ ...standard('entra')(issuer), issuer: `${issuer.url}/{tenantid}/v2.0`, tenants: [TENANT_ID], jwksUri: `${issuer.url}/jwks` }),
+    jwt: (issuer) => ({ ...standard('entra')(issuer), issuer: `${issuer.url}/{tenantid}/v2.0`, tenants: [TENANT_ID], jwksUri: `${issuer.url}/jwks` }),
     header: { typ: 'JWT' },
     user: {
       aud: AUDIENCE,

@@ -1,6 +1,5 @@
 // Compiled, not run: what the types promise.
-import type { ApiKeyShop, FastifyRequest } from 'fastify'
-import Fastify from 'fastify'
+import Fastify, { type ApiKeyShop, type FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import dualAuth, { memoryStore, scopesFromRoute, type ApiKeyIdentity, type ApiKeyRecord, type ApiKeyStore, type AuthPolicy, type AuthRoute, type DualAuthOptions, type Identity } from '../src/index.ts'
 import { createApiKeysTable, knexStore, type TableOptions } from '../src/keys/knex.ts'
@@ -42,13 +41,13 @@ const options: DualAuthOptions = {
 }
 const app = Fastify()
 app.register(dualAuth, options)
-app.register(dualAuth, { ...options, policy: route => route.url === '/mcp' ? 'dual' : undefined, scopes: route => route.method === 'GET' ? ['read'] : null })
-app.register(dualAuth, { ...options, policy: route => route.schema?.tags?.includes('mcp') ? 'dual' : undefined, scopes: route => [route.schema?.operationId ?? 'none'] })
+app.register(dualAuth, { ...options, policy: (route) => route.url === '/mcp' ? 'dual' : undefined, scopes: (route) => route.method === 'GET' ? ['read'] : null })
+app.register(dualAuth, { ...options, policy: (route) => route.schema?.tags?.includes('mcp') ? 'dual' : undefined, scopes: (route) => [route.schema?.operationId ?? 'none'] })
 same<Equals<NonNullable<AuthRoute['schema']>['tags'], readonly string[] | undefined>>()
-app.register(dualAuth, { ...options, tokenScopes: route => route.method === 'GET' ? null : ['catalog/write'] })
-app.addHook('onRoute', route => { scopesFromRoute(route) })
-app.addHook('onRequest', async request => { same<Equals<ReturnType<typeof request.mayCall>, boolean>>(); request.mayCall({ method: 'GET', url: '/x', config: { auth: 'dual' } }) })
-app.get('/', { config: { auth: 'public' } }, async request => request.identity?.kind)
+app.register(dualAuth, { ...options, tokenScopes: (route) => route.method === 'GET' ? null : ['catalog/write'] })
+app.addHook('onRoute', (route) => { scopesFromRoute(route) })
+app.addHook('onRequest', async (request) => { same<Equals<ReturnType<typeof request.mayCall>, boolean>>(); request.mayCall({ method: 'GET', url: '/x', config: { auth: 'dual' } }) })
+app.get('/', { config: { auth: 'public' } }, async (request) => request.identity?.kind)
 // @ts-expect-error no such policy
 app.get('/x', { config: { auth: 'publik' } }, async () => '')
 // @ts-expect-error symmetric algorithms are not for tokens of somebody else
@@ -60,7 +59,7 @@ app.register(dualAuth, { ...options, apiKeys: { ...options.apiKeys, peppers: ['s
 
 app.register(dualAuth, {
   ...options,
-  onKeyEvent: async event => {
+  onKeyEvent: async (event) => {
     if (event.type === 'rotated') same<Equals<typeof event.replaced, ApiKeyRecord>>()
     if (event.type === 'refused') same<Equals<typeof event.key, { readonly id: string, readonly shopId: string } | null>>()
     // @ts-expect-error a refused key has no name: only its id is known
@@ -68,7 +67,7 @@ app.register(dualAuth, {
   },
   management: {
     canManage: () => true,
-    onKeyChange: change => {
+    onKeyChange: (change) => {
       switch (change.action) {
         case 'create':
         case 'revoke': change.key.id.trim(); break

@@ -1,12 +1,9 @@
 // npm run bench [-- seconds [rounds [warm-up]]]: all contenders side by side in one run, the median of the rounds of each,
 // and the ratios to reach. A server that has run for seconds is still being compiled, the longer the more code it runs.
 // Processors are twice as fast in one minute as in the next, so a ratio is the median of those of each short round.
-import { bootCost, CONTENDERS } from './contenders.ts'
-import type { Contender } from './contenders.ts'
-import { GENERATOR, launch, load, stop } from './load.ts'
-import type { Running, Sample } from './load.ts'
-import { CALL, recordedCalls, smallest } from './messages.ts'
-import type { BenchRequest } from './messages.ts'
+import { bootCost, CONTENDERS, type Contender } from './contenders.ts'
+import { GENERATOR, launch, load, stop, type Running, type Sample } from './load.ts'
+import { CALL, recordedCalls, smallest, type BenchRequest } from './messages.ts'
 
 const [seconds = 1, rounds = 9, warmUp = 6] = process.argv.slice(2).map(Number)
 const GET: BenchRequest = { method: 'GET', path: '/things_7/abc', headers: { accept: 'application/json' } }

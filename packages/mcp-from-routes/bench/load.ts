@@ -1,5 +1,4 @@
-import { execFile, fork, spawnSync } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
+import { execFile, fork, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

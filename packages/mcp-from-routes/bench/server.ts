@@ -1,6 +1,5 @@
 // One contender in a process of its own: the load comes from another. Prints its address, and its CPU time when asked.
-import { start } from './contenders.ts'
-import type { Contender } from './contenders.ts'
+import { start, type Contender } from './contenders.ts'
 
 const [contender = '', count = ''] = process.argv.slice(2)
 const { app, address } = await start(contender as Contender, Number(count))

@@ -1,8 +1,7 @@
 // npm run soak [-- calls [clients]]: many calls leave memory flat, and clients that vanish leave nothing open.
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { launch, loadAmount, stop, usage } from './load.ts'
-import type { Running } from './load.ts'
+import { launch, loadAmount, stop, usage, type Running } from './load.ts'
 import { CALL } from './messages.ts'
 
 const [calls = 1_000_000, clients = 1000] = process.argv.slice(2).map(Number)

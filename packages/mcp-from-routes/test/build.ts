@@ -1,10 +1,8 @@
-import Fastify from 'fastify'
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client'
-import mcpFromRoutes from '../src/index.ts'
-import type { McpFromRoutesOptions } from '../src/index.ts'
+import mcpFromRoutes, { type McpFromRoutesOptions } from '../src/index.ts'
 
 /** What a test gives: tap's, of which only the end matters here. */
 export interface Teardown { teardown: (end: () => Promise<void> | void) => void }

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import { Agent, request as httpRequest } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { connect as connectHttp2 } from 'node:http2'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,8 +7,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import type { ToolCallEvent } from '../src/index.ts'
 import { closingOf } from '../src/call/stop.ts'
-import { listen, post } from './build.ts'
-import type { Teardown } from './build.ts'
+import { listen, post, type Teardown } from './build.ts'
 
 const tool = (operationId: string, response?: object): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...response && { response } } })
 const STREAM = { 200: { content: { 'application/x-ndjson': { schema: {} } } } }
@@ -164,17 +162,17 @@ t.test('a message that arrives while the server closes is refused', async (t) =>
   await app.close()
 })
 
-t.test('a message whose client left while its credential was checked is stopped at once', async t => {
+t.test('a message whose client left while its credential was checked is stopped at once', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   const { track } = closingOf(app)
   let check = (): void => {}
-  const checked = new Promise<void>(resolve => { check = resolve })
-  const reason = new Promise<unknown>(resolve => {
+  const checked = new Promise<void>((resolve) => { check = resolve })
+  const reason = new Promise<unknown>((resolve) => {
     app.post('/mcp', { onRequest: async () => checked }, async (request, reply) => { resolve(track(request, reply).reason) })
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const left = new Promise<void>(resolve => app.server.prependOnceListener('request', ({ socket }) => { socket.once('close', () => resolve()); request.destroy() }))
+  const left = new Promise<void>((resolve) => app.server.prependOnceListener('request', ({ socket }) => { socket.once('close', () => resolve()); request.destroy() }))
   const request = httpRequest(`${url}/mcp`, { method: 'POST' })
   request.on('error', () => {})
   request.end()

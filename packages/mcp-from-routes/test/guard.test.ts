@@ -1,8 +1,6 @@
-import Fastify from 'fastify'
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions, RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions, type RouteOptions } from 'fastify'
 import t from 'tap'
-import mcpFromRoutes from '../src/index.ts'
-import type { McpFromRoutesOptions } from '../src/index.ts'
+import mcpFromRoutes, { type McpFromRoutesOptions } from '../src/index.ts'
 import { build, SERVER_INFO } from './build.ts'
 
 const schema = { operationId: 'x', description: 'D.', tags: ['mcp'] }

@@ -1,5 +1,4 @@
-import Fastify from 'fastify'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import t from 'tap'
 import mcpFromRoutes, { PARENT_REQUEST } from '../src/index.ts'
 import { build, call, listen, SERVER_INFO } from './build.ts'

@@ -2,10 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import t from 'tap'
 import type { McpRouteConfig } from '../src/index.ts'
-import { build, call, listen, post } from './build.ts'
-import type { Teardown } from './build.ts'
-import { ask, jobsApp, start, startTask } from './task/jobs.ts'
-import type { JobsOptions } from './task/jobs.ts'
+import { build, call, listen, post, type Teardown } from './build.ts'
+import { ask, jobsApp, start, startTask, type JobsOptions } from './task/jobs.ts'
 
 const WARN = 40
 const ERROR = 50

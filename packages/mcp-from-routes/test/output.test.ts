@@ -1,6 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import Fastify from 'fastify'
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { build, call, CLIENTS, connect, listen } from './build.ts'
 

@@ -1,5 +1,4 @@
-import Fastify from 'fastify'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import t, { type Test } from 'tap'
 import mcpFromRoutes from '../src/index.ts'
 import { settingsFromOptions } from '../src/options.ts'

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { progressReader } from '../src/call/progress.ts'
-import type { Progress } from '../src/call/progress.ts'
+import { progressReader, type Progress } from '../src/call/progress.ts'
 
 /** What is reported of a body that a route writes in these pieces. */
 function reported (pieces: readonly string[], contentType: string | undefined, statusCode = 200): readonly Progress[] {

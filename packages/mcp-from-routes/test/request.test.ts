@@ -1,8 +1,6 @@
 import t from 'tap'
-import type { InnerRequest } from '../src/call/request.ts'
-import { isRefusal, requestFromCall } from '../src/call/request.ts'
-import { toolFromRoute } from '../src/tool/tool.ts'
-import type { Tool } from '../src/tool/tool.ts'
+import { isRefusal, requestFromCall, type InnerRequest } from '../src/call/request.ts'
+import { toolFromRoute, type Tool } from '../src/tool/tool.ts'
 
 function tool (method: string, url: string, schema: Record<string, unknown> = {}, constraints: Record<string, unknown> = {}): Tool {
   const route = { method, url, schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints, websocket: false, keepsToSchema: true, shared: {} }

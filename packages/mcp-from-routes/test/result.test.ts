@@ -1,7 +1,6 @@
 import t from 'tap'
 import { resultFor, resultFromResponse } from '../src/call/result.ts'
-import { toolFromRoute } from '../src/tool/tool.ts'
-import type { Tool } from '../src/tool/tool.ts'
+import { toolFromRoute, type Tool } from '../src/tool/tool.ts'
 
 function tool (schema: Record<string, unknown> = {}, method = 'POST'): Tool {
   const route = { method, url: '/things/:id', schema: { operationId: 'a', description: 'A.', ...schema }, config: {}, constraints: {}, websocket: false, keepsToSchema: true, shared: {} }

@@ -3,8 +3,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import t from 'tap'
 import { z } from 'zod'
-import type { ExposedRoute } from '../src/tool/tool.ts'
-import { definitionOf, toolFromRoute } from '../src/tool/tool.ts'
+import { definitionOf, toolFromRoute, type ExposedRoute } from '../src/tool/tool.ts'
 
 const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
 

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { z } from 'zod'
-import { call, CLIENTS, connect, listen, post } from './build.ts'
-import type { Teardown } from './build.ts'
+import { call, CLIENTS, connect, listen, post, type Teardown } from './build.ts'
 
 const text = { type: 'string' }
 const count = { type: 'integer' }

@@ -1,9 +1,7 @@
 // Nothing here runs: it is compiled, and that it compiles is the test.
 import type { Meter, Tracer } from '@opentelemetry/api'
-import Fastify from 'fastify'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import mcpFromRoutes, { MCP_FROM_ROUTES_INVALID_OPTION, PARENT_REQUEST } from '../src/index.ts'
-import type { JsonSchema, McpFromRoutesOptions, McpRouteConfig, McpTool, ToolCallEvent } from '../src/index.ts'
+import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify'
+import mcpFromRoutes, { MCP_FROM_ROUTES_INVALID_OPTION, PARENT_REQUEST, type JsonSchema, type McpFromRoutesOptions, type McpRouteConfig, type McpTool, type ToolCallEvent } from '../src/index.ts'
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
 function holds<T extends true> (): T | undefined { return undefined }

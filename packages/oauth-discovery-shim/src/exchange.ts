@@ -4,7 +4,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
  * Sends a request and waits for the head of its response. It always ends: a connection may also close without a response and
  * without an error, which is what Node does after `101 Switching Protocols` unless somebody listens for it.
  *
- * @param signal that of the request
+ * @param signal - that of the request
  */
 export async function responseTo (request: ClientRequest, body: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
   return await new Promise((resolve, reject) => {

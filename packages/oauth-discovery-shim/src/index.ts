@@ -80,14 +80,14 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
       return cached(reply, documentFrom(metadata))
     }
     // The broker is under its own issuer: who reads the root finds the identity provider, with the broker as without it.
-    const contract = server(metadata => rootServer(metadata, settings))
-    const strict = server(metadata => hasBroker(settings) ? brokerServer(metadata, settings) : pathServer(metadata, settings))
+    const contract = server((metadata) => rootServer(metadata, settings))
+    const strict = server((metadata) => hasBroker(settings) ? brokerServer(metadata, settings) : pathServer(metadata, settings))
 
     // RFC 9728 §3.1: at the root, and with the resource's path behind the well-known one
     scope.get('/.well-known/oauth-protected-resource', { ...document, schema: schemas.protectedResource }, resource(rootResource(settings)))
     if (mcpPath !== '') {
       // '/' under a prefix also serves the prefix alone: a client that was given /mcp/ keeps the slash
-      await scope.register(async own => {
+      await scope.register(async (own) => {
         own.get('/', { ...document, schema: schemas.alias(schemas.protectedResource) }, resource(pathResource(settings)))
       }, { prefix: `/.well-known/oauth-protected-resource${mcpPath}` })
     }
@@ -104,7 +104,7 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
     // RFC 7591 §3. The body is ignored, so none within the host's bodyLimit may fail: without a media type Fastify
     // validates nothing. The parser makes Fastify read the body and count its bytes
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => { done(null) })
-    scope.addHook('onRequest', async request => { delete request.raw.headers['content-type'] })
+    scope.addHook('onRequest', async (request) => { delete request.raw.headers['content-type'] })
     scope.post('/oauth/register', { config, schema: schemas.registration }, async (_, reply) => {
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
       if (clientId !== '') return reply.code(201).send(registration(settings))

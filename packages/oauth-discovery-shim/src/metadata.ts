@@ -2,7 +2,7 @@ import type { ProviderMetadata } from './provider-metadata.ts'
 import type { Settings } from './options.ts'
 
 /** Path of the issuer and of registration: `$B/oauth`, `$B/oauth/register`. */
-const oauth = '/oauth'
+const OAUTH = '/oauth'
 
 /**
  * Who protects the MCP endpoint.
@@ -81,7 +81,7 @@ export function rootServer (provider: ProviderMetadata, settings: Settings): Aut
     token_endpoint_auth_methods_supported: authMethods.includes('none') ? authMethods : [...authMethods, 'none'],
     ...provider.code_challenge_methods_supported === undefined && settings.advertisePkce &&
       { code_challenge_methods_supported: ['S256'] },
-    ...settings.clientId !== '' && { registration_endpoint: `${settings.publicBaseUrl}${oauth}/register` }
+    ...settings.clientId !== '' && { registration_endpoint: `${settings.publicBaseUrl}${OAUTH}/register` }
   }
 }
 
@@ -99,7 +99,7 @@ export function pathServer (provider: ProviderMetadata, settings: Settings): Aut
 }
 
 /** The issuer of the second pair of documents, and of the broker. */
-export const ownIssuer = ({ publicBaseUrl }: Pick<Settings, 'publicBaseUrl'>): string => `${publicBaseUrl}${oauth}`
+export const ownIssuer = ({ publicBaseUrl }: Pick<Settings, 'publicBaseUrl'>): string => `${publicBaseUrl}${OAUTH}`
 
 /** The same client for every request. Auth method `none`: it has no secret. */
 export function registration ({ clientId, redirectUris, scopes }: Settings): ClientRegistration {

@@ -112,7 +112,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(mcpPath === false || isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp, or be false')
   must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs without a fragment, as strings')
   // RFC 6749 §3.3: the characters of a scope token; the challenge quotes it
-  must(isFilled(scopes) && scopes.every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), 'scopes must list scope tokens, one per entry')
+  must(isFilled(scopes) && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), 'scopes must list scope tokens, one per entry')
   must(resourceName === undefined || typeof resourceName === 'string', 'resourceName must be a string')
   must(['path', 'off'].includes(strictDiscovery), 'strictDiscovery must be path or off')
   must(typeof advertisePkce === 'boolean', 'advertisePkce must be true or false')
@@ -163,7 +163,7 @@ function isPath (value: string): boolean {
 }
 
 function isFilled (list: readonly string[]): boolean {
-  return Array.isArray(list) && list.length > 0 && list.every(item => typeof item === 'string')
+  return Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === 'string')
 }
 
 function isCallback (value: string): boolean {

@@ -22,9 +22,9 @@ export interface ProviderMetadata {
  * Parses the identity provider's document. Drops members that no client should use: endpoints that are not `https` (or
  * `http` on loopback), and `null`, which some clients cannot parse.
  *
- * @param text the body as received
- * @param issuer the issuer it must carry
- * @param http whether its endpoints may be http on other machines
+ * @param text - the body as received
+ * @param issuer - the issuer it must carry
+ * @param http - whether its endpoints may be http on other machines
  * @throws {@link OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT} not a usable document of that issuer
  */
 export function providerMetadataFromText (text: string, issuer: string, http = false): ProviderMetadata {
@@ -59,7 +59,7 @@ function objectFromText (text: string): Record<string, unknown> {
 }
 
 function isStrings (value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(item => typeof item === 'string')
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 function must (condition: boolean, reason: string): asserts condition {

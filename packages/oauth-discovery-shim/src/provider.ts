@@ -4,9 +4,9 @@ import { providerMetadataFromText, type ProviderMetadata } from './provider-meta
 import type { Settings } from './options.ts'
 
 /** In bytes; a discovery document has a few thousand. */
-const largestDocument = 256 * 1024
-const firstRetry = 1_000
-const longestRetry = 60_000
+const LARGEST_DOCUMENT = 256 * 1024
+const FIRST_RETRY = 1_000
+const LONGEST_RETRY = 60_000
 
 /** The identity provider's document, refreshed in the background. */
 export interface Provider {
@@ -45,7 +45,7 @@ export function identityProvider (
       }
     }
     if (closing.signal.aborted) return
-    const wait = failures === 0 ? refreshInterval : Math.min(firstRetry * 2 ** (failures - 1), longestRetry, refreshInterval)
+    const wait = failures === 0 ? refreshInterval : Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY, refreshInterval)
     nextAttempt = Date.now() + wait
     timer = setTimeout(refresh, wait).unref()
   }
@@ -77,7 +77,7 @@ async function textFrom (url: string, signal: AbortSignal): Promise<string> {
   let size = 0
   for await (const chunk of response.body) {
     size += chunk.byteLength
-    if (size > largestDocument) throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it is larger than ${largestDocument} bytes`)
+    if (size > LARGEST_DOCUMENT) throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it is larger than ${LARGEST_DOCUMENT} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -18,7 +18,7 @@ function isAllowed (address: string, loopback: boolean): boolean {
 /**
  * Whether a URL itself names a host that is not on the internet: `localhost` (RFC 6761 §6.3), or such an IP address.
  *
- * @param loopback whether this machine counts as public
+ * @param loopback - whether this machine counts as public
  */
 export function namesPrivateHost ({ hostname }: URL, loopback = false): boolean {
   const address = literalIn(hostname)
@@ -29,15 +29,15 @@ export function namesPrivateHost ({ hostname }: URL, loopback = false): boolean 
  * Resolves a name for a connection, so that the checked address is the one connected to. Fails unless all addresses are
  * public. An IP address in a URL is never looked up: check it before.
  *
- * @param refuse makes the error
+ * @param refuse - makes the error
  */
 export function publicLookup (
   refuse: (hostname: string, address: string) => Error, { loopback = false, lookup = resolve }: { readonly loopback?: boolean, readonly lookup?: LookupFunction } = {}
 ): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, options, (error, found, family) => {
-      const addresses = error ? [] : [found].flat().map(entry => typeof entry === 'string' ? entry : entry.address)
-      const hidden = addresses.find(address => !isAllowed(address, loopback))
+      const addresses = error ? [] : [found].flat().map((entry) => typeof entry === 'string' ? entry : entry.address)
+      const hidden = addresses.find((address) => !isAllowed(address, loopback))
       done(hidden === undefined ? error : refuse(hostname, hidden) as NodeJS.ErrnoException, found, family)
     })
   }

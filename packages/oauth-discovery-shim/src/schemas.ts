@@ -1,6 +1,6 @@
-const strings = { type: 'array', items: { type: 'string' } } as const
+const STRINGS = { type: 'array', items: { type: 'string' } } as const
 
-const problem = {
+const PROBLEM = {
   type: 'object',
   additionalProperties: true,
   properties: {
@@ -12,7 +12,7 @@ const problem = {
 } as const
 
 /** A browser's preflight: every path has one, and no reader of the API needs to see it. */
-export const preflight = { hide: true, response: { 204: { type: 'null' } } } as const
+export const PREFLIGHT = { hide: true, response: { 204: { type: 'null' } } } as const
 
 export const protectedResource = {
   operationId: 'get_protected_resource_metadata',
@@ -25,9 +25,9 @@ export const protectedResource = {
       required: ['resource', 'authorization_servers'],
       properties: {
         resource: { type: 'string' },
-        authorization_servers: strings,
-        scopes_supported: strings,
-        bearer_methods_supported: strings,
+        authorization_servers: STRINGS,
+        scopes_supported: STRINGS,
+        bearer_methods_supported: STRINGS,
         resource_name: { type: 'string' }
       }
     }
@@ -48,11 +48,11 @@ export const authorizationServer = {
         issuer: { type: 'string' },
         authorization_endpoint: { type: 'string' },
         token_endpoint: { type: 'string' },
-        response_types_supported: strings,
+        response_types_supported: STRINGS,
         registration_endpoint: { type: 'string' }
       }
     },
-    503: problem
+    503: PROBLEM
   }
 } as const
 
@@ -67,15 +67,15 @@ export const registration = {
       required: ['client_id', 'redirect_uris'],
       properties: {
         client_id: { type: 'string' },
-        redirect_uris: strings,
+        redirect_uris: STRINGS,
         token_endpoint_auth_method: { type: 'string' },
-        grant_types: strings,
-        response_types: strings,
+        grant_types: STRINGS,
+        response_types: STRINGS,
         scope: { type: 'string' }
       }
     },
-    413: problem,
-    503: problem
+    413: PROBLEM,
+    503: PROBLEM
   }
 } as const
 

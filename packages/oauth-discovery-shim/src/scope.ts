@@ -1,5 +1,5 @@
 import type { FastifyContextConfig, FastifyInstance } from 'fastify'
-import { preflight } from './schemas.ts'
+import { PREFLIGHT } from './schemas.ts'
 
 /**
  * Makes a scope independent of the host's compilers, which may accept only schemas of another language, such as zod's.
@@ -8,7 +8,7 @@ import { preflight } from './schemas.ts'
  */
 export function compileNothing (scope: FastifyInstance): void {
   scope.setValidatorCompiler(() => () => true)
-  scope.setSerializerCompiler(() => data => JSON.stringify(data instanceof Error ? problemFromError(data) : data))
+  scope.setSerializerCompiler(() => (data) => JSON.stringify(data instanceof Error ? problemFromError(data) : data))
 }
 
 /** Fastify passes the error itself, with the status text under `error`; most of its members are not enumerable. */
@@ -26,7 +26,7 @@ export function cors (scope: FastifyInstance, config: FastifyContextConfig): voi
 
   scope.addHook('onRoute', function ({ method, routePath }) {
     if (method !== 'GET' && method !== 'POST') return
-    this.options(routePath || '/', { config, schema: preflight }, async (_, reply) => reply
+    this.options(routePath || '/', { config, schema: PREFLIGHT }, async (_, reply) => reply
       .header('access-control-allow-methods', method === 'GET' ? 'GET, HEAD' : 'POST')
       .header('access-control-allow-headers', 'accept, authorization, content-type, mcp-protocol-version')
       .header('access-control-max-age', '86400')

@@ -17,7 +17,7 @@ const documents = [
   '/oauth/.well-known/openid-configuration'
 ]
 
-t.test('no header changes a URL', async t => {
+t.test('no header changes a URL', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), server: { trustProxy: true } })
   for (const url of documents) {
@@ -33,7 +33,7 @@ t.test('no header changes a URL', async t => {
   }
 })
 
-t.test('a bad credential on a public route is ignored', async t => {
+t.test('a bad credential on a public route is ignored', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
   for (const headers of [
@@ -48,7 +48,7 @@ t.test('a bad credential on a public route is ignored', async t => {
   }
 })
 
-t.test('routes carry the host\'s config, so that a host that closes everything can leave them open', async t => {
+t.test('routes carry the host\'s config, so that a host that closes everything can leave them open', async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())
@@ -68,7 +68,7 @@ t.test('routes carry the host\'s config, so that a host that closes everything c
   t.equal((await app.inject({ method: 'POST', url: '/oauth/register' })).statusCode, 201)
 })
 
-t.test('every document answers HEAD and OPTIONS in every mode, also where the host exposes no HEAD routes', async t => {
+t.test('every document answers HEAD and OPTIONS in every mode, also where the host exposes no HEAD routes', async (t) => {
   const { issuer } = await provider(t)
   const broker = { secrets: [{ id: 'a', secret: 's'.repeat(32) }], documents: false } as const
   const keys = [{ id: 'a', secret: 'k'.repeat(32) }]
@@ -90,7 +90,7 @@ t.test('every document answers HEAD and OPTIONS in every mode, also where the ho
   }
 })
 
-t.test('a page of any origin may read these routes, and only these', async t => {
+t.test('a page of any origin may read these routes, and only these', async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())
@@ -113,14 +113,14 @@ t.test('a page of any origin may read these routes, and only these', async t => 
   t.notOk('access-control-allow-origin' in (await app.inject('/other')).headers)
 })
 
-t.test('other methods find nothing', async t => {
+t.test('other methods find nothing', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'] as const) t.equal((await app.inject({ method, url: '/oauth/register' })).statusCode, 404, method)
   for (const url of documents) t.equal((await app.inject({ method: 'POST', url })).statusCode, 404, url)
 })
 
-t.test('whatever is posted to register, the answer is the same', async t => {
+t.test('whatever is posted to register, the answer is the same', async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify({ bodyLimit: 1024 })
   t.teardown(() => app.close())
@@ -160,7 +160,7 @@ t.test('whatever is posted to register, the answer is the same', async t => {
   t.strictSame((await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })).json(), { a: 1 }, 'the host\'s own routes parse as before')
 })
 
-t.test('a body that is larger than the host\'s bodyLimit gets 413, and is not read to its end', async t => {
+t.test('a body that is larger than the host\'s bodyLimit gets 413, and is not read to its end', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), server: { bodyLimit: 1024 } })
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -170,10 +170,10 @@ t.test('a body that is larger than the host\'s bodyLimit gets 413, and is not re
   for (const framing of [`Content-Length: ${total}`, 'Transfer-Encoding: chunked']) {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
     let answer = ''
-    socket.on('data', data => { answer += data })
+    socket.on('data', (data) => { answer += data })
     socket.write(`POST /oauth/register HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`)
     while (!socket.closed && socket.bytesWritten < total) {
-      if (!socket.write(`10000\r\n${'x'.repeat(65536)}\r\n`)) await Promise.race(['drain', 'close'].map(event => new Promise(resolve => socket.once(event, resolve))))
+      if (!socket.write(`10000\r\n${'x'.repeat(65536)}\r\n`)) await Promise.race(['drain', 'close'].map((event) => new Promise((resolve) => socket.once(event, resolve))))
     }
     t.ok(socket.bytesWritten < total, `${framing}: ${socket.bytesWritten} of ${total} bytes`)
     // the rest may have reset the connection before the answer was read

@@ -35,7 +35,7 @@ export function userPool (issuer: string): Record<string, unknown> {
 }
 
 /** An identity provider that serves one document, and counts how often it was asked. */
-export async function provider (t: Test, change: (document: Record<string, unknown>) => unknown = document => document) {
+export async function provider (t: Test, change: (document: Record<string, unknown>) => unknown = (document) => document) {
   const counter = { reads: 0 }
   const issuer = await serve(t, (request, response) => {
     counter.reads += 1
@@ -67,5 +67,5 @@ export async function acceptor (t: Test, schema: object): Promise<(body: object)
   const app = Fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } })
   t.teardown(() => app.close())
   app.post('/', { schema: { body: schema } }, async () => '')
-  return async body => (await app.inject({ method: 'POST', url: '/', payload: body })).statusCode === 200
+  return async (body) => (await app.inject({ method: 'POST', url: '/', payload: body })).statusCode === 200
 }

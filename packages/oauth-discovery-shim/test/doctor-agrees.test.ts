@@ -22,12 +22,12 @@ for (const [what, world, spelling = '/mcp'] of [
   ['a resource the provider refuses', { idpOptions: { resource: 'https://another.example.com' } }],
   ['the identity provider is down', { shimOptions: { issuer: 'http://127.0.0.1:9' } }],
   ['an endpoint of another name', { shimOptions: { mcpPath: '/another' } }],
-  ['an endpoint that is moved to its other spelling', { redirect: url => url === '/mcp' ? [307, '/mcp/'] : undefined }],
-  ['an endpoint that is moved for good', { redirect: url => url === '/mcp/' ? [308, '/mcp'] : undefined }, '/mcp/'],
-  ['an endpoint that is moved by a status for pages', { redirect: url => url === '/mcp' ? [302, '/mcp/'] : undefined }],
+  ['an endpoint that is moved to its other spelling', { redirect: (url) => url === '/mcp' ? [307, '/mcp/'] : undefined }],
+  ['an endpoint that is moved for good', { redirect: (url) => url === '/mcp/' ? [308, '/mcp'] : undefined }, '/mcp/'],
+  ['an endpoint that is moved by a status for pages', { redirect: (url) => url === '/mcp' ? [302, '/mcp/'] : undefined }],
   ['an endpoint that is moved to another origin', { redirect: (url, baseUrl) => url === '/mcp' ? [307, `${baseUrl.replace('localhost', '127.0.0.1')}/mcp/`] : undefined }],
-  ['an endpoint that is moved without end', { redirect: url => /^\/mcp/.test(url) ? [307, `${url}?again`] : undefined }],
-  ['documents that are moved', { redirect: url => /^\/\.well-known\/[^/]+\/(mcp|oauth)$/.test(url) ? [302, `${url}/`] : undefined }],
+  ['an endpoint that is moved without end', { redirect: (url) => /^\/mcp/.test(url) ? [307, `${url}?again`] : undefined }],
+  ['documents that are moved', { redirect: (url) => /^\/\.well-known\/[^/]+\/(mcp|oauth)$/.test(url) ? [302, `${url}/`] : undefined }],
   ['documents that are moved to another origin', { redirect: (url, baseUrl) => url.startsWith('/.well-known/') || url.startsWith('/oauth/.') ? [302, `${baseUrl.replace('localhost', '127.0.0.1')}${url}/`] : undefined }],
   ['the identity provider names itself on the callback', { idpOptions: { sendIss: true } }],
   ['a broker', { shimOptions: { broker } }],
@@ -36,12 +36,12 @@ for (const [what, world, spelling = '/mcp'] of [
   ['a broker that registers nobody', { shimOptions: { broker: { ...broker, registration: false } } }],
   ['a broker whose callback the provider does not know', { shimOptions: { broker }, idpOptions: { redirectUris: ['http://localhost:7777/callback'] } }]
 ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof signInWorld>[1], string?]>) {
-  t.test(`what the doctor says of the SDKs is what they do: ${what}`, async t => {
+  t.test(`what the doctor says of the SDKs is what they do: ${what}`, async (t) => {
     const { baseUrl } = await signInWorld(t, world)
     const url = `${baseUrl}${spelling}`
 
     for (const { id, name, attempt } of lines) {
-      const [verdict] = await doctor(url, { only: clients.filter(client => client.id === id) })
+      const [verdict] = await doctor(url, { only: clients.filter((client) => client.id === id) })
       const said = verdict?.obstacle?.reason
 
       const store = memory()

@@ -21,35 +21,35 @@ type Redirect = NonNullable<NonNullable<Parameters<typeof signInWorld>[1]>['redi
 type Reasons = Readonly<Record<string, Reason | undefined>>
 
 /** What stops each client, `undefined` for those who get there. */
-async function reasons (url: string, ids = clients.map(client => client.id)): Promise<Reasons> {
-  const verdicts = await doctor(url, { only: clients.filter(client => ids.includes(client.id)) })
+async function reasons (url: string, ids = clients.map((client) => client.id)): Promise<Reasons> {
+  const verdicts = await doctor(url, { only: clients.filter((client) => ids.includes(client.id)) })
   return Object.fromEntries(verdicts.map(({ client, obstacle }) => [client.id, obstacle?.reason]))
 }
 
 /** Its callback, as it computes it. */
 const codexAt = (mcpUrl: string): string => `http://127.0.0.1:7777/callback/${createHash('sha256').update(mcpUrl).digest('base64url').slice(0, 12)}`
 
-const all = (reason: Reason): Reasons => ({ ...Object.fromEntries(clients.map(client => [client.id, reason])), chatgpt: 'unreachable', 'claude-ai': 'unreachable' })
+const all = (reason: Reason): Reasons => ({ ...Object.fromEntries(clients.map((client) => [client.id, reason])), chatgpt: 'unreachable', 'claude-ai': 'unreachable' })
 
 /** A server with the contract's callbacks registered, as seen from a developer's machine. */
 const healthy: Reasons = {
-  ...Object.fromEntries(['sdk-1', 'sdk-2', 'mcp-remote', 'python', 'claude-code', 'zed'].map(id => [id, undefined])),
-  ...Object.fromEntries(['codex', 'vs-code', 'cursor', 'inspector'].map(id => [id, 'callback'])),
+  ...Object.fromEntries(['sdk-1', 'sdk-2', 'mcp-remote', 'python', 'claude-code', 'zed'].map((id) => [id, undefined])),
+  ...Object.fromEntries(['codex', 'vs-code', 'cursor', 'inspector'].map((id) => [id, 'callback'])),
   chatgpt: 'unreachable',
   'claude-ai': 'unreachable'
 }
 
 const checkIssuer: Reasons = { 'sdk-2': 'issuer', 'mcp-remote': 'issuer', python: 'issuer', codex: 'issuer', zed: 'issuer' }
 
-t.test('a healthy server, in both spellings', async t => {
+t.test('a healthy server, in both spellings', async (t) => {
   const { baseUrl } = await signInWorld(t)
   for (const url of [baseUrl, `${baseUrl}/`, `${baseUrl}/mcp`, `${baseUrl}/mcp/`]) t.strictSame(await reasons(url), healthy, url)
 })
 
-t.test('a server that switches protocols is reported, and one that closes without a word', async t => {
+t.test('a server that switches protocols is reported, and one that closes without a word', async (t) => {
   const close = { 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n': /returns 101 instead of 401/, '': /does not answer/ }
   for (const [head, detail] of Object.entries(close)) {
-    const server = createTcpServer(socket => {
+    const server = createTcpServer((socket) => {
       socket.on('error', () => {})
       socket.once('data', () => { socket.write(head); if (head === '') socket.end() })
     }).listen(0, '127.0.0.1')
@@ -60,14 +60,14 @@ t.test('a server that switches protocols is reported, and one that closes withou
   }
 })
 
-t.test('a callback registered at the identity provider lets its client in', async t => {
+t.test('a callback registered at the identity provider lets its client in', async (t) => {
   const { baseUrl } = await signInWorld(t, { idpOptions: { redirectUris: ['http://localhost:7777/callback', 'http://127.0.0.1:33418/'] } })
   t.strictSame(await reasons(baseUrl), { ...healthy, 'vs-code': undefined })
   const [verdict] = await doctor(baseUrl, { only: clients.filter(({ id }) => id === 'codex') })
   t.equal(verdict?.obstacle?.detail, `the identity provider does not know the callback ${codexAt(`${baseUrl}/mcp`)}`)
 })
 
-t.test('the id in the callback of Codex, as its version 0.169.0 makes it', async t => {
+t.test('the id in the callback of Codex, as its version 0.169.0 makes it', async (t) => {
   t.equal(clientAt('http://localhost:8080/mcp', clients.find(({ id }) => id === 'codex')!).callback, 'http://127.0.0.1:7777/callback/2RVLDtro8eoJ')
 })
 
@@ -75,22 +75,22 @@ for (const [what, world, expected] of [
   ['only the contract\'s own documents, whose issuer is the identity provider', { shimOptions: { strictDiscovery: 'off' } }, { ...healthy, ...checkIssuer }],
   ['S256 is not promised', { shimOptions: { advertisePkce: false } }, { ...healthy, 'claude-code': 'pkce', zed: 'pkce', cursor: 'pkce' }],
   ['a scope the client is not allowed', { shimOptions: { scopes: ['openid', 'phone'] } }, { ...all('scope'), codex: 'callback', 'vs-code': 'callback', cursor: 'callback', inspector: 'callback' }]
-] as const) t.test(`broken: ${what}`, async t => t.strictSame(await reasons((await signInWorld(t, world)).baseUrl), expected))
+] as const) t.test(`broken: ${what}`, async (t) => t.strictSame(await reasons((await signInWorld(t, world)).baseUrl), expected))
 
-t.test('broken: the server is public under another name', async t => {
+t.test('broken: the server is public under another name', async (t) => {
   const { baseUrl } = await signInWorld(t)
   const reached = baseUrl.replace('localhost', '127.0.0.1')
   t.strictSame(await reasons(reached), { ...all('resource'), 'vs-code': 'callback' }, 'VS Code ignores the resource document')
 })
 
-t.test('broken: the identity provider names itself on the callback', async t => {
+t.test('broken: the identity provider names itself on the callback', async (t) => {
   const { baseUrl, issuer } = await signInWorld(t, { idpOptions: { sendIss: true } })
   t.strictSame(await reasons(baseUrl), { ...healthy, ...checkIssuer, codex: 'callback' })
   const [verdict] = await doctor(baseUrl, { only: clients.filter(({ id }) => id === 'sdk-2') })
   t.equal(verdict?.obstacle?.detail, `the identity provider sends iss=${issuer} to the callback instead of ${baseUrl}/oauth`)
 })
 
-t.test('broken: nothing listens', async t => {
+t.test('broken: nothing listens', async (t) => {
   t.strictSame(await reasons('http://127.0.0.1:9'), all('unreachable'))
 })
 
@@ -121,50 +121,50 @@ async function byHand (t: Test, change: (url: string) => {
 }
 
 const few = ['sdk-1', 'sdk-2', 'python', 'claude-code']
-const every = (reason: Reason | undefined): Reasons => Object.fromEntries(few.map(id => [id, reason]))
+const every = (reason: Reason | undefined): Reasons => Object.fromEntries(few.map((id) => [id, reason]))
 
-t.test('documents written by hand', async t => {
+t.test('documents written by hand', async (t) => {
   for (const [what, change, expected, detail] of [
     ['good ones', () => ({}), every(undefined)],
-    ['a resource with a slash at its end', url => ({ resource: { resource: `${url}/mcp/` } }), every('resource'),
-      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/, but ${url}/mcp does not start with it`],
-    ['the resource of a longer path', url => ({ resource: { resource: `${url}/mcp/v1` } }), every('resource'),
-      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/v1, but ${url}/mcp does not start with it`],
-    ['the resource of a path that begins alike', url => ({ resource: { resource: `${url}/m` } }), every('resource'),
-      url => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/m, but ${url}/mcp does not start with it`],
-    ['the whole server as the resource', url => ({ resource: { resource: url } }), every(undefined)],
+    ['a resource with a slash at its end', (url) => ({ resource: { resource: `${url}/mcp/` } }), every('resource'),
+      (url) => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/, but ${url}/mcp does not start with it`],
+    ['the resource of a longer path', (url) => ({ resource: { resource: `${url}/mcp/v1` } }), every('resource'),
+      (url) => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/mcp/v1, but ${url}/mcp does not start with it`],
+    ['the resource of a path that begins alike', (url) => ({ resource: { resource: `${url}/m` } }), every('resource'),
+      (url) => `${url}/.well-known/oauth-protected-resource/mcp documents the resource ${url}/m, but ${url}/mcp does not start with it`],
+    ['the whole server as the resource', (url) => ({ resource: { resource: url } }), every(undefined)],
     ['a resource that is no URL', () => ({ resource: { resource: 'mcp' } }), every(undefined)],
-    ['a bare client_id', () => ({ client: { redirect_uris: undefined } }), { ...every('registration'), python: undefined }, url => `POST ${url}/register returns no redirect_uris`],
-    ['no client_id', () => ({ client: { client_id: undefined } }), every('registration'), url => `POST ${url}/register returns no client_id`],
-    ['an empty client_id', () => ({ client: { client_id: '' } }), every('registration'), url => `POST ${url}/register returns no client_id`],
-    ['a registration that is refused', url => ({ server: { registration_endpoint: `${url}/nowhere` } }), every('registration'), url => `POST ${url}/nowhere returns 404`],
+    ['a bare client_id', () => ({ client: { redirect_uris: undefined } }), { ...every('registration'), python: undefined }, (url) => `POST ${url}/register returns no redirect_uris`],
+    ['no client_id', () => ({ client: { client_id: undefined } }), every('registration'), (url) => `POST ${url}/register returns no client_id`],
+    ['an empty client_id', () => ({ client: { client_id: '' } }), every('registration'), (url) => `POST ${url}/register returns no client_id`],
+    ['a registration that is refused', (url) => ({ server: { registration_endpoint: `${url}/nowhere` } }), every('registration'), (url) => `POST ${url}/nowhere returns 404`],
     ['no registration', () => ({ server: { registration_endpoint: undefined } }), every('registration'), () => 'the metadata has no registration_endpoint'],
     ['a registration that is down', () => ({ server: { registration_endpoint: 'http://127.0.0.1:9/register' } }), every('registration'), () => 'POST http://127.0.0.1:9/register does not answer'],
     ['a secret method without a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic' } }), every('registration'),
-      url => `POST ${url}/register returns token_endpoint_auth_method client_secret_basic without a client_secret`],
+      (url) => `POST ${url}/register returns token_endpoint_auth_method client_secret_basic without a client_secret`],
     ['a secret method with a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic', client_secret: 's' } }), every(undefined)],
     ['no secret method', () => ({ client: { token_endpoint_auth_method: 'none' } }), every(undefined)],
     ['only plain challenges', () => ({ server: { code_challenge_methods_supported: ['plain'] } }), every('pkce'),
-      url => `code_challenge_methods_supported of ${url}/.well-known/oauth-authorization-server does not list S256`],
+      (url) => `code_challenge_methods_supported of ${url}/.well-known/oauth-authorization-server does not list S256`],
     ['no word about challenges', () => ({ server: { code_challenge_methods_supported: undefined } }), { ...every(undefined), 'claude-code': 'pkce' }],
     ['a hostile sign-in page', () => ({ server: { authorization_endpoint: 'javascript:alert(1)' } }), every('metadata'),
-      url => `authorization_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
+      (url) => `authorization_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
     ['a token endpoint without encryption', () => ({ server: { token_endpoint: 'http://idp.example.com/token' } }), every('metadata'),
-      url => `token_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
+      (url) => `token_endpoint of ${url}/.well-known/oauth-authorization-server is not an https URL`],
     ['a sign-in page that is down', () => ({ server: { authorization_endpoint: 'http://127.0.0.1:9/authorize' } }), every('provider'), () => 'http://127.0.0.1:9 does not answer'],
     ['no response types', () => ({ server: { response_types_supported: undefined } }), every('metadata'),
-      url => `${url}/.well-known/oauth-authorization-server does not list the response type code`],
-    ['an issuer with a slash less', url => ({ resource: { authorization_servers: [`${url}/`] }, server: { issuer: url } }), every(undefined)],
+      (url) => `${url}/.well-known/oauth-authorization-server does not list the response type code`],
+    ['an issuer with a slash less', (url) => ({ resource: { authorization_servers: [`${url}/`] }, server: { issuer: url } }), every(undefined)],
     ['an authorization server that is down', () => ({ resource: { authorization_servers: ['http://127.0.0.1:9'] } }), every('metadata'),
       () => 'http://127.0.0.1:9/.well-known/oauth-authorization-server does not answer'],
-    ['an authorization server without metadata', url => ({ resource: { authorization_servers: [`${url}/nowhere`] } }), every('metadata'),
-      url => `no document at ${url}/.well-known/oauth-authorization-server/nowhere, ${url}/.well-known/openid-configuration/nowhere, ${url}/nowhere/.well-known/openid-configuration`],
+    ['an authorization server without metadata', (url) => ({ resource: { authorization_servers: [`${url}/nowhere`] } }), every('metadata'),
+      (url) => `no document at ${url}/.well-known/oauth-authorization-server/nowhere, ${url}/.well-known/openid-configuration/nowhere, ${url}/nowhere/.well-known/openid-configuration`],
     ['an authorization server that is no URL', () => ({ resource: { authorization_servers: ['nowhere'] } }), every('metadata'), () => 'the authorization server nowhere is not a URL'],
     ['no authorization server', () => ({ resource: { authorization_servers: undefined } }), every(undefined)],
-    ['a challenge to nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, server: { issuer: 'https://idp.example.com' } }),
-      { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }, url => `the 401 names the document ${url}/nowhere, which returns 404`],
-    ['a challenge to nowhere, and a document that leads nowhere', url => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, resource: { authorization_servers: ['http://127.0.0.1:9'] } }), { ...every(undefined), python: 'challenge' }],
-    ['another challenge before Bearer', url => ({ challenge: `ApiKey, Bearer resource_metadata="${url}/nowhere"` }), every(undefined)]
+    ['a challenge to nowhere', (url) => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, server: { issuer: 'https://idp.example.com' } }),
+      { 'sdk-1': undefined, 'sdk-2': 'challenge', python: 'challenge', 'claude-code': undefined }, (url) => `the 401 names the document ${url}/nowhere, which returns 404`],
+    ['a challenge to nowhere, and a document that leads nowhere', (url) => ({ challenge: `Bearer resource_metadata="${url}/nowhere"`, resource: { authorization_servers: ['http://127.0.0.1:9'] } }), { ...every(undefined), python: 'challenge' }],
+    ['another challenge before Bearer', (url) => ({ challenge: `ApiKey, Bearer resource_metadata="${url}/nowhere"` }), every(undefined)]
   ] as ReadonlyArray<readonly [string, Parameters<typeof byHand>[1], Reasons, ((url: string) => string)?]>) {
     const url = await byHand(t, change)
     const verdicts = await doctor(url, { only: clients.filter(({ id }) => few.includes(id)) })
@@ -173,33 +173,33 @@ t.test('documents written by hand', async t => {
   }
 })
 
-t.test('clients that keep the slash at the end of the URL look for the document there', async t => {
+t.test('clients that keep the slash at the end of the URL look for the document there', async (t) => {
   const url = await byHand(t, () => ({ resource: { authorization_servers: ['http://127.0.0.1:9'] } }))
   t.strictSame(await reasons(`${url}/mcp/`, few), { ...every('metadata'), python: undefined })
 })
 
-t.test('redirects within the origin are followed as the SDKs follow them, and what stops a client is said', async t => {
+t.test('redirects within the origin are followed as the SDKs follow them, and what stops a client is said', async (t) => {
   const other = (baseUrl: string) => baseUrl.replace('localhost', '127.0.0.1')
   const isDocument = (url: string) => url.startsWith('/.well-known/') || url.startsWith('/oauth/.')
   for (const [what, redirect, expected] of [
-    ...([301, 302, 303, 307] as const).map(status =>
+    ...([301, 302, 303, 307] as const).map((status) =>
       [`documents by ${status}`, (url: string) => isDocument(url) && !url.endsWith('/') ? [status, `${url}/`] as const : undefined, () => undefined] as const),
-    ['five of them', url => hops(url, 5), () => undefined],
-    ['six of them', url => hops(url, 6), baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
+    ['five of them', (url) => hops(url, 5), () => undefined],
+    ['six of them', (url) => hops(url, 6), (baseUrl) => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
     ['with a password', (url, baseUrl) => url === '/mcp' ? [307, `${baseUrl.replace('//', '//:secret@')}/mcp/`] : undefined,
-      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
+      (baseUrl) => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp returns 307 instead of 401` })],
     ['to another origin', (url, baseUrl) => url === '/mcp' ? [307, `${other(baseUrl).replace('//', '//user:secret@')}/mcp/?token=secret`] : undefined,
-      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp/, and clients do not follow redirects to another origin` })],
+      (baseUrl) => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp/, and clients do not follow redirects to another origin` })],
     ['to another origin, at the second step', (url, baseUrl) => url === '/mcp' ? [307, '/mcp/'] : url === '/mcp/' ? [307, `${other(baseUrl)}/mcp`] : undefined,
-      baseUrl => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow redirects to another origin` })],
-    ['304, which is no redirect', url => isDocument(url) && !url.endsWith('/') ? [304, `${url}/`] : undefined,
-      baseUrl => ({ reason: 'challenge', detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which returns 304` })],
-    ['metadata to another origin', (url, baseUrl) => url.includes('/oauth-authorization-server/') ? [302, `${other(baseUrl)}${url}`] : isDocument(url) && !url.includes('resource') ? [302, '/nowhere'] : undefined, baseUrl => ({
+      (baseUrl) => ({ reason: 'endpoint', detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow redirects to another origin` })],
+    ['304, which is no redirect', (url) => isDocument(url) && !url.endsWith('/') ? [304, `${url}/`] : undefined,
+      (baseUrl) => ({ reason: 'challenge', detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which returns 304` })],
+    ['metadata to another origin', (url, baseUrl) => url.includes('/oauth-authorization-server/') ? [302, `${other(baseUrl)}${url}`] : isDocument(url) && !url.includes('resource') ? [302, '/nowhere'] : undefined, (baseUrl) => ({
       reason: 'metadata',
       detail: `${baseUrl}/.well-known/oauth-authorization-server/oauth redirects to ${other(baseUrl)}/.well-known/oauth-authorization-server/oauth, and clients do not follow redirects to another origin`
     })],
-    ['registration', url => url === '/oauth/register' ? [308, '/oauth/register/'] : undefined, () => undefined],
-    ['registration to another origin', (url, baseUrl) => url === '/oauth/register' ? [307, `${other(baseUrl)}${url}`] : undefined, baseUrl => ({
+    ['registration', (url) => url === '/oauth/register' ? [308, '/oauth/register/'] : undefined, () => undefined],
+    ['registration to another origin', (url, baseUrl) => url === '/oauth/register' ? [307, `${other(baseUrl)}${url}`] : undefined, (baseUrl) => ({
       reason: 'registration',
       detail: `POST ${baseUrl}/oauth/register redirects to ${other(baseUrl)}/oauth/register, and clients do not follow redirects to another origin`
     })]
@@ -217,7 +217,7 @@ function hops (url: string, count: number): readonly [number, string] | undefine
   return passed < count ? [307, `/mcp?${passed + 1}`] : undefined
 }
 
-t.test('no redirect of the sign-in page is followed', async t => {
+t.test('no redirect of the sign-in page is followed', async (t) => {
   const opened: Array<string | undefined> = []
   const idp = await serve(t, (request, response) => {
     opened.push(request.url?.split('?')[0])
@@ -228,7 +228,7 @@ t.test('no redirect of the sign-in page is followed', async t => {
   t.strictSame(opened, ['/authorize'])
 })
 
-t.test('a client whose callback is not known comes with the first registered one, or else with that of the contract', async t => {
+t.test('a client whose callback is not known comes with the first registered one, or else with that of the contract', async (t) => {
   const callbacks: Array<string | null> = []
   const idp = await serve(t, (request, response) => {
     callbacks.push(new URL(request.url!, 'http://localhost').searchParams.get('redirect_uri'))
@@ -254,10 +254,10 @@ async function noting (t: Test, answer: RequestListener = (_, response) => respo
   return { origin, noted }
 }
 
-t.test('what each client asks for, with a registration and with its metadata document', async t => {
+t.test('what each client asks for, with a registration and with its metadata document', async (t) => {
   const { origin, noted } = await noting(t)
   const endpoints = { authorization_endpoint: `${origin}/authorize`, registration_endpoint: `${origin}/register` }
-  const here = clients.map(client => ({ ...client, hosted: false }))
+  const here = clients.map((client) => ({ ...client, hosted: false }))
   const asked: unknown[] = []
   let first = ''
   for (const documents of [false, true]) {
@@ -290,13 +290,13 @@ t.test('what each client asks for, with a registration and with its metadata doc
   ])
 })
 
-t.test('which clients stop at what', async t => {
-  const here = clients.map(client => ({ ...client, hosted: false }))
+t.test('which clients stop at what', async (t) => {
+  const here = clients.map((client) => ({ ...client, hosted: false }))
   for (const [reason, stopped, change] of [
     ['pkce', 'claude-code zed cursor chatgpt claude-ai', () => ({ server: { code_challenge_methods_supported: undefined } })],
     ['registration', 'sdk-1 sdk-2 mcp-remote claude-code codex zed cursor inspector chatgpt claude-ai', () => ({ client: { redirect_uris: undefined } })],
     ['issuer', 'sdk-2 mcp-remote python codex zed', () => ({ server: { issuer: 'https://idp.example.com' } })],
-    ['resource', 'sdk-1 sdk-2 mcp-remote python claude-code codex zed cursor inspector chatgpt claude-ai', url => ({ resource: { resource: `${url}/other` } })]
+    ['resource', 'sdk-1 sdk-2 mcp-remote python claude-code codex zed cursor inspector chatgpt claude-ai', (url) => ({ resource: { resource: `${url}/other` } })]
   ] as ReadonlyArray<readonly [Reason, string, Parameters<typeof byHand>[1]]>) {
     const verdicts = await doctor(await byHand(t, change), { only: here })
     t.equal(verdicts.filter(({ obstacle }) => obstacle?.reason === reason).map(({ client }) => client.id).join(' '), stopped, reason)
@@ -304,7 +304,7 @@ t.test('which clients stop at what', async t => {
   }
 })
 
-t.test('a page that refuses a metadata document says why, in its own words', async t => {
+t.test('a page that refuses a metadata document says why, in its own words', async (t) => {
   const document = { url: 'https://agent.example.com/client.json', callback: 'http://localhost:7777/callback' }
   const client = { ...clients[0]!, document }
   const unusable = (why: string) => ({ reason: 'document', detail: `the server cannot use its metadata document ${document.url}: ${why}` })
@@ -326,7 +326,7 @@ t.test('a page that refuses a metadata document says why, in its own words', asy
   }
 })
 
-t.test('the doctor agrees on a consent page, as a browser does, and looks at what follows', async t => {
+t.test('the doctor agrees on a consent page, as a browser does, and looks at what follows', async (t) => {
   const form = '<input type="hidden" name="request" value="the+request=">'
   for (const [what, page, follow, obstacle] of [
     ['a redirect', 200, { status: 303, location: '/idp?redirect_uri=https%3A%2F%2Fshop.example.com%2Fcb' }, { reason: 'callback', detail: 'the identity provider does not know the callback https://shop.example.com/cb' }],
@@ -351,7 +351,7 @@ t.test('the doctor agrees on a consent page, as a browser does, and looks at wha
   }
 })
 
-t.test('an authorization server on a path, on a server without one at its root', async t => {
+t.test('an authorization server on a path, on a server without one at its root', async (t) => {
   const asked: string[] = []
   const url = await serve(t, (request, response) => {
     const { pathname } = new URL(request.url!, url)
@@ -366,7 +366,7 @@ t.test('an authorization server on a path, on a server without one at its root',
   t.equal(asked.length, new Set(asked).size + 2 * (few.length - 1), 'documents are read once for all; each client registers and opens the page')
 })
 
-t.test('an error page of the identity provider\'s is recognised', async t => {
+t.test('an error page of the identity provider\'s is recognised', async (t) => {
   const callback = 'http://localhost:7777/callback'
   const rejects = (what: string): string => `the identity provider rejects the ${what}`
   for (const [what, answer, reason, detail] of [
@@ -391,7 +391,7 @@ t.test('an error page of the identity provider\'s is recognised', async t => {
   }
 })
 
-t.test('a registration succeeds with any 2xx, and the reason of a refusal is quoted', async t => {
+t.test('a registration succeeds with any 2xx, and the reason of a refusal is quoted', async (t) => {
   for (const [status, body, expected] of [
     [201, {}, undefined],
     [299, {}, undefined],
@@ -406,7 +406,7 @@ t.test('a registration succeeds with any 2xx, and the reason of a refusal is quo
   }
 })
 
-t.test('a failing authorization server stops a client, unless a proxy before it has no document at that URL', async t => {
+t.test('a failing authorization server stops a client, unless a proxy before it has no document at that URL', async (t) => {
   for (const [status, expected] of [
     [404, 'no document at'],
     [500, 'returns 500'],
@@ -416,12 +416,12 @@ t.test('a failing authorization server stops a client, unless a proxy before it 
     const server = await serve(t, (_, response) => response.writeHead(status).end())
     const url = await byHand(t, () => ({ resource: { authorization_servers: [server] } }))
     const [verdict] = await doctor(url, { only: clients.slice(0, 1) })
-    const [one, other] = ['oauth-authorization-server', 'openid-configuration'].map(name => `${server}/.well-known/${name}`)
+    const [one, other] = ['oauth-authorization-server', 'openid-configuration'].map((name) => `${server}/.well-known/${name}`)
     t.strictSame(verdict?.obstacle, { reason: 'metadata', detail: expected === 'no document at' ? `${expected} ${one}, ${other}` : `${one} ${expected}` })
   }
 })
 
-t.test('each client requests the scopes of the challenge, else of the resource, else of the server or none', async t => {
+t.test('each client requests the scopes of the challenge, else of the resource, else of the server or none', async (t) => {
   for (const [what, change, expected] of [
     ['challenge', { challenge: 'Bearer scope="a b"', resource: { scopes_supported: ['c'] } }, ['a b', 'a b']],
     ['resource', { resource: { scopes_supported: ['c', 'd'] }, server: { scopes_supported: ['e'] } }, ['c d', 'c d']],
@@ -439,7 +439,7 @@ t.test('each client requests the scopes of the challenge, else of the resource, 
   }
 })
 
-t.test('each request has a connection of its own: a kept one may lead to where the name pointed before', async t => {
+t.test('each request has a connection of its own: a kept one may lead to where the name pointed before', async (t) => {
   let [requests, connections] = [0, 0]
   const server = createServer((request, response) => {
     requests++
@@ -464,7 +464,7 @@ t.test('each request has a connection of its own: a kept one may lead to where t
   t.strictSame([requests, connections], [5, 5])
 })
 
-t.test('no more of an answer is read than 1 MiB', async t => {
+t.test('no more of an answer is read than 1 MiB', async (t) => {
   const limit = 1024 * 1024
   for (const [length, isRead] of [[limit, false], [limit + 1, true]] as const) {
     // It does not end, so only the limit can.
@@ -473,10 +473,10 @@ t.test('no more of an answer is read than 1 MiB', async t => {
   }
 })
 
-t.test('a public server is tried for a client that runs in the cloud', async t => {
-  const [local] = await doctor(await byHand(t, () => ({})), { only: clients.filter(client => client.hosted) })
+t.test('a public server is tried for a client that runs in the cloud', async (t) => {
+  const [local] = await doctor(await byHand(t, () => ({})), { only: clients.filter((client) => client.hosted) })
   t.equal(local?.obstacle?.detail, 'it runs in the cloud and reaches only https servers')
-  const verdicts = await doctor('https://127.0.0.1:9/mcp', { only: clients.filter(client => client.hosted) })
+  const verdicts = await doctor('https://127.0.0.1:9/mcp', { only: clients.filter((client) => client.hosted) })
   t.equal(verdicts.length, 2)
   for (const { obstacle } of verdicts) t.strictSame(obstacle, { reason: 'unreachable', detail: 'https://127.0.0.1:9/mcp does not answer' })
 })
@@ -485,7 +485,7 @@ t.test('a public server is tried for a client that runs in the cloud', async t =
 const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\rok  \n\u2028\u202eevil\u{e0041}'
 const harmless = '\\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\u000dok  \\u000a\\u2028\\u202eevil\\udb40\\udc41'
 
-t.test('what a server says is not obeyed by the terminal, nor longer than a few lines', async t => {
+t.test('what a server says is not obeyed by the terminal, nor longer than a few lines', async (t) => {
   const url = await byHand(t, () => ({ server: { issuer: hostile } }))
   t.equal(report(await doctor(url, { only: clients.filter(({ id }) => id === 'sdk-2') })),
     `fail  MCP TypeScript SDK 2.x  issuer: ${url}/.well-known/oauth-authorization-server has the issuer ${harmless} instead of ${url}`)
@@ -493,7 +493,7 @@ t.test('what a server says is not obeyed by the terminal, nor longer than a few 
   t.equal(long.length, 'fail  MCP TypeScript SDK 2.x  issuer: '.length + 500)
 })
 
-t.test('an address is public only if it is one of the internet', async t => {
+t.test('an address is public only if it is one of the internet', async (t) => {
   for (const address of ['1.1.1.1', '172.32.0.1', '2606:4700::1', '::ffff:8.8.8.8']) t.equal(isPublic(address), true, address)
   for (const address of [
     '127.0.0.1', '127.255.255.254', '0.0.0.0', '10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1', '169.254.169.254', '192.0.0.192',
@@ -503,7 +503,7 @@ t.test('an address is public only if it is one of the internet', async t => {
   ]) t.equal(isPublic(address), false, address)
 })
 
-t.test('what a name leads to is passed on as it was resolved', t => {
+t.test('what a name leads to is passed on as it was resolved', (t) => {
   const refuse = (host: string, address: string) => new Error(`${host} is at ${address}`)
   const away = new Error('away')
   for (const [resolved, expected] of [
@@ -516,7 +516,7 @@ t.test('what a name leads to is passed on as it was resolved', t => {
   t.end()
 })
 
-t.test('the body of a redirect is not read', async t => {
+t.test('the body of a redirect is not read', async (t) => {
   const closed: string[] = []
   const url = await serve(t, (request, response) => {
     if (request.url === '/mcp') response.on('close', () => { closed.push('closed') }).writeHead(307, { location: '/mcp/' }).write('x')
@@ -527,7 +527,7 @@ t.test('the body of a redirect is not read', async t => {
   t.strictSame(closed, ['closed'])
 })
 
-t.test('a public server cannot send the doctor to an address that is not public, by whatever name', async t => {
+t.test('a public server cannot send the doctor to an address that is not public, by whatever name', async (t) => {
   const requests: Array<string | undefined> = []
   const { port } = new URL(await serve(t, (request, response) => {
     requests.push(request.url)
@@ -560,19 +560,19 @@ t.test('a public server cannot send the doctor to an address that is not public,
   t.strictSame(requests, [])
 })
 
-t.test('only a URL that names a private host opens the way to others', async t => {
+t.test('only a URL that names a private host opens the way to others', async (t) => {
   for (const url of ['http://localhost/', 'http://a.localhost:1/', 'http://localhost./', 'http://127.0.0.1/', 'http://[::1]/', 'http://192.168.1.1/']) t.equal(namesPrivateHost(new URL(url)), true, url)
   for (const url of ['http://localhost.example.com/', 'http://notlocalhost/', 'http://shop/', 'http://1.1.1.1/', 'http://[2606:4700::1]/']) t.equal(namesPrivateHost(new URL(url)), false, url)
   const { baseUrl } = await signInWorld(t)
   await t.rejects(doctor(baseUrl, { allowPrivate: false }), { code: 'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE' })
 })
 
-t.test('an answer that does not end is none', async t => {
+t.test('an answer that does not end is none', async (t) => {
   const url = await serve(t, (_, response) => { response.writeHead(401).write('{') })
   t.strictSame((await doctor(url, { only: clients.slice(0, 1), timeout: 100 }))[0]?.obstacle, { reason: 'unreachable', detail: `${url}/mcp does not answer` })
 })
 
-t.test('an answer that breaks off in words that are not HTTP is none', async t => {
+t.test('an answer that breaks off in words that are not HTTP is none', async (t) => {
   const url = await serve(t, ({ socket }) => {
     socket.write('HTTP/1.1 401 Unauthorized\r\ntransfer-encoding: chunked\r\n\r\n')
     setTimeout(() => socket.write('no size\r\n'), 10)
@@ -580,13 +580,13 @@ t.test('an answer that breaks off in words that are not HTTP is none', async t =
   t.strictSame((await doctor(url, { only: clients.slice(0, 1) }))[0]?.obstacle, { reason: 'unreachable', detail: `${url}/mcp does not answer` })
 })
 
-t.test('what is not an http(s) URL is refused', async t => {
+t.test('what is not an http(s) URL is refused', async (t) => {
   for (const url of ['', 'localhost:8080', 'file:///etc/passwd', 'http://']) {
     await t.rejects(doctor(url), { code: 'OAUTH_DISCOVERY_SHIM_DOCTOR_URL', message: `${url} is not an http(s) URL` }, url)
   }
 })
 
-t.test('the command', async t => {
+t.test('the command', async (t) => {
   const { baseUrl } = await signInWorld(t)
   const all = await command('doctor', baseUrl)
   t.strictSame(all.out.trimEnd().split('\n').length, clients.length, 'without names, all clients')
@@ -629,7 +629,7 @@ t.test('the command', async t => {
   }
 })
 
-t.test('the command says how to try a server whose name leads to a private address', async t => {
+t.test('the command says how to try a server whose name leads to a private address', async (t) => {
   const resolver = `import dns from 'node:dns'
     import { syncBuiltinESMExports } from 'node:module'
     dns.lookup = (name, options, done) => done(null, [{ address: '10.0.0.1', family: 4 }], 4)
@@ -646,7 +646,7 @@ const cli = fileURLToPath(new URL('../bin/oauth-discovery-shim.js', import.meta.
 /** Runs the command in this process. */
 async function command (...args: string[]) {
   const said = { out: '', err: '' }
-  const code = await run(args, { stdout: { write: text => { said.out += text } }, stderr: { write: text => { said.err += text } } })
+  const code = await run(args, { stdout: { write: (text) => { said.out += text } }, stderr: { write: (text) => { said.err += text } } })
   return { code, ...said }
 }
 
@@ -659,8 +659,8 @@ async function node (...args: string[]) {
   const child = spawn(process.execPath, args)
   let out = ''
   let err = ''
-  child.stdout.on('data', chunk => { out += chunk })
-  child.stderr.on('data', chunk => { err += chunk })
+  child.stdout.on('data', (chunk) => { out += chunk })
+  child.stderr.on('data', (chunk) => { err += chunk })
   const [code] = await once(child, 'close')
   return { code: code as number, out, err }
 }

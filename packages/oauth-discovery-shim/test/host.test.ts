@@ -19,7 +19,7 @@ const requests = [
 const notMine = () => { throw new RangeError('not my kind of schema') }
 const notMineAtAnswer = () => notMine
 /** As a plugin of the host's adds parameters to the description of every route. */
-const describeMore = (app: FastifyInstance) => app.addHook('onRoute', route => {
+const describeMore = (app: FastifyInstance) => app.addHook('onRoute', (route) => {
   route.schema = { ...route.schema, headers: { type: 'object', properties: { 'x-trace': { type: 'string' } } } }
 })
 
@@ -27,7 +27,7 @@ for (const [what, shimOptions] of [
   ['a provider that answers', {}],
   ['a provider that is down', { issuer: 'http://127.0.0.1:9', clientId: '' }]
 ] as const) {
-  t.test(`the host's compilers change no answer: ${what}`, async t => {
+  t.test(`the host's compilers change no answer: ${what}`, async (t) => {
     const { issuer } = await provider(t)
 
     async function answers (prepare: (app: FastifyInstance) => unknown) {
@@ -49,16 +49,16 @@ for (const [what, shimOptions] of [
       }
     }
     for (const [host, prepare] of [
-      ['schemas of another language', app => app.setValidatorCompiler(notMine).setSerializerCompiler(notMine)],
-      ['answers of another language', app => app.setSerializerCompiler(notMineAtAnswer)],
-      ['schemas of another language, and one for every route', app => describeMore(app.setValidatorCompiler(notMine))]
+      ['schemas of another language', (app) => app.setValidatorCompiler(notMine).setSerializerCompiler(notMine)],
+      ['answers of another language', (app) => app.setSerializerCompiler(notMineAtAnswer)],
+      ['schemas of another language, and one for every route', (app) => describeMore(app.setValidatorCompiler(notMine))]
     ] as const satisfies ReadonlyArray<readonly [string, (app: FastifyInstance) => unknown]>) {
       t.strictSame(await answers(prepare), plain, host)
     }
   })
 }
 
-t.test('the host\'s own routes are compiled by the host\'s compilers', async t => {
+t.test('the host\'s own routes are compiled by the host\'s compilers', async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())
@@ -72,7 +72,7 @@ t.test('the host\'s own routes are compiled by the host\'s compilers', async t =
   t.equal((await app.inject('/answered')).body, '"the host answers"')
 })
 
-t.test('a host with a parser for every body keeps it, and registration works', async t => {
+t.test('a host with a parser for every body keeps it, and registration works', async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())
@@ -84,7 +84,7 @@ t.test('a host with a parser for every body keeps it, and registration works', a
   t.equal((await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' })).body, 'parsed by the host')
 })
 
-t.test('the host sees schemas that describe the answers', async t => {
+t.test('the host sees schemas that describe the answers', async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())

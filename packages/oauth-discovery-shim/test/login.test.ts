@@ -17,13 +17,13 @@ const steps = (spelling: string) => [
   'POST /oauth/register'
 ]
 
-t.test('from only the URL to a tool\'s answer', async t => {
+t.test('from only the URL to a tool\'s answer', async (t) => {
   const port = await callbackPort(t)
 
   for (const { name, Unauthorized, attempt } of lines) {
     for (const spelling of spellings) {
       for (const challenge of [true, false]) {
-        await t.test(`${name}, ${spelling}, ${challenge ? 'with' : 'without'} a challenge`, async t => {
+        await t.test(`${name}, ${spelling}, ${challenge ? 'with' : 'without'} a challenge`, async (t) => {
           const { baseUrl, issuer, requests } = await signInWorld(t, { challenge })
           const { signIn } = await person(t, port)
           const store = memory()
@@ -46,7 +46,7 @@ t.test('from only the URL to a tool\'s answer', async t => {
           await first.finish(await signIn(authorizationUrl ?? new URL('about:blank')))
           const client = await attempt(url, store).connect()
           t.teardown(() => client.close())
-          t.strictSame((await client.listTools()).tools.map(tool => tool.name), ['hello'])
+          t.strictSame((await client.listTools()).tools.map((tool) => tool.name), ['hello'])
           t.match(await client.callTool({ name: 'hello' }), { content: [{ type: 'text', text: 'hello' }] })
           t.equal(store.redirects.length, 1)
         })
@@ -55,7 +55,7 @@ t.test('from only the URL to a tool\'s answer', async t => {
   }
 
   for (const spelling of spellings) {
-    await t.test(`mcp-remote, ${spelling}`, async t => {
+    await t.test(`mcp-remote, ${spelling}`, async (t) => {
       const { baseUrl, accepted, revoked } = await signInWorld(t)
       const { client, nextAuthorizationUrl } = mcpRemote(t, `${baseUrl}${spelling}`)
       const connected = client()
@@ -72,7 +72,7 @@ t.test('from only the URL to a tool\'s answer', async t => {
       await fetch(await callbackFrom(authorizationUrl, ada))
 
       const remote = await connected
-      t.strictSame((await remote.listTools()).tools.map(tool => tool.name), ['hello'])
+      t.strictSame((await remote.listTools()).tools.map((tool) => tool.name), ['hello'])
       t.match(await remote.callTool({ name: 'hello' }), { content: [{ type: 'text', text: 'hello' }] })
 
       t.equal(accepted.size, 1)
@@ -83,7 +83,7 @@ t.test('from only the URL to a tool\'s answer', async t => {
   }
 
   for (const { name, Unauthorized, attempt } of lines) {
-    await t.test(`${name}: a refused token is refreshed, and without a refresh token it leads back to sign-in`, async t => {
+    await t.test(`${name}: a refused token is refreshed, and without a refresh token it leads back to sign-in`, async (t) => {
       const world = await signInWorld(t)
       const { signIn } = await person(t, port)
       const store = memory()
@@ -98,7 +98,7 @@ t.test('from only the URL to a tool\'s answer', async t => {
 
       const before = tokensOf(store)
       world.revoked.add(before.access_token)
-      t.strictSame((await client.listTools()).tools.map(tool => tool.name), ['hello'], 'it goes on')
+      t.strictSame((await client.listTools()).tools.map((tool) => tool.name), ['hello'], 'it goes on')
       t.not(tokensOf(store).access_token, before.access_token, 'with another access token')
       t.equal(store.redirects.length, 1, 'and nobody was asked to sign in')
 
@@ -110,7 +110,7 @@ t.test('from only the URL to a tool\'s answer', async t => {
     })
   }
 
-  await t.test('an expired token is refused by the endpoint and refreshed by the client', async t => {
+  await t.test('an expired token is refused by the endpoint and refreshed by the client', async (t) => {
     const { baseUrl } = await signInWorld(t, { idpOptions: { accessTokenSeconds: 1 } })
     const { signIn } = await person(t, port)
     const store = memory()
@@ -124,7 +124,7 @@ t.test('from only the URL to a tool\'s answer', async t => {
 
     const client = await attempt(new URL(`${baseUrl}/mcp`), store).connect()
     t.teardown(() => client.close())
-    t.strictSame((await client.listTools()).tools.map(tool => tool.name), ['hello'])
+    t.strictSame((await client.listTools()).tools.map((tool) => tool.name), ['hello'])
     t.equal(store.redirects.length, 1)
   })
 })

@@ -15,7 +15,7 @@ export function mcpRemote (t: Test, url: string, callback = ['7777', '--host', '
     stderr: 'pipe'
   })
   let log = ''
-  transport.stderr?.on('data', chunk => { log += chunk })
+  transport.stderr?.on('data', (chunk) => { log += chunk })
   t.teardown(() => { if (!t.passing()) t.comment(log) })
 
   return {
@@ -29,7 +29,7 @@ export function mcpRemote (t: Test, url: string, callback = ['7777', '--host', '
       for (;;) {
         const [, found] = /visiting:\n(\S+)\n/.exec(log) ?? []
         if (found !== undefined) return new URL(found)
-        await new Promise(resolve => setTimeout(resolve, 50))
+        await new Promise((resolve) => setTimeout(resolve, 50))
       }
     }
   }

@@ -6,7 +6,7 @@ import { settingsFromOptions } from '../src/options.ts'
 
 const good: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.com', issuer: 'https://idp.example.com/pool', clientId: 'c1' }
 
-t.test('defaults', async t => {
+t.test('defaults', async (t) => {
   t.strictSame(settingsFromOptions(good), {
     ...good,
     insecureHttp: false,
@@ -23,7 +23,7 @@ t.test('defaults', async t => {
   })
 })
 
-t.test('the public base URL is reduced to its origin', async t => {
+t.test('the public base URL is reduced to its origin', async (t) => {
   for (const [given, origin] of [
     ['https://shop.example.com/', 'https://shop.example.com'],
     ['HTTPS://Shop.EXAMPLE.com:443', 'https://shop.example.com'],
@@ -37,7 +37,7 @@ t.test('the public base URL is reduced to its origin', async t => {
 /** What JavaScript and the environment can hand over, and the compiler would not let through. */
 const untyped = (options: object) => options as Partial<OAuthDiscoveryShimOptions>
 
-t.test('a wrong option stops the boot and is named', async t => {
+t.test('a wrong option stops the boot and is named', async (t) => {
   const wrong: Readonly<Record<string, readonly unknown[]>> = {
     publicBaseUrl: [
       '', 'shop.example.com', 'ftp://shop.example.com', 'https://shop.example.com/api', 'https://shop.example.com?x', 'https://shop.example.com#x', 'https://user@shop.example.com', 'https://:secret@shop.example.com',
@@ -59,8 +59,8 @@ t.test('a wrong option stops the boot and is named', async t => {
     config: ['public', []]
   }
   for (const [change, named] of [
-    ...Object.entries(wrong).flatMap(([name, values]) => values.map(value => [untyped({ [name]: value }), name] as const)),
-    ...Object.keys(settingsFromOptions(good)).flatMap(name => [null, 42n].map(value => [untyped({ [name]: value }), name] as const)),
+    ...Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [untyped({ [name]: value }), name] as const)),
+    ...Object.keys(settingsFromOptions(good)).flatMap((name) => [null, 42n].map((value) => [untyped({ [name]: value }), name] as const)),
     [untyped({ redirectUrls: ['http://localhost:7777/callback'] }), 'redirectUrls is not an option'],
     [untyped({ enabled: undefined }), 'enabled is not an option']
   ] as const) {
@@ -71,14 +71,14 @@ t.test('a wrong option stops the boot and is named', async t => {
   }
 })
 
-t.test('what Fastify takes for itself is no option of the plugin', async t => {
+t.test('what Fastify takes for itself is no option of the plugin', async (t) => {
   const settings = settingsFromOptions({ ...good, ...untyped({ logLevel: 'silent', logSerializers: {}, prefix: '' }) })
   t.strictSame(settings, settingsFromOptions(good))
 })
 
-t.test('under a prefix, where no client looks, it does not start', async t => {
+t.test('under a prefix, where no client looks, it does not start', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  app.register(async scope => { scope.register(shim, good) }, { prefix: '/api' })
+  app.register(async (scope) => { scope.register(shim, good) }, { prefix: '/api' })
   await t.rejects(async () => app.ready(), { code: 'OAUTH_DISCOVERY_SHIM_PREFIXED', message: 'oauth-discovery-shim: register it at the root, not under the prefix /api' })
 })

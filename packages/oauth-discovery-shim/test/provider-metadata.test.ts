@@ -6,12 +6,12 @@ const issuer = 'https://idp.example.com/pool'
 const good = userPool(issuer)
 const read = (document: unknown) => providerMetadataFromText(JSON.stringify(document), issuer)
 
-t.test('a good document is passed on as it came', async t => {
+t.test('a good document is passed on as it came', async (t) => {
   const document = { ...good, claims_supported: ['sub'], 'x-vendor': { any: ['thing', 1, true] } }
   t.strictSame(read(document), document)
 })
 
-t.test('a document that clients cannot use is refused with the reason', async t => {
+t.test('a document that clients cannot use is refused with the reason', async (t) => {
   for (const [text, reason] of [
     ['', 'it is not JSON'],
     ['<html>', 'it is not JSON'],
@@ -42,13 +42,13 @@ t.test('a document that clients cannot use is refused with the reason', async t 
   }
 })
 
-t.test('http endpoints on other machines pass only where that is allowed', async t => {
+t.test('http endpoints on other machines pass only where that is allowed', async (t) => {
   const text = JSON.stringify(good).replaceAll('https://', 'http://')
   t.throws(() => providerMetadataFromText(text, issuer.replace('https', 'http')))
   t.match(providerMetadataFromText(text, issuer.replace('https', 'http'), true), { token_endpoint: /^http:/, jwks_uri: /^http:/ })
 })
 
-t.test('members that no client should act on are left out', async t => {
+t.test('members that no client should act on are left out', async (t) => {
   t.strictSame(read({
     ...good,
     end_session_endpoint: 'javascript:alert(1)',
@@ -59,7 +59,7 @@ t.test('members that no client should act on are left out', async t => {
   }), Object.fromEntries(Object.entries(good).filter(([name]) => !['end_session_endpoint', 'jwks_uri', 'revocation_endpoint'].includes(name))))
 })
 
-t.test('a member named __proto__ is dropped, at any depth', async t => {
+t.test('a member named __proto__ is dropped, at any depth', async (t) => {
   const text = JSON.stringify({ ...good, nested: { a: 1 } }).replace('"a":1', '"a":1,"__proto__":{"polluted":true}').replace('{', '{"__proto__":{"polluted":true},')
   const document = providerMetadataFromText(text, issuer)
   t.strictSame(document, { ...good, nested: { a: 1 } })

@@ -21,14 +21,14 @@ async function until (check: () => Promise<boolean> | boolean): Promise<void> {
   while (!await check()) await sleep(20)
 }
 
-t.test('the document is read once at boot, not for every client', async t => {
+t.test('the document is read once at boot, not for every client', async (t) => {
   const { issuer, counter } = await provider(t)
   const app = await build(t, options(issuer))
   for (let i = 0; i < 20; i++) t.equal((await app.inject(document)).statusCode, 200)
   t.equal(counter.reads, 1)
 })
 
-t.test('Entra for several tenants: the document is that of all organizations, and names the placeholder', async t => {
+t.test('Entra for several tenants: the document is that of all organizations, and names the placeholder', async (t) => {
   const base = await serve(t, (request, response) => {
     if (request.url !== '/organizations/v2.0/.well-known/openid-configuration') return response.writeHead(404).end()
     t.equal(request.headers['accept-encoding'], 'identity', 'a compressed document is not asked for')
@@ -39,7 +39,7 @@ t.test('Entra for several tenants: the document is that of all organizations, an
   t.equal((await app.inject(`${document}/oauth`)).json().issuer, 'https://shop.example.com/oauth')
 })
 
-t.test('a provider that is down at boot is asked again until it is up', async t => {
+t.test('a provider that is down at boot is asked again until it is up', async (t) => {
   const placeholder = createServer().listen(0, '127.0.0.1')
   await once(placeholder, 'listening')
   const { port } = placeholder.address() as AddressInfo
@@ -63,7 +63,7 @@ t.test('a provider that is down at boot is asked again until it is up', async t 
   t.equal((await app.inject(document)).json().issuer, issuer)
 })
 
-t.test('a change at the provider is seen after the refresh, and an outage keeps the last good document', async t => {
+t.test('a change at the provider is seen after the refresh, and an outage keeps the last good document', async (t) => {
   let state: 'first' | 'second' | 'down' | 'garbage' | 'impostor' = 'first'
   let reads = 0
   const issuer = await serve(t, (_, response) => {
@@ -88,7 +88,7 @@ t.test('a change at the provider is seen after the refresh, and an outage keeps 
   await until(async () => await served() === 'first')
 })
 
-t.test('a document that must not be served is not served', async t => {
+t.test('a document that must not be served is not served', async (t) => {
   for (const [what, listener] of [
     ['another issuer', (_, response) => response.end(JSON.stringify(userPool('https://elsewhere.example.com')))],
     ['not found', (_, response) => response.writeHead(404).end('{}')],
@@ -110,7 +110,7 @@ t.test('a document that must not be served is not served', async t => {
   }
 })
 
-t.test('the log says how the provider answered, and what follows for clients', async t => {
+t.test('the log says how the provider answered, and what follows for clients', async (t) => {
   const lines: Array<{ level: number, url: string, msg: string, err: { message: string } }> = []
   const logger = { level: 'warn', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } }
   let isUp = false
@@ -125,7 +125,7 @@ t.test('the log says how the provider answered, and what follows for clients', a
   t.match(lines.find(({ level }) => level === 40), { url, msg: 'the identity provider could not be read: its last good document stays in use', err: { message: /returned 404$/ } })
 })
 
-t.test('a provider that is slow at boot stops nobody, and is heard when it answers', async t => {
+t.test('a provider that is slow at boot stops nobody, and is heard when it answers', async (t) => {
   for (const [what, pluginTimeout, timeout] of [['a long timeout', 400, 60_000], ['no plugin timeout', 0, 200]] as const) {
     const waiting: Array<() => void> = []
     const issuer = await serve(t, (_, response) => { waiting.push(() => response.end(JSON.stringify(userPool(issuer)))) })
@@ -143,7 +143,7 @@ t.test('a provider that is slow at boot stops nobody, and is heard when it answe
   }
 })
 
-t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async t => {
+t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async (t) => {
   const noted = notingWaits(t)
   for (const [refreshInterval, expected] of [[3_600_000, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]], [5000, [1000, 2000, 4000, 5000, 5000]], [500, [500, 500]]] as const) {
     const provider = identityProvider({ issuer: 'http://127.0.0.1:9', insecureHttp: false, timeout: 1000, refreshInterval }, silent)
@@ -159,14 +159,14 @@ t.test('an attempt comes after a second, and then ever later, up to a minute, bu
   }
 })
 
-t.test('a good document ends the retries, and the next failure is the first one again', async t => {
+t.test('a good document ends the retries, and the next failure is the first one again', async (t) => {
   let isUp = false
   const issuer = await serve(t, (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(503).end())
   const { waits } = notingWaits(t)
   const provider = identityProvider({ issuer, insecureHttp: false, timeout: 1000, refreshInterval: 3_600_000 }, silent)
   for (isUp of [false, false, true, false, true]) await provider.start()
   // A connection that is kept waits as well.
-  t.strictSame(waits.filter(wait => wait !== 3000), [1000, 2000, 3_600_000, 1000, 3_600_000])
+  t.strictSame(waits.filter((wait) => wait !== 3000), [1000, 2000, 3_600_000, 1000, 3_600_000])
   provider.stop()
 })
 
@@ -183,14 +183,14 @@ function notingWaits (t: Test) {
     noted.last = setTimeout(() => {}, 0)
     return noted.last
   }, setTimeout)
-  globalThis.clearTimeout = timer => {
+  globalThis.clearTimeout = (timer) => {
     noted.cleared.add(timer)
     clearTimeout(timer)
   }
   return noted
 }
 
-t.test('a server without a client id says so when it starts', async t => {
+t.test('a server without a client id says so when it starts', async (t) => {
   const { issuer } = await provider(t)
   for (const clientId of ['', 'x']) {
     const lines: Array<{ level: number, msg: string }> = []
@@ -200,7 +200,7 @@ t.test('a server without a client id says so when it starts', async t => {
   }
 })
 
-t.test('an endless document is not read to its end', async t => {
+t.test('an endless document is not read to its end', async (t) => {
   let sent = 0
   const issuer = await serve(t, (_, response) => {
     const write = () => { while (!response.destroyed && response.write('x'.repeat(65536))) sent += 65536 }
@@ -212,7 +212,7 @@ t.test('an endless document is not read to its end', async t => {
   t.ok(sent < 50 * 1024 * 1024, `${sent} bytes`)
 })
 
-t.test('an answer that is not wanted is not read on', async t => {
+t.test('an answer that is not wanted is not read on', async (t) => {
   const closed: string[] = []
   const app = await build(t, options(await serve(t, (_, response) => { response.on('close', () => { closed.push('closed') }).writeHead(404).write('x') })))
   for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
@@ -220,7 +220,7 @@ t.test('an answer that is not wanted is not read on', async t => {
   t.equal((await app.inject(document)).statusCode, 503)
 })
 
-t.test('an issuer with a slash at its end is asked at the same address', async t => {
+t.test('an issuer with a slash at its end is asked at the same address', async (t) => {
   const asked: Array<string | undefined> = []
   const origin = await serve(t, (request, response) => {
     asked.push(request.url, request.headers.accept)
@@ -231,7 +231,7 @@ t.test('an issuer with a slash at its end is asked at the same address', async t
   t.strictSame(asked, ['/.well-known/openid-configuration', 'application/json'])
 })
 
-t.test('closing the app ends the reading', async t => {
+t.test('closing the app ends the reading', async (t) => {
   const { issuer, counter } = await provider(t)
   const app = await build(t, { ...options(issuer), refreshInterval: 5 })
   await until(() => counter.reads > 2)

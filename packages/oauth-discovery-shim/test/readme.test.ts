@@ -10,7 +10,7 @@ import { ada } from './mcp-app.ts'
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
 
-t.test('the quickstart runs, the doctor finds it healthy as the README shows, and a token opens it', async t => {
+t.test('the quickstart runs, the doctor finds it healthy as the README shows, and a token opens it', async (t) => {
   const port = await freePort(0)
   const baseUrl = `http://localhost:${port}`
   const clientId = 'public-client-1'
@@ -52,7 +52,7 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
   await once(child, 'exit')
 })
 
-t.test('every option and client is in the README, and every reason in the page about the doctor', async t => {
+t.test('every option and client is in the README, and every reason in the page about the doctor', async (t) => {
   const readme = await read('../README.md')
   const page = await read('../../../docs/oauth-discovery-shim/doctor.md')
   const options = [...(await read('../src/options.ts')).matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)

@@ -10,7 +10,7 @@ const answer = {
   scope: 'openid email profile'
 }
 
-t.test('every client is given the configured client id', async t => {
+t.test('every client is given the configured client id', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
 
@@ -25,7 +25,7 @@ t.test('every client is given the configured client id', async t => {
   t.match(response.headers, { 'content-type': /^application\/json/, 'cache-control': 'no-store', pragma: 'no-cache' })
 })
 
-t.test('callbacks and scopes are the configured ones', async t => {
+t.test('callbacks and scopes are the configured ones', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), redirectUris: ['cursor://anysphere.cursor-mcp/oauth/callback'], scopes: ['openid', 'catalog/read'] })
 
@@ -33,7 +33,7 @@ t.test('callbacks and scopes are the configured ones', async t => {
     { ...answer, redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'], scope: 'openid catalog/read' })
 })
 
-t.test('without a client id registering answers 503 with the reason, in OAuth\'s words and in Fastify\'s', async t => {
+t.test('without a client id registering answers 503 with the reason, in OAuth\'s words and in Fastify\'s', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), clientId: '' })
   const message = 'Browser login is not configured: this server has no client id to hand out'

@@ -17,7 +17,7 @@ const expected = (issuer: string): Record<string, unknown> => ({
   registration_endpoint: 'https://shop.example.com/oauth/register'
 })
 
-t.test('the root document is the identity provider\'s, under its own issuer, plus registration', async t => {
+t.test('the root document is the identity provider\'s, under its own issuer, plus registration', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
 
@@ -29,7 +29,7 @@ t.test('the root document is the identity provider\'s, under its own issuer, plu
   }
 })
 
-t.test('under $B/oauth the same document carries that issuer', async t => {
+t.test('under $B/oauth the same document carries that issuer', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
 
@@ -40,7 +40,7 @@ t.test('under $B/oauth the same document carries that issuer', async t => {
   }
 })
 
-t.test('with strictDiscovery off there is no other issuer', async t => {
+t.test('with strictDiscovery off there is no other issuer', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), strictDiscovery: 'off' })
 
@@ -48,19 +48,19 @@ t.test('with strictDiscovery off there is no other issuer', async t => {
   for (const url of contract) t.strictSame((await app.inject(url)).json(), expected(issuer), url)
 })
 
-t.test('what the provider says itself is not overwritten', async t => {
+t.test('what the provider says itself is not overwritten', async (t) => {
   const said = {
     token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
     grant_types_supported: ['authorization_code'],
     code_challenge_methods_supported: ['S256', 'plain']
   }
-  const { issuer } = await provider(t, document => ({ ...document, ...said }))
+  const { issuer } = await provider(t, (document) => ({ ...document, ...said }))
   const app = await build(t, options(issuer))
 
   t.strictSame((await app.inject(contract[0] ?? '')).json(), { ...expected(issuer), ...said })
 })
 
-t.test('with advertisePkce off nothing is said for the provider', async t => {
+t.test('with advertisePkce off nothing is said for the provider', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), advertisePkce: false })
 
@@ -68,33 +68,33 @@ t.test('with advertisePkce off nothing is said for the provider', async t => {
   t.strictSame((await app.inject(contract[0] ?? '')).json(), rest)
 })
 
-t.test('a provider that names no auth methods has the default one, and none', async t => {
+t.test('a provider that names no auth methods has the default one, and none', async (t) => {
   const { issuer } = await provider(t, ({ token_endpoint_auth_methods_supported: _, ...document }) => document)
   const app = await build(t, options(issuer))
 
   t.strictSame((await app.inject(contract[0] ?? '')).json().token_endpoint_auth_methods_supported, ['client_secret_basic', 'none'])
 })
 
-t.test('promises that hold only for the provider\'s issuer stay out of the other one\'s document', async t => {
+t.test('promises that hold only for the provider\'s issuer stay out of the other one\'s document', async (t) => {
   const promises = {
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
     signed_metadata: 'e30.e30.'
   }
-  const { issuer } = await provider(t, document => ({ ...document, ...promises }))
+  const { issuer } = await provider(t, (document) => ({ ...document, ...promises }))
   const app = await build(t, options(issuer))
 
   t.strictSame((await app.inject(contract[0] ?? '')).json(), { ...expected(issuer), ...promises })
   t.strictSame((await app.inject(strict[0] ?? '')).json(), { ...expected(issuer), issuer: 'https://shop.example.com/oauth' })
 })
 
-t.test('endpoints for clients with a certificate are left out, whatever they are', async t => {
+t.test('endpoints for clients with a certificate are left out, whatever they are', async (t) => {
   for (const aliases of [
     { token_endpoint: 'https://mtls.idp.example.com/token' },
     { token_endpoint: 'http://idp.example.com/token' },
     'javascript:alert(1)'
   ]) {
-    const { issuer } = await provider(t, document => ({ ...document, mtls_endpoint_aliases: aliases }))
+    const { issuer } = await provider(t, (document) => ({ ...document, mtls_endpoint_aliases: aliases }))
     const app = await build(t, options(issuer))
 
     for (const url of contract) t.strictSame((await app.inject(url)).json(), expected(issuer), url)
@@ -102,8 +102,8 @@ t.test('endpoints for clients with a certificate are left out, whatever they are
   }
 })
 
-t.test('the provider\'s own registration gives way to this one', async t => {
-  const { issuer } = await provider(t, document => ({ ...document, registration_endpoint: 'https://elsewhere.example.com/register' }))
+t.test('the provider\'s own registration gives way to this one', async (t) => {
+  const { issuer } = await provider(t, (document) => ({ ...document, registration_endpoint: 'https://elsewhere.example.com/register' }))
 
   const app = await build(t, options(issuer))
   t.equal((await app.inject(contract[0] ?? '')).json().registration_endpoint, 'https://shop.example.com/oauth/register')

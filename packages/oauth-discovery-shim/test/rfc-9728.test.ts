@@ -11,7 +11,7 @@ const contract = {
   resource_name: 'Example shop'
 }
 
-t.test('the root document names the public base URL as the authorization server', async t => {
+t.test('the root document names the public base URL as the authorization server', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), resourceName: 'Example shop' })
 
@@ -22,7 +22,7 @@ t.test('the root document names the public base URL as the authorization server'
   t.match(response.headers, { 'content-type': /^application\/json/, 'cache-control': 'public, max-age=300' })
 })
 
-t.test('the document at the resource\'s own path names an authorization server whose issuer is its URL', async t => {
+t.test('the document at the resource\'s own path names an authorization server whose issuer is its URL', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), resourceName: 'Example shop' })
 
@@ -33,7 +33,7 @@ t.test('the document at the resource\'s own path names an authorization server w
   }
 })
 
-t.test('with strictDiscovery off every document is the root one', async t => {
+t.test('with strictDiscovery off every document is the root one', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), resourceName: 'Example shop', strictDiscovery: 'off' })
 
@@ -42,7 +42,7 @@ t.test('with strictDiscovery off every document is the root one', async t => {
   }
 })
 
-t.test('another path of the MCP endpoint is in every document', async t => {
+t.test('another path of the MCP endpoint is in every document', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), mcpPath: '/agents/v1', scopes: ['openid'] })
 
@@ -57,7 +57,7 @@ t.test('another path of the MCP endpoint is in every document', async t => {
     'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource/agents/v1", scope="openid"')
 })
 
-t.test('on a server without an MCP endpoint the resource is the server, and there is one document', async t => {
+t.test('on a server without an MCP endpoint the resource is the server, and there is one document', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), resourceName: 'Example shop', mcpPath: false })
 
@@ -67,7 +67,7 @@ t.test('on a server without an MCP endpoint the resource is the server, and ther
     'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource", scope="openid email profile"')
 })
 
-t.test('the challenge leads to the document at the resource\'s own path', async t => {
+t.test('the challenge leads to the document at the resource\'s own path', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
 
@@ -77,7 +77,7 @@ t.test('the challenge leads to the document at the resource\'s own path', async 
   t.equal((await app.inject(new URL(url).pathname)).json().resource, 'https://shop.example.com/mcp')
 })
 
-t.test('a host that ignores trailing slashes serves the same documents', async t => {
+t.test('a host that ignores trailing slashes serves the same documents', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), server: { routerOptions: { ignoreTrailingSlash: true } } })
 

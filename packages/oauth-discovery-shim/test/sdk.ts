@@ -58,7 +58,7 @@ export const lines: Line[] = [
       const client = new Sdk1Client({ name: 'test', version: '1.0.0' })
       return {
         connect: async () => { await client.connect(transport); return client as Connected },
-        finish: async params => transport.finishAuth(params.get('code') ?? '')
+        finish: async (params) => transport.finishAuth(params.get('code') ?? '')
       }
     }
   },
@@ -71,7 +71,7 @@ export const lines: Line[] = [
       const client = new sdk2.Client({ name: 'test', version: '1.0.0' })
       return {
         connect: async () => { await client.connect(transport); return client as Connected },
-        finish: async params => transport.finishAuth(params)
+        finish: async (params) => transport.finishAuth(params)
       }
     }
   }

@@ -27,7 +27,7 @@ const scenarios: readonly Scenario[] = accounts
   : [{ accounts: 5000, shops: 50, perSecond: 100 }, { accounts: 5000, shops: 1, perSecond: 100 }]
 
 for (const scenario of scenarios) {
-  await onDatabase(`a bulk run over ${scenario.accounts} accounts of ${scenario.shops} shops`, knex => fill(knex, scenario), knex => measure(knex, scenario))
+  await onDatabase(`a bulk run over ${scenario.accounts} accounts of ${scenario.shops} shops`, (knex) => fill(knex, scenario), (knex) => measure(knex, scenario))
 }
 
 async function fill (knex: Knex, { accounts, shops }: Scenario): Promise<void> {
@@ -85,7 +85,7 @@ async function measureRun (knex: Knex, provider: PayProvider, requested: () => P
   const requestsBefore = await requested()
   const { id } = (await app.inject({ method: 'POST', url: '/admin/accounts/reconcile', payload: { mode: 'sync', dry_run: only !== undefined } })).json()
   const status = async () => (await app.inject(`/admin/accounts/reconcile/${id}?limit=1`)).json()
-  const pause = () => new Promise(resolve => setTimeout(resolve, 250))
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 250))
   // The first tenth loads code and fills pools; growth with the number of accounts is what comes after.
   let run = await status()
   while (run.processed < accounts / 10) { await pause(); run = await status() }

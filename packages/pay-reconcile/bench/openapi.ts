@@ -47,7 +47,7 @@ function withoutNullable (value: unknown): unknown {
 /** The path in the description that a request was for: one without a parameter comes first, as `/v1/customers/search`. */
 function pathOf ({ path }: Exchange): string | undefined {
   return Object.keys(description.paths).sort((one, other) => one.split('{').length - other.split('{').length)
-    .find(template => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path))
+    .find((template) => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(path))
 }
 
 function violations (exchange: Exchange): readonly string[] {
@@ -79,8 +79,8 @@ function typeErrors (all: readonly Exchange[]): readonly string[] {
   const host = ts.createCompilerHost(options)
   const { readFile, fileExists, getSourceFile } = host
   const text = ["import type Stripe from 'stripe'", ...lines].join('\n')
-  host.readFile = path => path === name ? text : readFile(path)
-  host.fileExists = path => path === name || fileExists(path)
+  host.readFile = (path) => path === name ? text : readFile(path)
+  host.fileExists = (path) => path === name || fileExists(path)
   host.getSourceFile = (path, ...rest) => path === name ? ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true) : getSourceFile(path, ...rest)
   const program = ts.createProgram([name], options, host)
   return ts.getPreEmitDiagnostics(program).map(({ file: source, start = 0, messageText }) => {

@@ -43,10 +43,10 @@ declare module 'fastify' {
 }
 
 /** Time limit for checking the tables at startup, in milliseconds; Fastify gives up after ten seconds. */
-const readyTimeout = 5000
+const READY_TIMEOUT = 5000
 
 /** In milliseconds. */
-const hour = 3_600_000
+const HOUR = 3_600_000
 
 /**
  * Registers the admin routes of accounts under `prefix`, behind `authorize`.
@@ -70,8 +70,8 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
   } satisfies PayReconcile)
 
   app.addHook('onReady', async () => {
-    const timeout = sleep(readyTimeout, undefined, { ref: false }).then(() => { throw new PAY_RECONCILE_STORE_FAILED({ cause: `no response in ${readyTimeout} ms` }) })
-    await Promise.race([Promise.all([accounts.ready?.(), runs?.ready?.(), secrets?.ready?.()]), timeout]).catch(error => {
+    const timeout = sleep(READY_TIMEOUT, undefined, { ref: false }).then(() => { throw new PAY_RECONCILE_STORE_FAILED({ cause: `no response in ${READY_TIMEOUT} ms` }) })
+    await Promise.race([Promise.all([accounts.ready?.(), runs?.ready?.(), secrets?.ready?.()]), timeout]).catch((error) => {
       if (!(error instanceof PAY_RECONCILE_STORE_FAILED)) throw error
       app.log.warn({ err: error }, 'the tables cannot be checked at the moment')
     })
@@ -79,11 +79,11 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
 
   // Not awaited: a database that does not respond must not hold up the start.
   repeatedly(app, async () => {
-    accounts.deleteExpired?.().catch(error => app.log.warn({ err: error }, 'expired snapshots were not deleted'))
-    runs?.deleteExpired?.().catch(error => app.log.warn({ err: error }, 'expired runs were not deleted'))
-  }, hour)
+    accounts.deleteExpired?.().catch((error) => app.log.warn({ err: error }, 'expired snapshots were not deleted'))
+    runs?.deleteExpired?.().catch((error) => app.log.warn({ err: error }, 'expired runs were not deleted'))
+  }, HOUR)
 
-  await app.register(async scope => {
+  await app.register(async (scope) => {
     setHttpRules(scope)
     // Awaited: a hook that neither returns a promise nor calls back would leave every request without a response.
     scope.addHook('onRequest', async (request, reply) => authorize.call(scope, request, reply))
@@ -95,7 +95,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
 
   if (!runs || !runner) return
   // This process may have restarted, another one may have died.
-  repeatedly(app, () => runner.resume().catch(error => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
+  repeatedly(app, () => runner.resume().catch((error) => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
   const due = scheduler(settings.slots, runs, runner, app.log)
   // Slots that were missed while no process ran, or the database was down.
   repeatedly(app, due.startDue, leaseDuration)
@@ -106,7 +106,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
   const { webhooks: verifier } = provider
   if (webhooks && secrets && awaited && verifier) {
     const gathered = gathering(awaited, runner, webhooks.delay, app.log)
-    await app.register(async scope => {
+    await app.register(async (scope) => {
       setHttpRules(scope)
       // No `authorize`: the signature is the credential.
       webhookRoute(scope, { config: webhooks.config, secrets, verifier, awaited, gathering: gathered })
@@ -118,7 +118,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
   app.addHook('preClose', runner.close)
 }
 
-/** Does something at startup and regularly. @param interval in milliseconds. */
+/** Does something at startup and regularly. @param interval - in milliseconds. */
 function repeatedly (app: FastifyInstance, attempt: () => Promise<void>, interval: number): void {
   let timer: NodeJS.Timeout
   app.addHook('onReady', async () => {

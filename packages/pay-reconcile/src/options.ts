@@ -78,7 +78,7 @@ export type Settings = Required<Omit<PayReconcileOptions, 'schedule' | 'webhooks
   readonly webhooks: Required<Webhooks> | undefined
 }
 
-const defaults = {
+const DEFAULTS = {
   callTimeout: 10_000,
   attemptTimeout: 4000,
   attempts: 2,
@@ -91,7 +91,7 @@ const defaults = {
   leaseDuration: 30_000
 }
 
-const renamed = { deadlineMs: 'callTimeout', attemptMs: 'attemptTimeout', breakMs: 'breakDuration', leaseMs: 'leaseDuration' }
+const RENAMED = { deadlineMs: 'callTimeout', attemptMs: 'attemptTimeout', breakMs: 'breakDuration', leaseMs: 'leaseDuration' }
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
@@ -108,20 +108,20 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
   if (schedule?.changes !== undefined && !canFollow({ provider, accounts })) throw invalid('schedule.changes needs a provider with listEvents and accounts with changes')
   if (schedule !== undefined && !runs) throw invalid('schedule needs runs, such as knexRunStore(knex)')
   if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path such as /admin/accounts')
-  for (const [old, name] of Object.entries(renamed)) {
+  for (const [old, name] of Object.entries(RENAMED)) {
     if (old in options) throw invalid(`${old} must be renamed to ${name}`)
   }
   // Fastify passes its own registration options on.
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
-  const unknown = Object.keys(others).find(name => !Object.hasOwn(defaults, name))
+  const unknown = Object.keys(others).find((name) => !Object.hasOwn(DEFAULTS, name))
   if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
   return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, driftFields, slots: slotsFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
 }
 
-function numbersFrom (options: PayReconcileOptions): typeof defaults {
-  const numbers = { ...defaults }
-  for (const name of Object.keys(defaults) as Array<keyof typeof defaults>) {
-    const value = options[name] ?? defaults[name]
+function numbersFrom (options: PayReconcileOptions): typeof DEFAULTS {
+  const numbers = { ...DEFAULTS }
+  for (const name of Object.keys(DEFAULTS) as Array<keyof typeof DEFAULTS>) {
+    const value = options[name] ?? DEFAULTS[name]
     if (!(value > 0 && value <= 2 ** 31 - 1)) throw invalid(`${name} must be a number greater than 0 and less than 2147483648`)
     if (name !== 'perSecond' && !Number.isInteger(value)) throw invalid(`${name} must be an integer`)
     numbers[name] = value
@@ -130,7 +130,7 @@ function numbersFrom (options: PayReconcileOptions): typeof defaults {
 }
 
 function isPath (value: unknown): boolean {
-  return typeof value === 'string' && value !== '' && value.split('.').every(name => name !== '')
+  return typeof value === 'string' && value !== '' && value.split('.').every((name) => name !== '')
 }
 
 function emailInDetails ({ details }: Account): string | undefined {

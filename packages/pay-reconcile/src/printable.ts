@@ -1,20 +1,20 @@
 import { excerpt } from './admin/excerpt.ts'
 
 /** Control characters (C0, C1, line ends), and characters that reorder or hide text. */
-const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**
  * A server's string, safe for a terminal: control characters are escaped as `\u001b`, long strings are cut.
  *
- * @param maxLength in characters. Default 500.
+ * @param maxLength - in characters. Default 500.
  */
 export function printable (text: string, maxLength = 500): string {
-  return excerpt(text, maxLength).replace(unsafe, escaped)
+  return excerpt(text, maxLength).replace(UNSAFE, escaped)
 }
 
 /** A server's value as JSON, safe for a terminal; JSON itself escapes C0 only. */
 export function printableJson (value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(unsafe, character => character === '\n' ? character : escaped(character))
+  return JSON.stringify(value, null, 2).replace(UNSAFE, (character) => character === '\n' ? character : escaped(character))
 }
 
 function escaped (character: string): string {

@@ -7,5 +7,5 @@ export function storable (value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('\0', '').replace(/\p{Surrogate}/gu, '\ufffd')
   if (Array.isArray(value)) return value.map(storable)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(entry => entry.map(storable)))
+  return Object.fromEntries(Object.entries(value).map((entry) => entry.map(storable)))
 }

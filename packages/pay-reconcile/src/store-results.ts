@@ -1,5 +1,5 @@
 /** The members of records that decide what happens, and their types. Records of a host's own store may have been typed by its driver. */
-const types: Readonly<Record<string, 'string' | 'boolean' | 'object'>> = {
+const TYPES: Readonly<Record<string, 'string' | 'boolean' | 'object'>> = {
   id: 'string',
   shopId: 'string',
   accountId: 'string',
@@ -13,7 +13,7 @@ const types: Readonly<Record<string, 'string' | 'boolean' | 'object'>> = {
   webhook: 'boolean'
 }
 /** Members of results that hold records. */
-const holders = ['account', 'accounts', 'entries', 'runs', 'items'] as const
+const HOLDERS = ['account', 'accounts', 'entries', 'runs', 'items'] as const
 
 /**
  * Checks the records that a method of a store returned. Wrong types would be wrong answers: JSON as text reads as an account
@@ -27,13 +27,13 @@ export function assertRecords (result: unknown, method: string): void {
     return
   }
   if (typeof result !== 'object' || result === null) return
-  for (const [name, type] of Object.entries(types)) {
+  for (const [name, type] of Object.entries(TYPES)) {
     const value = (result as Readonly<Record<string, unknown>>)[name]
     // Of a run, the shop may be null.
     if (value === undefined || kindOf(value) === type || (name === 'shopId' && value === null)) continue
     throw new TypeError(`${method} of the store returned a record whose ${name} has the type ${kindOf(value)}, and not ${type}`)
   }
-  for (const name of holders) if (name in result) assertRecords((result as Readonly<Record<string, unknown>>)[name], method)
+  for (const name of HOLDERS) if (name in result) assertRecords((result as Readonly<Record<string, unknown>>)[name], method)
 }
 
 function kindOf (value: unknown): string {

@@ -106,8 +106,8 @@ export interface AuditEntry extends ChangeOrigin {
   readonly snapshotKept: boolean
 }
 
-export type AuditAction = typeof auditActions[number]
-export const auditActions = ['link', 'create', 'sync', 'unlink'] as const
+export type AuditAction = typeof AUDIT_ACTIONS[number]
+export const AUDIT_ACTIONS = ['link', 'create', 'sync', 'unlink'] as const
 
 /** Which changes, in which order. Fields are named as in responses. */
 export interface AuditQuery {

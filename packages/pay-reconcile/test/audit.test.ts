@@ -9,10 +9,10 @@ type Entry = Readonly<Record<string, unknown>> & { readonly id: string, readonly
 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text']) {
-    t.test(`with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async t => {
+    t.test(`with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const world = await build(t, await engine.connect(t, 'jsonb', idType))
-      await t.test('the audit', t => auditing(t, world))
-      await t.test('a replaced snapshot', t => readingBack(t, world))
+      await t.test('the audit', (t) => auditing(t, world))
+      await t.test('a replaced snapshot', (t) => readingBack(t, world))
     })
   }
 }
@@ -44,7 +44,7 @@ async function auditing (t: Test, world: World): Promise<void> {
   t.equal(all.length, 4)
   const page = await call('GET', '/admin/accounts/audit?skip=1&limit=2')
   t.strictSame([page.headers['content-range'], page.json()], ['audit 1-3/4', all.slice(1, 3)])
-  const by = async (filter: object, query = {}) => (await listed(world, { filter: JSON.stringify(filter), ...query })).map(({ id }) => all.findIndex(entry => entry.id === id))
+  const by = async (filter: object, query = {}) => (await listed(world, { filter: JSON.stringify(filter), ...query })).map(({ id }) => all.findIndex((entry) => entry.id === id))
   for (const [filter, wanted] of [
     [{ account_id: one }, [2, 3]], [{ actor: ["o'hara", 'nobody'] }, [0]], [{ action: 'sync' }, [2]], [{ run_id: null, shop_id: shopId }, [0, 1, 2, 3]],
     [{ run_id: randomUUID() }, []], [{ before: { pay_customer_id: 'cus_2' } }, [0]], [{ at_gte: all[1]!.at, at_lte: all[0]!.at, actor: "o'hara" }, [0]],
@@ -87,7 +87,7 @@ async function readingBack (t: Test, world: World): Promise<void> {
   t.equal((await read(resynced.id)).statusCode, 404, 'after 30 days it cannot be read')
   t.strictSame((await listed(world, { filter: JSON.stringify({ account_id: accountId, snapshot_kept: true }) })).map(({ id }) => id), [relinked.id])
   await host(t, knex, standIn)
-  t.strictSame((await keptUntil(knex, 1)).map(row => row.audit_id), [relinked.id], 'and is deleted at the next start')
+  t.strictSame((await keptUntil(knex, 1)).map((row) => row.audit_id), [relinked.id], 'and is deleted at the next start')
 
   const forgetful = await host(t, knex, standIn, { accounts: knexAccountStore(knex, { keepSnapshots: 0 }) })
   t.equal((await keptUntil(knex, 0)).length, 0, '0 keeps none')
@@ -102,11 +102,11 @@ async function keptUntil (knex: Knex, few: number): Promise<Array<{ audit_id: st
   for (;;) {
     const rows = await knex('pay_reconcile_snapshots')
     if (rows.length <= few) return rows
-    await new Promise(resolve => setTimeout(resolve, 10))
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
-t.test('the time for which snapshots are kept is checked', async t => {
+t.test('the time for which snapshots are kept is checked', async (t) => {
   const knex = await pglite.connect(t)
   for (const keepSnapshots of [-1, 1.5, NaN, 36_501, '30' as never]) {
     t.throws(() => knexAccountStore(knex, { keepSnapshots }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: 'pay-reconcile: keepSnapshots must be an integer from 0 to 36500' })

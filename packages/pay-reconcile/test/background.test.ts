@@ -12,46 +12,46 @@ const down = (): Promise<never> => Promise.reject(new RangeError('the database i
 
 const until = async (holds: () => boolean): Promise<void> => { while (!holds()) await sleep(2) }
 
-t.test('the work in the background', async t => {
+t.test('the work in the background', async (t) => {
   const knex = await pglite.connect(t)
   await knex.raw('alter table shops add pay_webhook_secret text')
   const { standIn } = await build(t, knex)
   const [accounts, runs, secrets] = [knexAccountStore(knex), knexRunStore(knex), knexWebhookSecrets(knex)]
   const options = { ...fast, schedule: { check: '0 3 * * *' }, webhooks: { secrets } }
 
-  await t.test('what fails is logged, with its cause, and tried again', async t => {
+  await t.test('what fails is logged, with its cause, and tried again', async (t) => {
     let calls = 0
     const failing: RunStore = { ...runs, deleteExpired: down, claimable: () => { calls++; return down() }, lastSlot: down, awaited: { ...runs.awaited!, start: down } }
     const { logs, app } = await host(t, knex, standIn, { ...options, leaseDuration: 20, runs: failing, accounts: { ...accounts, deleteExpired: down } })
     await until(() => calls >= 3)
     await app.close()
     const closedAt = calls
-    const warnings = new Map(logs().split('\n').filter(line => line !== '').map(line => JSON.parse(line)).filter(({ level }) => level === 40)
+    const warnings = new Map(logs().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
       .map(({ msg, err }) => [msg, [err.code, /RangeError: the database is down/.test(err.stack)]]))
     t.strictSame([...warnings].sort(), [
       'a run after webhooks could not be started', 'a scheduled run could not be started', 'expired runs were not deleted', 'expired snapshots were not deleted', 'interrupted runs were not resumed'
-    ].map(message => [message, ['PAY_RECONCILE_STORE_FAILED', true]]))
+    ].map((message) => [message, ['PAY_RECONCILE_STORE_FAILED', true]]))
     await sleep(45)
     t.equal(calls, closedAt, 'until the application closes')
   })
 
-  await t.test('a store that does not respond does not hold up the start', async t => {
+  await t.test('a store that does not respond does not hold up the start', async (t) => {
     standingTime(t)
     const never = (): Promise<never> => new Promise(() => {})
     for (const silent of [{ accounts: { ...accounts, ready: never, deleteExpired: never } }, { runs: { ...runs, ready: never, deleteExpired: never } }, { webhooks: { secrets: { ...secrets, ready: never } } }]) {
       const { logs } = await host(t, knex, standIn, { ...options, ...silent })
-      const warning = logs().split('\n').filter(line => line.includes('"level":40')).map(line => JSON.parse(line))
+      const warning = logs().split('\n').filter((line) => line.includes('"level":40')).map((line) => JSON.parse(line))
       t.match(warning, [{ msg: 'the tables cannot be checked at the moment', err: { code: 'PAY_RECONCILE_STORE_FAILED', cause: 'no response in 5000 ms' } }], Object.keys(silent).join())
     }
   })
 
-  await t.test('runs that nobody asked for say by whom they were started', async t => {
+  await t.test('runs that nobody asked for say by whom they were started', async (t) => {
     const started: NewRun[] = []
     const recording: RunStore = {
       ...runs,
       lastSlot: async () => '2000-01-01T00:00:00.000Z',
-      startSlot: async run => { started.push(run); return false },
-      awaited: { ...runs.awaited!, start: async run => { started.push(run); return { started: false, left: false } } }
+      startSlot: async (run) => { started.push(run); return false },
+      awaited: { ...runs.awaited!, start: async (run) => { started.push(run); return { started: false, left: false } } }
     }
     await host(t, knex, standIn, { ...options, schedule: { check: '0 3 * * *', sync: '0 4 * * *', changes: '0 5 * * *' }, runs: recording })
     const own = { shopId: null, requestId: null, selection: {} }
@@ -59,7 +59,7 @@ t.test('the work in the background', async t => {
     t.match(started, [scheduled('check', true, 3), scheduled('sync', false, 4), scheduled('changes', false, 5), { ...own, mode: 'changes', dryRun: false, actor: 'webhook', slot: null, webhook: true }])
   })
 
-  await t.test('a run starts at its slot, while the application is open', async t => {
+  await t.test('a run starts at its slot, while the application is open', async (t) => {
     const slot = Date.UTC(2026, 0, 31, 3)
     mock.timers.enable({ apis: ['Date'], now: slot - 20 })
     t.teardown(() => mock.timers.reset())
@@ -72,7 +72,7 @@ t.test('the work in the background', async t => {
     t.strictSame(started, ['2026-01-31T03:00:00.000Z'])
   })
 
-  await t.test('shops that are left wait until the application closes', async t => {
+  await t.test('shops that are left wait until the application closes', async (t) => {
     let starts = 0
     const held: RunStore = { ...runs, awaited: { ...runs.awaited!, start: async () => { starts++; return { started: false, left: true } } } }
     const { app } = await host(t, knex, standIn, { ...fast, leaseDuration: 60_000, webhooks: { secrets, delay: 2 }, runs: held })

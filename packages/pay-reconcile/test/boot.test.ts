@@ -7,7 +7,7 @@ import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
 
-t.test('wrong options are rejected at startup', async t => {
+t.test('wrong options are rejected at startup', async (t) => {
   const knex = await pglite.connect(t)
   const right: PayReconcileOptions = { accounts: knexAccountStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a' }
   for (const [message, wrongs] of [
@@ -37,7 +37,7 @@ t.test('wrong options are rejected at startup', async t => {
   }
 })
 
-t.test('an authorize that returns no promise is as good as one that does', async t => {
+t.test('an authorize that returns no promise is as good as one that does', async (t) => {
   const knex = await pglite.connect(t)
   const appWith = (authorize: PayReconcileOptions['authorize']) => {
     const app = Fastify()
@@ -52,7 +52,7 @@ t.test('an authorize that returns no promise is as good as one that does', async
   t.match((await refusing.inject('/admin/accounts')).json(), { statusCode: 403, message: 'go away' })
 })
 
-t.test('a mistake in the tables is reported at startup', async t => {
+t.test('a mistake in the tables is reported at startup', async (t) => {
   t.plan(8)
   const knex = await pglite.connect(t)
   for (const [title, change, message] of [
@@ -65,7 +65,7 @@ t.test('a mistake in the tables is reported at startup', async t => {
     ['an audit without a column', 'alter table pay_reconcile_audit drop column request_id', 'pay-reconcile: column pay_reconcile_audit.request_id does not exist: knexAccountStore needs'],
     ['tables of runs that are missing', 'drop table pay_reconcile_items', /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs accounts with a column id, and the tables of createPayReconcileTables$/]
   ] as const) {
-    await knex.transaction(async transaction => {
+    await knex.transaction(async (transaction) => {
       await transaction.raw(change)
       const app = Fastify()
       app.register(payReconcile, {
@@ -77,7 +77,7 @@ t.test('a mistake in the tables is reported at startup', async t => {
   }
 })
 
-t.test('a database that is away at startup may come later', async t => {
+t.test('a database that is away at startup may come later', async (t) => {
   const knex = await pglite.connect(t)
   const { addShop, addAccount } = await build(t, knex)
   const accountId = await addAccount(await addShop())
@@ -95,7 +95,7 @@ t.test('a database that is away at startup may come later', async t => {
   t.equal((await app.inject(`/admin/accounts/${accountId}`)).statusCode, 200)
 })
 
-t.test('without runs there are no bulk routes', async t => {
+t.test('without runs there are no bulk routes', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   const knex = await pglite.connect(t)
@@ -107,7 +107,7 @@ t.test('without runs there are no bulk routes', async t => {
   t.equal((await app.inject('/staff/accounts')).headers['content-range'], 'accounts 0-100/0')
 })
 
-t.test('a host with other ideas of schemas and JSON changes nothing here', async t => {
+t.test('a host with other ideas of schemas and JSON changes nothing here', async (t) => {
   const knex = await pglite.connect(t)
   const { standIn, addShop, addAccount } = await build(t, knex)
   const accountId = await addAccount(await addShop(), {})
@@ -129,7 +129,7 @@ t.test('a host with other ideas of schemas and JSON changes nothing here', async
   t.equal(list.headers['access-control-expose-headers'], 'X-Total, Content-Range', 'nor does it take the host\'s headers away')
 })
 
-t.test('an encrypted secret key is opened for its shop', async t => {
+t.test('an encrypted secret key is opened for its shop', async (t) => {
   const knex = await pglite.connect(t)
   const { addShop } = await build(t, knex)
   const store = knexAccountStore(knex, { openKey: async (stored, shopId) => `${stored} of ${shopId}` })
@@ -139,11 +139,11 @@ t.test('an encrypted secret key is opened for its shop', async t => {
 })
 
 for (const engine of engines) {
-  t.test(`tables come and go on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`tables come and go on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     await createPayReconcileTables(knex)
     await createAccountIndexes(knex)
-    await knex.transaction(async transaction => createPayReconcileTables(transaction))
+    await knex.transaction(async (transaction) => createPayReconcileTables(transaction))
     await dropPayReconcileTables(knex)
     await dropPayReconcileTables(knex)
     t.equal(await knex.schema.hasTable('pay_reconcile_audit'), false)

@@ -9,7 +9,7 @@ t.setTimeout(600_000)
 const size = 10_000
 const right = size * 0.9
 
-t.test('a bulk run over 10,000 accounts', { skip: postgresql.skip, timeout: 600_000 }, async t => {
+t.test('a bulk run over 10,000 accounts', { skip: postgresql.skip, timeout: 600_000 }, async (t) => {
   const knex = await postgresql.connect(t)
   const world = await build(t, knex, fast)
   await fill(world, size)
@@ -25,10 +25,10 @@ t.test('a bulk run over 10,000 accounts', { skip: postgresql.skip, timeout: 600_
   const script = fileURLToPath(new URL('./killed-host.ts', import.meta.url))
   const child = spawn(process.execPath, [...process.execArgv, script, url.href, String(world.standIn.port), '{"mode":"sync","dry_run":false}'], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
-  const runId = await new Promise<string>(resolve => child.stdout.once('data', chunk => resolve(String(chunk).trim())))
+  const runId = await new Promise<string>((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk).trim())))
   while (await writes(knex, runId) < right / 4) await pause()
   child.kill('SIGKILL')
-  await new Promise(resolve => child.once('exit', resolve))
+  await new Promise((resolve) => child.once('exit', resolve))
   const atDeath = await writes(knex, runId)
   t.ok(atDeath > 0 && atDeath < right, `the process is killed after ${atDeath} writes`)
   const run = await finished(world, runId)

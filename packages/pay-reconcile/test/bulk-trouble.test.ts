@@ -9,18 +9,18 @@ const fast = { perSecond: 1000, accountsAtOnce: 2, attempts: 1, leaseDuration: 2
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 for (const engine of engines) {
-  t.test(`a bulk run in trouble, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`a bulk run in trouble, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const world = await build(t, await engine.connect(t), fast)
-    await t.test('limits of the rate without Retry-After slow a shop down, and end nothing', t => rateLimited(t, world))
-    await t.test('a run makes no more requests a second than it may', t => keepsItsRate(t, world))
-    await t.test('a run that waits for the provider keeps its lease, and can be cancelled through any process', t => cancelledWhileWaiting(t, world))
-    await t.test('a key that is replaced during a run is read again', t => replacedKey(t, world))
-    await t.test('a shop none of whose customers is known is told as a mismatch of the key', t => mismatch(t, world))
-    await t.test('an account still in work when the application closes is done by the next process', t => closedAtWork(t, world))
-    if (engine === pglite) await t.test('a renewal that fails once gives nothing up', t => failingRenewal(t, world))
-    if (engine === pglite) await t.test('a part whose lease is lost is given up', t => lostLease(t, world))
+    await t.test('limits of the rate without Retry-After slow a shop down, and end nothing', (t) => rateLimited(t, world))
+    await t.test('a run makes no more requests a second than it may', (t) => keepsItsRate(t, world))
+    await t.test('a run that waits for the provider keeps its lease, and can be cancelled through any process', (t) => cancelledWhileWaiting(t, world))
+    await t.test('a key that is replaced during a run is read again', (t) => replacedKey(t, world))
+    await t.test('a shop none of whose customers is known is told as a mismatch of the key', (t) => mismatch(t, world))
+    await t.test('an account still in work when the application closes is done by the next process', (t) => closedAtWork(t, world))
+    if (engine === pglite) await t.test('a renewal that fails once gives nothing up', (t) => failingRenewal(t, world))
+    if (engine === pglite) await t.test('a part whose lease is lost is given up', (t) => lostLease(t, world))
   })
-  t.test(`a part whose lease lapses while its process stands still is counted once, on ${engine.name}`, { skip: engine.skip }, t => lapsedLease(t, engine))
+  t.test(`a part whose lease lapses while its process stands still is counted once, on ${engine.name}`, { skip: engine.skip }, (t) => lapsedLease(t, engine))
 }
 
 /** A shop of its own with linked accounts, whose key knows their customers. */
@@ -199,6 +199,6 @@ async function lapsedLease (t: Test, engine: Engine): Promise<void> {
 
 function signal (): { readonly given: Promise<void>, readonly give: () => void } {
   let give = (): void => {}
-  const given = new Promise<void>(resolve => { give = resolve })
+  const given = new Promise<void>((resolve) => { give = resolve })
   return { given, give: () => give() }
 }

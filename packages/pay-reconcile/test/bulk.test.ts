@@ -10,7 +10,7 @@ const size = Number(process.env.BULK_SIZE ?? 400)
 const right = size * 0.9
 
 for (const engine of engines) {
-  t.test(`a bulk run on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`a bulk run on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const runs = knexRunStore(knex)
     /** Set while another process must do the work: this one takes up no run. */
@@ -19,14 +19,14 @@ for (const engine of engines) {
     await fill(world, size)
     const untouched = await fingerprint(knex)
 
-    await t.test('a dry run changes nothing', async t => {
+    await t.test('a dry run changes nothing', async (t) => {
       const run = await finished(world, await start(world, { mode: 'sync' }))
       t.match(run, { status: 'done', dry_run: true, total: size, outcomes: { synced: right } })
       t.equal(await fingerprint(knex), untouched)
       t.equal(await writes(knex), 0)
     })
 
-    await t.test('a run whose process dies is taken up by another, which repeats no write', async t => {
+    await t.test('a run whose process dies is taken up by another, which repeats no write', async (t) => {
       idle = true
       const dying = await host(t, knex, world.standIn, { ...fast, runs: dyingStore(runs, size / 4, () => { idle = false }) })
       const runId = await start(dying, { mode: 'sync', dry_run: false })
@@ -40,7 +40,7 @@ for (const engine of engines) {
       t.not(await fingerprint(knex), untouched)
     })
 
-    await t.test('a cancelled run stops at the next account', async t => {
+    await t.test('a cancelled run stops at the next account', async (t) => {
       // With a lease that a busy machine cannot let lapse: a part whose lease has lapsed is ended for whoever held it.
       const steady = await host(t, knex, world.standIn, { ...fast, leaseDuration: 60_000 })
       const end = world.standIn.fault({ kind: 'slow', delay: 20 })
@@ -57,7 +57,7 @@ for (const engine of engines) {
       t.equal(run.outcomes.synced, written, 'everything written is reported')
     })
 
-    await t.test('closing the application leaves the run for the next process', async t => {
+    await t.test('closing the application leaves the run for the next process', async (t) => {
       const leaving = await host(t, knex, world.standIn, fast)
       const end = world.standIn.fault({ kind: 'slow', delay: 5 })
       const runId = await start(leaving, { mode: 'sync', dry_run: false })

@@ -33,7 +33,7 @@ export async function untilOver ({ knex }: World, runId: string): Promise<void> 
 }
 
 export function pause (ms = 20): Promise<unknown> {
-  return new Promise(resolve => setTimeout(resolve, ms))
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 /** All bytes of all accounts. */
@@ -44,7 +44,7 @@ export async function fingerprint (knex: Knex): Promise<string> {
 
 /** Writes so far, of one run or all. */
 export async function writes (knex: Knex, runId?: string): Promise<number> {
-  const [row] = await knex('pay_reconcile_audit').modify(query => { if (runId !== undefined) query.where('run_id', runId) })
+  const [row] = await knex('pay_reconcile_audit').modify((query) => { if (runId !== undefined) query.where('run_id', runId) })
     .select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
   return row?.count ?? 0
 }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
 import { knexRunStore } from '../src/knex/index.ts'
-import { type StandInAccount, type StandInEvent } from '../src/testing/index.ts'
+import type { StandInAccount, StandInEvent } from '../src/testing/index.ts'
 import { finished, start } from './bulk.ts'
 import { engines, postgresql } from './database.ts'
 import { build, type World } from './world.ts'
@@ -20,7 +20,7 @@ t.setTimeout(7_200_000)
 for (const engine of engines) {
   // One database is enough: a server, where there is one, is faster.
   const skip = engine.skip || (engine !== postgresql && postgresql.skip === false && 'runs on PostgreSQL')
-  t.test(`whatever happens to customers and their events, changes end where a full sync does (seed ${SEED}, ${RUNS} histories, ${engine.name})`, { skip, timeout: 7_200_000 }, async t => {
+  t.test(`whatever happens to customers and their events, changes end where a full sync does (seed ${SEED}, ${RUNS} histories, ${engine.name})`, { skip, timeout: 7_200_000 }, async (t) => {
     const knex = await engine.connect(t)
     const world = await build(t, knex, { ...options, runs: { ...knexRunStore(knex), claimable: async () => [] } })
     for (let first = 0; first < RUNS; first += BATCH) {
@@ -36,7 +36,7 @@ for (const engine of engines) {
 /** Plays histories in lockstep, with a run over all shops after each step, and compares their end with a full sync. */
 async function play (t: Test, world: World, histories: readonly History[]): Promise<void> {
   for (let step = 0; step < STEPS; step++) {
-    await Promise.all(histories.map(history => history.step()))
+    await Promise.all(histories.map((history) => history.step()))
     const heal = step % 3 === 1 ? world.standIn.fault({ kind: 'answer', status: 500, path: '/v1/customers/', times: histories.length / 4 }) : () => {}
     await finished(world, await start(world, { mode: 'changes', dry_run: step % 4 === 2 }))
     heal()
@@ -45,7 +45,7 @@ async function play (t: Test, world: World, histories: readonly History[]): Prom
   const last = await finished(world, await start(world, { mode: 'changes', dry_run: false }))
   t.match(last, { status: 'done', shops: { stopped: [] } })
 
-  const shops = new Map(histories.map(history => [history.shopId, history]))
+  const shops = new Map(histories.map((history) => [history.shopId, history]))
   const stored = async () => new Map((await world.knex('accounts').whereIn('shop_id', [...shops.keys()]).select('id', 'shop_id', 'details'))
     .map(({ id, shop_id: shopId, details: { pay_synced_at: _, ...details } }) => [id, { shopId, details: JSON.stringify(details) }]))
   const [before, again] = [await stored(), await finished(world, await start(world, { mode: 'changes', dry_run: false }))]
@@ -150,7 +150,7 @@ class History {
   }
 
   private async send (method: string, path: string, body?: string): Promise<void> {
-    await fetch(`${this.world.standIn.url}${path}`, { method, headers: { authorization: `Bearer ${this.key}` }, ...(body !== undefined && { body }) }).then(response => response.text())
+    await fetch(`${this.world.standIn.url}${path}`, { method, headers: { authorization: `Bearer ${this.key}` }, ...(body !== undefined && { body }) }).then((response) => response.text())
   }
 
   private pick<T> (from: readonly T[]): T {

@@ -10,20 +10,20 @@ import { build, host, type World } from './world.ts'
 t.setTimeout(300_000)
 
 for (const engine of engines) {
-  t.test(`changes on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`changes on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const options: Partial<PayReconcileOptions> = { ...fast, leaseDuration: 60_000, runs: { ...knexRunStore(knex), claimable: async () => [] } }
     const world = await build(t, knex, options)
-    await t.test('only what has changed is read again, and each event once', t => onlyChanges(t, world))
-    await t.test('links are changes, too', t => links(t, world))
-    await t.test('what fails for a time is read again, what fails for good is not', t => failures(t, world))
-    await t.test('a dry run takes nothing from the next one', t => dryRun(t, world))
-    await t.test('where there are more events than customers, the customers are read', t => manyEvents(t, world))
-    await t.test('events that cannot be read stop the shop', t => unreadable(t, world))
-    await t.test('an account that is noted while it is read stays noted', t => notedMeanwhile(t, world))
-    await t.test('between what a run reads and what it writes', t => order(t, world, options))
-    if (engine === postgresql) await t.test('so does one whose note was begun before and ended later', t => lateNote(t, world))
-    await t.test('without events or notes there is no such mode', t => withoutEvents(t, world, options))
+    await t.test('only what has changed is read again, and each event once', (t) => onlyChanges(t, world))
+    await t.test('links are changes, too', (t) => links(t, world))
+    await t.test('what fails for a time is read again, what fails for good is not', (t) => failures(t, world))
+    await t.test('a dry run takes nothing from the next one', (t) => dryRun(t, world))
+    await t.test('where there are more events than customers, the customers are read', (t) => manyEvents(t, world))
+    await t.test('events that cannot be read stop the shop', (t) => unreadable(t, world))
+    await t.test('an account that is noted while it is read stays noted', (t) => notedMeanwhile(t, world))
+    await t.test('between what a run reads and what it writes', (t) => order(t, world, options))
+    if (engine === postgresql) await t.test('so does one whose note was begun before and ended later', (t) => lateNote(t, world))
+    await t.test('without events or notes there is no such mode', (t) => withoutEvents(t, world, options))
   })
 }
 
@@ -34,7 +34,7 @@ async function shopOf (world: World, key: string, count: number) {
   const accountIds: string[] = []
   for (let n = 0; n < count; n++) accountIds.push(await world.addAccount(shopId, { pay_customer_id: `cus_${n}` }))
   const send = async (method: string, path: string, body?: string): Promise<void> => {
-    await fetch(`${world.standIn.url}/v1/${path}`, { method, headers: { authorization: `Bearer ${key}` }, ...(body !== undefined && { body }) }).then(response => response.text())
+    await fetch(`${world.standIn.url}/v1/${path}`, { method, headers: { authorization: `Bearer ${key}` }, ...(body !== undefined && { body }) }).then((response) => response.text())
   }
   const run = async (body: object = {}) => {
     const before = world.standIn.requested
@@ -191,7 +191,7 @@ async function order (t: Test, world: World, options: Partial<PayReconcileOption
   }
   await change()
   isLost = true
-  const read = new Promise<void>(resolve => { afterRead = async () => resolve() })
+  const read = new Promise<void>((resolve) => { afterRead = async () => resolve() })
   const id = await start(hooked, { mode: 'changes', dry_run: false, shop_id: shopId })
   await read
   await pause(200)
@@ -207,7 +207,7 @@ async function lateNote (t: Test, world: World): Promise<void> {
     return
   }
   let moment = ''
-  await world.knex.transaction(async other => {
+  await world.knex.transaction(async (other) => {
     await knexAccountStore(other).changes?.note(shopId, [{ id: 'evt_late', createdAt: new Date().toISOString(), customerId: 'cus_0' }])
     moment = await changes.moment()
   })

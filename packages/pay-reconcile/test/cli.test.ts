@@ -21,7 +21,7 @@ import { build, type World } from './world.ts'
 const url = 'https://shop.example/admin/accounts'
 const common = { url, token: 'secret', json: false }
 
-t.test('what a command line means', async t => {
+t.test('what a command line means', async (t) => {
   const env = { PAY_RECONCILE_TOKEN: 'secret' }
   for (const [argv, wanted] of [
     [['--url', url, '--mode', 'sync'], { ...common, task: { start: { mode: 'sync', dry_run: true } } }],
@@ -83,7 +83,7 @@ const run: RunBody = {
   items_count: 1
 }
 
-t.test('progress and report', async t => {
+t.test('progress and report', async (t) => {
   t.equal(progressLine(run, 10), '[#####-----]  50% 5/10 accounts, 1/2 shops, 1 failed')
   t.equal(progressLine({ ...run, total: 0, processed: 0, outcomes: {} }, 4), '[####] 100% 0/0 accounts, 1/2 shops, 0 failed')
   t.equal(table(['a', 'long'], [['longer', 'b']]), 'a       long\n------  ----\nlonger  b')
@@ -106,7 +106,7 @@ t.test('progress and report', async t => {
   ] as const) t.equal(succeeded(value), wanted)
 })
 
-t.test('an item is one line for each thing to say of it', async t => {
+t.test('an item is one line for each thing to say of it', async (t) => {
   const item: ItemBody = {
     id: '7', account_id: 'a1', account_name: 'Ada', shop_id: 's1', shop_name: 'Shop', outcome: 'linked', before: null, after: 'cus_1', reason: 'metadata', drift: [], differences: [], candidates: [], error_code: null, provider_request_id: null
   }
@@ -118,7 +118,7 @@ t.test('an item is one line for each thing to say of it', async t => {
     [{ outcome: 'ambiguous', candidates: [{ ...customer, match: 'metadata', linked: false }, customer] },
       [['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'], ['', '', '', '', '', 'cus_2 by email: a@example.org (another account has it)']]]
   ] as const) t.strictSame(itemLines({ ...item, ...change } as ItemBody, false), lines)
-  t.strictSame(itemTable.lines({ ...item, differences: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map(line => line.slice(12)), [
+  t.strictSame(itemTable.lines({ ...item, differences: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map((line) => line.slice(12)), [
     ['metadata', '{"a":1}', '', '', '', '', '', ''], ['', '', '', 'cus_2', 'email', '', 'a@example.org', 'true']
   ])
   t.strictSame(itemLines(item, true), [['7', 'a1', 'Ada', 'linked', '(none) → cus_1  metadata']])
@@ -130,7 +130,7 @@ const good = { ...run, outcomes: { synced: 5 }, shops: { ...run.shops, stopped: 
 const started: RequestListener = (_request, response) => { response.writeHead(202, json).end(JSON.stringify(good)) }
 const running: RequestListener = (_request, response) => { response.end(JSON.stringify({ ...good, status: 'running' })) }
 const done: RequestListener = (_request, response) => { response.end(JSON.stringify(good)) }
-const broken: RequestListener = request => { request.socket.destroy() }
+const broken: RequestListener = (request) => { request.socket.destroy() }
 const status = (code: number, headers = {}, body = '{}'): RequestListener => (_request, response) => { response.writeHead(code, headers).end(body) }
 
 /** A server that gives these answers, one after the other, the last one again and again. */
@@ -141,7 +141,7 @@ async function serverOf (t: Test, ...answers: RequestListener[]) {
     const answer = answers.length > 1 ? answers.shift() : answers[0]
     answer?.(request, response)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   function close (): void {
     server.closeAllConnections()
     server.close()
@@ -172,7 +172,7 @@ function surroundings () {
 
 const sync = { start: { mode: 'sync', dry_run: false } }
 
-t.test('a run is watched through an outage of the server', async t => {
+t.test('a run is watched through an outage of the server', async (t) => {
   const inAMinute = () => new Date(Date.now() + 60_000).toUTCString()
   const { url, methods } = await serverOf(t, started, running, broken, status(503), status(429, { 'retry-after': '7' }), running,
     status(502, { 'retry-after': 'soon' }), (request, response) => status(503, { 'retry-after': inAMinute() })(request, response),
@@ -189,7 +189,7 @@ t.test('a run is watched through an outage of the server', async t => {
   t.match(at.said.stdout, /^sync \(dry run, nothing was changed\): done/)
 })
 
-t.test('a server that does not come back is given up after two minutes', async t => {
+t.test('a server that does not come back is given up after two minutes', async (t) => {
   const server = await serverOf(t, started, (request, response) => {
     running(request, response)
     server.close()
@@ -209,19 +209,19 @@ t.test('a server that does not come back is given up after two minutes', async t
   await t.rejects(startAndWatch({ ...common, url: busy.url }, { run: 'r' }, surroundings()), { message: /got 503: <html> busy\nNo successful .* --run r$/ })
 })
 
-t.test('a list whose length is not known is not taken for a whole one', async t => {
+t.test('a list whose length is not known is not taken for a whole one', async (t) => {
   const { url } = await serverOf(t, status(200, json, '[]'))
   t.match(await inProcess([`--url=${url}`, '--audit', '--json']), { code: 2, stderr: `GET ${url}/audit has no Content-Range; does a proxy remove it?\n` })
 })
 
-t.test('an answer that does not come in time is no answer', async t => {
+t.test('an answer that does not come in time is no answer', async (t) => {
   const { url } = await serverOf(t, () => {})
   await t.rejects(clientFor({ ...common, url }, 50).get('r'), {
     code: 'PAY_RECONCILE_SERVER_UNREACHABLE', message: /^GET \S+ got no response: The operation was aborted due to timeout$/
   })
 })
 
-t.test('a refusal is not asked for again, and says how to go on with a run that there is', async t => {
+t.test('a refusal is not asked for again, and says how to go on with a run that there is', async (t) => {
   const unauthorized = status(401, json, '{"code":"HOST_UNAUTHORIZED","message":"Log in first"}')
   for (const [answers, message] of [
     [[started, running, unauthorized],
@@ -239,7 +239,7 @@ t.test('a refusal is not asked for again, and says how to go on with a run that 
   await t.rejects(startAndWatch({ ...common, url }, { run: 'r' }, surroundings()), { code: 'PAY_RECONCILE_REFUSED', message: /got 401: HOST_UNAUTHORIZED Log in first$/ })
 })
 
-t.test('a start is tried once, and what became of it is not guessed', async t => {
+t.test('a start is tried once, and what became of it is not guessed', async (t) => {
   const hint = 'If the server started a run anyway, --list shows it'
   for (const [answer, message] of [
     [broken, `got no response: other side closed (UND_ERR_SOCKET)\n${hint}`],
@@ -262,7 +262,7 @@ t.test('a start is tried once, and what became of it is not guessed', async t =>
 /** Moves the cursor, sets the title, makes a line of its own, and turns text around. */
 const hostile = '\u001b[2J\u001b]0;title\u0007\u009b31m\rok\n\u2028\u202eevil\u{e0041}'
 const harmless = '\\u001b[2J\\u001b]0;title\\u0007\\u009b31m\\u000dok\\u000a\\u2028\\u202eevil\\udb40\\udc41'
-const hostileIn = (...names: readonly string[]) => Object.fromEntries(names.map(name => [name, hostile]))
+const hostileIn = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, hostile]))
 const forged = {
   ...run,
   ...hostileIn('id', 'mode', 'actor', 'started_at', 'shop_id'),
@@ -278,7 +278,7 @@ const forged = {
   items_count: 1
 }
 
-t.test('what a server says is not obeyed by the terminal', async t => {
+t.test('what a server says is not obeyed by the terminal', async (t) => {
   const answer: RequestListener = (_request, response) => { response.end(JSON.stringify(forged)) }
   for (const isJson of [false, true]) {
     const at = surroundings()
@@ -304,7 +304,7 @@ t.test('what a server says is not obeyed by the terminal', async t => {
   t.notMatch(listed.stdout, /[^\P{C}\n]/u)
 })
 
-t.test('a token over plain http to another machine is warned of', async t => {
+t.test('a token over plain http to another machine is warned of', async (t) => {
   const warning = 'others on the network can read the token over plain http; use https'
   for (const [address, wanted] of [
     ['https://shop.example', undefined], ['http://localhost:8080', undefined], ['http://shop.localhost', undefined], ['http://127.1.2.3', undefined], ['http://[::1]:1', undefined],
@@ -313,7 +313,7 @@ t.test('a token over plain http to another machine is warned of', async t => {
   t.match(await inProcess(['--url=http://0.0.0.0:9', '--list']), { code: 2, stdout: '', stderr: new RegExp(`^warning: ${warning}\nGET http://0\\.0\\.0\\.0:9/`) })
 })
 
-t.test('the command against a server', async t => {
+t.test('the command against a server', async (t) => {
   const knex = await pglite.connect(t)
   const world = await build(t, knex, { perSecond: 200, accountsAtOnce: 2 })
   const address = await world.app.listen({ port: 0, host: '127.0.0.1' })
@@ -359,7 +359,7 @@ t.test('the command against a server', async t => {
   t.match(await start(t, ['--help']).ended, { code: 0, stdout: /^Usage: pay-reconcile/ })
 })
 
-t.test('a file of accepted items is read to its first and last line', async t => {
+t.test('a file of accepted items is read to its first and last line', async (t) => {
   const accepted = (text: string) => {
     const command = commandFrom(['--url', url, '--mode', 'link', '--accept', join(t.testdir({ 'items.csv': text }), 'items.csv')], {})
     return (command?.task as { start: { accept: string[] } }).start.accept
@@ -400,18 +400,18 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   t.notMatch(link.stdout, 'ada@example.org')
   const text = readFileSync(file, 'utf8')
   const [head, ...lines] = text.split('\r\n')
-  t.equal(head, itemTable.head.map(name => `"${name}"`).join())
-  t.equal(lines.filter(line => line.includes('"\'=cmd"')).length, 3, 'no cell is a formula')
-  t.match(lines.find(line => line.includes('"suggested"')), /,"cus_s","email","","ada@example.org","false"$/)
+  t.equal(head, itemTable.head.map((name) => `"${name}"`).join())
+  t.equal(lines.filter((line) => line.includes('"\'=cmd"')).length, 3, 'no cell is a formula')
+  t.match(lines.find((line) => line.includes('"suggested"')), /,"cus_s","email","","ada@example.org","false"$/)
   t.equal(statSync(file).mode & 0o777, 0o600)
-  writeFileSync(file, text.split('\r\n').filter(line => !line.includes('"unmatched"')).join('\r\n'))
+  writeFileSync(file, text.split('\r\n').filter((line) => !line.includes('"unmatched"')).join('\r\n'))
   const accepted = await command('--mode=link', `--shop=${shopId}`, `--accept=${file}`, '--show=linked')
   t.match(accepted, { code: 0, stdout: /: done, 1 of 1 accounts\n(?:.*\n)*\d+ .* linked +\(none\) → cus_s {2}accepted$/m }, 'a reviewed file is accepted')
   const drifted = await command('--run', /^run (\S+)/.exec(check.stderr)?.[1] ?? '', `--csv=${file}`, '--show=drifted')
   t.match(drifted, { code: 0, stderr: /^4 items written$/m })
   const rows = readFileSync(file, 'utf8').split('\r\n')
   t.equal(rows.length, 1 + 2 + 3 + 1, 'a line for each difference')
-  t.match(rows.find(row => row.includes('"name"')), /,"name","Old ""name"",\\u000awith a line","'=HYPERLINK\(""http:\/\/evil\.example""\)",""/)
+  t.match(rows.find((row) => row.includes('"name"')), /,"name","Old ""name"",\\u000awith a line","'=HYPERLINK\(""http:\/\/evil\.example""\)",""/)
 
   const { items, ...counters } = JSON.parse((await command('--run', /^run (\S+)/.exec(check.stderr)?.[1] ?? '', '--json')).stdout)
   t.match(counters, { mode: 'check', status: 'done', outcomes: { drifted: 4 } })
@@ -421,7 +421,7 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   const newcomer = await world.addAccount(shopId, {}, { name: 'Newcomer' })
   const next = await command('--mode=check', `--shop=${shopId}`, '--show=drifted', '--since=last')
   t.match(next.stderr, `since run ${/^run (\S+)/.exec(check.stderr)?.[1]}`)
-  t.strictSame(next.stdout.match(/^\d+ .*/mg)?.map(line => line.replace(/^\d+ +\S+ +/, '')), ['Newcomer  missing'], 'only what is new')
+  t.strictSame(next.stdout.match(/^\d+ .*/mg)?.map((line) => line.replace(/^\d+ +\S+ +/, '')), ['Newcomer  missing'], 'only what is new')
 
   t.equal((await command('--mode=check', `--shop=${shopId}`, `--accounts=${newcomer}`)).code, 0)
   t.notMatch((await command('--mode=check', `--shop=${shopId}`, '--show=drifted', '--since=last')).stdout, /^\d+ /m, 'a run over one account is not the last one over all')
@@ -482,10 +482,10 @@ function start (t: Test, args: readonly string[], env = { PAY_RECONCILE_TOKEN: '
   t.teardown(() => child.kill('SIGKILL'))
   let stdout = ''
   let stderr = ''
-  child.stdout.on('data', chunk => { stdout += chunk })
-  const line = new Promise(resolve => child.stderr.on('data', chunk => {
+  child.stdout.on('data', (chunk) => { stdout += chunk })
+  const line = new Promise((resolve) => child.stderr.on('data', (chunk) => {
     stderr += chunk
     if (stderr.includes('accounts')) resolve(stderr)
   }))
-  return { child, line, ended: new Promise(resolve => child.once('close', code => resolve({ code, stdout, stderr }))) }
+  return { child, line, ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr }))) }
 }

@@ -9,14 +9,14 @@ import { build, host, shopKey } from './world.ts'
 const origin = { actor: 'user-1', requestId: null, runId: null, providerRequestId: null }
 
 for (const engine of engines) {
-  t.test(`on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const world = await build(t, knex)
     const { call, app, addShop, addAccount, detailsOf, audit, standIn } = world
     const { customers } = standIn.account(shopKey)
     const shopId = await addShop()
 
-    await t.test('50 concurrent writers of details lose nothing', async t => {
+    await t.test('50 concurrent writers of details lose nothing', async (t) => {
       const accountId = await addAccount(shopId, { first: true })
       for (let i = 0; i < 5; i++) customers.set(`cus_${i}`, { id: `cus_${i}`, object: 'customer', number: i })
       const writers = Array.from({ length: 50 }, (_, i) => {
@@ -27,12 +27,12 @@ for (const engine of engines) {
       await Promise.all(writers)
       const details = await detailsOf(accountId) ?? {}
       const { pay_customer_id: customerId, pay_customer: snapshot, pay_synced_at: _, ...others } = details
-      const keys = Array.from({ length: 50 }, (_, i) => i).filter(i => i % 5 > 1).map(i => [`key_${i}`, true])
+      const keys = Array.from({ length: 50 }, (_, i) => i).filter((i) => i % 5 > 1).map((i) => [`key_${i}`, true])
       t.strictSame(others, { first: true, ...Object.fromEntries(keys) }, 'the host\'s keys are all there')
       if (snapshot !== undefined) t.equal((snapshot as { id: string }).id, customerId, 'the snapshot is that of the linked customer')
     })
 
-    await t.test('50 different links at once: each leaves its audit row, and they form one chain', async t => {
+    await t.test('50 different links at once: each leaves its audit row, and they form one chain', async (t) => {
       const accountId = await addAccount(shopId, {})
       const store = knexAccountStore(knex)
       await Promise.all(Array.from({ length: 50 }, (_, i) =>
@@ -45,14 +45,14 @@ for (const engine of engines) {
       t.equal(id, customerIdOf(await detailsOf(accountId) ?? {}), 'the last link is what is stored')
     })
 
-    await t.test('a relink in the middle of a sync never stores A\'s customer under B\'s id', async t => {
+    await t.test('a relink in the middle of a sync never stores A\'s customer under B\'s id', async (t) => {
       customers.set('cus_A', { id: 'cus_A', object: 'customer', name: 'A' })
       customers.set('cus_B', { id: 'cus_B', object: 'customer', name: 'B' })
       const accountId = await addAccount(shopId, { pay_customer_id: 'cus_A', tier: 'gold' })
       standIn.fault({ kind: 'slow', path: 'cus_A', delay: 300, times: 1 })
       const before = standIn.requests.length
       const sync = call('POST', `/admin/accounts/${accountId}/sync-pay`)
-      while (standIn.requests.length === before) await new Promise(resolve => setTimeout(resolve, 5))
+      while (standIn.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 5))
       await call('POST', `/admin/accounts/${accountId}/link-pay`, { pay_customer_id: 'cus_B' })
       const body = (await sync).json()
       t.strictSame(body, {
@@ -63,7 +63,7 @@ for (const engine of engines) {
       })
     })
 
-    await t.test('an account relinked again and again gets 409, and nothing wrong is stored', async t => {
+    await t.test('an account relinked again and again gets 409, and nothing wrong is stored', async (t) => {
       const accountId = await addAccount(shopId, { pay_customer_id: 'cus_A' })
       const restless = knexAccountStore(knex)
       const relinked = await host(t, knex, standIn, {
@@ -87,7 +87,7 @@ for (const engine of engines) {
       t.strictSame(await detailsOf(accountId), { pay_customer_id: 'cus_A' })
     })
 
-    await t.test('a snapshot read earlier does not replace a newer one', async t => {
+    await t.test('a snapshot read earlier does not replace a newer one', async (t) => {
       const accountId = await addAccount(shopId, { pay_customer_id: 'cus_A' })
       const store = knexAccountStore(knex)
       const save = (name: string, syncedAt: string) =>
@@ -99,7 +99,7 @@ for (const engine of engines) {
       t.match(await save('again', '2026-01-01T00:00:02.000Z'), { changed: true }, 'but a time nobody can have written blocks nothing')
     })
 
-    await t.test('a run changes an account once, whoever works on it', async t => {
+    await t.test('a run changes an account once, whoever works on it', async (t) => {
       const accountId = await addAccount(shopId, {})
       const store = knexAccountStore(knex)
       const byRun = { ...origin, runId: '00000000-0000-4000-8000-0000000000aa' }
@@ -109,13 +109,13 @@ for (const engine of engines) {
       t.equal((await audit(accountId)).length, 1)
     })
 
-    await t.test('a checkout that cannot have a customer says why', async t => {
+    await t.test('a checkout that cannot have a customer says why', async (t) => {
       await t.rejects(app.payReconcile.ensureCustomer({ accountId: randomUUID(), actor: 'b' }), { code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND' })
       const keyless = await addAccount(await addShop({ key: null }))
       await t.rejects(app.payReconcile.ensureCustomer({ accountId: keyless, actor: 'b' }), { code: 'PAY_RECONCILE_NO_SECRET_KEY' })
     })
 
-    await t.test('the audit trail is append-only', async t => {
+    await t.test('the audit trail is append-only', async (t) => {
       await t.rejects(knex('pay_reconcile_audit').delete(), /append-only/)
       await t.rejects(knex('pay_reconcile_audit').update({ actor: 'nobody' }), /append-only/)
       await t.rejects(knex('pay_reconcile_audit').truncate(), /append-only/)
@@ -126,7 +126,7 @@ for (const engine of engines) {
 /** What any other part of a host may do to details. */
 /** The host itself writes, as read committed: it waits for others. */
 async function writeKey (knex: Knex, accountId: string, key: string): Promise<void> {
-  await knex.transaction(async trx => {
+  await knex.transaction(async (trx) => {
     await trx.raw("update accounts set details = coalesce(details, '{}') || jsonb_build_object(?::text, true) where id = ?", [key, accountId])
   }, { isolationLevel: 'read committed' })
 }

@@ -13,7 +13,7 @@ const platforms = [
 
 for (const engine of engines) {
   for (const [kind, platformKey, header, otherHeader] of platforms) {
-    t.test(`shops under the key of ${kind} on ${engine.name}`, { skip: engine.skip }, async t => {
+    t.test(`shops under the key of ${kind} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const knex = await engine.connect(t)
       // One process alone: another would take parts over whose lease ran out, without the key.
       const standIn = await startPayStandIn({ accounts: {}, log: () => {} })
@@ -59,7 +59,7 @@ for (const engine of engines) {
   }
 }
 
-t.test('without a platform key, the id of an account is no key', async t => {
+t.test('without a platform key, the id of an account is no key', async (t) => {
   const { call, addShop, addAccount, standIn } = await build(t, await pglite.connect(t))
   for (const key of ['acct_1', 'sk_org_test_all']) {
     const accountId = await addAccount(await addShop({ key }), { pay_customer_id: 'cus_1' })
@@ -72,7 +72,7 @@ t.test('without a platform key, the id of an account is no key', async t => {
 })
 
 for (const engine of engines) {
-  t.test(`a restricted key says which permission it lacks on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`a restricted key says which permission it lacks on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const world = await build(t, await engine.connect(t), fast)
     const { call, addShop, addAccount, standIn, logs } = world
     const shopOf = async (key: string, permissions: readonly string[]) => {

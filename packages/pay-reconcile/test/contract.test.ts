@@ -22,7 +22,7 @@ const customer = (id: string, fields = {}) => ({
 
 for (const engine of engines) {
   for (const detailsType of ['jsonb', 'json'] as const) {
-    t.test(`on ${engine.name}, details ${detailsType}`, { skip: engine.skip }, async t => {
+    t.test(`on ${engine.name}, details ${detailsType}`, { skip: engine.skip }, async (t) => {
       const knex = await engine.connect(t, detailsType)
       const world = await build(t, knex)
       await readingAccounts(t, world)

@@ -10,13 +10,13 @@ import { fast, finished, start } from './bulk.ts'
 import { engines } from './database.ts'
 import { build, host, superuser } from './world.ts'
 
-t.test('no cell of a line starts like a formula', async t => {
+t.test('no cell of a line starts like a formula', async (t) => {
   for (const start of ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']) t.equal(csvLine([`${start}=1`]), `"'${start}=1"\r\n`, JSON.stringify(start))
   t.equal(csvLine(['-1.5', '1', ' =1']), '"-1.5","1"," =1"\r\n')
 })
 
 for (const engine of engines) {
-  t.test(`lists as CSV on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`lists as CSV on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const world = await build(t, knex, fast)
     const { call, addShop, addAccount, app } = world
@@ -25,18 +25,18 @@ for (const engine of engines) {
     for (const [n, name] of names.entries()) await addAccount(shopId, {}, { id: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`, name })
     const { id: runId } = await finished(world, await start(world, { mode: 'check' }))
 
-    await t.test('the items of a run, with cells that no spreadsheet takes for a formula', async t => {
+    await t.test('the items of a run, with cells that no spreadsheet takes for a formula', async (t) => {
       const { statusCode, headers, body } = await call('GET', `/admin/accounts/reconcile/${runId}?format=csv`)
       t.match([statusCode, headers], [200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="run-${runId}.csv"` }])
       const [head, ...lines] = body.split('\r\n')
       t.equal(head, '"item","account_id","account_name","shop_id","shop_name","outcome","drift","before","after","reason","error_code","provider_request_id","field","stored","live","candidate","match","candidate_name","candidate_email","candidate_linked"')
-      t.strictSame(lines.map(line => line.split('","')[2]), [
+      t.strictSame(lines.map((line) => line.split('","')[2]), [
         '\'=HYPERLINK(""http://example.org"")', "'+1", "'@sum", "'-2+3", '-2', "'\uff1d1", ' =1', 'two\\u000alines', '\\u0009Tab', 'O\\u202ehara', 'plain', undefined
       ])
       t.match(lines[0], /,"Kettle, ""Copper""","drifted","missing",/)
     })
 
-    await t.test('filters hold, pages are refused', async t => {
+    await t.test('filters hold, pages are refused', async (t) => {
       const linesOf = async (query: string) => (await call('GET', `/admin/accounts/reconcile/${runId}?format=csv&${query}`)).body.split('\r\n').length - 2
       t.equal(await linesOf('outcome=failed'), 0)
       t.equal(await linesOf('drift=missing'), names.length)
@@ -53,7 +53,7 @@ for (const engine of engines) {
       t.match((await call('GET', '/admin/accounts/audit?format=json')).headers, { 'content-type': 'application/json; charset=utf-8', 'content-range': 'audit 0-100/0' })
     })
 
-    await t.test('an audit of many pages is whole, and the same as that of the command', async t => {
+    await t.test('an audit of many pages is whole, and the same as that of the command', async (t) => {
       await knex.raw(`insert into pay_reconcile_audit (actor, action, account_id, shop_id, before, after, at)
         select '=' || n, 'link', 'a', 's', '{}', '{}', now() - n * interval '1 second' from generate_series(1, 2500) n`)
       const { body } = await call('GET', '/admin/accounts/audit?format=csv')
@@ -69,12 +69,12 @@ for (const engine of engines) {
       t.equal(await readFile(file, 'utf8'), body)
     })
 
-    await t.test('a failure before the first line has a status, a later one breaks the connection', async t => {
+    await t.test('a failure before the first line has a status, a later one breaks the connection', async (t) => {
       const accounts = knexAccountStore(knex)
       let allowed = 0
       const failing = await host(t, knex, world.standIn, {
         ...fast,
-        accounts: { ...accounts, audit: async query => { if (query.skip >= allowed) throw new Error('down'); return await accounts.audit(query) } }
+        accounts: { ...accounts, audit: async (query) => { if (query.skip >= allowed) throw new Error('down'); return await accounts.audit(query) } }
       })
       t.match((await failing.call('GET', '/admin/accounts/audit?format=csv')).json(), { statusCode: 500, code: 'PAY_RECONCILE_STORE_FAILED' })
       allowed = 1500
@@ -84,11 +84,11 @@ for (const engine of engines) {
       await t.rejects(response.text(), 'the client sees that the file is not whole')
     })
 
-    await t.test('who is no superuser any more gets no more of a file that is under way', async t => {
+    await t.test('who is no superuser any more gets no more of a file that is under way', async (t) => {
       await knex.raw(`insert into pay_reconcile_items (run_id, account_id, shop_id, outcome, item)
         select run_id, 'a' || n, shop_id, outcome, item from pay_reconcile_items, generate_series(1, 2500) n where account_id = '00000000-0000-4000-8000-000000000000'`)
       const asked: unknown[] = []
-      const losing = await host(t, knex, world.standIn, { ...fast, mayContinue: async work => asked.push(work) === 1 })
+      const losing = await host(t, knex, world.standIn, { ...fast, mayContinue: async (work) => asked.push(work) === 1 })
       const url = await losing.app.listen({ port: 0 })
       for (const [path, id] of [['audit', null], [`reconcile/${runId}`, runId]] as const) {
         const response = await fetch(`${url}/admin/accounts/${path}?format=csv`, { headers: superuser })
@@ -98,7 +98,7 @@ for (const engine of engines) {
       t.match(losing.logs(), 'PAY_RECONCILE_RUN_FORBIDDEN')
     })
 
-    await t.test('pages are read until the file is whole, or the list has become shorter', async t => {
+    await t.test('pages are read until the file is whole, or the list has become shorter', async (t) => {
       const entry = { before: {}, after: {} } as AuditEntry
       const reads: unknown[] = []
       let [length, count] = [0, 0]

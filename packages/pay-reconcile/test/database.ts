@@ -15,7 +15,7 @@ export interface Engine {
   readonly name: string
   /** Why the tests cannot run on it here. */
   readonly skip: string | false
-  /** @param idType of the host's accounts and shops. */
+  /** @param idType - of the host's accounts and shops. */
   connect (t: Teardown, detailsType?: 'jsonb' | 'json', idType?: string, host?: HostDatabase): Promise<Knex>
 }
 

@@ -2,7 +2,7 @@ import t from 'tap'
 import { backoff, retryAfterFrom } from '../src/provider/backoff.ts'
 import { differencesBetween } from '../src/reconcile/differences.ts'
 
-t.test('differences are paths with both values', async t => {
+t.test('differences are paths with both values', async (t) => {
   for (const [stored, live, wanted] of [
     [{ a: { b: 1, c: [1] }, d: null }, { d: null, a: { c: [1], b: 1 } }, []],
     [{ a: { b: 1, c: 2 } }, { a: { b: 3, d: null } }, [{ field: 'a.b', stored: 1, live: 3 }, { field: 'a.c', stored: 2 }]],
@@ -15,7 +15,7 @@ t.test('differences are paths with both values', async t => {
   ]) t.strictSame(differencesBetween(stored, live), wanted, JSON.stringify(stored).slice(0, 40))
 })
 
-t.test('only the fields that count are drift', async t => {
+t.test('only the fields that count are drift', async (t) => {
   const method = (id: string | null) => ({ invoice_settings: { default_payment_method: id, footer: 'x' } })
   const fields = ['email', 'metadata', 'invoice_settings.default_payment_method']
   for (const [title, stored, live, wanted] of [
@@ -30,7 +30,7 @@ t.test('only the fields that count are drift', async t => {
   ] as const) t.strictSame(differencesBetween(stored, live, fields), wanted, title)
 })
 
-t.test('Retry-After is seconds or a date', async t => {
+t.test('Retry-After is seconds or a date', async (t) => {
   const now = Date.parse('2026-01-01T00:00:00Z')
   for (const [value, ms] of [
     ['2', 2000], ['0.5', 500], ['0', 0], ['-1', 0], ['Thu, 01 Jan 2026 00:00:03 GMT', 3000], ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
@@ -38,7 +38,7 @@ t.test('Retry-After is seconds or a date', async t => {
   ] as const) t.equal(retryAfterFrom(value, now), ms, String(value))
 })
 
-t.test('waits grow up to a minute, and half of each is random', async t => {
+t.test('waits grow up to a minute, and half of each is random', async (t) => {
   for (const [waits, retryAfter, random, ms] of [
     [0, undefined, 0, 125], [0, undefined, 1, 250], [3, undefined, 0.5, 1500], [30, undefined, 0, 30_000], [3000, undefined, 1, 60_000],
     [0, 5000, 0, 5000], [0, 5000, 1, 5125], [4, 10, 0, 2000], [20, 3_600_000, 1, 3_630_000]

@@ -77,7 +77,7 @@ const table: readonly Row[] = [
   row('an object that is no customer', answer(200, {}, { id: 'cus_1', object: 'list', data: ['CANARY'] }), 'UNEXPECTED_OBJECT', 1)
 ]
 
-t.test('every fault of the provider is a 502 that shows nothing of it', async t => {
+t.test('every fault of the provider is a 502 that shows nothing of it', async (t) => {
   const knex = await pglite.connect(t)
   const world = await build(t, knex, patient)
   const { addShop, addAccount, standIn, audit } = world
@@ -108,7 +108,7 @@ t.test('every fault of the provider is a 502 that shows nothing of it', async t 
   t.match(logs(), 'PAY_RECONCILE_PROVIDER_KEY_REJECTED', 'but they say what happened')
 })
 
-t.test('a fault that passes is not seen', async t => {
+t.test('a fault that passes is not seen', async (t) => {
   const knex = await pglite.connect(t)
   const { call, addShop, addAccount, standIn } = await build(t, knex, { ...patient, attemptTimeout: 2_000 })
   standIn.addAccount(canaryKey, { customers: [{ id: 'cus_1' }] })
@@ -120,7 +120,7 @@ t.test('a fault that passes is not seen', async t => {
   }
 })
 
-t.test('wrong and restricted keys of the stand-in itself', async t => {
+t.test('wrong and restricted keys of the stand-in itself', async (t) => {
   const knex = await pglite.connect(t)
   const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   standIn.addAccount('rk_test_restricted', { customers: [{ id: 'cus_1' }], permissions: ['payments:read'] })
@@ -136,7 +136,7 @@ t.test('wrong and restricted keys of the stand-in itself', async t => {
   }
 })
 
-t.test('an id that no customer could have is never sent', async t => {
+t.test('an id that no customer could have is never sent', async (t) => {
   const knex = await pglite.connect(t)
   const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   const shopId = await addShop()
@@ -147,18 +147,18 @@ t.test('an id that no customer could have is never sent', async t => {
   t.strictSame(standIn.requests, [])
 })
 
-t.test('each shop is read with its own key, and nothing of one goes along with another', async t => {
+t.test('each shop is read with its own key, and nothing of one goes along with another', async (t) => {
   const knex = await pglite.connect(t)
   const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   const keys = ['sk_test_one', 'sk_test_two', 'sk_test_three']
   for (const key of keys) standIn.addAccount(key, { customers: [{ id: 'cus_same', name: `customer of ${key}` }] })
-  const accounts = await Promise.all(keys.map(async key => addAccount(await addShop({ key }), { pay_customer_id: 'cus_same' })))
-  const answers = await Promise.all(accounts.flatMap(id => [0, 1, 2].map(() => call('GET', `/admin/accounts/${id}/pay-customer`))))
-  t.strictSame(answers.map(response => response.json().pay_customer.name), keys.flatMap(key => [0, 1, 2].map(() => `customer of ${key}`)))
+  const accounts = await Promise.all(keys.map(async (key) => addAccount(await addShop({ key }), { pay_customer_id: 'cus_same' })))
+  const answers = await Promise.all(accounts.flatMap((id) => [0, 1, 2].map(() => call('GET', `/admin/accounts/${id}/pay-customer`))))
+  t.strictSame(answers.map((response) => response.json().pay_customer.name), keys.flatMap((key) => [0, 1, 2].map(() => `customer of ${key}`)))
   t.strictSame(standIn.requests.map(({ headers }) => headers['x-stripe-client-telemetry']).filter(Boolean), [])
 })
 
-t.test('a provider nobody listens at is unreachable', async t => {
+t.test('a provider nobody listens at is unreachable', async (t) => {
   const knex = await pglite.connect(t)
   const closed = Fastify()
   await closed.listen({ port: 0, host: '127.0.0.1' })
@@ -174,15 +174,15 @@ t.test('a provider nobody listens at is unreachable', async t => {
   t.equal(response.json().code, 'PAY_RECONCILE_PROVIDER_UNREACHABLE')
 })
 
-t.test('a provider that switches protocols, stays silent, or does not heed the end of a call holds nobody up', async t => {
+t.test('a provider that switches protocols, stays silent, or does not heed the end of a call holds nobody up', async (t) => {
   const knex = await pglite.connect(t)
   const sockets = new Set<Socket>()
   let answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'
-  const server = createServer(socket => {
+  const server = createServer((socket) => {
     sockets.add(socket.on('error', () => {}))
     socket.once('data', () => { socket.write(answer) })
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => { for (const socket of sockets) socket.destroy(); server.close() })
   const limits = { attempts: 1, callTimeout: 600, attemptTimeout: 300 }
   const provider = stripeProvider({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, protocol: 'http' })
@@ -203,7 +203,7 @@ t.test('a provider that switches protocols, stays silent, or does not heed the e
   }
 })
 
-t.test('after repeated faults nothing is sent under that key for a while', async t => {
+t.test('after repeated faults nothing is sent under that key for a while', async (t) => {
   const knex = await pglite.connect(t)
   const { call, addShop, addAccount, standIn } = await build(t, knex, { ...patient, attempts: 1, breakAfter: 3, breakDuration: 60_000 })
   standIn.addAccount('sk_test_bad')
@@ -218,7 +218,7 @@ t.test('after repeated faults nothing is sent under that key for a while', async
   t.equal((await call('GET', `/admin/accounts/${good}/pay-customer`)).statusCode, 200, 'other keys are not affected')
 })
 
-t.test('a client that goes away ends the request to the provider', async t => {
+t.test('a client that goes away ends the request to the provider', async (t) => {
   const knex = await pglite.connect(t)
   const { app, addShop, addAccount, standIn } = await build(t, knex, { callTimeout: 60_000, attemptTimeout: 60_000 })
   standIn.addAccount(canaryKey, { customers: [{ id: 'cus_1' }] })
@@ -229,7 +229,7 @@ t.test('a client that goes away ends the request to the provider', async t => {
   const response = fetch(`${url}/admin/accounts/${accountId}/sync-pay`, {
     method: 'POST', headers: { authorization: 'Bearer superuser' }, signal: leaving.signal
   })
-  while (standIn.requests.length === 0) await new Promise(resolve => setTimeout(resolve, 10))
+  while (standIn.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   leaving.abort()
   await t.rejects(response)
   // Without the abort this close would wait a minute for the request in flight, and the test would fail.

@@ -8,7 +8,7 @@ import { engines, postgresql } from './database.ts'
 import { build, host, shopKey } from './world.ts'
 
 for (const engine of engines) {
-  t.test(`nothing names an account that is deleted and forgotten, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`nothing names an account that is deleted and forgotten, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const world = await build(t, await engine.connect(t), { perSecond: 2000 })
     const { knex, standIn, addShop, addAccount } = world
     const { call } = await host(t, knex, standIn, { perSecond: 2000 })
@@ -44,7 +44,7 @@ for (const engine of engines) {
     await person('hugo', here)
     await person('ines', there)
     t.strictSame([await naming('zelda'), await naming('hugo'), await naming('ines')], Array(3).fill(['snapshots', 'items']))
-    await knex.transaction(async trx => {
+    await knex.transaction(async (trx) => {
       await trx('accounts').where('id', zelda).delete()
       await forgetAccounts(trx, { accountId: zelda })
     })
@@ -60,7 +60,7 @@ for (const engine of engines) {
     const read = await knexAccountStore(knex).get(karl)
     const advance = async () => await runs.advance({ ...part!, processed: 1, outcomes: { drifted: 1 } }, [itemOf(read!, 'drifted', { drift: ['missing'] })], lease)
     // Before the deletion is over, where there are two connections.
-    const advanced = await knex.transaction(async trx => {
+    const advanced = await knex.transaction(async (trx) => {
       await trx('accounts').where('id', karl).delete()
       await forgetAccounts(trx, { accountId: karl })
       const advancing = advance()

@@ -21,7 +21,7 @@ const settings = {
 
 const mapped = (row: object) => Object.fromEntries(Object.entries(row).map(([name, value]) => [camel(name), value]))
 const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-const snake = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 const camelRows = (rows: unknown) => Array.isArray(rows) ? rows.map(mapped) : rows
 /** bool, int8, int4, json, date, timestamp, timestamptz, arrays of text, jsonb. */
@@ -35,18 +35,18 @@ const hosts: ReadonlyArray<readonly [string, HostDatabase]> = [
   }],
   ['the DateStyle Postgres, camelCase rows of raw statements too, and values as text', {
     settings: { datestyle: 'Postgres, MDY' },
-    config: { postProcessResponse: result => result?.rows ? { ...result, rows: camelRows(result.rows) } : camelRows(result) },
-    parsers: Object.fromEntries(everyType.map(oid => [oid, (text: string) => text]))
+    config: { postProcessResponse: (result) => result?.rows ? { ...result, rows: camelRows(result.rows) } : camelRows(result) },
+    parsers: Object.fromEntries(everyType.map((oid) => [oid, (text: string) => text]))
   }],
   ['the rows of raw statements alone, and values as objects', {
-    config: { postProcessResponse: result => result?.rows ?? result },
-    parsers: { 16: text => text === 't' ? 1 : 0, 20: BigInt, 114: text => new Map(Object.entries(JSON.parse(text))), 1184: () => new Date(NaN), 3802: text => [text] }
+    config: { postProcessResponse: (result) => result?.rows ?? result },
+    parsers: { 16: (text) => text === 't' ? 1 : 0, 20: BigInt, 114: (text) => new Map(Object.entries(JSON.parse(text))), 1184: () => new Date(NaN), 3802: (text) => [text] }
   }]
 ]
 
 for (const engine of engines) {
   for (const [name, options] of hosts) {
-    t.test(`a host with ${name}, on ${engine.name}`, { skip: engine.skip }, async t => {
+    t.test(`a host with ${name}, on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const knex = await engine.connect(t, 'jsonb', 'bigint', options)
       await everything(t, await build(t, knex, { ...fast, leaseDuration: 60_000 }), engine === postgresql)
     })
@@ -55,10 +55,10 @@ for (const engine of engines) {
 
 for (const [name, config, message] of [
   ['turns names into camelCase', { wrapIdentifier: (name, wrap) => wrap(camel(name)) }, /wrapIdentifier of the knex turns pay_reconcile_run_shops into "payReconcileRunShops"/],
-  ['renames every column', { postProcessResponse: result => Array.isArray(result) ? result.map(row => Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value]))) : result }, /postProcessResponse of the knex/],
-  ['returns something other than rows', { postProcessResponse: result => result?.rows?.length }, /postProcessResponse of the knex/]
+  ['renames every column', { postProcessResponse: (result) => Array.isArray(result) ? result.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value]))) : result }, /postProcessResponse of the knex/],
+  ['returns something other than rows', { postProcessResponse: (result) => result?.rows?.length }, /postProcessResponse of the knex/]
 ] as ReadonlyArray<readonly [string, HostDatabase['config'], RegExp]>) {
-  t.test(`a knex that ${name} stops startup`, async t => {
+  t.test(`a knex that ${name} stops startup`, async (t) => {
     const knex = await pglite.connect(t)
     await knex.raw('alter table shops add pay_webhook_secret text')
     Object.assign(knex.client.config, config)
@@ -68,7 +68,7 @@ for (const [name, config, message] of [
   })
 }
 
-t.test('a knex of another database is refused as soon as it is given', async t => {
+t.test('a knex of another database is refused as soon as it is given', async (t) => {
   const Mysql = createRequire(import.meta.url)('knex/lib/dialects/mysql2')
   const knex = createKnex({ client: class extends Mysql { _driver () { return {} } } as never })
   const refusal = { code: 'PAY_RECONCILE_INVALID_OPTION', message: /need PostgreSQL, but this knex speaks mysql/ }
@@ -76,7 +76,7 @@ t.test('a knex of another database is refused as soon as it is given', async t =
   await t.rejects(createPayReconcileTables(knex), refusal)
 })
 
-t.test('a time that is none is an error, and not 1970 or null', async t => {
+t.test('a time that is none is an error, and not 1970 or null', async (t) => {
   const knex = await pglite.connect(t)
   await knex.raw("insert into pay_reconcile_audit (at, actor, action, account_id, shop_id, before, after) values ('infinity', 'a', 'link', '1', '7', '{}', '{}')")
   await knex.raw("insert into pay_reconcile_positions values ('7', '-infinity', now())")
@@ -118,9 +118,9 @@ async function everything (t: Test, world: World, microseconds: boolean): Promis
   t.match(audit, [{ action: 'sync', snapshot_kept: false, after: { pay_customer_id: 'cus_1' } }, { action: 'link', shop_id: '7' }])
   for (const { at, id } of audit) {
     isNow(at)
-    for (const filter of [{ at }, { at_lte: at, at_gte: at }]) t.ok((await list('/audit', filter)).some(entry => entry.id === id), `${JSON.stringify(filter)} finds the change that showed it`)
+    for (const filter of [{ at }, { at_lte: at, at_gte: at }]) t.ok((await list('/audit', filter)).some((entry) => entry.id === id), `${JSON.stringify(filter)} finds the change that showed it`)
   }
-  if (microseconds) t.equal((await world.knex.raw("select 1 from pay_reconcile_audit where date_trunc('milliseconds', at) <> at limit 1").then(result => result.rows ?? result)).length, 1, 'the database knows microseconds')
+  if (microseconds) t.equal((await world.knex.raw("select 1 from pay_reconcile_audit where date_trunc('milliseconds', at) <> at limit 1").then((result) => result.rows ?? result)).length, 1, 'the database knows microseconds')
   const csv = (await call('GET', '/admin/accounts/audit?format=csv')).body
   t.ok(csv.includes(`"${audit[0]!.at}"`) && !csv.includes('"1970-'), 'times of the file')
   customers.set('cus_1', { id: 'cus_1', object: 'customer', name: 'Other' })
@@ -134,7 +134,7 @@ async function everything (t: Test, world: World, microseconds: boolean): Promis
     for (;;) {
       const found = (await call('GET', `/admin/accounts/reconcile/${id}`)).json()
       if (found.status !== 'running') return found
-      await new Promise(resolve => setTimeout(resolve, 50))
+      await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
   customers.set('cus_3', { id: 'cus_3', object: 'customer', metadata: { account_id: three } })

@@ -14,7 +14,7 @@ interface Ids {
   readonly unknown: readonly string[]
 }
 
-const uuids = [1, 2, 9, 10].map(n => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`) as unknown as Ids['accounts']
+const uuids = [1, 2, 9, 10].map((n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`) as unknown as Ids['accounts']
 const never = ['0', 'no-id', 'a\0b', "' or true --", '9'.repeat(40), '1.5', '%']
 
 const kinds: readonly Ids[] = [
@@ -36,7 +36,7 @@ for (const engine of engines) {
   for (const ids of kinds) {
     // The others differ in what a column holds, and not in how an engine compares it.
     if (engine !== pglite && !['text collate "C"', 'bigint'].includes(ids.type)) continue
-    t.test(`ids of the type ${ids.type} on ${engine.name}`, { skip: engine.skip }, async t => {
+    t.test(`ids of the type ${ids.type} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const world = await build(t, await engine.connect(t, 'jsonb', ids.type), fast)
       await everyRoute(t, world, ids)
     })
@@ -58,7 +58,7 @@ async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], 
 
   t.strictSame(await listed('/admin/accounts?sort=id'), accounts, 'a list is in the order of the column')
   t.strictSame(await listed('/admin/accounts?sort=-id&skip=1&limit=2'), [accounts[2], accounts[1]])
-  t.strictSame(await listed(filter({ id: [...unknown.filter(id => !id.includes('\0')), accounts[2], accounts[0]] })), [accounts[0], accounts[2]])
+  t.strictSame(await listed(filter({ id: [...unknown.filter((id) => !id.includes('\0')), accounts[2], accounts[0]] })), [accounts[0], accounts[2]])
   t.strictSame(await listed(filter({ id: 'no-id' })), [])
   t.strictSame(await listed(filter({ shop_id: [otherShop, 'no-id'] })), [other])
   t.strictSame(await listed(`/admin/accounts?sort=id&shop_id=${encodeURIComponent(shopId)}`), accounts.slice(0, 3))
@@ -112,7 +112,7 @@ async function finished (world: World, body: object) {
   return (await world.call('GET', `/admin/accounts/reconcile/${id}`)).json()
 }
 
-t.test('a UUID in capitals is the same id', async t => {
+t.test('a UUID in capitals is the same id', async (t) => {
   const world = await build(t, await pglite.connect(t))
   const { app, call, addShop, addAccount, standIn } = world
   const shopId = await addShop()
@@ -125,7 +125,7 @@ t.test('a UUID in capitals is the same id', async t => {
 })
 
 for (const engine of engines) {
-  t.test(`no answer holds a statement of the database, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`no answer holds a statement of the database, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const world = await build(t, knex)
     const { call, logs } = world
@@ -145,7 +145,7 @@ for (const engine of engines) {
       t.strictSame([response.statusCode, response.json()], [500, failed], `${method} ${url}`)
     }
     t.match(logs(), /select .*accounts/, 'the log has the statement')
-    const error = await world.app.payReconcile.ensureCustomer({ accountId, actor: 'buyer' }).then(() => undefined, thrown => thrown)
+    const error = await world.app.payReconcile.ensureCustomer({ accountId, actor: 'buyer' }).then(() => undefined, (thrown) => thrown)
     t.match(error, { code: failed.code, message: failed.message, cause: { code: '42P01' } }, 'nor does an error that a host may answer with')
   })
 }

@@ -12,7 +12,7 @@ const page = { skip: 0, limit: 10, filter: {}, sort: null }
 const origin = { actor: 'user-1', requestId: null, runId: null, providerRequestId: null }
 const account: Account = { id: '1', shopId: '7', shopName: 'Shop A', name: 'Ada', hashName: null, details: {} }
 
-t.test('a condition that the store of tables does not know is an error in every list', async t => {
+t.test('a condition that the store of tables does not know is an error in every list', async (t) => {
   const knex = await pglite.connect(t)
   const [accounts, runs] = [knexAccountStore(knex), knexRunStore(knex)]
   const filter = { shoe_size: ['38'] } as object
@@ -36,13 +36,13 @@ t.test('a condition that the store of tables does not know is an error in every 
   t.throws(() => whereListed(knex('accounts'), {}, { constructor: ['a'] } as object as Record<never, never>), { message: 'the list has no constructor' })
 })
 
-t.test('a store of the host that ignores a condition is an error, and not all accounts', async t => {
+t.test('a store of the host that ignores a condition is an error, and not all accounts', async (t) => {
   const world = await build(t, await pglite.connect(t), {
     accounts: {
       ...knexAccountStore(await pglite.connect(t)),
       // Written before there were other filters.
       list: async ({ filter: { shop_id: shops, name } }: AccountQuery) => shops?.includes('0') || name?.includes('nobody') ? { accounts: [], count: 0 } : { accounts: [account], count: 1 },
-      shops: async shopId => shopId === '0' ? [] : [{ shopId: '7', accounts: 1 }]
+      shops: async (shopId) => shopId === '0' ? [] : [{ shopId: '7', accounts: 1 }]
     }
   })
   const get = async (query: string) => (await world.call('GET', `/admin/accounts?${query}`)).json()
@@ -54,7 +54,7 @@ t.test('a store of the host that ignores a condition is an error, and not all ac
   t.match((await world.call('POST', '/admin/accounts/reconcile', { mode: 'check', accounts: ['1'] })).json(), refused, 'nor does a run take all accounts for some')
 })
 
-t.test('every condition of a store must be read', async t => {
+t.test('every condition of a store must be read', async (t) => {
   const ignorant = guardedStore({
     list: async () => ({ accounts: [account], count: 1 }),
     audit: async () => ({ entries: [], count: 1 }),
@@ -75,18 +75,18 @@ t.test('every condition of a store must be read', async t => {
     ['expected', () => ignorant.link({ action: 'link', accountId: '1', customerId: 'cus_1', expected: null }, origin), () => ignorant.link({ action: 'link', accountId: '1', customerId: 'cus_1' }, origin)],
     ['expected', () => ignorant.unlink({ accountId: '1', expected: 'cus_1' }, origin), () => ignorant.unlink({ accountId: '1', expected: undefined }, origin)]
   ] as ReadonlyArray<readonly [string, () => Promise<unknown>, () => Promise<unknown>]>) {
-    const error = await ignored().then(() => undefined, thrown => thrown)
+    const error = await ignored().then(() => undefined, (thrown) => thrown)
     t.match(error, { ...refused, cause: { message: new RegExp(`did not read ${name.replace('.', '\\.')}, which`) } }, name)
     await t.resolves(allowed(), `without ${name}`)
   }
 })
 
-t.test('a store may count accounts one by one, and stop at the first condition that one fails', async t => {
+t.test('a store may count accounts one by one, and stop at the first condition that one fails', async (t) => {
   const rows = [{ shopId: '7', changed: false, linked: true }, { shopId: '9', changed: true, linked: true }]
   const { shops } = guardedStore<Pick<AccountStore, 'shops'>>({
-    shops: async (shopId, only = {}) => ['7', '8', '9'].filter(id => shopId === undefined || id === shopId).map(id => ({
+    shops: async (shopId, only = {}) => ['7', '8', '9'].filter((id) => shopId === undefined || id === shopId).map((id) => ({
       shopId: id,
-      accounts: rows.filter(row => row.shopId === id && (!only.changed || row.changed) && (!only.linked || row.linked)).length
+      accounts: rows.filter((row) => row.shopId === id && (!only.changed || row.changed) && (!only.linked || row.linked)).length
     }))
   })
   const only = { changed: true, linked: true } as const
@@ -95,7 +95,7 @@ t.test('a store may count accounts one by one, and stop at the first condition t
   t.strictSame(await shops(undefined, only), [{ shopId: '7', accounts: 0 }, { shopId: '8', accounts: 0 }, { shopId: '9', accounts: 1 }])
 })
 
-t.test('records whose members have other types are an error, and no wrong answer', async t => {
+t.test('records whose members have other types are an error, and no wrong answer', async (t) => {
   const store = (fields: object, scanned: object = {}) => guardedStore({
     get: async () => ({ ...account, ...fields }),
     list: async () => ({ accounts: [{ ...account, ...fields }], count: 1 }),
@@ -112,7 +112,7 @@ t.test('records whose members have other types are an error, and no wrong answer
     [{ shopId: 7n }, 'whose shopId has the type bigint, and not string']
   ] as const) {
     for (const read of [store(fields).get('1'), store(fields).list({ ...page, sort: [] }), store(fields).scan(scan), store(fields).link(change, origin)]) {
-      t.match(await read.then(() => undefined, thrown => thrown), { ...refused, cause: { message: new RegExp(`of the store returned a record ${message}$`) } })
+      t.match(await read.then(() => undefined, (thrown) => thrown), { ...refused, cause: { message: new RegExp(`of the store returned a record ${message}$`) } })
     }
   }
   for (const value of [0, 1, Buffer.of(0)]) {
@@ -124,14 +124,14 @@ t.test('records whose members have other types are an error, and no wrong answer
   t.match(await store({}).get('1'), account)
 })
 
-t.test('the ids of the accounts that a run is limited to may be any words', async t => {
+t.test('the ids of the accounts that a run is limited to may be any words', async (t) => {
   for (const targets of [{ id: null, details: 'cus_1', webhook: null, accountId: null, items: 'cus_2', a1: null }, {}, null]) {
     t.strictSame(await guardedStore({ targets: async () => targets } as object as RunStore).targets('r'), targets)
   }
 })
 
 for (const engine of engines) {
-  t.test(`names may have a collation in which different strings are equal, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`names may have a collation in which different strings are equal, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     await knex.raw("create collation \"any Case\" (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
     await knex.raw('alter table accounts alter name type text collate "any Case"')
@@ -143,7 +143,7 @@ for (const engine of engines) {
     t.strictSame(await found({ q: 'éL' }), ['Élan'])
   })
 
-  t.test(`a name is found in either case of every letter, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`a name is found in either case of every letter, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t, 'jsonb', 'uuid', { locale: 'C' })
     // The embedded database cannot have another locale; a column can have another collation.
     if (engine === pglite) await knex.raw('alter table accounts alter name type text collate "C"')

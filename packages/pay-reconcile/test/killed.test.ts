@@ -12,7 +12,7 @@ t.setTimeout(600_000)
 const size = Math.max(500, Number(process.env.BULK_SIZE ?? 500))
 const script = fileURLToPath(new URL('./killed-host.ts', import.meta.url))
 
-t.test('three processes are killed with SIGKILL, and the fourth finishes the run', { skip: postgresql.skip }, async t => {
+t.test('three processes are killed with SIGKILL, and the fourth finishes the run', { skip: postgresql.skip }, async (t) => {
   const knex = await postgresql.connect(t)
   /** Set while the processes to kill must do the work. */
   let idle = true
@@ -23,7 +23,7 @@ t.test('three processes are killed with SIGKILL, and the fourth finishes the run
   await fill(world)
   const slow = world.standIn.fault({ kind: 'slow', delay: 40 })
   for (const [mode, dryRun] of [['check', true], ['sync', true], ['sync', false], ['changes', false]] as const) {
-    await t.test(`${mode}${dryRun ? '' : ' that writes'}`, async t => {
+    await t.test(`${mode}${dryRun ? '' : ' that writes'}`, async (t) => {
       idle = true
       let runId = ''
       for (const part of [0.2, 0.4, 0.6]) {
@@ -31,7 +31,7 @@ t.test('three processes are killed with SIGKILL, and the fourth finishes the run
         if (runId === '') runId = child.line
         while (await processed(world, runId) < size * part) await pause()
         child.process.kill('SIGKILL')
-        await new Promise(resolve => child.process.once('exit', resolve))
+        await new Promise((resolve) => child.process.once('exit', resolve))
       }
       t.ok(await processed(world, runId) < size, 'the third one had not finished either')
       idle = false
@@ -57,7 +57,7 @@ async function fill ({ knex, standIn, addShop }: World): Promise<void> {
 async function hostIn (t: Test, url: string, { standIn }: World, run: object | undefined): Promise<{ readonly process: ChildProcess, readonly line: string }> {
   const child = spawn(process.execPath, [...process.execArgv, script, url, String(standIn.port), ...(run ? [JSON.stringify(run)] : [])], { stdio: ['ignore', 'pipe', 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))
-  return { process: child, line: await new Promise(resolve => child.stdout.once('data', chunk => resolve(String(chunk).trim()))) }
+  return { process: child, line: await new Promise((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk).trim()))) }
 }
 
 async function processed (world: World, runId: string): Promise<number> {

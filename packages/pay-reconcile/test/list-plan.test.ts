@@ -8,7 +8,7 @@ import { engines } from './database.ts'
 const fields: ReadonlyArray<AccountSort['field']> = ['id', 'shop_id', 'shop_name', 'name', 'hash_name', 'pay_customer_id', 'pay_synced_at']
 
 for (const engine of engines) {
-  t.test(`a sorted page reads an index instead of every account, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`a sorted page reads an index instead of every account, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     await knex.raw("insert into shops select gen_random_uuid(), 'Shop ' || n from generate_series(1, 20) n")
     await knex.raw(`insert into accounts (id, shop_id, name, hash_name, details)
@@ -18,7 +18,7 @@ for (const engine of engines) {
     await createAccountIndexes(knex)
     await knex.raw('analyze')
     const seen: Array<{ sql: string, bindings: unknown[] }> = []
-    knex.on('query', query => { seen.push(query) })
+    knex.on('query', (query) => { seen.push(query) })
 
     for (const field of fields) {
       for (const descending of [false, true]) {
@@ -28,7 +28,7 @@ for (const engine of engines) {
         seen.length = 0
         const { accounts, count } = await accountPage(knex, hostTables(knex, {}), 'a.name', query)
         t.equal(count, 5000)
-        t.strictSame(accounts.map(account => account.id), await sortedIds(query), `${title} is in order`)
+        t.strictSame(accounts.map((account) => account.id), await sortedIds(query), `${title} is in order`)
         const { sql, bindings } = seen.find(({ sql }) => sql.includes('order by')) ?? { sql: '', bindings: [] }
         const { rows } = await knex.raw(`explain ${sql.replace(/\$\d+/g, '?')}`, bindings as never)
         const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n')

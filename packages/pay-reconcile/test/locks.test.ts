@@ -3,7 +3,7 @@ import { createAccountIndexes, createPayReconcileTables } from '../src/knex/inde
 import { run } from '../src/knex/records.ts'
 import { engines, postgresql } from './database.ts'
 
-t.test('creating tables and indexes does not wait for a transaction that reads; an index that is missing waits for writers, and calls go on', { skip: postgresql.skip }, async t => {
+t.test('creating tables and indexes does not wait for a transaction that reads; an index that is missing waits for writers, and calls go on', { skip: postgresql.skip }, async (t) => {
   const knex = await postgresql.connect(t)
   const dump = await knex.transaction()
   await dump.raw('lock table accounts, pay_reconcile_runs, pay_reconcile_audit, pay_reconcile_items in access share mode')
@@ -16,7 +16,7 @@ t.test('creating tables and indexes does not wait for a transaction that reads; 
   await writer.raw('lock table accounts in row exclusive mode')
   const created = createAccountIndexes(knex)
   // It stands in the queue, and what follows behind it.
-  while (await waits() === 0) await new Promise(resolve => setTimeout(resolve, 10))
+  while (await waits() === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   await knex('accounts').update({ name: 'x' })
   await writer.commit()
   await created
@@ -29,7 +29,7 @@ t.test('creating tables and indexes does not wait for a transaction that reads; 
 })
 
 for (const { name, skip, connect } of engines) {
-  t.test(`a statement that meets a deadlock is run again on ${name}`, { skip }, async t => {
+  t.test(`a statement that meets a deadlock is run again on ${name}`, { skip }, async (t) => {
     const knex = await connect(t)
     await knex.raw('create sequence tries')
     await knex.raw(`create function meet () returns trigger language plpgsql as $$ begin
@@ -39,7 +39,7 @@ for (const { name, skip, connect } of engines) {
     await knex.raw('create trigger meet before insert on pay_reconcile_awaited for each row execute function meet()')
     await run(knex, knex.raw("insert into pay_reconcile_awaited (shop_id) values ('s1')"))
     t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), ['s1'])
-    await t.rejects(knex.transaction(async trx => {
+    await t.rejects(knex.transaction(async (trx) => {
       await trx.raw("select setval('tries', 1)")
       await run(trx, trx.raw("insert into pay_reconcile_awaited (shop_id) values ('s2')"))
     }), { code: '40P01' }, 'a transaction of the host is over')

@@ -21,15 +21,15 @@ const found = (items: readonly Item[]) => items.map(({ account_id: id, outcome, 
 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text collate "C"', 'bigint']) {
-    t.test(`mending with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async t => {
+    t.test(`mending with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const world = await build(t, await engine.connect(t, 'jsonb', idType), fast)
       const ids = idsOf(idType)
-      await t.test('one account is unlinked', t => unlinking(t, world, ids))
-      await t.test('accounts are unlinked in a run', t => unlinkingMany(t, world, ids))
-      await t.test('suggestions are accepted', t => accepting(t, world, ids))
-      await t.test('a suggestion is accepted whatever its customer is called', t => acceptingOdd(t, world, ids))
-      await t.test('what failed is tried again', t => retrying(t, world, ids))
-      await t.test('a run is limited', t => limiting(t, world, ids))
+      await t.test('one account is unlinked', (t) => unlinking(t, world, ids))
+      await t.test('accounts are unlinked in a run', (t) => unlinkingMany(t, world, ids))
+      await t.test('suggestions are accepted', (t) => accepting(t, world, ids))
+      await t.test('a suggestion is accepted whatever its customer is called', (t) => acceptingOdd(t, world, ids))
+      await t.test('what failed is tried again', (t) => retrying(t, world, ids))
+      await t.test('a run is limited', (t) => limiting(t, world, ids))
     })
   }
 }
@@ -95,7 +95,7 @@ async function accepting (t: Test, world: World, next: () => string): Promise<vo
   const key = 'sk_test_accept'
   const suggested = ['same', 'called', 'renamed', 'gone', 'moved', 'taken', 'linked', 'metadata']
   standIn.addAccount(key, {
-    customers: suggested.map(name => ({ id: `cus_${name}`, name, email: `${name}@example.org` }))
+    customers: suggested.map((name) => ({ id: `cus_${name}`, name, email: `${name}@example.org` }))
       .concat([{ id: 'cus_b1', name: 'b', email: 'both@example.org' }, { id: 'cus_b2', name: 'b', email: 'both@example.org' }])
   })
   const { customers } = standIn.account(key)
@@ -107,7 +107,7 @@ async function accepting (t: Test, world: World, next: () => string): Promise<vo
   const dry = await runOver(world, { mode: 'link', shop_id: shopId })
   const items = new Map<string, Item>(dry.items.map((item: Item) => [item['account_name'] as string, item]))
   t.equal(dry.outcomes.suggested, 9)
-  const accept = suggested.map(name => items.get(name)!.id)
+  const accept = suggested.map((name) => items.get(name)!.id)
   const theirs = await addAccount(otherShop, { email: 'same@example.org' }, { id: next() })
   const [foreign] = (await runOver(world, { mode: 'link', shop_id: otherShop })).items as [Item]
 
@@ -250,7 +250,7 @@ async function dying (t: Test, engine: Engine): Promise<void> {
   for (let n = 0; n < 40; n++) accounts.push(await world.addAccount(shopId, { pay_customer_id: `cus_${n}` }))
   const gone = (): Promise<never> => Promise.reject(new RangeError('gone'))
   let dead = (): void => {}
-  const death = new Promise<void>(resolve => { dead = resolve })
+  const death = new Promise<void>((resolve) => { dead = resolve })
   const store: RunStore = { ...runs, renew: gone, finish: gone, release: gone, claimable: async () => [], advance: () => { dead(); return gone() } }
   const dyingHost = await host(t, knex, world.standIn, { ...fast, perSecond: 10, leaseDuration: 300, runs: store, accounts: knexAccountStore(knex) })
   const { id } = (await dyingHost.call('POST', '/admin/accounts/reconcile', { mode: 'unlink', accounts: accounts.slice(0, 30), dry_run: false })).json()
@@ -264,4 +264,4 @@ async function dying (t: Test, engine: Engine): Promise<void> {
   t.equal(rows.length, 30, 'each account is unlinked once, and no other')
 }
 
-for (const engine of engines) t.test(`a limited run is taken up by another process on ${engine.name}`, { skip: engine.skip }, t => dying(t, engine))
+for (const engine of engines) t.test(`a limited run is taken up by another process on ${engine.name}`, { skip: engine.skip }, (t) => dying(t, engine))

@@ -12,7 +12,7 @@ const checkout = ({ app }: World, accountId: string) =>
   app.payReconcile.ensureCustomer({ accountId, name: 'Buyer', actor: 'buyer-1' })
 
 for (const engine of engines) {
-  t.test(`on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const world = await build(t, knex, quick)
     const { addShop, addAccount, audit, detailsOf, standIn } = world
@@ -38,7 +38,7 @@ for (const engine of engines) {
       return accountId
     }
 
-    await t.test('a checkout goes on after a failure that the provider has stored', async t => {
+    await t.test('a checkout goes on after a failure that the provider has stored', async (t) => {
       const accountId = await addAccount(shopId, { tier: 'gold' })
       failing(1)
       const { customerId } = await checkout(world, accountId)
@@ -47,23 +47,23 @@ for (const engine of engines) {
       t.strictSame(await detailsOf(accountId), { tier: 'gold', pay_customer_id: customerId })
     })
 
-    await t.test('so does a later one, with one attempt for what is stored', async t => {
+    await t.test('so does a later one, with one attempt for what is stored', async (t) => {
       const accountId = await withStoredFailure()
       const { customerId } = await checkout(world, accountId)
       t.strictSame(created(accountId), [customerId])
       t.strictSame(keys(accountId), ['account:ID', 'account:ID', 'account:ID:2'])
     })
 
-    await t.test('checkouts in all replicas at once still create one customer', async t => {
+    await t.test('checkouts in all replicas at once still create one customer', async (t) => {
       const accountId = await withStoredFailure()
       const other = await host(t, knex, standIn, quick)
-      const results = await Promise.all([world, other, world, other].map(process => checkout(process, accountId)))
+      const results = await Promise.all([world, other, world, other].map((process) => checkout(process, accountId)))
       t.strictSame(created(accountId), [results[0]?.customerId])
-      t.equal(results.filter(result => result.created).length, 1)
+      t.equal(results.filter((result) => result.created).length, 1)
       t.equal(new Set(results.map(({ customerId }) => customerId)).size, 1)
     })
 
-    await t.test('a customer that a failed request created is found, though a search does not show it yet', async t => {
+    await t.test('a customer that a failed request created is found, though a search does not show it yet', async (t) => {
       const accountId = await withStoredFailure()
       for (let n = 0; n < 150; n++) addLagging(`cus_other_${n}`, `other ${n}`)
       addLagging('cus_there', accountId)
@@ -79,7 +79,7 @@ for (const engine of engines) {
       t.strictSame(created(twice), ['cus_one', 'cus_two'])
     })
 
-    await t.test('so is one that was created under another name, which the idempotency key refuses', async t => {
+    await t.test('so is one that was created under another name, which the idempotency key refuses', async (t) => {
       const accountId = await addAccount(shopId)
       const lost = await host(t, knex, standIn, { ...quick, accounts: { ...knexAccountStore(knex), link: () => Promise.reject(new RangeError('crashed')) } })
       await t.rejects(lost.app.payReconcile.ensureCustomer({ accountId, name: 'Bayer', actor: 'buyer-1' }), { cause: { message: 'crashed' } })
@@ -89,7 +89,7 @@ for (const engine of engines) {
       t.strictSame(created(accountId), [first])
     })
 
-    await t.test('a customer is looked for before one is created: the provider forgets an idempotency key after a day', async t => {
+    await t.test('a customer is looked for before one is created: the provider forgets an idempotency key after a day', async (t) => {
       const forgotten = async (fields = {}) => {
         const accountId = await addAccount(shopId)
         const id = `cus_${accountId}`
@@ -113,7 +113,7 @@ for (const engine of engines) {
       t.strictSame(created(accountId), [customerId], 'a merchant without a search gets one created')
     })
 
-    await t.test('a customer that was deleted is not the account\'s', async t => {
+    await t.test('a customer that was deleted is not the account\'s', async (t) => {
       const accountId = await addAccount(shopId, { tier: 'gold' })
       const { customerId: first } = await checkout(world, accountId)
       t.strictSame(await checkout(world, accountId), { customerId: first, created: false })
@@ -138,7 +138,7 @@ for (const engine of engines) {
     const showing = (id: string) => { unsearchable.set(id, { until: Date.now() + 3_600_000, before: customers.get(id) }) }
     const deleted = (id: string) => { customers.set(id, { id, object: 'customer', deleted: true }) }
 
-    await t.test('a search that still shows a deleted customer gives it to nobody', async t => {
+    await t.test('a search that still shows a deleted customer gives it to nobody', async (t) => {
       const accountId = await addAccount(shopId)
       const { customerId: first } = await checkout(world, accountId)
       showing(first)
@@ -158,7 +158,7 @@ for (const engine of engines) {
       t.match(await checkout(world, unlinked), { customerId: 'cus_live' }, 'one deleted and one live customer are one')
     })
 
-    await t.test('a customer that was given to another account is not the earlier one\'s', async t => {
+    await t.test('a customer that was given to another account is not the earlier one\'s', async (t) => {
       const [before, after] = [await addAccount(shopId), await addAccount(shopId)]
       addLagging('cus_moved', before)
       showing('cus_moved')
@@ -175,7 +175,7 @@ for (const engine of engines) {
       t.not(next, stored, 'nor is it given out again under its idempotency key')
     })
 
-    await t.test('a customer that another account has is not given away', async t => {
+    await t.test('a customer that another account has is not given away', async (t) => {
       const [accountId, other, elsewhere] = [await addAccount(shopId), await addAccount(shopId), await addAccount(await addShop())]
       addLagging('cus_theirs', accountId)
       unsearchable.delete('cus_theirs')
@@ -187,7 +187,7 @@ for (const engine of engines) {
       t.strictSame([await detailsOf(accountId), (await checkout(world, accountId)).customerId], [{}, 'cus_theirs'])
     })
 
-    await t.test('an address or a name that the provider refuses is named', async t => {
+    await t.test('an address or a name that the provider refuses is named', async (t) => {
       for (const [wrong, param, code, message] of [
         [{ email: 'typo@gmail' }, 'email', 'email_invalid', 'The payment provider refused the email of the customer (email_invalid): correct it and try again'],
         [{ name: 'n'.repeat(257) }, 'name', 'parameter_invalid_string', 'The payment provider refused the name of the customer (parameter_invalid_string): correct it and try again']
@@ -201,14 +201,14 @@ for (const engine of engines) {
       }
       const body = { error: { type: 'invalid_request_error', code: 'CANARY', param: 'CANARY', message: 'CANARY' } }
       const end = standIn.fault({ kind: 'answer', status: 400, method: 'POST', body })
-      const error = await checkout(world, await addAccount(shopId)).then(() => ({}), error => error)
+      const error = await checkout(world, await addAccount(shopId)).then(() => ({}), (error) => error)
       end()
       t.strictSame([error.provider_param, error.provider_code, error.message], [undefined, undefined, 'The payment provider refused the request'], 'nothing else of the provider is shown')
     })
 
-    await t.test('a list that repeats its page ends at the first repeat', async t => {
+    await t.test('a list that repeats its page ends at the first repeat', async (t) => {
       const accountId = await addAccount(shopId)
-      const body = { object: 'list', url: '/v1/customers', has_more: true, data: [1, 2].map(n => ({ id: `cus_same_${n}`, object: 'customer', metadata: {} })) }
+      const body = { object: 'list', url: '/v1/customers', has_more: true, data: [1, 2].map((n) => ({ id: `cus_same_${n}`, object: 'customer', metadata: {} })) }
       const end = standIn.fault({ kind: 'answer', status: 200, path: '/v1/customers?', body })
       const before = standIn.requested
       await t.rejects(world.app.payReconcile.ensureCustomer({ accountId, email: 'same@example.org', actor: 'buyer-1' }), { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS', statusCode: 502 })
@@ -218,7 +218,7 @@ for (const engine of engines) {
       end()
     })
 
-    await t.test('a success that names another account links nothing', async t => {
+    await t.test('a success that names another account links nothing', async (t) => {
       const accountId = await addAccount(shopId)
       const foreign = { id: 'cus_foreign', object: 'customer', metadata: { account_id: 'another account' } }
       const end = standIn.fault({ kind: 'answer', status: 200, method: 'POST', body: foreign })
@@ -227,7 +227,7 @@ for (const engine of engines) {
       t.strictSame(await detailsOf(accountId), {})
     })
 
-    await t.test('a customer that is unlinked while a checkout links it is not reported as the account\'s', async t => {
+    await t.test('a customer that is unlinked while a checkout links it is not reported as the account\'s', async (t) => {
       const accountId = await addAccount(shopId)
       const accounts = knexAccountStore(knex)
       let links = 0
@@ -242,7 +242,7 @@ for (const engine of engines) {
       await t.rejects(checkout(never, unlinked), { code: 'PAY_RECONCILE_CUSTOMER_CHANGED', statusCode: 409 })
     })
 
-    await t.test('while creating fails, a checkout uses up one more key; the first one after that succeeds', async t => {
+    await t.test('while creating fails, a checkout uses up one more key; the first one after that succeeds', async (t) => {
       const accountId = await addAccount(shopId)
       const patient = await host(t, knex, standIn, { ...quick, attempts: 1, breakAfter: 100 })
       const lost = { ...knexAccountStore(knex), link: () => Promise.reject(new RangeError('crashed')) }
@@ -256,14 +256,14 @@ for (const engine of engines) {
       t.strictSame(created(accountId), [customerId], 'a customer whose link was lost is given again')
     })
 
-    await t.test('a stored failure does not count as one of now', async t => {
+    await t.test('a stored failure does not count as one of now', async (t) => {
       const accountId = await withStoredFailure()
       const unlinked = { ...knexAccountStore(knex), link: () => Promise.reject(new RangeError('crashed')) }
       const process = await host(t, knex, standIn, { ...quick, breakAfter: 1, accounts: unlinked })
       for (let n = 0; n < 3; n++) await t.rejects(checkout(process, accountId), { cause: { message: 'crashed' } }, 'nothing is held back')
     })
 
-    await t.test('a stored success that breaks on the way is not taken for a failure', async t => {
+    await t.test('a stored success that breaks on the way is not taken for a failure', async (t) => {
       const accountId = await addAccount(shopId)
       standIn.fault({ kind: 'truncate', method: 'POST', times: 2 })
       await t.rejects(checkout(world, accountId), PROVIDER_ERROR)
@@ -271,7 +271,7 @@ for (const engine of engines) {
       t.strictSame(created(accountId), [(await checkout(world, accountId)).customerId])
     })
 
-    await t.test('what was never executed leaves no trace', async t => {
+    await t.test('what was never executed leaves no trace', async (t) => {
       const accountId = await addAccount(shopId)
       standIn.fault({ kind: 'html', method: 'POST', times: 2 })
       await t.rejects(checkout(world, accountId), PROVIDER_ERROR)

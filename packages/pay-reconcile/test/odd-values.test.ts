@@ -14,7 +14,7 @@ async function run (world: World, body: object) {
 
 for (const engine of engines) {
   for (const detailsType of ['jsonb', 'json'] as const) {
-    t.test(`an id that is no string is no id, in ${detailsType} on ${engine.name}`, { skip: engine.skip }, async t => {
+    t.test(`an id that is no string is no id, in ${detailsType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const world = await build(t, await engine.connect(t, detailsType), { perSecond: 2000, accountsAtOnce: 2, leaseDuration: 60_000 })
       const { app, call, addShop, addAccount, detailsOf, audit, standIn } = world
       const { customers } = standIn.account(shopKey)
@@ -65,7 +65,7 @@ for (const engine of engines) {
   }
 }
 
-t.test('a write that changed no row is no success', async t => {
+t.test('a write that changed no row is no success', async (t) => {
   const [engine] = engines
   const { knexAccountStore } = await import('../src/knex/index.ts')
   const knex = await engine!.connect(t)

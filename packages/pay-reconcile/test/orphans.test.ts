@@ -6,7 +6,7 @@ const path = (query: Record<string, string>) => `/admin/accounts/orphans?${new U
 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text collate "C"', 'bigint']) {
-    t.test(`customers without an account, with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async t => {
+    t.test(`customers without an account, with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const world = await build(t, await engine.connect(t, 'jsonb', idType))
       const ids = idType === 'uuid'
         ? Array.from({ length: 9 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)

@@ -20,7 +20,7 @@ async function createUsers (knex: Knex, customerId = 'text unique', details = 'j
 }
 
 for (const engine of engines) {
-  t.test(`users with a customer's id in a column, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`users with a customer's id in a column, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t, 'jsonb', 'bigint')
     await createUsers(knex)
     await createAccountIndexes(knex, users)
@@ -98,7 +98,7 @@ async function writersAtOnce (t: Test, world: World): Promise<void> {
   await knex('users').insert(Array.from({ length: size }, (_, n) => ({ user_id: n, full_name: `User ${n}`, stripe_customer_id: `cus_${n}` })))
   const runId = await start(world, { mode: 'sync', dry_run: false })
   await Promise.all(Array.from({ length: size }, async (_, n) => {
-    await knex.transaction(async trx => {
+    await knex.transaction(async (trx) => {
       await trx.raw("update users set plan = 'pro', stripe = coalesce(stripe, '{}') || ?::jsonb where user_id = ?", [`{"mine":${n}}`, n])
     }, { isolationLevel: 'read committed' })
     if (n % 2 === 0) t.equal((await call('POST', `/admin/accounts/${n}/link-pay`, { pay_customer_id: `cus_${n + size}` })).statusCode, 200)
@@ -111,7 +111,7 @@ async function writersAtOnce (t: Test, world: World): Promise<void> {
   }
 }
 
-t.test('options and columns that cannot work stop startup, with their names', async t => {
+t.test('options and columns that cannot work stop startup, with their names', async (t) => {
   const knex = await pglite.connect(t, 'jsonb', 'bigint')
   const rejects = async (options: object, message: RegExp) => {
     await t.rejects(async () => await knexAccountStore(knex, options).ready!(), { code: 'PAY_RECONCILE_INVALID_OPTION', message }, String(message))
@@ -139,7 +139,7 @@ t.test('options and columns that cannot work stop startup, with their names', as
   await rejects({ table: 'plain' }, /plain.details must have the type jsonb or json, and not text/)
 })
 
-t.test('columns of several shops, with json and the id in details', async t => {
+t.test('columns of several shops, with json and the id in details', async (t) => {
   const knex = await pglite.connect(t, 'jsonb', 'bigint')
   await knex.raw("insert into shops values (7, 'Tea', 'sk_test_tea')")
   await knex.raw('create table people (no bigint primary key, shop bigint not null, label varchar(40) not null, alias text, doc json)')
@@ -156,7 +156,7 @@ t.test('columns of several shops, with json and the id in details', async t => {
 })
 
 for (const engine of engines) {
-  t.test(`the program for the users of an app, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`the program for the users of an app, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const { standIn: { host, port, protocol, account } } = await build(t, knex)
     await knex.raw('drop table accounts, shops')
@@ -170,7 +170,7 @@ for (const engine of engines) {
     await reconcileUsers(app, { knex, provider: stripeProvider({ host, port, protocol }), authorize: async ({ headers }, reply) => headers.authorization === superuser.authorization ? undefined : reply.code(403).send() })
     const address = await app.listen()
     let report = ''
-    await run([`--url=${address}/admin/users`, '--mode=check'], { PAY_RECONCILE_TOKEN: 'superuser' }, { stdout: { write: text => { report += text } }, stderr: { write: () => {} } })
+    await run([`--url=${address}/admin/users`, '--mode=check'], { PAY_RECONCILE_TOKEN: 'superuser' }, { stdout: { write: (text) => { report += text } }, stderr: { write: () => {} } })
     t.match(report, /never_synced +1\nnot_found +1|not_found +1\nnever_synced +1/, report)
     t.equal((await fetch(`${address}/admin/users`)).status, 403)
     const synced = await fetch(`${address}/admin/users/1/sync-pay`, { method: 'POST', headers: superuser })

@@ -12,17 +12,17 @@ t.setTimeout(300_000)
 const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 for (const engine of engines) {
-  t.test(`pages of customers, on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`pages of customers, on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const world = await build(t, knex, apart(knex))
-    await t.test('check and sync find the same as one by one, with one request for a hundred customers', t => sameFindings(t, world))
-    await t.test('few accounts are read one by one', t => fewAccounts(t, world))
-    await t.test('pages end where other customers by far outnumber the accounts', t => manyCustomers(t, world))
-    await t.test('accounts that share a customer are all reconciled', t => sharedCustomer(t, world))
-    await t.test('a list that fails', t => failingList(t, world))
-    await t.test('what changes during the run', t => changesMeanwhile(t, world))
-    await t.test('a snapshot stored since the page was read is not replaced by an older one', t => newerSnapshot(t, world))
-    await t.test('accounts that a cancelled run did not reach', t => cancelledRun(t, world))
+    await t.test('check and sync find the same as one by one, with one request for a hundred customers', (t) => sameFindings(t, world))
+    await t.test('few accounts are read one by one', (t) => fewAccounts(t, world))
+    await t.test('pages end where other customers by far outnumber the accounts', (t) => manyCustomers(t, world))
+    await t.test('accounts that share a customer are all reconciled', (t) => sharedCustomer(t, world))
+    await t.test('a list that fails', (t) => failingList(t, world))
+    await t.test('what changes during the run', (t) => changesMeanwhile(t, world))
+    await t.test('a snapshot stored since the page was read is not replaced by an older one', (t) => newerSnapshot(t, world))
+    await t.test('accounts that a cancelled run did not reach', (t) => cancelledRun(t, world))
   })
 }
 
@@ -143,7 +143,7 @@ async function failingList (t: Test, world: World): Promise<void> {
 
   const end = world.standIn.fault({ kind: 'answer', status: 400, secretKey: key, path: list, body: { error: { type: 'invalid_request_error' } } })
   t.strictSame(await outcome(), { pages: 1, single: 120, synced: 120, stopped: [] }, 'without lists, they are read one by one')
-  const warnings = world.logs().split('\n').filter(line => line.includes('the customers cannot be listed')).map(line => JSON.parse(line))
+  const warnings = world.logs().split('\n').filter((line) => line.includes('the customers cannot be listed')).map((line) => JSON.parse(line))
   t.match(warnings, [{ level: 40, shopId, runId: /^[\w-]{36}$/, err: { code: 'PAY_RECONCILE_PROVIDER_REFUSED' } }], 'and the log names the shop and the run')
   end()
 
@@ -196,7 +196,7 @@ async function newerSnapshot (t: Test, world: World): Promise<void> {
     ...apart(world.knex),
     accounts: {
       ...accounts,
-      scan: async page => {
+      scan: async (page) => {
         if (once && page.only.customers) {
           once = false
           await pause(5)

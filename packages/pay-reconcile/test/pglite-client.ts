@@ -18,7 +18,7 @@ export function pgliteClient (engine: PGlite, parsers: Readonly<Record<number, (
       const { text, values } = typeof query === 'string' ? { text: query, values: [] } : query
       engine.query(text, values, { parsers }).then(
         (result: Result) => done(null, { ...result, rowCount: result.affectedRows, command: /^\s*(\w+)/.exec(text)?.[1]?.toUpperCase() }),
-        error => done(error))
+        (error) => done(error))
     }
   }
 

@@ -7,30 +7,30 @@ import { standingTime } from './time.ts'
 
 const limits: CallLimits = { callTimeout: 1000, attemptTimeout: 1000, attempts: 2, inFlight: 2, breakAfter: 2, breakDuration: 1000 }
 const signal = new AbortController().signal
-const turn = () => new Promise(resolve => setImmediate(resolve))
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** A gate, and what the requests of one key get: `ok` or the fault. */
 function gate (options: Partial<CallLimits> = {}) {
   const gateOf = keyGates({ ...limits, ...options })
   const enter = (fault?: ProviderFault, facts?: ProviderFaultFacts) =>
-    gateOf('key').enter(signal, async () => { if (fault) throw providerError(fault, facts) }).then(() => 'ok', error => error.fault)
+    gateOf('key').enter(signal, async () => { if (fault) throw providerError(fault, facts) }).then(() => 'ok', (error) => error.fault)
   return { gateOf, enter }
 }
 
 /** A request that lasts until it is told to end. */
 function request () {
   let end = (): void => {}
-  const ended = new Promise<void>(resolve => { end = resolve })
+  const ended = new Promise<void>((resolve) => { end = resolve })
   const seen = { entered: false }
   return { seen, end, call: async () => { seen.entered = true; await ended } }
 }
 
-t.test('after faults in a row a gate is closed, then one request tries', async t => {
+t.test('after faults in a row a gate is closed, then one request tries', async (t) => {
   const time = standingTime(t, 0)
   const { gateOf, enter } = gate()
   t.strictSame([await enter('error'), await enter('timeout'), await enter()], ['error', 'timeout', 'unavailable'])
   time.now = 999
-  t.match(await gateOf('key').enter(signal, async () => {}).catch(error => error), { fault: 'unavailable', retryAfter: 1 }, 'it says for how long')
+  t.match(await gateOf('key').enter(signal, async () => {}).catch((error) => error), { fault: 'unavailable', retryAfter: 1 }, 'it says for how long')
   time.now = 1000
   const first = request()
   const trying = gateOf('key').enter(signal, first.call)
@@ -49,7 +49,7 @@ t.test('after faults in a row a gate is closed, then one request tries', async t
   t.equal(await enter(), 'unavailable')
 })
 
-t.test('what says nothing of an outage closes no gate', async t => {
+t.test('what says nothing of an outage closes no gate', async (t) => {
   const time = standingTime(t, 0)
   for (const [title, faults] of [
     ['another fault is an answer', ['error', 'customer_not_found', 'error']],
@@ -67,7 +67,7 @@ t.test('what says nothing of an outage closes no gate', async t => {
   t.strictSame([await enter('error', { replayed: true }), await enter('error', { replayed: true }), await enter()], ['error', 'error', 'ok'], 'after a stored failure the next one may try')
 })
 
-t.test('so many requests of a key go at once, the others wait in line', async t => {
+t.test('so many requests of a key go at once, the others wait in line', async (t) => {
   const { gateOf } = gate()
   const requests = Array.from({ length: 5 }, request)
   const ends = requests.map(({ call }) => gateOf('key').enter(signal, call))
@@ -97,10 +97,10 @@ const hanging = (calls: AbortSignal[]) => (signal: AbortSignal) => new Promise<n
   if (signal.aborted) abort()
 })
 
-t.test('a call that ends early is the fault of who ended it', async t => {
+t.test('a call that ends early is the fault of who ended it', async (t) => {
   const faultOf = (options: Partial<CallLimits>, caller?: AbortSignal) => {
     const calls: AbortSignal[] = []
-    return providerCalls({ ...limits, ...options })('key', caller, hanging(calls)).catch(error => [error.fault, calls.length])
+    return providerCalls({ ...limits, ...options })('key', caller, hanging(calls)).catch((error) => [error.fault, calls.length])
   }
   t.strictSame(await faultOf({ callTimeout: 20 }), ['timeout', 1], 'the time limit of the call')
   t.strictSame(await faultOf({ attemptTimeout: 10, attempts: 1 }), ['timeout', 1], 'that of the attempt')
@@ -114,7 +114,7 @@ t.test('a call that ends early is the fault of who ended it', async t => {
   const call = providerCalls({ ...limits, callTimeout: 20, inFlight: 1, breakAfter: 1 })
   const [first, second] = [new AbortController(), new AbortController()]
   const calls: AbortSignal[] = []
-  const fault = (caller: AbortController) => call('key', caller.signal, hanging(calls)).catch(error => error.fault)
+  const fault = (caller: AbortController) => call('key', caller.signal, hanging(calls)).catch((error) => error.fault)
   const both = [fault(first), fault(second)]
   await turn()
   second.abort()
@@ -126,7 +126,7 @@ t.test('a call that ends early is the fault of who ended it', async t => {
   t.equal(await fault(new AbortController()), 'unavailable', 'a time limit does')
 })
 
-t.test('a retry that ends early is the fault of who ended it, whatever the library does after the abort', async t => {
+t.test('a retry that ends early is the fault of who ended it, whatever the library does after the abort', async (t) => {
   standingTime(t)
   const late = (signal: AbortSignal) => new Promise<never>((_resolve, reject) => {
     signal.addEventListener('abort', () => { turn().then(turn).then(() => reject(new RangeError('of the library'))) })
@@ -139,24 +139,24 @@ t.test('a retry that ends early is the fault of who ended it, whatever the libra
     const caller = new AbortController()
     const errorOf = (options: Partial<CallLimits>, started = () => {}) => {
       let made = 0
-      return providerCalls({ ...limits, ...options })('key', caller.signal, async signal => {
+      return providerCalls({ ...limits, ...options })('key', caller.signal, async (signal) => {
         if (++made === 1) throw providerError('error')
         started()
         return retry(signal)
-      }).catch(error => [error.code, error.statusCode, made])
+      }).catch((error) => [error.code, error.statusCode, made])
     }
     t.strictSame(await errorOf({ callTimeout: 300 }), ['PAY_RECONCILE_PROVIDER_TIMEOUT', 502, 2], `${title}: the time limit`)
     t.match(await errorOf({ callTimeout: 60_000, attemptTimeout: 60_000 }, () => { setImmediate(() => caller.abort()) }), ['PAY_RECONCILE_ABORTED', Number, 2], `${title}: the caller`)
   }
 })
 
-t.test('nothing of a time limit is left once the work is done', async t => {
+t.test('nothing of a time limit is left once the work is done', async (t) => {
   const parent = new AbortController()
-  const limited = await withTimeLimit(5, parent.signal, async signal => signal)
+  const limited = await withTimeLimit(5, parent.signal, async (signal) => signal)
   parent.abort()
-  await new Promise(resolve => setTimeout(resolve, 15))
+  await new Promise((resolve) => setTimeout(resolve, 15))
   t.equal(limited.aborted, false)
-  t.equal(await withTimeLimit(5, undefined, async signal => signal.aborted), false)
-  t.equal(await withTimeLimit(1000, parent.signal, async signal => signal.aborted), true, 'a parent that was aborted before counts')
-  await t.rejects(withTimeLimit(5, undefined, async signal => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new RangeError('late'))))), { message: 'late' })
+  t.equal(await withTimeLimit(5, undefined, async (signal) => signal.aborted), false)
+  t.equal(await withTimeLimit(1000, parent.signal, async (signal) => signal.aborted), true, 'a parent that was aborted before counts')
+  await t.rejects(withTimeLimit(5, undefined, async (signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new RangeError('late'))))), { message: 'late' })
 })

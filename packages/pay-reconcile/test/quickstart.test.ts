@@ -3,18 +3,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { usage } from '../src/cli/arguments.ts'
+import { USAGE } from '../src/cli/arguments.ts'
 import { run } from '../src/cli/run.ts'
 import { postgresql } from './database.ts'
 import { build, shopKey } from './world.ts'
 
 const source = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
-t.test('the pages say what the command prints', async t => {
-  t.ok((await source('docs/pay-reconcile/runs.md')).includes(`\`\`\`text\n${usage}\`\`\``))
+t.test('the pages say what the command prints', async (t) => {
+  t.ok((await source('docs/pay-reconcile/runs.md')).includes(`\`\`\`text\n${USAGE}\`\`\``))
 })
 
-t.test('the quickstart', { skip: postgresql.skip }, async t => {
+t.test('the quickstart', { skip: postgresql.skip }, async (t) => {
   const knex = await postgresql.connect(t)
   const { addShop, addAccount, standIn } = await build(t, knex)
   const shopId = await addShop()
@@ -47,7 +47,7 @@ t.test('the quickstart', { skip: postgresql.skip }, async t => {
   await addAccount(shopId, { pay_customer_id: 'cus_elsewhere' })
   let report = ''
   await run([`--url=${address}/admin/accounts`, '--mode=check'], { PAY_RECONCILE_TOKEN: 'secret' }, {
-    stdout: { write: text => { report += text } }, stderr: { write: () => {} }
+    stdout: { write: (text) => { report += text } }, stderr: { write: () => {} }
   })
   t.ok((await source('packages/pay-reconcile/README.md')).includes(`\`\`\`text\n${report}\`\`\``), 'the README shows the report')
 

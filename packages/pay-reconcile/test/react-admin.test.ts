@@ -5,7 +5,7 @@ import { engines } from './database.ts'
 import { build } from './world.ts'
 
 for (const engine of engines) {
-  t.test(`react-admin's simple REST provider on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`react-admin's simple REST provider on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const { app, addShop, addAccount } = await build(t, knex)
     const shopA = await addShop({ name: 'Shop A' })
@@ -42,7 +42,7 @@ for (const engine of engines) {
     t.equal(ofShop.total, 10, 'shows those of a shop')
   })
 
-  t.test(`react-admin's simple REST provider on ${engine.name} is told when accounts are too large for one page`, { skip: engine.skip }, async t => {
+  t.test(`react-admin's simple REST provider on ${engine.name} is told when accounts are too large for one page`, { skip: engine.skip }, async (t) => {
     const { app, addShop, addAccount } = await build(t, await engine.connect(t))
     const shop = await addShop({ name: 'Shop Large' })
     const ids: string[] = []

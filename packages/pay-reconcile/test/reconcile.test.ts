@@ -21,7 +21,7 @@ async function runOver (world: World, body: object) {
 }
 
 /** The lines of the log with this message. */
-const logged = ({ logs }: World, message: string): Array<Record<string, unknown>> => logs().split('\n').filter(line => line.includes(`"msg":"${message}"`)).map(line => JSON.parse(line))
+const logged = ({ logs }: World, message: string): Array<Record<string, unknown>> => logs().split('\n').filter((line) => line.includes(`"msg":"${message}"`)).map((line) => JSON.parse(line))
 
 const item = (accountId: string, shopId: string, fields: object) => ({
   account_id: accountId,
@@ -48,20 +48,20 @@ async function allDetails ({ knex }: World, shopId: string): Promise<unknown[]> 
 }
 
 for (const engine of engines) {
-  t.test(`on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
     const world = await build(t, knex, fast)
-    await t.test('check', t => checking(t, world))
-    await t.test('link', t => linking(t, world))
-    await t.test('link reads what a search shows', t => linkingByHints(t, world))
-    await t.test('link works without a search', t => linkingWithoutSearch(t, world))
-    await t.test('sync', t => syncing(t, world))
-    await t.test('shops apart', t => shopsApart(t, world))
-    await t.test('who may go on', t => goingOn(t, world))
-    await t.test('what fails alone', t => failingAlone(t, world))
-    await t.test('requests', t => requests(t, world))
-    await t.test('one run per shop', t => oneRunPerShop(t, world))
-    await t.test('lists of runs are filtered by every field and sorted by those of one value', t => filtering(t, world))
+    await t.test('check', (t) => checking(t, world))
+    await t.test('link', (t) => linking(t, world))
+    await t.test('link reads what a search shows', (t) => linkingByHints(t, world))
+    await t.test('link works without a search', (t) => linkingWithoutSearch(t, world))
+    await t.test('sync', (t) => syncing(t, world))
+    await t.test('shops apart', (t) => shopsApart(t, world))
+    await t.test('who may go on', (t) => goingOn(t, world))
+    await t.test('what fails alone', (t) => failingAlone(t, world))
+    await t.test('requests', (t) => requests(t, world))
+    await t.test('one run per shop', (t) => oneRunPerShop(t, world))
+    await t.test('lists of runs are filtered by every field and sorted by those of one value', (t) => filtering(t, world))
   })
 }
 
@@ -213,7 +213,7 @@ async function linkingByHints (t: Test, world: World): Promise<void> {
   customers.set('cus_unknown', { id: 'cus_unknown', object: 'customer', metadata: {} })
   const run = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
   t.strictSame(run.items.map(({ outcome, after }: Record<string, unknown>) => [outcome, after]), [['unmatched', null], ['linked', 'cus_live'], ['unmatched', null], ['unmatched', null]])
-  t.strictSame((await allDetails(world, shopId) as Array<Record<string, unknown>>).map(details => details.pay_customer_id), [undefined, 'cus_live', undefined, undefined])
+  t.strictSame((await allDetails(world, shopId) as Array<Record<string, unknown>>).map((details) => details.pay_customer_id), [undefined, 'cus_live', undefined, undefined])
   // Deleted after the last reading, whether before the link was stored or after it: a check says so.
   customers.set('cus_live', { id: 'cus_live', object: 'customer', deleted: true })
   const check = await runOver(world, { mode: 'check', shop_id: shopId })
@@ -236,7 +236,7 @@ async function linkingWithoutSearch (t: Test, world: World): Promise<void> {
   const end = world.standIn.fault({ kind: 'answer', status: 400, secretKey: key, path: '/search', body: { error: { type: 'invalid_request_error' } } })
   const run = await runOver(world, { mode: 'link', shop_id: shopId, dry_run: false })
   end()
-  t.strictSame(run.items.map(({ outcome, after, reason, candidates }: Record<string, unknown>) => [outcome, after, reason, (candidates as Array<Record<string, unknown>>).map(one => [one.pay_customer_id, one.linked])]), [
+  t.strictSame(run.items.map(({ outcome, after, reason, candidates }: Record<string, unknown>) => [outcome, after, reason, (candidates as Array<Record<string, unknown>>).map((one) => [one.pay_customer_id, one.linked])]), [
     ['linked', 'cus_named', 'metadata', []], ['suggested', null, 'email', [['cus_mail', false]]],
     ['suggested', null, 'email', [['cus_shared', true]]], ['unmatched', null, 'search_refused', []], ['unmatched', null, 'search_refused', []]
   ], 'by e-mail address; a customer of another shop with the same key is taken')
@@ -312,7 +312,7 @@ async function goingOn (t: Test, world: World): Promise<void> {
   const asked: object[] = []
   const answers = [() => { throw new RangeError('not known right now') }, () => true, () => false, () => false]
   const other = await host(t, world.knex, world.standIn, {
-    ...fast, perSecond: 6, shopsAtOnce: 1, leaseDuration: 1000, actor: () => 'user-7', mayContinue: async run => { asked.push(run); return answers.shift()!() }
+    ...fast, perSecond: 6, shopsAtOnce: 1, leaseDuration: 1000, actor: () => 'user-7', mayContinue: async (run) => { asked.push(run); return answers.shift()!() }
   })
 
   const dry = await runOver(other, { mode: 'sync' })
@@ -323,8 +323,8 @@ async function goingOn (t: Test, world: World): Promise<void> {
   t.strictSame(asked, Array(4).fill({ id: run.id, actor: 'user-7' }), 'before each page, and again where it failed')
   t.match(logged(other, 'reconciliation interrupted'), [{ level: 50, runId: run.id, err: { message: 'not known right now' } }])
   t.match(run, { status: 'done', processed: 6, outcomes: { synced: 6 } }, 'after the page in work nothing is changed')
-  t.strictSame(run.shops.stopped.map(({ shop_id: shop, reason }: Record<string, string>) => [shop, reason]).sort(), shops.map(shop => [shop, 'PAY_RECONCILE_RUN_FORBIDDEN']))
-  t.equal((await allDetails(world, shops[0]!)).concat(await allDetails(world, shops[1]!)).filter(details => 'pay_synced_at' in (details as object)).length, 6)
+  t.strictSame(run.shops.stopped.map(({ shop_id: shop, reason }: Record<string, string>) => [shop, reason]).sort(), shops.map((shop) => [shop, 'PAY_RECONCILE_RUN_FORBIDDEN']))
+  t.equal((await allDetails(world, shops[0]!)).concat(await allDetails(world, shops[1]!)).filter((details) => 'pay_synced_at' in (details as object)).length, 6)
 }
 
 async function failingAlone (t: Test, world: World): Promise<void> {
@@ -362,11 +362,11 @@ async function requests (t: Test, world: World): Promise<void> {
   for (const [method, url, payload, status, code, message] of [
     ['POST', '', { mode: 'sync', shop_id: unknown }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],
     ['POST', '', { mode: 'sync', dry_run: 'false' }, 422, 'PAY_RECONCILE_VALIDATION', 'body/dry_run: Expected true or false'],
-    ...[{ mode: 'everything' }, { mode: 'sync', dryrun: false }, undefined].map(body => ['POST', '', body, 422, 'PAY_RECONCILE_VALIDATION'] as const),
+    ...[{ mode: 'everything' }, { mode: 'sync', dryrun: false }, undefined].map((body) => ['POST', '', body, 422, 'PAY_RECONCILE_VALIDATION'] as const),
     ...[
       '?status=odd', '?status=done&status=running', '?state=done', '?filter={"state":"done"}', '?filter={"status":"odd"}', '?filter={"status":"done"}&status=running', '?sort=shops', '?limit=1001',
-      ...['outcome=odd', 'drift=odd', 'sort=drift', 'filter={"drift":["\' or true --"]}', 'filter={"item":"x"}', 'filter={"outcome":"failed"}&outcome=linked'].map(query => `/${unknown}?${query}`)
-    ].map(url => ['GET', url, undefined, 422, 'PAY_RECONCILE_VALIDATION'] as const),
+      ...['outcome=odd', 'drift=odd', 'sort=drift', 'filter={"drift":["\' or true --"]}', 'filter={"item":"x"}', 'filter={"outcome":"failed"}&outcome=linked'].map((query) => `/${unknown}?${query}`)
+    ].map((url) => ['GET', url, undefined, 422, 'PAY_RECONCILE_VALIDATION'] as const),
     ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
     ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
     ['GET', '/x', undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND']
@@ -392,7 +392,7 @@ async function listing (t: Test, { call, knex }: World, running: string): Promis
     return { range: response.headers['content-range'], runs: response.json() }
   }
   const rows: Array<{ id: string }> = await knex('pay_reconcile_runs').orderBy([{ column: 'started_at', order: 'desc' }, { column: 'id', order: 'desc' }])
-  const ids = rows.map(row => row.id)
+  const ids = rows.map((row) => row.id)
   const count = ids.length
   t.ok(count > 5)
   const all = await list('')

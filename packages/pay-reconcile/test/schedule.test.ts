@@ -9,7 +9,7 @@ import { fast, finished, pause, start } from './bulk.ts'
 import { engines, pglite } from './database.ts'
 import { build, host, type World } from './world.ts'
 
-t.test('the last slot is that at or before a time', async t => {
+t.test('the last slot is that at or before a time', async (t) => {
   for (const [pattern, timezone, now, slot] of [
     ['0 3 * * *', undefined, '2026-05-02T03:00:00.000Z', '2026-05-02T03:00:00.000Z'],
     ['0 3 * * *', undefined, '2026-05-02T02:59:59.999Z', '2026-05-01T03:00:00.000Z'],
@@ -26,7 +26,7 @@ t.test('the last slot is that at or before a time', async t => {
   }
 })
 
-t.test('a schedule that cannot be used stops startup', async t => {
+t.test('a schedule that cannot be used stops startup', async (t) => {
   const knex = await pglite.connect(t)
   for (const [schedule, message] of [
     [{ check: '0 3 * *' }, /schedule\.check must be a cron pattern such as 0 3 \* \* \*: /],
@@ -48,13 +48,13 @@ t.test('a schedule that cannot be used stops startup', async t => {
 })
 
 for (const engine of engines) {
-  t.test(`the schedule on ${engine.name}`, { skip: engine.skip }, async t => {
+  t.test(`the schedule on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const world = await build(t, await engine.connect(t), fast)
-    await t.test('processes that miss slots start one run, for the last of them', t => missedSlots(t, world))
-    await t.test('a slot has one run, however many processes try', t => oneRun(t, world))
-    await t.test('a shop that another run holds is left out, and named', t => busyShop(t, world))
-    await t.test('a sync by the schedule writes, and nobody is asked whether it may', t => scheduledSync(t, world))
-    await t.test('old runs of the schedule are deleted, others are not', t => expiry(t, world))
+    await t.test('processes that miss slots start one run, for the last of them', (t) => missedSlots(t, world))
+    await t.test('a slot has one run, however many processes try', (t) => oneRun(t, world))
+    await t.test('a shop that another run holds is left out, and named', (t) => busyShop(t, world))
+    await t.test('a sync by the schedule writes, and nobody is asked whether it may', (t) => scheduledSync(t, world))
+    await t.test('old runs of the schedule are deleted, others are not', (t) => expiry(t, world))
   })
 }
 
@@ -97,7 +97,7 @@ async function oneRun (t: Test, { knex }: World): Promise<void> {
   for (let minute = 1; minute <= 5; minute++) {
     const tries = await Promise.all(Array.from({ length: 10 }, async () =>
       store.startSlot({ id: randomUUID(), mode: 'sync', dryRun: true, shopId: null, actor: 'schedule', requestId: null, selection: {}, slot: at(minute) }, [])))
-    t.equal(tries.filter(started => started).length, 1)
+    t.equal(tries.filter((started) => started).length, 1)
   }
   t.equal(await store.startSlot({ id: randomUUID(), mode: 'sync', dryRun: true, shopId: null, actor: 'schedule', requestId: null, selection: {}, slot: at(3) }, []), false, 'a slot before the last one is over')
   t.equal(await store.lastSlot('sync', at(9)), at(5))

@@ -19,12 +19,12 @@ const bodies: ReadonlyArray<readonly [string, number, Pick<InjectOptions, 'heade
   ['a form', 415, { headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: 'pay_customer_id=cus_1' }]
 ]
 
-t.test('a write route documents what it answers to a body that cannot be read', async t => {
+t.test('a write route documents what it answers to a body that cannot be read', async (t) => {
   const knex = await pglite.connect(t)
   const app = Fastify()
   t.teardown(() => app.close())
   const routes = new Map<string, RouteOptions>()
-  app.addHook('onRoute', route => { routes.set(`${String(route.method)} ${route.url}`, route) })
+  app.addHook('onRoute', (route) => { routes.set(`${String(route.method)} ${route.url}`, route) })
   app.register(payReconcile, {
     accounts: knexAccountStore(knex), provider: stripeProvider(), runs: knexRunStore(knex), authorize: async () => {}, actor: () => 'a'
   })
@@ -42,7 +42,7 @@ t.test('a write route documents what it answers to a body that cannot be read', 
   t.equal(methods.length, writes.length, 'these are all write routes')
 })
 
-t.test('bodies of writes are what they must be, and nothing else', async t => {
+t.test('bodies of writes are what they must be, and nothing else', async (t) => {
   const { call, addShop, addAccount } = await build(t, await pglite.connect(t))
   const accountId = await addAccount(await addShop())
   const long = (length: number) => 'x'.repeat(length)
@@ -63,7 +63,7 @@ t.test('bodies of writes are what they must be, and nothing else', async t => {
   }
 })
 
-t.test('a body that is empty may have any type', async t => {
+t.test('a body that is empty may have any type', async (t) => {
   const { app, addShop, addAccount } = await build(t, await pglite.connect(t))
   const url = `/admin/accounts/${await addAccount(await addShop())}/unlink-pay`
   for (const [type, payload, status] of [['application/json', '', 200], ['text/plain', '', 200], ['text/plain', 'x', 415], ['application/json', '{', 400], ['application/json', 'null', 200]] as const) {

@@ -6,13 +6,13 @@ import { accounts, exchangesWith } from './exchanges.ts'
 const keys = { one: 'sk_test_one', two: 'sk_test_two', restricted: 'rk_test_read' }
 
 /** What a request is refused with. */
-const errorOf = (request: Promise<unknown>): Promise<unknown> => request.then(() => 'not refused', error => error)
+const errorOf = (request: Promise<unknown>): Promise<unknown> => request.then(() => 'not refused', (error) => error)
 
-t.test('the stand-in, through the provider\'s own library', async t => {
+t.test('the stand-in, through the provider\'s own library', async (t) => {
   const lines: string[] = []
   const standIn = await startPayStandIn({
     accounts: { [keys.one]: { searchLag: 0, customers: [{ id: 'cus_old', deleted: true }] }, [keys.two]: {}, [keys.restricted]: { permissions: ['customers:read'] } },
-    log: line => { lines.push(line) }
+    log: (line) => { lines.push(line) }
   })
   t.teardown(() => standIn.close())
   const { host, port, protocol, url } = standIn
@@ -20,7 +20,7 @@ t.test('the stand-in, through the provider\'s own library', async t => {
   const stripe = client(keys.one)
   t.strictSame(lines, [`payment stand-in on ${url}: not a payment provider, moves no money, refuses live keys`], 'it says what it is')
 
-  await t.test('customers', async t => {
+  await t.test('customers', async (t) => {
     const ada = await stripe.customers.create({ name: 'Ada', email: "o'hara@example.org", metadata: { account_id: 'a"1' } })
     t.match(ada, { id: /^cus_/, object: 'customer', name: 'Ada', livemode: false, metadata: { account_id: 'a"1' } })
     t.match(await stripe.customers.retrieve(ada.id), { id: ada.id, email: "o'hara@example.org" })
@@ -45,14 +45,14 @@ t.test('the stand-in, through the provider\'s own library', async t => {
     t.match(await errorOf(stripe.products.list()), { statusCode: 404 })
   })
 
-  await t.test('an idempotency key gives the first answer again', async t => {
+  await t.test('an idempotency key gives the first answer again', async (t) => {
     const create = (name: string) => stripe.customers.create({ name }, { idempotencyKey: 'k1' })
     const first = await create('Bob')
     t.equal((await create('Bob')).id, first.id)
     t.match(await errorOf(create('Eve')), { statusCode: 400, type: 'StripeIdempotencyError' })
   })
 
-  await t.test('a checkout', async t => {
+  await t.test('a checkout', async (t) => {
     const { id: customer } = await stripe.customers.create({})
     const session = await stripe.checkout.sessions.create({
       customer,
@@ -81,17 +81,17 @@ t.test('the stand-in, through the provider\'s own library', async t => {
   })
 })
 
-t.test('every request gets the provider\'s status, error code and parameter', async t => {
+t.test('every request gets the provider\'s status, error code and parameter', async (t) => {
   const standIn = await startPayStandIn({ accounts, log: () => {} })
   t.teardown(() => standIn.close())
   const exchanges = await exchangesWith(standIn)
   t.strictSame(exchanges.map(({ title, outcome }) => `${title}: ${outcome}`), exchanges.map(({ title, expected }) => `${title}: ${expected}`))
 })
 
-t.test('the library\'s auto-pagination ends on every list', async t => {
+t.test('the library\'s auto-pagination ends on every list', async (t) => {
   const customers = ['cus_1', 'cus_2', 'cus_3', 'cus_4', 'cus_5']
   const standIn = await startPayStandIn({
-    accounts: { [keys.one]: { customers: [...customers].reverse().map(id => ({ id, created: Number(id.slice(4)), metadata: { all: 'yes' } })) } },
+    accounts: { [keys.one]: { customers: [...customers].reverse().map((id) => ({ id, created: Number(id.slice(4)), metadata: { all: 'yes' } })) } },
     log: () => {}
   })
   t.teardown(() => standIn.close())
@@ -107,7 +107,7 @@ t.test('the library\'s auto-pagination ends on every list', async t => {
   const { id: session, line_items: lines } = await stripe.checkout.sessions.create({
     ...success,
     expand: ['line_items'],
-    line_items: customers.map(name => ({ quantity: 1, price_data: { currency: 'eur', unit_amount: 500, product_data: { name } } }))
+    line_items: customers.map((name) => ({ quantity: 1, price_data: { currency: 'eur', unit_amount: 500, product_data: { name } } }))
   })
   t.strictSame(lines?.data.map(({ description }) => description), customers)
   const items = lines?.data.map(({ id }) => id).reverse() ?? []
@@ -115,13 +115,13 @@ t.test('the library\'s auto-pagination ends on every list', async t => {
 
   // One that does not end would go on for ever.
   const idsOf = (list: Stripe.ApiListPromise<{ id: string }> | Stripe.ApiSearchResultPromise<{ id: string }>) =>
-    list.autoPagingToArray({ limit: 20 }).then(found => found.map(({ id }) => id))
+    list.autoPagingToArray({ limit: 20 }).then((found) => found.map(({ id }) => id))
   const lists: Array<[title: string, oldestFirst: string[], list: (params: Stripe.PaginationParams) => Stripe.ApiListPromise<{ id: string }>]> = [
-    ['customers', customers, params => stripe.customers.list(params)],
-    ['customers created in a time', customers.slice(1), params => stripe.customers.list({ ...params, created: { gt: 1 } })],
-    ['payment intents', intents, params => stripe.paymentIntents.list(params)],
-    ['checkout sessions', sessions, params => stripe.checkout.sessions.list(params)],
-    ['line items', items, params => stripe.checkout.sessions.listLineItems(session, params)]
+    ['customers', customers, (params) => stripe.customers.list(params)],
+    ['customers created in a time', customers.slice(1), (params) => stripe.customers.list({ ...params, created: { gt: 1 } })],
+    ['payment intents', intents, (params) => stripe.paymentIntents.list(params)],
+    ['checkout sessions', sessions, (params) => stripe.checkout.sessions.list(params)],
+    ['line items', items, (params) => stripe.checkout.sessions.listLineItems(session, params)]
   ]
   for (const [title, oldestFirst, list] of lists) {
     const newestFirst = [...oldestFirst].reverse()
@@ -140,7 +140,7 @@ t.test('the library\'s auto-pagination ends on every list', async t => {
   t.strictSame((await stripe.customers.list()).data, [], 'a list whose objects are deleted meanwhile ends, too')
 })
 
-t.test('what a search shows, a key reaches and a second allows', async t => {
+t.test('what a search shows, a key reaches and a second allows', async (t) => {
   const standIn = await startPayStandIn({
     accounts: {
       [keys.one]: { searchLag: 60_000, customers: [{ id: 'cus_1', name: 'Ada' }], connected: { acct_1: { customers: [{ id: 'cus_2' }] } } },
@@ -153,7 +153,7 @@ t.test('what a search shows, a key reaches and a second allows', async t => {
   const client = (key: string) => new Stripe(key, { host, port, protocol, telemetry: false, maxNetworkRetries: 0 })
   const stripe = client(keys.one)
 
-  await t.test('a search lags behind creations, changes and deletions', async t => {
+  await t.test('a search lags behind creations, changes and deletions', async (t) => {
     const found = async (name: string) => (await stripe.customers.search({ query: `name:'${name}'` })).data.map(({ id }) => id)
     await stripe.customers.create({ name: 'Bob' })
     t.strictSame(await found('Bob'), [])
@@ -165,7 +165,7 @@ t.test('what a search shows, a key reaches and a second allows', async t => {
     t.strictSame((await stripe.customers.list()).data.map(({ name }) => name), ['Bob'], 'a list does not')
   })
 
-  await t.test('more requests a second than an account allows are 429', async t => {
+  await t.test('more requests a second than an account allows are 429', async (t) => {
     const limited = client(keys.two)
     await limited.customers.create({})
     await limited.customers.list()
@@ -174,7 +174,7 @@ t.test('what a search shows, a key reaches and a second allows', async t => {
     })
     t.match(await stripe.customers.list(), { object: 'list' }, 'other keys go on')
     const { recent } = standIn.account(keys.two)
-    recent.splice(0, 2, ...recent.map(at => at - 1000))
+    recent.splice(0, 2, ...recent.map((at) => at - 1000))
     t.match(await limited.customers.create({}, { idempotencyKey: 'k1' }), { object: 'customer' }, 'a second later it goes on')
   })
 })

@@ -7,13 +7,13 @@ import { build } from './world.ts'
 
 const origin = { actor: 'user-1', requestId: null, runId: null, providerRequestId: null }
 
-t.test('the stores', async t => {
+t.test('the stores', async (t) => {
   const knex = await pglite.connect(t)
   const { addShop, addAccount, detailsOf } = await build(t, knex)
   const [accounts, runs] = [knexAccountStore(knex), knexRunStore(knex)]
   const shopId = await addShop()
 
-  await t.test('of a deleted customer its last snapshot is kept until there is another customer', async t => {
+  await t.test('of a deleted customer its last snapshot is kept until there is another customer', async (t) => {
     const accountId = await addAccount(shopId, { pay_customer_id: 'cus_1' })
     const save = async (customer: object, second: number) => {
       await accounts.saveSnapshot({ accountId, customerId: 'cus_1', customer: { id: 'cus_1', ...customer }, syncedAt: `2026-01-31T00:00:0${second}.000Z` }, origin)
@@ -26,7 +26,7 @@ t.test('the stores', async t => {
     t.equal(await save({ name: 'Back' }, 5), undefined)
   })
 
-  await t.test('at most a thousand accounts may be somebody\'s', async t => {
+  await t.test('at most a thousand accounts may be somebody\'s', async (t) => {
     const crowd = await addShop()
     await knex.raw("insert into accounts (id, shop_id, name, details) select gen_random_uuid(), ?, 'Ada', '{\"email\": \"ada@example.org\"}' from generate_series(1, 1001)", [crowd])
     t.equal((await accounts.accountsLike(crowd, [], ['ada@example.org'])).length, 1000)
@@ -36,7 +36,7 @@ t.test('the stores', async t => {
     t.strictSame(await accounts.linkedElsewhere(crowd, []), [])
   })
 
-  await t.test('a process whose lease has passed to another changes nothing', async t => {
+  await t.test('a process whose lease has passed to another changes nothing', async (t) => {
     const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId, actor: 'user-1', requestId: 'req-1', selection: {}, slot: null } as const
     await runs.start(run, [{ shopId, accounts: 3 }], null)
     const [slow, other] = [{ owner: randomUUID(), duration: 60_000 }, { owner: randomUUID(), duration: 60_000 }]
@@ -68,12 +68,12 @@ t.test('the stores', async t => {
     t.equal(await unchanged(), 1, 'of a part that stopped they say which accounts it reached')
   })
 
-  await t.test('a run that cannot be stored is an error, and not tried again and again', async t => {
+  await t.test('a run that cannot be stored is an error, and not tried again and again', async (t) => {
     const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: null, actor: 'user-1', requestId: null, selection: {}, slot: '2030-01-01T00:00:00.000Z' } as const
     await runs.start(run, [], null)
     await runs.lastSlot('check', '2029-01-01T00:00:00.000Z')
     await runs.awaited!.note(shopId, 'delivery')
-    const violated = (attempt: Promise<unknown>) => attempt.then(() => 'nothing', error => error.constraint)
+    const violated = (attempt: Promise<unknown>) => attempt.then(() => 'nothing', (error) => error.constraint)
     t.equal(await violated(runs.start(run, [{ shopId, accounts: 1 }], null)), 'pay_reconcile_runs_pkey')
     t.equal(await violated(runs.startSlot(run, [{ shopId, accounts: 1 }])), 'pay_reconcile_runs_pkey')
     t.equal(await violated(runs.awaited!.start(run)), 'pay_reconcile_runs_pkey')
@@ -83,7 +83,7 @@ t.test('the stores', async t => {
     t.strictSame(await runs.awaited!.start({ ...run, id: randomUUID() }), { started: false, left: false })
   })
 
-  await t.test('of a part that ended early, what it did not reach is tried again', async t => {
+  await t.test('of a part that ended early, what it did not reach is tried again', async (t) => {
     const short = await addShop()
     const ids: string[] = []
     for (let n = 0; n < 4; n++) ids.push(await addAccount(short, { pay_customer_id: `cus_${n}` }))
@@ -111,7 +111,7 @@ t.test('the stores', async t => {
     }
   })
 
-  await t.test('a cancelled run is over when nobody works on it', async t => {
+  await t.test('a cancelled run is over when nobody works on it', async (t) => {
     const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId, actor: 'user-1', requestId: null, selection: {}, slot: null } as const
     await runs.start(run, [{ shopId, accounts: 3 }], null)
     const lease = { owner: randomUUID(), duration: 60_000 }

@@ -21,8 +21,8 @@ const options: PayReconcileOptions = {
   accounts: knexAccountStore(knex, { table: 'accounts', openKey: async (stored, shopId) => stored + shopId }),
   provider: stripeProvider(standIn),
   runs: knexRunStore(knex),
-  authorize: async request => { request.headers.authorization?.slice() },
-  actor: request => request.id
+  authorize: async (request) => { request.headers.authorization?.slice() },
+  actor: (request) => request.id
 }
 app.register(payReconcile, options)
 app.register(payReconcile, { ...options, prefix: '/accounts', perSecond: 20 })
@@ -56,19 +56,19 @@ startPayStandIn({})
 
 // The stand-in takes the parameters that the provider's library has.
 type Names<Of extends keyof typeof parameters> = typeof parameters[Of] extends ReadonlyArray<infer Name> ? Exclude<Name, 'payment_method_types'> : never
-holds<Equals<Names<'customerCreate'>, keyof Stripe.CustomerCreateParams>>()
-holds<Equals<Names<'customerUpdate'>, keyof Stripe.CustomerUpdateParams>>()
+holds<Equals<Names<'CUSTOMER_CREATE'>, keyof Stripe.CustomerCreateParams>>()
+holds<Equals<Names<'CUSTOMER_UPDATE'>, keyof Stripe.CustomerUpdateParams>>()
 holds<Equals<Names<'customerList'>, keyof Stripe.CustomerListParams>>()
 holds<Equals<Names<'customerSearch'>, keyof Stripe.CustomerSearchParams>>()
-holds<Equals<Names<'onlyExpand'>, keyof Stripe.CustomerRetrieveParams>>()
-holds<Equals<Names<'noParameters'>, keyof Stripe.CustomerDeleteParams>>()
+holds<Equals<Names<'ONLY_EXPAND'>, keyof Stripe.CustomerRetrieveParams>>()
+holds<Equals<Names<'NO_PARAMETERS'>, keyof Stripe.CustomerDeleteParams>>()
 holds<Equals<Names<'eventList'>, keyof Stripe.EventListParams>>()
-holds<Equals<Names<'intentCreate'>, keyof Stripe.PaymentIntentCreateParams>>()
-holds<Equals<Names<'intentRetrieve'>, keyof Stripe.PaymentIntentRetrieveParams>>()
-holds<Equals<Names<'intentConfirm'>, keyof Stripe.PaymentIntentConfirmParams>>()
+holds<Equals<Names<'INTENT_CREATE'>, keyof Stripe.PaymentIntentCreateParams>>()
+holds<Equals<Names<'INTENT_RETRIEVE'>, keyof Stripe.PaymentIntentRetrieveParams>>()
+holds<Equals<Names<'INTENT_CONFIRM'>, keyof Stripe.PaymentIntentConfirmParams>>()
 holds<Equals<Names<'intentList'>, keyof Stripe.PaymentIntentListParams>>()
 holds<Equals<Names<'intentSearch'>, keyof Stripe.PaymentIntentSearchParams>>()
-holds<Equals<Names<'sessionCreate'>, keyof Stripe.Checkout.SessionCreateParams>>()
-holds<Equals<Names<'onlyExpand'>, keyof Stripe.Checkout.SessionRetrieveParams | keyof Stripe.Checkout.SessionExpireParams>>()
+holds<Equals<Names<'SESSION_CREATE'>, keyof Stripe.Checkout.SessionCreateParams>>()
+holds<Equals<Names<'ONLY_EXPAND'>, keyof Stripe.Checkout.SessionRetrieveParams | keyof Stripe.Checkout.SessionExpireParams>>()
 holds<Equals<Names<'sessionList'>, keyof Stripe.Checkout.SessionListParams>>()
 holds<Equals<Names<'lineItemList'>, keyof Stripe.Checkout.SessionListLineItemsParams>>()

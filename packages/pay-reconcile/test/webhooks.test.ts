@@ -61,7 +61,7 @@ async function world (t: Test, engine: Engine, delay = 50) {
   return { world, options, shop, knex }
 }
 
-t.test('what webhooks need is checked at startup, and nothing else opens the route', async t => {
+t.test('what webhooks need is checked at startup, and nothing else opens the route', async (t) => {
   const knex = await pglite.connect(t)
   const { standIn, app } = await build(t, knex, fast)
   const secrets = { find: async () => undefined }
@@ -96,7 +96,7 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
   t.match(configs, [{ open: true }], 'one route, with the config of the host')
 })
 
-t.test('a delivery is verified with the secret of its shop, or with one that nobody knows', async t => {
+t.test('a delivery is verified with the secret of its shop, or with one that nobody knows', async (t) => {
   const right = 'whsec_right'
   for (const [title, shop, isNew, isAboutCustomers, status, done] of [
     ['a secret', { shopId: 's', secret: right }, true, true, 204, ['noted s 1', 'soon']],
@@ -108,12 +108,12 @@ t.test('a delivery is verified with the secret of its shop, or with one that nob
     const app = Fastify()
     t.teardown(() => app.close())
     const [secrets, seen]: [string[], string[]] = [[], []]
-    app.register(async scope => {
+    app.register(async (scope) => {
       setHttpRules(scope)
       webhookRoute(scope, {
         config: {},
         secrets: { find: async () => shop },
-        verifier: { isSecret: secret => secret.startsWith('whsec_'), isSigned: () => true, verify: ({ secret }) => { secrets.push(secret); return { id: '1', isAboutCustomers } } },
+        verifier: { isSecret: (secret) => secret.startsWith('whsec_'), isSigned: () => true, verify: ({ secret }) => { secrets.push(secret); return { id: '1', isAboutCustomers } } },
         awaited: { note: async (shopId, id) => { seen.push(`noted ${shopId} ${id}`); return isNew }, start: async () => ({ started: false, left: false }), done: async () => {} },
         gathering: { soon: () => { seen.push('soon') } }
       })
@@ -125,16 +125,16 @@ t.test('a delivery is verified with the secret of its shop, or with one that nob
 })
 
 for (const engine of engines) {
-  t.test(`webhooks on ${engine.name}`, { skip: engine.skip }, async t => {
-    await t.test('a delivery with a valid signature soon leads to a run in the mode changes, whatever it says', t => triggers(t, engine))
-    await t.test('everything else gets the same refusal, and starts nothing', t => refusals(t, engine))
-    await t.test('many deliveries, in several processes, are one run', t => manyDeliveries(t, engine))
-    await t.test('a shop that another run holds waits for its end, also in another process', t => heldShop(t, engine))
-    await t.test('a run that fails is started again, until everything is stored', t => failedRun(t, engine))
-    await t.test('what changes while a run is under way is read by another one', t => changeDuringRun(t, engine))
-    await t.test('thin events are accepted', t => thinEvents(t, engine))
-    await t.test('a database that fails is 500, so that the provider delivers again', t => brokenDatabase(t, engine))
-    await t.test('deliveries are forgotten when they are too old to be valid', t => expired(t, engine))
+  t.test(`webhooks on ${engine.name}`, { skip: engine.skip }, async (t) => {
+    await t.test('a delivery with a valid signature soon leads to a run in the mode changes, whatever it says', (t) => triggers(t, engine))
+    await t.test('everything else gets the same refusal, and starts nothing', (t) => refusals(t, engine))
+    await t.test('many deliveries, in several processes, are one run', (t) => manyDeliveries(t, engine))
+    await t.test('a shop that another run holds waits for its end, also in another process', (t) => heldShop(t, engine))
+    await t.test('a run that fails is started again, until everything is stored', (t) => failedRun(t, engine))
+    await t.test('what changes while a run is under way is read by another one', (t) => changeDuringRun(t, engine))
+    await t.test('thin events are accepted', (t) => thinEvents(t, engine))
+    await t.test('a database that fails is 500, so that the provider delivers again', (t) => brokenDatabase(t, engine))
+    await t.test('deliveries are forgotten when they are too old to be valid', (t) => expired(t, engine))
   })
 }
 
@@ -209,9 +209,9 @@ async function refusals (t: Test, engine: Engine): Promise<void> {
   ] as const satisfies ReadonlyArray<readonly [string, Delivery, string?, boolean?]>) {
     queries.length = 0
     t.strictSame(await deliver(created, shopId, delivery), { status: 400, body: refusal }, name)
-    if (isCheap) t.equal(queries.filter(sql => sql.includes('pay_webhook_secret')).length, 0, `${name}: the database is not asked`)
+    if (isCheap) t.equal(queries.filter((sql) => sql.includes('pay_webhook_secret')).length, 0, `${name}: the database is not asked`)
   }
-  t.strictSame(await runsOf(created, 1).then(runs => runs.length), 1)
+  t.strictSame(await runsOf(created, 1).then((runs) => runs.length), 1)
   while ((await knex('pay_reconcile_awaited')).length > 0) await sleep(20)
   const copies = await Promise.all(Array.from({ length: 10 }, () => deliver(created, id, { payload, signature: header })))
   t.strictSame(copies.map(({ status }) => status).sort(), [204, ...Array.from({ length: 9 }, () => 400)], 'of ten copies at once, one is accepted')

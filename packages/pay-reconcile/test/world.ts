@@ -54,7 +54,7 @@ export async function host (t: Teardown, knex: Knex, standIn: PayStandIn, option
     accounts: knexAccountStore(knex),
     provider: stripeProvider({ host, port, protocol }),
     runs: knexRunStore(knex),
-    authorize: async request => {
+    authorize: async (request) => {
       if (request.headers.authorization === undefined) throw new UNAUTHORIZED()
       if (request.headers.authorization !== superuser.authorization) throw new FORBIDDEN()
     },

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { type Client, type Command, type Place } from '../client.ts'
+import type { Client, Command, Place } from '../client.ts'
 import { SKILL_CONTENT } from '../skill.ts'
 
 export const codex: Client = {

@@ -1,6 +1,5 @@
 import { element } from './element.ts'
-import { connect, textOf } from './host.ts'
-import type { ToolResult } from './host.ts'
+import { connect, textOf, type ToolResult } from './host.ts'
 
 /*
  * The view of import_products and get_import: what a file would change, the confirmation, and how far the import is, with the lines

@@ -1,7 +1,6 @@
 import { amountFrom, amountText, moneyText } from '../money.ts'
 import { element } from './element.ts'
-import { connect, textOf } from './host.ts'
-import type { ToolResult } from './host.ts'
+import { connect, textOf, type ToolResult } from './host.ts'
 
 /*
  * The view of list_products: pictures and prices, which a person filters. Each filter is a call of the tool, as whoever has the

@@ -3,14 +3,14 @@ import { recordSchemas } from '../http/record-schemas.ts'
 import { Name, Nullable } from '../http/schemas.ts'
 import { holding, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
-import { attributeTypes } from './attribute-values.ts'
+import { ATTRIBUTE_TYPES } from './attribute-values.ts'
 
 const Code = Type.String({
   maxLength: 200,
   pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
   description: 'Unique in the shop'
 })
-const AttributeType = Type.Unsafe<typeof attributeTypes[number]>({ type: 'string', enum: attributeTypes, description: 'Of its values' })
+const AttributeType = Type.Unsafe<typeof ATTRIBUTE_TYPES[number]>({ type: 'string', enum: ATTRIBUTE_TYPES, description: 'Of its values' })
 const Unit = Nullable(Type.String({ minLength: 1, maxLength: 20, description: 'Such as cm, g or L' }))
 const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
   maxItems: 500, uniqueItems: true, description: 'For type select only'

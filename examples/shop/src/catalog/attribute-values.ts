@@ -4,12 +4,12 @@ import { excerpt } from '../http/excerpt.ts'
 import { cleanLine } from '../http/text.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
-export const attributeTypes = ['text', 'number', 'boolean', 'select'] as const
+export const ATTRIBUTE_TYPES = ['text', 'number', 'boolean', 'select'] as const
 
 /** The rule for values of an attribute. */
 export interface AttributeRule {
   readonly id: string
-  readonly type: typeof attributeTypes[number]
+  readonly type: typeof ATTRIBUTE_TYPES[number]
   readonly options: readonly string[]
 }
 

@@ -6,15 +6,15 @@ import { type Command, operatorOf, withDatabase } from './command.ts'
 /** The longest `sub` of an ID token (OpenID Connect Core 1.0 §2). */
 const SUBJECT_LENGTH = 255
 
-const usage = 'admin add <subject>'
+const USAGE = 'admin add <subject>'
 
 /** `shop admin add`: for the first admin, and for the day when no admin can sign in. */
 export const adminAdd: Command = {
-  usage,
+  usage: USAGE,
   summary: 'makes the person with this subject (the sub claim) an active admin',
   positionals: 1,
   async run ({ positionals: [subject = ''], environment, open }) {
-    if (subject === '' || subject.length > SUBJECT_LENGTH) throw new SHOP_USAGE(`shop ${usage}`)
+    if (subject === '' || subject.length > SUBJECT_LENGTH) throw new SHOP_USAGE(`shop ${USAGE}`)
     return await withDatabase(open, databaseSettings(environment), async ({ knex }) => {
       const { user, known, changed } = await makeAdmin(knex, operatorOf(environment, 'admin add'), subject, ['roles', 'active'])
       const name = user.name === null ? '' : ` (${user.name})`

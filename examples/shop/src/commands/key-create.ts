@@ -7,7 +7,7 @@ import { storedSecrets } from '../operations/stored-secrets.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { type Command, operatorOf, withDatabase } from './command.ts'
 
-const usage = 'key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]'
+const USAGE = 'key create --shop <slug or id> --name <name> [--scope <scope>]... [--expires <date-time>]'
 
 interface Options {
   readonly shop?: string
@@ -18,12 +18,12 @@ interface Options {
 
 /** `shop key create`, with the settings of the server. */
 export const keyCreate: Command = {
-  usage,
+  usage: USAGE,
   summary: 'creates an API key for a shop and prints it; it is not shown again',
   options: { shop: { type: 'string' }, name: { type: 'string' }, scope: { type: 'string', multiple: true }, expires: { type: 'string' } },
   async run ({ values, environment, open }) {
     const { shop, name, scope: scopes = [], expires } = values as Options
-    if (shop === undefined || name === undefined) throw new SHOP_USAGE(`shop ${usage}`)
+    if (shop === undefined || name === undefined) throw new SHOP_USAGE(`shop ${USAGE}`)
     const expiresAt = expires === undefined ? null : instantFrom(expires)
     const config = settingsFromEnvironment(environment)
     await refuseUnknown(scopes, config)

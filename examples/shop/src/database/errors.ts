@@ -11,7 +11,7 @@ interface DatabaseError {
 }
 
 /** The messages for constraints that are not about a taken or missing record of a shop. */
-const sentences: Readonly<Record<string, string>> = {
+const SENTENCES: Readonly<Record<string, string>> = {
   shops_slug_taken: 'slug is taken by another shop',
   shop_members_user_id_taken: 'user_id is already a member of this shop',
   shop_members_user_id_exists: 'user_id is not the id of anybody who has signed in',
@@ -21,7 +21,7 @@ const sentences: Readonly<Record<string, string>> = {
 }
 
 /** The fields that can make a record too large. */
-const largeFields: Readonly<Record<string, string>> = {
+const LARGE_FIELDS: Readonly<Record<string, string>> = {
   products_record_fits: 'description, metadata or attributes',
   categories_record_fits: 'description',
   attributes_record_fits: 'options'
@@ -37,12 +37,12 @@ const largeFields: Readonly<Record<string, string>> = {
 export function errorFromDatabase (error: DatabaseError): FastifyError | undefined {
   const { code, constraint = '' } = error
   const [, field, rule] = NAMES.exec(constraint) ?? []
-  const sentence = sentences[constraint]
+  const sentence = SENTENCES[constraint]
   if (code === '23505' && field !== undefined && rule === 'taken') return conflict(field, sentence ?? `${field} is taken in this shop`)
   if (code === '23503' && field !== undefined && rule === 'exists') return invalid(field, sentence ?? `${field} names something that is not in this shop`)
   const quota = quotaExceeded(error)
   if (quota !== undefined) return new SHOP_QUOTA_EXCEEDED(error.detail, quota)
-  if (code === '23514' && constraint in largeFields) return new SHOP_RECORD_TOO_LARGE(largeFields[constraint])
+  if (code === '23514' && constraint in LARGE_FIELDS) return new SHOP_RECORD_TOO_LARGE(LARGE_FIELDS[constraint])
   if (code === '23514' && field !== undefined && rule === 'fits' && sentence !== undefined) return invalid(field, sentence)
   // It existed when the caller got access.
   if (code === '23503' && constraint.endsWith('_shop_id_fkey')) return new SHOP_GONE()

@@ -9,12 +9,12 @@ import { idOf } from './id.ts'
  */
 type PayState = 'synced' | 'changed' | 'linked' | 'missing' | 'findable' | 'suggested' | 'deleted' | 'unknown' | 'twin'
 
-const states: readonly PayState[] = [
+const STATES: readonly PayState[] = [
   'synced', 'synced', 'changed', 'linked', 'linked', 'missing', 'missing', 'findable', 'suggested', 'deleted', 'unknown', 'twin'
 ]
 
 /** As many as there are states, for each shop by its slug. */
-const names: Readonly<Record<string, readonly string[]>> = {
+const NAMES: Readonly<Record<string, readonly string[]>> = {
   'copper-kettle': [
     'Alma Brandt', 'Bruno Castell', 'Chiara Donati', 'Dario Engel', 'Elsa Fontaine', 'Farid Ghani',
     'Greta Holm', 'Hugo Iversen', 'Ines Jansen', 'Jonas Keller', 'Katya Lund', 'Alma Brandt (office)'
@@ -74,11 +74,11 @@ export function customersOf (slug: string): ReadonlyArray<{ readonly id: string,
 }
 
 function people (slug: string) {
-  return states.map((state, index) => {
-    const name = names[slug]![index]!
-    const [first, last] = names[slug]![state === 'twin' ? 0 : index]!.toLowerCase().split(' ')
+  return STATES.map((state, index) => {
+    const name = NAMES[slug]![index]!
+    const [first, last] = NAMES[slug]![state === 'twin' ? 0 : index]!.toLowerCase().split(' ')
     const id = idOf(slug, 'account', name)
-    const owner = state === 'twin' ? idOf(slug, 'account', names[slug]![0]!) : id
+    const owner = state === 'twin' ? idOf(slug, 'account', NAMES[slug]![0]!) : id
     return { id, name, state, email: `${first}.${last}@example.com`, customerId: `cus_demo${owner.replaceAll('-', '').slice(0, 16)}` }
   })
 }

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dataDirFrom } from '../settings/data-dir.ts'
-import { writePrivate } from '../settings/data-dir.ts'
+import { dataDirFrom, writePrivate } from '../settings/data-dir.ts'
 
 /** The contents of `demo.json`: where everything is, for programs. */
 export interface Demo {

@@ -11,18 +11,18 @@ export interface DemoPerson {
   readonly shops: Readonly<Record<string, 'owner' | 'staff'>>
 }
 
-export const demoPeople: readonly DemoPerson[] = [
+export const DEMO_PEOPLE: readonly DemoPerson[] = [
   { username: 'ada', name: 'Ada Admin', roles: ['admin'], shops: {} },
   { username: 'kim', name: 'Kim Kettle', roles: [], shops: { 'copper-kettle': 'owner' } },
   { username: 'noor', name: 'Noor North', roles: [], shops: { 'north-trail': 'owner', 'paper-lantern': 'staff' } }
 ]
 
 /** The subjects of the admins. */
-export const demoAdmins = demoPeople.filter(({ roles }) => roles.includes('admin')).map(subjectOf)
+export const demoAdmins = DEMO_PEOPLE.filter(({ roles }) => roles.includes('admin')).map(subjectOf)
 
 /** Creates the demo's people and their memberships. */
 export async function seedPeople (knex: Knex): Promise<void> {
-  for (const person of demoPeople) {
+  for (const person of DEMO_PEOPLE) {
     const user = await provisionUser(knex, subjectOf(person), person.username)
     const shops = await knex('shops').whereIn('slug', Object.keys(person.shops)).select('id', 'slug')
     if (shops.length === 0) continue

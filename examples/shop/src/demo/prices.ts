@@ -9,7 +9,7 @@ interface DemoProductPrice {
 }
 
 /** The second currency of a shop, and what one of its own is reckoned at. */
-const abroad: Readonly<Record<string, { readonly currency: string, readonly rate: number }>> = {
+const ABROAD: Readonly<Record<string, { readonly currency: string, readonly rate: number }>> = {
   EUR: { currency: 'USD', rate: 1.1 },
   USD: { currency: 'EUR', rate: 0.9 },
   GBP: { currency: 'EUR', rate: 1.2 }
@@ -30,7 +30,7 @@ const SMALL = 2000
 export function pricesOf (products: readonly DemoProductPrice[], now: number): ReadonlyArray<Readonly<Record<string, unknown>>> {
   const sale = comingSale(now)
   return products.flatMap(({ id, shop_id: shop, currency, price_amount: amount }, index) => {
-    const other = abroad[currency]!
+    const other = ABROAD[currency]!
     const base = { shop_id: shop, product_id: id, currency, min_quantity: 1, valid_from: null, valid_to: null }
     return [
       { ...base, id: idOf(id, 'abroad'), currency: other.currency, amount: rounded(amount * other.rate) },

@@ -32,7 +32,7 @@ export interface DemoModel {
   readonly variants: readonly string[]
 }
 
-const gifts: readonly DemoModel[] = [
+const GIFTS: readonly DemoModel[] = [
   { name: 'Gift Card', category: 'Gifts', price: 5000, description: 'Sent by e-mail within minutes, valid for three years.', tags: ['Gift'], values: {}, variants: [] },
   { name: 'Canvas Tote Bag', category: 'Gifts', price: 1800, description: 'Heavy organic cotton with long handles. Holds the week’s shopping.', tags: ['Gift', 'Organic'], values: {}, variants: [] }
 ]
@@ -52,7 +52,7 @@ export const demoShops: readonly DemoShop[] = [
       { name: 'Waterproof', type: 'boolean', options: [] }
     ],
     models: [
-      ...gifts,
+      ...GIFTS,
       { name: 'Ridgeline Shell Jacket', category: 'Jackets', price: 28900, description: 'Three-layer shell for days that start dry and do not stay so. Pit zips, helmet hood.', tags: ['Waterproof', 'Bestseller'], values: { Weight: 410, Material: 'Recycled nylon', Waterproof: true }, variants: ['Slate', 'Moss', 'Rust', 'Midnight'] },
       { name: 'Fellwind Softshell', category: 'Jackets', price: 15900, description: 'Stretches on the climb, blocks the wind on the ridge.', values: { Weight: 380, Material: 'Polyester blend', Waterproof: false }, variants: ['Slate', 'Moss', 'Midnight'] },
       { name: 'Hoarfrost Down Jacket', category: 'Jackets', price: 24900, description: '800-fill down that packs into its own pocket.', tags: ['Ultralight'], values: { Weight: 320, Material: 'Down, recycled shell', Waterproof: false }, variants: ['Slate', 'Rust', 'Midnight', 'Sand'] },
@@ -98,7 +98,7 @@ export const demoShops: readonly DemoShop[] = [
       { name: 'Induction', type: 'boolean', options: [] }
     ],
     models: [
-      ...gifts,
+      ...GIFTS,
       { name: 'Gooseneck Kettle', category: 'Brewers', price: 8900, description: 'Pours as slowly as you can stand.', tags: ['Bestseller'], values: { Capacity: 900, Material: 'Stainless steel', Induction: true }, variants: ['Copper', 'Cream', 'Charcoal', 'Sage'] },
       { name: 'Pour-Over Dripper', category: 'Brewers', price: 2800, description: 'Ribbed porcelain cone for one or two cups.', tags: ['Handmade'], values: { Capacity: 400, Material: 'Porcelain', Induction: false }, variants: ['Cream', 'Charcoal', 'Sage', 'Cobalt'] },
       { name: 'French Press', category: 'Brewers', price: 4500, description: 'Double-walled, so the second cup is hot as well.', values: { Capacity: 1000, Material: 'Stainless steel', Induction: false }, variants: ['Copper', 'Cream', 'Charcoal'] },
@@ -146,7 +146,7 @@ export const demoShops: readonly DemoShop[] = [
       { name: 'Refillable', type: 'boolean', options: [] }
     ],
     models: [
-      ...gifts,
+      ...GIFTS,
       { name: 'Field Notebook A6', category: 'Notebooks', price: 650, description: 'Stitched, so it opens flat on a wall.', tags: ['Recycled', 'Bestseller'], values: { Pages: 64, Material: 'Recycled paper', Refillable: false }, variants: ['Ivory', 'Indigo', 'Vermilion', 'Forest', 'Ochre'] },
       { name: 'Dot Grid Notebook A5', category: 'Notebooks', price: 1450, description: '120 g paper that no fountain pen comes through.', tags: ['Bestseller'], values: { Pages: 192, Material: 'Acid-free paper', Refillable: false }, variants: ['Ivory', 'Indigo', 'Vermilion', 'Forest', 'Ochre'] },
       { name: 'Ruled Notebook A4', category: 'Notebooks', price: 1800, description: 'For the long version.', values: { Pages: 240, Material: 'Acid-free paper', Refillable: false }, variants: ['Ivory', 'Indigo', 'Forest'] },

@@ -10,7 +10,7 @@ import { callbacks, startIdentityProvider } from './identity-provider.ts'
 import { keysForShops } from './keys.ts'
 import { startLeakScanner } from './leak-scanner.ts'
 import { restoreCustomers, startDemoPay } from './pay-stand-in.ts'
-import { demoAdmins, demoPeople, seedPeople } from './people.ts'
+import { demoAdmins, DEMO_PEOPLE, seedPeople } from './people.ts'
 import { freePort } from './ports.ts'
 import { demoSecrets } from './secrets.ts'
 import { demoShops } from './seed-data.ts'
@@ -34,12 +34,12 @@ try {
   // If the server may use any port, so may the others.
   const portBeside = async (distance: number): Promise<number> => await freePort(PORT === '0' ? 0 : port + distance)
   const baseUrl = `http://localhost:${port}`
-  const secrets = demoSecrets(demoDataDir, demoPeople.map(({ username }) => username), demoShops.map(({ slug }) => slug))
-  const users = demoPeople.map(({ username, roles }) => ({ username, password: secrets.passwords[username]!, roles }))
+  const secrets = demoSecrets(demoDataDir, DEMO_PEOPLE.map(({ username }) => username), demoShops.map(({ slug }) => slug))
+  const users = DEMO_PEOPLE.map(({ username, roles }) => ({ username, password: secrets.passwords[username]!, roles }))
 
   const identityProvider = await startIdentityProvider({
     port: await portBeside(1),
-    users: users.map((user, index) => ({ ...user, name: demoPeople[index]!.name, groups: user.roles })),
+    users: users.map((user, index) => ({ ...user, name: DEMO_PEOPLE[index]!.name, groups: user.roles })),
     dataDir: demoDataDir,
     resource: baseUrl,
     clientId: CLIENT_ID,

@@ -114,7 +114,7 @@ function hasRecords ({ paths = {} }: Described, collection: string): boolean {
 }
 
 /** A JSON-RPC message, whose contents the protocol defines. */
-const Message = {
+const MESSAGE = {
   type: 'object',
   required: ['jsonrpc'],
   properties: { jsonrpc: { type: 'string', enum: ['2.0'] }, id: { type: ['string', 'integer'] }, method: { type: 'string' }, params: { type: 'object', additionalProperties: true } },
@@ -130,11 +130,11 @@ export const endpointSchema: FastifySchema = {
   description: 'The Model Context Protocol over streamable HTTP: one JSON-RPC 2.0 message, such as initialize, tools/list or tools/call. ' +
     'Send Accept: application/json, text/event-stream. Every tool is one of these routes, named by its operation id.',
   tags: ['mcp'],
-  body: { ...Message, examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }] },
+  body: { ...MESSAGE, examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }] },
   response: {
-    200: { description: 'The response to a request', content: { 'application/json': { schema: Message }, 'text/event-stream': { schema: { type: 'string' } } } },
+    200: { description: 'The response to a request', content: { 'application/json': { schema: MESSAGE }, 'text/event-stream': { schema: { type: 'string' } } } },
     202: { description: 'A notification was accepted', type: 'null' },
-    400: { ...Message, description: 'An invalid message' },
+    400: { ...MESSAGE, description: 'An invalid message' },
     401: refused('No credential, or an invalid one'),
     403: refused('The origin or credential has no access'),
     413: refused('The message is too large'),

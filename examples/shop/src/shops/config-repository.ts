@@ -13,7 +13,7 @@ type Config = Static<typeof ShopConfig>
 type Changes = Static<typeof ShopConfigChanges>
 
 /** Defaults; only what a shop has set is stored. */
-const defaults = { locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, confirm_agent_calls: true, metadata: {} }
+const DEFAULTS = { locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, confirm_agent_calls: true, metadata: {} }
 
 const COLUMNS = ['id', 'currency', 'settings', 'updated_at'] as const
 
@@ -69,7 +69,7 @@ interface ConfigRow {
 function configFromRow (row: ConfigRow | undefined, shop: ShopScope): Config {
   if (row === undefined) throw notFound('shop', shop.id)
   const { id, currency, settings, updated_at: at } = row
-  return { ...defaults, ...settings, shop_id: id, currency, updated_at: at }
+  return { ...DEFAULTS, ...settings, shop_id: id, currency, updated_at: at }
 }
 
 /** @throws {@link SHOP_INVALID} about what a schema cannot check */

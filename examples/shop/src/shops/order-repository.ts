@@ -11,7 +11,7 @@ type OrderRow = Static<typeof Order>
 type LineInput = Static<typeof OrderInput>['lines'][number]
 
 /** The statuses that may follow a status. */
-const next: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+const NEXT: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   pending: ['paid', 'cancelled'],
   paid: ['fulfilled', 'cancelled'],
   fulfilled: [],
@@ -58,7 +58,7 @@ export function orderRepository (knex: Knex) {
       return await on.transaction(async (trx) => {
         const order = await rows.update(shop, id, {}, trx) // locks it
         if (status === undefined || status === order.status) return order
-        if (!next[order.status].includes(status)) throw conflict('status', `An order that is ${order.status} cannot become ${status}`)
+        if (!NEXT[order.status].includes(status)) throw conflict('status', `An order that is ${order.status} cannot become ${status}`)
         return await rows.update(shop, id, { status }, trx)
       })
     }

@@ -46,7 +46,7 @@ export interface Surroundings {
 /**
  * Runs the command.
  *
- * @param argv what follows `dual-auth`
+ * @param argv - what follows `dual-auth`
  * @returns the exit status
  */
 export async function run (argv: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -89,26 +89,26 @@ export function report (findings: readonly Finding[]): string {
   return findings.map(({ level, what, found }) => `${level.padEnd(4)}  ${what.padEnd(width)}  ${found}\n`).join('')
 }
 
-const one = { type: 'string' } as const
-const several = { type: 'string', multiple: true } as const
+const ONE = { type: 'string' } as const
+const SEVERAL = { type: 'string', multiple: true } as const
 const OPTIONS = {
-  issuer: one,
-  provider: one,
-  'jwks-uri': one,
-  token: one,
-  marker: one,
-  audience: several,
-  'user-client': several,
-  'machine-client': several,
-  'machine-scope': several,
-  algorithm: several,
-  claim: several,
-  tenant: several,
+  issuer: ONE,
+  provider: ONE,
+  'jwks-uri': ONE,
+  token: ONE,
+  marker: ONE,
+  audience: SEVERAL,
+  'user-client': SEVERAL,
+  'machine-client': SEVERAL,
+  'machine-scope': SEVERAL,
+  algorithm: SEVERAL,
+  claim: SEVERAL,
+  tenant: SEVERAL,
   'insecure-http': { type: 'boolean' },
   'insecure-no-audience': { type: 'boolean' },
-  'introspection-client': one,
-  'introspection-endpoint': one,
-  'introspection-auth': one,
+  'introspection-client': ONE,
+  'introspection-endpoint': ONE,
+  'introspection-auth': ONE,
   help: { type: 'boolean' }
 } as const
 

@@ -19,7 +19,7 @@ const LONGEST = 300
  */
 export function printable (text: string): string {
   const start = text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text
-  return start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, character =>
+  return start.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`).join(''))
 }
 

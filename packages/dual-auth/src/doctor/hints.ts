@@ -55,7 +55,7 @@ const HINTS: readonly Hint[] = [
   [/^client is not a known machine/, ({ payload, settings }) => `It is a token of a machine. If it may call this API, add ${clientOf(payload, settings)} to machineClients`],
   [/^client is not a known app/, ({ payload, settings }) => `It is a token of a person. If people sign in with this client, add ${clientOf(payload, settings)} to userClients`],
   [/is not a string$/, hintForName],
-  [/^scopes are/, ({ settings }) => `Scopes are a string with spaces between them, or a list. If another claim has them, name it in claims.scopes; here it is ${settings.claims.scopes.map(path => path.join('.')).join(' or ')}`],
+  [/^scopes are/, ({ settings }) => `Scopes are a string with spaces between them, or a list. If another claim has them, name it in claims.scopes; here it is ${settings.claims.scopes.map((path) => path.join('.')).join(' or ')}`],
   [/not active$/, () => 'It has expired, was revoked, or is of another environment; or the client for introspection may not ask about it'],
   [/^token_type is/, () => 'It is another kind of token, such as a refresh token, or bound to a key (DPoP)'],
   [/^cnf is/, () => 'Turn off DPoP or mutual TLS for this client: the proof would not be checked here'],
@@ -92,7 +92,7 @@ function hintForType ({ header, settings: { provider } }: Rejected): string {
 }
 
 function hintForClaim ({ payload }: Rejected): string {
-  const missing = ['iss', 'exp', 'iat'].filter(name => payload[name] === undefined)
+  const missing = ['iss', 'exp', 'iat'].filter((name) => payload[name] === undefined)
   return missing.length === 0
     ? 'Times are numbers of seconds since 1970'
     : `Tokens must have iss, exp and iat, so that they end; this one lacks ${missing.join(', ')}. Kubernetes: project a token with an audience, instead of the one of a Secret`
@@ -102,9 +102,9 @@ function hintForAudience ({ payload, settings }: Rejected): string {
   const { aud } = payload
   const { audience = [], claims, provider } = settings
   if (isForGraph(payload)) return FOR_GRAPH
-  if (provider === 'keycloak' && [aud].flat().every(value => value === 'account')) return 'Keycloak: add a client scope with a mapper of the type Audience that adds your API, and give it to the client'
+  if (provider === 'keycloak' && [aud].flat().every((value) => value === 'account')) return 'Keycloak: add a client scope with a mapper of the type Audience that adds your API, and give it to the client'
   if (claimAt(payload, claims.client) === undefined) return `It names no client, so it is an ID token: ${ID_TOKEN.charAt(0).toLowerCase()}${ID_TOKEN.slice(1)}`
-  const near = audience.find(value => [aud].flat().some(one => String(one).replace(/\/$/, '') === value.replace(/\/$/, '') || `api://${String(one)}` === value || String(one) === `api://${value}`))
+  const near = audience.find((value) => [aud].flat().some((one) => String(one).replace(/\/$/, '') === value.replace(/\/$/, '') || `api://${String(one)}` === value || String(one) === `api://${value}`))
   if (near !== undefined) return `It differs from ${near} in the slash at its end or in api:// in front: if both mean your API, list both in audience`
   return 'Request a token for your API, by its audience, resource or scope; or add this value to audience, if it means your API'
 }
@@ -121,8 +121,8 @@ function hintForHolder ({ payload, settings }: Rejected): string {
 }
 
 function hintForName ({ payload, settings: { provider, claims } }: Rejected): string {
-  const clients = claims.client.map(path => path.join('.'))
-  const other = ['client_id', 'azp', 'cid', 'appid'].find(name => !clients.includes(name) && typeof payload[name] === 'string')
+  const clients = claims.client.map((path) => path.join('.'))
+  const other = ['client_id', 'azp', 'cid', 'appid'].find((name) => !clients.includes(name) && typeof payload[name] === 'string')
   if (claimAt(payload, claims.client) === undefined) {
     return other === undefined
       ? `It names no client, so it may be an ID token. ${ID_TOKEN}; if it is one, name the claim that has the client in claims.client`

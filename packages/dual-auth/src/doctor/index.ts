@@ -9,8 +9,8 @@ export type { Finding } from './finding.ts'
  * Reads what the issuers publish, as the plugin does at startup, and checks a token by the code of the plugin, without a
  * server. Nothing in the findings is secret.
  *
- * @param jwt the option `jwt` of the plugin
- * @param token an access token to check, without `Bearer`
+ * @param jwt - the option `jwt` of the plugin
+ * @param token - an access token to check, without `Bearer`
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export async function examine (jwt: JwtOptions | readonly JwtOptions[], token?: string): Promise<readonly Finding[]> {

@@ -39,7 +39,7 @@ function partsOf (token: string): { readonly header: Claims, readonly payload: C
 /** Of the issuer that the token names, or the first. */
 function settingsFor (token: string, issuers: readonly JwtSettings[]): JwtSettings {
   const { iss } = partsOf(token).payload
-  return issuers.find(({ issuer, tenants = [] }) => [issuer, ...tenants.map(tenant => issuer.replace(TENANT, tenant))].includes(String(iss))) ?? issuers[0]!
+  return issuers.find(({ issuer, tenants = [] }) => [issuer, ...tenants.map((tenant) => issuer.replace(TENANT, tenant))].includes(String(iss))) ?? issuers[0]!
 }
 
 /** What the plugin makes of the token. */
@@ -48,7 +48,7 @@ async function verdictOf (issuers: readonly JwtSettings[], authorization: string
   try {
     const tokens = await registerJwt(app, issuers)
     let verdict: MachineIdentity | UserIdentity | Error = new Error('not checked')
-    app.get('/', async request => { verdict = await (isOpaque ? tokens.identityFromOpaque(token) : tokens.identityFromToken(request, token)).catch((error: Error) => error) })
+    app.get('/', async (request) => { verdict = await (isOpaque ? tokens.identityFromOpaque(token) : tokens.identityFromToken(request, token)).catch((error: Error) => error) })
     await app.inject({ url: '/', headers: { authorization } })
     return verdict
   } finally {
@@ -68,12 +68,12 @@ function notesOf (token: string, issuers: readonly JwtSettings[]): readonly Find
   const { header, payload } = partsOf(token)
   const settings = settingsFor(token, issuers)
   const { audience, algorithms, claims, userClients, machineClients, shape } = settings
-  const paths = [...new Map(Object.values(claims).flat().map(path => [path.join('.'), path])).values()]
+  const paths = [...new Map(Object.values(claims).flat().map((path) => [path.join('.'), path])).values()]
   const expectedClients = userClients === undefined ? undefined : [...userClients, ...machineClients ?? []]
-  const clientNames = claims.client.map(path => path.join('.'))
+  const clientNames = claims.client.map((path) => path.join('.'))
   const required = ['iss', 'sub', 'exp', 'iat', ...shape.needsAudience ? ['aud'] : [], ...clientNames.slice(0, 1)]
   const names: ReadonlyArray<readonly [name: string, path: ClaimPath]> = [
-    ...[...required, 'aud', ...KINDS].map(name => [name, [name]] as const), ...paths.map(path => [path.join('.'), path] as const)
+    ...[...required, 'aud', ...KINDS].map((name) => [name, [name]] as const), ...paths.map((path) => [path.join('.'), path] as const)
   ]
   const expected = (name: string): readonly string[] | undefined =>
     name === 'iss' ? issuers.map(({ issuer }) => issuer) : name === 'aud' ? audience : clientNames.includes(name) ? expectedClients : undefined

@@ -7,7 +7,7 @@ const ANSWERS = [DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_KEY
 /**
  * Calls the store, with a deadline.
  *
- * @param late receives a result that arrives after the deadline, when the caller has already got a 503; must not reject
+ * @param late - receives a result that arrives after the deadline, when the caller has already got a 503; must not reject
  */
 export type StoreCall = <T>(call: () => Promise<T>, late?: (result: T) => Promise<void>) => Promise<T>
 
@@ -16,7 +16,7 @@ export type StoreCall = <T>(call: () => Promise<T>, late?: (result: T) => Promis
  * neither good nor bad: a 401 would make clients throw it away, a 500 would hide what is down. An unknown shop is a
  * result, not a failure; so is a key that cannot be rotated.
  *
- * @param timeout in milliseconds
+ * @param timeout - in milliseconds
  */
 export function createStoreCall (timeout: number, log: FastifyBaseLogger): StoreCall {
   return async (call, late) => {
@@ -29,7 +29,7 @@ export function createStoreCall (timeout: number, log: FastifyBaseLogger): Store
       result = call()
       return await Promise.race([result, deadline])
     } catch (error) {
-      if (ANSWERS.some(answer => error instanceof answer)) throw error
+      if (ANSWERS.some((answer) => error instanceof answer)) throw error
       // If the call itself failed, `late` is not called.
       if (late !== undefined) result?.then(late, () => {})
       log.error({ err: error }, 'the API key store failed')

@@ -51,7 +51,7 @@ export function createEvents (onKeyEvent: OnKeyEvent, log: FastifyBaseLogger): E
 
   async function tell (event: KeyEvent): Promise<void> {
     try {
-      await new Promise(resolve => setImmediate(resolve))
+      await new Promise((resolve) => setImmediate(resolve))
       await onKeyEvent(event)
     } catch (err) {
       log.error({ err, event: event.type, keyId: event.key?.id }, 'onKeyEvent failed')
@@ -67,7 +67,7 @@ export function createEvents (onKeyEvent: OnKeyEvent, log: FastifyBaseLogger): E
       let timer: NodeJS.Timeout | undefined
       await Promise.race([
         (async () => { while (running.size > 0) await Promise.all(running) })(),
-        new Promise<void>(resolve => { timer = setTimeout(resolve, timeout) })
+        new Promise<void>((resolve) => { timer = setTimeout(resolve, timeout) })
       ])
       clearTimeout(timer)
     }

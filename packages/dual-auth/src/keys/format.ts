@@ -37,7 +37,7 @@ export function mintKey (marker: string): MintedKey {
 /** Returns a function that tells whether a string has the form and checksum of this marker's keys, without I/O. */
 export function keyMatcher (marker: string): (key: string) => boolean {
   const shape = shapeOf(marker)
-  return key => shape.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH)
+  return (key) => shape.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH)
 }
 
 /** Why a key does not match, for the log. */

@@ -14,7 +14,7 @@ export function readable (row: StoredApiKey | null | undefined): StoredApiKey | 
   }
   demand(typeof id === 'string' && id !== '', 'id is not a string')
   demand(typeof shopId === 'string' && shopId !== '', 'shopId is not a string')
-  demand(Array.isArray(scopes) && scopes.every(scope => typeof scope === 'string'), 'scopes are not a list of strings')
+  demand(Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'), 'scopes are not a list of strings')
   demand(hash instanceof Uint8Array, 'hash is not a Buffer')
   demand(isDateOrNull(expiresAt), 'expiresAt is neither a date nor null')
   demand(isDateOrNull(revokedAt), 'revokedAt is neither a date nor null')

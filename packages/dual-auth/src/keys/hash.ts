@@ -12,7 +12,7 @@ const HASH_LENGTH = 96
 /** The highest cost that a stored hash may have: 32 MiB for each run. */
 export const LOG_N_LIMIT = 15
 
-/** Hashes a key with a new salt. @param logN cost: 2^logN × 1 KiB of memory */
+/** Hashes a key with a new salt. @param logN - cost: 2^logN × 1 KiB of memory */
 export async function hashFromKey (key: string, logN: number): Promise<Buffer> {
   return Buffer.from(await Scrypt.kdf(key, { logN }))
 }

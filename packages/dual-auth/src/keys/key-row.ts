@@ -175,7 +175,7 @@ function strings ({ id }: KeyRow, column: KeyColumn, json: string): readonly str
   try {
     list = JSON.parse(json)
   } catch {}
-  if (!Array.isArray(list) || !list.every(item => typeof item === 'string')) throw new Error(`${column} of the API key ${id} is not a JSON list of strings`)
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw new Error(`${column} of the API key ${id} is not a JSON list of strings`)
   return list
 }
 

@@ -48,14 +48,14 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
     if (typeof (table as Partial<KeyTable> | undefined)?.[name] !== 'function') throw new DUAL_AUTH_INVALID_OPTION(`tableStore: ${name} must be a function`)
   }
   async function find (column: 'id' | 'fingerprint' | 'shopId', values: readonly string[], transaction?: Transaction): Promise<KeyRow[]> {
-    return (await table.find(column, values, transaction)).map(readRow).filter(row => values.includes(row[column]))
+    return (await table.find(column, values, transaction)).map(readRow).filter((row) => values.includes(row[column]))
   }
 
   /** Stores the row, and looks at what was stored: databases cut long text and replace letters, quietly. */
   async function add (row: KeyRow, transaction: Transaction): Promise<void> {
     await table.insert(row, transaction)
     const [stored] = (await table.find('id', [row.id], transaction)).map(readRow)
-    const column = COLUMNS.find(name => stored?.[name] !== row[name])
+    const column = COLUMNS.find((name) => stored?.[name] !== row[name])
     if (column === 'shopId') throw new DUAL_AUTH_SHOP_UNKNOWN()
     if (column !== undefined) throw new Error(`${column} of a new API key is not stored as it is: the table must keep strings, of every letter and length, and whole numbers up to 2^53`)
   }
@@ -66,11 +66,11 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
     return await table.update(row.id, was, { ...changes, noticeAt: changed.noticeAt }, transaction) ? changed : null
   }
 
-  const working = (rows: readonly KeyRow[], at: Date): readonly ApiKeyRecord[] => rows.map(recordFromRow).filter(key => statusOfKey(key, at) === 'active')
+  const working = (rows: readonly KeyRow[], at: Date): readonly ApiKeyRecord[] => rows.map(recordFromRow).filter((key) => statusOfKey(key, at) === 'active')
 
   async function touchOne (row: KeyRow, networks: readonly string[], at: Date, unlessAfter: Date): Promise<NotableUse | null | 'again'> {
     const known = networksOf(row)
-    const unknown = networks.filter(network => !known.includes(network))
+    const unknown = networks.filter((network) => !known.includes(network))
     if (row.revokedAt !== null || (row.lastUsedAt !== null && row.lastUsedAt >= +unlessAfter && unknown.length === 0)) return null
     const used = await update(row, at, { lastUsedAt: row.lastUsedAt, networks: row.networks, revokedAt: null }, {
       lastUsedAt: +at,
@@ -90,7 +90,7 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
       return { ...storedFromRow(row), ...(table.shop !== undefined && { shop: await table.shop(row.shopId) }) }
     },
     async insert (key, limit, onStored) {
-      return table.transaction(key.shopId, async transaction => {
+      return table.transaction(key.shopId, async (transaction) => {
         const keys = working(await find('shopId', [key.shopId], transaction), key.createdAt)
         if (keys.length >= 2 * limit || keys.filter(({ replacedBy }) => replacedBy === null).length >= limit) return false
         await add(noticed(rowFromNewKey(key), +key.createdAt), transaction)
@@ -102,7 +102,7 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
       return pageOf((await find('shopId', [shopId])).map(recordFromRow), query)
     },
     async revoke (shopId, id, by, at, onStored) {
-      return table.transaction(shopId, async transaction => {
+      return table.transaction(shopId, async (transaction) => {
         const [row] = await find('id', [id], transaction)
         if (row?.shopId !== shopId) return false
         const revoked = row.revokedAt === null ? await update(row, at, { revokedAt: null }, { revokedAt: +at, revokedBy: by }, transaction) : null
@@ -111,17 +111,17 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
       })
     },
     async rotate (shopId, id, at, plan, onRotated) {
-      return table.transaction(shopId, async transaction => {
+      return table.transaction(shopId, async (transaction) => {
         const rows = await find('shopId', [shopId], transaction)
-        const row = rows.find(row => row.id === id)
+        const row = rows.find((row) => row.id === id)
         if (row === undefined) return null
         const line: ApiKeyRecord[] = []
         for (let next: KeyRow | undefined = row; next !== undefined && line.length <= rows.length;) {
           const { replacedBy }: KeyRow = next
-          next = rows.find(row => row.id === replacedBy)
+          next = rows.find((row) => row.id === replacedBy)
           if (next !== undefined) line.push(recordFromRow(next))
         }
-        const successor = line.findLast(key => statusOfKey(key, at) === 'active') ?? line.at(-1) ?? null
+        const successor = line.findLast((key) => statusOfKey(key, at) === 'active') ?? line.at(-1) ?? null
         const { successor: next, expiresAt, revokedAt } = plan({ key: recordFromRow(row), successor, working: working(rows, at).length })
         await add(noticed(rowFromNewKey(next, id, row.networks), +next.createdAt), transaction)
         const replaced = await update(row, at, { revokedAt: row.revokedAt }, {
@@ -141,7 +141,7 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
       let left = uses
       for (let tries = 0; left.length > 0; tries++) {
         if (tries === TRIES) throw new Error('the uses of API keys were not written: update of the table must return whether it changed a row')
-        const rows = new Map((await find('id', left.map(({ id }) => id))).map(row => [row.id, row]))
+        const rows = new Map((await find('id', left.map(({ id }) => id))).map((row) => [row.id, row]))
         const again: typeof uses[number][] = []
         for (const use of left) {
           const row = rows.get(use.id)

@@ -40,7 +40,7 @@ interface DriverError {
 }
 
 const locksOf = ({ table }: TableNames): string => `${table}_locks`
-const backticks = (name: string): string => name.split('.').map(part => `\`${part}\``).join('.')
+const backticks = (name: string): string => name.split('.').map((part) => `\`${part}\``).join('.')
 
 /** A type for each column, in the words of MySQL; SQLite reads them as text and integer. */
 const TYPES: { readonly [column in KeyColumn]: string } = {
@@ -88,7 +88,7 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
       const [locks] = await knex(locksOf(names)).count({ found: 'id' })
       if (Number(locks?.found) < LOCKS) return `${locksOf(names)} lacks rows: call createApiKeysTable(knex)`
       const engines = await knex('information_schema.tables').whereRaw('table_schema = coalesce(?, database())', [names.table.includes('.') ? names.table.split('.')[0]! : null])
-        .whereIn('table_name', [names.table, locksOf(names)].map(name => name.split('.').at(-1)!)).whereNot('engine', 'InnoDB').select(knex.raw('table_name as id'))
+        .whereIn('table_name', [names.table, locksOf(names)].map((name) => name.split('.').at(-1)!)).whereNot('engine', 'InnoDB').select(knex.raw('table_name as id'))
       if (engines.length > 0) return `${String(engines[0].id)} must have the engine InnoDB, which has transactions`
       const [session] = await knex.select(knex.raw('@@sql_mode as id'))
       // The driver puts values into statements with backslashes before quotes, which then end the value.
@@ -100,9 +100,9 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
     isMissingShop: ({ errno, sqlMessage }, shopColumn) => [1452, 1366, 1264, 1265, 1406].includes(errno as number) && String(sqlMessage).split(/\W+/).includes(shopColumn)
   },
   sqlite3: {
-    create: names => [
+    create: (names) => [
       `create table if not exists ${backticks(names.table)} (${definitions(names).join(', ')})`,
-      ...[names.shopColumn, 'notice_at'].map(column => `create index if not exists ${indexOf(names.table, column)} on ${backticks(names.table.split('.').at(-1)!)} (${backticks(column)})`)
+      ...[names.shopColumn, 'notice_at'].map((column) => `create index if not exists ${indexOf(names.table, column)} on ${backticks(names.table.split('.').at(-1)!)} (${backticks(column)})`)
     ],
     // SQLite has one writer at a time: who writes first waits here, and not in the middle, where it would fail.
     async lock (trx, { table }) { await trx(table).whereRaw('1 = 0').update({ name: '' }) },
@@ -114,7 +114,7 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
 }
 
 function definitions ({ shopColumn }: TableNames): string[] {
-  return COLUMNS.map(column => `${backticks(snake(column, shopColumn))} ${TYPES[column]}`)
+  return COLUMNS.map((column) => `${backticks(snake(column, shopColumn))} ${TYPES[column]}`)
 }
 
 function indexOf (table: string, column: string): string {
@@ -123,7 +123,7 @@ function indexOf (table: string, column: string): string {
 }
 
 function snake (column: KeyColumn, shopColumn: string): string {
-  return column === 'shopId' ? shopColumn : column.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  return column === 'shopId' ? shopColumn : column.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 export async function createTable (knex: Knex, dialect: OtherDialect, options: TableOptions): Promise<void> {
@@ -134,11 +134,11 @@ export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOpti
   const names = tableNames(options)
   const { table, shopColumn } = names
   const { lock, transaction, flaw, isSchemaError, isMissingShop } = DIALECTS[dialect]
-  const selection = COLUMNS.map(column => knex.raw(`?? as ${nameInRow(column)}`, [snake(column, shopColumn)]))
+  const selection = COLUMNS.map((column) => knex.raw(`?? as ${nameInRow(column)}`, [snake(column, shopColumn)]))
   const columnsOf = (row: Partial<KeyRow>): Record<string, string | number | null> =>
     Object.fromEntries(Object.entries(row).map(([column, value]) => [snake(column as KeyColumn, shopColumn), value]))
   // What `postProcessResponse` renames is undefined here, which no column may be.
-  const found = (rows: ReadonlyArray<Record<string, unknown>>) => rows.map(row => Object.fromEntries(COLUMNS.map(column => [column, row[nameInRow(column)]])) as FoundRow)
+  const found = (rows: ReadonlyArray<Record<string, unknown>>) => rows.map((row) => Object.fromEntries(COLUMNS.map((column) => [column, row[nameInRow(column)]])) as FoundRow)
 
   return {
     async ready () {
@@ -156,7 +156,7 @@ export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOpti
       }
     },
     async transaction (shopId, work) {
-      return knex.transaction(async trx => {
+      return knex.transaction(async (trx) => {
         await lock(trx, names, crc32(shopId) % LOCKS)
         return work(trx)
       }, transaction)

@@ -20,16 +20,16 @@ export function createUses (knex: Knex, names: TableNames): Uses {
 
   return {
     async touch (uses, at, unlessAfter) {
-      const rows = rowsOf(await committed(knex, async trx => trx.raw(touch, [JSON.stringify(uses), unlessAfter, at])))
+      const rows = rowsOf(await committed(knex, async (trx) => trx.raw(touch, [JSON.stringify(uses), unlessAfter, at])))
       return rows
-        .map(row => ({ key: recordFromRow(row), isFirst: text(row, 'is_first') === 'true', newNetworks: strings(row, 'new_networks') }))
+        .map((row) => ({ key: recordFromRow(row), isFirst: text(row, 'is_first') === 'true', newNetworks: strings(row, 'new_networks') }))
         .filter(({ isFirst, newNetworks }) => isFirst || newNetworks.length > 0)
     },
     async takeNotices (at, limit) {
       // Read before the commit: a row that cannot be read leaves none reported that nobody is told of.
-      return committed(knex, async trx => {
+      return committed(knex, async (trx) => {
         const take = async (type: KeyNotice['type'], statement: string, bindings: readonly Knex.RawBinding[]): Promise<KeyNotice[]> =>
-          rowsOf(await trx.raw(statement, bindings)).map(row => ({ type, key: recordFromRow(row), days: integer(row, 'days') }))
+          rowsOf(await trx.raw(statement, bindings)).map((row) => ({ type, key: recordFromRow(row), days: integer(row, 'days') }))
         return [...await take('expiring', expiring, [at, at, limit]), ...await take('unused', unused, [at, at, limit, at])]
       })
     }

@@ -76,7 +76,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
     },
     async insert (key, limit, onStored) {
       const { shopId, createdAt } = key
-      return committed(knex, async trx => {
+      return committed(knex, async (trx) => {
         // Count and insert in one step, or two simultaneous requests both find room for the last key.
         await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), throwShopUnknown)
         const { working, latest } = await countWorking(trx, shopId, createdAt)
@@ -91,20 +91,20 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       const matching = ofShop.clone().modify(applyFilter, filter, at)
       const count = (status: string) => knex.raw(`(count(*) filter (where ${STATUS} = '${status}'))::text as ${status}`, [at])
       // One statement: a key could be created between two. An empty page is a row of nulls.
-      const query = knex.from(matching.clone().select([...RECORD.filter(column => column !== 'shop_id'), shopColumn]).orderByRaw(...orderFromSort(sort, at)).offset(skip).limit(limit).as('page'))
+      const query = knex.from(matching.clone().select([...RECORD.filter((column) => column !== 'shop_id'), shopColumn]).orderByRaw(...orderFromSort(sort, at)).offset(skip).limit(limit).as('page'))
         .rightJoin(matching.clone().select(knex.raw('count(*)::text as count')).as('every'), knex.raw('true'))
         .rightJoin(ofShop.clone().select(count('active'), count('expired'), count('revoked')).as('statuses'), knex.raw('true'))
         .select<Row[]>(knex.raw(selected({ shopColumn }, RECORD, 'page')), 'every.count', 'statuses.*').orderByRaw(...orderFromSort(sort, at, 'page.'))
       const rows = await recovering(isInvalidShopId, query, () => NO_ROWS)
       const number = (name: 'count' | KeyStatus) => integer(rows[0], name)
       return {
-        keys: rows.filter(row => textOrNull(row, 'id') !== null).map(row => recordFromRow(row)),
+        keys: rows.filter((row) => textOrNull(row, 'id') !== null).map((row) => recordFromRow(row)),
         count: number('count'),
         counts: { active: number('active'), expired: number('expired'), revoked: number('revoked') }
       }
     },
     async revoke (shopId, id, by, at, onStored) {
-      return committed(knex, async trx => {
+      return committed(knex, async (trx) => {
         const revocation = trx(keys).where({ id, [shopColumn]: shopId }).whereNull('revoked_at')
           .update({ revoked_at: at, revoked_by: by }).returning<Row[]>(returned)
         const revoked = await recovering(isInvalidShopId, revocation, () => null)
@@ -115,7 +115,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       })
     },
     async rotate (shopId, id, at, plan, onRotated) {
-      return committed(knex, async trx => {
+      return committed(knex, async (trx) => {
         if (await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), () => null) === null) return null
         const row = await trx(keys).where({ id, [shopColumn]: shopId }).first<Row | undefined>(trx.raw(selected({ shopColumn }, [...RECORD, 'networks'], 'api_keys')))
         if (row === undefined) return null
@@ -135,7 +135,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       })
     },
     async rehash (id, previous, { fingerprint, pepperId, hash }) {
-      await committed(knex, async trx => trx(table).where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash }))
+      await committed(knex, async (trx) => trx(table).where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash }))
     },
     async touch (used, at, unlessAfter) {
       return uses.touch(used, at, unlessAfter)
@@ -160,10 +160,10 @@ function onlyWorking (query: Knex.QueryBuilder, at: Date): void {
 /** Restricts the query to keys that match the whole filter. */
 function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ...fields }: KeyFilter, at: Date): void {
   for (const [field, values] of Object.entries(fields)) {
-    const present = values.filter(value => value !== null)
+    const present = values.filter((value) => value !== null)
     // Responses have milliseconds, the columns may have microseconds.
     const column = query.client.raw(field.endsWith('_at') ? "date_trunc('milliseconds', ??)" : '??', [field])
-    query.where(any => {
+    query.where((any) => {
       any.whereIn(column, present)
       if (present.length < values.length) any.orWhereNull(field)
     })
@@ -179,9 +179,9 @@ function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ..
  * `ilike` knows a to z alone.
  */
 function eitherCase (text: string): string {
-  return Array.from(text, character => {
+  return Array.from(text, (character) => {
     if (inLowerCase(character) === 'i') return '[iI\u0130\u0131]'
-    const [other, ...more] = [character.toLowerCase(), character.toUpperCase()].filter(form => form !== character && [...form].length === 1)
+    const [other, ...more] = [character.toLowerCase(), character.toUpperCase()].filter((form) => form !== character && [...form].length === 1)
     if (other !== undefined) return `[${[character, other, ...more].join('')}]`
     return /[!-/:-@[-`{-~]/.test(character) ? `\\${character}` : character
   }).join('')

@@ -8,7 +8,7 @@ export interface LastUsed {
   /**
    * Records that a key was used now; written soon, together with others.
    *
-   * @param address of the caller
+   * @param address - of the caller
    */
   touch (id: string, address: string | undefined): void
   /** Resolves when everything recorded so far was written, or failed to be. */
@@ -29,8 +29,8 @@ interface Recorded {
 }
 
 /**
- * @param interval in milliseconds; at most one write per key and network in this time
- * @param onNotable called for first uses and new networks
+ * @param interval - in milliseconds; at most one write per key and network in this time
+ * @param onNotable - called for first uses and new networks
  */
 export function createLastUsed (store: ApiKeyStore, callStore: StoreCall, log: FastifyBaseLogger, interval: number, onNotable: (use: NotableUse) => void = () => {}): LastUsed {
   const recorded = new Map<string, Recorded>()
@@ -55,7 +55,7 @@ export function createLastUsed (store: ApiKeyStore, callStore: StoreCall, log: F
     if (network !== '') networks.add(network)
     pending.set(id, networks)
     // Deferred: all keys used in this turn of the event loop go into one statement.
-    writing ??= new Promise(resolve => setImmediate(resolve)).then(writeAll)
+    writing ??= new Promise((resolve) => setImmediate(resolve)).then(writeAll)
   }
 
   async function writeAll (): Promise<void> {

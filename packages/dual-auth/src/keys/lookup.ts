@@ -51,7 +51,7 @@ interface Statement { readonly sql: string, readonly name: string }
 /**
  * The statement is written once, and not built by knex on each call, which takes a fifth of the time of a look-up.
  *
- * @param columns of `api_keys`
+ * @param columns - of `api_keys`
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function createLookup (knex: Knex, columns: Parameters<typeof selected>[1], { shop, namedStatements = true, table, shopColumn, ...rest }: KnexStoreOptions): Lookup {
@@ -120,7 +120,7 @@ export function shopColumns (shop: ShopColumns): Required<ShopColumns> {
   noOthers('knexStore.shop.', rest)
   must(TABLE.test(string('knexStore.shop.table', table)), 'knexStore.shop.table must be the name of a table')
   must(NAME.test(string('knexStore.shop.key', key)), 'knexStore.shop.key must be the name of a column')
-  must(strings('knexStore.shop.columns', columns, 'column names').every(column => NAME.test(column)), 'knexStore.shop.columns must be a list of column names')
+  must(strings('knexStore.shop.columns', columns, 'column names').every((column) => NAME.test(column)), 'knexStore.shop.columns must be a list of column names')
   must(columns.length > 0 && new Set(columns).size === columns.length, 'knexStore.shop.columns must be a list of different column names')
   return { table, key, columns }
 }

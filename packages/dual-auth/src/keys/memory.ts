@@ -32,7 +32,7 @@ function memoryTable (): KeyTable<Undo> {
       return result
     },
     async find (column, values) {
-      return [...rows.values()].filter(row => values.includes(row[column]))
+      return [...rows.values()].filter((row) => values.includes(row[column]))
     },
     async due (at, limit) {
       return [...rows.values()].filter(({ noticeAt }) => noticeAt !== null && noticeAt <= at).sort((a, b) => a.noticeAt! - b.noticeAt!).slice(0, limit)
@@ -44,10 +44,10 @@ function memoryTable (): KeyTable<Undo> {
     },
     async update (id, was, changes, undo) {
       const row = rows.get(id)
-      if (row === undefined || (Object.keys(was) as Array<keyof KeyRow>).some(column => row[column] !== was[column])) return false
+      if (row === undefined || (Object.keys(was) as Array<keyof KeyRow>).some((column) => row[column] !== was[column])) return false
       rows.set(id, { ...row, ...changes })
       // Only what it changed: uses are written meanwhile.
-      const before = Object.fromEntries((Object.keys(changes) as Array<keyof KeyRow>).map(column => [column, row[column]]))
+      const before = Object.fromEntries((Object.keys(changes) as Array<keyof KeyRow>).map((column) => [column, row[column]]))
       undo?.push(() => { rows.set(id, { ...rows.get(id)!, ...before }) })
       return true
     }

@@ -41,10 +41,10 @@ export function tableNames ({ table = 'api_keys', shopColumn = 'shop_id' }: Tabl
     shopColumn,
     quotedTable: quoted(table),
     quotedShop: quoted(shopColumn),
-    columns: names => names.map(name => name === 'shop_id' ? `${shopColumn} as shop_id` : name)
+    columns: (names) => names.map((name) => name === 'shop_id' ? `${shopColumn} as shop_id` : name)
   }
 }
 
 function quoted (name: string): string {
-  return name.split('.').map(part => `"${part}"`).join('.')
+  return name.split('.').map((part) => `"${part}"`).join('.')
 }

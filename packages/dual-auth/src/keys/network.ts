@@ -24,7 +24,7 @@ function firstGroups (address: string): string {
   // The last two groups may be written as an IPv4 address.
   const written = left.length + right.length + (address.includes('.') ? 1 : 0)
   const groups = [...left, ...Array<string>(tail === undefined ? 0 : 8 - written).fill('0'), ...right]
-    .slice(0, 3).map(group => parseInt(group, 16).toString(16))
+    .slice(0, 3).map((group) => parseInt(group, 16).toString(16))
   while (groups.at(-1) === '0') groups.pop()
   return groups.join(':')
 }

@@ -44,8 +44,8 @@ export const KeyScopes = Type.Array(Type.String({ minLength: 1, maxLength: 64, p
  * Creates and stores a key outside of a request, for a command or a script. The caller needs no token, but the peppers
  * and the store.
  *
- * @param options the `apiKeys` that the plugin is registered with
- * @param onStored called in the transaction of the insertion; if it rejects, no key is created
+ * @param options - the `apiKeys` that the plugin is registered with
+ * @param onStored - called in the transaction of the insertion; if it rejects, no key is created
  * @throws {@link DUAL_AUTH_INVALID_OPTION} for wrong options or a malformed request
  * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}, {@link DUAL_AUTH_KEY_LIMIT}, {@link DUAL_AUTH_SHOP_UNKNOWN}, and what the store throws
  */
@@ -56,7 +56,7 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
   string('createdBy', createdBy)
   must(Value.Check(KeyName, name), 'name must be 1 to 100 characters without control characters and lone surrogates')
   must(scopes === undefined || scopes.length === 0 || Value.Check(KeyScopes, scopes), 'scopes must be at most 64 different names of letters, digits and _.:/-')
-  const { stored, plaintext } = await newKey(settings, request, async work => work())
+  const { stored, plaintext } = await newKey(settings, request, async (work) => work())
   if (!await settings.store.insert(stored, settings.maxPerShop, onStored)) throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerShop)
   return { key: recordFromNewKey(stored), plaintext }
 }
@@ -64,7 +64,7 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
 /**
  * Generates a key, and the row to store for it.
  *
- * @param queue where the hash waits for the thread pool
+ * @param queue - where the hash waits for the thread pool
  * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}
  */
 export async function newKey ({ marker, peppers, logN }: ApiKeySettings, { shopId, name, scopes = [], expiresAt = null, createdBy }: KeyRequest, queue: Queue): Promise<{ stored: NewApiKey, plaintext: string }> {

@@ -15,8 +15,8 @@ function pending ({ createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt, exp
   if (revokedAt !== null || replacedBy !== null || (expiresAt !== null && expiresAt <= now)) return []
   const due: Due[] = []
   if (expiresAt !== null) {
-    const steps = STEPS.filter(days => expiresAt - createdAt > days * DAY && (expiryNotice === null || days < expiryNotice))
-    const days = steps.find(days => expiresAt - now <= days * DAY) ?? steps.at(-1)
+    const steps = STEPS.filter((days) => expiresAt - createdAt > days * DAY && (expiryNotice === null || days < expiryNotice))
+    const days = steps.find((days) => expiresAt - now <= days * DAY) ?? steps.at(-1)
     if (days !== undefined) due.push({ type: 'expiring', days, at: expiresAt - days * DAY, given: { expiryNotice: days } })
   }
   if (unusedNoticeAt === null || (lastUsedAt !== null && unusedNoticeAt < lastUsedAt)) {

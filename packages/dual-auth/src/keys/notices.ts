@@ -14,7 +14,7 @@ export interface Notices {
   stop (): Promise<void>
 }
 
-/** @param interval in milliseconds */
+/** @param interval - in milliseconds */
 export function createNotices (store: ApiKeyStore, callStore: StoreCall, emit: (event: KeyEvent) => void, interval: number): Notices {
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()

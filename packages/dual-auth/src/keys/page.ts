@@ -3,32 +3,32 @@ import { statusOfKey, type ApiKeyRecord, type KeyField, type KeyFilter, type Key
 
 /** The page of a list, of all keys of its shop. */
 export function pageOf (keys: readonly ApiKeyRecord[], { at, skip, limit, filter, sort }: KeyQuery): KeyPage {
-  const found = keys.filter(key => matches(key, filter, at)).sort(comparatorFromSort(sort, at))
+  const found = keys.filter((key) => matches(key, filter, at)).sort(comparatorFromSort(sort, at))
   const counts = { active: 0, expired: 0, revoked: 0 }
   for (const key of keys) counts[statusOfKey(key, at)]++
   return { keys: found.slice(skip, skip + limit), count: found.length, counts }
 }
 
 const valueOf: Readonly<Record<KeyField, (key: ApiKeyRecord) => string | null>> = {
-  id: key => key.id,
-  name: key => key.name,
-  prefix: key => key.prefix,
-  created_at: key => key.createdAt.toISOString(),
-  created_by: key => key.createdBy,
-  last_used_at: key => key.lastUsedAt?.toISOString() ?? null,
-  last_used_network: key => key.lastUsedNetwork,
-  expires_at: key => key.expiresAt?.toISOString() ?? null,
-  revoked_at: key => key.revokedAt?.toISOString() ?? null,
-  replaces: key => key.replaces,
-  replaced_by: key => key.replacedBy
+  id: (key) => key.id,
+  name: (key) => key.name,
+  prefix: (key) => key.prefix,
+  created_at: (key) => key.createdAt.toISOString(),
+  created_by: (key) => key.createdBy,
+  last_used_at: (key) => key.lastUsedAt?.toISOString() ?? null,
+  last_used_network: (key) => key.lastUsedNetwork,
+  expires_at: (key) => key.expiresAt?.toISOString() ?? null,
+  revoked_at: (key) => key.revokedAt?.toISOString() ?? null,
+  replaces: (key) => key.replaces,
+  replaced_by: (key) => key.replacedBy
 }
 
 function matches (key: ApiKeyRecord, { q, revoked, status, scopes, ...fields }: KeyFilter, at: Date): boolean {
   const parts = spellingsOf(q ?? '').map(inLowerCase)
-  return [key.name, key.prefix].some(text => parts.some(part => inLowerCase(text).includes(part))) &&
+  return [key.name, key.prefix].some((text) => parts.some((part) => inLowerCase(text).includes(part))) &&
     (revoked === undefined || revoked === (key.revokedAt !== null)) &&
     (status === undefined || status === statusOfKey(key, at)) &&
-    (scopes === undefined || scopes.some(scope => key.scopes.includes(scope))) &&
+    (scopes === undefined || scopes.some((scope) => key.scopes.includes(scope))) &&
     Object.entries(fields).every(([field, values]) => values.includes(valueOf[field as KeyField](key)))
 }
 

@@ -25,7 +25,7 @@ export function isInvalidShopId (error: DatabaseError): boolean {
 /**
  * Tells whether a row was rejected because its shop does not exist.
  *
- * @param shopColumn the column with the shop's id
+ * @param shopColumn - the column with the shop's id
  */
 export function isMissingShop (shopColumn: string): (error: DatabaseError) => boolean {
   return ({ code, detail }) => code === FOREIGN_KEY && COLUMNS.exec(String(detail))?.[1]?.split(', ').includes(shopColumn) === true

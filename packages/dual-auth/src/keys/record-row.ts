@@ -39,12 +39,12 @@ type Column = keyof typeof KINDS
 export const RECORD = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'created_at', 'created_by', 'last_used_at', 'last_used_network', 'expires_at', 'revoked_at', 'replaces', 'replaced_by'] as const satisfies readonly Column[]
 
 const AS_TEXT: Readonly<Record<Kind, (column: string) => string>> = {
-  text: column => `${column}::text`,
+  text: (column) => `${column}::text`,
   instant: milliseconds,
   // What ends at `infinity` has no end.
-  end: column => `case when ${column} < 'infinity' then ${milliseconds(column)} end`,
-  strings: column => `array_to_json(${column})::text`,
-  bytes: column => `encode(${column}, 'hex')`
+  end: (column) => `case when ${column} < 'infinity' then ${milliseconds(column)} end`,
+  strings: (column) => `array_to_json(${column})::text`,
+  bytes: (column) => `encode(${column}, 'hex')`
 }
 
 /** Since the epoch. Not `to_char`, which makes null of an infinite moment. */
@@ -58,10 +58,10 @@ export type Row = Readonly<Record<string, unknown>>
 /**
  * What to select or return, to read it with the functions below.
  *
- * @param source what the columns are of, such as `api_keys`
+ * @param source - what the columns are of, such as `api_keys`
  */
 export function selected ({ shopColumn }: Pick<TableNames, 'shopColumn'>, columns: readonly Column[], source: string): string {
-  return columns.map(column => `${AS_TEXT[KINDS[column]](`${source}.${column === 'shop_id' ? shopColumn : column}`)} as ${nameInRow(column)}`).join(', ')
+  return columns.map((column) => `${AS_TEXT[KINDS[column]](`${source}.${column === 'shop_id' ? shopColumn : column}`)} as ${nameInRow(column)}`).join(', ')
 }
 
 /** One word, because the host's knex may turn `snake_case` into `camelCase`. */
@@ -121,7 +121,7 @@ function instant (row: Row, column: string): Date {
 
 export function strings (row: Row, column: string): readonly string[] {
   const list: unknown = JSON.parse(text(row, column))
-  if (!Array.isArray(list) || !list.every(item => typeof item === 'string')) throw unreadable(row, column, 'not a list of text')
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw unreadable(row, column, 'not a list of text')
   return list
 }
 

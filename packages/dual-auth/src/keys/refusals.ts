@@ -3,7 +3,7 @@ import { networkFromAddress } from './network.ts'
 
 /** Reports refused keys, few times however many there are. */
 export interface Refusals {
-  /** @param address of the caller */
+  /** @param address - of the caller */
   report (reason: RefusalReason, key: RefusedEvent['key'], address: string | undefined): void
   /** Emits what was only counted since. */
   flush (): void

@@ -85,8 +85,8 @@ export interface Rotated {
  * Called with a key that was just created or revoked, inside the transaction of the change: rows written in it are kept
  * if and only if the change is. If it rejects, the change is undone.
  *
- * @param key the key after the change
- * @param transaction a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`
+ * @param key - the key after the change
+ * @param transaction - a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`
  */
 export type OnStored = (key: ApiKeyRecord, transaction: unknown) => Promise<void>
 
@@ -96,7 +96,7 @@ export type OnRotated = (rotated: Rotated, transaction: unknown) => Promise<void
 /**
  * The record of a key that was just created.
  *
- * @param replaces the id of the key that it replaces
+ * @param replaces - the id of the key that it replaces
  */
 export function recordFromNewKey ({ id, shopId, name, prefix, scopes, createdAt, createdBy, expiresAt }: NewApiKey, replaces: string | null = null): ApiKeyRecord {
   return { id, shopId, name, prefix, scopes, createdAt, createdBy, lastUsedAt: null, lastUsedNetwork: null, expiresAt, revokedAt: null, replaces, replacedBy: null }
@@ -223,8 +223,8 @@ export interface ApiKeyStore {
    * key. Then it calls `onRotated`. Must not race with itself, nor with `insert` and `revoke`. The successor takes over
    * the networks that the key was used from.
    *
-   * @param at the moment for which keys are counted
-   * @param plan decides what to write; what it throws undoes everything and rejects
+   * @param at - the moment for which keys are counted
+   * @param plan - decides what to write; what it throws undoes everything and rejects
    * @returns both records; null if the shop has no such key
    */
   rotate (shopId: string, id: string, at: Date, plan: (found: Rotatable) => Rotation, onRotated?: OnRotated): Promise<Rotated | null>
@@ -244,7 +244,7 @@ export interface ApiKeyStore {
    *   that is due.
    * - `unused`: 90 days after the last use, or after the creation of a key that was never used. Again after its next use.
    *
-   * @param limit of each type
+   * @param limit - of each type
    */
   takeNotices (at: Date, limit: number): Promise<readonly KeyNotice[]>
 }

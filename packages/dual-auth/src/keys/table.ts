@@ -43,7 +43,7 @@ export async function createApiKeysTable (knex: Knex, options: TableOptions = {}
   if (dialect !== 'postgresql') return createOtherTable(knex, dialect, options)
   const names = tableNames(options)
   const { table, shopColumn, quotedTable, quotedShop } = names
-  await committed(knex, async trx => {
+  await committed(knex, async (trx) => {
     // Two simultaneous `create table if not exists` fail on the catalog's unique index.
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
     const missing = await missingColumns(trx, names)
@@ -77,5 +77,5 @@ export async function throwUnreadable (knex: Knex, options: TableOptions): Promi
 async function missingColumns (knex: Knex, { quotedTable, shopColumn }: TableNames): Promise<readonly string[]> {
   const rows = rowsOf(await knex.raw('select attname::text as name from pg_attribute where attrelid = to_regclass(?) and attnum > 0 and not attisdropped', [quotedTable]))
   const present = new Set(rows.map(({ name }) => name))
-  return COLUMNS.map(name => name === 'shop_id' ? shopColumn : name).filter(name => !present.has(name))
+  return COLUMNS.map((name) => name === 'shop_id' ? shopColumn : name).filter((name) => !present.has(name))
 }

@@ -23,7 +23,7 @@ export interface KeyVerifierParts {
 
 export interface KeyVerifier {
   /**
-   * @param address of the caller
+   * @param address - of the caller
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, or a 503 if the key cannot be verified now
    */
   identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity>
@@ -44,7 +44,7 @@ export function createKeyVerifier ({ settings, callStore, queue, lastUsed, repor
 
   async function identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity> {
     if (!isWellFormed(key)) throw invalidCredential(flawOfKey(key, marker))
-    const fingerprints = peppers.map(pepper => fingerprint(key, pepper))
+    const fingerprints = peppers.map((pepper) => fingerprint(key, pepper))
     const row = await callStore(async () => readable(await store.find(fingerprints)))
     if (row === null) throw refused('unknown', null, address)
     if (row.revokedAt !== null) throw refused('revoked', row, address)
@@ -78,8 +78,8 @@ export function createKeyVerifier ({ settings, callStore, queue, lastUsed, repor
     // One at a time for each key: a thousand calls with it must not fill the queue with the same work.
     if (rehashes.has(row.id)) return
     const work = queue(() => hashFromKey(key, logN))
-      .then(hash => callStore(() => store.rehash(row.id, row.hash, { hash, fingerprint: fingerprint(key, peppers[0]), pepperId: peppers[0].id })))
-      .catch(err => log.warn({ err, keyId: row.id }, 'an API key was not rehashed'))
+      .then((hash) => callStore(() => store.rehash(row.id, row.hash, { hash, fingerprint: fingerprint(key, peppers[0]), pepperId: peppers[0].id })))
+      .catch((err) => log.warn({ err, keyId: row.id }, 'an API key was not rehashed'))
       .finally(() => rehashes.delete(row.id))
     rehashes.set(row.id, work)
   }

@@ -22,8 +22,8 @@ export interface Watch {
 const NOTHING: Watch = { emit () {}, report () {}, start () {}, async stop () {} }
 
 /**
- * @param onKeyEvent undefined: nothing is watched
- * @param timeout how long the host is waited for at the end, in milliseconds
+ * @param onKeyEvent - undefined: nothing is watched
+ * @param timeout - how long the host is waited for at the end, in milliseconds
  */
 export function createWatch (onKeyEvent: OnKeyEvent | undefined, store: ApiKeyStore, callStore: StoreCall, timeout: number, log: FastifyBaseLogger): Watch {
   if (onKeyEvent === undefined) return NOTHING

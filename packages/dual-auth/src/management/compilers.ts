@@ -16,7 +16,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  */
 export function compileOwnSchemas (scope: FastifyInstance): void {
   const validator = AjvCompiler()
-  scope.setValidatorCompiler<{ readonly properties?: object }>(route => route.httpPart === 'querystring'
+  scope.setValidatorCompiler<{ readonly properties?: object }>((route) => route.httpPart === 'querystring'
     ? (query: RawQuery) => validatedKeyQuery(query, Object.keys(route.schema.properties ?? {}))
     : validator({}, {
       customOptions: {
@@ -25,9 +25,9 @@ export function compileOwnSchemas (scope: FastifyInstance): void {
         // The schemas are constants; validating them takes longer than compiling them.
         validateSchema: false
       },
-      onCreate: ajv => { ajv.addFormat('uuid', UUID) }
+      onCreate: (ajv) => { ajv.addFormat('uuid', UUID) }
     })(route))
 
   const serializer = SerializerSelector()({}, {})
-  scope.setSerializerCompiler(route => serializer({ ...route, httpStatus: route.httpStatus ?? '' }))
+  scope.setSerializerCompiler((route) => serializer({ ...route, httpStatus: route.httpStatus ?? '' }))
 }

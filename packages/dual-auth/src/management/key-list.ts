@@ -4,7 +4,7 @@ import { type ListField, listQueryFrom, type ListRules, type RawQuery } from './
 import { keyName } from '../keys/key-name.ts'
 import type { KeyField, KeyQuery } from '../keys/store.ts'
 
-const fields = {
+const FIELDS = {
   id: { kind: 'uuid' },
   name: { kind: 'string' },
   prefix: { kind: 'string' },
@@ -21,7 +21,7 @@ const fields = {
 
 /** The default limit is enough for all active keys of a shop, unless `maxPerShop` is raised. */
 export const KEY_LIST: ListRules = {
-  fields,
+  fields: FIELDS,
   conditions: { status: { kind: 'string', words: ['active', 'expired', 'revoked'] }, revoked: { kind: 'boolean' }, q: { kind: 'string' } },
   defaultLimit: 100,
   maxLimit: 1000,
@@ -33,7 +33,7 @@ export type RawKeyQuery = Omit<KeyQuery, 'at'>
 
 /** Validates the query of the list as a schema validator would, so that the host's own formatter words the error. */
 export function validatedKeyQuery (query: RawQuery, parameters: readonly string[]): { value: RawKeyQuery } | { error: FastifySchemaValidationError[] } {
-  const unknown = Object.keys(query).find(name => !parameters.includes(name))
+  const unknown = Object.keys(query).find((name) => !parameters.includes(name))
   if (unknown !== undefined) return { error: [faultAt([excerpt(unknown)], 'is not a known parameter')] }
   try {
     return { value: inOneSpelling(listQueryFrom(query, KEY_LIST) as RawKeyQuery) }
@@ -50,12 +50,12 @@ function inOneSpelling ({ filter: { name, ...filter }, ...query }: RawKeyQuery):
     ...query,
     filter: {
       ...filter,
-      ...name !== undefined && { name: [...new Set(name.flatMap(value => value === null ? [value] : [value, keyName(value)]))] }
+      ...name !== undefined && { name: [...new Set(name.flatMap((value) => value === null ? [value] : [value, keyName(value)]))] }
     }
   }
 }
 
 function faultAt (path: readonly string[], message: string): FastifySchemaValidationError {
-  const pointer = path.map(part => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+  const pointer = path.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
   return { keyword: 'list', instancePath: pointer, schemaPath: `#/properties${pointer}`, params: {}, message }
 }

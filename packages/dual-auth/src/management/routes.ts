@@ -69,7 +69,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     if (host.errorHandler === early) throw error
     return host.errorHandler(error, request, reply)
   })
-  app.addHook('preParsing', async request => {
+  app.addHook('preParsing', async (request) => {
     const shopId = owner === undefined ? shops.fromParams(request.params) : await owner(request)
     // The function is the host's and may be JavaScript: a value that is no id must not pass for an owner.
     must(shopId === undefined || shopId === null || typeof shopId === 'string', 'management.owner must return the id of the owner as a string, or undefined')
@@ -82,13 +82,13 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
 
   app.post<{ Body: NewKeyBody }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
-    const unknown = scopes.filter(scope => !knownScopes().has(scope))
+    const unknown = scopes.filter((scope) => !knownScopes().has(scope))
     if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ')), { field: 'scopes' })
     const by = request[BY]
     const { stored, plaintext } = await newKey(settings, { shopId: request[SHOP], name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
     const inserted = await callStore(
       () => store.insert(stored, maxPerShop, async (key, transaction) => { await onKeyChange({ action: 'create', key }, request, transaction) }),
-      async late => { if (late) await revokeUndelivered(stored, request) }
+      async (late) => { if (late) await revokeUndelivered(stored, request) }
     )
     if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
     const key = recordFromNewKey(stored)
@@ -102,7 +102,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const at = new Date(Date.now())
     const { keys, count, counts } = await callStore(() => store.list(request[SHOP], { ...request.query, at }))
     reply.headers({ 'content-range': contentRange('api-keys', request.query, count, keys.length), 'key-counts': countsHeader(counts) })
-    return keys.map(key => bodyFromRecord(key, at))
+    return keys.map((key) => bodyFromRecord(key, at))
   })
 
   // Many clients send no body at all if they have nothing to say.
@@ -114,16 +114,16 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const { stored: minted, plaintext } = await newKey(settings, { shopId, name: '', expiresAt: dateFromText(expiry), createdBy: by }, queue)
     let isLate = false
     const rotating = callStore(
-      () => store.rotate(shopId, request.params.key_id.toLowerCase(), minted.createdAt, found => rotationFrom(found, { minted, grace, limit: maxPerShop, isEndless: expiry === null }), async (rotated, transaction) => {
+      () => store.rotate(shopId, request.params.key_id.toLowerCase(), minted.createdAt, (found) => rotationFrom(found, { minted, grace, limit: maxPerShop, isEndless: expiry === null }), async (rotated, transaction) => {
         // Undone: the old key must not end if nobody has got the new one.
         if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
         await onKeyChange({ action: 'rotate', ...rotated }, request, transaction)
         // The host may have taken the time.
         if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
       }),
-      async late => { if (late !== null) await revokeUndelivered(late.key, request) }
+      async (late) => { if (late !== null) await revokeUndelivered(late.key, request) }
     )
-    const rotated = await rotating.catch(error => { isLate = true; throw error })
+    const rotated = await rotating.catch((error) => { isLate = true; throw error })
     if (rotated === null) throw new DUAL_AUTH_KEY_NOT_FOUND()
     emit({ type: 'rotated', ...rotated, by })
     return reply.code(201).header('cache-control', 'no-store').send({ ...createdBody(rotated.key, plaintext), replaced: bodyFromRecord(rotated.replaced, minted.createdAt) })

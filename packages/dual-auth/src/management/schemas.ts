@@ -72,8 +72,8 @@ const unreadable = { 400: ErrorBody, 413: ErrorBody, 415: ErrorBody }
 /**
  * The schemas of the management routes.
  *
- * @param shopParam the route parameter that names the shop; null: none does
- * @param name the end of their operation ids
+ * @param shopParam - the route parameter that names the shop; null: none does
+ * @param name - the end of their operation ids
  */
 export function schemasForShop (shopParam: string | null, name: string) {
   const shop = shopParam === null ? {} : { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }

@@ -60,13 +60,13 @@ export function demandSigned (body: Buffer, { value }: Signature, key: KeyObject
 /**
  * The matches of a report whose signature is good.
  *
- * @param marker what keys start with
+ * @param marker - what keys start with
  * @throws {@link DUAL_AUTH_REPORT_INVALID}, {@link DUAL_AUTH_REPORT_TOO_LONG}
  */
 export function matchesFromBody (body: Buffer, marker: string, maxTokens: number): readonly Match[] {
   const items = listFrom(body)
   if (items.length > maxTokens) throw new DUAL_AUTH_REPORT_TOO_LONG(maxTokens)
-  return items.map(item => {
+  return items.map((item) => {
     if (!isRecord(item) || typeof item.token !== 'string') throw new DUAL_AUTH_REPORT_INVALID()
     const { token, type, url, source } = item
     return {

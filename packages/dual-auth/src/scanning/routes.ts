@@ -84,14 +84,14 @@ export const scanningRoutes: FastifyPluginAsync<ScanningParts> = async (app, { s
       for (const match of matches) {
         if (seen.has(match.token) || !isWellFormed(match.token)) continue
         seen.add(match.token)
-        await revoke(match).then(isReal => isReal && real.add(match.token), error => failures.push(error))
+        await revoke(match).then((isReal) => isReal && real.add(match.token), (error) => failures.push(error))
       }
       if (failures.length > 0) throw failures[0]
       return real
     }
 
     async function revoke ({ token, leak }: Match): Promise<boolean> {
-      const row = await callStore(async () => readable(await store.find(peppers.map(pepper => fingerprint(token, pepper)))))
+      const row = await callStore(async () => readable(await store.find(peppers.map((pepper) => fingerprint(token, pepper)))))
       if (row === null) return false
       if (row.revokedAt !== null) return true
       let revoked: ApiKeyRecord | undefined

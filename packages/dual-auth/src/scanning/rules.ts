@@ -3,14 +3,14 @@ import { keyPattern } from '../keys/format.ts'
 /** A rule for a secret scanner that finds the keys of a marker. */
 export type RuleWriter = (marker: string) => string
 
-const pattern: RuleWriter = marker => `\\b${keyPattern(marker)}\\b`
+const pattern: RuleWriter = (marker) => `\\b${keyPattern(marker)}\\b`
 
 /** For each scanner, a file of its configuration. */
 export const RULES: Readonly<Record<string, RuleWriter>> = {
   /** The regular expression alone, for GitHub, GitGuardian and others. */
-  regex: marker => `${pattern(marker)}\n`,
+  regex: (marker) => `${pattern(marker)}\n`,
   /** github.com/gitleaks/gitleaks, `--config`: the rule beside those of gitleaks itself. */
-  gitleaks: marker => `[extend]
+  gitleaks: (marker) => `[extend]
 useDefault = true
 
 [[rules]]
@@ -20,7 +20,7 @@ regex = '''${pattern(marker)}'''
 keywords = ["${marker}_"]
 `,
   /** github.com/trufflesecurity/trufflehog, `--config`: a custom detector. */
-  trufflehog: marker => `detectors:
+  trufflehog: (marker) => `detectors:
   - name: ${marker}_api_key
     keywords:
       - ${marker}_

@@ -61,7 +61,7 @@ export function holds (condition: boolean, what: string): void {
 
 /** Each of these is equal. */
 export function has<T extends object> (found: T | null | undefined, wanted: Partial<T>, what: string): void {
-  same(Object.fromEntries(Object.keys(wanted).map(name => [name, found?.[name as keyof T]])), wanted, what)
+  same(Object.fromEntries(Object.keys(wanted).map((name) => [name, found?.[name as keyof T]])), wanted, what)
 }
 
 export async function rejects (promise: Promise<unknown>, error: unknown, what: string): Promise<void> {

@@ -17,7 +17,7 @@ const CHECKS: readonly Check[] = [...VALUES, ...LIMITS, ...LISTS, ...LIVES, ...U
  * Registers a test for each thing that a store of API keys must do, races included. One that fails says what to mend. Run
  * it on an empty table of a test database: notices are taken from whatever keys there are.
  *
- * @param store the store; or several that share a table, as replicas do, so that races meet in the database
+ * @param store - the store; or several that share a table, as replicas do, so that races meet in the database
  */
 export function testStore (test: RegisterTest, store: ApiKeyStore | readonly ApiKeyStore[]): void {
   const stores = [store].flat() as ApiKeyStore[]
@@ -25,7 +25,7 @@ export function testStore (test: RegisterTest, store: ApiKeyStore | readonly Api
   if (first === undefined) throw new TypeError('testStore needs a store')
   const use: Use = {
     store: first,
-    replica: n => stores[n % stores.length]!,
+    replica: (n) => stores[n % stores.length]!,
     async inserted (change = {}) {
       const key = newKey(change)
       if (await first.insert(key, 100) !== true) throw new Error('insert did not return true for a key of an owner who has fewer than 100')

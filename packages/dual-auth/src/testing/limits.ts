@@ -49,7 +49,7 @@ export const LIMITS: readonly Check[] = [
     mend: RACE,
     run: async ({ replica, listed }) => {
       const shopId = randomUUID()
-      const results = await Promise.all(times(20, async n => replica(n).insert(newKey({ shopId }), 3)))
+      const results = await Promise.all(times(20, async (n) => replica(n).insert(newKey({ shopId }), 3)))
       same(results.filter(Boolean).length, 3, 'how many of 20 were stored at a limit of 3')
       same((await listed(shopId)).count, 3, 'how many there are')
     }
@@ -60,7 +60,7 @@ export const LIMITS: readonly Check[] = [
     run: async ({ replica, inserted }) => {
       for (let round = 0; round < 8; round++) {
         const { shopId } = await inserted()
-        const results = await Promise.all(times(2, async n => replica(n).insert(newKey({ shopId }), 2)))
+        const results = await Promise.all(times(2, async (n) => replica(n).insert(newKey({ shopId }), 2)))
         same(results.filter(Boolean).length, 1, 'how many of two got the last place')
       }
     }
@@ -69,8 +69,8 @@ export const LIMITS: readonly Check[] = [
     title: 'the first keys of twenty owners at once are all stored',
     mend: 'Lock a row that exists, or by a named lock: a lock on rows that are not there yet is one on the gap between others, and two of those wait for each other.',
     run: async ({ replica }) => {
-      const results = await Promise.allSettled(times(20, async n => replica(n).insert(newKey(), 1)))
-      same(results.filter(({ status }) => status === 'rejected').map(result => String((result as PromiseRejectedResult).reason)), [], 'what failed')
+      const results = await Promise.allSettled(times(20, async (n) => replica(n).insert(newKey(), 1)))
+      same(results.filter(({ status }) => status === 'rejected').map((result) => String((result as PromiseRejectedResult).reason)), [], 'what failed')
     }
   },
   {
@@ -122,7 +122,7 @@ export const LIMITS: readonly Check[] = [
       same(await store.find([next[0]!.fingerprint]), null, 'with another previous hash')
       await Promise.all(next.map(async (secrets, n) => replica(n).rehash(key.id, key.hash, secrets)))
       same(await store.find([key.fingerprint]), null, 'the old fingerprint')
-      const found = (await Promise.all(next.map(async ({ fingerprint }) => store.find([fingerprint])))).filter(row => row !== null)
+      const found = (await Promise.all(next.map(async ({ fingerprint }) => store.find([fingerprint])))).filter((row) => row !== null)
       same(found.length, 1, 'how many of two at once were written')
       has(found[0], { id: key.id, shopId: key.shopId, scopes: key.scopes, pepperId: 'p2', hash: next.find(({ fingerprint }) => fingerprint.equals(found[0]!.fingerprint))!.hash }, 'the key')
     }

@@ -34,7 +34,7 @@ async function fourKeys ({ store, inserted }: Use): Promise<{ shopId: string, id
 async function names (store: ApiKeyStore, inserted: Use['inserted'], all: readonly string[]): Promise<(q: string) => Promise<string[]>> {
   const shopId = randomUUID()
   for (const name of all) await inserted({ shopId, name })
-  return async q => (await store.list(shopId, { at: START, skip: 0, limit: 100, filter: { q }, sort: null })).keys.map(({ name }) => name).sort()
+  return async (q) => (await store.list(shopId, { at: START, skip: 0, limit: 100, filter: { q }, sort: null })).keys.map(({ name }) => name).sort()
 }
 
 export const LISTS: readonly Check[] = [
@@ -50,7 +50,7 @@ export const LISTS: readonly Check[] = [
   {
     title: 'lists active keys first, then the newest first',
     mend: 'With sort null, order by whether the key is active at `at`, then createdAt and id, both descending.',
-    run: async use => {
+    run: async (use) => {
       const { found } = await fourKeys(use)
       same([await found({ at: second(49) }), await found({ at: second(50) })], ['2143', '1432'], 'before and after key 2 ends')
     }
@@ -62,8 +62,8 @@ export const LISTS: readonly Check[] = [
       const shopId = randomUUID()
       const ids = (await Promise.all(times(10, async () => inserted({ shopId, name: 'same' })))).map(({ id }) => id).sort()
       const fields = ['name', 'created_at', 'created_by', 'expires_at', 'last_used_at', 'replaces'] as const
-      for (const sort of [null, ...fields.flatMap(field => [{ field, descending: false }, { field, descending: true }])]) {
-        const pages = await Promise.all([0, 3, 6, 9, 12].map(async skip => store.list(shopId, { at: START, skip, limit: 3, filter: {}, sort })))
+      for (const sort of [null, ...fields.flatMap((field) => [{ field, descending: false }, { field, descending: true }])]) {
+        const pages = await Promise.all([0, 3, 6, 9, 12].map(async (skip) => store.list(shopId, { at: START, skip, limit: 3, filter: {}, sort })))
         same(pages.map(({ count }) => count), [10, 10, 10, 10, 10], 'count of each page, the empty one too')
         same(pages.flatMap(({ keys }) => keys.map(({ id }) => id)), sort?.descending === false ? ids : ids.toReversed(), `the ids by ${sort === null ? 'default' : `${sort.field} ${sort.descending ? 'descending' : 'ascending'}`}`)
       }
@@ -80,7 +80,7 @@ export const LISTS: readonly Check[] = [
       for (let skip = 0; skip < 9; skip += 3) {
         const { keys } = await store.list(shopId, { at: second(60), skip, limit: 3, filter: {}, sort: null })
         seen.push(...keys.map(({ id }) => id))
-        await store.touch(ids.slice(5).map(id => ({ id, networks: [] })), second(60 + skip), second(60 + skip))
+        await store.touch(ids.slice(5).map((id) => ({ id, networks: [] })), second(60 + skip), second(60 + skip))
       }
       same(seen, ids, 'the ids of three pages')
     }
@@ -88,7 +88,7 @@ export const LISTS: readonly Check[] = [
   {
     title: 'sorts by every field with one value, those without a value last',
     mend: 'Put null last in both directions: MySQL and SQLite put it first where the order ascends.',
-    run: async use => {
+    run: async (use) => {
       const { found, ids, shopId } = await fourKeys(use)
       for (const [field, ascending, descending] of [
         ['prefix', '3214', '4123'], ['created_at', '1234', '4321'], ['revoked_at', '34', '43'], ['expires_at', '42', '24'], ['last_used_at', '1', '1'], ['last_used_network', '1', '1']
@@ -103,7 +103,7 @@ export const LISTS: readonly Check[] = [
   {
     title: 'filters by every field, all conditions at once',
     mend: FILTER,
-    run: async use => {
+    run: async (use) => {
       const { found, ids } = await fourKeys(use)
       for (const [filter, wanted] of [
         [{ id: [ids[3]!, ids[0]!] }, '14'], [{ id: [randomUUID()] }, ''], [{ name: ['Printer'] }, '14'], [{ created_at: [second(2).toISOString()] }, '2'], [{ created_by: ['robot'] }, '3'],
@@ -116,7 +116,7 @@ export const LISTS: readonly Check[] = [
   {
     title: 'filters by exact strings: neither in another case nor with other accents or spaces',
     mend: FILTER,
-    run: async use => {
+    run: async (use) => {
       const { found } = await fourKeys(use)
       for (const name of ['printer', 'PRINTER', 'Printer ', 'Prínter', 'Print%', 'Print_r']) same(await found({ filter: { name: [name] } }), '', `the name ${name}`)
     }
@@ -124,7 +124,7 @@ export const LISTS: readonly Check[] = [
   {
     title: 'filters by status, at the moment of the question',
     mend: 'active, expired and revoked are of `at`, not of now: a key that ends at `at` has expired, and a revoked one is revoked whether it has expired or not.',
-    run: async use => {
+    run: async (use) => {
       const { found } = await fourKeys(use)
       for (const [status, before, later] of [['active', '21', '1'], ['expired', '', '2'], ['revoked', '43', '43']] as const) {
         same([await found({ filter: { status }, at: second(49) }), await found({ filter: { status }, at: second(50) })], [before, later], status)
@@ -135,7 +135,7 @@ export const LISTS: readonly Check[] = [
   {
     title: 'counts what matches, and all keys of the owner by their status',
     mend: 'count is that of the filter, on an empty page too; counts are of the owner, whatever the filter.',
-    run: async use => {
+    run: async (use) => {
       const { shopId } = await fourKeys(use)
       const query = { at: second(50), skip: 9, limit: 1, filter: { name: ['Printer'] }, sort: null }
       has(await use.store.list(shopId, query), { keys: [], count: 2, counts: { active: 1, expired: 1, revoked: 2 } }, 'an empty page')
@@ -156,7 +156,7 @@ export const LISTS: readonly Check[] = [
     run: async ({ store, inserted }) => {
       const all = ['a.b*c', 'a^b$c|d', 'x[y]-z\\d', '(1+1){2}?', '100%_!', "it's \"q\""]
       const found = await names(store, inserted, all)
-      for (const name of all) for (const q of [name, name.slice(1), name.slice(2, 4)]) same(await found(q), all.filter(other => other.includes(q)).sort(), q)
+      for (const name of all) for (const q of [name, name.slice(1), name.slice(2, 4)]) same(await found(q), all.filter((other) => other.includes(q)).sort(), q)
       for (const q of ['a?b', 'a.*c', '[a-z]', '\\w', '(?i)A', '%%', '__']) same(await found(q), [], q)
     }
   },

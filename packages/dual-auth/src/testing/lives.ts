@@ -19,7 +19,7 @@ function held (): { readonly begun: Promise<void>, readonly told: () => Promise<
   return {
     begun: begin.promise,
     told: async () => { begin.resolve(); await wait.promise },
-    end: error => { if (error === undefined) wait.resolve(); else wait.reject(error) }
+    end: (error) => { if (error === undefined) wait.resolve(); else wait.reject(error) }
   }
 }
 
@@ -64,7 +64,7 @@ export const LIVES: readonly Check[] = [
     run: async ({ replica, inserted }) => {
       const { shopId, id } = await inserted()
       let told = 0
-      const results = await Promise.all(times(10, async n => replica(n).revoke(shopId, id, 'ada', after(n), async () => { told++ })))
+      const results = await Promise.all(times(10, async (n) => replica(n).revoke(shopId, id, 'ada', after(n), async () => { told++ })))
       same([results, told], [times(10, () => true), 1], 'what they returned, and how many were told')
     }
   },
@@ -76,7 +76,7 @@ export const LIVES: readonly Check[] = [
         const { shopId, id, fingerprint } = await inserted()
         const late: unknown[] = []
         const state = { isRevoked: false }
-        const looking = times(4, async n => {
+        const looking = times(4, async (n) => {
           for (let looks = 0; looks < 6 || !state.isRevoked; looks++) await replica(n).find([fingerprint])
           late.push((await replica(n).find([fingerprint]))?.revokedAt ?? null)
         })
@@ -95,10 +95,10 @@ export const LIVES: readonly Check[] = [
       await inserted({ shopId: key.shopId, createdAt: after(-20), expiresAt: after(-10) })
       const successor = newKey({ shopId: key.shopId, createdAt: after(1), createdBy: 'ada', expiresAt: after(91) })
       const told: unknown[] = []
-      const rotated = await store.rotate(key.shopId, key.id, after(1), found => {
+      const rotated = await store.rotate(key.shopId, key.id, after(1), (found) => {
         same(found, { key: recordOf(key), successor: null, working: 1 }, 'what plan gets')
         return { successor, expiresAt: after(2), revokedAt: null }
-      }, async rotated => { told.push(rotated) })
+      }, async (rotated) => { told.push(rotated) })
       const wanted = { key: { ...recordOf(successor), replaces: key.id }, replaced: { ...recordOf(key), expiresAt: after(2), replacedBy: successor.id } }
       same([rotated, told], [wanted, [wanted]], 'what is returned and told')
       same((await listed(key.shopId)).keys.slice(1), [wanted.replaced, wanted.key], 'the list')
@@ -111,7 +111,7 @@ export const LIVES: readonly Check[] = [
     mend: 'rotate writes revokedAt if plan returns one, and replacedBy is the latest successor.',
     run: async ({ store, inserted, listed }) => {
       const { shopId, id, fingerprint } = await inserted()
-      const { successor: lost } = await store.rotate(shopId, id, START, () => rotation(shopId)).then(rotated => ({ successor: rotated!.key }))
+      const { successor: lost } = await store.rotate(shopId, id, START, () => rotation(shopId)).then((rotated) => ({ successor: rotated!.key }))
       await store.revoke(shopId, lost.id, 'ada', after(0.1))
       const next = newKey({ shopId, createdAt: after(0.2), createdBy: 'ben' })
       await store.rotate(shopId, id, after(0.2), ({ successor, working }) => {
@@ -119,7 +119,7 @@ export const LIVES: readonly Check[] = [
         return { successor: next, expiresAt: after(1), revokedAt: after(0.2) }
       })
       has(await store.find([fingerprint]), { expiresAt: after(1), revokedAt: after(0.2) }, 'the old key')
-      has((await listed(shopId)).keys.find(key => key.id === id), { replacedBy: next.id }, 'the old key')
+      has((await listed(shopId)).keys.find((key) => key.id === id), { replacedBy: next.id }, 'the old key')
     }
   },
   {
@@ -157,8 +157,8 @@ export const LIVES: readonly Check[] = [
     mend: LOCKED,
     run: async ({ replica, inserted, listed }) => {
       const { shopId, id } = await inserted()
-      const results = await Promise.allSettled(times(10, async n => replica(n).rotate(shopId, id, START, once(() => rotation(shopId)))))
-      const failed = results.filter(result => result.status === 'rejected').map(({ reason }) => reason instanceof DUAL_AUTH_KEY_REPLACED ? 'replaced' : String(reason))
+      const results = await Promise.allSettled(times(10, async (n) => replica(n).rotate(shopId, id, START, once(() => rotation(shopId)))))
+      const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason instanceof DUAL_AUTH_KEY_REPLACED ? 'replaced' : String(reason))
       same(failed, times(9, () => 'replaced'), 'how the others end')
       same((await listed(shopId)).count, 2, 'how many keys there are')
     }
@@ -203,7 +203,7 @@ export const LIVES: readonly Check[] = [
       const create = async (store: ApiKeyStore) => store.insert(newKey({ shopId }), limit)
       for (let round = 0; round < 3; round++) {
         const { keys } = await listed(shopId)
-        const rotate = (id: string) => async (store: ApiKeyStore) => store.rotate(shopId, id, START, found => {
+        const rotate = (id: string) => async (store: ApiKeyStore) => store.rotate(shopId, id, START, (found) => {
           if (found.working >= 2 * limit) throw new RangeError('full')
           return once(() => rotation(shopId))(found)
         })
@@ -218,5 +218,5 @@ export const LIVES: readonly Check[] = [
 function deferred (): { readonly promise: Promise<void>, resolve (): void, reject (error: Error): void } {
   let [resolve, reject] = [() => {}, (_error: Error) => {}]
   const promise = new Promise<void>((_resolve, _reject) => { [resolve, reject] = [_resolve, _reject] })
-  return { promise, resolve: () => resolve(), reject: error => reject(error) }
+  return { promise, resolve: () => resolve(), reject: (error) => reject(error) }
 }

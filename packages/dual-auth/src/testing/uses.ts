@@ -76,7 +76,7 @@ export const USES: readonly Check[] = [
     mend: NETWORKS,
     run: async ({ store, inserted }) => {
       const { id } = await inserted()
-      const many = times(KNOWN_NETWORKS, n => `10.0.${n}.0/24`)
+      const many = times(KNOWN_NETWORKS, (n) => `10.0.${n}.0/24`)
       const fresh = async (n: number, ...networks: string[]) => (await used(store, id, minute(n), ...networks)).flatMap(({ newNetworks }) => newNetworks)
       await fresh(1, HERE)
       same(await fresh(3, ...many), many, 'as many new ones')
@@ -110,8 +110,8 @@ export const USES: readonly Check[] = [
     run: async ({ replica, inserted }) => {
       const ids = (await Promise.all(times(5, async () => inserted()))).map(({ id }) => id)
       const report = async (network: string, at: Date) => {
-        const uses: KeyUse[] = ids.map(id => ({ id, networks: [network] }))
-        return (await Promise.all(times(10, async n => replica(n).touch(n % 2 === 0 ? uses : uses.toReversed(), at, new Date(+at - 1))))).flat().map(({ key }) => key.id).sort()
+        const uses: KeyUse[] = ids.map((id) => ({ id, networks: [network] }))
+        return (await Promise.all(times(10, async (n) => replica(n).touch(n % 2 === 0 ? uses : uses.toReversed(), at, new Date(+at - 1))))).flat().map(({ key }) => key.id).sort()
       }
       same(await report(HERE, minute(1)), ids.toSorted(), 'the first uses')
       same(await report(THERE, minute(2)), ids.toSorted(), 'the new networks')
@@ -123,7 +123,7 @@ export const USES: readonly Check[] = [
     run: async ({ replica, store, inserted }) => {
       const { id } = await inserted()
       await used(store, id, minute(1), HERE)
-      const networks = times(10, n => `10.1.${n}.0/24`)
+      const networks = times(10, (n) => `10.1.${n}.0/24`)
       const fresh = (await Promise.all(networks.map(async (network, n) => used(replica(n), id, minute(2), network)))).flat().flatMap(({ newNetworks }) => newNetworks)
       same(fresh.sort(), networks.toSorted(), 'the new networks')
       same(await store.touch([{ id, networks }], minute(2), minute(2)), [], 'all of them once more')
@@ -135,7 +135,7 @@ export const USES: readonly Check[] = [
     run: async ({ replica, store, inserted, listed }) => {
       const [one, other] = [await inserted(), await inserted()]
       await Promise.all([
-        ...times(6, async n => replica(n).touch([one, other].map(({ id }) => ({ id, networks: [`10.2.${n}.0/24`] })), minute(1), START)),
+        ...times(6, async (n) => replica(n).touch([one, other].map(({ id }) => ({ id, networks: [`10.2.${n}.0/24`] })), minute(1), START)),
         replica(1).revoke(one.shopId, one.id, 'ada', after(1)),
         replica(0).rotate(other.shopId, other.id, START, () => rotation(other.shopId))
       ])
@@ -203,18 +203,18 @@ export const USES: readonly Check[] = [
       await store.takeNotices(after(10_000), 1000)
       const ids: string[] = []
       for (let n = 0; n < 5; n++) ids.push((await inserted({ createdAt: after(10_000), expiresAt: after(10_100) })).id)
-      const looks = await Promise.all(times(8, async n => replica(n).takeNotices(after(10_095), 2)))
-      const ofType = (type: KeyNotice['type'], notices: readonly KeyNotice[]) => notices.filter(notice => notice.type === type)
-      for (const type of ['expiring', 'unused'] as const) holds(looks.every(notices => ofType(type, notices).length <= 2), `more than 2 of type ${type} at once`)
+      const looks = await Promise.all(times(8, async (n) => replica(n).takeNotices(after(10_095), 2)))
+      const ofType = (type: KeyNotice['type'], notices: readonly KeyNotice[]) => notices.filter((notice) => notice.type === type)
+      for (const type of ['expiring', 'unused'] as const) holds(looks.every((notices) => ofType(type, notices).length <= 2), `more than 2 of type ${type} at once`)
       const taken = looks.flat()
       for (let rest = await store.takeNotices(after(10_095), 2); rest.length > 0; rest = await store.takeNotices(after(10_095), 2)) {
         holds(taken.length < 100, 'notices never end')
         taken.push(...rest)
       }
-      for (const type of ['expiring', 'unused'] as const) same(ofType(type, taken).map(({ key }) => key.id).filter(id => ids.includes(id)).sort(), ids.toSorted(), type)
+      for (const type of ['expiring', 'unused'] as const) same(ofType(type, taken).map(({ key }) => key.id).filter((id) => ids.includes(id)).sort(), ids.toSorted(), type)
       const key = newKey({ createdAt: after(10_000) })
       await store.insert(key, 1)
-      same((await store.takeNotices(after(10_001), 9)).filter(notice => notice.key.id === key.id), [], 'of a key that is a day old')
+      same((await store.takeNotices(after(10_001), 9)).filter((notice) => notice.key.id === key.id), [], 'of a key that is a day old')
     }
   }
 ]

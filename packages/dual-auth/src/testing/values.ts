@@ -39,7 +39,7 @@ export const VALUES: readonly Check[] = [
     title: 'returns fingerprint and hash as the bytes that were stored',
     mend: TYPES,
     run: async ({ store, inserted }) => {
-      const hash = Buffer.from(times(96, n => 255 - n))
+      const hash = Buffer.from(times(96, (n) => 255 - n))
       const key = await inserted({ hash })
       const found = await store.find([key.fingerprint])
       for (const [name, bytes] of [['hash', hash], ['fingerprint', key.fingerprint]] as const) {
@@ -63,7 +63,7 @@ export const VALUES: readonly Check[] = [
     run: async ({ store, listed }) => {
       for (const pair of ODD_SHOPS) {
         const run = randomUUID().slice(0, 8)
-        const [one, other] = pair.map(id => `${run}${id}`) as [string, string]
+        const [one, other] = pair.map((id) => `${run}${id}`) as [string, string]
         const key = newKey({ shopId: one })
         same(await store.insert(key, 1), true, `a key of ${one}`)
         same(await store.insert(newKey({ shopId: other }), 1), true, `a key of ${other}, beside the one of ${one}`)
@@ -87,7 +87,7 @@ export const VALUES: readonly Check[] = [
     title: 'keeps scopes, in their order',
     mend: 'Store scopes as a list: as JSON, or in a column of lists. No separator is safe.',
     run: async ({ store, inserted, listed }) => {
-      for (const scopes of [[], ['write', 'read', 'read:all', 'a,b', '{"x"}', "'", '"', '\\', 'é', 'null', '1'], times(64, n => `${'s'.repeat(60)}${n}`)]) {
+      for (const scopes of [[], ['write', 'read', 'read:all', 'a,b', '{"x"}', "'", '"', '\\', 'é', 'null', '1'], times(64, (n) => `${'s'.repeat(60)}${n}`)]) {
         const key = await inserted({ scopes })
         has(await store.find([key.fingerprint]), { scopes }, 'the key that is found')
         has((await listed(key.shopId)).keys[0], { scopes }, 'the key that is listed')

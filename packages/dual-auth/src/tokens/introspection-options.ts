@@ -31,7 +31,7 @@ export interface IntrospectionSettings extends Required<Omit<IntrospectionOption
 const LONGEST_CACHE = 600_000
 
 /**
- * @param insecure whether http is accepted on other machines, and the option that says so
+ * @param insecure - whether http is accepted on other machines, and the option that says so
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function introspectionSettings (name: string, options: IntrospectionOptions, insecure: { readonly option: string, readonly isSet: boolean }): IntrospectionSettings {

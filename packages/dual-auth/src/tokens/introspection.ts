@@ -32,7 +32,7 @@ interface Remembered<T> {
 /** Asks the issuer what a token is. */
 export interface Introspector {
   /**
-   * @param claims those of the token itself, verified, if it is a JWT
+   * @param claims - those of the token itself, verified, if it is a JWT
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the issuer says that it is not active, or says of it what is not accepted
    * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the issuer does not say what RFC 7662 §2.2 promises
    */
@@ -43,7 +43,7 @@ export interface Introspector {
  * Remembers who holds a token, by its hash, for at most `cacheTime` and no longer than the token lives; refusals for ten
  * seconds; failures never. Requests with one token at the same time share one call.
  *
- * @param endpoint where to ask; undefined until the discovery document was read
+ * @param endpoint - where to ask; undefined until the discovery document was read
  * @see [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)
  */
 export function createIntrospector (settings: JwtSettings, options: IntrospectionSettings, endpoint: () => string | undefined, leftOut: LeftOut, log: FastifyBaseLogger): Introspector {
@@ -88,7 +88,7 @@ export function createIntrospector (settings: JwtSettings, options: Introspectio
       if (asked.size >= AT_ONCE) throw new Error(`the issuer is being asked about ${AT_ONCE} other tokens`)
       const answer = await jsonFrom(url, 'what the issuer says of a token', AbortSignal.timeout(timeout), settings.insecureHttp, question(token, options))
       if (!isRecord(answer) || typeof answer.active !== 'boolean') throw new Error(`what ${url} says of a token has no active that is true or false`)
-      if (['iss', 'sub', 'jti'].some(name => answer[name] != null && claims[name] !== undefined && answer[name] !== claims[name])) throw new Error(`what ${url} says is of another token`)
+      if (['iss', 'sub', 'jti'].some((name) => answer[name] != null && claims[name] !== undefined && answer[name] !== claims[name])) throw new Error(`what ${url} says is of another token`)
       return answer
     } catch (err) {
       log.error({ err, issuer: settings.issuer }, 'a token could not be introspected')

@@ -30,7 +30,7 @@ export interface KeySet {
   /**
    * The public key for a token, as PEM.
    *
-   * @param token its issuer is compared, because a key may be for one tenant only
+   * @param token - its issuer is compared, because a key may be for one tenant only
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the provider has no such key
    * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the provider cannot be reached
    */
@@ -83,7 +83,7 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
     if (found !== undefined) return found
     // While the provider is down, the key may be good: a 401 would make clients sign in again.
     if (!reachable) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE()
-    throw invalidCredential(kid === undefined ? 'kid is missing' : current().some(key => key.kid === kid) ? 'kid is a key for another alg' : 'kid is unknown')
+    throw invalidCredential(kid === undefined ? 'kid is missing' : current().some((key) => key.kid === kid) ? 'kid is a key for another alg' : 'kid is unknown')
   }
 
   async function readAgain (): Promise<boolean> {
@@ -155,9 +155,9 @@ export function isKid (kid: unknown): kid is string {
  * Everything else in the set is ignored.
  */
 export function keysFromJwks (body: unknown, allowed: readonly string[]): readonly SigningKey[] {
-  return jwksFromBody(body).flatMap(jwk => {
+  return jwksFromBody(body).flatMap((jwk) => {
     const { kid, use, issuer } = jwk
-    const algorithms = allowed.filter(alg => canSign(jwk, alg))
+    const algorithms = allowed.filter((alg) => canSign(jwk, alg))
     if (algorithms.length === 0 || (kid !== undefined && !isKid(kid)) || (use !== undefined && use !== 'sig')) return []
     const pem = pemFromJwk(jwk)
     return pem === null ? [] : [{ kid, algorithms, pem, issuer: typeof issuer === 'string' ? issuer : undefined }]
@@ -182,7 +182,7 @@ const ofRfc8037 = (alg: unknown): unknown => alg === 'Ed25519' ? 'EdDSA' : alg
  */
 function keyFor (keys: readonly SigningKey[], kid: string | undefined, alg: string): SigningKey | undefined {
   const fitting = keys.filter(({ algorithms }) => algorithms.includes(alg))
-  return fitting.find(key => kid !== undefined && key.kid === kid) ?? (fitting.length === 1 && fitting[0]!.kid === undefined ? fitting[0] : undefined)
+  return fitting.find((key) => kid !== undefined && key.kid === kid) ?? (fitting.length === 1 && fitting[0]!.kid === undefined ? fitting[0] : undefined)
 }
 
 /** Whether the tokens of an issuer may be signed with a key of this owner: the issuer, or all tenants of its provider. */
@@ -194,7 +194,7 @@ function isOwner (owner: string, issuer: string): boolean {
 /** @throws an Error that names the keys there are, if none is usable */
 export function usableKeys (body: unknown, algorithms: readonly string[]): readonly SigningKey[] {
   const keys = keysFromJwks(body, algorithms)
-  if (keys.some(({ kid }) => algorithms.some(alg => keyFor(keys, kid, alg) !== undefined))) return keys
+  if (keys.some(({ kid }) => algorithms.some((alg) => keyFor(keys, kid, alg) !== undefined))) return keys
   if (keys.length > 0) throw new Error('kid is missing from all keys of the key set: only a single key can do without')
   const kinds = new Set(jwksFromBody(body).map(({ alg, kty, use }) => `${String(alg ?? kty)}${use === undefined || use === 'sig' ? '' : ' not for signatures'}`))
   throw new Error(`the key set has no usable key for ${algorithms.join(', ')}; it has ${[...kinds].join(', ').slice(0, EXCERPT) || 'none'}`)
@@ -211,7 +211,7 @@ function ownKeys ({ issuer, jwks, algorithms }: JwtSettings): readonly SigningKe
 
 function jwksFromBody (body: unknown): JsonWebKey[] {
   if (typeof body !== 'object' || body === null || !('keys' in body) || !Array.isArray(body.keys)) return []
-  return body.keys.filter(key => typeof key === 'object' && key !== null)
+  return body.keys.filter((key) => typeof key === 'object' && key !== null)
 }
 
 function pemFromJwk (jwk: JsonWebKey): string | null {

@@ -49,11 +49,11 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
   // The keys that a token was verified with, for a second look.
   const keysOf = new WeakMap<FastifyRequest, KeySet>()
   const told = new Set<string>()
-  const known: readonly Issuer[] = issuers.map(settings => ({ settings, keys: createKeySet(settings, app.log) }))
+  const known: readonly Issuer[] = issuers.map((settings) => ({ settings, keys: createKeySet(settings, app.log) }))
   const asked = known.find(({ settings }) => settings.introspection !== undefined)
   const introspector = asked === undefined
     ? undefined
-    : createIntrospector(asked.settings, asked.settings.introspection!, asked.keys.introspectionEndpoint, claim => tellOnce(asked.settings.issuer, claim), app.log)
+    : createIntrospector(asked.settings, asked.settings.introspection!, asked.keys.introspectionEndpoint, (claim) => tellOnce(asked.settings.issuer, claim), app.log)
   for (const { issuer, audience } of issuers) {
     // Only Cognito's may be left out: its tokens have an aud only if the client requested a resource.
     if (audience === undefined) app.log.warn({ issuer }, 'jwt.audience is not set: tokens that clients requested for another resource are accepted too')
@@ -71,7 +71,7 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
       return keyFromToken(token as DecodedToken, issuer)
     },
     verify: {
-      extractToken: request => request.headers.authorization?.slice('Bearer '.length),
+      extractToken: (request) => request.headers.authorization?.slice('Bearer '.length),
       // Those of the token's own issuer are checked with its key.
       algorithms: [...new Set(issuers.flatMap(({ algorithms }) => algorithms as Array<Exclude<typeof algorithms[number], 'Ed25519'>>))],
       requiredClaims: REQUIRED_CLAIMS,
@@ -91,14 +91,14 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
 
   async function identityFromToken (request: FastifyRequest, token: string): Promise<MachineIdentity | UserIdentity> {
     try {
-      const claims = await request.dualAuthJwtVerify().catch(async error => {
+      const claims = await request.dualAuthJwtVerify().catch(async (error) => {
         // The issuer may have replaced a key under its name.
         if (!String(error.message).includes('signature is invalid') || !await keysOf.get(request)?.readAgain()) throw error
         return request.dualAuthJwtVerify()
       })
       const { settings } = issuerOf(claims, known)
       if (settings.introspection?.jwts === true) return await introspector!.identityFrom(token, claims)
-      return identityFromClaims(claims, settings, Date.now(), claim => tellOnce(settings.issuer, claim))
+      return identityFromClaims(claims, settings, Date.now(), (claim) => tellOnce(settings.issuer, claim))
     } catch (error) {
       if (error instanceof DUAL_AUTH_PROVIDER_UNAVAILABLE || error instanceof DUAL_AUTH_CREDENTIAL_INVALID) throw error
       throw new DUAL_AUTH_CREDENTIAL_INVALID({ cause: error instanceof Error ? error.message : error })
@@ -135,7 +135,7 @@ interface DecodedToken { readonly header: Claims, readonly payload: Claims, read
  */
 async function keyFromToken ({ header, payload, signature }: DecodedToken, { settings: { algorithms, shape }, keys }: Issuer): Promise<string> {
   const { alg, kid, typ } = header
-  if (typeof alg !== 'string' || !algorithms.some(allowed => allowed === alg)) throw invalidCredential('alg is not allowed')
+  if (typeof alg !== 'string' || !algorithms.some((allowed) => allowed === alg)) throw invalidCredential('alg is not allowed')
   if (kid !== undefined && !isKid(kid)) throw invalidCredential('kid is malformed')
   if (header.crit !== undefined) throw invalidCredential('crit is not supported')
   if (!isAccessType(typeof typ === 'string' ? typ.toUpperCase() : typ, shape.types)) throw invalidCredential('typ is not an access token')
@@ -145,7 +145,7 @@ async function keyFromToken ({ header, payload, signature }: DecodedToken, { set
 }
 
 function isAccessType (typ: unknown, types: ReadonlyArray<string | undefined> | undefined): boolean {
-  if (types !== undefined) return types.some(type => type === typ)
+  if (types !== undefined) return types.some((type) => type === typ)
   return typ === undefined || (typeof typ === 'string' && !OTHER_TYPES.test(typ.replace(/^APPLICATION\//, '')))
 }
 

@@ -131,8 +131,8 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
   zitadel: {
     ...COMMON,
     claims: { ...STANDARD, client: [['azp'], ['client_id']], groups: [['urn:zitadel:iam:org:project:roles']] },
-    flaw: claims => claims.jti === undefined ? 'jti is missing: it is an ID token' : flawOfIdToken(claims),
-    fromAnswer: answer => answer,
+    flaw: (claims) => claims.jti === undefined ? 'jti is missing: it is an ID token' : flawOfIdToken(claims),
+    fromAnswer: (answer) => answer,
     listsDecide: true,
     holder: listedHolder
   },
@@ -156,7 +156,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     needsUserClients: true,
     flaw: ({ token_use: use = 'access', typ = 'Bearer', ...claims }) =>
       !/^access(?:_token)?$/.test(String(use)) ? 'token_use is not access' : /^(?:id|refresh|logout)$/i.test(String(typ)) ? 'the claim typ is not that of an access token' : flawOfIdToken(claims),
-    fromAnswer: answer => answer,
+    fromAnswer: (answer) => answer,
     listsDecide: true,
     holder ({ sub, gty }, client, machineClients = []) {
       if (machineClients.includes(client) || sub === client || sub === `${client}@clients`) return 'machine'

@@ -1,6 +1,5 @@
 import type { ToolInput } from '../tool/input.ts'
-import { isObject } from '../tool/json-schema.ts'
-import type { JsonSchema } from '../tool/json-schema.ts'
+import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { PARTS } from '../tool/overrides.ts'
 import { definition } from '../tool/types-of.ts'
 

@@ -1,6 +1,5 @@
 import { attempt } from '../attempt.ts'
-import { FIELDS_ARGUMENT } from '../tool/fields.ts'
-import type { FieldsRule } from '../tool/fields.ts'
+import { FIELDS_ARGUMENT, type FieldsRule } from '../tool/fields.ts'
 import { excerpt } from './excerpt.ts'
 import type { Refusal } from './request.ts'
 

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { HELD } from '../confirm/held.ts'
-import type { Held } from '../confirm/held.ts'
+import { HELD, type Held } from '../confirm/held.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from '../errors.ts'
 import type { TaskRoute } from '../task/rule.ts'
 import type { Tool } from '../tool/tool.ts'

@@ -1,7 +1,6 @@
 import { attempt } from '../attempt.ts'
 import { isObject } from '../tool/json-schema.ts'
-import { isSame } from '../tool/query.ts'
-import type { QueryParser, QueryShape } from '../tool/query.ts'
+import { isSame, type QueryParser, type QueryShape } from '../tool/query.ts'
 import { takesOnly } from '../tool/types-of.ts'
 
 /** Deeper values are rejected: no parser reads them. */

@@ -1,13 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
-import { IN_URL, isTyped, structureIn, takesNull, typedValue } from './typed.ts'
-import type { Reading } from './typed.ts'
+import { IN_URL, isTyped, structureIn, takesNull, typedValue, type Reading } from './typed.ts'
 import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
 import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Input } from '../tool/overrides.ts'
 import { pathFromParts } from '../tool/path.ts'
-import { ANYTHING } from '../tool/plan.ts'
-import type { Plan } from '../tool/plan.ts'
+import { ANYTHING, type Plan } from '../tool/plan.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** The inner request that a call becomes. */

@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util'
-import { MCP_FROM_ROUTES_CONTRACT_USAGE } from '../contract/index.ts'
-import type { Bump } from '../contract/index.ts'
+import { MCP_FROM_ROUTES_CONTRACT_USAGE, type Bump } from '../contract/index.ts'
 import type { CheckOptions } from './check.ts'
 
-export const usage = `Usage: mcp-from-routes contract write <module> [--contract <file>]
+export const USAGE = `Usage: mcp-from-routes contract write <module> [--contract <file>]
        mcp-from-routes contract check <module> [options]
        mcp-from-routes contract changelog <module> [options]
        mcp-from-routes review <module> [--routes <file>] [--publish <pattern>]… [--check] [--json]
@@ -95,21 +94,21 @@ function reviewFrom (argv: readonly string[]): ReviewCommand | undefined {
   return { action: 'review', module, routes, publish, check, json }
 }
 
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean' } as const
 const OF_CONTRACT = {
-  contract: text,
-  against: text,
-  'against-version': text,
-  bump: text,
-  'conventional-commits': flag,
-  'own-changeset': flag,
-  'declared-outputs': flag,
-  'allow-unchecked': flag,
-  json: flag,
-  help: flag
+  contract: TEXT,
+  against: TEXT,
+  'against-version': TEXT,
+  bump: TEXT,
+  'conventional-commits': FLAG,
+  'own-changeset': FLAG,
+  'declared-outputs': FLAG,
+  'allow-unchecked': FLAG,
+  json: FLAG,
+  help: FLAG
 }
-const OF_REVIEW = { routes: text, publish: { ...text, multiple: true }, check: flag, json: flag, help: flag } as const
+const OF_REVIEW = { routes: TEXT, publish: { ...TEXT, multiple: true }, check: FLAG, json: FLAG, help: FLAG } as const
 
 function parsed<Options extends typeof OF_CONTRACT | typeof OF_REVIEW> (argv: readonly string[], options: Options) {
   try {

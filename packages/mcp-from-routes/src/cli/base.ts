@@ -1,15 +1,11 @@
 import { realpath } from 'node:fs/promises'
 import { join, posix, relative } from 'node:path'
-import { acceptedFromText, contractFromText, MCP_FROM_ROUTES_CONTRACT_BASE } from '../contract/index.ts'
-import type { Accepted, Contract } from '../contract/index.ts'
+import { acceptedFromText, contractFromText, MCP_FROM_ROUTES_CONTRACT_BASE, type Accepted, type Contract } from '../contract/index.ts'
 import type { PreState } from './changesets.ts'
-import { ciRunFrom, isContinuous } from './ci.ts'
-import type { CiRun } from './ci.ts'
+import { ciRunFrom, isContinuous, type CiRun } from './ci.ts'
 import type { Commit, Git } from './git.ts'
-import { storedAt, versionAt } from './stored.ts'
-import type { Missing } from './stored.ts'
-import { jsonFrom } from './version.ts'
-import type { Owner } from './version.ts'
+import { storedAt, versionAt, type Missing } from './stored.ts'
+import { jsonFrom, type Owner } from './version.ts'
 
 /** Which earlier state to compare with; nothing means the merge base with the default branch. */
 export interface BaseWanted {

@@ -1,8 +1,7 @@
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { MCP_FROM_ROUTES_CONTRACT_BASE } from '../contract/index.ts'
-import type { Bump } from '../contract/index.ts'
+import { MCP_FROM_ROUTES_CONTRACT_BASE, type Bump } from '../contract/index.ts'
 import type { Owner } from './version.ts'
 
 /** A changeset, as changesets itself reads it. */

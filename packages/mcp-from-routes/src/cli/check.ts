@@ -1,18 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { acceptedFromText, contractFromText, diffContracts, MCP_FROM_ROUTES_CONTRACT_UNREADABLE, nameOfFinding, textFromContract } from '../contract/index.ts'
-import type { Accepted, Bump, Contract, DiffOptions, Finding } from '../contract/index.ts'
+import { acceptedFromText, contractFromText, diffContracts, MCP_FROM_ROUTES_CONTRACT_UNREADABLE, nameOfFinding, textFromContract, type Accepted, type Bump, type Contract, type DiffOptions, type Finding } from '../contract/index.ts'
 import { covers, largestBump } from '../contract/finding.ts'
 import { hasRepeatedKeys } from '../contract/repeated-keys.ts'
-import { findBase } from './base.ts'
-import type { BaseWanted, Earlier } from './base.ts'
+import { findBase, type BaseWanted, type Earlier } from './base.ts'
 import { changesetsOf } from './changesets.ts'
 import { isContinuous } from './ci.ts'
-import { gitIn } from './git.ts'
-import type { Git } from './git.ts'
-import { riseSince } from './release.ts'
-import type { ReleaseSource } from './release.ts'
-import { ownerOf } from './version.ts'
-import type { Owner } from './version.ts'
+import { gitIn, type Git } from './git.ts'
+import { riseSince, type ReleaseSource } from './release.ts'
+import { ownerOf, type Owner } from './version.ts'
 
 /** What a check found. */
 export interface ContractReport {

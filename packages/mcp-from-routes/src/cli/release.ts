@@ -3,8 +3,7 @@ import { largestBump } from '../contract/finding.ts'
 import type { Earlier } from './base.ts'
 import type { Changeset, Changesets, PreState } from './changesets.ts'
 import type { Commit } from './git.ts'
-import { arePrereleases, bumpBetween, bumped } from './version.ts'
-import type { Owner } from './version.ts'
+import { arePrereleases, bumpBetween, bumped, type Owner } from './version.ts'
 
 /** The sources of the next version, besides the version itself. */
 export type ReleaseSource =

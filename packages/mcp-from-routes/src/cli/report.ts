@@ -1,6 +1,5 @@
-import { nameOfFinding, textOfFinding } from '../contract/index.ts'
+import { nameOfFinding, textOfFinding, type Finding } from '../contract/index.ts'
 import { covers } from '../contract/finding.ts'
-import type { Finding } from '../contract/index.ts'
 import type { ContractReport, VersionReport } from './check.ts'
 
 /** The report for people. */

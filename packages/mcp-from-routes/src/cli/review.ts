@@ -1,7 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
-import { entriesFromText, textFromEntries } from '../review/file.ts'
-import type { ReviewEntry } from '../review/file.ts'
+import { entriesFromText, textFromEntries, type ReviewEntry } from '../review/file.ts'
 import type { ReviewResult } from '../review/review.ts'
 import type { Answer, Surroundings } from './answer.ts'
 import { reviewFromModule } from './app.ts'

@@ -3,8 +3,7 @@ import { dirname, relative, resolve } from 'node:path'
 import { acceptedFromText, contractFromText, diffContracts, textFromContract, textOfFinding } from '../contract/index.ts'
 import { contractFromModule } from './app.ts'
 import { changelogFromReport } from './changelog.ts'
-import { commandFrom, usage } from './arguments.ts'
-import type { Command } from './arguments.ts'
+import { commandFrom, USAGE, type Command } from './arguments.ts'
 import { checkContract } from './check.ts'
 import { gitIn } from './git.ts'
 import type { Answer, Surroundings } from './answer.ts'
@@ -19,7 +18,7 @@ import { annotationsFromReport, textFromReport } from './report.ts'
 export async function run (argv: readonly string[], surroundings: Surroundings): Promise<Answer> {
   try {
     const command = commandFrom(argv)
-    if (command === undefined) return { code: 0, out: usage, err: '' }
+    if (command === undefined) return { code: 0, out: USAGE, err: '' }
     switch (command.action) {
       case 'review': return await review(command, surroundings)
       case 'write': return await write(command, surroundings)

@@ -3,8 +3,7 @@ import { posix, resolve } from 'node:path'
 import { contractFromText } from '../contract/index.ts'
 import { isContinuous } from './ci.ts'
 import type { Git } from './git.ts'
-import { jsonFrom } from './version.ts'
-import type { Owner } from './version.ts'
+import { jsonFrom, type Owner } from './version.ts'
 
 /** The contract's file as it was. */
 export interface Stored {

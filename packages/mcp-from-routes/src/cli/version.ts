@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MCP_FROM_ROUTES_CONTRACT_BASE } from '../contract/index.ts'
-import type { Bump } from '../contract/index.ts'
+import { MCP_FROM_ROUTES_CONTRACT_BASE, type Bump } from '../contract/index.ts'
 
 /** The package whose version stands for the contract. */
 export interface Owner {

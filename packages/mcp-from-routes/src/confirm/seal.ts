@@ -1,7 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { createRequestStateCodec } from '@modelcontextprotocol/server'
-import type { ServerContext } from '@modelcontextprotocol/server'
+import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server'
 import { callerFrom } from '../caller.ts'
 import type { Settings } from '../options.ts'
 import { secretsFrom } from '../secrets.ts'

@@ -1,8 +1,6 @@
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { cannotTell, listIn, saidIn } from './comparison.ts'
-import type { Comparison, Gap } from './comparison.ts'
-import { factsOf, holds, numbersIn, valuesOf } from './facts.ts'
-import type { Facts } from './facts.ts'
+import { cannotTell, listIn, saidIn, type Comparison, type Gap } from './comparison.ts'
+import { factsOf, holds, numbersIn, valuesOf, type Facts } from './facts.ts'
 import { sameSchema } from './document.ts'
 import { inItem } from './places.ts'
 

@@ -1,7 +1,5 @@
-import { isObject } from '../tool/json-schema.ts'
-import type { JsonSchema } from '../tool/json-schema.ts'
-import { bare, canonical } from './document.ts'
-import type { Document } from './document.ts'
+import { isObject, type JsonSchema } from '../tool/json-schema.ts'
+import { bare, canonical, type Document } from './document.ts'
 import { schemasIn, typesOf, unionsOf } from './facts.ts'
 import { everyOther, inItem, inProperty } from './places.ts'
 

@@ -1,9 +1,7 @@
 import { createContext, Script } from 'node:vm'
 import { saidIn } from './comparison.ts'
-import { isAnnotation } from './document.ts'
-import { holds, numbersIn, TYPE, valuesOf } from './facts.ts'
-import type { Facts } from './facts.ts'
-import type { Document } from './document.ts'
+import { isAnnotation, type Document } from './document.ts'
+import { holds, numbersIn, TYPE, valuesOf, type Facts } from './facts.ts'
 
 /** Keywords that leave it certain that some value with the facts exists, at each place that they describe. */
 const PLAIN: ReadonlySet<string> = new Set(['$ref', 'additionalProperties', 'allOf', 'const', 'enum', 'exclusiveMaximum', 'exclusiveMinimum', 'format', 'items',

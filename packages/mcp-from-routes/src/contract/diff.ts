@@ -1,10 +1,7 @@
 import { canonical } from './document.ts'
-import { largestBump } from './finding.ts'
-import { KINDS, publishedFindings } from './published.ts'
-import type { Kind } from './published.ts'
-import type { Bump, Finding } from './finding.ts'
-import { inputFindings, outputFindings, shown } from './schemas.ts'
-import type { Part } from './schemas.ts'
+import { largestBump, type Bump, type Finding } from './finding.ts'
+import { KINDS, publishedFindings, type Kind } from './published.ts'
+import { inputFindings, outputFindings, shown, type Part } from './schemas.ts'
 import type { Contract, ContractTool } from './snapshot.ts'
 
 /** The changes from one contract to another, and the version bump that they require. */

@@ -1,6 +1,5 @@
 import type { Comparison } from './comparison.ts'
-import { factsOf, NUMBER, numbersIn, refuses, textsIn, TYPE, typesOf, unionsOf, valuesOf } from './facts.ts'
-import type { Facts } from './facts.ts'
+import { factsOf, NUMBER, numbersIn, refuses, textsIn, TYPE, typesOf, unionsOf, valuesOf, type Facts } from './facts.ts'
 import { schemasFor } from './objects.ts'
 
 /**

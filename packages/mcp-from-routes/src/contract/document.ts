@@ -1,5 +1,4 @@
-import { isObject, mapSubschemas } from '../tool/json-schema.ts'
-import type { JsonSchema } from '../tool/json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../tool/json-schema.ts'
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(['$comment', '$defs', '$schema', 'contentEncoding', 'contentMediaType', 'contentSchema',
   'default', 'definitions', 'deprecated', 'description', 'examples', 'readOnly', 'title', 'writeOnly'])

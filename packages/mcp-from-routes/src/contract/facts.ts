@@ -1,8 +1,6 @@
-import { isObject } from '../tool/json-schema.ts'
-import type { JsonSchema } from '../tool/json-schema.ts'
+import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { ANY_TYPE, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
-import { canonical } from './document.ts'
-import type { Document } from './document.ts'
+import { canonical, type Document } from './document.ts'
 
 export { ANY_TYPE, NUMBER, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
 

@@ -1,9 +1,7 @@
-import { saidIn } from './comparison.ts'
-import type { Comparison, Gap } from './comparison.ts'
+import { saidIn, type Comparison, type Gap } from './comparison.ts'
 import { isShown } from './certainty.ts'
 import { matchesAll, normalPattern } from './patterns.ts'
-import { holds, NUMBER, numbersIn, TYPE, typesOfKeyword, valuesOf } from './facts.ts'
-import type { Facts } from './facts.ts'
+import { holds, NUMBER, numbersIn, TYPE, typesOfKeyword, valuesOf, type Facts } from './facts.ts'
 
 /** Keywords about a whole value that is no array or object, or about its type. */
 export const LEAVES: ReadonlySet<string> = new Set(['const', 'enum', 'exclusiveMaximum', 'exclusiveMinimum', 'format', 'maxLength', 'maximum', 'minLength',

@@ -1,8 +1,6 @@
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { saidIn } from './comparison.ts'
-import type { Comparison, Gap } from './comparison.ts'
-import { factsOf, matches, numbersIn, schemasIn, textsIn } from './facts.ts'
-import type { Facts } from './facts.ts'
+import { saidIn, type Comparison, type Gap } from './comparison.ts'
+import { factsOf, matches, numbersIn, schemasIn, textsIn, type Facts } from './facts.ts'
 import { everyOther, inProperty } from './places.ts'
 
 /** The gaps that one keyword about objects leaves. */

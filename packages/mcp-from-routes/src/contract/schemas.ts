@@ -8,8 +8,7 @@ import { gapsBetween } from './containment.ts'
 import type { Gap } from './comparison.ts'
 import { bare, canonical, documentOf, refersByName, sameDocument } from './document.ts'
 import type { Finding } from './finding.ts'
-import { namedPairs } from './names.ts'
-import type { Named, NamedPair } from './names.ts'
+import { namedPairs, type Named, type NamedPair } from './names.ts'
 
 type Side = 'input' | 'output'
 

@@ -1,13 +1,11 @@
 import { isTooDeep, MAX_DEPTH } from '../depth.ts'
-import { isObject } from '../tool/json-schema.ts'
-import type { JsonSchema } from '../tool/json-schema.ts'
+import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { spelledForComparison } from '../tool/spelling.ts'
 import type { ToolDefinition } from '../types.ts'
 import type { Accepted } from './accepted.ts'
 import { bare, canonical } from './document.ts'
 import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
-import { cardByName, KINDS, publishedByUri, publishedFromJson } from './published.ts'
-import type { Kind, PublishedByUri } from './published.ts'
+import { cardByName, KINDS, publishedByUri, publishedFromJson, type Kind, type PublishedByUri } from './published.ts'
 
 /** A tool as agents see it. */
 export interface ContractTool {

@@ -6,14 +6,12 @@ import type { Sealer } from '../confirm/seal.ts'
 import type { Settings, ToolAccess } from '../options.ts'
 import type { ReadResource } from '../resource/read.ts'
 import type { Resource } from '../resource/resources.ts'
-import { searchOf } from '../search/search.ts'
-import type { Catalog, Search } from '../search/search.ts'
+import { searchOf, type Catalog, type Search } from '../search/search.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { impliedShower, impliedValues } from '../tool/implied.ts'
 import type { ServedSkill } from '../skill/skills.ts'
 import type { ListedTool, Tool } from '../tool/tool.ts'
-import { tasksOf } from './tasks/tasks.ts'
-import type { TaskSettings, Tasks } from './tasks/tasks.ts'
+import { tasksOf, type TaskSettings, type Tasks } from './tasks/tasks.ts'
 
 /** The tools that a client may use, and how they are called. */
 export interface Access {

@@ -1,5 +1,4 @@
-import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, inputRequired } from '@modelcontextprotocol/server'
-import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
+import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, inputRequired, type InputRequiredResult, type ServerContext } from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
 import type { Asking } from '../confirm/held.ts'
 import type { OpenQuestion } from '../confirm/question.ts'

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { stopOfCall } from '../call/stop.ts'
-import type { Closing } from '../call/stop.ts'
+import { stopOfCall, type Closing } from '../call/stop.ts'
 import type { Step } from '../search/search.ts'
 import type { Seen } from '../telemetry/observer.ts'
 import type { Tool } from '../tool/tool.ts'

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { definitionOf } from '../tool/tool.ts'
-import type { ListedTool } from '../tool/tool.ts'
+import { definitionOf, type ListedTool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { Access } from './access.ts'
 

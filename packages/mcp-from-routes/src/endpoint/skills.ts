@@ -1,5 +1,4 @@
-import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import type { Server, StandardSchemaV1 } from '@modelcontextprotocol/server'
+import { ProtocolError, ProtocolErrorCode, type Server, type StandardSchemaV1 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { excerpt } from '../call/excerpt.ts'
 import type { ServedSkill, SkillFile } from '../skill/skills.ts'

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isObject } from '../tool/json-schema.ts'
 import type { Era } from '../types.ts'
 import { PROTOCOL_VERSIONS } from '../versions.ts'
-import { isTaskParameter, taskRequestOf } from './tasks/request.ts'
-import type { TaskRequest } from './tasks/request.ts'
+import { isTaskParameter, taskRequestOf, type TaskRequest } from './tasks/request.ts'
 
 interface Message { readonly era: Era, readonly id: string | number }
 /** A `tools/list` request, fully checked. */

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { RouteOptions } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
-import { checkReview, entriesFromText } from './file.ts'
-import type { ReviewEntry } from './file.ts'
+import { checkReview, entriesFromText, type ReviewEntry } from './file.ts'
 
 /** What the file of the option `routes` says. */
 export interface Reviewed {

@@ -1,5 +1,4 @@
-import { isObject } from '../tool/json-schema.ts'
-import type { JsonSchema } from '../tool/json-schema.ts'
+import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { definition } from '../tool/types-of.ts'
 
 /** How long a signature may become, in characters. */

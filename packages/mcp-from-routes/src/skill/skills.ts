@@ -4,8 +4,7 @@ import type { Skill } from '@modelcontextprotocol/server/ext/skills'
 import { isTextual } from '../call/result.ts'
 import { MCP_FROM_ROUTES_INVALID_SKILLS } from '../errors.ts'
 import { textFromProblems } from '../problems.ts'
-import { callsIn } from './calls.ts'
-import type { ShownCall } from './calls.ts'
+import { callsIn, type ShownCall } from './calls.ts'
 
 /** A file of a skill, as `resources/read` returns it. */
 export type SkillFile = { readonly uri: string, readonly mimeType: string } & ({ readonly text: string } | { readonly blob: string })

@@ -2,8 +2,7 @@ import { attempt } from '../attempt.ts'
 import { statusText } from '../call/status.ts'
 import { isObject } from '../tool/json-schema.ts'
 import type { InnerResponse } from '../types.ts'
-import { inOneSpelling } from './config.ts'
-import type { TaskConfig, WorkStatus } from './config.ts'
+import { inOneSpelling, type TaskConfig, type WorkStatus } from './config.ts'
 
 /** The rest of a status response. */
 export interface Said {

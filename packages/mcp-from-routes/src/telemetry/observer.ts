@@ -7,8 +7,7 @@ import { traceFromMeta } from '../call/trace.ts'
 import { isTooDeep } from '../depth.ts'
 import { PROTOCOL_VERSIONS } from '../versions.ts'
 import { isObject } from '../tool/json-schema.ts'
-import { ERROR, SERVER } from './api.ts'
-import type { Attributes, Span, Telemetry } from './api.ts'
+import { ERROR, SERVER, type Attributes, type Span, type Telemetry } from './api.ts'
 import { currentTrace, placeOf } from './context.ts'
 
 /** Records messages by the [semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md). */

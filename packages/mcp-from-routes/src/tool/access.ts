@@ -1,5 +1,4 @@
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /**
  * Leaves out the properties that are not part of a request (`readOnly`), or not part of a response (`writeOnly`). A

@@ -1,6 +1,5 @@
 import { combine, definitionsOf, referredTo } from './definitions.ts'
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /** How much longer a schema may become without references: several clients cannot read any. */
 const ALLOWANCE = 1.1

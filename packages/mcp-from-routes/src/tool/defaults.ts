@@ -1,6 +1,5 @@
 import { rewriteShared } from './definitions.ts'
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /** Keywords whose schemas the validator only tries, so it fills nothing in there. */
 const TRIED = new Set(['anyOf', 'contains', 'if', 'not', 'oneOf', 'propertyNames'])

@@ -1,5 +1,4 @@
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 const PREFIX = '#/$defs/'
 

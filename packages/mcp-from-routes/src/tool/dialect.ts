@@ -1,6 +1,5 @@
 import { attempt } from '../attempt.ts'
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 import { MIRRORED } from './mirrored.ts'
 
 /** The keywords of 2020-12 that a tool schema may use. Everything else is only for Fastify, OpenAPI or Ajv. */

@@ -1,5 +1,4 @@
-import { isObject } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, type JsonSchema } from './json-schema.ts'
 
 /** An object schema reduced to what can be merged with other inputs into one. */
 export interface FlatObject {

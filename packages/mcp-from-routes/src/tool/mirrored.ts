@@ -1,6 +1,5 @@
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /** The keyword by which a schema says that clients send an argument as a header too. @see [SEP-2243](https://modelcontextprotocol.io/seps/2243-http-standardization) */
 export const MIRRORED = 'x-mcp-header'

@@ -1,10 +1,8 @@
 import { withoutMarked } from './access.ts'
 import { compact } from './compact.ts'
-import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared } from './definitions.ts'
-import type { DefinitionMap } from './definitions.ts'
+import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared, type DefinitionMap } from './definitions.ts'
 import { isReadable } from './dialect.ts'
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 import type { SchemaReader } from './schema.ts'
 import { resultForClients } from './spelling.ts'
 

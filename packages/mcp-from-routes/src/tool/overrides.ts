@@ -4,8 +4,7 @@ import { attempt } from '../attempt.ts'
 import { isTooDeep } from '../depth.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { FlatObject } from './flatten.ts'
-import { isObject } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, type JsonSchema } from './json-schema.ts'
 import { MIRRORED, TOKEN } from './mirrored.ts'
 
 /** Where an argument goes in the inner request. */

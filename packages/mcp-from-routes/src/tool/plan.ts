@@ -1,6 +1,5 @@
 import { attempt } from '../attempt.ts'
-import { isObject } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, type JsonSchema } from './json-schema.ts'
 import { ANY_TYPE, typeOfValue, typesOfKeyword } from './type-bits.ts'
 import { definition } from './types-of.ts'
 

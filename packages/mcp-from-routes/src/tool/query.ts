@@ -1,6 +1,5 @@
 import { parse as parseQuery } from 'node:querystring'
-import { isObject } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, type JsonSchema } from './json-schema.ts'
 import type { AcceptsString } from './probe.ts'
 import { takesOnly, typesOf } from './types-of.ts'
 

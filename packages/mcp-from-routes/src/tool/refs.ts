@@ -1,6 +1,5 @@
 import { attempt } from '../attempt.ts'
-import { isObject, mapSubschemas } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /** A schema that a `$ref` points at, with the base that references inside it start from. */
 interface Target { readonly schema: JsonSchema, readonly base: string, readonly name: string }

@@ -3,21 +3,15 @@ import {
   MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_INVALID_ROUTES, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE, MCP_FROM_ROUTES_UNSUPPORTED_VERSION
 } from '../errors.ts'
 import type { Settings } from '../options.ts'
-import { configOf } from '../review/file.ts'
-import type { ReviewEntry } from '../review/file.ts'
+import { configOf, type ReviewEntry } from '../review/file.ts'
 import { pathOf } from '../review/reviewed.ts'
-import { resourcesFrom } from '../resource/resources.ts'
-import type { Resource } from '../resource/resources.ts'
+import { resourcesFrom, type Resource } from '../resource/resources.ts'
 import { checkCallers, toolUi } from '../view/config.ts'
 import { checkArgumentNames } from './argument-names.ts'
-import { probesOf } from './probe.ts'
-import type { Probes } from './probe.ts'
-import { queryParser } from './query.ts'
-import type { QueryParser } from './query.ts'
-import { refResolver } from './refs.ts'
-import type { RefResolver } from './refs.ts'
-import { toolFromRoute } from './tool.ts'
-import type { ExposedRoute, Tool } from './tool.ts'
+import { probesOf, type Probes } from './probe.ts'
+import { queryParser, type QueryParser } from './query.ts'
+import { refResolver, type RefResolver } from './refs.ts'
+import { toolFromRoute, type ExposedRoute, type Tool } from './tool.ts'
 
 /** A route that may become a tool, a resource or both. Its schemas are read when the application is ready: they may be added or completed later. */
 export interface Candidate {

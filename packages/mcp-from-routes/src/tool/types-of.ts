@@ -1,5 +1,4 @@
-import { isObject } from './json-schema.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { isObject, type JsonSchema } from './json-schema.ts'
 
 /**
  * The JSON types that a 2020-12 schema names.

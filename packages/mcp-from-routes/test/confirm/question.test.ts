@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
-import { quoted } from '../../src/index.ts'
-import type { McpTool } from '../../src/index.ts'
+import { quoted, type McpTool } from '../../src/index.ts'
 import { questionFrom } from '../../src/confirm/question.ts'
 import type { Confirm } from '../../src/types.ts'
 

@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import t from 'tap'
-import { CONFIRMATION, quoted } from '../../src/index.ts'
-import type { McpFromRoutesOptions, McpRouteConfig } from '../../src/index.ts'
+import { CONFIRMATION, quoted, type McpFromRoutesOptions, type McpRouteConfig } from '../../src/index.ts'
 import { build, call, connect, listen, post } from '../build.ts'
-import { asked, round, told, YES } from './rounds.ts'
-import type { Said } from './rounds.ts'
+import { asked, round, told, YES, type Said } from './rounds.ts'
 
 const params = { type: 'object', properties: { id: { type: 'string', maxLength: 5 } }, required: ['id'] }
 const schema = { operationId: 'drop', summary: 'Drop a record', description: 'Drops.', tags: ['mcp'], params }

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import Fastify from 'fastify'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import mcpFromRoutes from '../../src/index.ts'
 
 /** A red pixel. */

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { diffContracts, nameOfFinding, textOfFinding } from '../../src/contract/index.ts'
-import type { Contract, ContractTool, Finding } from '../../src/contract/index.ts'
+import { diffContracts, nameOfFinding, textOfFinding, type Contract, type ContractTool, type Finding } from '../../src/contract/index.ts'
 import { changes } from './changes.ts'
 import { checked } from './checks.ts'
 

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { documentOf } from '../../src/contract/document.ts'
-import { namedPairs } from '../../src/contract/names.ts'
-import type { Named } from '../../src/contract/names.ts'
+import { namedPairs, type Named } from '../../src/contract/names.ts'
 import type { JsonSchema } from '../../src/index.ts'
 
 const text = { type: 'string' }

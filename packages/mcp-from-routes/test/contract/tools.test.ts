@@ -1,6 +1,5 @@
 import t from 'tap'
-import { contractFromText, contractFromTools, diffContracts, textFromContract, textOfFinding } from '../../src/contract/index.ts'
-import type { Contract, ContractTool } from '../../src/contract/index.ts'
+import { contractFromText, contractFromTools, diffContracts, textFromContract, textOfFinding, type Contract, type ContractTool } from '../../src/contract/index.ts'
 import type { JsonSchema } from '../../src/index.ts'
 import { build } from '../build.ts'
 

@@ -2,11 +2,9 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js'
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client'
-import { createTaskSessionFromClient } from '@modelcontextprotocol/ext-tasks/client'
-import type { RawClientDispatch, TaskEnabledSession } from '@modelcontextprotocol/ext-tasks/client'
+import { createTaskSessionFromClient, type RawClientDispatch, type TaskEnabledSession } from '@modelcontextprotocol/ext-tasks/client'
 import t from 'tap'
-import { CLIENTS, connect, post } from '../build.ts'
-import type { Teardown } from '../build.ts'
+import { CLIENTS, connect, post, type Teardown } from '../build.ts'
 import { jobsApp, KIM } from './jobs.ts'
 
 const INFO = { name: 'test-client', version: '0.0.0' }

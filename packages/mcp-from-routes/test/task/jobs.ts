@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { McpFromRoutesOptions, McpRouteConfig } from '../../src/index.ts'
-import { listen, post } from '../build.ts'
-import type { Teardown } from '../build.ts'
+import { listen, post, type Teardown } from '../build.ts'
 
 /** A job of the app that is tested: what its status route answers. */
 export interface Job {

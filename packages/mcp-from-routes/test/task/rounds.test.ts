@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import Fastify from 'fastify'
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
-import mcpFromRoutes from '../../src/index.ts'
-import type { McpRouteConfig } from '../../src/index.ts'
+import mcpFromRoutes, { type McpRouteConfig } from '../../src/index.ts'
 import { build, post, SERVER_INFO } from '../build.ts'
 import { ask, jobsApp, KIM, start, startTask } from './jobs.ts'
 

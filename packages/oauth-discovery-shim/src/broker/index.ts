@@ -59,7 +59,7 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
   if (grants) {
     const own = grantsOf(grants.store, broker, app.log)
     app.decorate('oauthGrants', own)
-    await app.register(async scope => { await grantRoutes(scope, grants, own) }, { logSerializers })
+    await app.register(async (scope) => { await grantRoutes(scope, grants, own) }, { logSerializers })
   }
 
   // for browsers
@@ -82,7 +82,7 @@ function readText (scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => { done(null, body) })
   // one that is malformed would be rejected before the parser
-  scope.addHook('onRequest', async request => { delete request.raw.headers['content-type'] })
+  scope.addHook('onRequest', async (request) => { delete request.raw.headers['content-type'] })
 }
 
 function retryLater (reply: FastifyReply, { statusCode }: Refusal): FastifyReply {

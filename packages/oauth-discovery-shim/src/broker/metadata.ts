@@ -48,7 +48,7 @@ export function brokerServer (provider: ProviderMetadata, { publicBaseUrl, scope
     client_id_metadata_document_supported: withDocuments,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
-    ...Object.fromEntries(PASSED_ON.filter(member => provider[member] !== undefined).map(member => [member, provider[member]])),
+    ...Object.fromEntries(PASSED_ON.filter((member) => provider[member] !== undefined).map((member) => [member, provider[member]])),
     // The provider's tokens are checked with the keys of their issuer, which is the provider.
     ...assertions && { jwks_uri: `${publicBaseUrl}${KEYS}` }
   }

@@ -160,7 +160,7 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer,
   must(clientSecret === undefined || clientKey === undefined, '.clientSecret and .clientKey exclude each other')
   must(clientAuth === undefined || (clientSecret !== undefined && ['client_secret_basic', 'client_secret_post'].includes(clientAuth)), '.clientAuth must be client_secret_basic or client_secret_post, with a clientSecret')
   if (clientKey !== undefined) mustBeKey(clientKey)
-  must(isStrings(requiredScopes) && requiredScopes.every(scope => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), '.requiredScopes must list scope tokens, one per entry')
+  must(isStrings(requiredScopes) && requiredScopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), '.requiredScopes must list scope tokens, one per entry')
   must(isObject(upstream), '.upstream must be an object')
   const { authorize = {}, token = {}, ...others } = upstream
   for (const name of Object.keys(others)) must(false, `.upstream.${name} is not an option`)
@@ -169,7 +169,7 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer,
     for (const name of Object.keys(parameters)) must(!OWN.has(name), `.upstream.${leg}.${name} is set by the broker itself`)
   }
   must(typeof registration === 'boolean', '.registration must be true or false')
-  must(isStrings(appSchemes) && appSchemes.every(scheme => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
+  must(isStrings(appSchemes) && appSchemes.every((scheme) => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
     '.appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves')
   must(Array.isArray(clients), '.clients must be a list')
   for (const [i, client] of clients.entries()) {
@@ -183,7 +183,7 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer,
   if (documents !== false) {
     const { privateHosts = [], ca, ...others } = documents
     for (const name of Object.keys(others)) must(false, `.documents.${name} is not an option`)
-    must(isStrings(privateHosts) && privateHosts.every(host => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host), '.documents.privateHosts must list names of hosts in lower case, without a port')
+    must(isStrings(privateHosts) && privateHosts.every((host) => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host), '.documents.privateHosts must list names of hosts in lower case, without a port')
     must(ca === undefined || isStrings([ca].flat()), '.documents.ca must be certificates in PEM')
   }
   must(store === undefined || (isObject(store) && typeof store.raise === 'function'), '.store must be a store with the method raise')
@@ -247,7 +247,7 @@ function isObject (value: unknown): boolean {
 }
 
 function isStrings (value: unknown): value is string[] {
-  return Array.isArray(value) && value.every(item => typeof item === 'string')
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
 }
 
 // 400 days is the longest that browsers keep a cookie.

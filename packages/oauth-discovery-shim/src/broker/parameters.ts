@@ -10,7 +10,7 @@ const LONGEST = 32_768
 /**
  * Reads a query or a form. Parameters without a value count as left out.
  *
- * @param text `undefined` without a body
+ * @param text - `undefined` without a body
  * @throws a {@link refusal} `invalid_request` if one is there twice: two readers could see different values
  * @see [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1)
  */

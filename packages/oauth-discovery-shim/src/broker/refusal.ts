@@ -8,7 +8,7 @@ export interface Refusal extends Error {
   readonly oauth: string
 }
 
-/** @param description ASCII without quotes and backslashes (RFC 6749 §5.2) */
+/** @param description - ASCII without quotes and backslashes (RFC 6749 §5.2) */
 export function refusal (oauth: string, description: string, statusCode = 400): Refusal {
   return Object.assign(new OAUTH_DISCOVERY_SHIM_OAUTH(description), { oauth, statusCode })
 }

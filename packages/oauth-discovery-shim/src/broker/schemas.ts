@@ -1,7 +1,7 @@
-const strings = { type: 'array', items: { type: 'string' } } as const
+const STRINGS = { type: 'array', items: { type: 'string' } } as const
 
 /** RFC 6749 §5.2, with the members that all errors of this plugin have. */
-const problem = {
+const PROBLEM = {
   type: 'object',
   additionalProperties: true,
   properties: {
@@ -14,17 +14,17 @@ const problem = {
 } as const
 
 /** A body that is too large, and a rate limit of the host. */
-const limits = { 413: problem, 429: problem } as const
+const limits = { 413: PROBLEM, 429: PROBLEM } as const
 
-const tags = ['oauth']
-const page = { description: 'A page', content: { 'text/html': { schema: { type: 'string' } } } } as const
-const onward = { description: 'The browser is sent on', type: 'null' } as const
+const TAGS = ['oauth']
+const PAGE = { description: 'A page', content: { 'text/html': { schema: { type: 'string' } } } } as const
+const ONWARD = { description: 'The browser is sent on', type: 'null' } as const
 
 export const register = {
   operationId: 'register_oauth_broker_client',
   summary: 'Register a client with the broker',
   description: 'Gives a client an id that holds its name and its callbacks (RFC 7591). Nothing is stored.',
-  tags,
+  tags: TAGS,
   response: {
     201: {
       type: 'object',
@@ -33,14 +33,14 @@ export const register = {
         client_id: { type: 'string' },
         client_id_issued_at: { type: 'integer' },
         client_name: { type: 'string' },
-        redirect_uris: strings,
+        redirect_uris: STRINGS,
         token_endpoint_auth_method: { type: 'string' },
-        grant_types: strings,
-        response_types: strings,
+        grant_types: STRINGS,
+        response_types: STRINGS,
         scope: { type: 'string' }
       }
     },
-    400: problem,
+    400: PROBLEM,
     ...limits
   }
 } as const
@@ -49,31 +49,31 @@ export const authorize = {
   operationId: 'start_oauth_sign_in',
   summary: 'Start a sign-in',
   description: 'Shows a person which client wants to sign in, and where the code goes (RFC 6749 §4.1.1). Needs PKCE with S256.',
-  tags,
-  response: { 200: page, 303: onward, 400: page, 503: page, 429: problem }
+  tags: TAGS,
+  response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, 429: PROBLEM }
 } as const
 
 export const decide = {
   operationId: 'decide_oauth_sign_in',
   summary: 'Answer the consent page',
   description: 'Sends the browser to the identity provider, or back to the client. Sites that were refused get no redirect, but a link.',
-  tags,
-  response: { 200: page, 303: onward, 400: page, 503: page, ...limits }
+  tags: TAGS,
+  response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, ...limits }
 } as const
 
 export const callback = {
   operationId: 'finish_oauth_sign_in',
   summary: 'Finish a sign-in',
   description: 'The identity provider sends the browser here; it is sent on to the client with a code (RFC 6749 §4.1.2, RFC 9207).',
-  tags,
-  response: { 303: onward, 400: page, 503: page, 429: problem }
+  tags: TAGS,
+  response: { 303: ONWARD, 400: PAGE, 503: PAGE, 429: PROBLEM }
 } as const
 
 export const token = {
   operationId: 'issue_oauth_tokens',
   summary: 'Exchange a code or a refresh token',
   description: 'Returns the identity provider\'s access token, and a refresh token of this server that works once (RFC 6749 §4.1.3 and §6). With the option for it, identity assertions are exchanged for access tokens of this server (RFC 7523 §2.1).',
-  tags,
+  tags: TAGS,
   response: {
     200: {
       type: 'object',
@@ -87,10 +87,10 @@ export const token = {
         resource: { type: 'string' }
       }
     },
-    400: problem,
-    401: problem,
-    502: problem,
-    503: problem,
+    400: PROBLEM,
+    401: PROBLEM,
+    502: PROBLEM,
+    503: PROBLEM,
     ...limits
   }
 } as const
@@ -99,25 +99,25 @@ export const keys = {
   operationId: 'get_oauth_keys',
   summary: 'Get the public keys',
   description: 'Of the access tokens that this server issues for identity assertions (RFC 7517 §5).',
-  tags,
+  tags: TAGS,
   response: {
     200: {
       type: 'object',
       required: ['keys'],
       properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: true } } }
     },
-    429: problem
+    429: PROBLEM
   }
 } as const
 
-const instant = { type: 'string', format: 'date-time' } as const
-const accessExpires = { anyOf: [instant, { type: 'null' }], description: 'Until when its last access token works; null if the identity provider does not say' } as const
+const INSTANT = { type: 'string', format: 'date-time' } as const
+const accessExpires = { anyOf: [INSTANT, { type: 'null' }], description: 'Until when its last access token works; null if the identity provider does not say' } as const
 
 export const listGrants = {
   operationId: 'list_oauth_grants',
   summary: 'List connected apps',
   description: 'Which clients the caller has let in and which still have a refresh token, the last used first.',
-  tags,
+  tags: TAGS,
   response: {
     200: {
       type: 'array',
@@ -129,17 +129,17 @@ export const listGrants = {
           client_id: { anyOf: [{ type: 'string' }, { type: 'null' }], description: 'URL of its metadata document, or an id that the server knows; null if it registered itself' },
           client_name: { type: 'string', description: 'What it calls itself' },
           scope: { type: 'string' },
-          created_at: instant,
-          used_at: { ...instant, description: 'When it last got an access token' },
+          created_at: INSTANT,
+          used_at: { ...INSTANT, description: 'When it last got an access token' },
           access_token_expires_at: accessExpires,
-          expires_at: { ...instant, description: 'When its refresh token expires' }
+          expires_at: { ...INSTANT, description: 'When its refresh token expires' }
         }
       }
     },
-    401: problem,
-    403: problem,
-    429: problem,
-    503: problem
+    401: PROBLEM,
+    403: PROBLEM,
+    429: PROBLEM,
+    503: PROBLEM
   }
 } as const
 
@@ -147,7 +147,7 @@ export const endGrant = {
   operationId: 'end_oauth_grant',
   summary: 'Disconnect an app',
   description: 'Its refresh token stops working at once, and the identity provider is told, if it can be. An access token works until the time in the response.',
-  tags,
+  tags: TAGS,
   params: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
   response: {
     200: {
@@ -160,11 +160,11 @@ export const endGrant = {
         at_provider: { type: 'string', enum: ['revoked', 'failed', 'not_told'], description: 'Whether the identity provider revoked its own refresh token; not_told: it offers no revocation, or the token is not known' }
       }
     },
-    401: problem,
-    403: problem,
-    404: problem,
-    429: problem,
-    503: problem
+    401: PROBLEM,
+    403: PROBLEM,
+    404: PROBLEM,
+    429: PROBLEM,
+    503: PROBLEM
   }
 } as const
 
@@ -172,6 +172,6 @@ export const revoke = {
   operationId: 'revoke_oauth_token',
   summary: 'Revoke a refresh token',
   description: 'Ends a sign-in, here and at the identity provider (RFC 7009). Access tokens work until they expire.',
-  tags,
-  response: { 200: { description: 'Revoked, or not valid', type: 'null' }, 400: problem, 401: problem, 503: problem, ...limits }
+  tags: TAGS,
+  response: { 200: { description: 'Revoked, or not valid', type: 'null' }, 400: PROBLEM, 401: PROBLEM, 503: PROBLEM, ...limits }
 } as const

@@ -20,12 +20,12 @@ export function flawOfSecrets (secrets: readonly BrokerSecret[]): string | undef
 }
 
 /** What a value is for. A value that was sealed for one purpose cannot be opened for another. */
-const purposes = ['client', 'request', 'transaction', 'consent', 'code', 'refresh', 'grant'] as const
-export type Purpose = typeof purposes[number]
+const PURPOSES = ['client', 'request', 'transaction', 'consent', 'code', 'refresh', 'grant'] as const
+export type Purpose = typeof PURPOSES[number]
 
 /** Turns values into text that only this server can read and make. */
 export interface Sealer {
-  /** @param seconds how long it can be opened; by default for as long as its secret is in the ring */
+  /** @param seconds - how long it can be opened; by default for as long as its secret is in the ring */
   seal (purpose: Purpose, value: object, seconds?: number): string
   /** `undefined` for anything that this server did not seal for this purpose, or that has expired. */
   open<Value extends object> (purpose: Purpose, text: string | undefined): Value | undefined
@@ -42,11 +42,11 @@ const LONGEST = 24_576
  * AES-256-GCM with a key for each secret and purpose. The first secret seals, all of them open: put a new one in front,
  * and remove the old one when what it sealed may stop working.
  *
- * @param issuer makes the keys of servers that share a secret differ
+ * @param issuer - makes the keys of servers that share a secret differ
  * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final), [RFC 5869](https://www.rfc-editor.org/rfc/rfc5869)
  */
 export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = () => Date.now()): Sealer {
-  const ring = new Map(secrets.map(({ id, secret }) => [id, new Map(purposes.map(purpose =>
+  const ring = new Map(secrets.map(({ id, secret }) => [id, new Map(PURPOSES.map((purpose) =>
     [purpose, Buffer.from(hkdfSync('sha256', secret, issuer, `oauth-discovery-shim ${purpose} v1`, 32))]))]))
   const newest = secrets[0]!.id
 

@@ -71,7 +71,7 @@ async function openedAt (url: URL, http: Http): Promise<{ readonly asked: URL, r
   if (page?.status !== 200) return { asked: url, response: page }
   const [, sealed] = /<input type="hidden" name="request" value="([^"]+)">/.exec(page.text) ?? []
   if (sealed === undefined) return { asked: url, response: page }
-  const cookie = page.headers.getSetCookie().map(text => text.split(';')[0]).join('; ')
+  const cookie = page.headers.getSetCookie().map((text) => text.split(';')[0]).join('; ')
   const decided = await http.submit(url.origin + url.pathname, { request: sealed, decision: 'allow' }, cookie)
   const location = decided?.headers.get('location')
   return location != null && URL.canParse(location) ? { asked: new URL(location), response: await http.open(location) } : { asked: url, response: decided }

@@ -30,7 +30,7 @@ export interface ClientProfile {
   readonly hosted: boolean
 }
 
-const sdk = {
+const SDK = {
   challenge: 'only',
   keepsSlash: false,
   resource: 'starts',
@@ -54,7 +54,7 @@ export function clientAt (mcpUrl: string, client: ClientProfile): ClientProfile 
 
 /** A client known only by its metadata document: it takes the common steps. */
 export function clientWith (document: { readonly url: string, readonly callback: string }, name: string): ClientProfile {
-  return { ...sdk, id: document.url, name, checksIssuer: true, needsPkce: true, callback: document.callback, document }
+  return { ...SDK, id: document.url, name, checksIssuer: true, needsPkce: true, callback: document.callback, document }
 }
 
 /**
@@ -63,16 +63,16 @@ export function clientWith (document: { readonly url: string, readonly callback:
  * them, and so are metadata documents.
  */
 export const clients: readonly ClientProfile[] = [
-  { ...sdk, id: 'sdk-1', name: 'MCP TypeScript SDK 1.x' },
-  { ...sdk, id: 'sdk-2', name: 'MCP TypeScript SDK 2.x', checksIssuer: true },
-  { ...sdk, id: 'mcp-remote', name: 'mcp-remote', challenge: 'first', checksIssuer: true, otherwiseScopes: 'all' },
-  { ...sdk, id: 'python', name: 'MCP Python SDK 2.x', challenge: 'first', keepsSlash: true, checksIssuer: true, needsRedirectUris: false, otherwiseScopes: 'all' },
-  { ...sdk, id: 'claude-code', name: 'Claude Code', needsPkce: true, document: { url: 'https://claude.ai/oauth/claude-code-client-metadata', callback: 'http://localhost:7777/callback' } },
-  { ...sdk, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/{id}', document: { url: 'https://chatgpt.com/oauth/codex/client.json', callback: 'http://127.0.0.1:7777/callback' } },
-  { ...sdk, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined, document: { url: 'https://zed.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:7777/callback' } },
-  { ...sdk, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/', document: { url: 'https://vscode.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:33418/' } },
-  { ...sdk, id: 'cursor', name: 'Cursor', needsPkce: true, callback: 'cursor://anysphere.cursor-mcp/oauth/callback' },
-  { ...sdk, id: 'inspector', name: 'MCP Inspector', callback: 'http://localhost:6274/oauth/callback' },
-  { ...sdk, id: 'chatgpt', name: 'ChatGPT', needsPkce: true, callback: 'https://chatgpt.com/connector_platform_oauth_redirect', document: { url: 'https://chatgpt.com/oauth/client.json', callback: 'https://chatgpt.com/connector_platform_oauth_redirect' }, hosted: true },
-  { ...sdk, id: 'claude-ai', name: 'claude.ai', needsPkce: true, callback: 'https://claude.ai/api/mcp/auth_callback', document: { url: 'https://claude.ai/oauth/mcp-oauth-client-metadata', callback: 'https://claude.ai/api/mcp/auth_callback' }, hosted: true }
+  { ...SDK, id: 'sdk-1', name: 'MCP TypeScript SDK 1.x' },
+  { ...SDK, id: 'sdk-2', name: 'MCP TypeScript SDK 2.x', checksIssuer: true },
+  { ...SDK, id: 'mcp-remote', name: 'mcp-remote', challenge: 'first', checksIssuer: true, otherwiseScopes: 'all' },
+  { ...SDK, id: 'python', name: 'MCP Python SDK 2.x', challenge: 'first', keepsSlash: true, checksIssuer: true, needsRedirectUris: false, otherwiseScopes: 'all' },
+  { ...SDK, id: 'claude-code', name: 'Claude Code', needsPkce: true, document: { url: 'https://claude.ai/oauth/claude-code-client-metadata', callback: 'http://localhost:7777/callback' } },
+  { ...SDK, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/{id}', document: { url: 'https://chatgpt.com/oauth/codex/client.json', callback: 'http://127.0.0.1:7777/callback' } },
+  { ...SDK, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined, document: { url: 'https://zed.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:7777/callback' } },
+  { ...SDK, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/', document: { url: 'https://vscode.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:33418/' } },
+  { ...SDK, id: 'cursor', name: 'Cursor', needsPkce: true, callback: 'cursor://anysphere.cursor-mcp/oauth/callback' },
+  { ...SDK, id: 'inspector', name: 'MCP Inspector', callback: 'http://localhost:6274/oauth/callback' },
+  { ...SDK, id: 'chatgpt', name: 'ChatGPT', needsPkce: true, callback: 'https://chatgpt.com/connector_platform_oauth_redirect', document: { url: 'https://chatgpt.com/oauth/client.json', callback: 'https://chatgpt.com/connector_platform_oauth_redirect' }, hosted: true },
+  { ...SDK, id: 'claude-ai', name: 'claude.ai', needsPkce: true, callback: 'https://claude.ai/api/mcp/auth_callback', document: { url: 'https://claude.ai/oauth/mcp-oauth-client-metadata', callback: 'https://claude.ai/api/mcp/auth_callback' }, hosted: true }
 ]

@@ -13,15 +13,15 @@ const SCHEME = /"([a-z][a-z0-9+.-]{0,30}):/g
 /**
  * Reads the metadata document at a URL as the broker does.
  *
- * @param onThisMachine whether it may be on loopback, because the server is
+ * @param onThisMachine - whether it may be on loopback, because the server is
  * @returns one client for each callback
  */
 export async function clientsFromDocument (url: string, timeout: number, onThisMachine: boolean): Promise<DocumentedClients> {
   try {
     const address = documentUrl(url)
     const { text } = await fetchJson(address, { timeout, largest: LARGEST_DOCUMENT, privateHosts: onThisMachine ? [address.hostname] : [], loopback: onThisMachine })
-    const { name, redirectUris } = clientFromDocument(text, url, [...text.matchAll(SCHEME)].map(([, scheme]) => scheme!).filter(scheme => scheme !== 'http'))
-    return { clients: redirectUris.map(callback => clientWith({ url, callback }, `${name}, ${callback}`)) }
+    const { name, redirectUris } = clientFromDocument(text, url, [...text.matchAll(SCHEME)].map(([, scheme]) => scheme!).filter((scheme) => scheme !== 'http'))
+    return { clients: redirectUris.map((callback) => clientWith({ url, callback }, `${name}, ${callback}`)) }
   } catch (error) {
     if (!(error instanceof DocumentFault)) throw error
     return stop('document', error instanceof DocumentOutage

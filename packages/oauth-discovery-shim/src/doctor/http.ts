@@ -33,9 +33,9 @@ export interface Http {
   submit (url: string, form: Readonly<Record<string, string>>, cookie: string): Promise<HttpResponse | undefined>
 }
 
-const largestResponse = 1024 * 1024
+const LARGEST_RESPONSE = 1024 * 1024
 // as many as the MCP SDKs follow
-const mostRedirects = 5
+const MOST_REDIRECTS = 5
 
 interface HttpRequest {
   readonly method?: string
@@ -44,13 +44,13 @@ interface HttpRequest {
 }
 
 /**
- * @param timeout how long a response may take, including all redirects to it, in milliseconds
- * @param publicOnly connect to public addresses only
+ * @param timeout - how long a response may take, including all redirects to it, in milliseconds
+ * @param publicOnly - connect to public addresses only
  */
 export function httpClient (timeout: number, publicOnly: boolean): Http {
   const responses = new Map<string, Promise<HttpResponse | undefined>>()
 
-  async function exchange (url: string, request: HttpRequest, redirects = mostRedirects): Promise<HttpResponse | undefined> {
+  async function exchange (url: string, request: HttpRequest, redirects = MOST_REDIRECTS): Promise<HttpResponse | undefined> {
     const signal = AbortSignal.timeout(timeout)
     try {
       let address = url
@@ -94,7 +94,7 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify(body)
     }),
-    open: url => exchange(url, { headers: { accept: 'application/json, text/html' } }, 0),
+    open: (url) => exchange(url, { headers: { accept: 'application/json, text/html' } }, 0),
     submit: (url, form, cookie) => exchange(url, {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html', cookie },
@@ -133,7 +133,7 @@ async function textFrom (body: http.IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()
   for await (const chunk of body) {
     text += decoder.decode(chunk, { stream: true })
-    if (text.length > largestResponse) break
+    if (text.length > LARGEST_RESPONSE) break
   }
   return text
 }

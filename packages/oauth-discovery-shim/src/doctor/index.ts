@@ -36,7 +36,7 @@ export interface DoctorOptions {
  * reports which clients get there and what stops the others. Nobody signs in. On a server with real dynamic
  * registration each client is registered once.
  *
- * @param url URL of the MCP endpoint, or the server's origin when the endpoint is `/mcp`
+ * @param url - URL of the MCP endpoint, or the server's origin when the endpoint is `/mcp`
  * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}, and OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE if `url` names a host that is
  *   not on the internet
  */
@@ -70,7 +70,7 @@ export interface OwnIssuer {
 /**
  * The issuer of the tokens that the server issues itself, beside those of its identity provider; undefined if it issues none.
  *
- * @param url as for {@link doctor}
+ * @param url - as for {@link doctor}
  * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE}
  */
 export async function ownIssuerOf (url: string, { timeout = 5_000, allowPrivate }: Pick<DoctorOptions, 'timeout' | 'allowPrivate'> = {}): Promise<OwnIssuer | undefined> {

@@ -9,7 +9,7 @@ const usage = `Usage: oauth-discovery-shim doctor [--private] [--document <url>]
 Reports for each known MCP client whether it gets from <url> to the sign-in page, and if not, what stops it.
 <url> is the URL of the MCP endpoint, or the server's origin when the endpoint is /mcp.
 
-Clients: ${clients.map(client => client.id).join(', ')}. Default: all.
+Clients: ${clients.map((client) => client.id).join(', ')}. Default: all.
 --document: the URL of a client's metadata document; tries that client, with each of its callbacks.
 --private: also connect to private addresses, for a server inside your network. Not needed for localhost or an IP address.
 Exit status: 0 if every client gets there, 1 if some do not, 2 for wrong usage.`
@@ -32,8 +32,8 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
     stdout.write(`${usage}\n`)
     return 0
   }
-  const only = ids.length > 0 ? clients.filter(client => ids.includes(client.id)) : undefined
-  const unknown = ids.find(id => !clients.some(client => client.id === id))
+  const only = ids.length > 0 ? clients.filter((client) => ids.includes(client.id)) : undefined
+  const unknown = ids.find((id) => !clients.some((client) => client.id === id))
   if (problem !== undefined || command !== 'doctor' || url === undefined || unknown !== undefined) {
     const wrong = problem ?? (unknown === undefined ? undefined : `There is no client ${printable(unknown)}`)
     stderr.write(wrong === undefined ? `${usage}\n` : `${wrong}\n\n${usage}\n`)

@@ -22,10 +22,10 @@ export type Step = { readonly found: Json, readonly obstacle?: never } | { reado
 export type Json = Readonly<Record<string, unknown>>
 
 /** In characters: a detail quotes responses, which may have any length. */
-const longestDetail = 500
+const LONGEST_DETAIL = 500
 
 export function stop (reason: Reason, detail: string): { readonly obstacle: Obstacle } {
-  return { obstacle: { reason, detail: detail.length > longestDetail ? `${detail.slice(0, longestDetail - 1)}…` : detail } }
+  return { obstacle: { reason, detail: detail.length > LONGEST_DETAIL ? `${detail.slice(0, LONGEST_DETAIL - 1)}…` : detail } }
 }
 
 export function isUrl (value: unknown): value is string {
@@ -33,7 +33,7 @@ export function isUrl (value: unknown): value is string {
 }
 
 export function list (value: unknown): string[] | undefined {
-  return Array.isArray(value) && value.every(item => typeof item === 'string') ? value : undefined
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
 }
 
 export function first (value: unknown): string | undefined {

@@ -32,7 +32,7 @@ async function exchanged ({ app }: Pick<World, 'app'>, form: Readonly<Record<str
   return { status: statusCode, headers, body: response.json() }
 }
 
-t.test('without the option there is no such grant, and nothing says that there could be', async t => {
+t.test('without the option there is no such grant, and nothing says that there could be', async (t) => {
   const world = await brokerWorld(t)
   t.match(await exchanged(world, { assertion: 'x' }), { status: 400, body: { error: 'unsupported_grant_type', error_description: 'grant_type must be authorization_code or refresh_token' } })
   t.equal((await world.app.inject('/oauth/jwks')).statusCode, 404)
@@ -44,11 +44,11 @@ t.test('without the option there is no such grant, and nothing says that there c
   t.strictSame([profiles, grants, methods, uri], [
     ['urn:ietf:params:oauth:grant-profile:id-jag'], [...without.grant_types_supported, GRANT], [...without.token_endpoint_auth_methods_supported, 'client_secret_basic', 'client_secret_post'], `${own}/jwks`
   ])
-  t.strictSame(Object.keys(rest).sort(), Object.keys(without).filter(name => !['token_endpoint_auth_methods_supported', 'grant_types_supported', 'jwks_uri'].includes(name)).sort())
+  t.strictSame(Object.keys(rest).sort(), Object.keys(without).filter((name) => !['token_endpoint_auth_methods_supported', 'grant_types_supported', 'jwks_uri'].includes(name)).sort())
   t.notMatch(JSON.stringify(rest), /acme/, 'who is trusted is nobody\'s business')
 })
 
-t.test('an assertion becomes a short-lived token of this server, for this server alone', async t => {
+t.test('an assertion becomes a short-lived token of this server, for this server alone', async (t) => {
   const world = await open(t)
   const { acme, app } = world
   const { status, headers, body } = await exchanged(world, { assertion: acme.assertion({ scope: 'email admin openid' }), scope: 'openid read', resource })
@@ -75,7 +75,7 @@ t.test('an assertion becomes a short-lived token of this server, for this server
   t.match(await exchanged(world, { assertion: acme.assertion() }, basic(agent.id, encodeURIComponent(agent.secret))), { status: 200 }, 'a secret that is encoded as the standard says')
 })
 
-t.test('a person of the identity provider is the same one as after a sign-in, and nobody is a machine', async t => {
+t.test('a person of the identity provider is the same one as after a sign-in, and nobody is a machine', async (t) => {
   const acme = await corporate(t, own, resource)
   const { app } = await brokerWorld(t, { issuer: acme.issuer, scopes, broker: { assertions: { issuers: [{ issuer: acme.issuer }, { issuer: 'https://globex.example', jwksUri: 'http://127.0.0.1:1/keys' }], keys, clients } } })
   const { body } = await exchanged({ app }, { assertion: acme.assertion() })
@@ -133,11 +133,11 @@ const hostile: Readonly<Record<string, Hostile>> = {
   'a signature that is cut': { text: ({ assertion }, jti) => assertion({ jti }).slice(0, -8) },
   encrypted: { text: () => `${Buffer.from('{"typ":"oauth-id-jag+jwt","alg":"RSA-OAEP","enc":"A256GCM"}').toString('base64url')}.a.b.c.d` },
   nested: { text: (acme, jti) => jwtOf(acme.assertion({ jti }), { typ: 'oauth-id-jag+jwt', cty: 'JWT', alg: 'RS256', kid: 'rsa' }, { key: acme.keys.rsa.privateKey as never }) },
-  'a list as the payload': { text: acme => jwtOf([], { typ: 'oauth-id-jag+jwt', alg: 'RS256', kid: 'rsa' }, { key: acme.keys.rsa.privateKey as never }) },
+  'a list as the payload': { text: (acme) => jwtOf([], { typ: 'oauth-id-jag+jwt', alg: 'RS256', kid: 'rsa' }, { key: acme.keys.rsa.privateKey as never }) },
   'no JWT': { text: () => 'x' },
   'an assertion of 40,000 characters': { claims: { x: 'x'.repeat(30_000) }, gets: request },
   'no assertion': { text: () => '', gets: request },
-  'an ID token': { text: acme => acme.idToken('U019488227') },
+  'an ID token': { text: (acme) => acme.idToken('U019488227') },
   'an access token of this server': { text: async (acme, _jti, world) => (await exchanged(world, { assertion: acme.assertion() })).body.access_token },
   'another issuer': { claims: { iss: 'https://evil.example' } },
   'no issuer': { claims: { iss: undefined } },
@@ -204,7 +204,7 @@ const hostile: Readonly<Record<string, Hostile>> = {
   'a client assertion of nobody': { form: { client_assertion: 'x.y.z', client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer', client_id: agent.id }, authorization: '', gets: [400, 'invalid_client'] }
 }
 
-t.test(`${Object.keys(hostile).length} requests that get no token, and use up nothing`, async t => {
+t.test(`${Object.keys(hostile).length} requests that get no token, and use up nothing`, async (t) => {
   const world = await open(t)
   const { acme } = world
   for (const [name, { claims = {}, header = {}, text, form = {}, authorization = basic(agent.id, agent.secret), gets: [status, error] = [400, 'invalid_grant'] }] of Object.entries(hostile)) {
@@ -221,7 +221,7 @@ t.test(`${Object.keys(hostile).length} requests that get no token, and use up no
   t.match(await exchanged(world, `grant_type=${encodeURIComponent(GRANT)}&assertion=${acme.assertion()}&assertion=${acme.assertion()}`), { status: 400, body: { error: 'invalid_request' } }, 'two assertions')
 })
 
-t.test('an assertion works once, on whichever replica, and no longer than it says', async t => {
+t.test('an assertion works once, on whichever replica, and no longer than it says', async (t) => {
   const at = clock(t)
   const store = memoryBrokerStore()
   const world = await open(t, {}, { store })
@@ -238,7 +238,7 @@ t.test('an assertion works once, on whichever replica, and no longer than it say
   t.match(await exchanged(world, { assertion: late }), { status: 400, body: { error_description: 'The assertion was refused: it has expired' } })
 })
 
-t.test('while the keys of an issuer cannot be read, its assertions are neither refused nor used up', async t => {
+t.test('while the keys of an issuer cannot be read, its assertions are neither refused nor used up', async (t) => {
   const acme = await corporate(t, own, resource)
   acme.isUp = false
   const lines: string[] = []
@@ -255,7 +255,7 @@ t.test('while the keys of an issuer cannot be read, its assertions are neither r
   t.equal(answer.status, 200)
 })
 
-t.test('keys rotate: the newest signs, all are published', async t => {
+t.test('keys rotate: the newest signs, all are published', async (t) => {
   const rotated = [{ id: '2027-01', secret: 'the next secret, also as long as it has to be' }, ...keys]
   const [old, next] = [await open(t), await open(t, { keys: rotated })]
   const [before, after] = [await exchanged(old, { assertion: old.acme.assertion() }), await exchanged(next, { assertion: next.acme.assertion() })].map(({ body }) => body.access_token)
@@ -266,7 +266,7 @@ t.test('keys rotate: the newest signs, all are published', async t => {
   t.not(brokerKeySet(keys, base).keys[0]!['x'], brokerKeySet(keys, 'https://other.example').keys[0]!['x'], 'servers that share a secret have different keys')
 })
 
-t.test('the program of the page about it lets in a person of the organization, and nobody else', async t => {
+t.test('the program of the page about it lets in a person of the organization, and nobody else', async (t) => {
   const port = await freePort(0)
   const url = `http://localhost:${port}`
   const acme = await corporate(t, `${url}/oauth`, `${url}/mcp`)

@@ -6,7 +6,7 @@ import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loop
 
 const RFC = 'RFC 9700'
 
-t.test(`${RFC} §4.1: a callback that is not the client's gets nothing, not even an error`, async t => {
+t.test(`${RFC} §4.1: a callback that is not the client's gets nothing, not even an error`, async (t) => {
   const { app } = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['https://desk.example.com/cb?a=1'] }] } })
   const registered = await register(app, ['https://agent.example.com/callback', loopback, 'http://localhost:1/'])
   for (const [clientId, uris] of [
@@ -31,7 +31,7 @@ t.test(`${RFC} §4.1: a callback that is not the client's gets nothing, not even
   }
 })
 
-t.test(`${RFC} §4.1.3, RFC 8252 §7.3: on loopback the port is free, and nothing else`, async t => {
+t.test(`${RFC} §4.1.3, RFC 8252 §7.3: on loopback the port is free, and nothing else`, async (t) => {
   const world = await brokerWorld(t)
   const clientId = await register(world.app, ['http://127.0.0.1/callback', 'http://[::1]:9/x?y=1'])
   for (const uri of ['http://127.0.0.1/callback', 'http://127.0.0.1:1/callback', 'http://127.0.0.1:65535/callback', 'http://[::1]:12345/x?y=1']) {
@@ -40,7 +40,7 @@ t.test(`${RFC} §4.1.3, RFC 8252 §7.3: on loopback the port is free, and nothin
   }
 })
 
-t.test('RFC 7591 §5: callbacks that no client may have cannot be registered', async t => {
+t.test('RFC 7591 §5: callbacks that no client may have cannot be registered', async (t) => {
   const { app } = await brokerWorld(t)
   for (const uri of [
     'http://agent.example.com/callback', 'javascript:alert(1)//https://x', 'JavaScript:alert(1)', 'data:text/html,<script>', 'vbscript:x', 'file:///etc/passwd', 'blob:https://x/y', 'about:blank',
@@ -62,7 +62,7 @@ t.test('RFC 7591 §5: callbacks that no client may have cannot be registered', a
   }
 })
 
-t.test('RFC 7591: twenty callbacks can be registered, in an id of at most 4000 characters', async t => {
+t.test('RFC 7591: twenty callbacks can be registered, in an id of at most 4000 characters', async (t) => {
   const { app } = await brokerWorld(t)
   const registered = async (uris: readonly string[]) => await app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: 'x', redirect_uris: uris } })
   const uris = (count: number, length: number) => Array.from({ length: count }, (_, i) => `https://x.example.com/${i % 10}${'x'.repeat(length - 23)}${i > 9 ? 'y' : 'z'}`)
@@ -83,7 +83,7 @@ t.test('RFC 7591: twenty callbacks can be registered, in an id of at most 4000 c
   t.equal(lengths.at(-1), 4000)
 })
 
-t.test('MCP, confused deputy: a person who is signed in at the provider is still asked, for every client', async t => {
+t.test('MCP, confused deputy: a person who is signed in at the provider is still asked, for every client', async (t) => {
   const world = await brokerWorld(t)
   const person = browser(world.app)
   await signIn(world, authorizeUrl(await register(world.app), pkce().challenge), person)
@@ -94,7 +94,7 @@ t.test('MCP, confused deputy: a person who is signed in at the provider is still
   t.match(page.body, /This server does not know evil\.example\.com/)
 })
 
-t.test('MCP, consent bypass: no form that the person did not see is accepted', async t => {
+t.test('MCP, consent bypass: no form that the person did not see is accepted', async (t) => {
   const { app } = await brokerWorld(t)
   const clientId = await register(app)
   const attacker = browser(app)
@@ -112,13 +112,13 @@ t.test('MCP, consent bypass: no form that the person did not see is accepted', a
   await refused('a form of another site', victim.post('/oauth/authorize', { request: own, decision: 'allow' }, { 'sec-fetch-site': 'cross-site' }))
   await refused('a form of a neighbouring subdomain', victim.post('/oauth/authorize', { request: own, decision: 'allow' }, { 'sec-fetch-site': 'same-site' }))
   await refused('no request', victim.post('/oauth/authorize', { decision: 'allow' }))
-  await refused('a changed request', victim.post('/oauth/authorize', { request: own.replace(/.$/, last => last === 'A' ? 'B' : 'A'), decision: 'allow' }))
+  await refused('a changed request', victim.post('/oauth/authorize', { request: own.replace(/.$/, (last) => last === 'A' ? 'B' : 'A'), decision: 'allow' }))
   await refused('a client id in place of the request', victim.post('/oauth/authorize', { request: clientId, decision: 'allow' }))
   t.equal((await victim.get(`/oauth/authorize?${new URLSearchParams({ request: own, decision: 'allow' }).toString()}`)).statusCode, 400, 'not by GET')
   t.equal((await victim.post('/oauth/authorize', { request: own, decision: 'allow' }, { 'sec-fetch-site': 'same-origin' })).statusCode, 303, 'the person herself')
 })
 
-t.test(`${RFC} §4.7: a sign-in cannot be finished in another browser`, async t => {
+t.test(`${RFC} §4.7: a sign-in cannot be finished in another browser`, async (t) => {
   const { app, idp } = await brokerWorld(t)
   const clientId = await register(app)
   const [attacker, victim] = [browser(app), browser(app)]
@@ -140,7 +140,7 @@ t.test(`${RFC} §4.7: a sign-in cannot be finished in another browser`, async t 
   t.equal((await victim.get('/oauth/callback')).statusCode, 400)
 })
 
-t.test(`${RFC} §4.7: cookies cannot be planted by a neighbour, nor used for another purpose`, async t => {
+t.test(`${RFC} §4.7: cookies cannot be planted by a neighbour, nor used for another purpose`, async (t) => {
   const { app, idp } = await brokerWorld(t)
   const clientId = await register(app)
   const person = browser(app)
@@ -159,7 +159,7 @@ t.test(`${RFC} §4.7: cookies cannot be planted by a neighbour, nor used for ano
   t.equal((await planted.get(`/oauth/callback?code=x&state=${state}`)).statusCode, 400, 'sealed for another purpose')
 })
 
-t.test(`${RFC} §4.4, RFC 9207: an answer of another authorization server is no answer`, async t => {
+t.test(`${RFC} §4.4, RFC 9207: an answer of another authorization server is no answer`, async (t) => {
   for (const announces of [false, true]) {
     const idp = await fakeIdp(t, announces ? { authorization_response_iss_parameter_supported: true } : {})
     const { app } = await brokerWorld(t, { idp })
@@ -172,7 +172,7 @@ t.test(`${RFC} §4.4, RFC 9207: an answer of another authorization server is no 
   }
 })
 
-t.test(`${RFC} §4.5: a stolen code is worth nothing without the verifier, and is not used up by trying`, async t => {
+t.test(`${RFC} §4.5: a stolen code is worth nothing without the verifier, and is not used up by trying`, async (t) => {
   const world = await brokerWorld(t)
   const grant = await grantOf(world)
   const other = await register(world.app, [loopback], 'Another')
@@ -186,7 +186,7 @@ t.test(`${RFC} §4.5: a stolen code is worth nothing without the verifier, and i
     ['no client', { client_id: undefined }, 'invalid_request'],
     ['another callback', { redirect_uri: 'http://127.0.0.1:33419/callback' }, 'invalid_grant'],
     ['another resource', { resource: 'https://other.example.com/mcp' }, 'invalid_target'],
-    ['a changed code', { code: grant.code.replace(/.$/, last => last === 'A' ? 'B' : 'A') }, 'invalid_grant'],
+    ['a changed code', { code: grant.code.replace(/.$/, (last) => last === 'A' ? 'B' : 'A') }, 'invalid_grant'],
     ['a code with something behind it', { code: `${grant.code}.x` }, 'invalid_grant'],
     ['the provider\'s code', { code: 'idp-code-1' }, 'invalid_grant'],
     ['a client id as code', { code: grant.client_id }, 'invalid_grant'],
@@ -207,7 +207,7 @@ t.test(`${RFC} §4.5: a stolen code is worth nothing without the verifier, and i
   }
 })
 
-t.test(`${RFC} §4.5, RFC 6749 §4.1.2: a code that is used twice ends the sign-in`, async t => {
+t.test(`${RFC} §4.5, RFC 6749 §4.1.2: a code that is used twice ends the sign-in`, async (t) => {
   const idp = await fakeIdp(t)
   const world = await brokerWorld(t, { idp })
   const grant = await grantOf(world)
@@ -225,7 +225,7 @@ t.test(`${RFC} §4.5, RFC 6749 §4.1.2: a code that is used twice ends the sign-
   t.match((await token(await brokerWorld(t, { idp }), { ...third })).json(), { error: 'invalid_grant' })
 })
 
-t.test(`${RFC} §4.5: a browser that comes back from the provider twice gets two codes, of which one works`, async t => {
+t.test(`${RFC} §4.5: a browser that comes back from the provider twice gets two codes, of which one works`, async (t) => {
   const world = await brokerWorld(t)
   const clientId = await register(world.app)
   const { verifier, challenge } = pkce()
@@ -245,7 +245,7 @@ t.test(`${RFC} §4.5: a browser that comes back from the provider twice gets two
   t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' }, 'and the sign-in is over')
 })
 
-t.test(`${RFC} §4.8: PKCE cannot be left out or weakened`, async t => {
+t.test(`${RFC} §4.8: PKCE cannot be left out or weakened`, async (t) => {
   const world = await brokerWorld(t)
   const clientId = await register(world.app)
   for (const [what, change] of [
@@ -263,7 +263,7 @@ t.test(`${RFC} §4.8: PKCE cannot be left out or weakened`, async t => {
   }
 })
 
-t.test(`${RFC} §4.11: a faulty request is no open redirect`, async t => {
+t.test(`${RFC} §4.11: a faulty request is no open redirect`, async (t) => {
   const { app } = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['https://desk.example.com/cb'] }] } })
   const phishing = await register(app, ['https://evil.example.com/?a=1'])
   const { statusCode, headers, body } = await app.inject(authorizeUrl(phishing, pkce().challenge, { redirect_uri: 'https://evil.example.com/?a=1', response_type: 'token' }))
@@ -274,7 +274,7 @@ t.test(`${RFC} §4.11: a faulty request is no open redirect`, async t => {
   t.equal(listed.statusCode, 303, 'a client of the list is told')
 })
 
-t.test(`${RFC} §4.11: a site that somebody refuses does not get them all the same`, async t => {
+t.test(`${RFC} §4.11: a site that somebody refuses does not get them all the same`, async (t) => {
   const { app } = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['https://desk.example.com/cb'] }] } })
   for (const [clientId, redirectUri, place] of [
     [await register(app, ['https://evil.example.com/?a=1']), 'https://evil.example.com/?a=1', 'evil\\.example\\.com'],
@@ -293,14 +293,14 @@ t.test(`${RFC} §4.11: a site that somebody refuses does not get them all the sa
   t.match((await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })).headers.location, 'https://desk.example.com/cb?error=access_denied', 'a client of the list is told')
 })
 
-t.test(`${RFC} §4.12: redirects turn a form into a GET`, async t => {
+t.test(`${RFC} §4.12: redirects turn a form into a GET`, async (t) => {
   const { app } = await brokerWorld(t)
   const person = browser(app)
   const page = await person.get(authorizeUrl(await register(app), pkce().challenge))
   for (const decision of ['deny', 'allow']) t.equal((await person.post('/oauth/authorize', { request: sealedIn(page.body), decision })).statusCode, 303)
 })
 
-t.test(`${RFC} §4.14: a refresh token that comes again ends the sign-in, here and at the provider`, async t => {
+t.test(`${RFC} §4.14: a refresh token that comes again ends the sign-in, here and at the provider`, async (t) => {
   const world = await brokerWorld(t, { broker: { refreshGrace: 0 } })
   const { clientId, refreshToken: first } = await signedIn(world)
   const refresh = async (refreshToken: string, more = {}) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken, ...more })).json()
@@ -312,7 +312,7 @@ t.test(`${RFC} §4.14: a refresh token that comes again ends the sign-in, here a
   t.equal(world.idp.calls.filter(({ path }) => path === '/revoke').length, 1)
 })
 
-t.test(`${RFC} §4.14: for a moment a refresh token may come again, from clients that lost the answer or ask twice`, async t => {
+t.test(`${RFC} §4.14: for a moment a refresh token may come again, from clients that lost the answer or ask twice`, async (t) => {
   const world = await brokerWorld(t)
   const { clientId, refreshToken: first } = await signedIn(world)
   const refresh = async (refreshToken: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
@@ -326,19 +326,19 @@ t.test(`${RFC} §4.14: for a moment a refresh token may come again, from clients
   t.match(await refresh(third), { error: 'invalid_grant' })
 })
 
-t.test(`${RFC} §4.14: without the moment, a refresh token that is used at the same time on several replicas works once`, async t => {
+t.test(`${RFC} §4.14: without the moment, a refresh token that is used at the same time on several replicas works once`, async (t) => {
   const [idp, store] = [await fakeIdp(t), memoryBrokerStore()]
   const replicas = [await brokerWorld(t, { idp, broker: { refreshGrace: 0, store } }), await brokerWorld(t, { idp, broker: { refreshGrace: 0, store } })]
   const { clientId, refreshToken } = await signedIn(replicas[0]!)
   const used = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }
-  const answers = await Promise.all([0, 1, 0, 1].map(i => token(replicas[i]!, used)))
+  const answers = await Promise.all([0, 1, 0, 1].map((i) => token(replicas[i]!, used)))
   t.strictSame(answers.map(({ statusCode }) => statusCode).sort(), [200, 400, 400, 400])
   t.ok(idp.calls.some(({ path }) => path === '/revoke'), 'and the sign-in is over')
   const winner = answers.find(({ statusCode }) => statusCode === 200)!.json()
   t.match((await token(replicas[0]!, { ...used, refresh_token: winner.refresh_token })).json(), { error: 'invalid_grant' })
 })
 
-t.test(`${RFC} §4.14: the clock of another replica that is ahead does not let a refresh token pass twice`, async t => {
+t.test(`${RFC} §4.14: the clock of another replica that is ahead does not let a refresh token pass twice`, async (t) => {
   const store = memoryBrokerStore(() => Date.now() + 30_000)
   const world = await brokerWorld(t, { broker: { refreshGrace: 0, store } })
   const { clientId, refreshToken } = await signedIn(world)
@@ -347,7 +347,7 @@ t.test(`${RFC} §4.14: the clock of another replica that is ahead does not let a
   t.match((await token(world, used)).json(), { error: 'invalid_grant' })
 })
 
-t.test('RFC 7009 §2.1: a refresh that overlaps a revocation gives nothing, and what the provider gave for it is revoked, too', async t => {
+t.test('RFC 7009 §2.1: a refresh that overlaps a revocation gives nothing, and what the provider gave for it is revoked, too', async (t) => {
   const world = await brokerWorld(t)
   world.idp.rotates = true
   const { clientId, refreshToken } = await signedIn(world)
@@ -364,7 +364,7 @@ t.test('RFC 7009 §2.1: a refresh that overlaps a revocation gives nothing, and 
   t.strictSame(world.idp.calls.filter(({ path }) => path === '/revoke').map(({ form }) => form['token']).at(-1), 'the successor')
 })
 
-t.test('RFC 6749 §6: who asks for less once may have all of it the next time, and never more', async t => {
+t.test('RFC 6749 §6: who asks for less once may have all of it the next time, and never more', async (t) => {
   const world = await brokerWorld(t)
   const { clientId, refreshToken } = await signedIn(world)
   world.idp.answer = ({ form }) => form['grant_type'] === 'refresh_token' ? { status: 200, body: { access_token: 'x', scope: form['scope'] ?? 'openid email profile' } } : undefined
@@ -375,7 +375,7 @@ t.test('RFC 6749 §6: who asks for less once may have all of it the next time, a
   t.equal((await refresh(narrow.refresh_token, 'openid email profile')).scope, 'openid email profile')
 })
 
-t.test('RFC 6749 §10.4: a refresh token belongs to one client', async t => {
+t.test('RFC 6749 §10.4: a refresh token belongs to one client', async (t) => {
   const world = await brokerWorld(t)
   const { refreshToken, clientId } = await signedIn(world)
   const other = await register(world.app, [loopback], 'Another')
@@ -389,7 +389,7 @@ t.test('RFC 6749 §10.4: a refresh token belongs to one client', async t => {
   t.equal((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken, scope: 'openid' })).statusCode, 200)
 })
 
-t.test('RFC 7009: a revoked sign-in is over, here and at the provider', async t => {
+t.test('RFC 7009: a revoked sign-in is over, here and at the provider', async (t) => {
   const world = await brokerWorld(t)
   const { refreshToken, clientId, accessToken } = await signedIn(world)
   const revoke = (value: string) => token(world, { client_id: clientId, token: value }, '/oauth/revoke')
@@ -402,7 +402,7 @@ t.test('RFC 7009: a revoked sign-in is over, here and at the provider', async t 
   t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_grant' })
 })
 
-t.test(`${RFC} §4.16: no page can be framed, runs a script or sends its URL on`, async t => {
+t.test(`${RFC} §4.16: no page can be framed, runs a script or sends its URL on`, async (t) => {
   const { app } = await brokerWorld(t)
   const clientId = await register(app, [loopback], '<script>alert(1)</script>"\'&')
   for (const url of [authorizeUrl(clientId, pkce().challenge), authorizeUrl('unknown', 'x'), '/oauth/callback?state=x', '/oauth/authorize']) {
@@ -415,7 +415,7 @@ t.test(`${RFC} §4.16: no page can be framed, runs a script or sends its URL on`
   t.equal(preflight.statusCode, 404)
 })
 
-t.test('Unicode TR 36: names and hosts cannot pretend', async t => {
+t.test('Unicode TR 36: names and hosts cannot pretend', async (t) => {
   const { app } = await brokerWorld(t)
   for (const [name, shown] of [
     ['\u3164', 'An app without a name'], ['\u115f\u1160\u2800', 'An app without a name'], ['A\u034f\u{e0041}B', 'AB'], ['A\ud800B', 'AB'], [`x${'\u0334'.repeat(58)}`, `x${'\u0334'.repeat(3)}`], ['x'.repeat(60_000), `${'x'.repeat(59)}…`],
@@ -430,7 +430,7 @@ t.test('Unicode TR 36: names and hosts cannot pretend', async t => {
   t.match((await app.inject(authorizeUrl(clientId, pkce().challenge, { redirect_uri: 'https://xn--80ak6aa92e.com/cb' }))).body, /To the site <strong>xn--80ak6aa92e\.com<\/strong>[^]*has letters that can look like others \(xn--\)/)
 })
 
-t.test('RFC 6749 §3.1: a parameter that is there twice is refused', async t => {
+t.test('RFC 6749 §3.1: a parameter that is there twice is refused', async (t) => {
   const world = await brokerWorld(t)
   const url = authorizeUrl(await register(world.app), pkce().challenge)
   for (const more of ['&client_id=x', '&redirect_uri=https%3A%2F%2Fevil.example.com', '&code_challenge_method=plain', '&state=x', '&unknown=1&unknown=2']) {
@@ -441,7 +441,7 @@ t.test('RFC 6749 §3.1: a parameter that is there twice is refused', async t => 
   t.match((await world.app.inject({ method: 'POST', url: '/oauth/token', headers: { 'content-type': 'application/x-www-form-urlencoded' }, payload: 'grant_type=refresh_token&grant_type=refresh_token' })).json(), { error: 'invalid_request' })
 })
 
-t.test('RFC 8707: a token for another server cannot be asked for', async t => {
+t.test('RFC 8707: a token for another server cannot be asked for', async (t) => {
   const world = await brokerWorld(t)
   const clientId = await register(world.app)
   for (const resource of [`${base}/mcp`, `${base}/mcp/`, base, `${base}/`, undefined]) {
@@ -455,7 +455,7 @@ t.test('RFC 8707: a token for another server cannot be asked for', async t => {
   }
 })
 
-t.test('requests that this server does not do are refused by name', async t => {
+t.test('requests that this server does not do are refused by name', async (t) => {
   const world = await brokerWorld(t)
   const clientId = await register(world.app)
   for (const [change, error] of [
@@ -474,7 +474,7 @@ t.test('requests that this server does not do are refused by name', async t => {
   t.notOk(stateless.searchParams.has('state'))
 })
 
-t.test('a browser with many sign-ins at the same time keeps the last ones, so that its cookies stay small', async t => {
+t.test('a browser with many sign-ins at the same time keeps the last ones, so that its cookies stay small', async (t) => {
   const { app, idp } = await brokerWorld(t)
   const clientId = await register(app)
   const person = browser(app)
@@ -487,7 +487,7 @@ t.test('a browser with many sign-ins at the same time keeps the last ones, so th
   for (const url of urls.slice(-1)) t.equal((await person.get(idp.signIn(url).href)).statusCode, 303)
 })
 
-t.test('two tabs of one browser do not disturb each other', async t => {
+t.test('two tabs of one browser do not disturb each other', async (t) => {
   const { app, idp } = await brokerWorld(t)
   const clientId = await register(app)
   const person = browser(app)
@@ -499,7 +499,7 @@ t.test('two tabs of one browser do not disturb each other', async t => {
   t.strictSame(states, ['one', 'two'])
 })
 
-t.test('no secret is logged', async t => {
+t.test('no secret is logged', async (t) => {
   const lines: string[] = []
   const world = await brokerWorld(t, { server: { logger: { level: 'trace', stream: { write: (line: string) => { lines.push(line) } } } } })
   const grant = await grantOf(world)
@@ -520,7 +520,7 @@ t.test('no secret is logged', async t => {
   })) t.notOk(log.includes(secret), what)
 })
 
-t.test('a store that fails stops sign-ins for a while, and does not say where it is', async t => {
+t.test('a store that fails stops sign-ins for a while, and does not say where it is', async (t) => {
   const lines: string[] = []
   const raise = async () => { throw new Error('connect ECONNREFUSED 10.1.2.3:5432') }
   const world = await brokerWorld(t, { broker: { store: { raise } }, server: { logger: { stream: { write: (line: string) => { lines.push(line) } } } } })
@@ -529,11 +529,11 @@ t.test('a store that fails stops sign-ins for a while, and does not say where it
   t.match(headers, { 'retry-after': '5', 'cache-control': 'no-store' })
   t.match(JSON.parse(body), { error: 'temporarily_unavailable' })
   t.notMatch(body, '10.1.2.3')
-  t.match(lines.map(line => JSON.parse(line)).filter(({ level }) => level === 50), [{ msg: 'the store of used codes and refresh tokens failed', err: { message: 'connect ECONNREFUSED 10.1.2.3:5432' } }])
+  t.match(lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50), [{ msg: 'the store of used codes and refresh tokens failed', err: { message: 'connect ECONNREFUSED 10.1.2.3:5432' } }])
   t.strictSame(world.idp.calls, [], 'nothing is exchanged while nobody knows what was used')
 })
 
-t.test('a body that is larger than 64 KiB, or of any media type, does no harm', async t => {
+t.test('a body that is larger than 64 KiB, or of any media type, does no harm', async (t) => {
   const world = await brokerWorld(t)
   for (const url of ['/oauth/token', '/oauth/revoke', '/oauth/clients', '/oauth/authorize']) {
     t.equal((await world.app.inject({ method: 'POST', url, payload: 'x'.repeat(65_536), headers: { 'content-type': 'text/plain' } })).statusCode, 400, url)
@@ -544,7 +544,7 @@ t.test('a body that is larger than 64 KiB, or of any media type, does no harm', 
   }
 })
 
-t.test('other routes of the host are as before', async t => {
+t.test('other routes of the host are as before', async (t) => {
   const idp = await fakeIdp(t)
   const app = Fastify()
   t.teardown(() => app.close())
@@ -556,7 +556,7 @@ t.test('other routes of the host are as before', async t => {
   t.notOk('content-security-policy' in (await app.inject({ method: 'POST', url: '/echo', payload: {} })).headers)
 })
 
-t.test('two sign-ins that start at the same time in a new browser both end, and so do four after another', async t => {
+t.test('two sign-ins that start at the same time in a new browser both end, and so do four after another', async (t) => {
   const { app, idp } = await brokerWorld(t)
   const clientId = await register(app)
   const person = browser(app)

@@ -16,7 +16,7 @@ export function selfSigned (hosts: readonly string[] = ['localhost']): { readonl
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(oid('2a8648ce3d040302')) // ecdsa-with-SHA256
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('localhost')))))
-  const altNames = sequence(oid('551d11'), der(4, sequence(...hosts.map(host => der(0x82, Buffer.from(host))), der(0x87, Buffer.from([127, 0, 0, 1])))))
+  const altNames = sequence(oid('551d11'), der(4, sequence(...hosts.map((host) => der(0x82, Buffer.from(host))), der(0x87, Buffer.from([127, 0, 0, 1])))))
   const body = sequence(
     der(0xa0, der(2, Buffer.from([2]))),
     der(2, Buffer.from([1])),

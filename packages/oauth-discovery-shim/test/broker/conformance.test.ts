@@ -128,9 +128,9 @@ async function later (t: Test, seconds: number): Promise<void> {
   Date.now = () => now() + seconds * 1000
 }
 
-for (const [name, run] of Object.entries(modules)) t.test(name, async t => { await run(t, await brokerWorld(t)) })
+for (const [name, run] of Object.entries(modules)) t.test(name, async (t) => { await run(t, await brokerWorld(t)) })
 
-t.test('the page of the documentation lists these modules', t => {
+t.test('the page of the documentation lists these modules', (t) => {
   const page = readFileSync(new URL('../../../../docs/oauth-discovery-shim/conformance.md', import.meta.url), 'utf8')
   const listed = [...page.matchAll(/^\| `([^`]+)` \| passes/gm)].map(([, name = '']) => name.replace(/^fapi2-/, 'fapi2-security-profile-final-'))
   t.strictSame(listed.sort(), Object.keys(modules).sort())

@@ -17,7 +17,7 @@ export interface Signing {
 
 const part = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A JWT, written without a library for it. @param claims JSON, or an object */
+/** A JWT, written without a library for it. @param claims - JSON, or an object */
 export function jwtOf (claims: unknown, header: Json, { key, hmac }: Signing): string {
   const input = `${part(header)}.${part(claims)}`
   const signature = hmac !== undefined
@@ -43,7 +43,7 @@ export interface Corporate {
 /**
  * Signs people in elsewhere, and exchanges their ID tokens for assertions, as the extension says (RFC 8693).
  *
- * @param audience the issuer of the server's tokens
+ * @param audience - the issuer of the server's tokens
  */
 export async function corporate (t: Test, audience: string, resource: string): Promise<Corporate> {
   const keys = { rsa: rsaKeyPair(), ec: generateKeyPairSync('ec', { namedCurve: 'P-256' }) }
@@ -75,7 +75,7 @@ export async function corporate (t: Test, audience: string, resource: string): P
     if (person?.aud !== agent.id) return invalid('invalid_grant')
     if (form.get('audience') !== audience || form.get('resource') !== resource) return invalid('invalid_target')
     const wanted = form.get('scope')?.split(' ') ?? idp.allowed
-    const scope = idp.allowed.filter(one => wanted.includes(one)).join(' ')
+    const scope = idp.allowed.filter((one) => wanted.includes(one)).join(' ')
     return { status: 200, body: { issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag', access_token: idp.assertion({ sub: person.sub, scope }), token_type: 'N_A', scope, expires_in: 300 } }
   }
 

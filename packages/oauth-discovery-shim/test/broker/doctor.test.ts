@@ -34,19 +34,19 @@ async function site (t: Test, documents: Readonly<Record<string, object | number
 
 const described = (url: string, callback = 'http://localhost:7777/callback') => ({ ...clients.find(({ id }) => id === 'claude-code')!, document: { url, callback } })
 
-t.test('a broker without documents lets every client register that can reach it', async t => {
+t.test('a broker without documents lets every client register that can reach it', async (t) => {
   const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker: { secrets, documents: false } } })
   const reachable = clients.filter(({ hosted }) => !hosted)
   t.strictSame((await doctor(baseUrl, { only: reachable })).map(({ obstacle }) => obstacle), reachable.map(() => undefined))
-  t.equal(requests.filter(request => request === 'POST /oauth/clients').length, reachable.length)
+  t.equal(requests.filter((request) => request === 'POST /oauth/clients').length, reachable.length)
 })
 
-t.test('a server that issues tokens for assertions is named as their issuer', async t => {
+t.test('a server that issues tokens for assertions is named as their issuer', async (t) => {
   const keys = [{ id: 'a', secret: 'k'.repeat(32) }]
   const assertions = { issuers: [{ issuer: 'https://acme.example' }], keys, clients: [{ id: 'agent', secrets: ['s'.repeat(32)] }] }
   const said = async (url: string) => {
     let out = ''
-    await run(['doctor', url, 'sdk-1'], { stdout: { write: text => { out += text } }, stderr: { write: () => {} } })
+    await run(['doctor', url, 'sdk-1'], { stdout: { write: (text) => { out += text } }, stderr: { write: () => {} } })
     return out
   }
   const { baseUrl } = await signInWorld(t, { shimOptions: { broker: { secrets, documents: false, assertions } } })
@@ -63,7 +63,7 @@ t.test('a server that issues tokens for assertions is named as their issuer', as
   t.match(await said(url), 'is not known: ' + url + '/.well-known/oauth-authorization-server/oauth does not answer')
 })
 
-t.test('a client with a document uses it where the server reads documents, and only there', async t => {
+t.test('a client with a document uses it where the server reads documents, and only there', async (t) => {
   const origin = await site(t, { '/client.json': {} })
   for (const [documents, reads] of [[{ ca: cert }, true], [false, false]] as const) {
     const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker: { secrets, documents } } })
@@ -73,7 +73,7 @@ t.test('a client with a document uses it where the server reads documents, and o
   }
 })
 
-t.test('the doctor says why a server cannot use a client\'s document', async t => {
+t.test('the doctor says why a server cannot use a client\'s document', async (t) => {
   const origin = await site(t, { '/closed.json': 403, '/down.json': 503, '/other.json': { client_id: 'https://other.example.com/' }, '/fixed.json': { redirect_uris: ['http://localhost:1/elsewhere'] }, '/good.json': {} })
   const { baseUrl } = await signInWorld(t, { shimOptions: { broker } })
   for (const [path, detail] of [
@@ -89,7 +89,7 @@ t.test('the doctor says why a server cannot use a client\'s document', async t =
   t.match((await doctor(scoped.baseUrl, { only: [described(`${origin}/good.json`)] }))[0]?.obstacle, { reason: 'scope' }, 'what the identity provider says is not about the document')
 })
 
-t.test('a document in a private network is read only if the server is in one', async t => {
+t.test('a document in a private network is read only if the server is in one', async (t) => {
   const read = async (host: string, isPrivate: boolean) => (await clientsFromDocument(`https://${host}/client.json`, 200, isPrivate)).obstacle?.detail
   for (const host of ['localhost:9', '10.0.0.1']) {
     t.equal(await read(host, false), `no server can use the metadata document https://${host}/client.json: its address leads into a private network`)
@@ -97,14 +97,14 @@ t.test('a document in a private network is read only if the server is in one', a
   }
 })
 
-t.test('--document checks a client of your own, callback by callback', async t => {
+t.test('--document checks a client of your own, callback by callback', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'ca.pem'), cert)
   const command = async (...args: string[]) => {
     const child = spawn(process.execPath, [...process.execArgv, cli, 'doctor', ...args], { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') } })
     let out = ''
-    child.stdout.on('data', chunk => { out += chunk })
+    child.stdout.on('data', (chunk) => { out += chunk })
     const [code] = await once(child, 'close')
     return { code: code as number, out }
   }

@@ -48,7 +48,7 @@ async function site (t: Test): Promise<Site> {
     pages,
     client (path, change = {}, headers = {}) {
       const document = { client_id: `${origin}${path}`, client_name: 'Agent', redirect_uris: [`${origin}/callback`, loopback], token_endpoint_auth_method: 'none', ...change }
-      pages.set(path, response => response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(document)))
+      pages.set(path, (response) => response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(document)))
       return `${origin}${path}`
     }
   }
@@ -77,7 +77,7 @@ async function nameServer (t: Test, hosts: Readonly<Record<string, string>>): Pr
   return asked
 }
 
-t.test('a client signs in by the URL of its metadata document, without a registration', async t => {
+t.test('a client signs in by the URL of its metadata document, without a registration', async (t) => {
   const { client, requests } = await site(t)
   const world = await brokerWorld(t, trusting)
   const id = client('/client.json')
@@ -93,26 +93,26 @@ t.test('a client signs in by the URL of its metadata document, without a registr
   t.strictSame(requests, ['/client.json'], 'it was read once')
 })
 
-t.test('bad metadata documents: each is refused with a page that a person understands', async t => {
+t.test('bad metadata documents: each is refused with a page that a person understands', async (t) => {
   const { client, pages, origin } = await site(t)
   const [{ app }, { app: hasty }] = [await brokerWorld(t, trusting), await brokerWorld(t, { ...trusting, timeout: 300 })]
   const json = { 'content-type': 'application/json' }
   client('/good.json')
-  pages.set('/moved.json', response => response.writeHead(302, { location: `${origin}/good.json` }).end())
-  pages.set('/html.json', response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
-  pages.set('/text.json', response => response.writeHead(200, json).end('{"client_id":'))
-  pages.set('/list.json', response => response.writeHead(200, json).end('[]'))
-  pages.set('/gone.json', response => response.writeHead(410, json).end('{}'))
-  pages.set('/large.json', response => response.writeHead(200, json).end(JSON.stringify({ client_id: `${origin}/large.json`, x: 'x'.repeat(5200) })))
-  pages.set('/endless.json', response => { response.writeHead(200, json); response.on('error', () => {}); const more = (): void => { while (!response.destroyed && response.write(' '.repeat(65_536))); response.once('drain', more) }; more() })
-  pages.set('/slow.json', response => { response.writeHead(200, json).write('{') })
+  pages.set('/moved.json', (response) => response.writeHead(302, { location: `${origin}/good.json` }).end())
+  pages.set('/html.json', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
+  pages.set('/text.json', (response) => response.writeHead(200, json).end('{"client_id":'))
+  pages.set('/list.json', (response) => response.writeHead(200, json).end('[]'))
+  pages.set('/gone.json', (response) => response.writeHead(410, json).end('{}'))
+  pages.set('/large.json', (response) => response.writeHead(200, json).end(JSON.stringify({ client_id: `${origin}/large.json`, x: 'x'.repeat(5200) })))
+  pages.set('/endless.json', (response) => { response.writeHead(200, json); response.on('error', () => {}); const more = (): void => { while (!response.destroyed && response.write(' '.repeat(65_536))); response.once('drain', more) }; more() })
+  pages.set('/slow.json', (response) => { response.writeHead(200, json).write('{') })
   pages.set('/silent.json', () => {})
-  pages.set('/packed.json', response => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(' '.repeat(100_000))))
+  pages.set('/packed.json', (response) => response.writeHead(200, { ...json, 'content-encoding': 'gzip' }).end(gzipSync(' '.repeat(100_000))))
   pages.set('/broken.json', ({ socket }) => {
     socket?.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n')
     setTimeout(() => socket?.write('no size\r\n'), 10)
   })
-  pages.set('/cut.json', response => { response.writeHead(200, { ...json, 'content-length': '100' }).write('{'); setTimeout(() => response.destroy(), 20) })
+  pages.set('/cut.json', (response) => { response.writeHead(200, { ...json, 'content-length': '100' }).write('{'); setTimeout(() => response.destroy(), 20) })
 
   for (const [id, reason] of [
     [`${origin}/moved.json`, 'its server redirects to another address'],
@@ -152,7 +152,7 @@ t.test('bad metadata documents: each is refused with a page that a person unders
   }
 })
 
-t.test('SSRF: addresses that are not on the internet are not connected to', async t => {
+t.test('SSRF: addresses that are not on the internet are not connected to', async (t) => {
   const { client, requests, origin } = await site(t)
   const { app } = await brokerWorld(t, { broker: { documents: { ca: cert } } })
   const port = new URL(client('/client.json')).port
@@ -164,13 +164,13 @@ t.test('SSRF: addresses that are not on the internet are not connected to', asyn
   t.strictSame(requests, [], origin)
 })
 
-t.test('SSRF: a name that resolves to a private address a moment later (DNS rebinding) leads nowhere', async t => {
+t.test('SSRF: a name that resolves to a private address a moment later (DNS rebinding) leads nowhere', async (t) => {
   const { client, requests } = await site(t)
   const { port } = new URL(client('/client.json'))
   const answers: string[][] = [['127.0.0.1'], ['93.184.215.14', '127.0.0.1'], ['169.254.169.254'], ['::1'], ['::ffff:10.0.0.1']]
   let asked = 0
   const lookup = ((_host: string, _options: object, done: (error: null, addresses: object[]) => void) => {
-    done(null, answers[asked++]!.map(address => ({ address, family: address.includes(':') ? 6 : 4 })))
+    done(null, answers[asked++]!.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
   }) as never
   for (const answer of answers) {
     await t.rejects(fetchJson(new URL(`https://rebinding.example.com:${port}/client.json`), { timeout: 2000, largest: 5120, privateHosts: [], loopback: false, lookup, ca: cert }), { message: 'its server cannot be reached over https', cause: { message: /^rebinding\.example\.com resolves to .*, in a private network$/ } }, answer.join())
@@ -179,7 +179,7 @@ t.test('SSRF: a name that resolves to a private address a moment later (DNS rebi
   t.strictSame(requests, [])
 })
 
-t.test('a name of an internal network says the same as one that does not exist, so that nobody can search it', async t => {
+t.test('a name of an internal network says the same as one that does not exist, so that nobody can search it', async (t) => {
   const lookup = ((host: string, _options: object, done: (error: Error | null, addresses?: object[]) => void) => {
     if (host === 'db.internal.example') done(null, [{ address: '10.0.0.7', family: 4 }])
     else done(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
@@ -191,7 +191,7 @@ t.test('a name of an internal network says the same as one that does not exist, 
   }
 })
 
-t.test('a server that switches protocols, or closes without a word, ends the reading, and the next document is read', async t => {
+t.test('a server that switches protocols, or closes without a word, ends the reading, and the next document is read', async (t) => {
   const { app } = await brokerWorld(t, trusting)
   for (const [head, reason] of [
     ['HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', 'its server returns the status 101'],
@@ -199,7 +199,7 @@ t.test('a server that switches protocols, or closes without a word, ends the rea
     ['', 'its server cannot be reached over https'],
     ['HTTP/1.1 103 Early Hints\r\n\r\n', 'its server cannot be reached over https']
   ] as const) {
-    const server = createTlsServer({ key, cert }, socket => {
+    const server = createTlsServer({ key, cert }, (socket) => {
       socket.on('error', () => {})
       socket.once('data', () => { socket.write(head); if (!head.includes('101')) socket.end() })
     }).listen(0, '127.0.0.1')
@@ -217,7 +217,7 @@ t.test('a server that switches protocols, or closes without a word, ends the rea
   t.equal((await app.inject(authorizeUrl(client('/client.json'), pkce().challenge))).statusCode, 200)
 })
 
-t.test('name servers of strangers that are silent do not hold up the look-ups of this server', async t => {
+t.test('name servers of strangers that are silent do not hold up the look-ups of this server', async (t) => {
   const asked = await nameServer(t, { 'db.internal.example': '10.0.0.7' })
   const read = async (host: string) => await fetchJson(new URL(`https://${host}/client.json`), { timeout: 2000, largest: 5120, privateHosts: [], loopback: false })
   const silent = Array.from({ length: 16 }, async (_, i) => await t.rejects(read(`n${i}.silent.example`), { message: 'its server cannot be reached over https' }))
@@ -233,7 +233,7 @@ t.test('name servers of strangers that are silent do not hold up the look-ups of
 /** Where connections are accepted and nothing is ever said; and documents that are read with every name leading there. */
 async function silence (t: Test, timeout: number) {
   const sockets: Socket[] = []
-  const server = createTcpServer(socket => { sockets.push(socket.on('error', () => {})) }).listen(0, '127.0.0.1')
+  const server = createTcpServer((socket) => { sockets.push(socket.on('error', () => {})) }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => { for (const socket of sockets) socket.destroy(); server.close() })
   const lookup = ((_host: string, { all }: { all?: boolean }, done: (error: null, ...found: unknown[]) => void) => { done(null, ...all === true ? [[{ address: '127.0.0.1', family: 4 }]] : ['127.0.0.1', 4]) }) as never
@@ -245,19 +245,19 @@ async function silence (t: Test, timeout: number) {
 const LATE = 'The metadata document of this app cannot be used: its server took longer than 1 seconds'
 const BUSY = 'Too many clients are being looked up. Try again in a moment'
 
-t.test('three documents of a host are read at the same time; another port and another name under its domain are other hosts', async t => {
+t.test('three documents of a host are read at the same time; another port and another name under its domain are other hosts', async (t) => {
   const { client } = await site(t)
   const { port, read, sockets } = await silence(t, 1000)
-  const strangers = ['localhost', 'a.github.io', 'b.github.io'].flatMap(host => Array.from({ length: 4 }, (_, i) => read(`https://${host}:${port}/${i}.json`)))
+  const strangers = ['localhost', 'a.github.io', 'b.github.io'].flatMap((host) => Array.from({ length: 4 }, (_, i) => read(`https://${host}:${port}/${i}.json`)))
   t.equal(await read(client('/client.json')), 'Agent', 'a port where nobody answers does not keep the client of that host out')
   t.strictSame(await Promise.all(strangers), Array(3).fill([LATE, LATE, LATE, BUSY]).flat())
   t.equal(sockets.length, 9)
 })
 
-const [SLOW, SLOWEST] = [3, 6].map(seconds => LATE.replace('1 seconds', `${seconds} seconds`))
+const [SLOW, SLOWEST] = [3, 6].map((seconds) => LATE.replace('1 seconds', `${seconds} seconds`))
 const HURRIED = 'The metadata document of this app cannot be used: its server is slow, and many other apps are being looked up. Try again in a moment'
 
-t.test('sixteen documents are read at the same time, sixty-four wait for their turn, others are told to come again', async t => {
+t.test('sixteen documents are read at the same time, sixty-four wait for their turn, others are told to come again', async (t) => {
   const { client } = await site(t)
   const { port, read, sockets } = await silence(t, 6000)
   const hold = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => read(`https://n${from + i}.slow.example:${port}/client.json`))
@@ -270,12 +270,12 @@ t.test('sixteen documents are read at the same time, sixty-four wait for their t
   t.ok(performance.now() - begun < 6000, 'within the time that a single document may take')
   // With nobody behind them, servers have all of their time.
   const ends = await Promise.all(silent)
-  t.ok(ends.every(message => message === HURRIED || message === SLOWEST))
-  t.ok(ends.filter(message => message === SLOWEST).length <= 16)
+  t.ok(ends.every((message) => message === HURRIED || message === SLOWEST))
+  t.ok(ends.filter((message) => message === SLOWEST).length <= 16)
   t.equal(await read(client('/again.json')), 'Agent', 'and then there is room again')
 })
 
-t.test('one that waits takes the place of one, the slowest', async t => {
+t.test('one that waits takes the place of one, the slowest', async (t) => {
   const { client } = await site(t)
   const { port, read } = await silence(t, 3000)
   const silent = Array.from({ length: 16 }, (_, i) => read(`https://n${i}.slow.example:${port}/client.json`))
@@ -284,19 +284,19 @@ t.test('one that waits takes the place of one, the slowest', async t => {
   t.strictSame(await Promise.all(silent), [HURRIED, ...Array(15).fill(SLOW)])
 })
 
-t.test('a host that cannot be connected to holds its place for a moment only', async t => {
+t.test('a host that cannot be connected to holds its place for a moment only', async (t) => {
   const lookup = (() => {}) as never
   await t.rejects(fetchJson(new URL('https://nowhere.example/client.json'), { timeout: 8000, largest: 5120, privateHosts: [], loopback: false, lookup }),
     { message: 'its server cannot be reached over https', cause: { message: 'no connection within 1500 ms' } })
 })
 
-t.test('a certificate that nobody vouches for is refused', async t => {
+t.test('a certificate that nobody vouches for is refused', async (t) => {
   const { client } = await site(t)
   const { app } = await brokerWorld(t, { broker: { documents: { privateHosts: ['localhost'] } } })
   t.match((await app.inject(authorizeUrl(client('/client.json'), pkce().challenge))).body, /its server cannot be reached over https/)
 })
 
-t.test('on this machine a server may read documents of this machine, and of no other private host', async t => {
+t.test('on this machine a server may read documents of this machine, and of no other private host', async (t) => {
   const { client } = await site(t)
   const { app } = await brokerWorld(t, { publicBaseUrl: 'http://localhost:8080', broker: { documents: { ca: cert } } })
   const page = await app.inject(authorizeUrl(client('/client.json'), pkce().challenge, { resource: undefined }))
@@ -305,7 +305,7 @@ t.test('on this machine a server may read documents of this machine, and of no o
   t.match((await app.inject(authorizeUrl('https://10.0.0.1/client.json', pkce().challenge))).body, /private network/)
 })
 
-t.test('documents are kept as their headers say, within a minute and a day, and faults are not', async t => {
+t.test('documents are kept as their headers say, within a minute and a day, and faults are not', async (t) => {
   const { client, pages, requests, origin } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const ask = (id: string) => app.inject(authorizeUrl(id, pkce().challenge))
@@ -314,7 +314,7 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
     for (let i = 0; i < 3; i++) t.equal((await ask(`${origin}${path}`)).statusCode, 200)
   }
   t.strictSame(requests, ['/a', '/b', '/c', '/d'])
-  pages.set('/later.json', response => response.writeHead(503).end())
+  pages.set('/later.json', (response) => response.writeHead(503).end())
   t.equal((await ask(`${origin}/later.json`)).statusCode, 400)
   client('/later.json')
   t.equal((await ask(`${origin}/later.json`)).statusCode, 200, 'a fault is not remembered')
@@ -326,7 +326,7 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
 
   pages.clear()
   const waiting: ServerResponse[] = []
-  for (let i = 0; i < 40; i++) pages.set(`/${i}.json`, response => { waiting.push(response) })
+  for (let i = 0; i < 40; i++) pages.set(`/${i}.json`, (response) => { waiting.push(response) })
   const flood = Array.from({ length: 40 }, (_, i) => ask(`${origin}/${i}.json`))
   const busy = await Promise.race(flood)
   t.equal(busy.statusCode, 503)
@@ -337,7 +337,7 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
   t.equal((await Promise.all(flood)).filter(({ statusCode }) => statusCode === 503).length, 37, 'the others are told to come again')
 })
 
-t.test('five hundred documents are kept, and the oldest gives way', async t => {
+t.test('five hundred documents are kept, and the oldest gives way', async (t) => {
   const { client, requests } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const at = clock(t)
@@ -352,7 +352,7 @@ t.test('five hundred documents are kept, and the oldest gives way', async t => {
   t.strictSame([await ask(500), await ask(1), await ask(0)], [1, 0, 1])
 })
 
-t.test('a document is read again when its time is over', async t => {
+t.test('a document is read again when its time is over', async (t) => {
   const { client, requests } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const at = clock(t)
@@ -365,12 +365,12 @@ t.test('a document is read again when its time is over', async t => {
     for (const [later, reads] of [[0, 1], [seconds * 1000 - 1, 1], [seconds * 1000, 2]] as const) {
       at(later)
       t.equal((await app.inject(authorizeUrl(id, pkce().challenge))).statusCode, 200)
-      t.equal(requests.filter(url => url === path).length, reads, `${header}: ${later}`)
+      t.equal(requests.filter((url) => url === path).length, reads, `${header}: ${later}`)
     }
   }
 })
 
-t.test('an older document counts for a day while its server has an outage, or too many others are being read', async t => {
+t.test('an older document counts for a day while its server has an outage, or too many others are being read', async (t) => {
   const { client, pages, origin } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const id = client('/client.json')
@@ -378,7 +378,7 @@ t.test('an older document counts for a day while its server has an outage, or to
   const at = clock(t)
   t.equal(await ask(), 200)
   for (const [status, later, expected] of [[500, 86_399_999, 200], [429, 86_399_999, 200], [599, 86_399_999, 200], [500, 86_400_000, 400]] as const) {
-    pages.set('/client.json', response => response.writeHead(status).end())
+    pages.set('/client.json', (response) => response.writeHead(status).end())
     at(later)
     t.equal(await ask(), expected, `${status} after ${later}`)
   }
@@ -387,33 +387,33 @@ t.test('an older document counts for a day while its server has an outage, or to
     client('/client.json')
     t.equal(await ask(), 200)
     at(300_000)
-    pages.set('/client.json', response => response.writeHead(status).end())
+    pages.set('/client.json', (response) => response.writeHead(status).end())
     t.equal(await ask(), 400, `${status} is no outage`)
   }
   client('/client.json')
   t.equal(await ask(), 200)
   at(900_000)
   const waiting: ServerResponse[] = []
-  for (let i = 0; i < 3; i++) pages.set(`/${i}.json`, response => { waiting.push(response) })
+  for (let i = 0; i < 3; i++) pages.set(`/${i}.json`, (response) => { waiting.push(response) })
   const others = Array.from({ length: 3 }, (_, i) => ask(`${origin}/${i}.json`))
-  while (waiting.length < 3) await new Promise(resolve => setTimeout(resolve, 5))
+  while (waiting.length < 3) await new Promise((resolve) => setTimeout(resolve, 5))
   t.equal(await ask(), 200)
   for (const response of waiting) response.writeHead(404).end()
   await Promise.all(others)
 })
 
-t.test('what is too large, or not wanted, is not read on', async t => {
+t.test('what is too large, or not wanted, is not read on', async (t) => {
   const { pages, origin } = await site(t)
   for (const [status, message] of [[200, 'it is larger than 99 bytes'], [404, 'its server returns the status 404']] as const) {
     const closed: string[] = []
-    pages.set('/endless', response => { response.on('close', () => { closed.push('closed') }).writeHead(status, { 'content-type': 'application/json' }).write(' '.repeat(100)) })
+    pages.set('/endless', (response) => { response.on('close', () => { closed.push('closed') }).writeHead(status, { 'content-type': 'application/json' }).write(' '.repeat(100)) })
     await t.rejects(fetchJson(new URL(`${origin}/endless`), { timeout: 60_000, largest: 99, privateHosts: ['localhost'], loopback: false, ca: cert }), { message })
     for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
     t.strictSame(closed, ['closed'], message)
   }
 })
 
-t.test('what is read of a host, and how', async t => {
+t.test('what is read of a host, and how', async (t) => {
   const { pages, origin } = await site(t)
   const options = { timeout: 2000, largest: 20, privateHosts: ['localhost'], loopback: false, ca: [cert] }
   const json = { 'content-type': 'application/json' }
@@ -444,7 +444,7 @@ t.test('what is read of a host, and how', async t => {
   }
 })
 
-t.test('while the server of a document has an outage, what it said within a day counts; what it takes back does not', async t => {
+t.test('while the server of a document has an outage, what it said within a day counts; what it takes back does not', async (t) => {
   const { client, pages, origin } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const id = client('/client.json')
@@ -454,9 +454,9 @@ t.test('while the server of a document has an outage, what it said within a day 
   const at = clock(t)
   const later = (minutes: number) => at(minutes * 60_000)
   later(6)
-  pages.set('/client.json', response => response.writeHead(503).end())
+  pages.set('/client.json', (response) => response.writeHead(503).end())
   t.equal((await ask()).statusCode, 200, 'an error of the server')
-  pages.set('/client.json', response => { response.destroy() })
+  pages.set('/client.json', (response) => { response.destroy() })
   t.equal((await ask()).statusCode, 200, 'no answer')
   later(24 * 60 + 1)
   t.match((await ask()).body, /its server cannot be reached over https/, 'a day later')
@@ -464,22 +464,22 @@ t.test('while the server of a document has an outage, what it said within a day 
   client('/client.json')
   t.equal((await ask()).statusCode, 200)
   later(24 * 60 + 10)
-  pages.set('/client.json', response => response.writeHead(404).end())
+  pages.set('/client.json', (response) => response.writeHead(404).end())
   t.match((await ask()).body, /its server returns the status 404/)
-  pages.set('/client.json', response => response.writeHead(503).end())
+  pages.set('/client.json', (response) => response.writeHead(503).end())
   t.match((await ask()).body, /its server returns the status 503/, `${origin} took it back`)
 })
 
-t.test('a client of the list whose id is the URL of its document signs in, and the document is not read', async t => {
+t.test('a client of the list whose id is the URL of its document signs in, and the document is not read', async (t) => {
   const { client, pages, requests } = await site(t)
   const id = client('/client.json')
-  pages.set('/client.json', response => response.writeHead(403).end())
+  pages.set('/client.json', (response) => response.writeHead(403).end())
   const world = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, clients: [{ id, name: 'Agent', redirectUris: [loopback] }] } })
   t.equal((await token(world, { ...await grantOf(world, id) })).statusCode, 200)
   t.strictSame(requests, [])
 })
 
-t.test('somebody who allowed a client and cancels it later is asked again, and so is everybody if the client wants that', async t => {
+t.test('somebody who allowed a client and cancels it later is asked again, and so is everybody if the client wants that', async (t) => {
   const { client, origin } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const person = browser(app)
@@ -497,7 +497,7 @@ t.test('somebody who allowed a client and cancels it later is asked again, and s
   t.equal((await person.get(url('/two.json'), own)).statusCode, 303, 'the other one is not forgotten')
 })
 
-t.test('consent is remembered for clients with a document and an https callback, and where no other site started the sign-in', async t => {
+t.test('consent is remembered for clients with a document and an https callback, and where no other site started the sign-in', async (t) => {
   const { client, origin } = await site(t)
   const world = await brokerWorld(t, trusting)
   const { app, idp } = world
@@ -539,7 +539,7 @@ t.test('consent is remembered for clients with a document and an https callback,
   t.ok(person.cookies.get('__Host-oauth-consent')!.length < 2000, 'the cookie does not grow without end')
 })
 
-t.test('the page says when a sign-in leads to another site than the client\'s', async t => {
+t.test('the page says when a sign-in leads to another site than the client\'s', async (t) => {
   const { client } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const id = client('/client.json', { redirect_uris: ['https://elsewhere.example.com/cb'] })
@@ -547,12 +547,12 @@ t.test('the page says when a sign-in leads to another site than the client\'s', 
   t.match(body, new RegExp(`The app is described by ${new URL(id).host}, but your sign-in goes to elsewhere\\.example\\.com, which is another site`))
 })
 
-t.test('a client with a key (private_key_jwt) has to prove it', async t => {
+t.test('a client with a key (private_key_jwt) has to prove it', async (t) => {
   const { client, pages, origin } = await site(t)
   const world = await brokerWorld(t, { ...trusting, broker: { ...trusting.broker, refreshGrace: 3_600_000 } })
   const { privateKey, publicKey } = rsaKeyPair()
   const stranger = rsaKeyPair()
-  pages.set('/keys.json', response => { exportJWK(publicKey).then(jwk => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [{ ...jwk, kid: '1', alg: 'RS256' }] })), () => {}) })
+  pages.set('/keys.json', (response) => { exportJWK(publicKey).then((jwk) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [{ ...jwk, kid: '1', alg: 'RS256' }] })), () => {}) })
   const id = client('/client.json', { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: `${origin}/keys.json` })
   const assertion = (claims: object = {}, signer = privateKey) => new SignJWT({ iss: id, sub: id, aud: `${base}/oauth/token`, jti: Math.random().toString(36), exp: Math.floor(Date.now() / 1000) + 60, ...claims })
     .setProtectedHeader({ alg: 'RS256', kid: '1' }).sign(signer)
@@ -613,13 +613,13 @@ t.test('a client with a key (private_key_jwt) has to prove it', async t => {
   Date.now = now
 
   // Other keys, from a document that was read again.
-  pages.set('/keys.json', response => response.writeHead(200, { 'content-type': 'application/json' }).end('{'))
+  pages.set('/keys.json', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{'))
   t.equal((await token(world, { ...refresh, client_assertion: await assertion(), client_assertion_type: type })).statusCode, 200, 'the keys are kept')
   Date.now = () => now() + 600_000
   t.match((await token(world, { ...refresh, client_assertion: await assertion(), client_assertion_type: type })).json(), { error: 'invalid_client', error_description: 'The metadata document of this app cannot be used: it is not JSON' })
 })
 
-t.test('a client with a key exchanges assertions of organizations without an entry, and not without its key', async t => {
+t.test('a client with a key exchanges assertions of organizations without an entry, and not without its key', async (t) => {
   const { client } = await site(t)
   const acme = await corporate(t, `${base}/oauth`, `${base}/mcp`)
   const assertions = { issuers: [{ issuer: acme.issuer }], keys: [{ id: 'a', secret: 'x'.repeat(32) }] }
@@ -643,14 +643,14 @@ t.test('a client with a key exchanges assertions of organizations without an ent
   }
 })
 
-t.test('a client with its keys in its document, or with many', async t => {
+t.test('a client with its keys in its document, or with many', async (t) => {
   const { client, pages, origin } = await site(t)
   const world = await brokerWorld(t, trusting)
   const { privateKey, publicKey } = await generateKeyPair('ES256')
   const keys = { keys: [await exportJWK(publicKey)] }
   const padded = (length: number) => JSON.stringify({ ...keys, padding: 'x'.repeat(length - JSON.stringify({ ...keys, padding: '' }).length) })
   for (const [length, path] of [[32 * 1024, '/fits.json'], [32 * 1024 + 1, '/long.json']] as const) {
-    pages.set(path, response => response.writeHead(200, { 'content-type': 'application/json' }).end(padded(length)))
+    pages.set(path, (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(padded(length)))
   }
   const invalid = { error: 'invalid_client' }
   const tooLong = { ...invalid, error_description: 'The metadata document of this app cannot be used: it is larger than 32768 bytes' }
@@ -664,7 +664,7 @@ t.test('a client with its keys in its document, or with many', async t => {
   }
 })
 
-t.test('a client whose document no longer has keys, or whose store is away, proves nothing', async t => {
+t.test('a client whose document no longer has keys, or whose store is away, proves nothing', async (t) => {
   const { client } = await site(t)
   let isAway = false
   const inner = memoryBrokerStore()
@@ -686,7 +686,7 @@ t.test('a client whose document no longer has keys, or whose store is away, prov
   t.match((await ask('2', other)).json(), { statusCode: 401, error: 'invalid_client' })
 })
 
-t.test('a client that can do without its key, as ChatGPT\'s document says, is public', async t => {
+t.test('a client that can do without its key, as ChatGPT\'s document says, is public', async (t) => {
   const { client } = await site(t)
   const world = await brokerWorld(t, trusting)
   const id = client('/chatgpt.json', { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'], jwks_uri: 'https://chatgpt.com/oauth/jwks.json' })

@@ -3,7 +3,7 @@ import { openBrowser, withoutChromium } from '../../../../examples/console/test/
 import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
 import { authorizeUrl, brokerWorld, pkce, register } from './world.ts'
 
-t.test('RFC 9700 §4.16, double-clickjacking: a pointer that has just reached the page clicks nothing', { skip: withoutChromium }, async t => {
+t.test('RFC 9700 §4.16, double-clickjacking: a pointer that has just reached the page clicks nothing', { skip: withoutChromium }, async (t) => {
   const port = await freePort(0)
   const publicBaseUrl = `http://localhost:${port}`
   const { app } = await brokerWorld(t, { publicBaseUrl })

@@ -30,7 +30,7 @@ const refreshed = async (world: World, { clientId, refreshToken }: { readonly cl
 
 t.beforeEach(async () => { await knex('oauth_grants').delete() })
 
-t.test('without the option there are no such routes, and nothing is recorded', async t => {
+t.test('without the option there are no such routes, and nothing is recorded', async (t) => {
   const world = await brokerWorld(t)
   world.idp.accessToken = () => tokenOf({ sub: 'ada' })
   await signedIn(world)
@@ -39,7 +39,7 @@ t.test('without the option there are no such routes, and nothing is recorded', a
   t.strictSame(await knex('oauth_grants'), [])
 })
 
-t.test('a person sees whom they let in, and ends it: the next refresh fails', async t => {
+t.test('a person sees whom they let in, and ends it: the next refresh fails', async (t) => {
   const at = clock(t)
   const start = Date.now()
   const iso = (milliseconds: number): string => new Date(start + milliseconds).toISOString()
@@ -74,7 +74,7 @@ t.test('a person sees whom they let in, and ends it: the next refresh fails', as
   t.strictSame(await listed(world), [], 'a refresh token that has expired ends by itself')
 })
 
-t.test('a sign-in that ends otherwise is listed no more', async t => {
+t.test('a sign-in that ends otherwise is listed no more', async (t) => {
   const world = await open(t)
   const revoked = await signedIn(world)
   await token(world, { client_id: revoked.clientId, token: revoked.refreshToken }, '/oauth/revoke')
@@ -87,7 +87,7 @@ t.test('a sign-in that ends otherwise is listed no more', async t => {
   t.strictSame(await listed(world), [])
 })
 
-t.test('whose a sign-in is, by the access token or else the ID token', async t => {
+t.test('whose a sign-in is, by the access token or else the ID token', async (t) => {
   for (const [what, claim, access, id, whose] of [
     ['the claim of the option', 'oid', tokenOf({ sub: 'x', oid: 'ada' }), undefined, 'ada'],
     ['an opaque access token', 'sub', 'opaque', tokenOf({ sub: 'ada' }), 'ada'],
@@ -101,12 +101,12 @@ t.test('whose a sign-in is, by the access token or else the ID token', async t =
     await signedIn(world)
     await signedIn(world)
     t.match((await knex('oauth_grants')).map(({ subject }) => subject), whose === undefined ? [] : [whose, whose], what)
-    t.equal(lines.filter(line => line.includes('a sign-in is not recorded')).length, whose === undefined ? 1 : 0, what)
+    t.equal(lines.filter((line) => line.includes('a sign-in is not recorded')).length, whose === undefined ? 1 : 0, what)
     await knex('oauth_grants').delete()
   }
 })
 
-t.test('a provider that says nothing about the life of tokens, or issues no refresh token', async t => {
+t.test('a provider that says nothing about the life of tokens, or issues no refresh token', async (t) => {
   const world = await open(t)
   let more: object = {}
   world.idp.answer = ({ path }) => path === '/token' ? { status: 200, body: { access_token: tokenOf({ sub: 'ada' }), ...more } } : undefined
@@ -119,10 +119,10 @@ t.test('a provider that says nothing about the life of tokens, or issues no refr
   t.strictSame((await ended(world, id)).json(), { id, client_name: name, access_token_expires_at: null, at_provider: 'revoked' })
 })
 
-t.test('sign-ins do not depend on the record, and a refresh repairs it', async t => {
+t.test('sign-ins do not depend on the record, and a refresh repairs it', async (t) => {
   let isDown = true
   const store = knexGrantStore(knex)
-  const failing = Object.fromEntries((['record', 'list', 'find', 'end'] as const).map(name => [name, async (...input: [never, never]) => {
+  const failing = Object.fromEntries((['record', 'list', 'find', 'end'] as const).map((name) => [name, async (...input: [never, never]) => {
     if (isDown) throw new Error('connect ECONNREFUSED db.internal:5432')
     return await store[name](...input)
   }])) as unknown as GrantStore
@@ -133,14 +133,14 @@ t.test('sign-ins do not depend on the record, and a refresh repairs it', async t
   for (const response of [await world.app.inject({ url: '/oauth/grants', ...as('ada') }), await ended(world, 'x')]) {
     t.match(response.json(), { statusCode: 503, code: 'OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE' })
     t.notMatch(response.body, 'ECONNREFUSED')
-    t.match(lines.map(line => JSON.parse(line)).findLast(({ msg }) => msg === 'the record of sign-ins failed'), { reqId: /./ })
+    t.match(lines.map((line) => JSON.parse(line)).findLast(({ msg }) => msg === 'the record of sign-ins failed'), { reqId: /./ })
   }
   isDown = false
   await refreshed(world, client)
   t.equal((await listed(world)).length, 1)
 })
 
-t.test('a refresh under way when a sign-in is ended does not bring it back', async t => {
+t.test('a refresh under way when a sign-in is ended does not bring it back', async (t) => {
   const world = await open(t)
   const client = await signedIn(world)
   const [{ id }] = await listed(world)
@@ -151,7 +151,7 @@ t.test('a refresh under way when a sign-in is ended does not bring it back', asy
   t.strictSame(await listed(world), [])
 })
 
-t.test('the provider is told, by its last token; whoever ends a sign-in reads whether it was', async t => {
+t.test('the provider is told, by its last token; whoever ends a sign-in reads whether it was', async (t) => {
   const lines: string[] = []
   const world = await open(t, {}, { server: { logger: { level: 'warn', stream: { write: (line: string) => lines.push(line) } } } })
   const { idp } = world
@@ -191,7 +191,7 @@ t.test('the provider is told, by its last token; whoever ends a sign-in reads wh
   t.match((await ended(silent, (await listed(silent))[0].id)).json(), { at_provider: 'not_told' })
 })
 
-t.test('the host lists and ends those of anybody, by names that a function makes', async t => {
+t.test('the host lists and ends those of anybody, by names that a function makes', async (t) => {
   const world = await open(t, { subjectClaim: ({ iss, oid }: Record<string, unknown>) => oid === undefined ? undefined : `${String(iss)}#${String(oid)}` })
   world.idp.accessToken = () => tokenOf({ iss: 'https://a.example', oid: 'ada' })
   await signedIn(world)
@@ -203,7 +203,7 @@ t.test('the host lists and ends those of anybody, by names that a function makes
   t.equal((await brokerWorld(t)).app.oauthGrants, undefined)
 })
 
-t.test('a host that says no is heard, and expired rows are swept', async t => {
+t.test('a host that says no is heard, and expired rows are swept', async (t) => {
   const world = await open(t, { whose: async () => { throw Object.assign(new Error('People only'), { statusCode: 403 }) } })
   t.match((await world.app.inject('/oauth/grants')).json(), { statusCode: 403, message: 'People only' })
   t.match((await ended(world, 'x')).json(), { statusCode: 403 })
@@ -220,13 +220,13 @@ t.test('a host that says no is heard, and expired rows are swept', async t => {
   t.strictSame((await knex('oauth_grants').orderBy('id').select('id')).map(({ id }) => id), ['new', 'newest'])
 })
 
-t.test('a table that lacks a column is refused by its name', async t => {
+t.test('a table that lacks a column is refused by its name', async (t) => {
   const table = 'lacking'
   await createGrantTable(knex, { table })
   const columns = Object.keys(await knex(table).columnInfo())
   t.ok(columns.length > 9)
   for (const column of columns) {
-    await knex.schema.alterTable(table, altered => { altered.dropColumn(column) })
+    await knex.schema.alterTable(table, (altered) => { altered.dropColumn(column) })
     await t.rejects(createGrantTable(knex, { table }), { code: '42703', message: new RegExp(column) })
     await knex.schema.dropTable(table)
     await createGrantTable(knex, { table })

@@ -41,7 +41,7 @@ const known: ReadonlyArray<{ readonly name: string, readonly registration: objec
 ]
 
 for (const { name, registration, callback, parameters } of known) {
-  t.test(`${name} signs in and refreshes`, async t => {
+  t.test(`${name} signs in and refreshes`, async (t) => {
     const world = await brokerWorld(t)
     const registered = await world.app.inject({ method: 'POST', url: '/oauth/clients', payload: registration })
     t.equal(registered.statusCode, 201, registered.body)

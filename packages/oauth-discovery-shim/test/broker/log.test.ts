@@ -21,12 +21,12 @@ async function logging (t: Test, options: WorldOptions = {}): Promise<World & { 
 
 const [INFO, WARN, ERROR] = [30, 40, 50]
 
-t.test('a server with more than one replica is told that it needs a store', async t => {
+t.test('a server with more than one replica is told that it needs a store', async (t) => {
   t.match((await logging(t)).said(), [{ level: WARN, msg: 'oauth-discovery-shim: broker.store is not set, so this process alone knows which codes and refresh tokens were used. With more than one replica, set it' }])
   t.strictSame((await logging(t, { broker: { store: memoryBrokerStore() } })).said(), [])
 })
 
-t.test('requests are logged without what their query holds', async t => {
+t.test('requests are logged without what their query holds', async (t) => {
   const lines: Array<{ req?: object, msg: string }> = []
   const { app } = await brokerWorld(t, { server: { logger: { stream: { write: (text: string) => { lines.push(JSON.parse(text)) } } } } })
   const origin = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -38,7 +38,7 @@ t.test('requests are logged without what their query holds', async t => {
   }
 })
 
-t.test('what is refused is logged with its reason', async t => {
+t.test('what is refused is logged with its reason', async (t) => {
   const { app, idp, said } = await logging(t)
   const world = { app, idp }
   const clientId = await register(app)
@@ -70,7 +70,7 @@ t.test('what is refused is logged with its reason', async t => {
   t.match(here.said()[0], { reason: 'its server cannot be reached over https', err: { code: 'ECONNREFUSED' } }, 'the cause, which the page does not tell')
 })
 
-t.test('what the identity provider answers is logged, as loud as it is unexpected', async t => {
+t.test('what the identity provider answers is logged, as loud as it is unexpected', async (t) => {
   const { app, idp, said } = await logging(t)
   const world = { app, idp }
   const { clientId, refreshToken } = await signedIn(world)
@@ -85,7 +85,7 @@ t.test('what the identity provider answers is logged, as loud as it is unexpecte
     t.strictSame([statusCode, error], [answer, answer === 503 ? 'temporarily_unavailable' : 'server_error'])
     t.match(said()[0], { level, status, description: body !== null && 'error_description' in body ? body.error_description : undefined, error: body !== null && 'error' in body && typeof body.error === 'string' ? body.error.slice(0, 100) : 'none', url, msg: 'the identity provider refused a request for tokens' })
   }
-  for (const [passed, description] of ['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'].map(error => [error, `The identity provider rejected the request: ${error}`] as const)) {
+  for (const [passed, description] of ['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'].map((error) => [error, `The identity provider rejected the request: ${error}`] as const)) {
     idp.answer = () => ({ status: 400, body: { error: passed } })
     t.match((await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { statusCode: 400, error: passed, error_description: description })
   }
@@ -98,7 +98,7 @@ t.test('what the identity provider answers is logged, as loud as it is unexpecte
   }
 })
 
-t.test('a sign-in that ends at the identity provider, or cannot end there, is logged', async t => {
+t.test('a sign-in that ends at the identity provider, or cannot end there, is logged', async (t) => {
   const { app, idp, said } = await logging(t, { broker: { refreshGrace: 0 } })
   const world = { app, idp }
   const revocation = `${new URL(idp.issuer).origin}/revoke`
@@ -135,7 +135,7 @@ t.test('a sign-in that ends at the identity provider, or cannot end there, is lo
   t.strictSame(without.said().filter(({ url }) => url !== undefined), [], 'a provider that revokes nothing')
 })
 
-t.test('an identity provider that redirects a request for tokens, or does not answer in time, has not answered', async t => {
+t.test('an identity provider that redirects a request for tokens, or does not answer in time, has not answered', async (t) => {
   for (const [what, answer, message] of [
     ['a redirect', { status: 307, location: '/elsewhere' }, 'fetch failed'], ['no answer', undefined, 'The operation was aborted due to timeout']
   ] as const) {

@@ -27,7 +27,7 @@ async function published (t: Test): Promise<string> {
 
 for (const { name, Unauthorized, attempt } of lines) {
   for (const [how, spelling] of [['by registration', '/mcp/'], ['by a metadata document', '/mcp']] as const) {
-    t.test(`${name} signs in ${how}, on a port that nobody registered: ${spelling}`, async t => {
+    t.test(`${name} signs in ${how}, on a port that nobody registered: ${spelling}`, async (t) => {
       const { baseUrl, requests } = await signInWorld(t, { shimOptions: { broker } })
       const port = await freePort(0)
       const { signIn } = await person(t, port)
@@ -48,7 +48,7 @@ for (const { name, Unauthorized, attempt } of lines) {
     })
   }
 
-  t.test(`${name}: an expired token is refreshed, and a revoked sign-in leads back to the page`, async t => {
+  t.test(`${name}: an expired token is refreshed, and a revoked sign-in leads back to the page`, async (t) => {
     const world = await signInWorld(t, { shimOptions: { broker } })
     const port = await freePort(0)
     const { signIn } = await person(t, port)
@@ -62,7 +62,7 @@ for (const { name, Unauthorized, attempt } of lines) {
     world.revoked.add(before.access_token)
     const client = await attempt(url, store).connect()
     t.teardown(() => client.close())
-    t.strictSame((await client.listTools()).tools.map(tool => tool.name), ['hello'])
+    t.strictSame((await client.listTools()).tools.map((tool) => tool.name), ['hello'])
     t.not(tokens().access_token, before.access_token)
     t.not(tokens().refresh_token, before.refresh_token, 'it rotates')
     t.equal(store.redirects.length, 1)
@@ -76,10 +76,10 @@ for (const { name, Unauthorized, attempt } of lines) {
   })
 }
 
-t.test('mcp-remote signs in with nothing but the URL', async t => {
+t.test('mcp-remote signs in with nothing but the URL', async (t) => {
   const { baseUrl } = await signInWorld(t, { shimOptions: { broker } })
   const { client, nextAuthorizationUrl } = mcpRemote(t, `${baseUrl}/mcp`, [])
   const connected = client()
   await fetch(await callbackFrom(await nextAuthorizationUrl(), ada))
-  t.strictSame((await (await connected).listTools()).tools.map(tool => tool.name), ['hello'])
+  t.strictSame((await (await connected).listTools()).tools.map((tool) => tool.name), ['hello'])
 })

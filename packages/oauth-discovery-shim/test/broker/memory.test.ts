@@ -13,14 +13,14 @@ const SIGN_INS = Number(process.env['SIGN_INS'] ?? 25)
 async function heap (): Promise<number> {
   for (let i = 0; i < 5; i++) {
     collect()
-    await new Promise(resolve => setImmediate(resolve))
+    await new Promise((resolve) => setImmediate(resolve))
   }
   return process.memoryUsage().heapUsed
 }
 
-t.test('many sign-ins in a row leave nothing in memory but numbers', async t => {
+t.test('many sign-ins in a row leave nothing in memory but numbers', async (t) => {
   const requests: Array<WeakRef<object>> = []
-  const world = await brokerWorld(t, { onRequest: request => { requests.push(new WeakRef(request)) } })
+  const world = await brokerWorld(t, { onRequest: (request) => { requests.push(new WeakRef(request)) } })
   const clientId = await register(world.app)
   const signIn = async () => {
     const exchanged = await token(world, { ...await grantOf(world, clientId) })
@@ -34,7 +34,7 @@ t.test('many sign-ins in a row leave nothing in memory but numbers', async t => 
   const before = await heap()
   for (let i = 0; i < SIGN_INS; i++) await signIn()
   t.comment(`${SIGN_INS} sign-ins: ${Math.round((await heap() - before) / 1000)} kB more`)
-  const held = requests.filter(request => request.deref() !== undefined).length
+  const held = requests.filter((request) => request.deref() !== undefined).length
   t.ok(requests.length > 6 * SIGN_INS)
   t.ok(held < 20, `${held} of ${requests.length} requests are still held`)
 })

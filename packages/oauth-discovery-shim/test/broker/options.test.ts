@@ -8,7 +8,7 @@ const good: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.c
 const PEM = '-----BEGIN PRIVATE KEY-----'
 const pemOf = ({ privateKey }: { readonly privateKey: KeyObject }): string => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-t.test('defaults', async t => {
+t.test('defaults', async (t) => {
   const { store, ...settings } = settingsFromOptions(good).broker!
   t.type(store.raise, 'function')
   t.strictSame(settings, {
@@ -33,14 +33,14 @@ t.test('defaults', async t => {
   t.equal(settingsFromOptions({ ...good, broker: undefined } as never).broker, undefined)
 })
 
-t.test('a wrong option stops the boot and is named', async t => {
+t.test('a wrong option stops the boot and is named', async (t) => {
   for (const [broker, named, more = {}] of [
     [null, 'broker must be an object'], [true, 'broker must be an object'], [{}, 'broker.secrets'], [{ secrets: [] }, 'broker.secrets'], [{ secrets: 'x' }, 'broker.secrets'],
     [{ secrets: [{ id: 'a.b', secret: 'x'.repeat(32) }] }, 'broker.secrets[0].id'], [{ secrets: [{ id: '', secret: 'x'.repeat(32) }] }, 'broker.secrets[0].id'],
     [{ secrets: [{ id: 'a', secret: 'x'.repeat(31) }] }, 'broker.secrets[0].secret'], [{ secrets: [{ id: 'a' }] }, 'broker.secrets[0].secret'], [{ secrets: [...secrets, ...secrets] }, 'broker.secrets must have different ids'],
     [{ secrets, store: {} }, 'broker.store'], [{ secrets, registration: 'yes' }, 'broker.registration'], [{ secrets, documents: true }, 'broker.documents'],
     [{ secrets, documents: { privateHosts: ['a:1'] } }, 'broker.documents.privateHosts'], [{ secrets, documents: { privateHosts: ['A'] } }, 'broker.documents.privateHosts'], [{ secrets, documents: { allow: [] } }, 'broker.documents.allow'], [{ secrets, documents: { ca: 1 } }, 'broker.documents.ca'],
-    ...['http', 'https', 'data', 'vbscript', 'file', 'blob', 'about', 'filesystem', 'ws', 'wss', 'ftp', 'mailto', 'tel', 'intent', 'view-source'].map(scheme => [{ secrets, appSchemes: ['cursor', scheme] }, 'broker.appSchemes'] as const),
+    ...['http', 'https', 'data', 'vbscript', 'file', 'blob', 'about', 'filesystem', 'ws', 'wss', 'ftp', 'mailto', 'tel', 'intent', 'view-source'].map((scheme) => [{ secrets, appSchemes: ['cursor', scheme] }, 'broker.appSchemes'] as const),
     [{ secrets, appSchemes: ['javascript'] }, 'broker.appSchemes'], [{ secrets, appSchemes: ['cursor:'] }, 'broker.appSchemes'], [{ secrets, appSchemes: ['Cursor'] }, 'broker.appSchemes'],
     [{ secrets, clients: {} }, 'broker.clients'], [{ secrets, clients: [{ id: 'a b', name: 'x', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].id'], [{ secrets, clients: [{ id: 'a', name: '', redirectUris: ['https://x.example.com/'] }] }, 'broker.clients[0].name'],
     [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: ['http://x.example.com/'] }] }, 'broker.clients[0].redirectUris'], [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: [] }] }, 'broker.clients[0].redirectUris'],
@@ -57,7 +57,7 @@ t.test('a wrong option stops the boot and is named', async t => {
   for (const publicBaseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1']) t.ok(settingsFromOptions({ ...good, publicBaseUrl }).broker)
 })
 
-t.test('assertions: what is missing or wrong stops the boot and is named', async t => {
+t.test('assertions: what is missing or wrong stops the boot and is named', async (t) => {
   const issuers = [{ issuer: 'https://acme.example' }]
   const clients = [{ id: 'agent', secrets: ['x'.repeat(32)] }]
   const whole = { issuers, keys: secrets, clients }
@@ -79,7 +79,7 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
   }
 })
 
-t.test('grants: what is missing or wrong stops the boot and is named', async t => {
+t.test('grants: what is missing or wrong stops the boot and is named', async (t) => {
   const store = { raise: async () => ({ raised: true } as const) }
   const grants = { store: { record: () => {}, list: () => {}, find: () => {}, end: () => {} }, whose: () => '' }
   const settings = (change: unknown, broker: object = { store }) => settingsFromOptions({ ...good, broker: { secrets, ...broker, grants: change } } as never).broker!.grants

@@ -8,7 +8,7 @@ import { consentPage, warnings } from '../../src/broker/sign-in/consent.ts'
 import { createBrokerTable, createGrantTable, knexBrokerStore, knexGrantStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../dual-auth/test/databases.ts'
 
-t.test('callback URLs', t => {
+t.test('callback URLs', (t) => {
   for (const [uri, kind] of [
     ['https://agent.example.com/cb', 'https'], ['https://agent.example.com', 'https'], ['https://agent.example.com:8443/cb?x=1', 'https'], ['https://localhost/cb', 'https'],
     ['http://localhost/callback', 'loopback'], ['http://localhost', 'loopback'], ['http://127.0.0.1:33418', 'loopback'], ['http://127.0.0.1:80/', 'loopback'], ['http://[::1]:1/x', 'loopback'], ['http://127.0.0.1:33418?x=1', undefined],
@@ -27,7 +27,7 @@ t.test('callback URLs', t => {
   t.end()
 })
 
-t.test('sealed values', t => {
+t.test('sealed values', (t) => {
   let now = 1_000_000
   const one = { id: '1', secret: 'x'.repeat(32) }
   const two = { id: '2', secret: 'y'.repeat(32) }
@@ -55,7 +55,7 @@ t.test('sealed values', t => {
   t.equal(seals.open('code', sealed), undefined, 'expired')
   // 18,430 bytes in base64url, with the id and its dot: 28 are the IV and the tag, and some the JSON around the value.
   const fits = 18_430 - 28 - JSON.stringify([null, { a: '' }]).length
-  const [longest, longer] = [0, 1].map(more => seals.seal('code', { a: 'x'.repeat(fits + more) }))
+  const [longest, longer] = [0, 1].map((more) => seals.seal('code', { a: 'x'.repeat(fits + more) }))
   t.strictSame([longest!.length, seals.open<{ a: string }>('code', longest!)?.a.length], [24_576, fits])
   t.strictSame([longer!.length, seals.open('code', longer!)], [24_577, undefined], 'too long')
   const lasting = seals.seal('client', {})
@@ -89,7 +89,7 @@ async function raises (t: Test, store: BrokerStore, prefix = ''): Promise<void> 
   t.match(await store.raise(key('d'), 2, 60), { raised: false, value: 2 }, 'kept as long as was said last')
 }
 
-t.test('the store of one process', async t => {
+t.test('the store of one process', async (t) => {
   await raises(t, memoryBrokerStore())
   let now = 0
   const store = memoryBrokerStore(() => now)
@@ -104,7 +104,7 @@ t.test('the store of one process', async t => {
   t.strictSame(await store.raise('lasting', 1, 61), { raised: true }, 'kept for 61 seconds, and not longer')
 })
 
-t.test('the store in a table', async t => {
+t.test('the store in a table', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   await createBrokerTable(knex)
@@ -121,7 +121,7 @@ t.test('the store in a table', async t => {
   t.strictSame(await knex('oauth_broker').where({ key: 'b' }), [], 'swept')
 })
 
-t.test('the store in a table, whatever the sessions of the database are set to', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async t => {
+t.test('the store in a table, whatever the sessions of the database are set to', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async (t) => {
   for (const level of ['repeatable read', 'serializable']) {
     const { knex, close } = await serverDatabase({ settings: { default_transaction_isolation: level, datestyle: 'German, DMY', timezone: 'Asia/Kathmandu', intervalstyle: 'sql_standard' } })
     t.teardown(close)
@@ -144,7 +144,7 @@ t.test('the store in a table, whatever the sessions of the database are set to',
 
 const client = { dialect: 'postgresql' }
 
-t.test('a knex of another database is refused as soon as it is given', async t => {
+t.test('a knex of another database is refused as soon as it is given', async (t) => {
   const mysql = { client: { dialect: 'mysql' }, raw: async () => ({ rows: [] }) }
   const refusal = { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: /needs PostgreSQL, but this knex speaks mysql/ }
   t.throws(() => knexBrokerStore(mysql), refusal)
@@ -153,11 +153,11 @@ t.test('a knex of another database is refused as soon as it is given', async t =
   await t.rejects(createGrantTable(mysql), refusal)
 })
 
-t.test('a number that another replica swept in between was raised', async t => {
+t.test('a number that another replica swept in between was raised', async (t) => {
   t.strictSame(await knexBrokerStore({ client, raw: async () => ({ rows: [] }) }).raise('a', 1, 60), { raised: true })
 })
 
-t.test('the store in Redis asks for one step, and reads its answer', async t => {
+t.test('the store in Redis asks for one step, and reads its answer', async (t) => {
   const asked: unknown[][] = []
   const answers = [[], ['5', '1700000000000']]
   const store = redisBrokerStore({
@@ -174,14 +174,14 @@ t.test('the store in Redis asks for one step, and reads its answer', async t => 
 })
 
 const TEST_REDIS_URL = process.env['TEST_REDIS_URL']
-t.test('the store in Redis', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async t => {
+t.test('the store in Redis', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS_URL is not set' }, async (t) => {
   const { Redis } = await import('ioredis')
   const redis = new Redis(TEST_REDIS_URL!)
   t.teardown(() => redis.disconnect())
   await raises(t, redisBrokerStore(redis, `test-${process.pid}-${Date.now()}:`))
 })
 
-t.test('names', async t => {
+t.test('names', async (t) => {
   for (const [value, name] of [
     ['Agent', 'Agent'], [undefined, 'otherwise'], [1, 'otherwise'], ['', 'otherwise'], ['\u200b', 'otherwise'], [' a  b ', 'a b'],
     ['x'.repeat(60), 'x'.repeat(60)], ['x'.repeat(61), `${'x'.repeat(59)}…`], [`${'x'.repeat(58)}😀😀`, `${'x'.repeat(58)}😀…`],
@@ -189,7 +189,7 @@ t.test('names', async t => {
   ] as const) t.equal(nameFrom(value, 'otherwise'), name, JSON.stringify(value))
 })
 
-t.test('metadata documents', async t => {
+t.test('metadata documents', async (t) => {
   const url = 'https://agent.example.com/client.json'
   const good = { client_id: url, client_name: 'Agent', redirect_uris: ['https://agent.example.com/cb'] }
   const client = { id: url, source: 'document', name: 'Agent', redirectUris: good.redirect_uris, auth: 'none' }
@@ -237,7 +237,7 @@ t.test('metadata documents', async t => {
   t.throws(() => documentUrl('https://:secret@agent.example.com/c'), { message: 'its address contains a username or password' })
 })
 
-t.test('the consent page', async t => {
+t.test('the consent page', async (t) => {
   const sources = { registration: 'abc', document: 'https://agent.example.com/client.json', list: 'desk' } as const
   const recipient = (source: keyof typeof sources, redirectUri: string, kind: RedirectKind, id: string = sources[source]) =>
     ({ client: { id, source, name: 'Agent', redirectUris: [redirectUri], auth: 'none' }, redirectUri, kind, state: undefined }) as const
@@ -269,7 +269,7 @@ t.test('the consent page', async t => {
     t.ok(text.includes(`<bdi>Agent</bdi><br>${who}`), text)
     t.ok(text.includes(`<dd>${where}`) && text.includes(`<br><code>${of.redirectUri}</code></dd>`), text)
     t.strictSame(warnings(of), said, of.redirectUri)
-    t.ok(text.includes(`</dl>\n${said.map(sentence => `<p class="warning">${sentence}</p>`).join('')}\n<p>You will`), text)
+    t.ok(text.includes(`</dl>\n${said.map((sentence) => `<p class="warning">${sentence}</p>`).join('')}\n<p>You will`), text)
   }
   t.match(page(local), '<form method="post" action="/oauth/authorize">\n<input type="hidden" name="request" value="sealed">')
 })

@@ -8,7 +8,7 @@ interface Described {
   readonly response: Readonly<Record<string, object>>
 }
 
-t.test('the host sees schemas that describe the answers of the broker', async t => {
+t.test('the host sees schemas that describe the answers of the broker', async (t) => {
   const idp = await fakeIdp(t)
   const app = Fastify()
   t.teardown(() => app.close())

@@ -5,7 +5,7 @@ import t from 'tap'
 import shim from '../../src/index.ts'
 import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, secrets, signedIn, signIn, token } from './world.ts'
 
-t.test('from a registration to tokens and their refresh: every step in order', async t => {
+t.test('from a registration to tokens and their refresh: every step in order', async (t) => {
   const world = await brokerWorld(t)
   const { app, idp } = world
   const { verifier, challenge } = pkce()
@@ -82,7 +82,7 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   t.match(revoked.headers, { 'cache-control': 'no-store', pragma: 'no-cache' })
 })
 
-t.test('nothing is kept on the server: any replica with the secrets goes on with the next step', async t => {
+t.test('nothing is kept on the server: any replica with the secrets goes on with the next step', async (t) => {
   const idp = await fakeIdp(t)
   const [one, other, third] = [await brokerWorld(t, { idp }), await brokerWorld(t, { idp }), await brokerWorld(t, { idp })]
   const clientId = await register(one.app)
@@ -101,7 +101,7 @@ t.test('nothing is kept on the server: any replica with the secrets goes on with
   t.equal((await token(third, { grant_type: 'refresh_token', client_id: clientId, refresh_token: exchanged.json().refresh_token })).statusCode, 200)
 })
 
-t.test('secrets rotate: what the old one sealed works until it is removed', async t => {
+t.test('secrets rotate: what the old one sealed works until it is removed', async (t) => {
   const idp = await fakeIdp(t)
   const next = { id: '2026-02', secret: 'the next secret of the tests, long enough' }
   const before = await brokerWorld(t, { idp })
@@ -118,7 +118,7 @@ t.test('secrets rotate: what the old one sealed works until it is removed', asyn
   t.match(body, /This server does not know the client: its registration was made elsewhere, or with a secret that is no longer used/)
 })
 
-t.test('the documents of the broker name its own issuer, sign-in page, registration and iss', async t => {
+t.test('the documents of the broker name its own issuer, sign-in page, registration and iss', async (t) => {
   const world = await brokerWorld(t)
   for (const [url, issuer, path] of [
     ['/.well-known/oauth-authorization-server/oauth', `${base}/oauth`, '/oauth/authorize'],
@@ -154,7 +154,7 @@ t.test('the documents of the broker name its own issuer, sign-in page, registrat
   t.equal((await signIn(world, authorizeUrl(clientId, pkce().challenge))).searchParams.get('iss'), `${base}/oauth`)
 })
 
-t.test('the root is the identity provider\'s, with the broker as without it', async t => {
+t.test('the root is the identity provider\'s, with the broker as without it', async (t) => {
   const idp = await fakeIdp(t)
   const [brokered, plain] = [(await brokerWorld(t, { idp })).app, Fastify()]
   t.teardown(() => plain.close())
@@ -162,10 +162,10 @@ t.test('the root is the identity provider\'s, with the broker as without it', as
   const bodies = [undefined, '', '{', '{"redirect_uris":["https://evil.example.com/cb"]}']
   const requests: ReadonlyArray<readonly [method: 'GET' | 'POST', url: string, payload?: string | undefined]> = [
     ['GET', '/.well-known/oauth-protected-resource'], ['GET', '/.well-known/oauth-authorization-server'], ['GET', '/.well-known/openid-configuration'],
-    ...bodies.map(body => ['POST', '/oauth/register', body] as const)
+    ...bodies.map((body) => ['POST', '/oauth/register', body] as const)
   ]
   for (const [method, url, payload] of requests) {
-    const [one, other] = await Promise.all([brokered, plain].map(async app => await app.inject({ method, url, ...payload !== undefined && { payload } })))
+    const [one, other] = await Promise.all([brokered, plain].map(async (app) => await app.inject({ method, url, ...payload !== undefined && { payload } })))
     t.strictSame([one!.statusCode, one!.body], [other!.statusCode, other!.body], url)
   }
   t.match((await brokered.inject('/.well-known/oauth-authorization-server')).json(), { issuer: idp.issuer, authorization_endpoint: /\/authorize$/, registration_endpoint: `${base}/oauth/register` })
@@ -174,7 +174,7 @@ t.test('the root is the identity provider\'s, with the broker as without it', as
   t.match((await brokered.inject('/.well-known/oauth-protected-resource/mcp')).json(), { authorization_servers: [`${base}/oauth`] }, 'where the 401 leads')
 })
 
-t.test('what tokens are checked with is the provider\'s own, as far as the provider says it', async t => {
+t.test('what tokens are checked with is the provider\'s own, as far as the provider says it', async (t) => {
   const said = { claims_supported: ['sub'], ui_locales_supported: ['de'], scopes_supported: ['phone'], end_session_endpoint: 'https://idp.example.com/logout' }
   const { app } = await brokerWorld(t, { idp: await fakeIdp(t, said) })
   const metadata = (await app.inject('/.well-known/oauth-authorization-server/oauth')).json()
@@ -182,7 +182,7 @@ t.test('what tokens are checked with is the provider\'s own, as far as the provi
   t.notOk('end_session_endpoint' in metadata)
 })
 
-t.test('what the operator turned off is neither announced nor there', async t => {
+t.test('what the operator turned off is neither announced nor there', async (t) => {
   const { app } = await brokerWorld(t, { broker: { registration: false, documents: false, clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] } })
   const metadata = (await app.inject('/.well-known/oauth-authorization-server/oauth')).json()
   t.notOk('registration_endpoint' in metadata)
@@ -196,12 +196,12 @@ t.test('what the operator turned off is neither announced nor there', async t =>
   t.match((await app.inject(authorizeUrl('desk', pkce().challenge))).body, /<bdi>Desk<\/bdi><br>Known to this server\./)
 })
 
-t.test('a client of the list signs in, on any port of loopback', async t => {
+t.test('a client of the list signs in, on any port of loopback', async (t) => {
   const world = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['http://localhost/callback'] }] } })
   for (const port of ['', ':80', ':1', ':65535']) t.equal((await token(world, { ...await grantOf(world, 'desk', `http://localhost${port}/callback`) })).statusCode, 200, port)
 })
 
-t.test('a confidential client of the provider authenticates as its metadata says, or the operator', async t => {
+t.test('a confidential client of the provider authenticates as its metadata says, or the operator', async (t) => {
   const basic = `Basic ${Buffer.from('c%3A1:s%3A%2F+secret').toString('base64')}`
   for (const [methods, clientAuth, authorization, secret] of [
     [undefined, undefined, basic, undefined],
@@ -219,7 +219,7 @@ t.test('a confidential client of the provider authenticates as its metadata says
   }
 })
 
-t.test('a client with a key signs an assertion for each request, in the form that RFC 7523 has', async t => {
+t.test('a client with a key signs an assertion for each request, in the form that RFC 7523 has', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const seen = new Set<unknown>()
@@ -241,7 +241,7 @@ t.test('a client with a key signs an assertion for each request, in the form tha
   t.equal(seen.size, 4, 'each once')
 })
 
-t.test('the provider gets what the client wants of its page, and what the operator adds', async t => {
+t.test('the provider gets what the client wants of its page, and what the operator adds', async (t) => {
   const world = await brokerWorld(t, { scopes: ['openid', 'api://shop/access'], broker: { requiredScopes: ['offline_access', 'api://shop/access'], upstream: { authorize: { audience: 'shop', prompt: 'login' }, token: { audience: 'shop' } } } })
   const clientId = await register(world.app)
   const { verifier, challenge } = pkce()
@@ -254,7 +254,7 @@ t.test('the provider gets what the client wants of its page, and what the operat
   t.match(world.idp.calls[0]?.form, { audience: 'shop', grant_type: 'authorization_code' })
 })
 
-t.test('two refreshes at the same time, or after a lost response, are one at a provider that takes its token once', async t => {
+t.test('two refreshes at the same time, or after a lost response, are one at a provider that takes its token once', async (t) => {
   const idp = await fakeIdp(t)
   idp.rotates = true
   const world = await brokerWorld(t, { idp })
@@ -267,7 +267,7 @@ t.test('two refreshes at the same time, or after a lost response, are one at a p
   for (const { refresh_token: next } of results) t.match(await refresh(next), { access_token: String }, 'each successor goes on')
 })
 
-t.test('a refresh token of the provider of 12,000 characters comes back', async t => {
+t.test('a refresh token of the provider of 12,000 characters comes back', async (t) => {
   const world = await brokerWorld(t)
   const grant = await grantOf(world)
   const long = 'r'.repeat(12_000)
@@ -277,7 +277,7 @@ t.test('a refresh token of the provider of 12,000 characters comes back', async 
   t.equal(world.idp.calls.at(-1)?.form['refresh_token'], long)
 })
 
-t.test('a client with an unknown scheme among its callbacks gets the others; a refused callback is named, with where to list it', async t => {
+t.test('a client with an unknown scheme among its callbacks gets the others; a refused callback is named, with where to list it', async (t) => {
   const lines: string[] = []
   const world = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] }, server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } } })
   const response = await world.app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: 'Zed', redirect_uris: ['zed://callback', loopback] } })
@@ -291,11 +291,11 @@ t.test('a client with an unknown scheme among its callbacks gets the others; a r
     lines.length = 0
     const page = await world.app.inject(authorizeUrl(id, pkce().challenge, { redirect_uri: uri }))
     t.ok(page.body.includes(says), page.body)
-    t.ok(lines.some(line => JSON.parse(line).msg === says))
+    t.ok(lines.some((line) => JSON.parse(line).msg === says))
   }
 })
 
-t.test('somebody who does not agree, or does not sign in, is sent back with the reason', async t => {
+t.test('somebody who does not agree, or does not sign in, is sent back with the reason', async (t) => {
   const { app, idp } = await brokerWorld(t)
   const clientId = await register(app)
   const person = browser(app)
@@ -303,7 +303,7 @@ t.test('somebody who does not agree, or does not sign in, is sent back with the 
   const denied = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
   t.equal(denied.headers.location, `${loopback}?error=access_denied&error_description=The+person+did+not+agree&state=the+state+of+the+client&iss=${encodeURIComponent(`${base}/oauth`)}`)
 
-  const passedOn = ['access_denied', 'invalid_scope', 'temporarily_unavailable', 'login_required', 'interaction_required', 'consent_required'].map(error => [error, error] as const)
+  const passedOn = ['access_denied', 'invalid_scope', 'temporarily_unavailable', 'login_required', 'interaction_required', 'consent_required'].map((error) => [error, error] as const)
   for (const [error, told] of [...passedOn, ['unauthorized_client', 'server_error'], ['<script>', 'server_error']] as const) {
     const decided = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
     const callback = idp.signIn(String(decided.headers.location), { error })
@@ -313,7 +313,7 @@ t.test('somebody who does not agree, or does not sign in, is sent back with the 
   }
 })
 
-t.test('of what the provider answers, the client gets what is of the right type', async t => {
+t.test('of what the provider answers, the client gets what is of the right type', async (t) => {
   const world = await brokerWorld(t)
   const { clientId, refreshToken: first } = await signedIn(world)
   let refreshToken = first
@@ -330,15 +330,15 @@ t.test('of what the provider answers, the client gets what is of the right type'
   }
 })
 
-t.test('a hook of the host that replaces the body leaves no parameters', async t => {
+t.test('a hook of the host that replaces the body leaves no parameters', async (t) => {
   for (const body of [null, { grant_type: 'refresh_token' }, Buffer.from('grant_type=refresh_token')]) {
-    const { app } = await brokerWorld(t, { onRequest: request => { Object.defineProperty(request, 'body', { get: () => body, set: () => {} }) } })
+    const { app } = await brokerWorld(t, { onRequest: (request) => { Object.defineProperty(request, 'body', { get: () => body, set: () => {} }) } })
     const response = await token({ app }, { grant_type: 'refresh_token' })
     t.strictSame([response.statusCode, response.json().error], [400, 'invalid_request'])
   }
 })
 
-t.test('a provider that grants less, or no refresh token, is taken at its word', async t => {
+t.test('a provider that grants less, or no refresh token, is taken at its word', async (t) => {
   const world = await brokerWorld(t)
   const exchange = async (body: object) => {
     const grant = await grantOf(world)
@@ -356,7 +356,7 @@ t.test('a provider that grants less, or no refresh token, is taken at its word',
   t.equal(world.idp.calls.at(-1)?.form['scope'], 'openid')
 })
 
-t.test('a client that refreshes with the scopes it asked for gets a token for this API, and hears what it got', async t => {
+t.test('a client that refreshes with the scopes it asked for gets a token for this API, and hears what it got', async (t) => {
   const [api, all] = ['api://shop/access', 'api://shop/.default']
   const world = await brokerWorld(t, { broker: { requiredScopes: ['offline_access', api, all] } })
   const grant = await grantOf(world)
@@ -375,7 +375,7 @@ t.test('a client that refreshes with the scopes it asked for gets a token for th
   }
 })
 
-t.test('a provider that cannot be reached is told as that, and does not end a sign-in', async t => {
+t.test('a provider that cannot be reached is told as that, and does not end a sign-in', async (t) => {
   const idp = await fakeIdp(t)
   const world = await brokerWorld(t, { idp })
   const { clientId, refreshToken } = await signedIn(world)

@@ -4,7 +4,7 @@ import { allow, authorizeUrl, brokerWorld, browser, clock, grantOf, pkce, regist
 
 const refresh = async (world: World, clientId: string, refreshToken: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
 
-t.test('somebody has ten minutes to agree, a quarter of an hour to sign in, and the client a minute for the code', async t => {
+t.test('somebody has ten minutes to agree, a quarter of an hour to sign in, and the client a minute for the code', async (t) => {
   const at = clock(t)
   const world = await brokerWorld(t)
   const clientId = await register(world.app)
@@ -38,7 +38,7 @@ t.test('somebody has ten minutes to agree, a quarter of an hour to sign in, and 
   t.equal((await token(world, grant)).statusCode, 200)
 })
 
-t.test('a refresh token works as long as the option says, and comes again for the time of grace', async t => {
+t.test('a refresh token works as long as the option says, and comes again for the time of grace', async (t) => {
   const at = clock(t)
   const world = await brokerWorld(t, { broker: { refreshLifetime: 100_000, refreshGrace: 60_000 } })
   const { clientId, refreshToken } = await signedIn(world)
@@ -56,7 +56,7 @@ t.test('a refresh token works as long as the option says, and comes again for th
   for (let i = 0; i < 2; i++) t.type((await refresh(strict, other.clientId, other.refreshToken)).refresh_token, 'string', 'in the same millisecond')
 })
 
-t.test('who refreshes now and then stays signed in: each refresh token has the whole time again', async t => {
+t.test('who refreshes now and then stays signed in: each refresh token has the whole time again', async (t) => {
   const at = clock(t)
   const world = await brokerWorld(t, { broker: { refreshLifetime: 100_000 } })
   const { clientId, ...first } = await signedIn(world)
@@ -68,7 +68,7 @@ t.test('who refreshes now and then stays signed in: each refresh token has the w
   }
 })
 
-t.test('the store is told what to remember, and for how long', async t => {
+t.test('the store is told what to remember, and for how long', async (t) => {
   const told: unknown[][] = []
   const inner = memoryBrokerStore()
   const store: BrokerStore = {
@@ -92,7 +92,7 @@ t.test('the store is told what to remember, and for how long', async t => {
   t.strictSame(told.splice(0), [[key, 1, 120], [family, 2_147_483_647, 101]])
 })
 
-t.test('consent is remembered for as long as the option says, for the last twenty clients', async t => {
+t.test('consent is remembered for as long as the option says, for the last twenty clients', async (t) => {
   const at = clock(t)
   const callback = 'https://agent.example.com/callback'
   const clients = Array.from({ length: 21 }, (_, i) => ({ id: `client-${i}`, name: 'Agent', redirectUris: [callback] }))

@@ -6,7 +6,7 @@ import { build, options, provider } from '../build.ts'
 const recorded: ReadonlyArray<{ readonly request: string, readonly status: number, readonly headers: Readonly<Record<string, unknown>>, readonly body: string }> =
   JSON.parse(await readFile(new URL('unchanged.json', import.meta.url), 'utf8'))
 
-t.test('without the option, every answer is the one that it was before, byte for byte', async t => {
+t.test('without the option, every answer is the one that it was before, byte for byte', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), resourceName: 'Shop' })
   t.ok(recorded.length > 20)

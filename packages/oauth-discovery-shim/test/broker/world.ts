@@ -97,7 +97,7 @@ export async function brokerWorld (t: Test, { broker = {}, idp, server = {}, onR
   const provider = idp ?? await fakeIdp(t)
   const app = Fastify(server)
   t.teardown(() => app.close())
-  if (onRequest) app.addHook('onRequest', async request => { onRequest(request) })
+  if (onRequest) app.addHook('onRequest', async (request) => { onRequest(request) })
   await app.register(shim, { publicBaseUrl: base, issuer: provider.issuer, clientId: 'broker-client', resourceName: 'Shop', ...options, broker: { secrets, ...broker } })
   await app.ready()
   return { app, idp: provider }

@@ -46,7 +46,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       params: IdParams,
       response: { 200: AdminAccountSchema, ...refusals, 404: Problem, 422: InputProblem }
     })
-  }, async request => {
+  }, async (request) => {
     const account = await accounts.get(request.params.id)
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
     return adminAccountFrom(account)
@@ -60,7 +60,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       params: IdParams,
       response: { 200: PayCustomerSchema, ...readProblems }
     })
-  }, async request => {
+  }, async (request) => {
     const { account, customer } = await readCustomer(sources, request.params.id, request.signal)
     return { account_id: account.id, pay_customer_id: customer.id, pay_customer: customer }
   })
@@ -73,7 +73,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       params: IdParams,
       response: { 200: SyncedAccountSchema, ...unreadable, ...readProblems, 409: Problem }
     })
-  }, async request => {
+  }, async (request) => {
     const { id, details } = await syncCustomer(sources, request.params.id, callerOf(request))
     return {
       id,
@@ -92,7 +92,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       body: LinkBody,
       response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 409: Problem, 422: InputProblem }
     })
-  }, async request => {
+  }, async (request) => {
     const change = { action: 'link', accountId: request.params.id, customerId: request.body.pay_customer_id } as const
     const { account } = await accounts.link(change, originOf(callerOf(request), null))
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
@@ -110,7 +110,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
       body: UnlinkBody,
       response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 409: Problem, 422: InputProblem }
     })
-  }, async request => {
+  }, async (request) => {
     const expected = request.body?.pay_customer_id
     const { account, changed } = await accounts.unlink({ accountId: request.params.id, expected }, originOf(callerOf(request), null))
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()

@@ -30,7 +30,7 @@ export function auditRoutes (
     if (wantsCsv(request.query)) {
       // The oldest come first: changes that are made meanwhile come last and move no page.
       const sort = query.sort ?? { field: 'at', descending: false } as const
-      return await sendCsv(reply, 'audit', auditTable, async page => {
+      return await sendCsv(reply, 'audit', auditTable, async (page) => {
         const { entries, count } = await accounts.audit({ ...query, ...page, sort })
         await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
         return { records: entries.map(entryBodyFrom), count }
@@ -50,7 +50,7 @@ export function auditRoutes (
       params: IdParams,
       response: { 200: ReplacedSnapshotSchema, ...refusals, 404: Problem, 422: InputProblem }
     })
-  }, async request => {
+  }, async (request) => {
     const found = await accounts.replacedSnapshot(request.params.id)
     if (!found) throw new PAY_RECONCILE_SNAPSHOT_NOT_FOUND()
     const { auditId, accountId, customerId, customer, replacedAt } = found

@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { auditActions } from '../types.ts'
+import { AUDIT_ACTIONS } from '../types.ts'
 import { Id, JsonObject, NullableString, oneOf, Timestamp } from './schemas.ts'
 
 const AuditedDetails = Type.Object({
@@ -12,7 +12,7 @@ export const AuditEntrySchema = Type.Object({
   id: Type.String({ description: 'UUID' }),
   at: Timestamp,
   actor: Type.String({ description: 'Who changed the account' }),
-  action: oneOf(auditActions),
+  action: oneOf(AUDIT_ACTIONS),
   account_id: Id,
   shop_id: Id,
   run_id: NullableString,

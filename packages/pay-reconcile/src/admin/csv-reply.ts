@@ -23,30 +23,30 @@ export const jsonOrCsv = (schema: TSchema, description: string) => ({
  */
 export function wantsCsv (query: RawQuery): boolean {
   if (wordFrom('format', query.format, ['json', 'csv']) !== 'csv') return false
-  const page = ['skip', 'limit', 'range'].find(name => query[name] !== undefined)
+  const page = ['skip', 'limit', 'range'].find((name) => query[name] !== undefined)
   if (page !== undefined) throw commonRules.refuse([page], 'cannot be combined with format=csv, which has all records')
   return true
 }
 
 /** In records. */
-const pageSize = 1000
+const PAGE_SIZE = 1000
 
 /**
  * Sends all records as a CSV file, page by page, as fast as the client reads. The first page is read before, so that its
  * failure has a status; a later one breaks the connection, and the client sees that the file is not whole.
  *
- * @param name of the file, without characters that a header cannot hold.
- * @param mayContinue is asked before each later page: a client that reads slowly may lose its access meanwhile
+ * @param name - of the file, without characters that a header cannot hold.
+ * @param mayContinue - is asked before each later page: a client that reads slowly may lose its access meanwhile
  */
 export async function sendCsv<Body> (
   reply: FastifyReply, name: string, table: CsvTable<Body>, read: (page: Page) => Promise<{ readonly records: readonly Body[], readonly count: number }>,
   mayContinue: () => boolean | Promise<boolean>
 ): Promise<FastifyReply> {
-  const first = await read({ skip: 0, limit: pageSize })
+  const first = await read({ skip: 0, limit: PAGE_SIZE })
   async function * text (): AsyncGenerator<string> {
     yield csvLine(table.head)
     let skip = 0
-    for (let page = first; page.records.length > 0; page = await read({ skip, limit: pageSize })) {
+    for (let page = first; page.records.length > 0; page = await read({ skip, limit: PAGE_SIZE })) {
       yield csvText(table, page.records)
       skip += page.records.length
       if (skip >= page.count) return

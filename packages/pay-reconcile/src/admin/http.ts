@@ -13,7 +13,7 @@ export function setHttpRules (scope: FastifyInstance): void {
   scope.setValidatorCompiler(strictValidator)
   // A host may compile schemas of another kind (zod, for example) and could not compile these.
   const serializer = SerializerSelector()({}, {})
-  scope.setSerializerCompiler<TSchema>(route => serializer({ ...route, httpStatus: route.httpStatus ?? '' }))
+  scope.setSerializerCompiler<TSchema>((route) => serializer({ ...route, httpStatus: route.httpStatus ?? '' }))
 
   const parseJson = scope.getDefaultJsonParser('error', 'error')
   scope.removeAllContentTypeParsers()
@@ -35,9 +35,9 @@ export function setContentRange (reply: FastifyReply, range: string): void {
 }
 
 const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  if (httpPart === 'querystring') return value => knownParameters(schema, value)
+  if (httpPart === 'querystring') return (value) => knownParameters(schema, value)
   const checker = TypeCompiler.Compile(schema)
-  return value => {
+  return (value) => {
     if (checker.Check(value)) return { value }
     const { path: pointer = '', message = 'is invalid', schema: expected } = checker.Errors(value).First() ?? {}
     const path = excerpt(pointer)
@@ -47,7 +47,7 @@ const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =
 
 /** Accepts a query string with known parameters only; `list-grammar.ts` reads their values. */
 function knownParameters ({ properties }: TSchema, value: object): { value: object } | { error: Error } {
-  const unknown = Object.keys(value).find(name => !Object.hasOwn(properties, name))
+  const unknown = Object.keys(value).find((name) => !Object.hasOwn(properties, name))
   if (unknown === undefined) return { value }
   const name = excerpt(unknown)
   return { error: validationError(name, `there is no parameter ${JSON.stringify(name)}`) }

@@ -116,7 +116,7 @@ function valuesFrom (name: string, wanted: unknown, field: ListField, { maxLimit
   if (field.kind === 'object') return valueFrom(name, wanted, field, refuse)
   const values: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
   if (values.length === 0 || values.length > maxLimit) throw refuse(['filter', name], `must have 1 to ${maxLimit} values`)
-  return values.map(value => valueFrom(name, value, field, refuse))
+  return values.map((value) => valueFrom(name, value, field, refuse))
 }
 
 function valueFrom (name: string, value: unknown, field: ListField, refuse: ListRules['refuse']): unknown {
@@ -154,7 +154,7 @@ function sortFrom (value: unknown, { fields, refuse }: ListRules): ListQuery['so
   if (value === undefined) return null
   if (typeof value !== 'string') throw refuse(['sort'], 'must be given once')
   const { field, descending } = value.startsWith('[') ? sortFromPair(value, refuse) : { field: value.replace(/^-/, ''), descending: value.startsWith('-') }
-  const sortable = Object.keys(fields).filter(name => !['object', 'strings'].includes(fields[name]!.kind))
+  const sortable = Object.keys(fields).filter((name) => !['object', 'strings'].includes(fields[name]!.kind))
   if (!sortable.includes(field)) throw refuse(['sort'], `must be one of ${sortable.join(', ')}, with a minus for descending`)
   return { field, descending }
 }

@@ -4,15 +4,15 @@ import { auditList } from '../lists/audit.ts'
 import { itemList } from '../lists/items.ts'
 import { rulesOf } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
-import { drifts, outcomes, statuses, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
+import { DRIFTS, OUTCOMES, STATUSES, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
 import type { AccountFilter, AccountQuery, AccountSort, AuditQuery } from '../types.ts'
 import { isString, listQueryFrom, type ListRules, type RawQuery, STRING } from './list-grammar.ts'
-import { defaultLimit, maxLimit } from './schemas.ts'
+import { DEFAULT_LIMIT, MAX_LIMIT } from './schemas.ts'
 
 /** Rules of every list of this package. */
 export const commonRules: Omit<ListRules, 'fields' | 'conditions'> = {
-  defaultLimit,
-  maxLimit,
+  defaultLimit: DEFAULT_LIMIT,
+  maxLimit: MAX_LIMIT,
   refuse: (path, message) => validationError(path.join('/'), `${path.join('.')} ${message}`)
 }
 
@@ -66,7 +66,7 @@ export function refuseCutPage (query: RawQuery, { skip, limit, filter }: Account
 export function runQueryFrom (query: RawQuery): RunQuery {
   const { filter: conditions, sort, ...page } = listQueryFrom(query, runRules)
   const filter: RunFilter = conditions
-  const status = wordFrom('status', query.status, statuses)
+  const status = wordFrom('status', query.status, STATUSES)
   return {
     ...page,
     filter: { ...filter, ...(status !== undefined && { status: bothOf('status', filter.status, status) }) },
@@ -82,7 +82,7 @@ export function runQueryFrom (query: RawQuery): RunQuery {
 export function itemQueryFrom (query: RawQuery): ItemQuery {
   const { filter: conditions, skip, limit } = listQueryFrom(query, itemRules)
   const filter: ItemFilter = conditions
-  const wanted = { outcome: wordFrom('outcome', query.outcome, outcomes), drift: wordFrom('drift', query.drift, drifts), shop_id: shopFrom(query.shop_id) }
+  const wanted = { outcome: wordFrom('outcome', query.outcome, OUTCOMES), drift: wordFrom('drift', query.drift, DRIFTS), shop_id: shopFrom(query.shop_id) }
   const parameters = Object.entries(wanted).filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, bothOf<unknown>(name, filter[name as keyof typeof wanted], value)])
   const { since } = query
@@ -115,7 +115,7 @@ export function shopFrom (value: unknown): string | undefined {
 
 /** Reads a parameter that is one of certain words. */
 export function wordFrom<Word extends string> (name: string, value: unknown, words: readonly Word[]): Word | undefined {
-  const word = words.find(known => known === value)
+  const word = words.find((known) => known === value)
   if (value !== undefined && word === undefined) throw commonRules.refuse([name], `must be one of ${words.join(', ')}`)
   return word
 }

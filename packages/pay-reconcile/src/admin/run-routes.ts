@@ -72,7 +72,7 @@ export function runRoutes (
     // Outcomes of different modes are never the same: everything would be new.
     if (query.since !== undefined && (await runs.get(query.since))?.mode !== run.mode) throw validationError('since', `since must be the id of a run with the mode ${run.mode}`)
     if (wantsCsv(request.query)) {
-      return await sendCsv(reply, `run-${run.id}`, itemTable, async page => {
+      return await sendCsv(reply, `run-${run.id}`, itemTable, async (page) => {
         const { items, count } = await runs.items(id, { ...query, ...page })
         await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
         return { records: items.map(itemBodyFrom), count }
@@ -91,7 +91,7 @@ export function runRoutes (
       params: IdParams,
       response: { 200: RunSchema, ...refusals, ...unreadable, 404: Problem, 422: InputProblem }
     })
-  }, async request => runBodyFrom(await runner.cancel(request.params.id)))
+  }, async (request) => runBodyFrom(await runner.cancel(request.params.id)))
 }
 
 function runBodyFrom (run: Run): Static<typeof RunSchema> {

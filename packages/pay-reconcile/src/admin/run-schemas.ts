@@ -1,16 +1,16 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { formatParameter } from './csv-reply.ts'
-import { filterParameter, Id, listParameters, maxLimit, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, Timestamp } from './schemas.ts'
-import { drifts, matchReasons, modes, outcomes, statuses, type Counters } from '../reconcile/types.ts'
+import { filterParameter, Id, listParameters, MAX_LIMIT, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, Timestamp } from './schemas.ts'
+import { DRIFTS, MATCH_REASONS, MODES, OUTCOMES, STATUSES, type Counters } from '../reconcile/types.ts'
 
-const Status = oneOf(statuses)
-const Mode = oneOf(modes)
-const Outcome = oneOf(outcomes)
+const Status = oneOf(STATUSES)
+const Mode = oneOf(MODES)
+const Outcome = oneOf(OUTCOMES)
 const counters = <Key extends string>(keys: readonly Key[]) => Type.Unsafe<Counters<Key>>(
-  Type.Object(Object.fromEntries(keys.map(key => [key, Type.Optional(Type.Integer())])))
+  Type.Object(Object.fromEntries(keys.map((key) => [key, Type.Optional(Type.Integer())])))
 )
 
-const ids = (description: string) => Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: maxLimit, description })
+const ids = (description: string) => Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: MAX_LIMIT, description })
 
 const Selection = Type.Object({
   accounts: Type.Optional(Type.Integer({ description: 'How many accounts were named' })),
@@ -45,8 +45,8 @@ export const RunSchema = Type.Object({
   finished_at: NullableTimestamp,
   total: Type.Integer({ description: 'Accounts in all shops of the run' }),
   processed: Type.Integer(),
-  outcomes: counters(outcomes),
-  drift: counters(drifts),
+  outcomes: counters(OUTCOMES),
+  drift: counters(DRIFTS),
   selection: Selection,
   shops: Type.Object({
     total: Type.Integer(),
@@ -67,7 +67,7 @@ const Difference = Type.Object({
 
 const Candidate = Type.Object({
   pay_customer_id: Type.String(),
-  match: Type.Union(matchReasons.map(reason => Type.Literal(reason)), { description: 'metadata: names the account; email: has the same address' }),
+  match: Type.Union(MATCH_REASONS.map((reason) => Type.Literal(reason)), { description: 'metadata: names the account; email: has the same address' }),
   name: NullableString,
   email: NullableString,
   linked: Type.Boolean({ description: 'Whether another account of the shop has this customer' })
@@ -83,7 +83,7 @@ const ItemSchema = Type.Object({
   before: NullableString,
   after: NullableString,
   reason: NullableString,
-  drift: Type.Array(oneOf(drifts)),
+  drift: Type.Array(oneOf(DRIFTS)),
   differences: Type.Array(Difference, { description: 'Where the snapshot and the live customer differ' }),
   candidates: Type.Array(Candidate, { description: 'Customers that may belong to the account' }),
   error_code: NullableString,
@@ -116,7 +116,7 @@ export const ItemsQuerystring = Type.Object({
   ...pageParameters,
   filter: filterParameter('account_id, shop_id, outcome, drift'),
   outcome: Type.Optional(Outcome),
-  drift: Type.Optional(oneOf(drifts)),
+  drift: Type.Optional(oneOf(DRIFTS)),
   shop_id: Type.Optional(Id),
   format: formatParameter,
   since: Type.Optional(Type.String({ description: 'The id of an earlier run of the same mode: only what it did not find in the same way' }))

@@ -2,8 +2,8 @@ import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import type { FastifySchema } from 'fastify'
 import type { Details } from '../types.ts'
 
-export const defaultLimit = 100
-export const maxLimit = 1000
+export const DEFAULT_LIMIT = 100
+export const MAX_LIMIT = 1000
 
 /** A route's schema with its documentation, which Fastify's own types do not have. */
 export function documented (schema: FastifySchema & { readonly operationId: string, readonly summary: string, readonly description: string }): FastifySchema {
@@ -18,7 +18,7 @@ export const Timestamp = Type.String({ description: 'ISO 8601 UTC' })
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 export const oneOf = <Word extends string>(words: readonly Word[], description?: string) =>
-  Type.Union(words.map(word => Type.Literal(word)), description === undefined ? {} : { description })
+  Type.Union(words.map((word) => Type.Literal(word)), description === undefined ? {} : { description })
 
 export const NullableString = nullable(Type.String())
 export const NullableTimestamp = nullable(Timestamp)
@@ -63,7 +63,7 @@ export const IdParams = Type.Object({ id: Id })
 /** The parameters of every page. */
 export const pageParameters = {
   skip: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many records to skip' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'How many records to return at most' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'How many records to return at most' })),
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' }))
 }
 

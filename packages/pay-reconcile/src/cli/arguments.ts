@@ -2,12 +2,12 @@ import { createError } from '@fastify/error'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { excerpt } from '../admin/excerpt.ts'
-import { modes, outcomes } from '../reconcile/types.ts'
+import { MODES, OUTCOMES } from '../reconcile/types.ts'
 
 /** A wrong command line. */
 export const PAY_RECONCILE_USAGE = createError<[string]>('PAY_RECONCILE_USAGE', '%s')
 
-export const usage = `Usage: pay-reconcile --url <address> --mode link|sync|check|changes|unlink [--shop <id>] [limit] [--dry-run | --apply] [output]
+export const USAGE = `Usage: pay-reconcile --url <address> --mode link|sync|check|changes|unlink [--shop <id>] [limit] [--dry-run | --apply] [output]
        pay-reconcile --url <address> --run <id> [output]
        pay-reconcile --url <address> --list [--status <word>] [--json]
        pay-reconcile --url <address> --audit [--account <id>] [--actor <id>] [--run <id>] [--shop <id>] [--csv <file> | --json]
@@ -85,18 +85,18 @@ export type Task = RunTask |
   /** Of this shop. */
   { readonly orphans: string }
 
-const ofRuns = ['show', 'csv', 'since'] as const
+const OF_RUNS = ['show', 'csv', 'since'] as const
 
 /** What the command does, by the option that says so, and the options that have an effect then. The first one counts. */
 const effective = {
   audit: ['account', 'actor', 'run', 'shop', 'csv'],
   orphans: ['shop', 'csv'],
   list: ['status'],
-  run: ofRuns,
-  mode: ['shop', 'apply', 'dry-run', 'accounts', 'accept', 'failed-in', 'stale', ...ofRuns]
+  run: OF_RUNS,
+  mode: ['shop', 'apply', 'dry-run', 'accounts', 'accept', 'failed-in', 'stale', ...OF_RUNS]
 } as const
 
-const common: readonly string[] = ['url', 'json']
+const COMMON: readonly string[] = ['url', 'json']
 
 /** @returns undefined for --help. @throws {@link PAY_RECONCILE_USAGE} */
 export function commandFrom (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command | undefined {
@@ -104,15 +104,15 @@ export function commandFrom (argv: readonly string[], env: Readonly<Record<strin
   const { url, mode, shop, run, account, actor, list, audit, orphans, status, show, csv, since, apply, json = false, help, 'dry-run': dryRun } = options
   if (help) return undefined
   if (url === undefined || !isAddress(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password')
-  const what = (Object.keys(effective) as Array<keyof typeof effective>).find(name => options[name] !== undefined)
+  const what = (Object.keys(effective) as Array<keyof typeof effective>).find((name) => options[name] !== undefined)
   if (what === undefined) throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
-  const ignored = Object.keys(options).find(name => name !== what && ![...common, ...effective[what]].includes(name))
+  const ignored = Object.keys(options).find((name) => name !== what && ![...COMMON, ...effective[what]].includes(name))
   // An ignored --shop would mean all shops, and an ignored --apply a run that the user believes to have started.
   if (ignored !== undefined) throw new PAY_RECONCILE_USAGE(`--${ignored} has no effect with --${what}`)
   if (apply && dryRun) throw new PAY_RECONCILE_USAGE('--apply and --dry-run contradict each other')
   if (json && csv !== undefined) throw new PAY_RECONCILE_USAGE('--json and --csv contradict each other')
   const shown = show?.split(',')
-  if (shown && !shown.every(word => (outcomes as readonly string[]).includes(word))) throw new PAY_RECONCILE_USAGE(`--show must be one or more of ${outcomes.join(',')}`)
+  if (shown && !shown.every((word) => (OUTCOMES as readonly string[]).includes(word))) throw new PAY_RECONCILE_USAGE(`--show must be one or more of ${OUTCOMES.join(',')}`)
   const command = { url: url.replace(/(?<!\/)\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json, ...(shown && { show: shown }), ...(csv !== undefined && { csv }), ...(since !== undefined && { since }) }
   if (audit) return { ...command, task: { audit: JSON.parse(JSON.stringify({ account_id: account, actor, run_id: run, shop_id: shop })) } }
   if (orphans) {
@@ -121,7 +121,7 @@ export function commandFrom (argv: readonly string[], env: Readonly<Record<strin
   }
   if (list) return { ...command, task: { list: status === undefined ? {} : { status } } }
   if (run !== undefined) return { ...command, task: { run } }
-  if (!(modes as readonly unknown[]).includes(mode)) throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
+  if (!(MODES as readonly unknown[]).includes(mode)) throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
   return { ...command, task: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }), ...limitsFrom(options) } } }
 }
 

@@ -36,7 +36,7 @@ export interface Client {
   orphans (query: Readonly<Record<string, string>>): Promise<OrphansBody>
 }
 
-/** @param getTimeout time limit for a read including the body, in milliseconds. Default 30000. */
+/** @param getTimeout - time limit for a read including the body, in milliseconds. Default 30000. */
 export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTimeout = 30_000): Client {
   async function send<Body = RunBody> (method: string, path: string, options: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<Body> {
     return (await exchange<Body>(method, `/reconcile${path}`, options)).body
@@ -65,11 +65,11 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTi
     send('GET', `${path}?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })
 
   return {
-    list: query => send('GET', `?${new URLSearchParams(query)}`),
-    start: body => send('POST', '', { body: JSON.stringify(body) }),
-    get: id => read(`/${encodeURIComponent(id)}`, { outcome: 'failed', limit: '1' }),
+    list: (query) => send('GET', `?${new URLSearchParams(query)}`),
+    start: (body) => send('POST', '', { body: JSON.stringify(body) }),
+    get: (id) => read(`/${encodeURIComponent(id)}`, { outcome: 'failed', limit: '1' }),
     items: (id, query) => read(`/${encodeURIComponent(id)}`, query),
-    cancel: id => send('DELETE', `/${encodeURIComponent(id)}`),
+    cancel: (id) => send('DELETE', `/${encodeURIComponent(id)}`),
     async audit (query) {
       const { body, headers } = await exchange<AuditBody[]>('GET', `/audit?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })
       const count = Number(headers.get('content-range')?.split('/')[1])
@@ -77,7 +77,7 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTi
       if (!Number.isSafeInteger(count)) throw new PAY_RECONCILE_REFUSED(`GET ${url}/audit has no Content-Range; does a proxy remove it?`)
       return { records: body, count }
     },
-    orphans: async query => (await exchange<OrphansBody>('GET', `/orphans?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })).body
+    orphans: async (query) => (await exchange<OrphansBody>('GET', `/orphans?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })).body
   }
 }
 
@@ -105,7 +105,7 @@ function reasonIn (error: unknown): string {
 function messageIn (text: string): string {
   try {
     const { code, message, run_id: run } = JSON.parse(text)
-    return [code, message, run && `(watch it with --run ${run})`].filter(Boolean).map(part => excerpt(String(part))).join(' ')
+    return [code, message, run && `(watch it with --run ${run})`].filter(Boolean).map((part) => excerpt(String(part))).join(' ')
   } catch {
     return startOf(text)
   }

@@ -1,7 +1,7 @@
 import type { ItemBody } from '../admin/run-schemas.ts'
 import { cell } from '../csv/items.ts'
 
-/** @param oneShop whether the table is about one shop. */
+/** @param oneShop - whether the table is about one shop. */
 export const itemHead = (oneShop: boolean): string[] => ['item', 'account', 'name', ...(oneShop ? [] : ['shop']), 'found', 'details']
 
 /** Lines of a table: one for each difference or candidate. */

@@ -12,16 +12,16 @@ export interface RecordPage<Body> {
 
 /** Records of a server, and how each is shown. */
 export interface Listing<Body> {
-  /** Reads page after page. @param size of a page. */
+  /** Reads page after page. @param size - of a page. */
   readonly pages: (size: number) => AsyncIterable<RecordPage<Body>>
   readonly head: readonly string[]
   readonly lines: (record: Body) => string[][]
   readonly csv: CsvTable<Body>
 }
 
-const pageSize = 1000
+const PAGE_SIZE = 1000
 /** Records in a table on the screen. */
-const shownRecords = 100
+const SHOWN_RECORDS = 100
 
 /** Pages that are read by how many records to skip. */
 export async function * pagesBySkip<Body> (
@@ -40,21 +40,21 @@ export async function * pagesBySkip<Body> (
 export async function recordsTable<Body> ({ pages, head, lines }: Listing<Body>, { isTTY, columns }: Output): Promise<string> {
   const records: Body[] = []
   let count
-  for await (const page of pages(shownRecords)) {
+  for await (const page of pages(SHOWN_RECORDS)) {
     records.push(...page.records)
     count = page.count
-    if (records.length >= shownRecords) break
+    if (records.length >= SHOWN_RECORDS) break
   }
-  const text = table(head, records.slice(0, shownRecords).flatMap(lines), isTTY ? columns : undefined)
-  if (count === undefined) return records.length < shownRecords ? text : `${text}\n\nthere may be more; --csv FILE or --json has all`
-  return count > shownRecords ? `${text}\n\nand ${count - shownRecords} more; --csv FILE or --json has all` : text
+  const text = table(head, records.slice(0, SHOWN_RECORDS).flatMap(lines), isTTY ? columns : undefined)
+  if (count === undefined) return records.length < SHOWN_RECORDS ? text : `${text}\n\nthere may be more; --csv FILE or --json has all`
+  return count > SHOWN_RECORDS ? `${text}\n\nand ${count - SHOWN_RECORDS} more; --csv FILE or --json has all` : text
 }
 
 /** Prints all records as a JSON array. */
 export async function printJson<Body> ({ pages }: Listing<Body>, output: Output): Promise<void> {
   let separator = ''
   output.write('[')
-  for await (const { records } of pages(pageSize)) {
+  for await (const { records } of pages(PAGE_SIZE)) {
     for (const record of records) {
       output.write(`${separator}\n${printableJson(record)}`)
       separator = ','
@@ -79,7 +79,7 @@ export async function csvFile (path: string): Promise<CsvFile> {
     async fill ({ pages, csv }) {
       let count = 0
       await file.appendFile(csvLine(csv.head))
-      for await (const { records } of pages(pageSize)) {
+      for await (const { records } of pages(PAGE_SIZE)) {
         await file.appendFile(csvText(csv, records))
         count += records.length
       }

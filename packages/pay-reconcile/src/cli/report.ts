@@ -20,13 +20,13 @@ export interface Report {
 /** Prints what a run found: the chosen items as JSON, or counters with a table or a file of them. */
 export async function reportRun (run: RunBody, { json, show, since, csv, read, stdout, note }: Report): Promise<void> {
   const listing = (outcomes: readonly string[] | undefined): Listing<ItemBody> => ({
-    pages: size => pagesBySkip(size, async page => {
+    pages: (size) => pagesBySkip(size, async (page) => {
       const filter = outcomes && { filter: JSON.stringify({ outcome: outcomes }) }
       const { items, items_count: count } = await read({ ...filter, ...(since !== undefined && { since }), ...page })
       return { records: items, count }
     }),
     head: itemHead(run.shop_id !== null),
-    lines: item => itemLines(item, run.shop_id !== null),
+    lines: (item) => itemLines(item, run.shop_id !== null),
     csv: itemTable
   })
   if (json) {

@@ -9,21 +9,21 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => performance.now(), sleep }
 
-const timeLimit = 120_000
-const firstPause = 500
-const longestPause = 5000
-const longestRetryAfter = 30_000
+const TIME_LIMIT = 120_000
+const FIRST_PAUSE = 500
+const LONGEST_PAUSE = 5000
+const LONGEST_RETRY_AFTER = 30_000
 
 /**
  * Repeats `request` for two minutes while its failures are transient. It must be safe to repeat.
- * @param note receives a message about the first failure.
+ * @param note - receives a message about the first failure.
  * @throws what the last attempt threw.
  */
 export async function withRetries<Body> (
   request: () => Promise<Body>, note: (text: string) => void, { now, sleep }: Clock = systemClock
 ): Promise<Body> {
-  const end = now() + timeLimit
-  for (let pause = firstPause, attempt = 1; ; pause = Math.min(pause * 2, longestPause), attempt++) {
+  const end = now() + TIME_LIMIT
+  for (let pause = FIRST_PAUSE, attempt = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE), attempt++) {
     try {
       return await request()
     } catch (error) {
@@ -31,7 +31,7 @@ export async function withRetries<Body> (
       if (!isTransient(error) || left <= 0) throw error
       if (attempt === 1) note(`${error.status === undefined ? 'the server does not respond' : `the server responds with ${error.status}`}; retrying (${error.message})`)
       // Pause even after `Retry-After: 0`.
-      const wait = Math.max(Math.min(error.retryAfter ?? 0, longestRetryAfter), pause)
+      const wait = Math.max(Math.min(error.retryAfter ?? 0, LONGEST_RETRY_AFTER), pause)
       await sleep(Math.min(wait, left))
     }
   }

@@ -1,6 +1,6 @@
 import type { AuditBody } from '../admin/audit-schemas.ts'
 import { auditListing } from './audit.ts'
-import { commandFrom, PAY_RECONCILE_USAGE, usage, warningAbout, type Command } from './arguments.ts'
+import { commandFrom, PAY_RECONCILE_USAGE, USAGE, warningAbout, type Command } from './arguments.ts'
 import { clientFor } from './client.ts'
 import { printable, printableJson } from '../printable.ts'
 import { orphanListing, type OrphansBody } from './orphans.ts'
@@ -17,7 +17,7 @@ export async function run (
   try {
     const command = commandFrom(argv, env)
     if (!command) {
-      stdout.write(usage)
+      stdout.write(USAGE)
       return 0
     }
     const { task, ...connection } = command
@@ -32,7 +32,7 @@ export async function run (
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const hint = error instanceof PAY_RECONCILE_USAGE ? '; --help says more' : ''
-    stderr.write(`${message.split('\n').map(text => printable(text)).join('\n')}${hint}\n`)
+    stderr.write(`${message.split('\n').map((text) => printable(text)).join('\n')}${hint}\n`)
     return 2
   }
 }
@@ -41,7 +41,7 @@ function auditOf (command: Command, filter: object): Listing<AuditBody> {
   const client = clientFor(command)
   // In a file the oldest come first: changes that are made meanwhile come last and move no page.
   const sort = command.json || command.csv !== undefined ? 'at' : '-at'
-  return auditListing(size => pagesBySkip(size, page => client.audit({ filter: JSON.stringify(filter), sort, ...page })))
+  return auditListing((size) => pagesBySkip(size, (page) => client.audit({ filter: JSON.stringify(filter), sort, ...page })))
 }
 
 function orphansOf (command: Command, shop: string, { stderr, clock }: Surroundings): Listing<OrphansBody['orphans'][number]> {
@@ -49,7 +49,7 @@ function orphansOf (command: Command, shop: string, { stderr, clock }: Surroundi
   return orphanListing(async function * () {
     for (let after: string | null | undefined; after !== null;) {
       const query: Record<string, string> = { shop_id: shop, ...(after !== undefined && { after }) }
-      const { orphans, next } = await withRetries(() => client.orphans(query), text => stderr.write(`${printable(text)}\n`), clock)
+      const { orphans, next } = await withRetries(() => client.orphans(query), (text) => stderr.write(`${printable(text)}\n`), clock)
       yield { records: orphans }
       after = next
     }

@@ -27,13 +27,13 @@ export function reportText (run: RunBody, items = ''): string {
     table(['drift', 'accounts'], entries(run.drift)),
     table(['stopped shop', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason, missing_permission: missing }) => [shop, missing === undefined ? reason : `${reason}  lacks ${missing}`])),
     items
-  ].filter(part => part !== '').join('\n\n') + '\n'
+  ].filter((part) => part !== '').join('\n\n') + '\n'
 }
 
 /** One line for each run. */
 export function listText (runs: readonly RunSummary[]): string {
   if (runs.length === 0) return 'no runs\n'
-  return table(['run', 'status', 'mode', 'shop', 'accounts', 'started', 'by'], runs.map(run => [
+  return table(['run', 'status', 'mode', 'shop', 'accounts', 'started', 'by'], runs.map((run) => [
     run.id, run.status, run.dry_run ? `${run.mode} (dry run)` : run.mode, run.shop_id ?? 'all', `${run.processed}/${run.total}`,
     run.started_at, run.actor
   ])) + '\n'

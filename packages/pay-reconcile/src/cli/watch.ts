@@ -19,7 +19,7 @@ export interface Surroundings {
 }
 
 /** In milliseconds. */
-const pollInterval = 500
+const POLL_INTERVAL = 500
 
 /**
  * Starts a run, or takes the one with that id, watches it and prints what it found.
@@ -36,7 +36,7 @@ export async function startAndWatch (
   progress.note(`run ${id}`)
   const cancel = (): void => {
     progress.note('cancelling the run; Ctrl-C again ends the command only')
-    client.cancel(id).catch(error => progress.note(`not cancelled: ${error.message}`))
+    client.cancel(id).catch((error) => progress.note(`not cancelled: ${error.message}`))
   }
   process.once('SIGINT', cancel)
   try {
@@ -44,7 +44,7 @@ export async function startAndWatch (
     progress.end()
     const since = command.since === 'last' ? await lastBefore(client, run) : command.since
     if (command.since === 'last') progress.note(since === undefined ? 'there is no earlier run: everything is new' : `since run ${since}`)
-    await reportRun(run, { ...command, since, csv, read: query => withRetries(() => client.items(id, query), progress.note, clock), stdout, note: progress.note })
+    await reportRun(run, { ...command, since, csv, read: (query) => withRetries(() => client.items(id, query), progress.note, clock), stdout, note: progress.note })
     return succeeded(run) ? 0 : 1
   } finally {
     process.removeListener('SIGINT', cancel)
@@ -60,7 +60,7 @@ export async function startAndWatch (
 async function lastBefore (client: Client, { mode, shop_id: shop, started_at: started, selection }: RunBody): Promise<string | undefined> {
   const filter = { mode, shop_id: shop, status: 'done' }
   const runs = await client.list({ filter: JSON.stringify(filter), limit: '100' })
-  return runs.find(run => run.started_at < started && Object.keys(run.selection).every(limit => Object.hasOwn(selection, limit)))?.id
+  return runs.find((run) => run.started_at < started && Object.keys(run.selection).every((limit) => Object.hasOwn(selection, limit)))?.id
 }
 
 /** Sent once: a lost response must not start a second run. @returns the id of the run */
@@ -74,7 +74,7 @@ async function started (client: Client, body: object): Promise<string> {
   }
 }
 
-/** @param known whether the command knows that the run exists. */
+/** @param known - whether the command knows that the run exists. */
 async function watched (client: Client, id: string, known: boolean, progress: Progress, clock: Clock): Promise<RunBody> {
   for (;;) {
     let run
@@ -87,7 +87,7 @@ async function watched (client: Client, id: string, known: boolean, progress: Pr
     known = true
     progress.show(run)
     if (run.status !== 'running') return run
-    await clock.sleep(pollInterval)
+    await clock.sleep(POLL_INTERVAL)
   }
 }
 

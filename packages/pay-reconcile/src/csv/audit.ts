@@ -11,5 +11,5 @@ export const auditTable: CsvTable<AuditBody> = {
     entry.id, entry.at, entry.actor, entry.action, entry.account_id, entry.shop_id, entry.run_id,
     before.pay_customer_id, after.pay_customer_id, before.pay_synced_at, after.pay_synced_at, before.snapshot_sha256, after.snapshot_sha256,
     entry.provider_request_id, entry.request_id, String(entry.snapshot_kept)
-  ].map(cell => cell ?? '')]
+  ].map((cell) => cell ?? '')]
 }

@@ -1,7 +1,7 @@
 import type { ItemBody } from '../admin/run-schemas.ts'
 import type { CsvTable } from './csv.ts'
 
-const head = [
+const HEAD = [
   'item', 'account_id', 'account_name', 'shop_id', 'shop_name', 'outcome', 'drift', 'before', 'after', 'reason', 'error_code',
   'provider_request_id', 'field', 'stored', 'live', 'candidate', 'match', 'candidate_name', 'candidate_email', 'candidate_linked'
 ]
@@ -17,11 +17,11 @@ function lines (item: ItemBody): string[][] {
     ...item.differences.map(({ field, stored, live }) => [field, cell(stored), cell(live), ...none]),
     ...item.candidates.map(({ pay_customer_id: id, match, name, email, linked }) => ['', '', '', id, match, name ?? '', email ?? '', String(linked)])
   ]
-  return (found.length > 0 ? found : [['', '', '', ...none]]).map(line => [...common, ...line])
+  return (found.length > 0 ? found : [['', '', '', ...none]]).map((line) => [...common, ...line])
 }
 
 /** The items of a run. */
-export const itemTable: CsvTable<ItemBody> = { head, lines }
+export const itemTable: CsvTable<ItemBody> = { head: HEAD, lines }
 
 /** Any value as a string; values other than strings as JSON. */
 export function cell (value: unknown): string {

@@ -9,5 +9,5 @@ export function comparableAddress (email: unknown): string | undefined {
 
 /** @returns the ways to look for an address where only the exact one is found: as it is written, and in lower case */
 export function writtenAddresses (email: string): readonly string[] {
-  return [...new Set([email.trim(), email.trim().toLowerCase()])].filter(address => address !== '')
+  return [...new Set([email.trim(), email.trim().toLowerCase()])].filter((address) => address !== '')
 }

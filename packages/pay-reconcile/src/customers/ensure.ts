@@ -10,10 +10,10 @@ import { originOf, retrieve, secretKeyOf } from './snapshot.ts'
 import type { Caller, NewCustomer, Sources } from './types.ts'
 
 /** Each used key costs every later checkout one request, until the provider forgets it after a day or so. */
-const maxKeys = 10
+const MAX_KEYS = 10
 
 /** The longest lag of a search, an hour, with a margin for clocks that differ. */
-const searchLag = 2 * 3_600_000
+const SEARCH_LAG = 2 * 3_600_000
 
 interface Ensured {
   readonly customerId: string
@@ -83,15 +83,15 @@ async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller
 async function createOrFind (sources: Sources, { name, email }: NewCustomer, of: Wanted): Promise<ProviderResponse<PayCustomer>> {
   const { provider, call } = sources
   const { secretKey, accountId, signal: caller, gone } = of
-  const send = <T>(request: (call: ProviderCall) => Promise<ProviderResponse<T>>) => call(secretKey, caller, signal => request({ secretKey, signal }))
+  const send = <T>(request: (call: ProviderCall) => Promise<ProviderResponse<T>>) => call(secretKey, caller, (signal) => request({ secretKey, signal }))
   const existing = await findExisting()
   if (existing) return existing
 
-  for (let number = 1; number <= maxKeys; number++) {
+  for (let number = 1; number <= MAX_KEYS; number++) {
     let failedNow = false
     try {
-      const created = await send(call =>
-        provider.createCustomer({ ...call, accountId, name, email, idempotencyKey: idempotencyKey(accountId, number) }).catch(error => {
+      const created = await send((call) =>
+        provider.createCustomer({ ...call, accountId, name, email, idempotencyKey: idempotencyKey(accountId, number) }).catch((error) => {
           failedNow ||= !isReplayed(error)
           throw error
         }))
@@ -100,17 +100,17 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
       if (!replayed || (id !== gone && await customerFor(sources, of, id))) return created
     } catch (error) {
       if (!isReplayed(error)) throw error
-      const since = new Date(Date.now() - searchLag)
-      const recent = onlyOne(await send(call => provider.listByAccount({ ...call, accountId, since })))
+      const since = new Date(Date.now() - SEARCH_LAG)
+      const recent = onlyOne(await send((call) => provider.listByAccount({ ...call, accountId, since })))
       if (recent) return recent
       // The first failure may have been temporary. After a second one, leave the other keys to later checkouts.
-      if ((failedNow && number > 1) || number === maxKeys) throw error
+      if ((failedNow && number > 1) || number === MAX_KEYS) throw error
     }
   }
   throw providerError('refused')
 
   async function findExisting (): Promise<ProviderResponse<PayCustomer> | undefined> {
-    const byEmail = email ? onlyOne(await send(call => provider.listByAccount({ ...call, accountId, email }))) : undefined
+    const byEmail = email ? onlyOne(await send((call) => provider.listByAccount({ ...call, accountId, email }))) : undefined
     return byEmail ?? onlyOne(await searchByAccount(sources, of))
   }
 

@@ -20,7 +20,7 @@ export interface Found extends ProviderResponse<readonly PayCustomer[]> {
 }
 
 /** More are not read: a person has to choose anyway. */
-const most = 10
+const MOST = 10
 
 /**
  * The customers that name the account now. A search lags, and shows deleted customers for a day; so each hit is only a hint,
@@ -34,16 +34,16 @@ export async function searchByAccount (sources: Sources, wanted: Wanted): Promis
   const { provider, call } = sources
   let hits: ProviderResponse<readonly PayCustomer[]>
   try {
-    hits = await call(secretKey, signal, attempt => provider.findByAccount({ secretKey, accountId, signal: attempt }))
+    hits = await call(secretKey, signal, (attempt) => provider.findByAccount({ secretKey, accountId, signal: attempt }))
   } catch (error) {
     if (isProviderError(error) && error.fault === 'refused') return { value: [], requestId: error.provider_request_id ?? null, refused: true }
     throw error
   }
   const value: PayCustomer[] = []
-  for (const id of new Set(hits.value.filter(isAlive).map(hit => hit.id))) {
+  for (const id of new Set(hits.value.filter(isAlive).map((hit) => hit.id))) {
     const customer = id === gone ? undefined : await customerFor(sources, wanted, id)
     if (customer) value.push(customer)
-    if (value.length === most) break
+    if (value.length === MOST) break
   }
   return { value, requestId: hits.requestId, refused: false }
 }

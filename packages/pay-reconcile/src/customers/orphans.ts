@@ -31,7 +31,7 @@ export interface Orphan {
 /**
  * One page of the customers of a shop at the provider: those that no account is linked to.
  *
- * @param after where the page before ended; undefined: at the start.
+ * @param after - where the page before ended; undefined: at the start.
  * @returns the orphans, which may be none, and where the next page starts; null: there is none.
  * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY}, {@link PAY_RECONCILE_VALIDATION} for
  * an `after` that the provider does not know, or a provider error.
@@ -44,7 +44,7 @@ export async function orphansOf (
   if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
   const { shopId } = shop
   const secretKey = await secretKeyOf(sources, shopId)
-  const { value: { customers, more } } = await call(secretKey, signal, attempt => provider.listCustomers({ secretKey, after, signal: attempt })).catch(error => {
+  const { value: { customers, more } } = await call(secretKey, signal, (attempt) => provider.listCustomers({ secretKey, after, signal: attempt })).catch((error) => {
     const isUnknown = after !== undefined && isProviderError(error) && (error.fault === 'customer_not_found' || error.fault === 'refused')
     throw isUnknown ? validationError('after', 'after must be the next of the page before: the payment provider cannot list customers from there') : error
   })
@@ -53,14 +53,14 @@ export async function orphansOf (
   if (customers.length === 0 && more) throw providerError('list_repeats')
   if (customers.length === 0) return { orphans: [], next: null }
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
-  const unlinked = customers.filter(customer => isAlive(customer) && !linked.has(customer.id))
-  const emails = [...new Set(unlinked.flatMap(customer => [emailOf(customer), comparableAddress(emailOf(customer))]).filter(email => email !== undefined))]
-  const named = unlinked.map(accountIdOf).filter(id => id !== undefined)
+  const unlinked = customers.filter((customer) => isAlive(customer) && !linked.has(customer.id))
+  const emails = [...new Set(unlinked.flatMap((customer) => [emailOf(customer), comparableAddress(emailOf(customer))]).filter((email) => email !== undefined))]
+  const named = unlinked.map(accountIdOf).filter((id) => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
-  return { orphans: unlinked.map(customer => orphanFrom(customer, candidates)), next }
+  return { orphans: unlinked.map((customer) => orphanFrom(customer, candidates)), next }
 }
 
-/** @param candidates accounts that some of the page's customers may belong to. */
+/** @param candidates - accounts that some of the page's customers may belong to. */
 export function orphanFrom (customer: PayCustomer, candidates: readonly Account[]): Orphan {
   const [accountId, email] = [accountIdOf(customer), comparableAddress(emailOf(customer))]
   const matches = candidates.flatMap((account): AccountMatch[] => {

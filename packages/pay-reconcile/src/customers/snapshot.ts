@@ -50,7 +50,7 @@ export async function retrieve (
   { provider, call }: Sources, secretKey: string, customerId: string, signal: AbortSignal | undefined
 ): Promise<ProviderResponse<PayCustomer>> {
   if (!provider.isCustomerId(customerId)) throw providerError('customer_not_found')
-  const response = await call(secretKey, signal, attempt => provider.retrieveCustomer({ secretKey, customerId, signal: attempt }))
+  const response = await call(secretKey, signal, (attempt) => provider.retrieveCustomer({ secretKey, customerId, signal: attempt }))
   if (response.value.id !== customerId) throw providerError('unexpected_object', { requestId: response.requestId })
   return response
 }

@@ -3,14 +3,14 @@ import { accountList } from '../lists/accounts.ts'
 import { sortKeyOf, whereListed } from '../lists/listed.ts'
 import type { Account, AccountQuery, AccountSort } from '../types.ts'
 import type { HostTables } from './account-table.ts'
-import { accountColumns, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
+import { ACCOUNT_COLUMNS, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
 import { record, recordsOf } from './records.ts'
 import { countOf } from './sql.ts'
 
-const nullable: ReadonlySet<string> = new Set(['hash_name', 'pay_customer_id', 'pay_synced_at'])
+const NULLABLE: ReadonlySet<string> = new Set(['hash_name', 'pay_customer_id', 'pay_synced_at'])
 
 /** In bytes of `details`: memory holds several copies of a page. */
-const maxPageBytes = 4_194_304
+const MAX_PAGE_BYTES = 4_194_304
 
 /**
  * One page and the count of all. A subquery finds the ids of the page first, so that sorting and skipping never carry
@@ -22,8 +22,8 @@ export async function accountPage (
 ): Promise<{ accounts: readonly Account[], count: number }> {
   const { accounts: from, shops, customerId, syncedAt } = tables
   const listed = accountList({ shops, name, customerId: customerId('a'), syncedAt: syncedAt('a') })
-  const order = sort.map(({ field, descending }) => `${sortKeyOf(listed, field)} ${descending ? 'desc' : 'asc'}${nullable.has(field) ? ' nulls last' : ''}`).join(', ')
-  const matching = () => knex(from('a')).modify(query => whereListed(query, listed, filter))
+  const order = sort.map(({ field, descending }) => `${sortKeyOf(listed, field)} ${descending ? 'desc' : 'asc'}${NULLABLE.has(field) ? ' nulls last' : ''}`).join(', ')
+  const matching = () => knex(from('a')).modify((query) => whereListed(query, listed, filter))
   const ids = matching().select('a.id').orderByRaw(order).offset(skip).limit(limit)
   // Shops in order, so that the database reads account by account, and only as many as the page needs.
   const byShop = sort.find(({ field }: AccountSort) => field === 'shop_name')
@@ -32,9 +32,9 @@ export async function accountPage (
   const bytes = 'coalesce(octet_length(a.details::text), 0)'
   const measured = accountsWithShops(knex, tables).whereIn('a.id', ids)
     .select('a.id', knex.raw(`${bytes} as bytes`), knex.raw(`sum(${bytes}) over (order by ${order}) as bytes_so_far`))
-  const fitting = knex(measured.as('m')).select('id').where('bytes_so_far', '<=', maxPageBytes).orWhere('bytes_so_far', knex.ref('bytes'))
+  const fitting = knex(measured.as('m')).select('id').where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
   // First, because an account that is added in between would otherwise read as one that did not fit.
   const count = await countOf(knex, matching())
-  const rows = await recordsOf<AccountRow>(knex, accountsWithShops(knex, tables).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(accountColumns))))
+  const rows = await recordsOf<AccountRow>(knex, accountsWithShops(knex, tables).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(ACCOUNT_COLUMNS))))
   return { accounts: rows.map(accountFrom), count }
 }

@@ -14,7 +14,7 @@ export interface AccountRow {
 }
 
 /** {@link AccountRow} over accounts `a` and shops `s`. Ids as text, because a bigint may exceed 2^53. */
-export const accountColumns: Readonly<Record<keyof AccountRow, string>> = {
+export const ACCOUNT_COLUMNS: Readonly<Record<keyof AccountRow, string>> = {
   id: 'a.id::text', shop_id: 'a.shop_id::text', shop_name: 's.name', name: 'a.name', hash_name: 'a.hash_name', details: 'a.details'
 }
 

@@ -108,11 +108,11 @@ export function hostTables (knex: Knex, { table = 'accounts', columns: given = {
     shopName: shopTable,
     columns,
     fields,
-    stored: alias => `${alias}.${isDefault ? 'details' : 'stored'}`,
-    accounts: alias => isDefault ? knex.raw('?? as ??', [table, alias]) : knex.raw(`(select ${fields('h')} from ?? h) as ??`, [table, alias]),
+    stored: (alias) => `${alias}.${isDefault ? 'details' : 'stored'}`,
+    accounts: (alias) => isDefault ? knex.raw('?? as ??', [table, alias]) : knex.raw(`(select ${fields('h')} from ?? h) as ??`, [table, alias]),
     shops: shopId === undefined ? knex.raw('?? as s', [shopTable]) : knex.raw(`(select ${shopId} as id, ${shopId} as name) as s`),
-    customerId: alias => isDefault ? payStringIn(`${alias}.details`, 'pay_customer_id') : `${alias}.pay_customer_id`,
-    syncedAt: alias => isDefault ? payStringIn(`${alias}.details`, 'pay_synced_at') : `${alias}.pay_synced_at`,
+    customerId: (alias) => isDefault ? payStringIn(`${alias}.details`, 'pay_customer_id') : `${alias}.pay_customer_id`,
+    syncedAt: (alias) => isDefault ? payStringIn(`${alias}.details`, 'pay_synced_at') : `${alias}.pay_synced_at`,
     assigned: (details, customer) => {
       const changed = `${quoted(columns.details)} = ${details}`
       if (customer === undefined) return changed

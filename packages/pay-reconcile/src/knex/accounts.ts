@@ -5,7 +5,7 @@ import { payStringIn } from '../lists/accounts.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage } from './account-page.ts'
 import { hostTables, type AccountTable, type HostTables, type OnlyShop } from './account-table.ts'
-import { accountColumns, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
+import { ACCOUNT_COLUMNS, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
 import { auditTrail } from './audit.ts'
 import { limitsFrom } from './account-limits.ts'
 import { changeStore } from './changes.ts'
@@ -50,7 +50,7 @@ interface Write {
  * A snapshot from up to a minute in the future was stored by a replica whose clock is ahead: it is newer. This service did
  * not write any later time, which must not block every later sync.
  */
-const clockSkew = 60_000
+const CLOCK_SKEW = 60_000
 
 /**
  * Accounts in PostgreSQL. Needs the tables of {@link createPayReconcileTables}.
@@ -60,7 +60,7 @@ const clockSkew = 60_000
  * Concurrent writers of other keys lose nothing.
  */
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
-  const { shopTable = 'shops', openKey = stored => stored, keepSnapshots = 30, shop } = options
+  const { shopTable = 'shops', openKey = (stored) => stored, keepSnapshots = 30, shop } = options
   if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
   demandPostgres(knex)
   if (shop && (options.shopTable !== undefined || options.openKey !== undefined)) throw new PAY_RECONCILE_INVALID_OPTION('shopTable and openKey have no use with shop')
@@ -70,23 +70,23 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   const storedId = tables.customerId('a')
   const ids = remembered(() => hostColumns(knex, tables))
   const name = remembered(() => searchableName(knex, tables))
-  /** Accounts with their shops. @param more what to read of each beside the account, in SQL with its bindings */
+  /** Accounts with their shops. @param more - what to read of each beside the account, in SQL with its bindings */
   const accountsOf = <More = unknown>(query: (rows: Knex.QueryBuilder) => Knex.QueryBuilder, more: Readonly<Record<string, string>> = {}, bindings: readonly string[] = []) =>
-    recordsOf<AccountRow & More>(knex, query(accountsWithShops(knex, tables)).select(knex.raw(record({ ...accountColumns, ...more }), bindings)))
+    recordsOf<AccountRow & More>(knex, query(accountsWithShops(knex, tables)).select(knex.raw(record({ ...ACCOUNT_COLUMNS, ...more }), bindings)))
 
   async function write (accountId: string, origin: ChangeOrigin, { action, bindings, ...change }: Write): Promise<ChangeResult> {
     if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
     const [row] = await recordsOf<AccountRow>(knex, knex.raw(writeStatement(tables, change), {
       table, shops, id: columns.id, ...bindings, accountId, action, ...origin, keepSnapshots
-    })).catch(error => noRowsIfDoneByRun(columns.customerId === null ? error : takenIfUnique(error)))
+    })).catch((error) => noRowsIfDoneByRun(columns.customerId === null ? error : takenIfUnique(error)))
     if (row) return { changed: true, account: accountFrom(row) }
-    const [current] = await accountsOf<{ readonly is_object: boolean }>(rows => rows.where('a.id', accountId), { is_object: isObjectOrNull(tables.stored('a')) })
+    const [current] = await accountsOf<{ readonly is_object: boolean }>((rows) => rows.where('a.id', accountId), { is_object: isObjectOrNull(tables.stored('a')) })
     if (current?.is_object === false) throw new PAY_RECONCILE_DETAILS_NOT_OBJECT()
     return { changed: false, account: current && accountFrom(current) }
   }
 
   return {
-    ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf(rows => rows.limit(0)), demandColumns(knex, ['pay_reconcile_audit', 'pay_reconcile_snapshots', 'pay_reconcile_changed'])]),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf((rows) => rows.limit(0)), demandColumns(knex, ['pay_reconcile_audit', 'pay_reconcile_snapshots', 'pay_reconcile_changed'])]),
       `knexAccountStore needs ${table}${shop ? '' : ` and ${shopTable}`} with the columns in the README, and the tables of createPayReconcileTables`),
 
     ...trail,
@@ -98,7 +98,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
 
     async get (id) {
       if (!(await ids()).account(id)) return undefined
-      const [row] = await accountsOf(rows => rows.where('a.id', id))
+      const [row] = await accountsOf((rows) => rows.where('a.id', id))
       return row && accountFrom(row)
     },
 
@@ -129,7 +129,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
 
     saveSnapshot: ({ accountId, customerId, customer, syncedAt }, origin) => write(accountId, origin, {
       action: 'sync',
-      value: `${customer.deleted === true ? `${objectDetails} || ${beforeDeletion}` : `(${objectDetails} - 'pay_customer_before_deletion')`} ||
+      value: `${customer.deleted === true ? `${OBJECT_DETAILS} || ${BEFORE_DELETION}` : `(${OBJECT_DETAILS} - 'pay_customer_before_deletion')`} ||
         jsonb_build_object('pay_customer', :customer::jsonb, 'pay_synced_at', :syncedAt::text)`,
       guard: `${lockedId} = :customerId and not (
         coalesce(${lockedAt}, '') collate "C" > :syncedAt and
@@ -138,7 +138,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
         customerId,
         customer: JSON.stringify(customer),
         syncedAt,
-        horizon: new Date(Date.parse(syncedAt) + clockSkew).toISOString()
+        horizon: new Date(Date.parse(syncedAt) + CLOCK_SKEW).toISOString()
       }
     }),
 
@@ -147,38 +147,38 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
       const limits = await limitsFrom(knex, only, await ids(), tables)
       const counted = knex(accounts('a')).whereRaw('a.shop_id = s.id').modify(limits).select(knex.raw('count(*)'))
       const all = await recordsOf<{ readonly shopId: string, readonly accounts: number }>(knex, knex(shops)
-        .modify(query => { if (shopId !== undefined) query.where('s.id', shopId) })
+        .modify((query) => { if (shopId !== undefined) query.where('s.id', shopId) })
         .select(knex.raw(record({ shopId: 's.id::text', accounts: '(?)' }), [counted])).orderBy('s.id'))
       return shopId !== undefined || Object.keys(only).length === 0 ? all : all.filter(({ accounts }) => accounts > 0)
     },
 
     async scan ({ shopId, after, limit, runId, only }) {
       const limits = await limitsFrom(knex, only, await ids(), tables)
-      const page = await accountsOf<{ readonly duplicate: boolean, readonly changed_by_run: boolean }>(rows => rows.where('a.shop_id', shopId)
-        .modify(query => { if (after !== null) query.where('a.id', '>', after) }).modify(limits).orderBy('a.id').limit(limit), {
+      const page = await accountsOf<{ readonly duplicate: boolean, readonly changed_by_run: boolean }>((rows) => rows.where('a.shop_id', shopId)
+        .modify((query) => { if (after !== null) query.where('a.id', '>', after) }).modify(limits).orderBy('a.id').limit(limit), {
         duplicate: `exists (select 1 from ${accounts('o').toString()} where o.shop_id = a.shop_id and o.id <> a.id and ${tables.customerId('o')} = ${storedId})`,
         changed_by_run: 'exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text)'
       }, [runId])
-      return page.map(row => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
+      return page.map((row) => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
     },
 
     async accountsLike (shopId, wanted, emails) {
       const isId = (await ids()).account
-      const found = await accountsOf(rows => rows.where('a.shop_id', shopId)
-        .where(any => { any.whereIn('a.id', wanted.filter(isId)).orWhereRaw("(a.details->>'email' = any(?::text[]) or lower(regexp_replace(a.details->>'email', ?, '', 'g')) = any(?::text[]))", [[...emails], BLANK_ENDS, [...emails]]) })
+      const found = await accountsOf((rows) => rows.where('a.shop_id', shopId)
+        .where((any) => { any.whereIn('a.id', wanted.filter(isId)).orWhereRaw("(a.details->>'email' = any(?::text[]) or lower(regexp_replace(a.details->>'email', ?, '', 'g')) = any(?::text[]))", [[...emails], BLANK_ENDS, [...emails]]) })
         .orderBy('a.id').limit(1000))
       return found.map(accountFrom)
     },
 
     async linkedCustomers (shopId, customerIds) {
-      const linked = await recordsOf<{ readonly id: string }>(knex, knex(accounts('a')).where('a.shop_id', shopId).modify(query => whereAny(query, customerIds, storedId))
+      const linked = await recordsOf<{ readonly id: string }>(knex, knex(accounts('a')).where('a.shop_id', shopId).modify((query) => whereAny(query, customerIds, storedId))
         .select(knex.raw(record({ id: storedId }))))
       return new Set(linked.map(({ id }) => id))
     },
 
     async linkedElsewhere (shopId, customerIds) {
       return recordsOf<{ readonly shopId: string, readonly customerId: string }>(knex, knex(accounts('a')).whereNot('a.shop_id', shopId)
-        .modify(query => whereAny(query, customerIds, storedId)).distinct(knex.raw(record({ shopId: 'a.shop_id::text', customerId: storedId }))))
+        .modify((query) => whereAny(query, customerIds, storedId)).distinct(knex.raw(record({ shopId: 'a.shop_id::text', customerId: storedId }))))
     }
   }
 }
@@ -187,7 +187,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
 function remembered<T> (ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined
   return () => {
-    answer ??= ask().catch(error => {
+    answer ??= ask().catch((error) => {
       answer = undefined
       throw error
     })
@@ -223,16 +223,16 @@ function takenIfUnique (error: unknown): unknown {
 const isObjectOrNull = (stored: string): string => `coalesce(jsonb_typeof(${stored}::jsonb), 'null') in ('object', 'null')`
 
 /** The details of the locked account as an object; NULL and JSON null become an empty one. */
-const objectDetails = "(case when jsonb_typeof(b.stored) = 'object' then b.stored else '{}'::jsonb end)"
+const OBJECT_DETAILS = "(case when jsonb_typeof(b.stored) = 'object' then b.stored else '{}'::jsonb end)"
 
-const withoutSnapshot = `(${objectDetails} - '{pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[])`
+const withoutSnapshot = `(${OBJECT_DETAILS} - '{pay_customer,pay_customer_before_deletion,pay_synced_at}'::text[])`
 
 /** The customer of the locked account, and when its snapshot was stored. */
 const lockedId = payStringIn('b.details', 'pay_customer_id')
 const lockedAt = payStringIn('b.details', 'pay_synced_at')
 
 /** The last snapshot from before the deletion, if there is one, in an object. */
-const beforeDeletion = `(case
+const BEFORE_DELETION = `(case
   when jsonb_typeof(b.stored->'pay_customer') = 'object' and b.stored->'pay_customer'->'deleted' is distinct from 'true'
   then jsonb_build_object('pay_customer_before_deletion', b.stored->'pay_customer') else '{}' end)`
 
@@ -266,5 +266,5 @@ function writeStatement ({ fields, assigned }: HostTables, { value, customer, gu
       insert into pay_reconcile_changed (account_id, shop_id) select c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
       on conflict (account_id) do update set version = excluded.version
     )
-    select ${record(accountColumns)} from changed a join :shops on s.id = a.shop_id`
+    select ${record(ACCOUNT_COLUMNS)} from changed a join :shops on s.id = a.shop_id`
 }

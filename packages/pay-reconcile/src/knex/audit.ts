@@ -5,7 +5,7 @@ import type { AccountStore, AuditEntry, Details } from '../types.ts'
 import { instantFrom, record, recordsOf, run } from './records.ts'
 import { countOf } from './sql.ts'
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 interface AuditRow {
   readonly id: string
@@ -34,13 +34,13 @@ interface SnapshotRow {
 export function auditTrail (knex: Knex, days: number): Required<Pick<AccountStore, 'audit' | 'replacedSnapshot' | 'deleteExpired'>> {
   const listed = auditList(days)
   const { at_gte: _from, at_lte: _to, ...fields } = listed
-  const columns = record(Object.fromEntries(Object.keys(fields).map(name => [name, sortKeyOf(listed, name)])))
+  const columns = record(Object.fromEntries(Object.keys(fields).map((name) => [name, sortKeyOf(listed, name)])))
 
   return {
     async audit ({ skip, limit, filter, sort }) {
       const { field, descending } = sort ?? { field: 'at', descending: true }
       const direction = descending ? 'desc' : 'asc'
-      const matching = () => knex('pay_reconcile_audit as c').modify(query => whereListed(query, listed, filter))
+      const matching = () => knex('pay_reconcile_audit as c').modify((query) => whereListed(query, listed, filter))
       const [rows, count] = await Promise.all([
         recordsOf<AuditRow>(knex, matching().orderByRaw(`${sortKeyOf(listed, field)} ${direction} nulls last, c.id ${direction}`).offset(skip).limit(limit).select(knex.raw(columns))),
         countOf(knex, matching())
@@ -49,7 +49,7 @@ export function auditTrail (knex: Knex, days: number): Required<Pick<AccountStor
     },
 
     async replacedSnapshot (auditId) {
-      if (!uuid.test(auditId)) return undefined
+      if (!UUID.test(auditId)) return undefined
       const [row] = await recordsOf<SnapshotRow>(knex, knex('pay_reconcile_snapshots').where('audit_id', auditId).whereRaw(isKept(days)).select(knex.raw(record({
         audit_id: 'audit_id', account_id: 'account_id', customer_id: 'customer_id', customer: 'customer', replaced_at: 'replaced_at'
       }))))
@@ -68,7 +68,7 @@ export function auditTrail (knex: Knex, days: number): Required<Pick<AccountStor
   }
 }
 
-const nothing = { pay_customer_id: null, pay_synced_at: null, snapshot_sha256: null }
+const NOTHING = { pay_customer_id: null, pay_synced_at: null, snapshot_sha256: null }
 
 function entryFrom (row: AuditRow): AuditEntry {
   return {
@@ -79,8 +79,8 @@ function entryFrom (row: AuditRow): AuditEntry {
     accountId: row.account_id,
     shopId: row.shop_id,
     runId: row.run_id,
-    before: { ...nothing, ...row.before },
-    after: { ...nothing, ...row.after },
+    before: { ...NOTHING, ...row.before },
+    after: { ...NOTHING, ...row.after },
     providerRequestId: row.provider_request_id,
     requestId: row.request_id,
     snapshotKept: row.snapshot_kept

@@ -20,7 +20,7 @@ export async function withBriefLocks (knex: Knex, change: (knex: Knex) => Promis
   if (knex.isTransaction) return await change(knex)
   for (let tries = 1; ; tries++) {
     try {
-      return await knex.transaction(async trx => {
+      return await knex.transaction(async (trx) => {
         await trx.raw(`set local lock_timeout = ${WAIT}`)
         await change(trx)
       }, { isolationLevel: 'read committed' })

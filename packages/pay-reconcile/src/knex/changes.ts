@@ -4,7 +4,7 @@ import type { HostTables } from './account-table.ts'
 import { instantFrom, record, recordsOf, run } from './records.ts'
 
 /** Repeated deliveries of an event come for three days; then it is forgotten, and would be read once more. */
-const keepEvents = "interval '4 days'"
+const KEEP_EVENTS = "interval '4 days'"
 
 /**
  * The accounts to read again, in a table. The version of a note is the transaction that wrote it, and a moment is a
@@ -23,7 +23,7 @@ export function changeStore (knex: Knex, { accounts, customerId: of }: HostTable
 
     async moveTo (shopId, { until, completeAt }) {
       await run(knex, knex.raw(`
-        with forgotten as (delete from pay_reconcile_events where shop_id = :shopId and created_at < :until::timestamptz - ${keepEvents})
+        with forgotten as (delete from pay_reconcile_events where shop_id = :shopId and created_at < :until::timestamptz - ${KEEP_EVENTS})
         insert into pay_reconcile_positions (shop_id, until, complete_at) values (:shopId, :until, :completeAt)
         on conflict (shop_id) do update set until = greatest(pay_reconcile_positions.until, excluded.until),
           complete_at = greatest(pay_reconcile_positions.complete_at, excluded.complete_at)`, { shopId, until, completeAt }))
@@ -38,12 +38,12 @@ export function changeStore (knex: Knex, { accounts, customerId: of }: HostTable
           insert into pay_reconcile_events (shop_id, event_id, created_at) select :shopId, id, created_at from given order by id
           on conflict do nothing returning event_id
         )
-        ${noteAccounts} where a.shop_id = :shopId and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${once}`,
+        ${noteAccounts} where a.shop_id = :shopId and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${ONCE}`,
       { shopId, events: JSON.stringify(records) }))
     },
 
     async noteAll (shopId) {
-      await run(knex, knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${once}`, { shopId }))
+      await run(knex, knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${ONCE}`, { shopId }))
     },
 
     async moment () {
@@ -60,4 +60,4 @@ export function changeStore (knex: Knex, { accounts, customerId: of }: HostTable
 }
 
 /** In a fixed order, so that two writers never wait for each other. */
-const once = 'order by a.id::text on conflict (account_id) do update set version = excluded.version'
+const ONCE = 'order by a.id::text on conflict (account_id) do update set version = excluded.version'

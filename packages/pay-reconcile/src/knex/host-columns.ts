@@ -16,17 +16,17 @@ export interface HostColumns {
   readonly accountType: string
 }
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Only the canonical form, so that an account has one URL: `007` and `+7` are not the id 7. */
-const integer = (bits: number): IsId => id =>
+const integer = (bits: number): IsId => (id) =>
   /^(0|-?[1-9]\d{0,18})$/.test(id) && BigInt.asIntN(bits, BigInt(id)) === BigInt(id)
 
-const text: IsId = id => storable(id) === id
+const text: IsId = (id) => storable(id) === id
 
 /** The supported types of id columns, by their names in PostgreSQL. */
 const types: Readonly<Record<string, IsId>> = {
-  uuid: id => uuid.test(id),
+  uuid: (id) => UUID.test(id),
   smallint: integer(16),
   integer: integer(32),
   bigint: integer(64),
@@ -99,7 +99,7 @@ export async function checkColumns (knex: Knex, { name: table, columns }: HostTa
   for (const [option, column] of Object.entries(columns)) {
     if (column === null) continue
     const name = knex.raw('??', [column]).toString().slice(1, -1)
-    const one = found.find(each => each.name === name)
+    const one = found.find((each) => each.name === name)
     const problem = one ? checks[option as keyof typeof checks]?.(one) : `does not exist: name the right one in columns.${option}${option === 'hashName' ? ', or set that to null' : ''}`
     if (problem !== undefined) throw new PAY_RECONCILE_INVALID_OPTION(`the column ${table}.${name} ${problem}`)
   }

@@ -6,21 +6,21 @@ import { record, recordsOf } from './records.ts'
 import { countOf } from './sql.ts'
 
 /** In bytes of JSON: memory holds several copies of a page. */
-const maxPageBytes = 4_194_304
+const MAX_PAGE_BYTES = 4_194_304
 
 /** One page of a run's items in the order of their accounts, and the count of all. It ends before it exceeds 4 MiB, but has at least one. */
 export async function itemPage (knex: Knex, runId: string, { skip, limit, filter, since }: ItemQuery): Promise<{ items: readonly Item[], count: number }> {
-  const matching = () => knex('pay_reconcile_items as i').where('i.run_id', runId).modify(query => where(query, filter, since))
+  const matching = () => knex('pay_reconcile_items as i').where('i.run_id', runId).modify((query) => where(query, filter, since))
   const page = matching().orderBy('i.account_id').offset(skip).limit(limit).select('i.id', 'i.account_id', 'i.item', knex.raw('octet_length(i.item::text) as bytes'))
   const measured = knex(page.as('p')).select('p.*', knex.raw('sum(p.bytes) over (order by p.account_id) as bytes_so_far'))
-  const rows = await recordsOf<ItemRow>(knex, knex(measured.as('m')).where('bytes_so_far', '<=', maxPageBytes).orWhere('bytes_so_far', knex.ref('bytes'))
+  const rows = await recordsOf<ItemRow>(knex, knex(measured.as('m')).where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
     .orderBy('account_id').select(knex.raw(record({ id: 'm.id::text', item: 'm.item' }))))
   return { items: rows.map(itemFrom), count: await countOf(knex, matching()) }
 }
 
 /** Items of any runs; an id that the column cannot hold is unknown. */
 export async function itemsById (knex: Knex, ids: readonly string[]): Promise<readonly Item[]> {
-  const rows = await recordsOf<ItemRow>(knex, knex('pay_reconcile_items').whereIn('id', ids.filter(id => /^[1-9]\d{0,17}$/.test(id)))
+  const rows = await recordsOf<ItemRow>(knex, knex('pay_reconcile_items').whereIn('id', ids.filter((id) => /^[1-9]\d{0,17}$/.test(id)))
     .select(knex.raw(record({ id: 'id::text', item: 'item' }))))
   return rows.map(itemFrom)
 }

@@ -6,7 +6,7 @@ import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
  * time zone of a session, on type parsers that the host has set for its driver, or on a knex that renames columns.
  */
 
-/** SQL of the column for {@link recordsOf}. Integers that may exceed 2^53 must be cast to text. @param fields in SQL, by their names in the record */
+/** SQL of the column for {@link recordsOf}. Integers that may exceed 2^53 must be cast to text. @param fields - in SQL, by their names in the record */
 export function record (fields: Readonly<Record<string, string>>): string {
   return `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`).join(', ')})::text as record`
 }
@@ -38,7 +38,7 @@ export async function run (knex: Knex, statement: Knex.Raw | Knex.QueryBuilder):
   for (let tries = 1; ; tries++) {
     try {
       if (tries === 1) return await statement
-      return await knex.transaction(async trx => await statement.transacting(trx), { isolationLevel: 'read committed' })
+      return await knex.transaction(async (trx) => await statement.transacting(trx), { isolationLevel: 'read committed' })
     } catch (error) {
       // A transaction of the host is over after an error.
       if (!metAnother(error) || knex.isTransaction || tries === TRIES) throw error

@@ -63,7 +63,7 @@ export interface PartRow extends Pick<Part, 'total' | 'processed' | 'outcomes' |
 }
 
 /** {@link PartRow} over the parts `p`. */
-export const partColumns: Readonly<Record<keyof PartRow, string>> = {
+export const PART_COLUMNS: Readonly<Record<keyof PartRow, string>> = {
   run_id: 'p.run_id',
   shop_id: 'p.shop_id',
   total: 'p.total',

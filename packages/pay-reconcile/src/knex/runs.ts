@@ -8,16 +8,16 @@ import type { AccountColumnNames } from './account-table.ts'
 import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
 import { instantFrom, record, recordsOf, run as execute } from './records.ts'
-import { orderOfRuns, partColumns, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
+import { orderOfRuns, PART_COLUMNS, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
 import { countOf, violates } from './sql.ts'
 import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
 import { demandColumns } from './tables.ts'
 
-const runId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const RUN_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** A part that no process works on. */
-const free = "(p.status = 'pending' or (p.status = 'running' and p.leased_until < now()))"
-const leasedUntil = "now() + ? * interval '1 millisecond'"
+const FREE = "(p.status = 'pending' or (p.status = 'running' and p.leased_until < now()))"
+const LEASED_UNTIL = "now() + ? * interval '1 millisecond'"
 
 /** Options of {@link knexRunStore}. */
 export interface KnexRunStoreOptions {
@@ -48,7 +48,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
    */
   async function settle (): Promise<void> {
     await execute(knex, knex.raw(`update pay_reconcile_run_shops p set status = 'cancelled', updated_at = now()
-      from pay_reconcile_runs r where r.id = p.run_id and r.cancel_requested and ${free}`))
+      from pay_reconcile_runs r where r.id = p.run_id and r.cancel_requested and ${FREE}`))
     await execute(knex, knex.raw(`update pay_reconcile_runs r set finished_at = now(), targets = null where r.finished_at is null and not exists (
       select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`))
   }
@@ -115,7 +115,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     },
 
     async get (id) {
-      if (!runId.test(id)) return undefined
+      if (!RUN_ID.test(id)) return undefined
       const [row] = await recordsOf<RunRow>(knex, knex.raw(runsStatement('where r.id = :id'), { id }))
       return row && runFrom(row)
     },
@@ -126,42 +126,42 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     },
 
     async list ({ skip, limit, filter, sort }) {
-      const matching = () => knex('pay_reconcile_runs as r').modify(query => whereListed(query, runList, filter))
+      const matching = () => knex('pay_reconcile_runs as r').modify((query) => whereListed(query, runList, filter))
       const [page, count] = await Promise.all([
         recordsOf<{ readonly id: string }>(knex, matching().orderByRaw(orderOfRuns(sort)).offset(skip).limit(limit).select(knex.raw(record({ id: 'r.id' })))),
         countOf(knex, matching())
       ])
       // Computes the sums only for the runs on the page.
       const rows = await recordsOf<RunRow>(knex, knex.raw(runsStatement('where r.id = any(:ids::uuid[])'), { ids: page.map(({ id }) => id) }))
-      const runs = new Map(rows.map(row => [row.id, runFrom(row)]))
+      const runs = new Map(rows.map((row) => [row.id, runFrom(row)]))
       return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count }
     },
 
     awaited: awaitedShops(knex),
     items: (id, query) => itemPage(knex, id, query),
-    itemsById: ids => itemsById(knex, ids),
+    itemsById: (ids) => itemsById(knex, ids),
 
     async cancel (id) {
-      if (!runId.test(id)) return
+      if (!RUN_ID.test(id)) return
       await execute(knex, knex('pay_reconcile_runs').where({ id, finished_at: null }).update({ cancel_requested: true }))
       await settle()
     },
 
     async claim (id, { owner, duration }) {
       const [row] = await recordsOf<PartRow>(knex, knex.raw(`
-        update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${leasedUntil}, updated_at = now()
+        update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${LEASED_UNTIL}, updated_at = now()
         where (p.run_id, p.shop_id) = (
           select p.run_id, p.shop_id from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id
-          where p.run_id = ? and ${free} and not r.cancel_requested
+          where p.run_id = ? and ${FREE} and not r.cancel_requested
           order by p.shop_id limit 1 for update of p skip locked)
-        returning ${record(partColumns)}`, [owner, duration, id]))
+        returning ${record(PART_COLUMNS)}`, [owner, duration, id]))
       return row && partFrom(row)
     },
 
     async renew (part, { owner, duration }) {
-      const [row] = await recordsOf<HeldRow>(knex, knex.raw(`update pay_reconcile_run_shops p set leased_until = ${leasedUntil}
+      const [row] = await recordsOf<HeldRow>(knex, knex.raw(`update pay_reconcile_run_shops p set leased_until = ${LEASED_UNTIL}
         from pay_reconcile_runs r where r.id = p.run_id and p.run_id = ? and p.shop_id = ? and p.owner = ? and p.status = 'running'
-        returning ${record(heldColumns)}`, [duration, part.runId, part.shopId, owner]))
+        returning ${record(HELD_COLUMNS)}`, [duration, part.runId, part.shopId, owner]))
       return nextFrom(row)
     },
 
@@ -169,13 +169,13 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
       // The accounts after the last one need no record.
       const unchanged = part.paging && part.lastAccount === null ? items.filter(({ outcome }) => outcome === 'unchanged') : []
       const found = items.filter(({ outcome }) => outcome !== 'unchanged')
-      const records = found.map(item => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
+      const records = found.map((item) => ({ account_id: item.accountId, shop_id: item.shopId, outcome: item.outcome, item }))
       // Locked, so that a transaction that deletes and then forgets an account also sees its item.
       const existing = knex(table).whereIn(idColumn, found.map(({ accountId }) => accountId)).select(knex.raw('??::text as id', [idColumn])).forKeyShare()
       const [row] = await recordsOf<HeldRow>(knex, knex.raw(`
         with ours as (
           update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb, paging = ?::jsonb,
-            leased_until = ${leasedUntil}, updated_at = now()
+            leased_until = ${LEASED_UNTIL}, updated_at = now()
           where run_id = ? and shop_id = ? and owner = ? and status = 'running' returning run_id, shop_id
         ), same as (
           insert into pay_reconcile_unchanged (run_id, shop_id, account_id)
@@ -188,7 +188,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
           from ours, jsonb_to_recordset(?::jsonb) as i (account_id text, shop_id text, outcome text, item jsonb) join existing e on e.id = i.account_id
           on conflict do nothing
         )
-        select ${record(heldColumns)} from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
+        select ${record(HELD_COLUMNS)} from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
         part.total, part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), part.paging && JSON.stringify(part.paging), duration,
         part.runId, part.shopId, owner, unchanged.map(({ accountId }) => accountId), existing, JSON.stringify(storable(records))
       ]))
@@ -216,8 +216,8 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     async claimable () {
       await settle()
       const rows = await recordsOf<{ readonly run_id: string }>(knex, knex.raw(`select distinct ${record({ run_id: 'p.run_id' })}
-        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where ${free} and not r.cancel_requested`))
-      return rows.map(row => row.run_id)
+        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where ${FREE} and not r.cancel_requested`))
+      return rows.map((row) => row.run_id)
     }
   }
 }
@@ -243,7 +243,7 @@ const startSlotStatement = `
 
 /** The run of a part that the lease still holds. */
 interface HeldRow { readonly cancel_requested: boolean }
-const heldColumns = { cancel_requested: 'r.cancel_requested' }
+const HELD_COLUMNS = { cancel_requested: 'r.cancel_requested' }
 
 function nextFrom (row: HeldRow | undefined): Next {
   if (!row) return 'lost'

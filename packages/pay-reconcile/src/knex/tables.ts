@@ -5,7 +5,7 @@ import { withBriefLocks } from './brief-locks.ts'
 import { record, recordsOf } from './records.ts'
 import { assertUsable, demandPostgres } from './startup.ts'
 
-const tables = `
+const TABLES = `
 create table if not exists pay_reconcile_audit (
   id uuid primary key default gen_random_uuid(),
   at timestamptz not null default now(),
@@ -137,7 +137,7 @@ create or replace trigger pay_reconcile_audit_append_only before update or delet
 `
 
 /** The columns of each table. */
-const columns: ReadonlyMap<string, readonly string[]> = new Map([...tables.matchAll(/^create table if not exists (\w+) \(\n(.*?)^\);/gms)].map(
+const columns: ReadonlyMap<string, readonly string[]> = new Map([...TABLES.matchAll(/^create table if not exists (\w+) \(\n(.*?)^\);/gms)].map(
   ([, table = '', body = '']) => [table, [...body.matchAll(/^ {2}(?!primary key)(\w+)/gm)].map(([, column = '']) => column)]))
 
 /**
@@ -154,13 +154,13 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
 
 /** Fails with the database's error, which has the name, if one of the package's tables is missing, lacks a column or may not be read. */
 export async function demandColumns (knex: Knex, names: readonly string[]): Promise<void> {
-  for (const table of names) await knex.raw(`select ${(columns.get(table) ?? []).map(column => `${table}.${column}`).join(', ')} from ${table} limit 0`)
+  for (const table of names) await knex.raw(`select ${(columns.get(table) ?? []).map((column) => `${table}.${column}`).join(', ')} from ${table} limit 0`)
 }
 
 async function createMissing (knex: Knex): Promise<void> {
   // `if not exists` locks the table even if there is nothing to add.
   const present = await presentNames(knex)
-  for (const statement of statementsOf(tables)) {
+  for (const statement of statementsOf(TABLES)) {
     if (!present.has(madeBy(statement))) await knex.raw(statement)
   }
 }
@@ -223,16 +223,16 @@ export async function createAccountIndexes (knex: Knex, options: AccountTable & 
   for (const [suffix, keys] of Object.entries(indexes)) {
     const index = `pay_reconcile_${prefix}_${suffix}`
     if (await finds(knex, 'pg_class where oid = to_regclass(?)', [knex.raw('??', [schema + index]).toString()])) continue
-    await withBriefLocks(knex, async trx => { await trx.raw(`create index if not exists ?? on ?? ${keys}`, [index, table]) })
+    await withBriefLocks(knex, async (trx) => { await trx.raw(`create index if not exists ?? on ?? ${keys}`, [index, table]) })
   }
 }
 
-/** Whether a table of the catalog has such a row. @param from in SQL */
+/** Whether a table of the catalog has such a row. @param from - in SQL */
 async function finds (knex: Knex, from: string, bindings: readonly string[] = []): Promise<boolean> {
   return (await recordsOf(knex, knex.raw(`select ${record({ found: 'true' })} from ${from}`, bindings))).length > 0
 }
 
 /** Single statements, because the extended protocol accepts only one at a time. */
 function statementsOf (script: string): readonly string[] {
-  return script.split(/;\n/).map(statement => statement.trim()).filter(statement => statement !== '')
+  return script.split(/;\n/).map((statement) => statement.trim()).filter((statement) => statement !== '')
 }

@@ -16,7 +16,7 @@ export interface KnexWebhookSecretsOptions {
 }
 
 /** The column `pay_webhook_secret` in the table of shops. */
-export function knexWebhookSecrets (knex: Knex, { table = 'accounts', shopTable = 'shops', openSecret = stored => stored }: KnexWebhookSecretsOptions = {}): WebhookSecrets {
+export function knexWebhookSecrets (knex: Knex, { table = 'accounts', shopTable = 'shops', openSecret = (stored) => stored }: KnexWebhookSecretsOptions = {}): WebhookSecrets {
   demandPostgres(knex)
   let columns: HostColumns | undefined
   const ids = async (): Promise<HostColumns> => {

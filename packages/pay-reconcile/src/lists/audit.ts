@@ -1,18 +1,18 @@
-import { auditActions, type AuditFilter } from '../types.ts'
+import { AUDIT_ACTIONS, type AuditFilter } from '../types.ts'
 import type { Listed } from './listed.ts'
 
-/** The condition on snapshots that are kept. @param days how long */
+/** The condition on snapshots that are kept. @param days - how long */
 export function isKept (days: number): string {
   return `replaced_at > now() - interval '${days} days'`
 }
 
-/** Changes `c`. @param days for how long replaced snapshots are kept */
+/** Changes `c`. @param days - for how long replaced snapshots are kept */
 export function auditList (days: number): Listed<AuditFilter> {
   return {
     id: { rule: { kind: 'uuid' }, sql: 'c.id' },
     at: { rule: { kind: 'instant' }, sql: 'c.at' },
     actor: { rule: { kind: 'string' }, sql: 'c.actor' },
-    action: { rule: { kind: 'string', words: auditActions }, sql: 'c.action' },
+    action: { rule: { kind: 'string', words: AUDIT_ACTIONS }, sql: 'c.action' },
     account_id: { rule: { kind: 'string' }, sql: 'c.account_id' },
     shop_id: { rule: { kind: 'string' }, sql: 'c.shop_id' },
     run_id: { rule: { kind: 'uuid', nullable: true }, sql: 'c.run_id' },

@@ -1,11 +1,11 @@
-import { drifts, outcomes, type ItemFilter } from '../reconcile/types.ts'
+import { DRIFTS, OUTCOMES, type ItemFilter } from '../reconcile/types.ts'
 import type { Listed } from './listed.ts'
 
 /** Items `i` of runs. */
 export const itemList: Listed<ItemFilter> = {
   account_id: { rule: { kind: 'string' }, sql: 'i.account_id' },
   shop_id: { rule: { kind: 'string' }, sql: 'i.shop_id' },
-  outcome: { rule: { kind: 'string', words: outcomes }, sql: 'i.outcome' },
+  outcome: { rule: { kind: 'string', words: OUTCOMES }, sql: 'i.outcome' },
   // Items with any of these kinds.
-  drift: { rule: { kind: 'string', words: drifts }, sql: "i.item->'drift'", where: (query, wanted) => query.whereRaw("jsonb_exists_any(i.item->'drift', ?::text[])", [[...wanted]]) }
+  drift: { rule: { kind: 'string', words: DRIFTS }, sql: "i.item->'drift'", where: (query, wanted) => query.whereRaw("jsonb_exists_any(i.item->'drift', ?::text[])", [[...wanted]]) }
 }

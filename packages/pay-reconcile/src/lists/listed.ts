@@ -60,8 +60,8 @@ function entryOf (listed: object, name: string): Field<any> | Condition<any> {
 
 /** Keeps what is any of the values. @param key - SQL, never from the request */
 export function whereAny (query: Knex.QueryBuilder, values: ReadonlyArray<string | number | boolean | null>, key: string): void {
-  const present = values.filter(value => value !== null)
-  query.where(any => {
+  const present = values.filter((value) => value !== null)
+  query.where((any) => {
     any.whereIn(query.client.raw(key), present)
     if (present.length < values.length) any.orWhereRaw(`${key} is null`)
   })

@@ -1,4 +1,4 @@
-import { modes, statuses, type RunFilter } from '../reconcile/types.ts'
+import { MODES, STATUSES, type RunFilter } from '../reconcile/types.ts'
 import type { Listed } from './listed.ts'
 
 /** An aggregate over the shops of the run `r`. */
@@ -10,11 +10,11 @@ const countersOf = (column: string): string => `(select coalesce(jsonb_object_ag
 /** Runs `r`. */
 export const runList = {
   id: { rule: { kind: 'uuid' }, sql: 'r.id' },
-  mode: { rule: { kind: 'string', words: modes }, sql: 'r.mode' },
+  mode: { rule: { kind: 'string', words: MODES }, sql: 'r.mode' },
   dry_run: { rule: { kind: 'boolean' }, sql: 'r.dry_run' },
   shop_id: { rule: { kind: 'string', nullable: true }, sql: 'r.shop_id' },
   status: {
-    rule: { kind: 'string', words: statuses },
+    rule: { kind: 'string', words: STATUSES },
     sql: `case when r.finished_at is null then 'running' when ${ofShops('bool_or(true)', "p.status = 'cancelled'")} then 'cancelled' else 'done' end`
   },
   cancel_requested: { rule: { kind: 'boolean' }, sql: 'r.cancel_requested' },

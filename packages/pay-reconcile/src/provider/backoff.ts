@@ -1,14 +1,14 @@
-const shortest = 250
-const longest = 60_000
+const SHORTEST = 250
+const LONGEST = 60_000
 
 /**
  * How long to wait before a retry, in milliseconds: doubles each time up to a minute, and is never less than the
  * provider's `Retry-After`. Half of it is random, so that clients refused together do not return together.
  *
- * @param waits how many waits there were before.
+ * @param waits - how many waits there were before.
  */
 export function backoff (waits: number, retryAfter = 0, random = Math.random()): number {
-  const half = Math.min(shortest * 2 ** waits, longest) / 2
+  const half = Math.min(SHORTEST * 2 ** waits, LONGEST) / 2
   return Math.max(retryAfter, half) + half * random
 }
 

@@ -15,10 +15,10 @@ type Attempt<T> = (signal: AbortSignal) => Promise<ProviderResponse<T>>
 export type ProviderCalls = <T>(secretKey: string, caller: AbortSignal | undefined, attempt: Attempt<T>) => Promise<ProviderResponse<T>>
 
 /** Faults that a retry may cure. */
-const transient: ReadonlySet<string> = new Set(['rate_limited', 'timeout', 'unreachable', 'error'])
+const TRANSIENT: ReadonlySet<string> = new Set(['rate_limited', 'timeout', 'unreachable', 'error'])
 
 export function isTransient (error: unknown): error is ProviderError {
-  return isProviderError(error) && (transient.has(error.fault) || error.fault === 'unavailable')
+  return isProviderError(error) && (TRANSIENT.has(error.fault) || error.fault === 'unavailable')
 }
 
 /** @returns the one way to call the provider; the state of each key lives in the closure. */
@@ -34,7 +34,7 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
       throw limited?.aborted ? providerError(caller?.aborted ? 'aborted' : 'timeout') : error
     }
     // Also around the time limit, which does not wait for an attempt that goes on after the abort.
-    return withTimeLimit(limits.callTimeout, caller, signal => {
+    return withTimeLimit(limits.callTimeout, caller, (signal) => {
       limited = signal
       return gateOf(secretKey).enter(signal, () => withRetries(attempt, signal, end).catch(rethrow))
     }).catch(rethrow)
@@ -55,7 +55,7 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
 
   function oneAttempt<T> (attempt: Attempt<T>, signal: AbortSignal): Promise<ProviderResponse<T>> {
     let ended: AbortSignal | undefined
-    return withTimeLimit(limits.attemptTimeout, signal, limited => attempt(ended = limited)).catch(error => {
+    return withTimeLimit(limits.attemptTimeout, signal, (limited) => attempt(ended = limited)).catch((error) => {
       throw ended?.aborted && !signal.aborted ? providerError('timeout') : error
     })
   }

@@ -11,11 +11,11 @@ export interface Gate {
 }
 
 /** Faults that mean that the provider is failing; a wrong key or an unknown customer does not. */
-const outages: ReadonlySet<string> = new Set(['timeout', 'unreachable', 'error'])
+const OUTAGES: ReadonlySet<string> = new Set(['timeout', 'unreachable', 'error'])
 
 /** One gate for each key; removed while it is idle and without faults. */
 export function keyGates (limits: GateLimits): (secretKey: string) => Gate {
-  return perKey(forget => gate(limits, forget))
+  return perKey((forget) => gate(limits, forget))
 }
 
 function gate ({ inFlight, breakAfter, breakDuration }: GateLimits, forget: () => void): Gate {
@@ -53,7 +53,7 @@ function gate ({ inFlight, breakAfter, breakDuration }: GateLimits, forget: () =
       closedUntil = 0
       return
     }
-    faults = outages.has(error.fault) ? faults + 1 : 0
+    faults = OUTAGES.has(error.fault) ? faults + 1 : 0
     closedUntil = faults >= breakAfter ? Date.now() + breakDuration : 0
   }
 

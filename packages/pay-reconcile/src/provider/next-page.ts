@@ -3,7 +3,7 @@ import { providerError } from '../errors.ts'
 /**
  * Where the page after this one starts; null: there is none.
  *
- * @param after where this page started.
+ * @param after - where this page started.
  * @throws the provider error `list_repeats` if the page shows what it starts after: reading on would never end.
  */
 export function nextPage (page: { readonly ids: readonly string[], readonly more: boolean }, after: string | null | undefined): string | null {

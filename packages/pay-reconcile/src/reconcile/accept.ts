@@ -4,13 +4,13 @@ import type { Item, Mode, Target, Targets } from './types.ts'
 /**
  * The accounts of accepted items, each with the customer of the item.
  *
- * @param ids as the client sent them.
- * @param items those that exist.
- * @param shopId of the run; null: all shops.
+ * @param ids - as the client sent them.
+ * @param items - those that exist.
+ * @param shopId - of the run; null: all shops.
  * @throws {@link PAY_RECONCILE_VALIDATION} for an item that is unknown, of another shop, or that shows nothing to accept.
  */
 export function targetsFrom (mode: Mode, ids: readonly string[], items: readonly Item[], shopId: string | null): Targets {
-  const known = new Map(items.map(item => [item.id, item]))
+  const known = new Map(items.map((item) => [item.id, item]))
   const targets = new Map<string, Target>()
   const taken = new Map<string, number>()
   for (const id of new Set(ids)) {

@@ -99,12 +99,12 @@ async function matches ({ sources, secretKey, emailOf, caller: { signal } }: Acc
   const found = new Map<string, PayCustomer>()
   let lastId = requestId
   for (const address of writtenAddresses(email)) {
-    const { value, requestId: id } = await call(secretKey, signal, attempt => provider.findByEmail({ secretKey, email: address, signal: attempt }))
+    const { value, requestId: id } = await call(secretKey, signal, (attempt) => provider.findByEmail({ secretKey, email: address, signal: attempt }))
     for (const customer of value) found.set(customer.id, customer)
     lastId = id ?? lastId
   }
   const alive = [...found.values()].filter(isAlive)
-  const named = alive.filter(customer => accountIdOf(customer) === account.id)
+  const named = alive.filter((customer) => accountIdOf(customer) === account.id)
   return { byAccount: named, byEmail: named.length > 0 ? [] : alive, searchRefused: refused, providerRequestId: lastId }
 }
 

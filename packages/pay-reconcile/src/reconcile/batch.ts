@@ -9,7 +9,7 @@ import type { FoundItem, Stop } from './types.ts'
 import { withWaits } from './waits.ts'
 
 /** Accounts with the customers of one page. More, if some have the same customer, are found by reading the page again. */
-export const maxOfPage = 500
+export const MAX_OF_PAGE = 500
 
 /** Accounts that are reconciled before progress is stored. */
 export interface Batch {
@@ -28,7 +28,7 @@ export interface BatchResult {
 /**
  * Reconciles some accounts at a time, until all are done, the run ends or there is a reason to stop.
  *
- * @param reasonToStop is called with the provider error of each account, or undefined.
+ * @param reasonToStop - is called with the provider error of each account, or undefined.
  */
 export async function reconcileBatch (
   work: ShopWork, { accounts, page }: Batch, reasonToStop: (error: ProviderError | undefined) => Stop | undefined
@@ -61,7 +61,7 @@ async function reconciled (
   const caller: Caller = { actor: run.actor, requestId: run.requestId, runId: run.id, signal: interrupted }
   try {
     return {
-      item: await withWaits(work, { accountId: account.id }, secretKey =>
+      item: await withWaits(work, { accountId: account.id }, (secretKey) =>
         reconcileAccount({ sources, run, targets, secretKey, emailOf, driftFields, caller, page }, scanned))
     }
   } catch (error) {

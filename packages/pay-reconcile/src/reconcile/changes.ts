@@ -8,10 +8,10 @@ import type { FoundItem } from './types.ts'
  * Events are read again from so long before the end of the last time, in milliseconds: one may show up late, and the clocks
  * of the provider and of this server may differ. Each is noted once.
  */
-const overlap = 15 * 60_000
+const OVERLAP = 15 * 60_000
 /** In milliseconds. The provider keeps events for 30 days. */
-const expiry = 29 * 24 * 3_600_000
-const eventsOfPage = 100
+const EXPIRY = 29 * 24 * 3_600_000
+const EVENTS_OF_PAGE = 100
 
 /**
  * Notes the accounts of a shop whose customers have changed: since the last time by the events of the provider; all of them
@@ -24,10 +24,10 @@ const eventsOfPage = 100
 export async function noteChanges (work: ShopWork, changes: ChangeStore, shopId: string): Promise<boolean> {
   const now = Date.now()
   const position = await changes.position(shopId)
-  const isComplete = position !== undefined && Math.min(Date.parse(position.until), Date.parse(position.completeAt)) > now - expiry
+  const isComplete = position !== undefined && Math.min(Date.parse(position.until), Date.parse(position.completeAt)) > now - EXPIRY
   const until = new Date(now).toISOString()
   // Before all are noted, so that the next run does not take the events of the overlap for new ones.
-  const noted = await noteEvents(work, changes, shopId, new Date((isComplete ? Date.parse(position.until) : now) - overlap))
+  const noted = await noteEvents(work, changes, shopId, new Date((isComplete ? Date.parse(position.until) : now) - OVERLAP))
   if (noted === undefined) return false
   if (isComplete && noted) {
     await changes.moveTo(shopId, { ...position, until })
@@ -42,11 +42,11 @@ export async function noteChanges (work: ShopWork, changes: ChangeStore, shopId:
 async function noteEvents (work: ShopWork, changes: ChangeStore, shopId: string, since: Date): Promise<boolean | undefined> {
   const { sources: { accounts, provider, call }, interrupted } = work
   const [shop] = await accounts.shops(shopId, { linked: true })
-  const maxPages = Math.max(10, (shop?.accounts ?? 0) / eventsOfPage)
+  const maxPages = Math.max(10, (shop?.accounts ?? 0) / EVENTS_OF_PAGE)
   let after: string | undefined
   for (let pages = 0; pages < maxPages; pages++) {
-    const page = await readWithRetries(work, secretKey =>
-      call(secretKey, interrupted, signal => provider.listEvents!({ secretKey, signal, since, after })))
+    const page = await readWithRetries(work, (secretKey) =>
+      call(secretKey, interrupted, (signal) => provider.listEvents!({ secretKey, signal, since, after })))
     if (!page) return undefined
     const { events, more } = page.value
     const next = nextPage({ ids: events.map(({ id }) => id), more }, after)
@@ -59,12 +59,12 @@ async function noteEvents (work: ShopWork, changes: ChangeStore, shopId: string,
 }
 
 /** Failures that reading again would not cure. */
-const lasting: ReadonlySet<string | null> = new Set([
+const LASTING: ReadonlySet<string | null> = new Set([
   'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND', 'PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT', 'PAY_RECONCILE_DETAILS_NOT_OBJECT'
 ])
 
 /** The accounts that need not be read again: neither those that failed for a time, nor those that were read before an interruption. */
 export function doneAccounts (items: readonly FoundItem[]): readonly string[] {
-  return items.filter(({ outcome, reason, errorCode }) => outcome === 'failed' ? lasting.has(errorCode) : reason !== 'before_interruption')
+  return items.filter(({ outcome, reason, errorCode }) => outcome === 'failed' ? LASTING.has(errorCode) : reason !== 'before_interruption')
     .map(({ accountId }) => accountId)
 }

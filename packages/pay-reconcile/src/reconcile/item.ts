@@ -29,17 +29,17 @@ export function itemOf ({ id, name, shopId, shopName, details }: Account, outcom
 }
 
 /** What a mode that changes accounts makes of one. */
-const outcomeOf = { link: 'linked', sync: 'synced', changes: 'synced', check: 'drifted', unlink: 'unlinked' } as const
+const OUTCOME_OF = { link: 'linked', sync: 'synced', changes: 'synced', check: 'drifted', unlink: 'unlinked' } as const
 
 /**
  * The item of an account that needs no call to the provider; undefined if a call is needed.
  *
- * @param target what was accepted for the account, if anything.
+ * @param target - what was accepted for the account, if anything.
  */
 export function itemWithoutCall (mode: Mode, { account, changedByRun }: ScannedAccount, target: Target | null = null): FoundItem | undefined {
   const customerId = customerIdOf(account.details)
   const linked = customerId !== null
-  if (changedByRun) return itemOf(account, outcomeOf[mode], { before: null, reason: 'before_interruption' })
+  if (changedByRun) return itemOf(account, OUTCOME_OF[mode], { before: null, reason: 'before_interruption' })
   if (linked && target && target.customerId !== customerId) return itemOf(account, 'skipped', { reason: 'changed_meanwhile' })
   if (mode === 'unlink') return linked ? itemOf(account, 'unlinked', { after: null }) : itemOf(account, 'unchanged')
   if (mode === 'link' && linked) return itemOf(account, 'unchanged')
@@ -61,10 +61,10 @@ export interface Matches {
 /**
  * Only metadata link, because only we write them. Anybody can type an e-mail address, so it only suggests.
  *
- * @param linked the customers that accounts of the shop have, or of another shop with the same key.
+ * @param linked - the customers that accounts of the shop have, or of another shop with the same key.
  */
 export function linkItem (account: Account, { byAccount, byEmail, searchRefused, providerRequestId }: Matches, linked: ReadonlySet<string>): FoundItem {
-  const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] => customers.slice(0, 10).map(customer => ({
+  const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] => customers.slice(0, 10).map((customer) => ({
     customerId: customer.id, match, name: shown(customer.name), email: shown(customer.email), linked: linked.has(customer.id)
   }))
   const item = (outcome: Outcome, rest: Partial<FoundItem> = {}): FoundItem => itemOf(account, outcome, { providerRequestId, ...rest })
@@ -96,7 +96,7 @@ function shown (value: unknown): string | null {
 /**
  * How an account differs from its live customer; undefined: the provider has no such customer.
  *
- * @param fields the paths that count; undefined: all.
+ * @param fields - the paths that count; undefined: all.
  */
 export function driftOf ({ account, duplicate }: ScannedAccount, live: PayCustomer | undefined, fields?: readonly string[]): Pick<FoundItem, 'drift' | 'differences'> {
   const snapshot = account.details.pay_customer

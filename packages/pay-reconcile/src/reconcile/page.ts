@@ -16,17 +16,17 @@ export interface CustomerPage {
 }
 
 /** How often a page is read that fails because of the provider. */
-const attempts = 3
+const ATTEMPTS = 3
 
 /**
  * Reads a page.
  *
- * @param after the last customer of the page before; null: the first page.
+ * @param after - the last customer of the page before; null: the first page.
  * @returns undefined if the run was interrupted or cancelled.
  * @throws a provider error if the page cannot be read.
  */
 export function readPage (work: ShopWork, after: string | null): Promise<CustomerPage | undefined> {
-  return readWithRetries(work, secretKey => pageFrom(work, secretKey, after))
+  return readWithRetries(work, (secretKey) => pageFrom(work, secretKey, after))
 }
 
 /** Reads what many accounts depend on. @returns undefined if the run was interrupted or cancelled. @throws a provider error. */
@@ -36,7 +36,7 @@ export async function readWithRetries<T> (work: ShopWork, read: (secretKey: stri
       return await withWaits(work, {}, read)
     } catch (error) {
       if (work.ended.aborted) return undefined
-      if (!isTransient(error) || failures >= attempts) throw error
+      if (!isTransient(error) || failures >= ATTEMPTS) throw error
       await pause(work, backoff(failures, error.retryAfter))
     }
   }
@@ -44,12 +44,12 @@ export async function readWithRetries<T> (work: ShopWork, read: (secretKey: stri
 
 async function pageFrom ({ sources: { call, provider }, interrupted }: ShopWork, secretKey: string, after: string | null): Promise<CustomerPage> {
   let readAt = ''
-  const { value: { customers, more }, requestId } = await call(secretKey, interrupted, signal => {
+  const { value: { customers, more }, requestId } = await call(secretKey, interrupted, (signal) => {
     readAt = new Date().toISOString()
     return provider.listCustomers({ secretKey, signal, ...(after !== null && { after }) })
   })
   return {
-    customers: new Map(customers.map(customer => [customer.id, customer])),
+    customers: new Map(customers.map((customer) => [customer.id, customer])),
     readAt,
     requestId,
     next: nextPage({ ids: customers.map(({ id }) => id), more }, after)

@@ -1,4 +1,4 @@
-import { maxOfPage, type Batch, type BatchResult } from './batch.ts'
+import { MAX_OF_PAGE, type Batch, type BatchResult } from './batch.ts'
 import { pagingAfter } from './paging.ts'
 import type { Counters, FoundItem, Part } from './types.ts'
 
@@ -8,12 +8,12 @@ import type { Counters, FoundItem, Part } from './types.ts'
  */
 export function finishedOf ({ page }: Batch, items: BatchResult['items']): readonly FoundItem[] {
   const gap = page ? -1 : items.indexOf(undefined)
-  return items.slice(0, gap < 0 ? items.length : gap).filter(item => item !== undefined)
+  return items.slice(0, gap < 0 ? items.length : gap).filter((item) => item !== undefined)
 }
 
 /** A shop's part after some or all accounts of a batch. */
 export function partAfter (part: Part, { accounts, page }: Batch, items: readonly FoundItem[]): Part {
-  const isWhole = items.length === accounts.length && accounts.length < maxOfPage
+  const isWhole = items.length === accounts.length && accounts.length < MAX_OF_PAGE
   return {
     ...part,
     processed: part.processed + items.length,

@@ -12,7 +12,7 @@ export interface RateLimit {
 /**
  * One limit for each secret key; shops that share a key share its rate.
  *
- * @param perSecond calls per second. After a delay, up to one second's worth of calls may catch up.
+ * @param perSecond - calls per second. After a delay, up to one second's worth of calls may catch up.
  */
 export function rateLimits (perSecond: number): (secretKey: string) => RateLimit {
   return perKey(() => rateLimit(1000 / perSecond))

@@ -24,10 +24,10 @@ export interface RunRequest extends Omit<NewRun, 'selection' | 'slot'> {
 }
 
 /** Who makes the changes of scheduled runs, for the audit. */
-export const scheduledActor = 'schedule'
+export const SCHEDULED_ACTOR = 'schedule'
 
 /** Who makes the changes of runs that webhooks start, for the audit. */
-export const webhookActor = 'webhook'
+export const WEBHOOK_ACTOR = 'webhook'
 
 /** Bulk runs of this process. */
 export interface BulkRunner {
@@ -54,7 +54,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     if (active.has(run.id) || closing.signal.aborted) return
     const cancel = new AbortController()
     const workers = Array.from({ length: limits.shopsAtOnce }, () => worker(run, cancel))
-    const ended = Promise.allSettled(workers).then(results => {
+    const ended = Promise.allSettled(workers).then((results) => {
       active.delete(run.id)
       for (const result of results) {
         if (result.status === 'rejected') log.error({ err: result.reason, runId: run.id }, 'reconciliation interrupted')
@@ -124,12 +124,12 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
   function renewLease (part: Part, lease: Lease, lost: AbortController, cancel: AbortController): NodeJS.Timeout {
     let renewed = Date.now()
     return setInterval(() => {
-      runs.renew(part, lease).then(next => {
+      runs.renew(part, lease).then((next) => {
         renewed = Date.now()
         if (next === 'lost') lost.abort()
         // Cancelled through another process: an account may be waiting for the provider here.
         if (next === 'cancelled') cancel.abort()
-      }, error => {
+      }, (error) => {
         log.warn({ err: error, runId: part.runId }, 'the lease was not renewed')
         // Another process may have taken the part, and this one cannot find out.
         if (Date.now() - renewed > limits.leaseDuration) lost.abort()
@@ -187,12 +187,12 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
 
     async startSlot (mode, slot) {
       const id = randomUUID()
-      const run = { id, mode, slot, dryRun: mode === 'check', shopId: null, actor: scheduledActor, requestId: null, selection: {} }
+      const run = { id, mode, slot, dryRun: mode === 'check', shopId: null, actor: SCHEDULED_ACTOR, requestId: null, selection: {} }
       if (await runs.startSlot(run, await shopsOf(run, null))) startWorkers(await existing(id))
     },
 
     async startAwaited (awaited) {
-      const run: NewRun = { id: randomUUID(), mode: 'changes', slot: null, webhook: true, dryRun: false, shopId: null, actor: webhookActor, requestId: null, selection: {} }
+      const run: NewRun = { id: randomUUID(), mode: 'changes', slot: null, webhook: true, dryRun: false, shopId: null, actor: WEBHOOK_ACTOR, requestId: null, selection: {} }
       const { started, left } = await awaited.start(run)
       if (started) startWorkers(await existing(run.id))
       return left
@@ -216,5 +216,5 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
 }
 
 function namedTargets (accounts: readonly string[] | undefined): Targets | null {
-  return accounts ? Object.fromEntries(accounts.map(id => [id, null])) : null
+  return accounts ? Object.fromEntries(accounts.map((id) => [id, null])) : null
 }

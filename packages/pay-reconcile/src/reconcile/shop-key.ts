@@ -5,7 +5,7 @@ export interface ShopKey {
   replaced (rejected: string): Promise<boolean>
 }
 
-/** @param read reads the stored key of the shop. */
+/** @param read - reads the stored key of the shop. */
 export async function shopKey (read: () => Promise<string>): Promise<ShopKey> {
   let current = await read()
   return {

@@ -4,7 +4,7 @@ import {
 } from '../errors.ts'
 import { isTransient } from '../provider/calls.ts'
 import type { AccountLimits } from '../types.ts'
-import { maxOfPage, reconcileBatch, type Batch } from './batch.ts'
+import { MAX_OF_PAGE, reconcileBatch, type Batch } from './batch.ts'
 import { doneAccounts, noteChanges } from './changes.ts'
 import { limitsOf } from './limits.ts'
 import { readPage } from './page.ts'
@@ -20,7 +20,7 @@ export type Ending =
   ({ readonly status: 'stopped' } & Stop)
 
 /** Consecutive accounts that fail because of the provider before the shop stops. */
-const maxFailures = 10
+const MAX_FAILURES = 10
 
 /**
  * Reconciles the accounts of a shop, and stores progress after each step: first those whose customers the provider lists,
@@ -96,7 +96,7 @@ async function batchOfPage (work: ShopWork, { shopId, runId }: Part, { after }: 
   const page = await readPage(work, after)
   if (!page) return undefined
   const only: AccountLimits = { ...limitsOf(run, targets), customers: [...page.customers.keys()], unfinishedIn: runId }
-  return { page, accounts: page.customers.size > 0 ? await accounts.scan({ shopId, after: null, limit: maxOfPage, runId, only }) : [] }
+  return { page, accounts: page.customers.size > 0 ? await accounts.scan({ shopId, after: null, limit: MAX_OF_PAGE, runId, only }) : [] }
 }
 
 /** The next accounts in the order of their ids. */
@@ -128,9 +128,9 @@ function knowsNone ({ mode, selection }: NewRun, { processed, outcomes, drift }:
 /** Decides when a shop stops: its key is rejected, or the provider has failed for many accounts in a row. */
 function stopRule (): (error: ProviderError | undefined) => Stop | undefined {
   let failures = 0
-  return error => {
+  return (error) => {
     if (error && rejectsKey(error)) return { reason: error.code, missingPermission: error.missing_permission }
     failures = isTransient(error) ? failures + 1 : 0
-    return failures >= maxFailures ? { reason: new PAY_RECONCILE_PROVIDER_UNAVAILABLE().code } : undefined
+    return failures >= MAX_FAILURES ? { reason: new PAY_RECONCILE_PROVIDER_UNAVAILABLE().code } : undefined
   }
 }

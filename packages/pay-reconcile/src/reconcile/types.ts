@@ -3,18 +3,18 @@
  * `changes`: the same for those whose customers have changed since the last such run, by the provider's events.
  * `check`: report how accounts and customers differ, and change nothing. `unlink`: remove the customers of named accounts.
  */
-export type Mode = typeof modes[number]
-export const modes = ['link', 'sync', 'check', 'unlink', 'changes'] as const
+export type Mode = typeof MODES[number]
+export const MODES = ['link', 'sync', 'check', 'unlink', 'changes'] as const
 
 /** What happened to an account; in a dry run, what would have happened. */
-export type Outcome = typeof outcomes[number]
-export const outcomes = ['unchanged', 'linked', 'unlinked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'] as const
+export type Outcome = typeof OUTCOMES[number]
+export const OUTCOMES = ['unchanged', 'linked', 'unlinked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'] as const
 
 /** How an account and its customer differ. */
-export type Drift = typeof drifts[number]
-export const drifts = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const
+export type Drift = typeof DRIFTS[number]
+export const DRIFTS = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const
 
-export const statuses = ['running', 'done', 'cancelled'] as const
+export const STATUSES = ['running', 'done', 'cancelled'] as const
 
 /** A field in which the stored snapshot and the live customer differ. */
 export interface Difference {
@@ -26,8 +26,8 @@ export interface Difference {
 }
 
 /** Why a customer may belong to an account: its metadata name the account, or the e-mail addresses are equal. */
-export type Match = typeof matchReasons[number]
-export const matchReasons = ['metadata', 'email'] as const
+export type Match = typeof MATCH_REASONS[number]
+export const MATCH_REASONS = ['metadata', 'email'] as const
 
 /** A customer that may belong to an account. */
 export interface Candidate {
@@ -151,7 +151,7 @@ export interface Paging {
 
 /** A run and its progress. */
 export interface Run extends NewRun {
-  readonly status: typeof statuses[number]
+  readonly status: typeof STATUSES[number]
   readonly cancelRequested: boolean
   readonly startedAt: string
   readonly finishedAt: string | null

@@ -4,15 +4,15 @@ import { backoff } from '../provider/backoff.ts'
 import type { ShopWork } from './shop-work.ts'
 
 /** Waits while the gate of the key is closed; then the call has failed. */
-const maxWaits = 3
+const MAX_WAITS = 3
 /** Waits for one call, ten seconds or so in total, after which the log says why nothing happens. */
-const waitsBeforeWarning = 5
+const WAITS_BEFORE_WARNING = 5
 
 /**
  * Calls the provider under the key of the shop. Waits as long as the provider limits the rate, which says nothing about
  * the account or the key, and continues with a new key if there is one.
  *
- * @param about what the log says about the call.
+ * @param about - what the log says about the call.
  * @returns undefined if the run was interrupted.
  * @throws what `attempt` throws otherwise.
  */
@@ -26,10 +26,10 @@ export async function withWaits<T> (work: ShopWork, about: object, attempt: (sec
       if (!isProviderError(error)) throw error
       if (error.fault === 'aborted' || interrupted.aborted) return undefined
       if (rejectsKey(error) && await isReplaced(work, secretKey)) continue
-      const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && waits < maxWaits)
+      const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && waits < MAX_WAITS)
       if (!mayWait || cancelled.aborted) throw error
       const wait = backoff(waits, error.retryAfter)
-      if (waits === waitsBeforeWarning) log.warn({ err: error, ...about, runId: run.id, wait }, 'waiting for the payment provider')
+      if (waits === WAITS_BEFORE_WARNING) log.warn({ err: error, ...about, runId: run.id, wait }, 'waiting for the payment provider')
       work.rateLimitOf(secretKey).pause(wait)
       await pause(work, wait)
       if (interrupted.aborted) return undefined
@@ -38,7 +38,7 @@ export async function withWaits<T> (work: ShopWork, about: object, attempt: (sec
   }
 }
 
-/** Waits, or until the run is cancelled or interrupted. @param duration in milliseconds. */
+/** Waits, or until the run is cancelled or interrupted. @param duration - in milliseconds. */
 export async function pause ({ ended }: ShopWork, duration: number): Promise<void> {
   await sleep(duration, undefined, { signal: ended }).catch(() => undefined)
 }
@@ -48,7 +48,7 @@ export function rejectsKey (error: ProviderError): boolean {
 }
 
 async function isReplaced ({ key, log, run }: ShopWork, secretKey: string): Promise<boolean> {
-  return key.replaced(secretKey).catch(error => {
+  return key.replaced(secretKey).catch((error) => {
     log.error({ err: error, runId: run.id }, 'the secret key of the shop could not be read again')
     return false
   })

@@ -22,16 +22,16 @@ export interface Slots {
   readonly latest: (now: Date) => Date | undefined
 }
 
-const modes = ['check', 'sync', 'changes'] as const
+const MODES = ['check', 'sync', 'changes'] as const
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a pattern, a time zone or a name that is not known. */
 export function slotsFrom (schedule: Schedule | undefined): readonly Slots[] {
   if (schedule === undefined) return []
   const { timezone = 'UTC', ...patterns } = schedule
-  const unknown = Object.keys(patterns).find(name => !(modes as readonly string[]).includes(name))
-  if (unknown !== undefined) throw invalid(`schedule.${unknown} is not one of ${modes.join(', ')}, timezone`)
+  const unknown = Object.keys(patterns).find((name) => !(MODES as readonly string[]).includes(name))
+  if (unknown !== undefined) throw invalid(`schedule.${unknown} is not one of ${MODES.join(', ')}, timezone`)
   assertTimezone(timezone)
-  return modes.flatMap(mode => {
+  return MODES.flatMap((mode) => {
     const pattern = patterns[mode]
     return pattern === undefined ? [] : [slotsOf(mode, pattern, timezone)]
   })
@@ -43,7 +43,7 @@ function slotsOf (mode: Mode, pattern: unknown, timezone: string): Slots {
     const cron = new Cron(pattern, { mode: '5-part', timezone, paused: true })
     // A pattern such as February 30 never comes.
     if (!cron.nextRun()) throw new RangeError('it never matches')
-    return { mode, pattern, timezone, latest: now => latestSlot(cron, now) }
+    return { mode, pattern, timezone, latest: (now) => latestSlot(cron, now) }
   } catch (error) {
     throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *: ${error instanceof Error ? error.message : String(error)}`)
   }

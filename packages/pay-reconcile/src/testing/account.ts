@@ -43,10 +43,10 @@ const [minute, day] = [60_000, 24 * 3_600_000]
 
 export function accountWith (options: StandInAccountOptions = {}): StandInAccount {
   const { customers = [], permissions, searchLag = minute, deletedSearchLag = day, requestsPerSecond = Infinity, connected = {} } = options
-  const made = customers.map(customer => customer.deleted === true ? tombstone(customer.id) : customerWith(customer))
+  const made = customers.map((customer) => customer.deleted === true ? tombstone(customer.id) : customerWith(customer))
     .sort((one, other) => Number(one.created ?? 0) - Number(other.created ?? 0))
   const account: StandInAccount = {
-    customers: new Map(made.map(customer => [customer.id, customer])),
+    customers: new Map(made.map((customer) => [customer.id, customer])),
     unsearchable: new Map(customers.filter(({ deleted }) => deleted === true).map(({ deleted: _, ...before }) =>
       [before.id, { until: Date.now() + deletedSearchLag, before: customerWith(before) }])),
     intents: new Map(),
@@ -77,7 +77,7 @@ export function respond (account: StandInAccount, request: StandInRequest): Stan
 
   const [resource = ''] = request.path
   const verb = request.method === 'GET' ? 'read' : 'write'
-  const { permission, named } = permissionsOf[resource] ?? { permission: 'payments', named: 'charge' }
+  const { permission, named } = PERMISSIONS_OF[resource] ?? { permission: 'payments', named: 'charge' }
   if (account.permissions && !account.permissions.includes(`${permission}:${verb}`)) {
     return refusal(403, `The provided key '${request.keyEnd}' does not have the required permissions for this endpoint on account 'acct_standin'. ` +
       `Having the 'rak_${named}_${verb}' permission would allow this request to continue.`)
@@ -98,7 +98,7 @@ export function respond (account: StandInAccount, request: StandInRequest): Stan
 }
 
 /** What the endpoints of a resource need, by the stand-in's name and by the provider's. */
-const permissionsOf: Readonly<Record<string, { readonly permission: string, readonly named: string }>> = {
+const PERMISSIONS_OF: Readonly<Record<string, { readonly permission: string, readonly named: string }>> = {
   customers: { permission: 'customers', named: 'customer' },
   events: { permission: 'events', named: 'event' },
   payment_intents: { permission: 'payments', named: 'payment_intent' },

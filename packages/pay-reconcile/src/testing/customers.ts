@@ -75,7 +75,7 @@ export function unknownCustomer ({ customers }: Pick<Customers, 'customers'>, fo
 
 /** The customers as a search shows them. */
 export function searchableCustomers ({ customers, unsearchable }: Customers): readonly StandInCustomer[] {
-  return [...customers.values()].flatMap(customer => shown(customer, unsearchable.get(customer.id)) ?? [])
+  return [...customers.values()].flatMap((customer) => shown(customer, unsearchable.get(customer.id)) ?? [])
 }
 
 function shown (customer: StandInCustomer | undefined, lag: Unsearchable | undefined): StandInCustomer | undefined {
@@ -96,10 +96,10 @@ function stored ({ customers, unsearchable, searchLag, deletedSearchLag, events 
   return customer
 }
 
-const strings = ['name', 'email', 'phone', 'description', 'business_name', 'individual_name']
+const STRINGS = ['name', 'email', 'phone', 'description', 'business_name', 'individual_name']
 
 function fieldsFrom (form: Form, before?: StandInCustomer): Record<string, unknown> {
-  const given = strings.flatMap(name => {
+  const given = STRINGS.flatMap((name) => {
     const value = stringIn(form, name)
     return value === undefined ? [] : [[name, value === '' ? null : value]]
   })

@@ -7,8 +7,8 @@ import type { Returned } from './expand.ts'
 import { stringIn, stringsIn } from './form.ts'
 import { listResponse, searchResponse } from './list.ts'
 import {
-  customerCreate, customerList, customerSearch, customerUpdate, eventList, intentConfirm, intentCreate, intentList, intentRetrieve, intentSearch,
-  lineItemList, noParameters, onlyExpand, sessionCreate, sessionList, type Parameters
+  CUSTOMER_CREATE, customerList, customerSearch, CUSTOMER_UPDATE, eventList, INTENT_CONFIRM, INTENT_CREATE, intentList, INTENT_RETRIEVE, intentSearch,
+  lineItemList, NO_PARAMETERS, ONLY_EXPAND, SESSION_CREATE, sessionList, type Parameters
 } from './parameters.ts'
 import { confirmIntent, createIntent, createSession, expireSession, retrieved } from './payments.ts'
 
@@ -28,9 +28,9 @@ export interface Endpoint extends Parameters {
   answer (account: Objects, request: StandInRequest, id: string): StandInResponse
 }
 
-const customer = { type: 'customer' }
-const intent = { type: 'payment_intent' }
-const session = { type: 'checkout.session' }
+const CUSTOMER = { type: 'customer' }
+const INTENT = { type: 'payment_intent' }
+const SESSION = { type: 'checkout.session' }
 
 /** All endpoints of the stand-in. */
 const endpoints: readonly Endpoint[] = [
@@ -38,16 +38,16 @@ const endpoints: readonly Endpoint[] = [
     method: 'GET',
     path: 'customers',
     names: customerList,
-    returns: { ...customer, page: 'list' },
+    returns: { ...CUSTOMER, page: 'list' },
     answer: ({ customers }, { form }) => listResponse({ kind: 'customer', url: '/v1/customers', objects: customers, filters: ['email', 'test_clock'] }, form)
   },
-  { method: 'POST', path: 'customers', names: customerCreate, emails: ['email'], returns: customer, answer: createCustomer },
+  { method: 'POST', path: 'customers', names: CUSTOMER_CREATE, emails: ['email'], returns: CUSTOMER, answer: createCustomer },
   {
     method: 'GET',
     path: 'customers/search',
     names: customerSearch,
     required: ['query'],
-    returns: { ...customer, page: 'search' },
+    returns: { ...CUSTOMER, page: 'search' },
     answer: (account, { form }) => searchResponse({ resource: 'customers', objects: searchableCustomers(account), fields: ['email', 'name', 'phone'] }, form)
   },
   {
@@ -56,34 +56,34 @@ const endpoints: readonly Endpoint[] = [
     names: eventList,
     returns: { type: 'event', page: 'list' },
     answer: ({ events }, { form }) => {
-      const types = [stringIn(form, 'type'), ...Object.values(stringsIn(form, 'types'))].filter(type => type !== undefined)
+      const types = [stringIn(form, 'type'), ...Object.values(stringsIn(form, 'types'))].filter((type) => type !== undefined)
       return listResponse({ kind: 'event', url: '/v1/events', objects: listedEvents(events, types) }, form)
     }
   },
   {
     method: 'GET',
     path: 'events/:id',
-    names: onlyExpand,
+    names: ONLY_EXPAND,
     returns: { type: 'event' },
     answer: ({ events }, _, id) => retrieved('event', listedEvents(events, []), id)
   },
-  { method: 'GET', path: 'customers/:id', names: onlyExpand, returns: customer, answer: (account, _, id) => retrieveCustomer(account, id) },
-  { method: 'POST', path: 'customers/:id', names: customerUpdate, emails: ['email'], returns: customer, answer: (account, request, id) => updateCustomer(account, id, request) },
-  { method: 'DELETE', path: 'customers/:id', names: noParameters, returns: customer, answer: (account, _, id) => deleteCustomer(account, id) },
+  { method: 'GET', path: 'customers/:id', names: ONLY_EXPAND, returns: CUSTOMER, answer: (account, _, id) => retrieveCustomer(account, id) },
+  { method: 'POST', path: 'customers/:id', names: CUSTOMER_UPDATE, emails: ['email'], returns: CUSTOMER, answer: (account, request, id) => updateCustomer(account, id, request) },
+  { method: 'DELETE', path: 'customers/:id', names: NO_PARAMETERS, returns: CUSTOMER, answer: (account, _, id) => deleteCustomer(account, id) },
   {
     method: 'GET',
     path: 'payment_intents',
     names: intentList,
-    returns: { ...intent, page: 'list' },
+    returns: { ...INTENT, page: 'list' },
     answer: ({ intents }, { form }) => listResponse({ kind: 'payment_intent', url: '/v1/payment_intents', objects: intents, filters: ['customer'] }, form)
   },
   {
     method: 'POST',
     path: 'payment_intents',
-    names: intentCreate,
+    names: INTENT_CREATE,
     emails: ['receipt_email'],
     required: ['amount', 'currency'],
-    returns: intent,
+    returns: INTENT,
     answer: (account, request) => unknownCustomer(account, request.form) ?? createIntent(account.intents, request)
   },
   {
@@ -91,30 +91,30 @@ const endpoints: readonly Endpoint[] = [
     path: 'payment_intents/search',
     names: intentSearch,
     required: ['query'],
-    returns: { ...intent, page: 'search' },
+    returns: { ...INTENT, page: 'search' },
     answer: ({ intents }, { form }) =>
       searchResponse({ resource: 'payment_intents', objects: [...intents.values()], fields: ['amount', 'currency', 'customer', 'status'] }, form)
   },
-  { method: 'GET', path: 'payment_intents/:id', names: intentRetrieve, returns: intent, answer: ({ intents }, _, id) => retrieved('payment_intent', intents, id) },
-  { method: 'POST', path: 'payment_intents/:id/confirm', names: intentConfirm, returns: intent, answer: ({ intents }, _, id) => confirmIntent(intents, id) },
+  { method: 'GET', path: 'payment_intents/:id', names: INTENT_RETRIEVE, returns: INTENT, answer: ({ intents }, _, id) => retrieved('payment_intent', intents, id) },
+  { method: 'POST', path: 'payment_intents/:id/confirm', names: INTENT_CONFIRM, returns: INTENT, answer: ({ intents }, _, id) => confirmIntent(intents, id) },
   {
     method: 'GET',
     path: 'checkout/sessions',
     names: sessionList,
-    returns: { ...session, page: 'list' },
+    returns: { ...SESSION, page: 'list' },
     answer: ({ sessions }, { form }) =>
       listResponse({ kind: 'checkout.session', url: '/v1/checkout/sessions', objects: sessions, filters: ['customer', 'payment_intent', 'status'] }, form)
   },
   {
     method: 'POST',
     path: 'checkout/sessions',
-    names: sessionCreate,
+    names: SESSION_CREATE,
     emails: ['customer_email'],
-    returns: session,
+    returns: SESSION,
     answer: (account, request) => unknownCustomer(account, request.form) ?? createSession(account, request)
   },
-  { method: 'GET', path: 'checkout/sessions/:id', names: onlyExpand, returns: session, answer: ({ sessions }, _, id) => retrieved('checkout.session', sessions, id) },
-  { method: 'POST', path: 'checkout/sessions/:id/expire', names: onlyExpand, returns: session, answer: ({ sessions }, _, id) => expireSession(sessions, id) },
+  { method: 'GET', path: 'checkout/sessions/:id', names: ONLY_EXPAND, returns: SESSION, answer: ({ sessions }, _, id) => retrieved('checkout.session', sessions, id) },
+  { method: 'POST', path: 'checkout/sessions/:id/expire', names: ONLY_EXPAND, returns: SESSION, answer: ({ sessions }, _, id) => expireSession(sessions, id) },
   {
     method: 'GET',
     path: 'checkout/sessions/:id/line_items',

@@ -9,9 +9,9 @@ export interface StandInEvent extends StandInObject {
 }
 
 /** In seconds. The provider lists events of the last 30 days. */
-const retention = 30 * 24 * 3600
+const RETENTION = 30 * 24 * 3600
 
-/** The event of a change to a customer. @param before undefined: it was created. */
+/** The event of a change to a customer. @param before - undefined: it was created. */
 export function eventOf (before: StandInObject | undefined, customer: StandInObject): StandInEvent {
   const kind = customer.deleted === true ? 'deleted' : before ? 'updated' : 'created'
   const previous = Object.fromEntries(Object.entries(before ?? {}).filter(([name, value]) => JSON.stringify(customer[name]) !== JSON.stringify(value)))
@@ -31,8 +31,8 @@ export function eventOf (before: StandInObject | undefined, customer: StandInObj
 
 /** What a list of events shows, oldest first: of this type, such as `customer.updated` or `customer.*`, that have not expired. */
 export function listedEvents (events: readonly StandInEvent[], types: readonly string[]): ReadonlyMap<string, StandInEvent> {
-  const oldest = seconds() - retention
+  const oldest = seconds() - RETENTION
   const isWanted = ({ type, created }: StandInEvent): boolean => created > oldest &&
-    (types.length === 0 || types.some(wanted => wanted === type || (wanted.endsWith('*') && type.startsWith(wanted.slice(0, -1)))))
-  return new Map(events.filter(isWanted).sort((one, other) => one.created - other.created).map(event => [event.id, event]))
+    (types.length === 0 || types.some((wanted) => wanted === type || (wanted.endsWith('*') && type.startsWith(wanted.slice(0, -1)))))
+  return new Map(events.filter(isWanted).sort((one, other) => one.created - other.created).map((event) => [event.id, event]))
 }

@@ -5,7 +5,7 @@ import type { Form } from './form.ts'
  * The expandable fields of each type, and what they expand to: a type of the stand-in, `list` for an empty list that is
  * otherwise omitted, `''` for objects that the stand-in never has.
  */
-const expandable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   customer: {
     cash_balance: '',
     default_source: '',
@@ -60,8 +60,8 @@ export function expandFault (form: Form, { type, page }: Returned): StandInRespo
 
 /** The body of a response with the requested fields expanded. */
 export function expanded (account: Expandables, { page }: Returned, body: StandInObject, form: Form): StandInObject {
-  return pathsIn(form).filter(path => path !== 'total_count' && path !== 'data').reduce((object, path) =>
-    page ? withPage(object, item => withExpanded(account, item, path.replace(/^data\./, ''))) : withExpanded(account, object, path), body)
+  return pathsIn(form).filter((path) => path !== 'total_count' && path !== 'data').reduce((object, path) =>
+    page ? withPage(object, (item) => withExpanded(account, item, path.replace(/^data\./, ''))) : withExpanded(account, object, path), body)
 }
 
 function pathsIn ({ expand = {} }: Form): readonly string[] {
@@ -70,7 +70,7 @@ function pathsIn ({ expand = {} }: Form): readonly string[] {
 
 /** The first field of a path, its type, and the rest of the path. */
 function firstOf (type: string, path: string): readonly [name: string, type: string, rest: string] | undefined {
-  const found = Object.entries(expandable[type] ?? {}).find(([name]) => path === name || path.startsWith(`${name}.`))
+  const found = Object.entries(EXPANDABLE[type] ?? {}).find(([name]) => path === name || path.startsWith(`${name}.`))
   return found && [...found, path.slice(found[0].length + 1)]
 }
 

@@ -35,7 +35,7 @@ export interface Faults {
   add (fault: Fault): () => void
   /**
    * The first fault that applies; counts as one of its times.
-   * @param replays the response is stored: faults that happen while a request is executed do not apply.
+   * @param replays - the response is stored: faults that happen while a request is executed do not apply.
    */
   next (request: { readonly method: string, readonly secretKey: string, readonly url: string }, replays: boolean): Fault | undefined
 }
@@ -63,11 +63,11 @@ export function faults (): Faults {
 }
 
 /** The response of a fault that happens while a request is executed, not during transport. */
-export function executed ({ kind, status = 500, body = failure }: Fault): StandInResponse | undefined {
+export function executed ({ kind, status = 500, body = FAILURE }: Fault): StandInResponse | undefined {
   return kind === 'answer' && status >= 500 ? { status, body } : undefined
 }
 
-const failure = { error: { type: 'api_error', message: 'Something went wrong' } }
+const FAILURE = { error: { type: 'api_error', message: 'Something went wrong' } }
 
 /** Sends the response in the way of the fault. */
 export async function sendFaulty (response: ServerResponse, fault: Fault, answer: () => StandInResponse, requestId: string): Promise<void> {
@@ -83,7 +83,7 @@ export async function sendFaulty (response: ServerResponse, fault: Fault, answer
     return
   }
   if (kind === 'answer') {
-    response.writeHead(status, common).end(JSON.stringify(fault.body ?? failure))
+    response.writeHead(status, common).end(JSON.stringify(fault.body ?? FAILURE))
     return
   }
   if (kind === 'slow') await sleep(delay)

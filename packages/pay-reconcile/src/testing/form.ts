@@ -7,7 +7,7 @@ export function formFrom (text: string): Form {
   const form: Record<string, FormValue> = Object.create(null)
   for (const [path, value] of new URLSearchParams(text)) {
     const [first = '', ...inner] = path.split('[')
-    const names = [first, ...inner.map(name => name.replace(/\]$/, ''))]
+    const names = [first, ...inner.map((name) => name.replace(/\]$/, ''))]
     if (first === '') continue
     let target: Record<string, FormValue> = form
     names.forEach((given, index) => {
@@ -27,7 +27,7 @@ export function formFrom (text: string): Form {
 
 /** The strings of these parameters; null for those that were not sent. */
 export function stringsOrNull (form: Form, names: readonly string[]): Readonly<Record<string, string | null>> {
-  return Object.fromEntries(names.map(name => [name, stringIn(form, name) ?? null]))
+  return Object.fromEntries(names.map((name) => [name, stringIn(form, name) ?? null]))
 }
 
 export function stringIn (form: Form, name: string): string | undefined {

@@ -50,7 +50,7 @@ export interface PayStandIn {
   close (): Promise<void>
 }
 
-const liveKey = /^[a-z]+(_org)?_live_/
+const LIVE_KEY = /^[a-z]+(_org)?_live_/
 
 /**
  * Starts an HTTP server that behaves like the payment provider, for tests and demos: customers, checkout sessions and
@@ -58,7 +58,7 @@ const liveKey = /^[a-z]+(_org)?_live_/
  * events, but lists those about customers.
  */
 export async function startPayStandIn (options: PayStandInOptions): Promise<PayStandIn> {
-  const { port = 0, host = '127.0.0.1', log = line => process.stderr.write(`${line}\n`) } = options
+  const { port = 0, host = '127.0.0.1', log = (line) => process.stderr.write(`${line}\n`) } = options
   const accounts = new Map<string, StandInAccount>()
   const requests: SeenRequest[] = []
   let requested = 0
@@ -79,13 +79,13 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     if (requests.push({ method, url: target, secretKey, headers }) > 1000) requests.shift()
 
     const requestId = newId('req')
-    const [first, ...path] = location.pathname.split('/').slice(1).filter(segment => segment !== '').map(decodeURIComponent)
+    const [first, ...path] = location.pathname.split('/').slice(1).filter((segment) => segment !== '').map(decodeURIComponent)
     const form = formFrom(method === 'POST' ? body : location.search)
     const request = { method, path, form, idempotencyKey: headerOf(headers['idempotency-key']), keyEnd: hidden(secretKey), origin: url }
     const isOrganization = secretKey.startsWith('sk_org_')
     const context = headerOf(headers['stripe-context'])
     const connectedId = context ?? (isOrganization ? undefined : headerOf(headers['stripe-account']))
-    const owner = liveKey.test(secretKey) ? undefined : accounts.get(secretKey)
+    const owner = LIVE_KEY.test(secretKey) ? undefined : accounts.get(secretKey)
     const found = owner ? accountFor(owner, connectedId, isOrganization) : refuseKey(secretKey)
     const account = 'status' in found ? undefined : found
     const respondTo = (): StandInResponse => {
@@ -124,11 +124,11 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     protocol: 'http',
     requests,
     get requested () { return requested },
-    account: secretKey => accounts.get(secretKey) ?? addAccount(secretKey),
+    account: (secretKey) => accounts.get(secretKey) ?? addAccount(secretKey),
     addAccount,
-    fault: fault => known.add(fault),
+    fault: (fault) => known.add(fault),
     close: () => new Promise((resolve, reject) => {
-      server.close(error => error ? reject(error) : resolve())
+      server.close((error) => error ? reject(error) : resolve())
       server.closeAllConnections()
     })
   }
@@ -136,7 +136,7 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
 
 function refuseKey (secretKey: string): StandInResponse {
   if (secretKey === '') return refusal(401, 'You did not provide an API key.')
-  if (liveKey.test(secretKey)) return refusal(401, 'The stand-in refuses live keys.')
+  if (LIVE_KEY.test(secretKey)) return refusal(401, 'The stand-in refuses live keys.')
   return refusal(401, `Invalid API Key provided: ${hidden(secretKey)}`)
 }
 
@@ -145,7 +145,7 @@ function hidden (secretKey: string): string {
 }
 
 function visitAny (accounts: ReadonlyMap<string, StandInAccount>, id: string): StandInResponse {
-  const account = [...accounts.values()].flatMap(owner => [owner, ...owner.connected.values()]).find(({ sessions }) => sessions.has(id))
+  const account = [...accounts.values()].flatMap((owner) => [owner, ...owner.connected.values()]).find(({ sessions }) => sessions.has(id))
   return visitSession(account?.sessions ?? new Map(), id)
 }
 

@@ -22,8 +22,8 @@ export function listResponse ({ kind, url, objects, filters = [] }: ListSource, 
   const newestFirst = [...objects.values()].reverse()
   const at = newestFirst.findIndex(({ id }) => id === cursor)
   const backwards = param === 'ending_before'
-  const wanted = (backwards ? newestFirst.slice(0, at) : newestFirst.slice(at + 1)).filter(object =>
-    object.deleted !== true && isWithin(form, object) && filters.every(name => form[name] === undefined || object[name] === form[name]))
+  const wanted = (backwards ? newestFirst.slice(0, at) : newestFirst.slice(at + 1)).filter((object) =>
+    object.deleted !== true && isWithin(form, object) && filters.every((name) => form[name] === undefined || object[name] === form[name]))
   const limit = limitIn(form)
   return ok({ object: 'list', url, has_more: wanted.length > limit, data: backwards ? wanted.slice(-limit) : wanted.slice(0, limit) })
 }
@@ -56,7 +56,7 @@ export function searchResponse ({ resource, objects, fields }: SearchSource, for
   }
   const wanted = text?.replace(/\\(.)/g, '$1') ?? number
   const valueOf = (object: StandInObject): unknown => key === undefined ? object[field] : (object.metadata as Record<string, unknown> | undefined)?.[key]
-  const found = objects.filter(object => object.deleted !== true && String(valueOf(object) ?? '') === wanted)
+  const found = objects.filter((object) => object.deleted !== true && String(valueOf(object) ?? '') === wanted)
 
   const page = stringIn(form, 'page')
   const at = page === undefined ? -1 : found.findIndex(({ id }) => pageAfter(id) === page)

@@ -25,7 +25,7 @@ interface Sessions {
 export function createSession ({ sessions, lineItems }: Sessions, { form, origin }: StandInRequest): StandInResponse {
   const items = itemsFrom(form)
   const session = sessionFrom(form, items, origin)
-  lineItems.set(session.id, new Map([...items].reverse().map(item => [item.id, item])))
+  lineItems.set(session.id, new Map([...items].reverse().map((item) => [item.id, item])))
   return ok(stored(sessions, session))
 }
 
@@ -86,7 +86,7 @@ function intentFrom (form: Form): StandInObject {
 
 /** Line items with prices from the request: the stand-in stores no prices. */
 function itemsFrom ({ line_items: lines = {} }: Form): readonly StandInObject[] {
-  return Object.values(lines).flatMap(line => {
+  return Object.values(lines).flatMap((line) => {
     if (typeof line !== 'object' || typeof line.price_data !== 'object') return []
     const { price_data: price } = line
     const quantity = Number(stringIn(line, 'quantity') ?? 1)

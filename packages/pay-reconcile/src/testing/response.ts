@@ -41,14 +41,14 @@ export function refusal (status: number, message: string, { type = 'invalid_requ
   return { status, body: { error: { type, message, ...docs, ...(param !== undefined && { param }) } } }
 }
 
-/** @param param the parameter that names the object. Default: the id in the path. */
+/** @param param - the parameter that names the object. Default: the id in the path. */
 export function missing (kind: string, id: string, param = 'id'): StandInResponse {
   return refusal(param === 'id' ? 404 : 400, `No such ${kind}: '${id}'`, { code: 'resource_missing', param })
 }
 
 /** Fields that are always null, from their names. */
 export function nulls (names: string): Readonly<Record<string, null>> {
-  return Object.fromEntries(names.split(' ').map(name => [name, null]))
+  return Object.fromEntries(names.split(' ').map((name) => [name, null]))
 }
 
 export function newId (prefix: string): string {

@@ -14,7 +14,7 @@ export interface Gathering {
   close (): void
 }
 
-/** @param delay in milliseconds. */
+/** @param delay - in milliseconds. */
 export function gathering (awaited: AwaitedShops, runner: BulkRunner, delay: number, log: FastifyBaseLogger): Gathering {
   let timer: NodeJS.Timeout | undefined
   let closed = false

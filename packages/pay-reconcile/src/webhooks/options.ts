@@ -18,7 +18,7 @@ export interface Webhooks {
   readonly delay?: number
 }
 
-const names: ReadonlySet<string> = new Set(['secrets', 'config', 'delay'])
+const NAMES: ReadonlySet<string> = new Set(['secrets', 'config', 'delay'])
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for what is missing or unknown. */
 export function webhooksFrom (
@@ -26,8 +26,8 @@ export function webhooksFrom (
 ): Required<Webhooks> | undefined {
   if (webhooks === undefined) return undefined
   if (typeof webhooks !== 'object' || webhooks === null) throw invalid('webhooks must be an object with secrets')
-  const unknown = Object.keys(webhooks).find(name => !names.has(name))
-  if (unknown !== undefined) throw invalid(`webhooks.${unknown} is not one of ${[...names].join(', ')}`)
+  const unknown = Object.keys(webhooks).find((name) => !NAMES.has(name))
+  if (unknown !== undefined) throw invalid(`webhooks.${unknown} is not one of ${[...NAMES].join(', ')}`)
   const { secrets, config = {}, delay = 10_000 } = webhooks
   if (typeof secrets?.find !== 'function') throw invalid('webhooks.secrets must be WebhookSecrets, such as knexWebhookSecrets(knex)')
   if (typeof config !== 'object' || config === null || Array.isArray(config)) throw invalid('webhooks.config must be an object')

@@ -12,7 +12,7 @@ import type { Webhooks } from './options.ts'
 const Params = Type.Object({ shop_id: Id })
 
 /** In bytes. What a delivery says is not used, but its signature covers all of it. */
-const maxBody = 524_288
+const MAX_BODY = 524_288
 
 /** What the route needs. */
 export interface WebhookRoute extends Pick<Required<Webhooks>, 'config'> {
@@ -31,13 +31,13 @@ export function webhookRoute (scope: FastifyInstance, { config, secrets, verifie
   const nobody = `whsec_${randomBytes(24).toString('hex')}`
 
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: maxBody }, (_request, body, done) => done(null, body))
+  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, done) => done(null, body))
   // Too large, or not as long as announced.
   scope.setErrorHandler((error: FastifyError) => {
     throw error.code?.startsWith('FST_ERR_CTP_') ? new PAY_RECONCILE_WEBHOOK_REFUSED() : error
   })
   // Before the body is read.
-  scope.addHook('onRequest', async request => {
+  scope.addHook('onRequest', async (request) => {
     if (!verifier.isSigned(request.headers)) throw new PAY_RECONCILE_WEBHOOK_REFUSED()
   })
 

@@ -9,12 +9,12 @@ export function subjectOf ({ username }: Pick<DemoUser, 'username'>): string {
 }
 
 export function userById (users: readonly DemoUser[], subject: string): DemoUser | undefined {
-  return users.find(user => subjectOf(user) === subject)
+  return users.find((user) => subjectOf(user) === subject)
 }
 
 /** Says nothing about which of the two was wrong, not by time either. */
 export function userByPassword (users: readonly DemoUser[], username: string, password: string): DemoUser | undefined {
-  const user = users.find(candidate => candidate.username === username)
+  const user = users.find((candidate) => candidate.username === username)
   return sameText(password, user?.password ?? '') && user ? user : undefined
 }
 

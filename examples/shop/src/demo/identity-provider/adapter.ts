@@ -23,7 +23,7 @@ export function adapterIn (dataDir?: string): AdapterFactory {
     [...entries].find(([key, { payload }]) => matches(payload) && live(key))?.[1].payload
 
   function saved (...keys: readonly string[]): void {
-    if (dataDir === undefined || file === undefined || !keys.some(key => LASTING.test(key))) return
+    if (dataDir === undefined || file === undefined || !keys.some((key) => LASTING.test(key))) return
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     writePrivate(file, JSON.stringify([...entries].filter(([key]) => LASTING.test(key))))
   }
@@ -35,9 +35,9 @@ export function adapterIn (dataDir?: string): AdapterFactory {
       entries.set(`${model}:${id}`, { payload, expires: expiresIn ? Date.now() + expiresIn * 1000 : Infinity })
       saved(`${model}:${id}`)
     },
-    find: async id => live(`${model}:${id}`)?.payload,
-    findByUid: async uid => first(payload => payload.kind === model && payload.uid === uid),
-    findByUserCode: async userCode => first(payload => payload.userCode === userCode),
+    find: async (id) => live(`${model}:${id}`)?.payload,
+    findByUid: async (uid) => first((payload) => payload.kind === model && payload.uid === uid),
+    findByUserCode: async (userCode) => first((payload) => payload.userCode === userCode),
     async consume (id) {
       const entry = live(`${model}:${id}`)
       if (entry) entry.payload = { ...entry.payload, consumed: Math.floor(Date.now() / 1000) }

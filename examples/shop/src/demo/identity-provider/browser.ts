@@ -24,7 +24,7 @@ export const DEMO_SIGN_IN_FAILED = createError('DEMO_SIGN_IN_FAILED', 'Sign-in s
  * Signs in as a person with a browser would: opens the authorization URL, agrees and fills in the form, follows
  * the redirects. Stops before the callback URL is opened, and returns it.
  *
- * @param cookies the browser's, to sign in there again. Default: a new browser
+ * @param cookies - the browser's, to sign in there again. Default: a new browser
  * @throws {@link DEMO_SIGN_IN_FAILED} a wrong password, an unknown client, a refused scope
  */
 export async function callbackFrom (authorizationUrl: URL, credentials: Credentials, cookies = new Map<string, string>()): Promise<URL> {

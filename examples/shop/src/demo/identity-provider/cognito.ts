@@ -5,7 +5,7 @@ import type { IdentityProviderOptions } from './types.ts'
 export type Middleware = Parameters<Provider['use']>[0]
 
 /** The members of a user pool's discovery document; it has no others. */
-const documented = new Set([
+const DOCUMENTED = new Set([
   'authorization_endpoint', 'id_token_signing_alg_values_supported', 'issuer', 'jwks_uri', 'response_types_supported',
   'revocation_endpoint', 'scopes_supported', 'subject_types_supported', 'token_endpoint', 'userinfo_endpoint'
 ])
@@ -22,7 +22,7 @@ export function cognitoLike (issuer: string, { advertisePkce = false, sendIss = 
     if (ctx.path === '/.well-known/openid-configuration' && ctx.status === 200) {
       const document = Object.entries(ctx.body as object)
       ctx.body = {
-        ...Object.fromEntries(document.filter(([name]) => documented.has(name))),
+        ...Object.fromEntries(document.filter(([name]) => DOCUMENTED.has(name))),
         token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
         ...advertisePkce && { code_challenge_methods_supported: ['S256'] },
         ...sendIss && { authorization_response_iss_parameter_supported: true }

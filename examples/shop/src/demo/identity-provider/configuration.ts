@@ -7,12 +7,12 @@ import { errorPage, show } from './pages.ts'
 import type { SigningKey } from './signing-key.ts'
 import type { IdentityProviderOptions } from './types.ts'
 
-const minute = 60
-const hour = 60 * minute
+const MINUTE = 60
+const hour = 60 * MINUTE
 const day = 24 * hour
 
 /** Of MCP clients whose callback is registered. */
-export const callbacks: readonly string[] = ['localhost', '127.0.0.1'].map(host => `http://${host}:7777/callback`)
+export const callbacks: readonly string[] = ['localhost', '127.0.0.1'].map((host) => `http://${host}:7777/callback`)
 
 /** The provider's configuration: up to three clients, one resource server, the lifetimes of the service's contract. */
 export function configurationFor (options: IdentityProviderOptions, key: SigningKey): Configuration {
@@ -64,7 +64,7 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
     findAccount: (_ctx, id) => accountFrom(userById(users, id)),
     responseTypes: ['code'],
     renderError: (ctx, { error, error_description: description = '' }) =>
-      show(ctx, ctx.status, nonce => errorPage({ nonce, error, description })),
+      show(ctx, ctx.status, (nonce) => errorPage({ nonce, error, description })),
     interactions: { url: (_ctx, { uid }) => `/sign-in/${uid}`, policy: askingEachTime(clientId) },
     pkce: { required: () => true },
     clientBasedCORS: () => true,
@@ -115,11 +115,11 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
     },
     ttl: {
       AccessToken: accessTokenSeconds,
-      AuthorizationCode: 5 * minute,
+      AuthorizationCode: 5 * MINUTE,
       ClientCredentials: accessTokenSeconds,
       Grant: 30 * day,
       IdToken: hour,
-      Interaction: 3 * minute,
+      Interaction: 3 * MINUTE,
       RefreshToken: 30 * day,
       Session: hour
     }

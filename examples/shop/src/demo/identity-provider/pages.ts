@@ -79,5 +79,5 @@ function page (nonce: string, title: string, body: string): string {
 }
 
 function escaped (text: string): string {
-  return text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 }

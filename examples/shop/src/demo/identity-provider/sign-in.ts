@@ -5,7 +5,7 @@ import type { Middleware } from './cognito.ts'
 import { expiredPage, show, signInPage } from './pages.ts'
 import type { DemoUser } from './types.ts'
 
-const largestForm = 4096
+const LARGEST_FORM = 4096
 
 /** `/sign-in/:uid`: the form, and what comes back from it. */
 export function signIn (provider: Provider, users: readonly DemoUser[]): Middleware {
@@ -13,13 +13,13 @@ export function signIn (provider: Provider, users: readonly DemoUser[]): Middlew
     if (!ctx.path.startsWith('/sign-in/')) return next()
 
     const interaction = await provider.interactionDetails(ctx.req, ctx.res).catch(() => undefined)
-    if (!interaction) return show(ctx, 400, nonce => expiredPage({ nonce }))
-    if (ctx.method !== 'POST') return show(ctx, 200, nonce => signInPage({ nonce }))
+    if (!interaction) return show(ctx, 400, (nonce) => expiredPage({ nonce }))
+    if (ctx.method !== 'POST') return show(ctx, 200, (nonce) => signInPage({ nonce }))
 
     const form = new URLSearchParams(await bodyOf(ctx.req))
     const username = form.get('username') ?? ''
     const user = userByPassword(users, username, form.get('password') ?? '')
-    if (!user) return show(ctx, 401, nonce => signInPage({ nonce, username, failed: true }))
+    if (!user) return show(ctx, 401, (nonce) => signInPage({ nonce, username, failed: true }))
 
     // always show the form, so end the session of a person who signed in here before
     if (interaction.session) {
@@ -36,7 +36,7 @@ export function signIn (provider: Provider, users: readonly DemoUser[]): Middlew
 async function bodyOf (request: IncomingMessage): Promise<string> {
   let body = ''
   for await (const chunk of request.setEncoding('utf8')) {
-    if (body.length <= largestForm) body += chunk
+    if (body.length <= LARGEST_FORM) body += chunk
   }
-  return body.slice(0, largestForm)
+  return body.slice(0, LARGEST_FORM)
 }

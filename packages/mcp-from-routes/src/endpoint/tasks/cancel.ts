@@ -1,6 +1,5 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import { isDenied, knownProgress, progressOf } from './open.ts'
-import type { OpenTask, TaskAccess, TaskMessage } from './open.ts'
+import { isDenied, knownProgress, progressOf, type OpenTask, type TaskAccess, type TaskMessage } from './open.ts'
 import { statusOf, taskOf } from './status.ts'
 
 /** Sends the DELETE of a task that is still running. */

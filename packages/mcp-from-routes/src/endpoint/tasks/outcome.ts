@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { resultFor } from '../../call/result.ts'
-import type { ToolResult } from '../../call/result.ts'
+import { resultFor, type ToolResult } from '../../call/result.ts'
 import type { SealedTask } from '../../task/seal.ts'
 import { workResult } from '../../task/work.ts'
 import type { Tool } from '../../tool/tool.ts'

@@ -4,8 +4,7 @@ import type { Stop } from '../../call/stop.ts'
 import type { Follower } from '../../task/follow.ts'
 import { DEFAULT_POLL } from '../../task/work.ts'
 import { isObject } from '../../tool/json-schema.ts'
-import { progressOf } from './open.ts'
-import type { OpenTask, TaskMessage } from './open.ts'
+import { progressOf, type OpenTask, type TaskMessage } from './open.ts'
 import { finalResult } from './status.ts'
 
 /** The shortest time between two reads of the status, in milliseconds. */

@@ -1,5 +1,4 @@
-import { ProtocolErrorCode } from '@modelcontextprotocol/server'
-import type { Task } from '@modelcontextprotocol/server'
+import { ProtocolErrorCode, type Task } from '@modelcontextprotocol/server'
 import { excerpt } from '../../call/excerpt.ts'
 import { resultFor } from '../../call/result.ts'
 import type { KnownProgress } from '../../task/follow.ts'

@@ -63,7 +63,7 @@ export async function assertionFrom (text: string, trusted: TrustedKeys, { clien
   must(cnf === undefined, 'it is bound to a key (cnf), which is not supported')
   // Its sub would be unique within the tenant only.
   must(tenant === undefined, 'it is of an issuer with several tenants, which is not supported')
-  if (![resource].flat().some(one => typeof one === 'string' && resources.includes(one))) throw refusal('invalid_target', `The resource of the assertion is not ${resources[0]}`)
+  if (![resource].flat().some((one) => typeof one === 'string' && resources.includes(one))) throw refusal('invalid_target', `The resource of the assertion is not ${resources[0]}`)
 
   return {
     issuer,
@@ -71,7 +71,7 @@ export async function assertionFrom (text: string, trusted: TrustedKeys, { clien
     username: nameFrom(name),
     email: nameFrom(email),
     id: jti,
-    scopes: scope.split(' ').filter(one => one !== ''),
+    scopes: scope.split(' ').filter((one) => one !== ''),
     expires: exp
   }
 }
@@ -88,7 +88,7 @@ async function verified (text: string, issuer: string, trusted: TrustedKeys): Pr
   } catch (cause) {
     if (cause instanceof errors.JWTExpired) throw refused('it has expired', cause)
     if (cause instanceof errors.JWTClaimValidationFailed) throw refused(`its ${cause.claim} is missing or wrong`, cause)
-    if (FAULTS.some(Fault => cause instanceof Fault)) throw refused('it is not signed with a key of its issuer and an allowed algorithm', cause)
+    if (FAULTS.some((Fault) => cause instanceof Fault)) throw refused('it is not signed with a key of its issuer and an allowed algorithm', cause)
     throw Object.assign(unreadable(), { cause })
   }
 }

@@ -16,14 +16,14 @@ interface Named {
  * The client of a request, once it has proven who it is: by a secret, or by the key in its metadata document. A public client
  * gets nothing: who has stolen an assertion would be that client.
  *
- * @param authorization the header of the request
+ * @param authorization - the header of the request
  * @returns its id
  * @throws a {@link refusal} `invalid_client`, or `invalid_request` for a request that authenticates twice
  * @see [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3)
  */
 export async function confidentialClient (authorization: string | undefined, parameters: Parameters, known: readonly AssertionClient[], broker: Broker): Promise<string> {
-  const [id, secret, assertion] = ['client_id', 'client_secret', 'client_assertion'].map(name => parameters.get(name))
-  const ways = [authorization, secret, assertion].filter(way => way !== undefined).length
+  const [id, secret, assertion] = ['client_id', 'client_secret', 'client_assertion'].map((name) => parameters.get(name))
+  const ways = [authorization, secret, assertion].filter((way) => way !== undefined).length
   if (ways > 1) throw refusal('invalid_request', 'The client authenticates in more than one way')
   if (ways === 0) throw refusal('invalid_client', 'This grant is for clients that authenticate', 401)
   if (assertion !== undefined) {
@@ -32,7 +32,7 @@ export async function confidentialClient (authorization: string | undefined, par
     return client.id
   }
   const named = authorization === undefined ? [{ id: id ?? '', secret: secret! }] : fromBasic(authorization)
-  const client = named.find(named => (id === undefined || id === named.id) && knows(known, named))
+  const client = named.find((named) => (id === undefined || id === named.id) && knows(known, named))
   if (client === undefined) throw refusal('invalid_client', 'The client id or its secret is wrong', 401)
   return client.id
 }
@@ -55,7 +55,7 @@ function decoded (part: string): string {
 /** Compares with every secret, so that the time tells nothing. */
 function knows (clients: readonly AssertionClient[], { id, secret }: Named): boolean {
   const proof = hash(secret)
-  return clients.flatMap(client => client.secrets.map(own => timingSafeEqual(hash(own), proof) && client.id === id)).includes(true)
+  return clients.flatMap((client) => client.secrets.map((own) => timingSafeEqual(hash(own), proof) && client.id === id)).includes(true)
 }
 
 function hash (text: string): Buffer {

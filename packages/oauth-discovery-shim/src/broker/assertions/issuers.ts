@@ -15,7 +15,7 @@ export interface TrustedKeys {
   stop (): void
 }
 
-/** @param provider the identity provider, which is read already and may be one of them */
+/** @param provider - the identity provider, which is read already and may be one of them */
 export function trustedKeys (issuers: readonly TrustedIssuer[], provider: Provider, settings: Settings, log: FastifyBaseLogger): TrustedKeys {
   const readers: Provider[] = []
   const known = new Map(issuers.map(({ issuer, jwksUri }) => {
@@ -26,9 +26,9 @@ export function trustedKeys (issuers: readonly TrustedIssuer[], provider: Provid
     return [issuer, keysAt(() => reader.metadata()?.['jwks_uri'], settings.timeout)]
   }))
   return {
-    has: issuer => known.has(issuer),
-    of: issuer => known.get(issuer)?.(),
-    async start () { await Promise.all(readers.map(reader => reader.start())) },
+    has: (issuer) => known.has(issuer),
+    of: (issuer) => known.get(issuer)?.(),
+    async start () { await Promise.all(readers.map((reader) => reader.start())) },
     stop () { for (const reader of readers) reader.stop() }
   }
 }

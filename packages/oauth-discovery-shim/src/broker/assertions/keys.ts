@@ -17,11 +17,11 @@ export function signingKey ({ secret }: BrokerSecret, publicBaseUrl: string): Ke
  * The public keys of the access tokens that the broker issues for assertions, as a JWK Set: for what checks tokens in this
  * server, so that it need not read them from itself. Others read `/oauth/jwks`.
  *
- * @param keys those of {@link AssertionOptions.keys}
- * @param publicBaseUrl that of the plugin
+ * @param keys - those of {@link AssertionOptions.keys}
+ * @param publicBaseUrl - that of the plugin
  * @see [RFC 7517 §5](https://www.rfc-editor.org/rfc/rfc7517#section-5)
  */
 export function brokerKeySet (keys: readonly BrokerSecret[], publicBaseUrl: string): { readonly keys: readonly JsonWebKey[] } {
   const { origin } = new URL(publicBaseUrl)
-  return { keys: keys.map(key => ({ ...createPublicKey(signingKey(key, origin)).export({ format: 'jwk' }), kid: key.id, alg: ALGORITHM, use: 'sig' })) }
+  return { keys: keys.map((key) => ({ ...createPublicKey(signingKey(key, origin)).export({ format: 'jwk' }), kid: key.id, alg: ALGORITHM, use: 'sig' })) }
 }

@@ -84,7 +84,7 @@ export function assertionSettings (options: AssertionOptions, { own, http, docum
     for (const name of Object.keys(unknown)) must(false, `.clients[${i}].${name} is not an option`)
     must(typeof id === 'string' && /^[\x21-\x7e]{1,500}$/.test(id), `.clients[${i}].id must be 1 to 500 characters of printable ASCII`)
     must(!others.includes(id), `.clients[${i}].id is also in broker.clients, whose clients have no secret: give it another id there`)
-    must(Array.isArray(secrets) && secrets.length > 0 && secrets.every(secret => typeof secret === 'string' && Buffer.byteLength(secret) >= 32), `.clients[${i}].secrets must list strings of at least 32 bytes`)
+    must(Array.isArray(secrets) && secrets.length > 0 && secrets.every((secret) => typeof secret === 'string' && Buffer.byteLength(secret) >= 32), `.clients[${i}].secrets must list strings of at least 32 bytes`)
   }
   must(new Set(clients.map(({ id }) => id)).size === clients.length, '.clients must have different ids')
   must(clients.length > 0 || documents, '.clients must list a client, as documents are off: otherwise no client could authenticate')

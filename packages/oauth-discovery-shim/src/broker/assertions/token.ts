@@ -60,7 +60,7 @@ function personFrom ({ issuer, subject, username, email }: Assertion, provider: 
  */
 function scopeFrom (allowed: readonly string[], wanted: string | undefined, known: readonly string[]): string {
   const names = wanted?.split(' ')
-  const granted = known.filter(scope => allowed.includes(scope) && (names === undefined || names.includes(scope)))
+  const granted = known.filter((scope) => allowed.includes(scope) && (names === undefined || names.includes(scope)))
   if (granted.length === 0 && allowed.length > 0) throw refusal('invalid_scope', `The assertion and the request have no scope in common with: ${known.join(' ')}`)
   return granted.join(' ')
 }

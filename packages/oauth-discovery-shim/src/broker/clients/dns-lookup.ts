@@ -16,8 +16,8 @@ export const dnsLookup: LookupFunction = (hostname, { all }, done) => {
   resolver.setServers(dns.getServers())
   Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]).then(([four, six]) => {
     const found = [
-      ...four.status === 'fulfilled' ? four.value.map(address => ({ address, family: 4 })) : [],
-      ...six.status === 'fulfilled' ? six.value.map(address => ({ address, family: 6 })) : []
+      ...four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : [],
+      ...six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []
     ]
     const [first] = found
     if (first === undefined) done((four as PromiseRejectedResult).reason as Error, [])

@@ -31,8 +31,8 @@ export function documentUrl (id: string): URL {
 /**
  * Reads a metadata document.
  *
- * @param url where it was read; it must name the same
- * @param schemes of apps that callbacks may have
+ * @param url - where it was read; it must name the same
+ * @param schemes - of apps that callbacks may have
  * @throws {@link DocumentFault}
  * @see [draft-ietf-oauth-client-id-metadata-document §4.1](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.1)
  */
@@ -43,7 +43,7 @@ export function clientFromDocument (text: string, url: string, schemes: readonly
   must(document['client_id'] === url, 'its client_id is not the address that it was read from')
   must(document['client_secret'] === undefined && document['client_secret_expires_at'] === undefined, 'it contains a client_secret, which anybody could read')
   must(Array.isArray(uris) && uris.length > 0 && uris.length <= MOST_REDIRECTS, `its redirect_uris is not a list of 1 to ${MOST_REDIRECTS} URLs`)
-  const known = (uris as unknown[]).filter(uri => redirectKind(uri, schemes) !== undefined)
+  const known = (uris as unknown[]).filter((uri) => redirectKind(uri, schemes) !== undefined)
   must(known.length > 0, `its redirect_uris contains ${shown((uris as unknown[])[0])}, which is not allowed here: callbacks must be https, http on this computer, or open a known app`)
   must(allows(document['grant_types'], 'authorization_code'), 'its grant_types does not contain authorization_code')
   must(allows(document['response_types'], 'code'), 'its response_types does not contain code')

@@ -56,7 +56,7 @@ export function clientDocuments ({ schemes, log, ...options }: DocumentReader): 
   }
 
   return {
-    read: async id => await orRefused(id, async () => await documents(documentUrl(id))),
+    read: async (id) => await orRefused(id, async () => await documents(documentUrl(id))),
     keysOf: async ({ id, keys }) => keys === undefined || 'jwks' in keys
       ? keys?.jwks
       : await orRefused(id, async () => await keySets(new URL(keys.jwksUri)))
@@ -90,17 +90,17 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest' | 'hurry'>, large
     throw refusal('temporarily_unavailable', 'Too many clients are being looked up. Try again in a moment', 503)
   }
 
-  return async url => {
+  return async (url) => {
     const known = kept.get(url.href)
     if (known !== undefined && known.until > Date.now()) return known.value
     const started = reading.get(url.href)
     if (started) return await started.value
     const older = known !== undefined && known.readAt + LONGEST * 1000 > Date.now() ? known : undefined
     const host = hostOf(url)
-    const ofHost = [...reading.values()].filter(other => other.host === host)
+    const ofHost = [...reading.values()].filter((other) => other.host === host)
     if (ofHost.length >= MOST_OF_HOST || reading.size >= MOST_AT_ONCE + MOST_WAITING) return older?.value ?? busy()
     if (older !== undefined && !slots.isFree()) return older.value
-    const starting = slots.run(async hurry => await read(url, hurry), busy)
+    const starting = slots.run(async (hurry) => await read(url, hurry), busy)
       .catch((error: unknown) => {
         if (older !== undefined && error instanceof DocumentOutage) return older.value
         kept.delete(url.href)

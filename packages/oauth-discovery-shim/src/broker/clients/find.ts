@@ -21,7 +21,7 @@ interface Sources {
 export function clientsFrom ({ listed, sealer, documents }: Sources): Clients {
   return {
     async find (id) {
-      const known = listed.find(client => client.id === id)
+      const known = listed.find((client) => client.id === id)
       if (known) return { id, source: 'list', name: known.name, redirectUris: known.redirectUris, auth: 'none' }
       // No sealed id starts like this.
       if (documents !== undefined && id.startsWith('https://')) return await documents.read(id)

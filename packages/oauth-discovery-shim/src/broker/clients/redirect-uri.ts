@@ -13,7 +13,7 @@ const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?=
  * What kind of callback URL this is; `undefined` if no client may have it. Only URLs that a parser leaves as they are
  * pass, so that what was compared and shown is what a browser opens.
  *
- * @param schemes of apps, without the colon. Those with a dot, which belong to the owner of a domain, always pass
+ * @param schemes - of apps, without the colon. Those with a dot, which belong to the owner of a domain, always pass
  * @see [RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7)
  */
 export function redirectKind (uri: unknown, schemes: readonly string[]): RedirectKind | undefined {
@@ -34,7 +34,7 @@ export function redirectKind (uri: unknown, schemes: readonly string[]): Redirec
 
 /** `https://A.example.com:443/cb` → `https://a.example.com/cb`: what a parser changes that leads nowhere else. */
 function plainHttps (uri: string): string {
-  return uri.replace(/^https:\/\/[^/?]*/i, start => start.toLowerCase().replace(/:443$/, ''))
+  return uri.replace(/^https:\/\/[^/?]*/i, (start) => start.toLowerCase().replace(/:443$/, ''))
 }
 
 /**
@@ -44,7 +44,7 @@ function plainHttps (uri: string): string {
  */
 export function isRegistered (uri: string, registered: readonly string[]): boolean {
   const anyPort = portless(uri)
-  return registered.some(known => known === uri || (anyPort !== undefined && portless(known) === anyPort))
+  return registered.some((known) => known === uri || (anyPort !== undefined && portless(known) === anyPort))
 }
 
 /** `http://127.0.0.1:33418/callback` → `http://127.0.0.1/callback`; `undefined` if it is not on loopback. */

@@ -45,7 +45,7 @@ export function registeredClientFrom (text: string, schemes: readonly string[]):
     throw refusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${MOST_REDIRECTS} URLs`)
   }
   // The response lists what was registered, RFC 7591 §3.2.1.
-  const known = uris.filter(uri => redirectKind(uri, schemes) !== undefined)
+  const known = uris.filter((uri) => redirectKind(uri, schemes) !== undefined)
   if (known.length === 0) {
     throw refusal('invalid_redirect_uri', `redirect_uris must have an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app with the scheme ${schemes.join(', ')}, which the operator lists in broker.appSchemes`)
   }

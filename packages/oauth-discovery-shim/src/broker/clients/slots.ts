@@ -5,7 +5,7 @@ export interface Slots {
   /**
    * Runs the work when there is a place, in the order of the calls; `tooLate` throws if there is none in time.
    *
-   * @param work ends when its signal says so: it has had its share, and others wait
+   * @param work - ends when its signal says so: it has had its share, and others wait
    */
   run<Value> (work: (hurry: AbortSignal) => Promise<Value>, tooLate: () => never): Promise<Value>
 }
@@ -17,8 +17,8 @@ interface Running {
 }
 
 /**
- * @param patience how long work waits for a place, in milliseconds
- * @param share how long work keeps its place although others wait, in milliseconds
+ * @param patience - how long work waits for a place, in milliseconds
+ * @param share - how long work keeps its place although others wait, in milliseconds
  */
 export function createSlots (most: number, patience: number, share: number): Slots {
   const waiting = new Set<() => void>()
@@ -39,7 +39,7 @@ export function createSlots (most: number, patience: number, share: number): Slo
       free--
       return true
     }
-    return await new Promise(resolve => {
+    return await new Promise((resolve) => {
       const timer = setTimeout(() => {
         waiting.delete(start)
         resolve(false)

@@ -33,7 +33,7 @@ on conflict (id) do update set client_id = excluded.client_id, client_name = exc
 const RENEW = 'update ?? set used_at = ?, access_expires_at = greatest(access_expires_at, ?), expires_at = ?, provider_token = case when ended_at is null then coalesce(?, provider_token) end where id = ?'
 
 /** Times in milliseconds as text: what a driver makes of a date depends on the session and on the host's parsers. */
-const COLUMNS = ['id, client_id, client_name, scope, provider_token', ...['created_at', 'used_at', 'access_expires_at', 'expires_at'].map(time => `(extract(epoch from ${time}) * 1000)::text as ${time}`)].join()
+const COLUMNS = ['id, client_id, client_name, scope, provider_token', ...['created_at', 'used_at', 'access_expires_at', 'expires_at'].map((time) => `(extract(epoch from ${time}) * 1000)::text as ${time}`)].join()
 
 const OTHERWISE = 'write a store of your own'
 
@@ -75,7 +75,7 @@ export function knexGrantStore (knex: KnexForGrants, { table = 'oauth_grants' }:
       if (subject === undefined) await rows(RENEW, [usedAt, accessExpiresAt, expiresAt, providerToken, id])
       else await rows(RECORD, [id, subject, clientId, clientName, scope, usedAt, usedAt, accessExpiresAt, expiresAt, providerToken])
     },
-    list: async subject => await present('subject = ?', [subject]),
+    list: async (subject) => await present('subject = ?', [subject]),
     find: async (subject, id) => (await present('subject = ? and id = ?', [subject, id]))[0],
     async end (id) { await rows('update ?? set ended_at = ?, provider_token = null where id = ? and ended_at is null', [new Date(Date.now()), id]) }
   }

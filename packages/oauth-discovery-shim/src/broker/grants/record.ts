@@ -8,8 +8,8 @@ import type { GrantOptions } from './options.ts'
 /** Keeps the record up to date. Never rejects: a sign-in does not depend on it, and the next refresh repairs it. */
 export interface GrantRecord {
   /**
-   * @param id of the chain of refresh tokens
-   * @param client its id
+   * @param id - of the chain of refresh tokens
+   * @param client - its id
    */
   issued (id: string, client: string, scope: string, tokens: ProviderTokens): Promise<void>
   ended (id: string): Promise<void>
@@ -47,7 +47,7 @@ export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, { 
   }
 
   function subjectOf ({ accessToken, idToken }: ProviderTokens): string | undefined {
-    const subject = [accessToken, idToken].map(token => read(claimsOf(token))).find(value => value !== undefined)
+    const subject = [accessToken, idToken].map((token) => read(claimsOf(token))).find((value) => value !== undefined)
     if (typeof subject === 'string') return subject
     if (!told) log.warn({ ...typeof subjectClaim === 'string' && { subjectClaim } }, 'a sign-in is not recorded: neither its access token nor an ID token says whose it is')
     told = true
@@ -70,7 +70,7 @@ export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, { 
         providerToken: tokens.refreshToken === undefined || !canRevoke() ? undefined : sealer.seal('grant', { id, token: tokens.refreshToken } satisfies SealedToken, Math.ceil(refreshLifetime / 1000))
       }))
     },
-    ended: async id => { await logged(store.end(id)) }
+    ended: async (id) => { await logged(store.end(id)) }
   }
 }
 

@@ -48,9 +48,9 @@ export async function grantRoutes (app: FastifyInstance, { whose, config }: Requ
   compileNothing(app)
   app.addHook('onRequest', async (_, reply) => { reply.header('cache-control', 'no-store') })
 
-  app.get('/oauth/grants', { config, schema: listGrants }, async request => await grants.list(await whose(request), request.log))
+  app.get('/oauth/grants', { config, schema: listGrants }, async (request) => await grants.list(await whose(request), request.log))
 
-  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async request => await grants.end(await whose(request), request.params.id, request.log))
+  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async (request) => await grants.end(await whose(request), request.params.id, request.log))
 }
 
 function recordFromGrant ({ id, clientId, clientName, scope, createdAt, usedAt, accessExpiresAt, expiresAt }: Grant): ConnectedApp {

@@ -99,7 +99,7 @@ export function signInRequestFrom (parameters: Parameters, { client, redirectUri
     state,
     scope,
     challenge,
-    hints: Object.fromEntries(HINTS.flatMap(hint => parameters.has(hint) ? [[hint, parameters.get(hint)!.slice(0, LONGEST_HINT)]] : [])),
+    hints: Object.fromEntries(HINTS.flatMap((hint) => parameters.has(hint) ? [[hint, parameters.get(hint)!.slice(0, LONGEST_HINT)]] : [])),
     remember: isRemembered ? digest(`${client.id} ${redirectUri} ${scope}`).slice(0, 22) : undefined
   }
 }
@@ -116,7 +116,7 @@ const LONGEST_HINT = 200
 
 /** What is wanted and may be had. Clients want what the provider's documents list, too (RFC 6749 §3.3). */
 function scopeFrom (wanted: string | undefined, { scopes, requiredScopes }: Target): string {
-  const granted = new Set([...wanted?.split(' ').filter(scope => scopes.includes(scope)) ?? scopes, ...requiredScopes])
+  const granted = new Set([...wanted?.split(' ').filter((scope) => scopes.includes(scope)) ?? scopes, ...requiredScopes])
   if (granted.size === 0) throw refusal('invalid_scope', `None of the requested scopes is available. Available: ${scopes.join(' ')}`)
   return [...granted].join(' ')
 }

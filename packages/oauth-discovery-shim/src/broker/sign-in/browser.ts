@@ -7,7 +7,7 @@ export interface Browser {
   get (name: string): string | undefined
   /** Those whose names begin so, oldest first, each with its length. */
   startingWith (beginning: string): ReadonlyArray<readonly [name: string, length: number]>
-  /** @param seconds how long it is kept; by default until the browser is closed */
+  /** @param seconds - how long it is kept; by default until the browser is closed */
   set (name: string, value: string, seconds?: number): void
   remove (name: string): void
 }
@@ -47,8 +47,8 @@ export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecur
     return parts
   }
   return {
-    get: name => cookies.has(name) ? partsOf(name).join('') : undefined,
-    startingWith: beginning => [...cookies.keys()].filter(name => name.startsWith(beginning) && !name.includes('.')).map(name => [name, partsOf(name).join('').length]),
+    get: (name) => cookies.has(name) ? partsOf(name).join('') : undefined,
+    startingWith: (beginning) => [...cookies.keys()].filter((name) => name.startsWith(beginning) && !name.includes('.')).map((name) => [name, partsOf(name).join('').length]),
     set (name, value, seconds) {
       for (let part = 0; part * PART < value.length; part++) send(partOf(name, part), value.slice(part * PART, (part + 1) * PART), ...seconds === undefined ? [] : [`Max-Age=${seconds}`])
     },

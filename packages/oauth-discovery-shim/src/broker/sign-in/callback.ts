@@ -2,8 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerUrl, errorAnswer } from './authorize.ts'
 import type { Broker } from '../broker.ts'
 import { browserOf } from './browser.ts'
-import type { ClientAuth } from '../clients/client.ts'
-import { digest } from '../clients/client.ts'
+import { digest, type ClientAuth } from '../clients/client.ts'
 import { sendOn } from './pages.ts'
 import { parametersFrom, queryOf } from '../parameters.ts'
 import { refusal } from '../refusal.ts'
@@ -37,7 +36,7 @@ const PASSED_ON = new Set(['access_denied', 'invalid_scope', 'temporarily_unavai
  * `GET`: the identity provider sends the browser back. Only a browser that began this sign-in has its cookie: a code that
  * somebody else got, or was tricked into, ends here.
  *
- * @param issuerFrom what the identity provider calls itself in answers; `undefined` if it does not
+ * @param issuerFrom - what the identity provider calls itself in answers; `undefined` if it does not
  * @see [RFC 9700 §4.5](https://www.rfc-editor.org/rfc/rfc9700#section-4.5) (code injection), [§4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7) (cross-site requests)
  */
 export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isSecure }: Broker, sendsIssuer: () => boolean) {

@@ -41,9 +41,9 @@ export function consentPage (consent: Consent): Html {
   return html`<dl>
 <dt>App</dt><dd><bdi>${client.name}</bdi><br>${identity(consent)}</dd>
 <dt>Where your sign-in goes</dt><dd>${destination(consent)}<br><code>${redirectUri}</code></dd>
-<dt>What it may do</dt><dd>Everything that you may do at ${resource}. It can also ${list(scope.split(' ').map(name => MEANINGS[name] ?? name))}.</dd>
+<dt>What it may do</dt><dd>Everything that you may do at ${resource}. It can also ${list(scope.split(' ').map((name) => MEANINGS[name] ?? name))}.</dd>
 </dl>
-${warnings(consent).map(text => html`<p class="warning">${text}</p>`)}
+${warnings(consent).map((text) => html`<p class="warning">${text}</p>`)}
 <p>You will sign in next, if you are not signed in already.</p>
 <form method="post" action="${action}">
 <input type="hidden" name="request" value="${sealed}">
@@ -80,7 +80,7 @@ export function warnings ({ client, kind, redirectUri }: Recipient): readonly st
     ...kind === 'https' && own !== undefined && own !== host
       ? [`The app is described by ${own}, but your sign-in goes to ${host}, which is another site.`]
       : [],
-    ...[own, kind === 'https' ? host : undefined].some(name => name !== undefined && /(?:^|\.)xn--/.test(name))
+    ...[own, kind === 'https' ? host : undefined].some((name) => name !== undefined && /(?:^|\.)xn--/.test(name))
       ? ['The address has letters that can look like others (xn--). Compare it with the one that you expect.']
       : []
   ]

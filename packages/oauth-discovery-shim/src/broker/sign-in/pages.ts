@@ -20,7 +20,7 @@ export function html (strings: TemplateStringsArray, ...values: readonly Value[]
 }
 
 function textOf (value: Value): string {
-  if (typeof value === 'string') return value.replace(/[&<>"']/g, character => ENTITIES[character]!)
+  if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
   return value instanceof Html ? value.text : value.map(({ text }) => text).join('')
 }
 
@@ -74,7 +74,7 @@ export function protect (reply: FastifyReply): FastifyReply {
 /**
  * Sends a whole page.
  *
- * @param heading the title as HTML, if it holds more than text
+ * @param heading - the title as HTML, if it holds more than text
  */
 export function sendPage (reply: FastifyReply, statusCode: number, title: string, body: Html, heading: Html = html`${title}`): FastifyReply {
   const page = html`<!doctype html>

@@ -181,7 +181,7 @@ function isOwnStart ({ headers }: FastifyRequest): boolean {
 
 /** What came back does not belong to this browser, or not any more. */
 export function elsewhere (browser: Browser): Refusal {
-  const hasOthers = ['asked-', 'sign-in-'].some(kind => browser.startingWith(kind).length > 0)
+  const hasOthers = ['asked-', 'sign-in-'].some((kind) => browser.startingWith(kind).length > 0)
   return refusal('invalid_request', hasOthers
     ? 'This sign-in was started in another browser, took too long, or was replaced by later ones in this browser'
     : 'This sign-in was started in another browser, or it took too long')

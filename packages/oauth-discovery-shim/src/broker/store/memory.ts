@@ -9,8 +9,8 @@ export interface BrokerStore {
   /**
    * Raises the number under `key` to `value` if it is lower or not there, in one atomic step.
    *
-   * @param key up to 100 characters of ASCII
-   * @param seconds how long the number has to be kept, from now
+   * @param key - up to 100 characters of ASCII
+   * @param seconds - how long the number has to be kept, from now
    */
   raise (key: string, value: number, seconds: number): Promise<Raised>
 }

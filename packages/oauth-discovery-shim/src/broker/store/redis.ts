@@ -16,7 +16,7 @@ return {}`
  * Remembers in Redis, which all replicas share. A Redis that evicts keys (`maxmemory-policy` other than `noeviction`)
  * forgets used tokens too early.
  *
- * @param prefix what its keys begin with
+ * @param prefix - what its keys begin with
  */
 export function redisBrokerStore (redis: RedisForBroker, prefix = 'oauth-broker:'): BrokerStore {
   return {

@@ -61,8 +61,8 @@ export async function refresh (parameters: Parameters, client: NamedClient, brok
 function scopeOf (wanted: string | undefined, { scope, asked = scope }: RefreshToken, required: readonly string[]): string {
   if (wanted === undefined) return scope
   const [granted, known, names] = [scope.split(' '), asked.split(' '), wanted.split(' ')]
-  if (!names.some(name => granted.includes(name)) || !names.every(name => granted.includes(name) || known.includes(name))) throw refusal('invalid_scope', `The scope must be part of: ${scope}`)
-  return granted.filter(name => names.includes(name) || required.includes(name) || !known.includes(name)).join(' ')
+  if (!names.some((name) => granted.includes(name)) || !names.every((name) => granted.includes(name) || known.includes(name))) throw refusal('invalid_scope', `The scope must be part of: ${scope}`)
+  return granted.filter((name) => names.includes(name) || required.includes(name) || !known.includes(name)).join(' ')
 }
 
 type NotRaised = Raised & { readonly raised: false }

@@ -3,9 +3,9 @@ import { providerError, type ProviderError, type ProviderFault } from '../../err
 import type { StripeRequest } from './request.ts'
 
 /** What a refusal may name: what a person can correct, and why. */
-const params = ['email', 'name'] as const
+const PARAMS = ['email', 'name'] as const
 /** @see [Stripe: error codes](https://docs.stripe.com/error-codes) */
-const codes = ['email_invalid', 'invalid_characters', 'parameter_invalid_empty', 'parameter_invalid_string', 'parameter_invalid_string_blank', 'parameter_invalid_string_empty'] as const
+const CODES = ['email_invalid', 'invalid_characters', 'parameter_invalid_empty', 'parameter_invalid_string', 'parameter_invalid_string_blank', 'parameter_invalid_string_empty'] as const
 
 /**
  * The error for one that the library threw. Its message, headers and body are dropped, but for the name of a missing
@@ -21,7 +21,7 @@ export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, 
     requestId,
     retryable,
     ...(fault === 'key_forbidden' && { missingPermission: permissionIn(error) }),
-    ...(fault === 'refused' && error instanceof Stripe.errors.StripeError && { param: params.find(name => name === error.param), providerCode: codes.find(known => known === code) }),
+    ...(fault === 'refused' && error instanceof Stripe.errors.StripeError && { param: PARAMS.find((name) => name === error.param), providerCode: CODES.find((known) => known === code) }),
     ...(fault === 'rate_limited' && { retryAfter }),
     // A stored success with a broken body is not a stored failure: the customer exists, and the next attempt gets it.
     ...((status >= 500 || isOtherRequest) && { replayed: replayed || isOtherRequest })
@@ -33,7 +33,7 @@ function endedBy ({ reason }: AbortSignal): ProviderFault {
   return reason instanceof DOMException && reason.name === 'TimeoutError' ? 'timeout' : 'aborted'
 }
 
-/** @param status of the response; 0 if there was none. */
+/** @param status - of the response; 0 if there was none. */
 function faultFrom (status: number, code: string | undefined): ProviderFault {
   if (status === 0) return 'unreachable'
   if (status === 404 || code === 'resource_missing') return 'customer_not_found'

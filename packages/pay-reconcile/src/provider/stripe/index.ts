@@ -24,13 +24,13 @@ export interface StripeProviderOptions {
   readonly protocol?: 'http' | 'https'
 }
 
-const secretKeyPattern = /^(sk|rk)_(test|live)_[A-Za-z0-9]+$/
-const organizationKeyPattern = /^sk_org_[A-Za-z0-9_]+$/
-const accountPattern = /^acct_[A-Za-z0-9]{1,250}$/
-const customerIdPattern = /^[A-Za-z0-9_-]{1,255}$/
+const SECRET_KEY_PATTERN = /^(sk|rk)_(test|live)_[A-Za-z0-9]+$/
+const ORGANIZATION_KEY_PATTERN = /^sk_org_[A-Za-z0-9_]+$/
+const ACCOUNT_PATTERN = /^acct_[A-Za-z0-9]{1,250}$/
+const CUSTOMER_ID_PATTERN = /^[A-Za-z0-9_-]{1,255}$/
 
 /** The fields that people and payments change. Other fields come, go and change with the version of the API. */
-const driftFields = [
+const DRIFT_FIELDS = [
   'deleted', 'name', 'business_name', 'individual_name', 'email', 'phone', 'description', 'address', 'shipping', 'metadata', 'currency', 'balance',
   'delinquent', 'default_source', 'invoice_settings.default_payment_method', 'preferred_locales', 'tax_exempt'
 ]
@@ -64,7 +64,7 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
     const options = access(secretKey)
     if (!options) throw providerError('key_rejected')
     const request: StripeRequest = { signal }
-    const body = await requests.run(request, () => call(options)).catch(error => { throw isProviderError(error) ? error : errorFrom(error, request) })
+    const body = await requests.run(request, () => call(options)).catch((error) => { throw isProviderError(error) ? error : errorFrom(error, request) })
     const { requestId = null, replayed = false } = request
     const value = read(body)
     if (value === undefined) throw providerError('unexpected_object', { requestId })
@@ -72,27 +72,27 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
   }
 
   return {
-    driftFields,
+    driftFields: DRIFT_FIELDS,
     webhooks: webhookVerifier(stripe),
-    isSecretKey: key => access(key) !== undefined,
-    isCustomerId: id => customerIdPattern.test(id),
+    isSecretKey: (key) => access(key) !== undefined,
+    isCustomerId: (id) => CUSTOMER_ID_PATTERN.test(id),
 
     retrieveCustomer: ({ customerId, ...call }) =>
-      responseTo(call, options => stripe.customers.retrieve(customerId, {}, options), customerFrom),
+      responseTo(call, (options) => stripe.customers.retrieve(customerId, {}, options), customerFrom),
 
     createCustomer ({ accountId, idempotencyKey, name, email, ...call }) {
       const params = { metadata: { account_id: accountId }, ...(name && { name }), ...(email && { email }) }
-      return responseTo(call, options => stripe.customers.create(params, { ...options, idempotencyKey }), customerFrom)
+      return responseTo(call, (options) => stripe.customers.create(params, { ...options, idempotencyKey }), customerFrom)
     },
 
     findByAccount ({ accountId, ...call }) {
       const query = `metadata['account_id']:'${accountId.replace(/[\\']/g, '\\$&')}'`
-      return responseTo(call, options => stripe.customers.search({ query, limit: 100 }, options), customersFrom)
+      return responseTo(call, (options) => stripe.customers.search({ query, limit: 100 }, options), customersFrom)
     },
 
     listByAccount ({ accountId, email, since, ...call }) {
       const params = { limit: 100, ...(email && { email }), ...(since && { created: { gte: Math.floor(since.getTime() / 1000) } }) }
-      return responseTo(call, async options => {
+      return responseTo(call, async (options) => {
         const data: Stripe.Customer[] = []
         const seen = new Set<string>()
         for await (const customer of stripe.customers.list(params, options)) {
@@ -105,18 +105,18 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
     },
 
     findByEmail: ({ email, ...call }) =>
-      responseTo(call, options => stripe.customers.list({ email }, options), customersFrom),
+      responseTo(call, (options) => stripe.customers.list({ email }, options), customersFrom),
 
     listCustomers: ({ after, ...call }) =>
-      responseTo(call, options => stripe.customers.list({ limit: 100, ...(after !== undefined && { starting_after: after }) }, options), body => {
+      responseTo(call, (options) => stripe.customers.list({ limit: 100, ...(after !== undefined && { starting_after: after }) }, options), (body) => {
         const customers = customersFrom(body)
         return customers && { customers, more: body.has_more === true }
       }),
 
     listEvents: ({ since, after, ...call }) =>
-      responseTo(call, options => stripe.events.list({
+      responseTo(call, (options) => stripe.events.list({
         type: 'customer.*', created: { gte: Math.floor(since.getTime() / 1000) }, limit: 100, ...(after !== undefined && { starting_after: after })
-      }, options), body => {
+      }, options), (body) => {
         const events = eventsFrom(body)
         return events && { events, more: body.has_more === true && events.length > 0 }
       })
@@ -130,13 +130,13 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
  * @see [Stripe: Connect](https://docs.stripe.com/connect/authentication), [organization keys](https://docs.stripe.com/keys/organization-api-keys)
  */
 function accessUnder (platformKey: string | undefined): (secretKey: string) => Stripe.RequestOptions | undefined {
-  const isOrganization = platformKey !== undefined && organizationKeyPattern.test(platformKey)
-  if (platformKey !== undefined && !isOrganization && !secretKeyPattern.test(platformKey)) {
+  const isOrganization = platformKey !== undefined && ORGANIZATION_KEY_PATTERN.test(platformKey)
+  if (platformKey !== undefined && !isOrganization && !SECRET_KEY_PATTERN.test(platformKey)) {
     throw new PAY_RECONCILE_INVALID_OPTION('platformKey must be a secret key: sk_test_…, sk_live_… or sk_org_…')
   }
-  return secretKey => {
-    if (secretKeyPattern.test(secretKey)) return { apiKey: secretKey }
-    if (platformKey === undefined || !accountPattern.test(secretKey)) return undefined
+  return (secretKey) => {
+    if (SECRET_KEY_PATTERN.test(secretKey)) return { apiKey: secretKey }
+    if (platformKey === undefined || !ACCOUNT_PATTERN.test(secretKey)) return undefined
     return { apiKey: platformKey, ...(isOrganization ? { stripeContext: secretKey } : { stripeAccount: secretKey }) }
   }
 }
@@ -144,7 +144,7 @@ function accessUnder (platformKey: string | undefined): (secretKey: string) => S
 /** @returns undefined for anything that is not a list of events. */
 function eventsFrom ({ data }: { readonly data: unknown }): readonly CustomerEvent[] | undefined {
   const events = Array.isArray(data) ? data.map(eventFrom) : [undefined]
-  return events.every(event => event !== undefined) ? events : undefined
+  return events.every((event) => event !== undefined) ? events : undefined
 }
 
 /**
@@ -161,7 +161,7 @@ function eventFrom (value: unknown): CustomerEvent | undefined {
 /** @returns undefined for anything that is not a list of customers. */
 function customersFrom ({ data }: { readonly data: unknown }): readonly PayCustomer[] | undefined {
   const customers = Array.isArray(data) ? data.map(customerFrom) : [undefined]
-  return customers.every(customer => customer !== undefined) ? customers : undefined
+  return customers.every((customer) => customer !== undefined) ? customers : undefined
 }
 
 /** @returns undefined for anything that is not a customer. */
