@@ -89,7 +89,7 @@ const rows: ReadonlyArray<readonly [reason: string, ...places: string[]]> = [
     'mcp-from-routes/src/endpoint/list.ts writtenPages literal changed 1',
     'mcp-from-routes/src/endpoint/list.ts writtenPages operand dropped 2'],
   ['Nothing is added to a window that is full.',
-    'mcp-from-routes/src/endpoint/oversized.ts idOfOversized boundary moved 2'],
+    'mcp-from-routes/src/endpoint/unreadable.ts idOfOversized boundary moved 2'],
   ['A task may be waited for a millisecond longer.',
     'mcp-from-routes/src/endpoint/tasks/result.ts resultOf boundary moved 1'],
   ['The expression matches what the comparison does: that is only faster.',

@@ -12,10 +12,9 @@ import type { ApiKeySettings, ManagementSettings } from '../options.ts'
 import type { ShopReader } from '../shop.ts'
 import { compileOwnSchemas } from './compilers.ts'
 import { excerpt } from './excerpt.ts'
-import { bodyFromRecord, countsHeader, createdBody } from './key-body.ts'
 import type { RawKeyQuery } from './key-list.ts'
 import { contentRange } from './list-grammar.ts'
-import { schemasForShop, type NewKeyBody, type RotationBody } from './schemas.ts'
+import { bodyFromRecord, countsHeader, createdBody, schemasForShop, type NewKeyBody, type RotationBody } from './schemas.ts'
 import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
 
 /** Who manages keys, for the record, and whose they are. */

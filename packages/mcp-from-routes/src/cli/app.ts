@@ -6,7 +6,7 @@ import { contractFromTools, MCP_FROM_ROUTES_CONTRACT_APP, type Contract } from '
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
 import { REVIEWS, type ReviewMessage } from '../review/review.ts'
 import type { ResourceDefinition } from '../resource/config.ts'
-import type { McpSkill } from '../skill/entry.ts'
+import type { McpSkill } from '../skill/skills.ts'
 import type { McpTool, ToolDefinition } from '../types.ts'
 
 /** What is used of a Fastify app. */

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { acceptedFromText, contractFromText, diffContracts, MCP_FROM_ROUTES_CONTRACT_UNREADABLE, nameOfFinding, textFromContract, type Accepted, type Bump, type Contract, type DiffOptions, type Finding } from '../contract/index.ts'
 import { covers, largestBump } from '../contract/finding.ts'
-import { hasRepeatedKeys } from '../contract/repeated-keys.ts'
 import { findBase, type BaseWanted, type Earlier } from './base.ts'
 import { changesetsOf } from './changesets.ts'
 import { isContinuous } from './ci.ts'
@@ -151,4 +150,17 @@ function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[],
 /** Identifies an entry. */
 function keyOf ({ finding, reason }: Accepted): string {
   return JSON.stringify([finding, reason])
+}
+
+/**
+ * Whether an object has the same key twice. JSON.parse keeps only the last, so it reads fewer strings than there are.
+ *
+ * @param text - JSON
+ */
+function hasRepeatedKeys (text: string): boolean {
+  return stringsIn(text) > stringsIn(JSON.stringify(JSON.parse(text)))
+}
+
+function stringsIn (text: string): number {
+  return (text.match(/"(?:[^"\\]|\\[^])*(?:"|\\?$)/g) ?? []).length
 }

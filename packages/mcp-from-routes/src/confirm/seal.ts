@@ -1,9 +1,8 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server'
-import { callerFrom } from '../caller.ts'
 import type { Settings } from '../options.ts'
-import { secretsFrom } from '../secrets.ts'
+import { callerFrom, secretsFrom } from '../sealing.ts'
 
 /** The subject of a confirmation, which is valid for exactly these values. */
 export interface Subject {

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { closingOf } from '../call/stop.ts'
 import { isTooDeep, MAX_DEPTH } from '../depth.ts'
+import type { Settings } from '../options.ts'
 import type { Access } from './access.ts'
 import { rpcError } from './answer.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { directAnswers } from './direct.ts'
-import { originCheck } from './origin.ts'
 import { relayTo } from './relay.ts'
 import { utf8Check } from './encoding.ts'
 import { isEnvelope, sdkHandler } from './sdk.ts'
@@ -65,4 +65,19 @@ function urlsOf (app: FastifyInstance, path: string): readonly string[] {
 
 async function notAllowed (_request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   return reply.code(405).header('allow', 'POST').send(rpcError(-32000, 'Method not allowed.'))
+}
+
+/**
+ * Keeps pages of other sites from calling the endpoint through a visitor's browser.
+ * @param onAllowed - gets all other requests: a hook of its own would cost each of them more
+ */
+function originCheck ({ isAllowedOrigin }: Settings, onAllowed: (request: FastifyRequest) => void) {
+  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+    const { origin } = request.headers
+    if (origin === undefined || isAllowedOrigin(origin)) {
+      onAllowed(request)
+      return done()
+    }
+    reply.code(403).send(rpcError(-32000, 'Origin not allowed'))
+  }
 }

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isObject } from '../tool/json-schema.ts'
-import type { Era } from '../types.ts'
-import { PROTOCOL_VERSIONS } from '../versions.ts'
+import { PROTOCOL_VERSIONS, type Era } from '../types.ts'
 import { isTaskParameter, taskRequestOf, type TaskRequest } from './tasks/request.ts'
 
 interface Message { readonly era: Era, readonly id: string | number }

@@ -1,9 +1,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { attempt } from '../attempt.ts'
-import { callerFrom } from '../caller.ts'
 import type { Settings } from '../options.ts'
-import { secretsFrom } from '../secrets.ts'
+import { callerFrom, secretsFrom } from '../sealing.ts'
 
 /** What the id of a task says to the server that made it: the server keeps nothing of a task. */
 export interface SealedTask {

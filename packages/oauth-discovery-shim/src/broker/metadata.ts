@@ -1,8 +1,7 @@
 import { ownIssuer, type AuthorizationServerMetadata } from '../metadata.ts'
 import type { Settings } from '../options.ts'
 import type { ProviderMetadata } from '../provider-metadata.ts'
-import { ASSERTION_ALGORITHMS } from './assertion-algorithms.ts'
-import type { BrokerSettings } from './options.ts'
+import { ASSERTION_ALGORITHMS, type BrokerSettings } from './options.ts'
 
 /** Where clients register with the broker. `/oauth/register` is that of the discovery without it, which everybody may use. */
 export const REGISTRATION = '/oauth/clients'

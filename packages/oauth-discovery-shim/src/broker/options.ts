@@ -1,11 +1,13 @@
 import { createPrivateKey } from 'node:crypto'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
-import { ASSERTION_ALGORITHMS } from './assertion-algorithms.ts'
 import { assertionSettings, type AssertionOptions, type AssertionSettings } from './assertions/options.ts'
 import { grantSettings, type GrantOptions } from './grants/options.ts'
 import { redirectKind } from './clients/redirect-uri.ts'
 import { flawOfSecrets, type BrokerSecret } from './seal.ts'
 import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
+
+/** The algorithms of client assertions, of clients and of this server at the identity provider. */
+export const ASSERTION_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 
 /** A client that the server knows beforehand. */
 export interface ListedClient {

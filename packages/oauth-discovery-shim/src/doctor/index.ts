@@ -2,10 +2,9 @@ import { clientAt, clients, clientWith, type ClientProfile } from './clients.ts'
 import { clientsFromDocument } from './document.ts'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE, OAUTH_DISCOVERY_SHIM_DOCTOR_URL } from '../errors.ts'
 import { httpClient, outcome } from './http.ts'
-import { printable } from './printable.ts'
 import { JWT_BEARER } from '../broker/metadata.ts'
 import { namesPrivateHost } from '../public-address.ts'
-import type { Obstacle, Reason } from './step.ts'
+import { printable, type Obstacle, type Reason } from './step.ts'
 import { walk } from './walk.ts'
 
 export { clients, type ClientProfile, type Obstacle, type Reason }

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { clients, doctor, ownIssuerOf, report } from './index.ts'
-import { printable } from './printable.ts'
+import { printable } from './step.ts'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE } from '../errors.ts'
 import { isSafeUrl } from '../safe-url.ts'
 

@@ -21,11 +21,11 @@ export type Step = { readonly found: Json, readonly obstacle?: never } | { reado
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** In characters: a detail quotes responses, which may have any length. */
-const LONGEST_DETAIL = 500
+/** In characters: what responses say may have any length. */
+const LONGEST = 500
 
 export function stop (reason: Reason, detail: string): { readonly obstacle: Obstacle } {
-  return { obstacle: { reason, detail: detail.length > LONGEST_DETAIL ? `${detail.slice(0, LONGEST_DETAIL - 1)}…` : detail } }
+  return { obstacle: { reason, detail: cut(detail) } }
 }
 
 export function isUrl (value: unknown): value is string {
@@ -38,4 +38,17 @@ export function list (value: unknown): string[] | undefined {
 
 export function first (value: unknown): string | undefined {
   return list(value)?.[0]
+}
+
+function cut (text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text
+}
+
+/**
+ * Escapes a server's text, so that a terminal shows it and does not execute it: control characters (C0, C1, line ends)
+ * and those that reorder or hide text become `\u001b`, as in JSON. Longer strings are truncated.
+ */
+export function printable (text: string): string {
+  return cut(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`).join(''))
 }

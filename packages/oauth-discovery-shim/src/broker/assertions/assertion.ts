@@ -1,5 +1,5 @@
 import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose'
-import { ASSERTION_ALGORITHMS } from '../assertion-algorithms.ts'
+import { ASSERTION_ALGORITHMS } from '../options.ts'
 import { refusal, type Refusal } from '../refusal.ts'
 import type { TrustedKeys } from './issuers.ts'
 

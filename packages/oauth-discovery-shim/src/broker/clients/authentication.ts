@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { Broker } from '../broker.ts'
 import { digest, type ClientAuth } from './client.ts'
-import { ASSERTION_ALGORITHMS } from '../assertion-algorithms.ts'
+import { ASSERTION_ALGORITHMS } from '../options.ts'
 import { ownIssuer } from '../../metadata.ts'
 import { required, type Parameters } from '../parameters.ts'
 import { isRefusal, refusal, type Refusal } from '../refusal.ts'

@@ -1,10 +1,10 @@
-import { lookup as resolve } from 'node:dns'
+import dns, { lookup as resolve } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
 import { responseTo } from '../../exchange.ts'
 import { namesPrivateHost, publicLookup } from '../../public-address.ts'
-import { dnsLookup } from './dns-lookup.ts'
 import { DocumentFault, DocumentOutage } from './document.ts'
 
 export interface FetchOptions {
@@ -105,4 +105,28 @@ function maxAgeFrom (header: string | undefined): number | undefined {
   if (/(?:^|[\s,])no-(?:store|cache)(?:$|[\s,])/i.test(header)) return 0
   const [, seconds] = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(header) ?? []
   return seconds === undefined ? undefined : Number(seconds)
+}
+
+/** In milliseconds, and doubled the second time: a name whose server is silent is given up before the connection is. */
+const PATIENCE = { timeout: 400, tries: 2 }
+
+/**
+ * Asks DNS for the addresses of a host that a stranger named. The system's way holds one of a few threads until a name
+ * server answers, and strangers have name servers of their own, which need not: this server would find neither its database
+ * nor its identity provider meanwhile.
+ */
+const dnsLookup: LookupFunction = (hostname, { all }, done) => {
+  const resolver = new Resolver(PATIENCE)
+  // Those that the host may have set.
+  resolver.setServers(dns.getServers())
+  Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]).then(([four, six]) => {
+    const found = [
+      ...four.status === 'fulfilled' ? four.value.map((address) => ({ address, family: 4 })) : [],
+      ...six.status === 'fulfilled' ? six.value.map((address) => ({ address, family: 6 })) : []
+    ]
+    const [first] = found
+    if (first === undefined) done((four as PromiseRejectedResult).reason as Error, [])
+    else if (all === true) done(null, found)
+    else done(null, first.address, first.family)
+  })
 }

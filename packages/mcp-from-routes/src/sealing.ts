@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Settings } from './options.ts'
+import { randomBytes } from 'node:crypto'
 
 /** Forwarded headers that differ from call to call, so they do not identify the caller. */
 const PER_CALL = /^(?:traceparent|tracestate|baggage|b3|x-b3-[a-z]{1,20}|idempotency-key|[a-z-]{0,30}(?:request|correlation|trace)-id)$/
@@ -31,4 +32,11 @@ export function callerFrom ({ caller, forwardHeaders }: Pick<Settings, 'caller' 
     // The name is nested in a list of its own, so that it cannot equal the headers of another caller.
     return known === undefined ? identifying.map((name) => outer.raw.headers[name] ?? null) : [[known]]
   }
+}
+
+/** The secrets of questions and tasks: the first one seals, all of them open. Without the option, a random one. */
+export function secretsFrom ({ confirmSecret }: Pick<Settings, 'confirmSecret'>): readonly [Buffer, ...Buffer[]] {
+  if (confirmSecret === undefined) return [randomBytes(32)]
+  const [newest, ...older] = typeof confirmSecret === 'string' ? [confirmSecret] : confirmSecret
+  return [Buffer.from(newest), ...older.map((secret) => Buffer.from(secret))]
 }
