@@ -1,6 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Settings } from './options.ts'
-import { randomBytes } from 'node:crypto'
 
 /** Forwarded headers that differ from call to call, so they do not identify the caller. */
 const PER_CALL = /^(?:traceparent|tracestate|baggage|b3|x-b3-[a-z]{1,20}|idempotency-key|[a-z-]{0,30}(?:request|correlation|trace)-id)$/
