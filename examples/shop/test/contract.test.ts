@@ -106,22 +106,25 @@ function rehearsal (t: Test) {
   }
 }
 
-for (const { title, from, to } of [
-  { title: 'a tool is renamed', from: "operationId: 'update_tag'", to: "operationId: 'change_tag'" },
+for (const { title, from, to, says } of [
+  { title: 'a tool is renamed', from: "operationId: 'update_tag'", to: "operationId: 'change_tag'", says: undefined },
   {
     title: 'an argument is added that every call must have',
     from: 'export const { Input: TagInput, Changes: TagChanges, Record: Tag } = recordSchemas({',
-    to: "export const { Input: TagInput, Changes: TagChanges } = recordSchemas({ colour: Name, name: Name, slug: Slug }, { required: ['colour', 'name'], otherwise: { slug: 'Derived from the name' } });\nexport const { Record: Tag } = recordSchemas({"
+    to: "export const { Input: TagInput, Changes: TagChanges } = recordSchemas({ colour: Name, name: Name, slug: Slug }, { required: ['colour', 'name'], otherwise: { slug: 'Derived from the name' } });\nexport const { Record: Tag } = recordSchemas({",
+    says: /major {2}create_tag input\.colour: none → new required argument[^]*minor {2}update_tag input\.colour: none → new optional argument/
   },
   {
     title: 'a field of the result is dropped',
     from: 'export const list = listRules(Tag',
-    to: "delete Tag.properties.updated_at;\nTag.required = Tag.required.filter((name) => name !== 'updated_at');\nexport const list = listRules(Tag"
+    to: "delete Tag.properties.updated_at;\nTag.required = Tag.required.filter((name) => name !== 'updated_at');\nexport const list = listRules(Tag",
+    says: /major {2}get_tag output\.updated_at: property → removed[^]*major {2}list_tags input\.sort: [^]*patch {2}update_tag declaredOutput\.updated_at/
   },
   {
     title: 'a tool is added',
     from: "app.get('/',",
-    to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: ShopParams, response: { 200: Type.Object({ count: Type.Integer() }) } } }, async () => ({ count: 0 }))\n    app.get('/',"
+    to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: ShopParams, response: { 200: Type.Object({ count: Type.Integer() }) } } }, async () => ({ count: 0 }))\n    app.get('/',",
+    says: /minor {2}count_tags: none → new tool[^]*require minor, but shop stays 0\.0\.0/
   }
 ] as const) {
   t.test(`rehearsal: ${title}`, async (t) => {
@@ -129,16 +132,14 @@ for (const { title, from, to } of [
     change(from, to)
     const drifted = await run('check')
     t.equal(drifted.code, 1, drifted.said)
-    if (title === 'a field of the result is dropped') return t.match(drifted.said, /major {2}get_tag output\.updated_at: property → removed[^]*major {2}list_tags input\.sort: [^]*patch {2}update_tag declaredOutput\.updated_at/)
-    isShown(t, drifted.said)
+    if (says === undefined) isShown(t, drifted.said)
+    else t.match(drifted.said, says)
     if (title !== 'a tool is added') return
     t.equal((await run('write')).code, 0)
     changeset('patch')
     t.match(await run('check'), { code: 1, said: 'require minor, but shop rises from' }, 'with a changeset that says too little')
     changeset('minor')
-    const enough = await run('check')
-    t.equal(enough.code, 0, 'with one that says enough')
-    isShown(t, enough.said)
+    t.match(await run('check'), { code: 0, said: /matches the app: 24 tools\.[^]*rises from 0\.0\.0 to 0\.1\.0, minor/ }, 'with one that says enough')
   })
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { DualAuthOptions, JwtOptions, Provider } from '../src/index.ts'
 import { bearer, build } from './build.ts'
@@ -136,8 +135,7 @@ t.test('a host names claims of its own', async (t) => {
   t.strictSame((await get(token)).body, { kind: 'user', issuer: issuer.url, subject: 'e7', username: 'Ada', groups: ['staff'], scopes: ['write'] })
 })
 
-t.test('docs/dual-auth/providers.md says which tokens pass', async (t) => {
-  const page = readFileSync(new URL('../../../docs/dual-auth/providers.md', import.meta.url), 'utf8')
+t.test('people and machines come in, and only Cognito\'s tokens need no audience', async (t) => {
   for (const provider of Object.keys(SAMPLES) as Provider[]) {
     const issuer = await issuerOf(t)
     const { get } = await withJwt(t, issuer, SAMPLES[provider].jwt(issuer))
@@ -148,6 +146,6 @@ t.test('docs/dual-auth/providers.md says which tokens pass', async (t) => {
       user({ [SAMPLES[provider].client]: 'another' })
     ]
     const statuses = await Promise.all(tokens.map(async (token) => (await get(token)).status))
-    t.ok(page.includes(`| \`${provider}\` | ${statuses.join(' | ')} |`), `${provider}: ${statuses.join(' | ')}`)
+    t.strictSame(statuses, [200, 200, 401, 401, provider === 'cognito' ? 200 : 401, 401, 401], provider)
   }
 })
