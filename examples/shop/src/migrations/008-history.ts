@@ -65,25 +65,20 @@ async function up (knex: Knex): Promise<void> {
       select exists (select from standing_reverts where change_id = change)
     $$;
 
-    -- The reverts of a shop are written one after another.
+    -- Notes that a revert stands. That turns those below it: the revert that it takes back stands no more, so what that one took
+    -- back stands again, if it is a revert; until a change is none, or has another revert that stands. The reverts of a shop are
+    -- written one after another.
     create function record_revert() returns trigger language plpgsql as $$
     declare
-      revert uuid := new.id;
-      change uuid := new.reverts;
-      below uuid;
-      was_reverted boolean;
+      standing uuid := new.id;
+      taken_back uuid := new.reverts;
     begin
-      loop
-        was_reverted := is_reverted(change);
-        insert into standing_reverts (revert_id, change_id) values (revert, change);
-        exit when was_reverted;
-        -- If the change is a revert, what it reverted stands again, unless another revert of it stands.
-        delete from standing_reverts where revert_id = change returning change_id into below;
-        exit when not found or is_reverted(below);
-        -- If that is a revert as well, its own change is reverted again.
-        revert := below;
-        select reverts into change from history where id = below;
-        exit when change is null;
+      while taken_back is not null loop
+        insert into standing_reverts (revert_id, change_id) values (standing, taken_back);
+        exit when exists (select from standing_reverts where change_id = taken_back and revert_id <> standing);
+        delete from standing_reverts where revert_id = taken_back returning change_id into standing;
+        exit when is_reverted(standing);
+        select reverts into taken_back from history where id = standing;
       end loop;
       return null;
     end $$;
