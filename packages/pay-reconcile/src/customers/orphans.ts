@@ -1,5 +1,5 @@
 import { comparableAddress } from './address.ts'
-import { excerpt } from '../admin/excerpt.ts'
+import { excerptOf } from '../admin/excerpt.ts'
 import { customerIdOf } from '../details.ts'
 import { isProviderError, providerError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
 import { nextPage } from '../provider/next-page.ts'
@@ -70,14 +70,10 @@ export function orphanFrom (customer: PayCustomer, candidates: readonly Account[
   const named = matches.filter(({ match }) => match === 'metadata')
   return {
     customerId: customer.id,
-    name: shown(customer.name),
-    email: shown(customer.email),
+    name: excerptOf(customer.name),
+    email: excerptOf(customer.email),
     accounts: [...named, ...matches.filter(({ match }) => match === 'email')].slice(0, 10)
   }
-}
-
-function shown (value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? excerpt(value) : null
 }
 
 /** As the database can compare it. */

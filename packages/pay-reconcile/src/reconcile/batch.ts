@@ -19,20 +19,17 @@ export interface Batch {
 }
 
 export interface BatchResult {
-  /** In the order of the accounts; undefined for those that were not finished. */
-  readonly items: ReadonlyArray<FoundItem | undefined>
+  /** The items that can be stored. Without a page, those of the first accounts without gaps: the next batch starts after the last one. */
+  readonly finished: readonly FoundItem[]
   /** Why the shop stops. */
   readonly stop: Stop | undefined
 }
 
-/**
- * Reconciles some accounts at a time, until all are done, the run ends or there is a reason to stop.
- *
- * @param reasonToStop - is called with the provider error of each account, or undefined.
- */
-export async function reconcileBatch (
-  work: ShopWork, { accounts, page }: Batch, reasonToStop: (error: ProviderError | undefined) => Stop | undefined
-): Promise<BatchResult> {
+/** Is called with the provider error of each account, or undefined. @returns why the shop stops, if it has to. */
+export type StopRule = (error: ProviderError | undefined) => Stop | undefined
+
+/** Reconciles some accounts at a time, until all are done, the run ends or there is a reason to stop. */
+export async function reconcileBatch (work: ShopWork, { accounts, page }: Batch, reasonToStop: StopRule): Promise<BatchResult> {
   const items: Array<FoundItem | undefined> = accounts.map(() => undefined)
   let stop: Stop | undefined
   let started = 0
@@ -49,20 +46,21 @@ export async function reconcileBatch (
   }
 
   await Promise.all(Array.from({ length: work.limits.accountsAtOnce }, worker))
-  return { items, stop }
+  const gap = page ? -1 : items.indexOf(undefined)
+  return { finished: items.slice(0, gap < 0 ? items.length : gap).filter((item) => item !== undefined), stop }
 }
 
 /** @returns the item of an account, and why it failed; no item if it was interrupted. */
 async function reconciled (
   work: ShopWork, scanned: ScannedAccount, page: CustomerPage | undefined
 ): Promise<{ readonly item?: FoundItem | undefined, readonly error?: ProviderError }> {
-  const { sources, run, targets, limits: { emailOf, driftFields }, interrupted } = work
+  const { run, interrupted } = work
   const { account } = scanned
   const caller: Caller = { actor: run.actor, requestId: run.requestId, runId: run.id, signal: interrupted }
   try {
     return {
       item: await withWaits(work, { accountId: account.id }, (secretKey) =>
-        reconcileAccount({ sources, run, targets, secretKey, emailOf, driftFields, caller, page }, scanned))
+        reconcileAccount({ ...work, secretKey, caller, page }, scanned))
     }
   } catch (error) {
     if (!isProviderError(error)) return { item: itemOf(account, 'failed', { errorCode: codeOf(work, scanned, error) }) }

@@ -1,8 +1,33 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject } from '../details.ts'
 import { excerpt } from '../admin/excerpt.ts'
-import type { Details } from '../types.ts'
-import type { Difference } from './types.ts'
+import { isObject } from '../details.ts'
+import type { PayCustomer } from '../provider/types.ts'
+import { storable } from '../storable.ts'
+import type { Details, ScannedAccount } from '../types.ts'
+import type { Difference, Drift, FoundItem } from './types.ts'
+
+/**
+ * How an account differs from its live customer; undefined: the provider has no such customer.
+ *
+ * @param fields - the paths that count; undefined: all.
+ */
+export function driftOf ({ account, duplicate }: ScannedAccount, live: PayCustomer | undefined, fields?: readonly string[]): Pick<FoundItem, 'drift' | 'differences'> {
+  const snapshot = account.details.pay_customer
+  const differences = live && isObject(snapshot) ? differencesFrom(snapshot, live, fields) : []
+  const drift: Drift[] = []
+  if (!live) drift.push('not_found')
+  if (live?.deleted === true) drift.push('deleted')
+  if (live && !isObject(snapshot)) drift.push('never_synced')
+  if (differences.length > 0) drift.push('differs')
+  if (duplicate) drift.push('duplicate')
+  return { drift, differences }
+}
+
+/** Of a deleted customer only that it is deleted: the provider shows nothing else. */
+function differencesFrom (snapshot: Details, live: PayCustomer, fields: readonly string[] | undefined): readonly Difference[] {
+  if (live.deleted === true) return differencesBetween({ deleted: snapshot.deleted }, { deleted: true })
+  return differencesBetween(snapshot, storable(JSON.parse(JSON.stringify(live))), fields)
+}
 
 /** In characters of JSON. A run keeps the values of every account that differs. */
 const MAX_VALUE = 500
