@@ -1,5 +1,5 @@
 import t from 'tap'
-import { setQuota } from '../src/shops/quota.ts'
+import { setQuota } from '../src/shops/shop-repository.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)

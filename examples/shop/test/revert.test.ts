@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { setQuota } from '../src/shops/quota.ts'
+import { setQuota } from '../src/shops/shop-repository.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
 
 const database = await openTestDatabase(t)

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
 import t, { type Test } from 'tap'
 import { MAX_UNFINISHED } from '../src/imports/schemas.ts'
-import { setQuota } from '../src/shops/quota.ts'
+import { setQuota } from '../src/shops/shop-repository.ts'
 import { TEST_DATABASE_URL } from './build.ts'
 import { callOf, type Furnished, openFurnished, paramsOf } from './furnished.ts'
 

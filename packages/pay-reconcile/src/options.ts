@@ -91,8 +91,6 @@ const DEFAULTS = {
   leaseDuration: 30_000
 }
 
-const RENAMED = { deadlineMs: 'callTimeout', attemptMs: 'attemptTimeout', breakMs: 'breakDuration', leaseMs: 'leaseDuration' }
-
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
   const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, driftFields = provider?.driftFields, schedule, webhooks, ...rest } = options
@@ -108,9 +106,6 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
   if (schedule?.changes !== undefined && !canFollow({ provider, accounts })) throw invalid('schedule.changes needs a provider with listEvents and accounts with changes')
   if (schedule !== undefined && !runs) throw invalid('schedule needs runs, such as knexRunStore(knex)')
   if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path such as /admin/accounts')
-  for (const [old, name] of Object.entries(RENAMED)) {
-    if (old in options) throw invalid(`${old} must be renamed to ${name}`)
-  }
   // Fastify passes its own registration options on.
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
   const unknown = Object.keys(others).find((name) => !Object.hasOwn(DEFAULTS, name))

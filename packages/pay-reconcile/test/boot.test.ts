@@ -23,10 +23,6 @@ t.test('wrong options are rejected at startup', async (t) => {
     ['perSecond must be a number greater than 0 and less than 2147483648', [{ perSecond: NaN }]],
     ['leaseDuration must be a number greater than 0 and less than 2147483648', [{ leaseDuration: Infinity }]],
     ['authorize must take request and reply and return a promise: it gets no callback', [{ authorize: (_request: unknown, _reply: unknown, _done: unknown) => {} }]],
-    ['deadlineMs must be renamed to callTimeout', [{ deadlineMs: 5000 }]],
-    ['attemptMs must be renamed to attemptTimeout', [{ attemptMs: 5000 }]],
-    ['breakMs must be renamed to breakDuration', [{ breakMs: 5000 }]],
-    ['leaseMs must be renamed to leaseDuration', [{ leaseMs: 5000 }]],
     ['callTimeOut is not an option', [{ callTimeOut: 5000 }]]
   ] as const) {
     for (const wrong of wrongs) {

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { providerError, type ProviderFault, type ProviderFaultFacts } from '../src/errors.ts'
-import { providerCalls, type CallLimits } from '../src/provider/calls.ts'
+import { type CallLimits, providerCalls, withTimeLimit } from '../src/provider/calls.ts'
 import { keyGates } from '../src/provider/gate.ts'
-import { withTimeLimit } from '../src/provider/time-limit.ts'
 import { standingTime } from './time.ts'
 
 const limits: CallLimits = { callTimeout: 1000, attemptTimeout: 1000, attempts: 2, inFlight: 2, breakAfter: 2, breakDuration: 1000 }

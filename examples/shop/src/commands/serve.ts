@@ -7,7 +7,7 @@ import { migrate, refusePending } from '../database/migrate.ts'
 import { refuseUnsuitable } from '../database/session.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
 import type { Settings } from '../settings/settings.ts'
-import { setQuota } from '../shops/quota.ts'
+import { setQuota } from '../shops/shop-repository.ts'
 import { makeAdmins } from '../users/repository.ts'
 
 /** How long requests in flight may take to finish at shutdown, in milliseconds. */

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import { errorFromDatabase } from '../database/errors.ts'
 import type { FieldError } from '../errors.ts'
+import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import type { StoredChange } from './revertible.ts'
 
@@ -69,4 +71,20 @@ async function laterChange (trx: Knex.Transaction, shop: ShopScope, { seq, at, r
   if (field === undefined || before === null) return null
   const taken = await later().where({ record_kind: kind }).where('at', '>=', at).whereRaw("changes->?::text->'after' = ?::jsonb", [field, JSON.stringify(before)]).first('id')
   return taken?.id ?? null
+}
+
+/**
+ * What the change set has to be as it left it.
+ *
+ * @throws {@link Obstacle}
+ */
+export function refuseLaterChanges (facts: Facts, changes: StoredChange['changes'], fields: readonly string[]): void {
+  const field = fields.find((name) => !isSame(facts[name] ?? null, changes[name]?.after ?? null))
+  if (field !== undefined) throw new Obstacle(`${field} was changed again`, field)
+}
+
+/** A created record has no links and null fields that the history does not mention. */
+function isSame (now: unknown, then: unknown): boolean {
+  const [one, other] = [now, then].map((value) => Array.isArray(value) && value.length === 0 ? null : value)
+  return isDeepStrictEqual(one, other)
 }

@@ -3,7 +3,7 @@ import { productBatch } from '../catalog/product-batch.ts'
 import { productRows } from '../catalog/product-repository.ts'
 import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
-import { refuseLaterChanges } from './later.ts'
+import { refuseLaterChanges } from './conflict.ts'
 import { earlier, type Listed } from './revertible.ts'
 
 /** What refers to a product and keeps it from being deleted again. */

@@ -13,7 +13,7 @@ import { importReceiver } from './receive.ts'
 import { importRepository, UNFINISHED } from './repository.ts'
 import { importRunner } from './runner.ts'
 import { Import, ImportBody, ImportLine, ImportParams, ImportPreview, ImportProblem, ImportQuery, lineList, list, ListedImport, MAX_PRODUCTS } from './schemas.ts'
-import { slices } from './slices.ts'
+import { slices } from './text.ts'
 import { jsonParser, linesOf, takeUploads } from './upload.ts'
 
 interface ImportOptions {

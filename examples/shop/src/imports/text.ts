@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { invalid } from '../errors.ts'
 import { Fault } from './line.ts'
 
@@ -106,4 +107,17 @@ function startOfFault (bytes: Buffer): number {
 export async function * toEnd (text: AsyncIterable<string>): AsyncGenerator<string | null> {
   yield * text
   yield null
+}
+
+/**
+ * Shares the event loop between long works: in each of its turns, one of them goes on, and everybody else comes first.
+ *
+ * @returns waits until the caller may go on for a few milliseconds
+ */
+export function slices (): () => Promise<void> {
+  let last = Promise.resolve()
+  return async () => {
+    last = last.then(async () => { await nextTurn() })
+    await last
+  }
 }

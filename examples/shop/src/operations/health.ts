@@ -6,8 +6,10 @@ import { isDiskFull } from '../database/errors.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import type { Database } from '../database/index.ts'
 import { unsuitable } from '../database/session.ts'
-import { exempt } from './exempt.ts'
 import { redisAnswers } from './redis.ts'
+
+/** Route `config` for the operator's probes: public, without rate limits, load shedding, CORS and traces. */
+export const exempt = { auth: 'public', cors: false, rateLimit: false, traced: false, pressureHandler: () => {} } as const
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -15,7 +15,7 @@ import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
 import { oldestTurn } from '../imports/step.ts'
 import type { Settings } from '../settings/settings.ts'
-import { exempt } from './exempt.ts'
+import { exempt } from './health.ts'
 import { redisAnswers } from './redis.ts'
 import { TOOLS_VERSION } from './version.ts'
 

@@ -10,6 +10,7 @@ import { refuseUnknownCurrency } from '../http/values.ts'
 import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
+import type { Settings } from '../settings/settings.ts'
 import { shopsReached } from './access.ts'
 import type { ShopScope } from './scope.ts'
 import { list, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
@@ -86,4 +87,9 @@ function changeOf ({ id, name }: ShopRow, before: Change['before'], after: Chang
 function required<Row> ([row]: readonly Row[], { id }: ShopScope): Row {
   if (row === undefined) throw notFound('shop', id)
   return row
+}
+
+/** Stores the quota of every shop in the database. All servers share it: the one that started last sets it. */
+export async function setQuota (knex: Knex, { QUOTA_RECORDS: records, QUOTA_BYTES: bytes }: Pick<Settings, 'QUOTA_RECORDS' | 'QUOTA_BYTES'>): Promise<void> {
+  await knex('shop_quota').insert({ max_records: records, max_bytes: bytes }).onConflict('only_row').merge()
 }

@@ -6,9 +6,8 @@ import { customerIdOf, syncedAtOf } from '../details.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED } from '../errors.ts'
 import type { Account } from '../types.ts'
 import { setContentRange } from './http.ts'
-import { refuseUnknownShop } from './known-shop.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
-import { accountQueryFrom, refuseCutPage } from './list-query.ts'
+import { accountQueryFrom, refuseCutPage, refuseUnknownShop } from './list-query.ts'
 import {
   AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
   refusals, SyncedAccountSchema, UnlinkBody, unreadable, type AdminAccount

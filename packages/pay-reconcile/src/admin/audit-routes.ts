@@ -1,16 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { auditTable } from '../csv/tables.ts'
 import type { Caller } from '../customers/types.ts'
-import { auditTable } from '../csv/audit.ts'
 import { PAY_RECONCILE_SNAPSHOT_NOT_FOUND } from '../errors.ts'
 import type { RunLimits } from '../reconcile/shop-work.ts'
 import type { AccountStore, AuditEntry } from '../types.ts'
 import { AuditEntrySchema, ReplacedSnapshotSchema, type AuditBody } from './audit-schemas.ts'
 import { formatParameter, jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
-import { refuseUnknownShop } from './known-shop.ts'
 import { contentRange, type RawQuery } from './list-grammar.ts'
-import { auditQueryFrom } from './list-query.ts'
+import { auditQueryFrom, refuseUnknownShop } from './list-query.ts'
 import { documented, IdParams, InputProblem, listParameters, Problem, refusals } from './schemas.ts'
 
 /** The routes that show who changed which account, and the snapshots that were replaced. */

@@ -5,7 +5,7 @@ import { itemList } from '../lists/items.ts'
 import { rulesOf } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import { DRIFTS, OUTCOMES, STATUSES, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
-import type { AccountFilter, AccountQuery, AccountSort, AuditQuery } from '../types.ts'
+import type { AccountFilter, AccountQuery, AccountSort, AccountStore, AuditQuery } from '../types.ts'
 import { isString, listQueryFrom, type ListRules, type RawQuery, STRING } from './list-grammar.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './schemas.ts'
 
@@ -124,4 +124,19 @@ export function wordFrom<Word extends string> (name: string, value: unknown, wor
 function bothOf<T> (name: string, inFilter: readonly T[] | undefined, wanted: T): readonly T[] {
   if (inFilter !== undefined && !inFilter.includes(wanted)) throw commonRules.refuse([name], `contradicts filter.${name}`)
   return [wanted]
+}
+
+/**
+ * Refuses a list that is empty because the only shop that it asks for does not exist: a misspelt id must not read as a shop
+ * without records. A shop that was deleted, and still has records, passes, and so does any UUID: nobody mistypes one for another.
+ *
+ * @throws {@link PAY_RECONCILE_VALIDATION}
+ */
+export async function refuseUnknownShop (
+  accounts: AccountStore, query: RawQuery, shops: ReadonlyArray<string | number | boolean | null> | undefined, count: number
+): Promise<void> {
+  const [shopId, ...others] = shops ?? []
+  if (count > 0 || typeof shopId !== 'string' || others.length > 0 || isUuid(shopId) || (await accounts.shops(shopId)).length > 0) return
+  const field = query.shop_id === undefined ? 'filter/shop_id' : 'shop_id'
+  throw validationError(field, `${field.replace('/', '.')} must be the id of a shop`)
 }

@@ -4,8 +4,7 @@ import {
   PAY_RECONCILE_CUSTOMER_TAKEN
 } from '../errors.ts'
 import { accountIdOf, isAlive, type PayCustomer, type ProviderCall, type ProviderResponse } from '../provider/types.ts'
-import { linkedUnderKey } from './linked.ts'
-import { customerFor, searchByAccount, type Wanted } from './matching.ts'
+import { customerFor, linkedUnderKey, searchByAccount, type Wanted } from './matching.ts'
 import { originOf, retrieve, secretKeyOf } from './snapshot.ts'
 import type { Caller, NewCustomer, Sources } from './types.ts'
 

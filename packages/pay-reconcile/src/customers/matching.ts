@@ -58,3 +58,31 @@ export async function customerFor (sources: Sources, { secretKey, accountId, sig
     throw error
   }
 }
+
+/*
+ * People and the provider write an e-mail address as they like: blanks around it and its case make no other one.
+ */
+
+/** @returns the address as it is compared; undefined if there is none */
+export function comparableAddress (email: unknown): string | undefined {
+  return typeof email === 'string' ? email.trim().toLowerCase() || undefined : undefined
+}
+
+/** @returns the ways to look for an address where only the exact one is found: as it is written, and in lower case */
+export function writtenAddresses (email: string): readonly string[] {
+  return [...new Set([email.trim(), email.trim().toLowerCase()])].filter((address) => address !== '')
+}
+
+/** Those of the customers that accounts of the shop are linked to, or of other shops with the same key: not a key of the same account. */
+export async function linkedUnderKey ({ accounts }: Sources, shopId: string, secretKey: string, customerIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (customerIds.length === 0) return new Set()
+  const linked = new Set(await accounts.linkedCustomers(shopId, customerIds))
+  const links = await accounts.linkedElsewhere(shopId, customerIds.filter((id) => !linked.has(id)))
+  for (const other of new Set(links.map((link) => link.shopId))) {
+    // An unreadable key of another shop must not affect this shop.
+    const key = await accounts.secretKey(other).catch(() => null)
+    if (key !== secretKey) continue
+    for (const { shopId, customerId } of links) if (shopId === other) linked.add(customerId)
+  }
+  return linked
+}

@@ -1,4 +1,3 @@
-import { comparableAddress } from './address.ts'
 import { excerptOf } from '../admin/excerpt.ts'
 import { customerIdOf } from '../details.ts'
 import { isProviderError, providerError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
@@ -6,7 +5,7 @@ import { nextPage } from '../provider/next-page.ts'
 import { accountIdOf, isAlive, type PayCustomer } from '../provider/types.ts'
 import { storable } from '../storable.ts'
 import type { Account } from '../types.ts'
-import { linkedUnderKey } from './linked.ts'
+import { comparableAddress, linkedUnderKey } from './matching.ts'
 import { secretKeyOf } from './snapshot.ts'
 import type { Sources } from './types.ts'
 

@@ -7,10 +7,8 @@ import {
 } from '../errors.ts'
 import { targetsFrom } from './accept.ts'
 import { canFollow } from './can-follow.ts'
-import { limitsOf } from './limits.ts'
 import { rateLimits } from './rate-limit.ts'
-import { noKey, shopKey, type ShopKey } from './shop-key.ts'
-import type { RunLimits } from './shop-work.ts'
+import { limitsOf, noKey, type RunLimits, shopKey, type ShopKey } from './shop-work.ts'
 import { reconcileShop, type Ending } from './shop.ts'
 import type { AwaitedShops, Lease, Mode, NewRun, Part, Run, RunStore, Targets } from './types.ts'
 

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Sources } from '../customers/types.ts'
 import type { Settings } from '../options.ts'
+import type { AccountLimits } from '../types.ts'
 import type { RateLimit } from './rate-limit.ts'
-import type { ShopKey } from './shop-key.ts'
 import type { Lease, NewRun, RunStore, Targets } from './types.ts'
 
 export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'driftFields' | 'mayContinue'>
@@ -25,4 +25,37 @@ export interface ShopWork {
   readonly interrupted: AbortSignal
   /** Either of the two. */
   readonly ended: AbortSignal
+}
+
+/** The secret key of a shop during a run. */
+export interface ShopKey {
+  readonly current: string
+  /** Reads the key again after the provider rejected this one. @returns whether there is a new key. */
+  replaced (rejected: string): Promise<boolean>
+}
+
+/** @param read - reads the stored key of the shop. */
+export async function shopKey (read: () => Promise<string>): Promise<ShopKey> {
+  let current = await read()
+  return {
+    get current () { return current },
+    async replaced (rejected) {
+      // Another account may have met the same rejection and read the new key already.
+      if (current === rejected) current = await read()
+      return current !== rejected
+    }
+  }
+}
+
+/** For runs that call nobody. */
+export const noKey: ShopKey = { current: '', replaced: async () => false }
+
+/** Which accounts a run goes through. */
+export function limitsOf ({ mode, selection: { failed_in: failedIn, synced_before: syncedBefore } }: Pick<NewRun, 'mode' | 'selection'>, targets: Targets | null): AccountLimits {
+  return {
+    ...(mode === 'changes' && { changed: true, linked: true }),
+    ...(targets && { accounts: Object.keys(targets) }),
+    ...(failedIn !== undefined && { failedIn }),
+    ...(syncedBefore !== undefined && { syncedBefore })
+  }
 }
