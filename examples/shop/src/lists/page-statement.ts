@@ -9,8 +9,11 @@ import { FAR, idAnd, idsAfter, idsFrom, LITERAL, type Order, orderFromSort } fro
 /** Maximum size of a page, in bytes of JSON: it is in memory several times, and other callers wait while it is serialized. */
 export const MAX_PAGE_BYTES = 262_144
 
-/** The limits with which a page without a filter and a `skip` has a name: the plan depends on the limit. */
+/** The limits with which a page without a `skip` has a name: the plan depends on the limit. */
 const NAMED_LIMITS = [10, 25, 50, 100, 200]
+
+/** In a shop of so many records every plan is fast: one that does not know the values of a filter, too. */
+const EVERY_PLAN = 1000
 
 /** The properties of a list. */
 export interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
@@ -20,7 +23,7 @@ export interface Source extends Pick<ListRules, 'filters' | 'nullable'> {
   readonly counted?: { readonly by: Counts, readonly shopId: string }
   /** Whether the page has the state of the rows, which are counted. Default: false. */
   readonly isStated?: boolean
-  /** Runs the statements of pages without a filter by their names, see {@link namedPages}. Only with `counted`. Default: they have none. */
+  /** Runs the statements of pages by their names, see {@link namedPages}. Only with `counted`. Default: they have none. */
   readonly named?: NamedPages
   /**
    * Reads rows by their ids, in any order, each with its `xmin`, by a statement that is planned once. Only for one table whose
@@ -90,7 +93,7 @@ export function pageStatement (knex: Knex, all: Knex.QueryBuilder, source: Sourc
     .from('total').leftJoin(item.as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` })))
 }
 
-/** Reads pages of one shop that have no filter, by statements whose texts are made once. */
+/** Reads pages of one shop by statements that are planned once; without a filter, their texts are made once as well. */
 export type NamedPages = (source: Source & Required<Pick<Source, 'counted'>>, query: ListQuery, place: Place | undefined, fields: Fields) => Promise<readonly Found[]>
 
 /** Values that no statement has: in a text they stand for those of a call. */
@@ -101,9 +104,11 @@ const ID = '\0id'
 /** @param rowsOf - the rows of a shop */
 export function namedPages (knex: Knex, rowsOf: (shopId: string) => Knex.QueryBuilder): NamedPages {
   const run = namedStatements<Found>(knex)
+  const runFiltered = namedStatements<Found>(knex)
   const texts = new Map<string, ReturnType<typeof textOf>>()
 
   return async (source, query, place, fields) => {
+    if (narrowingOf(query) !== undefined) return await runFiltered(...textOf(pageStatement(knex, rowsOf(source.counted.shopId), source, query, place, fields)))
     const { value, id } = place ?? {}
     const shape = `${query.sort} ${query.limit} ${place === undefined ? 'first' : value === null ? 'after null' : 'after a value'}`
     let text = texts.get(shape)
@@ -118,9 +123,11 @@ export function namedPages (knex: Knex, rowsOf: (shopId: string) => Knex.QueryBu
   }
 }
 
-/** Whether the text of the statement is one of few: the plan does not hang on the values. */
-export function isNameable (query: ListQuery): boolean {
-  return narrowingOf(query) === undefined && query.skip === 0 && NAMED_LIMITS.includes(query.limit)
+/** Whether the text of the statement is one of few, and its plan serves all values, as far as is known from the last time. */
+export function isNameable ({ counted }: Pick<Required<Source>, 'counted'>, query: ListQuery): boolean {
+  if (query.skip !== 0 || !NAMED_LIMITS.includes(query.limit)) return false
+  const narrowing = narrowingOf(query)
+  return narrowing === undefined || (counted.by.last(counted.shopId, narrowing)?.length ?? Infinity) <= EVERY_PLAN
 }
 
 /**

@@ -5,8 +5,8 @@ import { type Fields, type Found, isNameable, isReadApart, MAX_PAGE_BYTES, narro
 
 /**
  * Reads a page: first the ids of its rows, which an index in the order of the list can have, then the rows. That is one
- * statement, or two near the start of a list with a filter: PostgreSQL plans a statement with a filter each time, and the
- * part that reads the rows takes longer to plan than to run. Either way a page is as one moment had it.
+ * statement, or two near the start of a list with a filter in a large shop: PostgreSQL plans that each time, and the part
+ * that reads the rows takes longer to plan than to run. Either way a page is as one moment had it.
  *
  * @param all - the rows that the caller may see; they have an `id`
  * @param fields - what to read of each row, in SQL over `item`
@@ -14,16 +14,18 @@ import { type Fields, type Found, isNameable, isReadApart, MAX_PAGE_BYTES, narro
  * @throws {@link SHOP_INVALID} about `after`
  */
 export async function pageOf<Row> (knex: Knex, all: Knex.QueryBuilder, source: Source, query: ListQuery, fields: Fields = ['item.*']): Promise<Page<Row>> {
-  const { counted, named, byIds } = source
+  const { named, byIds, ...whole } = source
+  const { counted } = whole
   const { skip, limit, after } = query
   const narrowing = narrowingOf(query)
   const scope = cursorScope(query)
   const place = after === undefined ? undefined : placeFromCursor(scope, after)
   const statement = (): Knex.QueryBuilder => pageStatement(knex, all, source, query, place, fields)
+  const isNamed = named !== undefined && counted !== undefined && isNameable({ counted }, query)
 
-  let read: readonly Found[] = await answered<readonly Found[]>(place, named !== undefined && counted !== undefined && isNameable(query) ? named({ ...source, counted }, query, place, fields) : statement())
+  let read: readonly Found[] = await answered<readonly Found[]>(place, isNamed ? named({ ...whole, counted }, query, place, fields) : statement())
   let shown: readonly Found[] | undefined = read.filter(isFound)
-  if (byIds !== undefined && isReadApart(source, query)) {
+  if (byIds !== undefined && !isNamed && isReadApart(source, query)) {
     shown = await withRows(shown, limit, async (ids) => await byIds(ids, knex))
     // Somebody has changed one of them meanwhile.
     shown ??= await knex.transaction(async (trx) => {
