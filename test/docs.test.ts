@@ -122,7 +122,7 @@ const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'],
   markdown: isFile,
   conversation (t, { text, line }) {
     // `npm run clients` compares that page with what the client shows its model.
-    const shown = read('docs/clients.md').split('\n').filter((row) => row.startsWith('| Claude Code'))
+    const shown = read('docs/clients.md').split('\n').filter((row) => row.startsWith('| Claude Code') || row.includes('The server says'))
     const answers = [...text.matchAll(/^ +→ +(.*)$/gm)].map(([, answer]) => answer!)
     t.ok(answers.length > 0 && answers.every((answer) => shown.some((row) => row.includes(answer))), `line ${line} is in docs/clients.md`)
   },

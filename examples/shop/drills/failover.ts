@@ -75,7 +75,7 @@ export const failover: Drill = {
 export const failoverAsynchronous: Drill = {
   name: 'failover-asynchronous',
   title: 'PostgreSQL fails over to an asynchronous standby',
-  done: `${done} \`synchronous_standby_names\` is empty, its default.`,
+  done: 'The same, with `synchronous_standby_names` empty, its default.',
   may,
   holds: [LOST],
   losesWrites: true,

@@ -37,15 +37,13 @@ export function measuredIn (text: string): Measured {
 export function page (drills: readonly Drill[], measured: Measured): string {
   return `# Drills
 
-What callers see when something that the shop needs fails. \`npm run drills\` runs each drill, fails if one misses what this page says of it, and \`-- --write\` writes the page.
-
-It needs PostgreSQL in \`/usr/lib/postgresql\`, Redis and nginx, and root or the user \`postgres\`. Everything runs on loopback and is removed afterwards. \`-- --only postgres-frozen\` runs one drill. \`-- --previous REF\` names the other version for the drill that needs one; the default is the last release.
+What callers see when something that the shop needs fails. \`npm run drills\` runs each drill, and fails if one misses what this page says of it ([options](../../CONTRIBUTING.md)).
 
 Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). Two agents create records by a tool, and eight programs by REST, half with an API key and half with a token.
 
 ## Measured
 
-The longest pause is the longest time in which no call succeeded. Recovered is how long after the end of the cause the last call failed, or a replica was last not ready.
+The longest pause is the time in which no call succeeded. Recovered is how long after the end of the cause a call failed, or a replica was not ready.
 
 | ${COLUMNS.join(' | ')} |
 |${COLUMNS.map(() => '---|').join('')}
@@ -58,14 +56,14 @@ Every drill checks these too:
 ${drills.map(section).join('')}`
 }
 
-function section ({ name, title, done, may, holds, logs = [], note, isShort = false }: Drill): string {
+function section ({ name, title, done, may, holds, note }: Drill): string {
   return `
 ## ${title}
 
 <a id="${name}"></a>${done}
 
 - ${boundsOf(may)}
-${holds.map((what) => `- ${what}.\n`).join('')}${logs.map((part) => `- The log has \`${part}\`.\n`).join('')}${note === undefined ? '' : `\n${note}\n`}${isShort ? '\nThe tests run this drill too.\n' : ''}`
+${holds.map((what) => `- ${what}.\n`).join('')}${note === undefined ? '' : `\n${note}\n`}`
 }
 
 function namesOf (exceptions: readonly Drill[]): string {
@@ -76,5 +74,5 @@ function boundsOf ({ statuses, share, pause, recovers }: Bounds): string {
   const fails = statuses.length === 0
     ? 'No call fails.'
     : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}.`
-  return `${fails} The longest pause is ${pause} s. It recovers by itself within ${recovers} s.`
+  return `${fails} The longest pause is ${pause} s; it recovers within ${recovers} s.`
 }

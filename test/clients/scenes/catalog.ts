@@ -21,7 +21,6 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
       },
       {
         title: 'fields',
-        about: 'a list with the fields that the model asks for',
         tool: 'list_products',
         arguments: { shop_id: here, limit: 1, filter: { slug: ['assam-loose-leaf-100-g'] }, fields: ['name', 'price_amount', 'currency'] },
         says: data('[{"name":"Assam Loose Leaf 100 g","price_amount":1100,"currency":"USD"}]', 'content-range: products 0-1/1')

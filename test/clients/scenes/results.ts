@@ -12,7 +12,7 @@ export async function results ({ fixture, disconnect }: Stage): Promise<Visit> {
     scenes: [
       { title: 'before the limit', tool: 'get_limited', arguments: {}, says: data('{"text":"once"}') },
       {
-        title: 'rate limit', about: 'status 429 of the route', tool: 'get_limited', arguments: {}, says: error('429 Too Many Requests: Rate limit exceeded, retry in N seconds', 'retry-after: N')
+        title: 'rate limit', tool: 'get_limited', arguments: {}, says: error('429 Too Many Requests: Rate limit exceeded, retry in N seconds', 'retry-after: N')
       },
       { title: 'too large', tool: 'get_large', arguments: {}, says: error('The result has 5011 bytes, more than the 2000 that one call may return. Narrow it with limit.') },
       { title: 'image', about: 'a PNG', tool: 'get_image', arguments: {}, says: content('<image>') },
