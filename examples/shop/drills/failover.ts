@@ -63,7 +63,7 @@ export const failover: Drill = {
   may,
   holds: [READINESS],
   logs: ['A statement had no answer from the database for 25 s'],
-  note: 'Callers see a pause of 25 s, after which a call to the old primary gets 503; calls that wait for a connection get 503 after 10 s. A proxy that closes the connections of the old primary when it moves the address makes that seconds. A call that got 503 may have been carried out. Keep the old primary from coming back, and name a standby of the new one before you set `synchronous_standby_names` there: without one, every commit waits.',
+  note: 'A call to the old primary gets 503 after 25 s, one that waits for a connection after 10 s; either may have been carried out. A proxy that closes the connections of the old primary makes that seconds. Keep the old primary from coming back, and name a standby of the new one before you set `synchronous_standby_names` there: without one, every commit waits.',
   without: () => withoutServers,
   async run (t) {
     const { at, url } = await failOver(t, true)
@@ -79,7 +79,7 @@ export const failoverAsynchronous: Drill = {
   may,
   holds: [LOST],
   losesWrites: true,
-  note: 'Acknowledged writes that the standby had not received are lost, here a second of them: `select write_lag from pg_stat_replication` on the primary shows how far it lags behind.',
+  note: 'The writes of a second are lost: `select write_lag from pg_stat_replication` on the primary shows how far it lags behind.',
   without: () => withoutServers,
   async run (t) {
     const { at, url, cutAt } = await failOver(t, false)

@@ -31,7 +31,7 @@ async function readsOf ({ replicas }: Exercise, outcome: string): Promise<number
 export const readReplica: Drill = {
   name: 'read-replica',
   title: 'The standby that lists are read from is behind, hangs, stops and is promoted',
-  done: '`DATABASE_READ_URL` leads to a standby. It stops replaying for a while; then nothing goes through to it, and no connection is closed; then it stops as in a crash, and is started again. At last it is promoted, beside the primary, and a record is written there. All the time, callers create, change and delete a record at one replica and list it at the other.',
+  done: 'The standby of `DATABASE_READ_URL` stops replaying for a while; then nothing goes through to it; then it stops as in a crash, and is started again. At last it is promoted, beside the primary. All the time, callers write at one replica and list at the other.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [FRESH, SERVED, READINESS, APART, PROMPT],
   logs: ['"needed":"read_replica"', 'The replica is back: lists are read there again'],

@@ -71,7 +71,6 @@ export const twoVersions: Drill = {
   done: 'Two replicas of the last release, or of `--previous`, run. This version migrates, one of the replicas is replaced by it, and after a while by the old version again.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [TOOLS],
-  note: 'The other version is installed and built from its commit, which takes the registry and a minute.',
   without: () => withoutServers,
   async run (t, { previous }): Promise<Outcome> {
     const commit = await commitOf(previous)

@@ -6,8 +6,8 @@ const NO_ANSWER = 'drop_record was not run: the person closed the question witho
 /** With a person who is asked before a record is dropped. */
 export async function questions ({ fixture, disconnect, redirect }: Stage): Promise<Visit> {
   let state: unknown
-  const scene = (title: string, about: string, name: string, asks: Partial<NonNullable<Scene['asks']>>, says: Scene['says']): Scene =>
-    ({ title, about, tool: 'drop_record', arguments: { name }, asks: { reads: `Drop “${name}”?`, says: 'yes', ...asks }, says })
+  const scene = (title: string, about: string | undefined, name: string, asks: Partial<NonNullable<Scene['asks']>>, says: Scene['says']): Scene =>
+    ({ title, ...about === undefined ? {} : { about }, tool: 'drop_record', arguments: { name }, asks: { reads: `Drop “${name}”?`, says: 'yes', ...asks }, says })
   return {
     ...visit('questions', fixture.origin),
     canAsk: true,
@@ -16,9 +16,9 @@ export async function questions ({ fixture, disconnect, redirect }: Stage): Prom
       scene('no', 'the person declines', 'two', { says: 'no' }, error('drop_record was not run: the person said no. Do not call it again unless they ask for it.')),
       scene('no answer', 'the person closes the question', 'three', { says: 'nothing' }, error(NO_ANSWER)),
       // Who answers for another record is asked about that; nobody wants it.
-      scene('altered', 'the answer comes with other arguments, so it asks again, and the person closes that', 'four', { tamper: (params) => { params.arguments = { name: 'fourteen' } }, readsAgain: 'Drop “fourteen”?' }, error(NO_ANSWER)),
-      scene('replayed', 'the answer comes with a state that was used, so it asks again, and the person closes that', 'one', { tamper: (params) => { if (params.inputResponses.confirm.action === 'accept') params.requestState = state }, readsAgain: 'Drop “one”?' }, error(NO_ANSWER)),
-      scene('forged', 'the answer comes with a state that the server did not make', 'five', { tamper: (params) => { params.requestState = 'v1.e30.AAAA' } }, error('{"jsonrpc":"2.0","id":N,"error":{"code":-32602,"message":"Invalid or expired requestState","data":{"reason":"invalid_request_state"}}}')),
+      scene('altered', undefined, 'four', { tamper: (params) => { params.arguments = { name: 'fourteen' } }, readsAgain: 'Drop “fourteen”?' }, error(NO_ANSWER)),
+      scene('replayed', undefined, 'one', { tamper: (params) => { if (params.inputResponses.confirm.action === 'accept') params.requestState = state }, readsAgain: 'Drop “one”?' }, error(NO_ANSWER)),
+      scene('forged', undefined, 'five', { tamper: (params) => { params.requestState = 'v1.e30.AAAA' } }, error('{"jsonrpc":"2.0","id":N,"error":{"code":-32602,"message":"Invalid or expired requestState","data":{"reason":"invalid_request_state"}}}')),
       scene('replica', 'the answer reaches another replica', 'six', { meanwhile: async () => redirect(fixture.replica) }, content('Dropped six')),
       scene('restart meanwhile', 'the server restarts before the answer', 'seven', {
         meanwhile: async () => {
