@@ -2,7 +2,7 @@ import KeyIcon from '@mui/icons-material/KeyOutlined'
 import AuditIcon from '@mui/icons-material/History'
 import AccountsIcon from '@mui/icons-material/AccountBalanceWalletOutlined'
 import HomeIcon from '@mui/icons-material/HomeOutlined'
-import OrphansIcon from '@mui/icons-material/PersonSearchOutlined'
+import UnlinkedIcon from '@mui/icons-material/PersonSearchOutlined'
 import PeopleIcon from '@mui/icons-material/PeopleOutlined'
 import ShopsIcon from '@mui/icons-material/StorefrontOutlined'
 import { CustomRoutes, Resource } from 'react-admin'
@@ -19,7 +19,7 @@ const ShopEdit = later(async () => (await import('./people/shops.tsx')).ShopEdit
 const UserList = later(async () => (await import('./people/users.tsx')).UserList)
 const RunsPage = later(async () => (await import('./reconcile/runs-page.tsx')).RunsPage)
 const RunPage = later(async () => (await import('./reconcile/run-page.tsx')).RunPage)
-const OrphansPage = later(async () => (await import('./reconcile/orphans-page.tsx')).OrphansPage)
+const UnlinkedPage = later(async () => (await import('./reconcile/unlinked-page.tsx')).UnlinkedPage)
 const AppsPage = later(async () => (await import('./people/apps-page.tsx')).AppsPage)
 const UserAppsPage = later(async () => (await import('./people/apps-page.tsx')).UserAppsPage)
 const PayKeysPage = later(async () => (await import('./people/pay-keys-page.tsx')).PayKeysPage)
@@ -35,7 +35,7 @@ export default function Administration () {
         <Route path='/apps' element={<AppsPage />} />
         <Route path='/admin/users/:id/apps' element={<UserAppsPage />} />
         <Route path='/reconciliation' element={<RunsPage />} />
-        <Route path='/orphans' element={<OrphansPage />} />
+        <Route path='/unlinked-customers' element={<UnlinkedPage />} />
         <Route path='/audit' element={<AuditPage />} />
         <Route path='/pay-keys' element={<PayKeysPage />} />
         <Route path='/reconciliation/:id' element={<RunPage />} />
@@ -50,7 +50,7 @@ function AdminMenu () {
       <MenuSection><Entry to='' text={texts.menu.home} icon={<HomeIcon />} /></MenuSection>
       <MenuSection title={texts.menu.reconciliation}>
         <Entry to='reconciliation' text={texts.menu.runs} icon={<AccountsIcon />} />
-        <Entry to='orphans' text={texts.menu.orphans} icon={<OrphansIcon />} />
+        <Entry to='unlinked-customers' text={texts.menu.unlinked} icon={<UnlinkedIcon />} />
         <Entry to='audit' text={texts.menu.audit} icon={<AuditIcon />} />
         <Entry to='pay-keys' text={texts.menu.payKeys} icon={<KeyIcon />} />
       </MenuSection>

@@ -62,7 +62,7 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
       ['Attributes', '/attributes'], ['New attribute', '/attributes/create'], ['API keys', '/api-keys'], ['Activity', '/history'], ['Orders', '/orders'], ['Each change', '/history?filter={}'], ['Accounts', '/accounts'], ['Members', '/members'], ['Connected apps', '/apps'],
       ['Settings', '/settings'], ['No such page', '/nothing/here']].map(([name, path]) => [name!, kim, shop + path] as const),
     ...[['A product', '/products'], ['A key', '/api-keys'], ['A tag', '/tags'], ['An attribute', '/attributes'], ['An order', '/orders'], ['An account', '/accounts']].map(([name, list]) => [name!, kim, firstOf(shop + list)] as const),
-    ...[['Shops', '/shops'], ['Home of admins', ''], ['Unlinked customers', '/orphans'], ['Changes', '/audit'], ['Payment keys', '/pay-keys'], ['New shop', '/shops/create'], ['People', '/admin/users'], ['Apps of a person', `/admin/users/${noorId}/apps`]].map(([name, path]) => [name!, ada, `/console/admin${path}`] as const),
+    ...[['Shops', '/shops'], ['Home of admins', ''], ['Unlinked customers', '/unlinked-customers'], ['Changes', '/audit'], ['Payment keys', '/pay-keys'], ['New shop', '/shops/create'], ['People', '/admin/users'], ['Apps of a person', `/admin/users/${noorId}/apps`]].map(([name, path]) => [name!, ada, `/console/admin${path}`] as const),
     ['A shop', ada, firstOf('/console/admin/shops')],
     ['A run', ada, async (page) => {
       await goWithin(page, '/console/admin/reconciliation')

@@ -50,7 +50,7 @@ export function pathTo ({ url }: RouteOptions, { params }: Furnished, inside = p
     return id ?? ''
   })
   // Its shop is not in the path.
-  const query = url === '/admin/accounts/orphans' ? `?shop_id=${inside}` : ''
+  const query = url === '/admin/accounts/unlinked-customers' ? `?shop_id=${inside}` : ''
   return known ? `${path}${query}` : undefined
 }
 

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { accountRoutes } from './admin/account-routes.ts'
 import { auditRoutes } from './admin/audit-routes.ts'
 import { setHttpRules } from './admin/http.ts'
-import { orphanRoutes } from './admin/orphan-routes.ts'
+import { unlinkedRoutes } from './admin/unlinked-routes.ts'
 import { runRoutes } from './admin/run-routes.ts'
 import { ensureCustomer } from './customers/ensure.ts'
 import type { Caller, NewCustomer, Sources } from './customers/types.ts'
@@ -89,7 +89,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     scope.addHook('onRequest', async (request, reply) => authorize.call(scope, request, reply))
     accountRoutes(scope, sources, callerOf)
     auditRoutes(scope, { accounts, mayContinue }, callerOf)
-    orphanRoutes(scope, sources)
+    unlinkedRoutes(scope, sources)
     if (runs && runner) runRoutes(scope, runner, { runs, accounts, mayContinue }, callerOf)
   }, { prefix })
 

@@ -37,7 +37,7 @@ t.test('what a command line means', async (t) => {
     [['--url', url, '--mode', 'link', '--accept', '7,8,7', '--apply'], { ...common, task: { start: { mode: 'link', dry_run: false, accept: ['7', '8'] } } }],
     [['--url', url, '--mode', 'unlink', '--accounts', 'a,b'], { ...common, task: { start: { mode: 'unlink', dry_run: true, accounts: ['a', 'b'] } } }],
     [['--url', url, '--mode', 'sync', '--failed-in', 'r'], { ...common, task: { start: { mode: 'sync', dry_run: true, failed_in: 'r' } } }],
-    [['--url', url, '--orphans', '--shop', 's', '--json'], { ...common, json: true, task: { orphans: 's' } }],
+    [['--url', url, '--unlinked', '--shop', 's', '--json'], { ...common, json: true, task: { unlinked: 's' } }],
     [['--help'], undefined]
   ] as const) t.strictSame(commandFrom(argv, env), wanted, argv.join(' '))
   for (const [argv, message] of [
@@ -67,8 +67,8 @@ t.test('what a command line means', async (t) => {
     [['--url', url, '--mode', 'sync', '--stale', 'week'], '--stale must be a number of days'],
     [['--url', url, '--mode', 'sync', '--stale', ''], '--stale must be a number of days'],
     [['--url', url, '--mode', 'link', '--accept', fileURLToPath(import.meta.url)], /^--accept: line 1 of .* starts with "import .*", but the first column must have the ids of items, as --csv wrote them$/],
-    [['--url', url, '--orphans'], '--orphans needs --shop: each shop has its own key'],
-    [['--url', url, '--orphans', '--shop', 's', '--apply'], '--apply has no effect with --orphans'],
+    [['--url', url, '--unlinked'], '--unlinked needs --shop: each shop has its own key'],
+    [['--url', url, '--unlinked', '--shop', 's', '--apply'], '--apply has no effect with --unlinked'],
     [['--token', 'secret'], /Unknown option '--token'/]
   ] as const) t.throws(() => commandFrom(argv, env), { code: 'PAY_RECONCILE_USAGE', message }, argv.join(' '))
 })
@@ -428,10 +428,10 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   t.match((await command('--mode=check', `--shop=${shopId}`, `--accounts=${newcomer}`, '--show=drifted', '--since=last')).stderr, /^since run /m)
 
   await world.addAccount(shopId, { email: 'ada@example.org' }, { name: 'Twin' })
-  const orphans = await command('--orphans', `--shop=${shopId}`)
-  t.match(orphans, { code: 0, stderr: '', stdout: /^cus_s +ada@example\.org +\S+ by email: (?:=cmd|Twin)\n {2,}\S+ by email: (?:=cmd|Twin)\n$/m })
-  t.match(JSON.parse((await command('--orphans', `--shop=${shopId}`, '--json')).stdout), [{ pay_customer_id: 'cus_s', accounts: [{ match: 'email' }, {}] }])
-  t.match(await command('--orphans', `--shop=${shopId}`, `--csv=${file}`), { code: 0, stderr: '1 records written\n' })
+  const unlinked = await command('--unlinked', `--shop=${shopId}`)
+  t.match(unlinked, { code: 0, stderr: '', stdout: /^cus_s +ada@example\.org +\S+ by email: (?:=cmd|Twin)\n {2,}\S+ by email: (?:=cmd|Twin)\n$/m })
+  t.match(JSON.parse((await command('--unlinked', `--shop=${shopId}`, '--json')).stdout), [{ pay_customer_id: 'cus_s', accounts: [{ match: 'email' }, {}] }])
+  t.match(await command('--unlinked', `--shop=${shopId}`, `--csv=${file}`), { code: 0, stderr: '1 records written\n' })
   t.match(readFileSync(file, 'utf8'), /^"pay_customer_id",.*\r\n"cus_s","","ada@example\.org",.*\r\n"cus_s",/)
 
   t.match(await command('--mode=check', `--csv=${directory}/none/items.csv`), { code: 2, stdout: '', stderr: /^ENOENT/ }, 'a wrong path starts nothing')

@@ -23,7 +23,7 @@ for (const engine of engines) {
         customers: [{ id: 'cus_ours', name: 'Of the platform' }],
         connected: {
           acct_1: { customers: [{ id: 'cus_1', name: 'One' }] },
-          acct_2: { customers: [{ id: 'cus_1', name: 'Other One' }, { id: 'cus_orphan' }] }
+          acct_2: { customers: [{ id: 'cus_1', name: 'Other One' }, { id: 'cus_unlinked' }] }
         }
       })
       standIn.addAccount('sk_test_own', { customers: [{ id: 'cus_1', name: 'Own' }] })
@@ -39,7 +39,7 @@ for (const engine of engines) {
 
       t.match(await finished(world, await start(world, { mode: 'changes', dry_run: false })), { outcomes: { synced: 3 }, shops: { stopped: [] } })
       t.match(await Promise.all(Object.values(accounts).map(detailsOf)), [{ pay_customer: { name: 'One' } }, { pay_customer: { name: 'Other One' } }, { pay_customer: { name: 'Own' } }])
-      t.match((await call('GET', `/admin/accounts/orphans?shop_id=${shops.acct_2}`)).json(), { orphans: [{ pay_customer_id: 'cus_orphan' }], next: null })
+      t.match((await call('GET', `/admin/accounts/unlinked-customers?shop_id=${shops.acct_2}`)).json(), { customers: [{ pay_customer_id: 'cus_unlinked' }], next: null })
       const { customerId, created } = await app.payReconcile.ensureCustomer({ accountId: await addAccount(shops.acct_1), actor: 'a', name: 'New' })
       t.match([created, connected.get('acct_1')?.customers.get(customerId)], [true, { name: 'New' }])
       t.notOk(standIn.account(platformKey).customers.has(customerId))

@@ -138,7 +138,7 @@ for (const engine of engines) {
     for (const [method, url, payload] of [
       ['GET', ''], ['GET', '?filter={"q":"a"}'], ['GET', `/${accountId}`], ['GET', `/${accountId}/pay-customer`], ['POST', `/${accountId}/sync-pay`],
       ['POST', `/${accountId}/link-pay`, { pay_customer_id: 'cus_1' }], ['POST', `/${accountId}/unlink-pay`], ['GET', '/audit'], ['GET', `/audit/${accountId}/snapshot`],
-      ['POST', '/reconcile', { mode: 'link', accept: ['1'] }], ['GET', `/orphans?shop_id=${accountId}`], ['POST', '/reconcile', { mode: 'check' }], ['GET', '/reconcile'],
+      ['POST', '/reconcile', { mode: 'link', accept: ['1'] }], ['GET', `/unlinked-customers?shop_id=${accountId}`], ['POST', '/reconcile', { mode: 'check' }], ['GET', '/reconcile'],
       ['GET', `/reconcile/${accountId}`], ['DELETE', `/reconcile/${accountId}`]
     ] as const) {
       const response = await call(method, `/admin/accounts${url}`, payload)

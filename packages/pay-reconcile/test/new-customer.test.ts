@@ -213,8 +213,8 @@ for (const engine of engines) {
       const before = standIn.requested
       await t.rejects(world.app.payReconcile.ensureCustomer({ accountId, email: 'same@example.org', actor: 'buyer-1' }), { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS', statusCode: 502 })
       t.equal(standIn.requested - before, 2)
-      const orphans = await world.call('GET', `/admin/accounts/orphans?shop_id=${shopId}&after=cus_same_2`)
-      t.match([orphans.statusCode, orphans.json()], [502, { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS' }])
+      const unlinked = await world.call('GET', `/admin/accounts/unlinked-customers?shop_id=${shopId}&after=cus_same_2`)
+      t.match([unlinked.statusCode, unlinked.json()], [502, { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS' }])
       end()
     })
 

@@ -11,7 +11,7 @@ export const USAGE = `Usage: pay-reconcile --url <address> --mode link|sync|chec
        pay-reconcile --url <address> --run <id> [output]
        pay-reconcile --url <address> --list [--status <word>] [--json]
        pay-reconcile --url <address> --audit [--account <id>] [--actor <id>] [--run <id>] [--shop <id>] [--csv <file> | --json]
-       pay-reconcile --url <address> --orphans --shop <id> [--csv <file> | --json]
+       pay-reconcile --url <address> --unlinked --shop <id> [--csv <file> | --json]
 
 Starts a reconciliation run, shows its progress and prints what it found.
 
@@ -30,7 +30,7 @@ Starts a reconciliation run, shows its progress and prints what it found.
   --audit           show who changed which account: the newest 100 changes, or all in a file or JSON
   --account <id>, --actor <id>
                     with --audit: only changes of this account, or by this user
-  --orphans         show the customers at the provider that no account is linked to: the first 100, or all in a file or JSON
+  --unlinked        show the customers at the provider that no account is linked to: the first 100, or all in a file or JSON
   --help
 
 Limit:
@@ -78,19 +78,19 @@ export type RunTask =
   { readonly run: string } |
   { readonly start: Readonly<Record<string, unknown>> }
 
-/** List runs, work on one, or show the audit or the customers without an account. */
+/** List runs, work on one, or show the audit or the unlinked customers. */
 export type Task = RunTask |
   { readonly list: Readonly<Record<string, string>> } |
   { readonly audit: Readonly<Record<string, string>> } |
   /** Of this shop. */
-  { readonly orphans: string }
+  { readonly unlinked: string }
 
 const OF_RUNS = ['show', 'csv', 'since'] as const
 
 /** What the command does, by the option that says so, and the options that have an effect then. The first one counts. */
 const effective = {
   audit: ['account', 'actor', 'run', 'shop', 'csv'],
-  orphans: ['shop', 'csv'],
+  unlinked: ['shop', 'csv'],
   list: ['status'],
   run: OF_RUNS,
   mode: ['shop', 'apply', 'dry-run', 'accounts', 'accept', 'failed-in', 'stale', ...OF_RUNS]
@@ -101,7 +101,7 @@ const COMMON: readonly string[] = ['url', 'json']
 /** @returns undefined for --help. @throws {@link PAY_RECONCILE_USAGE} */
 export function commandFrom (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command | undefined {
   const options = optionsFrom(argv)
-  const { url, mode, shop, run, account, actor, list, audit, orphans, status, show, csv, since, apply, json = false, help, 'dry-run': dryRun } = options
+  const { url, mode, shop, run, account, actor, list, audit, unlinked, status, show, csv, since, apply, json = false, help, 'dry-run': dryRun } = options
   if (help) return undefined
   if (url === undefined || !isAddress(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password')
   const what = (Object.keys(effective) as Array<keyof typeof effective>).find((name) => options[name] !== undefined)
@@ -115,9 +115,9 @@ export function commandFrom (argv: readonly string[], env: Readonly<Record<strin
   if (shown && !shown.every((word) => (OUTCOMES as readonly string[]).includes(word))) throw new PAY_RECONCILE_USAGE(`--show must be one or more of ${OUTCOMES.join(',')}`)
   const command = { url: url.replace(/(?<!\/)\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json, ...(shown && { show: shown }), ...(csv !== undefined && { csv }), ...(since !== undefined && { since }) }
   if (audit) return { ...command, task: { audit: JSON.parse(JSON.stringify({ account_id: account, actor, run_id: run, shop_id: shop })) } }
-  if (orphans) {
-    if (shop === undefined) throw new PAY_RECONCILE_USAGE('--orphans needs --shop: each shop has its own key')
-    return { ...command, task: { orphans: shop } }
+  if (unlinked) {
+    if (shop === undefined) throw new PAY_RECONCILE_USAGE('--unlinked needs --shop: each shop has its own key')
+    return { ...command, task: { unlinked: shop } }
   }
   if (list) return { ...command, task: { list: status === undefined ? {} : { status } } }
   if (run !== undefined) return { ...command, task: { run } }
@@ -172,7 +172,7 @@ function optionsFrom (argv: readonly string[]) {
   const string = { type: 'string' } as const
   const flag = { type: 'boolean' } as const
   const ofText = { url: string, mode: string, shop: string, run: string, status: string, show: string, csv: string, since: string, account: string, actor: string, accounts: string, accept: string, 'failed-in': string, stale: string }
-  const flags = { list: flag, audit: flag, orphans: flag, apply: flag, 'dry-run': flag, json: flag, help: flag }
+  const flags = { list: flag, audit: flag, unlinked: flag, apply: flag, 'dry-run': flag, json: flag, help: flag }
   try {
     return parseArgs({ args: [...argv], options: { ...ofText, ...flags } }).values
   } catch (error) {

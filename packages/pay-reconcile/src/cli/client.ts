@@ -4,7 +4,7 @@ import { retryAfterFrom } from '../provider/backoff.ts'
 import type { Command } from './arguments.ts'
 import type { AuditBody } from '../admin/audit-schemas.ts'
 import { printable } from '../printable.ts'
-import type { OrphansBody } from './listings.ts'
+import type { UnlinkedCustomersBody } from './listings.ts'
 import type { RecordPage } from './records.ts'
 import type { RunBody, RunSummary } from './tables.ts'
 
@@ -32,8 +32,8 @@ export interface Client {
   cancel (id: string): Promise<RunBody>
   /** A page of changes of accounts. */
   audit (query: Readonly<Record<string, string>>): Promise<Required<RecordPage<AuditBody>>>
-  /** A page of customers without an account. */
-  orphans (query: Readonly<Record<string, string>>): Promise<OrphansBody>
+  /** A page of unlinked customers. */
+  unlinkedCustomers (query: Readonly<Record<string, string>>): Promise<UnlinkedCustomersBody>
 }
 
 /** @param getTimeout - time limit for a read including the body, in milliseconds. Default 30000. */
@@ -77,7 +77,7 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTi
       if (!Number.isSafeInteger(count)) throw new PAY_RECONCILE_REFUSED(`GET ${url}/audit has no Content-Range; does a proxy remove it?`)
       return { records: body, count }
     },
-    orphans: async (query) => (await exchange<OrphansBody>('GET', `/orphans?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })).body
+    unlinkedCustomers: async (query) => (await exchange<UnlinkedCustomersBody>('GET', `/unlinked-customers?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })).body
   }
 }
 

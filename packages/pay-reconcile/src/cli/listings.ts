@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { AuditBody } from '../admin/audit-schemas.ts'
-import type { OrphansSchema } from '../admin/orphan-routes.ts'
+import type { UnlinkedCustomersSchema } from '../admin/unlinked-routes.ts'
 import type { ItemBody } from '../admin/run-schemas.ts'
 import { auditTable, cell } from '../csv/tables.ts'
 import type { Listing } from './records.ts'
@@ -44,12 +44,12 @@ function changeOf (before: string | null, after: string | null): string {
   return before === after ? before ?? '' : `${before ?? '(none)'} → ${after ?? '(none)'}`
 }
 
-/** A page of customers without an account in the server's response. */
-export type OrphansBody = Static<typeof OrphansSchema>
-type OrphanBody = OrphansBody['orphans'][number]
+/** A page of unlinked customers in the server's response. */
+export type UnlinkedCustomersBody = Static<typeof UnlinkedCustomersSchema>
+type UnlinkedCustomerBody = UnlinkedCustomersBody['customers'][number]
 
 /** How they are shown: one line for each account that a customer may belong to. */
-export function orphanListing (pages: Listing<OrphanBody>['pages']): Listing<OrphanBody> {
+export function unlinkedListing (pages: Listing<UnlinkedCustomerBody>['pages']): Listing<UnlinkedCustomerBody> {
   return {
     pages,
     head: ['customer', 'name', 'email', 'may belong to'],

@@ -2,7 +2,7 @@ import type { AuditBody } from '../admin/audit-schemas.ts'
 import { commandFrom, PAY_RECONCILE_USAGE, USAGE, warningAbout, type Command } from './arguments.ts'
 import { clientFor } from './client.ts'
 import { printable, printableJson } from '../printable.ts'
-import { auditListing, orphanListing, type OrphansBody } from './listings.ts'
+import { auditListing, unlinkedListing, type UnlinkedCustomersBody } from './listings.ts'
 import { csvFile, pagesBySkip, printJson, recordsTable, type Listing } from './records.ts'
 import { withRetries } from './retry.ts'
 import { listText } from './tables.ts'
@@ -23,7 +23,7 @@ export async function run (
     const warning = warningAbout(command)
     if (warning !== undefined) stderr.write(`warning: ${warning}\n`)
     if ('audit' in task) return await printListing(command, auditOf(command, task.audit), surroundings)
-    if ('orphans' in task) return await printListing(command, orphansOf(command, task.orphans, surroundings), surroundings)
+    if ('unlinked' in task) return await printListing(command, unlinkedCustomersOf(command, task.unlinked, surroundings), surroundings)
     if (!('list' in task)) return await startAndWatch(connection, task, surroundings)
     const runs = await clientFor(command).list(task.list)
     stdout.write(command.json ? `${printableJson(runs)}\n` : listText(runs))
@@ -43,13 +43,13 @@ function auditOf (command: Command, filter: object): Listing<AuditBody> {
   return auditListing((size) => pagesBySkip(size, (page) => client.audit({ filter: JSON.stringify(filter), sort, ...page })))
 }
 
-function orphansOf (command: Command, shop: string, { stderr, clock }: Surroundings): Listing<OrphansBody['orphans'][number]> {
+function unlinkedCustomersOf (command: Command, shop: string, { stderr, clock }: Surroundings): Listing<UnlinkedCustomersBody['customers'][number]> {
   const client = clientFor(command)
-  return orphanListing(async function * () {
+  return unlinkedListing(async function * () {
     for (let after: string | null | undefined; after !== null;) {
       const query: Record<string, string> = { shop_id: shop, ...(after !== undefined && { after }) }
-      const { orphans, next } = await withRetries(() => client.orphans(query), (text) => stderr.write(`${printable(text)}\n`), clock)
-      yield { records: orphans }
+      const { customers, next } = await withRetries(() => client.unlinkedCustomers(query), (text) => stderr.write(`${printable(text)}\n`), clock)
+      yield { records: customers }
       after = next
     }
   })

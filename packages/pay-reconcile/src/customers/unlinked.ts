@@ -19,7 +19,7 @@ export interface AccountMatch {
 }
 
 /** A customer at the provider that no account of the shop is linked to, nor of another shop with the same key. */
-export interface Orphan {
+export interface UnlinkedCustomer {
   readonly customerId: string
   readonly name: string | null
   readonly email: string | null
@@ -31,13 +31,13 @@ export interface Orphan {
  * One page of the customers of a shop at the provider: those that no account is linked to.
  *
  * @param after - where the page before ended; undefined: at the start.
- * @returns the orphans, which may be none, and where the next page starts; null: there is none.
+ * @returns those customers, which may be none, and where the next page starts; null: there is none.
  * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY}, {@link PAY_RECONCILE_VALIDATION} for
  * an `after` that the provider does not know, or a provider error.
  */
-export async function orphansOf (
+export async function unlinkedCustomersOf (
   sources: Sources, wantedShop: string, after: string | undefined, signal: AbortSignal | undefined
-): Promise<{ readonly orphans: readonly Orphan[], readonly next: string | null }> {
+): Promise<{ readonly customers: readonly UnlinkedCustomer[], readonly next: string | null }> {
   const { accounts, provider, call } = sources
   const [shop] = await accounts.shops(wantedShop)
   if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
@@ -50,17 +50,17 @@ export async function orphansOf (
   const next = nextPage({ ids: customers.map(({ id }) => id), more }, after)
   // There is nowhere to go on from, and the list would look complete.
   if (customers.length === 0 && more) throw providerError('list_repeats')
-  if (customers.length === 0) return { orphans: [], next: null }
+  if (customers.length === 0) return { customers: [], next: null }
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
   const unlinked = customers.filter((customer) => isAlive(customer) && !linked.has(customer.id))
   const emails = [...new Set(unlinked.flatMap((customer) => [emailOf(customer), comparableAddress(emailOf(customer))]).filter((email) => email !== undefined))]
   const named = unlinked.map(accountIdOf).filter((id) => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
-  return { orphans: unlinked.map((customer) => orphanFrom(customer, candidates)), next }
+  return { customers: unlinked.map((customer) => unlinkedCustomerFrom(customer, candidates)), next }
 }
 
 /** @param candidates - accounts that some of the page's customers may belong to. */
-export function orphanFrom (customer: PayCustomer, candidates: readonly Account[]): Orphan {
+export function unlinkedCustomerFrom (customer: PayCustomer, candidates: readonly Account[]): UnlinkedCustomer {
   const [accountId, email] = [accountIdOf(customer), comparableAddress(emailOf(customer))]
   const matches = candidates.flatMap((account): AccountMatch[] => {
     const match = account.id === accountId ? 'metadata' : email !== undefined && comparableAddress(account.details.email) === email ? 'email' : undefined

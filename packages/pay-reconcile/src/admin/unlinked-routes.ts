@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { orphansOf, type Orphan } from '../customers/orphans.ts'
+import { unlinkedCustomersOf, type UnlinkedCustomer } from '../customers/unlinked.ts'
 import type { Sources } from '../customers/types.ts'
 import { validationError } from '../errors.ts'
 import { excerpt } from './excerpt.ts'
@@ -8,7 +8,7 @@ import type { RawQuery } from './list-grammar.ts'
 import { shopFrom } from './list-query.ts'
 import { documented, Id, NullableString, oneOf, readProblems } from './schemas.ts'
 
-const OrphanSchema = Type.Object({
+const UnlinkedCustomerSchema = Type.Object({
   pay_customer_id: Type.String(),
   name: NullableString,
   email: NullableString,
@@ -20,8 +20,8 @@ const OrphanSchema = Type.Object({
   }), { description: 'Accounts that the customer may belong to, and the customers that they have' })
 })
 
-export const OrphansSchema = Type.Object({
-  orphans: Type.Array(OrphanSchema),
+export const UnlinkedCustomersSchema = Type.Object({
+  customers: Type.Array(UnlinkedCustomerSchema),
   next: Type.Union([Type.String(), Type.Null()], { description: 'The after of the next page; null: this is the last one' })
 })
 
@@ -31,26 +31,26 @@ const Querystring = Type.Object({
 })
 
 /** The route that lists the customers at the provider that no account is linked to. */
-export function orphanRoutes (scope: FastifyInstance, sources: Sources): void {
-  scope.get<{ Querystring: RawQuery }>('/orphans', {
+export function unlinkedRoutes (scope: FastifyInstance, sources: Sources): void {
+  scope.get<{ Querystring: RawQuery }>('/unlinked-customers', {
     schema: documented({
-      operationId: 'list_pay_orphans',
-      summary: 'List customers without an account',
+      operationId: 'list_unlinked_customers',
+      summary: 'List unlinked customers',
       description: 'Lists customers of a shop at the payment provider that no account is linked to, with the accounts that they may belong to. Reads 100 customers live and stores nothing; a page may be empty although next is not null.',
       querystring: Querystring,
-      response: { 200: OrphansSchema, ...readProblems }
+      response: { 200: UnlinkedCustomersSchema, ...readProblems }
     })
   }, async ({ query, signal }) => {
     const shopId = shopFrom(query.shop_id)
     if (shopId === undefined) throw validationError('shop_id', 'shop_id is required: each shop has its own key')
     const { after } = query
     if (after !== undefined && !(typeof after === 'string' && sources.provider.isCustomerId(after))) throw validationError('after', 'after must be the next of the page before')
-    const { orphans, next } = await orphansOf(sources, shopId, after, signal)
-    return { orphans: orphans.map(orphanBodyFrom), next }
+    const { customers, next } = await unlinkedCustomersOf(sources, shopId, after, signal)
+    return { customers: customers.map(unlinkedBodyFrom), next }
   })
 }
 
-function orphanBodyFrom ({ customerId, name, email, accounts }: Orphan): Static<typeof OrphanSchema> {
+function unlinkedBodyFrom ({ customerId, name, email, accounts }: UnlinkedCustomer): Static<typeof UnlinkedCustomerSchema> {
   return {
     pay_customer_id: customerId,
     name,

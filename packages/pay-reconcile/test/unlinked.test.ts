@@ -2,11 +2,11 @@ import t, { type Test } from 'tap'
 import { engines } from './database.ts'
 import { build, type World } from './world.ts'
 
-const path = (query: Record<string, string>) => `/admin/accounts/orphans?${new URLSearchParams(query)}`
+const path = (query: Record<string, string>) => `/admin/accounts/unlinked-customers?${new URLSearchParams(query)}`
 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text collate "C"', 'bigint']) {
-    t.test(`customers without an account, with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
+    t.test(`unlinked customers, with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const world = await build(t, await engine.connect(t, 'jsonb', idType))
       const ids = idType === 'uuid'
         ? Array.from({ length: 9 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
@@ -18,7 +18,7 @@ for (const engine of engines) {
 
 async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: World, ids: readonly [string, string, string, string, string, string, string, string]): Promise<void> {
   const [shopId, otherShop, named, mailed, taken, theirs, keyless, nobody] = ids
-  const key = 'sk_test_orphans'
+  const key = 'sk_test_unlinked'
   const email = "o'hara@example.org"
   const filler = Array.from({ length: 150 }, (_, n) => ({ id: `cus_filler_${n}`, created: 1000 + n, email: `${n}@example.org` }))
   standIn.addAccount(key, {
@@ -41,11 +41,11 @@ async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: W
   await knex('accounts').insert(filler.map(({ id }, n) => ({ ...account(ids, n), shop_id: shopId, name: 'Filler', details: JSON.stringify({ pay_customer_id: id }) })))
 
   const first = await call('GET', path({ shop_id: shopId }))
-  t.strictSame([first.statusCode, first.json()], [200, { orphans: [], next: 'cus_filler_50' }], 'a page without orphans is not the last one')
+  t.strictSame([first.statusCode, first.json()], [200, { customers: [], next: 'cus_filler_50' }], 'a page without unlinked customers is not the last one')
   const second = (await call('GET', path({ shop_id: shopId, after: first.json().next }))).json()
   const match = (id: string, name: string, by: string, customer: string | null = null) => ({ account_id: id, account_name: name, match: by, pay_customer_id: customer })
   t.strictSame(second, {
-    orphans: [
+    customers: [
       {
         pay_customer_id: 'cus_named',
         name: 'Named',
@@ -58,11 +58,11 @@ async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: W
     next: null
   }, 'customers that no account is linked to, with the accounts of this shop that they may belong to')
 
-  const orphansOf = async () => (await call('GET', path({ shop_id: shopId, after: first.json().next }))).json().orphans.map(({ pay_customer_id: id }: Record<string, unknown>) => id)
+  const unlinkedCustomersOf = async () => (await call('GET', path({ shop_id: shopId, after: first.json().next }))).json().customers.map(({ pay_customer_id: id }: Record<string, unknown>) => id)
   await knex('accounts').where({ id: theirs }).update({ details: JSON.stringify({ pay_customer_id: 'cus_foreign' }) })
-  t.strictSame(await orphansOf(), ['cus_named', 'cus_foreign', 'cus_odd'], 'a shop with another key has customers of its own')
+  t.strictSame(await unlinkedCustomersOf(), ['cus_named', 'cus_foreign', 'cus_odd'], 'a shop with another key has customers of its own')
   await knex('shops').where({ id: otherShop }).update({ pay_secret_key: key })
-  t.strictSame(await orphansOf(), ['cus_named', 'cus_odd'], 'a customer of a shop with the same key is no orphan')
+  t.strictSame(await unlinkedCustomersOf(), ['cus_named', 'cus_odd'], 'a customer of a shop with the same key is not unlinked')
   await knex('shops').where({ id: otherShop }).update({ pay_secret_key: 'sk_test_others' })
 
   for (const [query, status, code] of [
