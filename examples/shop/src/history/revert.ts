@@ -162,7 +162,7 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
       return await inTransaction(shop, async (trx) => {
         if ('import_id' in which) await refuseUnfinished(trx, shop, which.import_id)
         const entries = trx('history').where({ shop_id: shop.id }).modify(seenBy(isOwner))
-        const changes = 'import_id' in which ? ofImport(trx, entries, which.import_id) : ofActor(entries, which)
+        const changes = 'import_id' in which ? ofImport(trx, shop, entries, which.import_id) : ofActor(entries, which)
         const found: ReadonlyArray<Named> = await changes.orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id', 'record_kind', 'record_id', 'record_name')
         if (found.length > MAX_CHANGES) throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
         const settings = isOwner ? [] : found.filter(({ record_kind: kind }) => kind === 'shop_config')
@@ -179,8 +179,8 @@ function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, 
   return entries.where({ actor_kind: kind, actor_id: id, ...operation !== undefined && { operation } }).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
 }
 
-function ofImport (trx: Knex.Transaction, entries: Knex.QueryBuilder, id: string): Knex.QueryBuilder {
-  return entries.whereIn('id', trx('import_lines').where({ import_id: id }).whereNotNull('change_id').select('change_id'))
+function ofImport (trx: Knex.Transaction, shop: ShopScope, entries: Knex.QueryBuilder, id: string): Knex.QueryBuilder {
+  return entries.whereIn('id', trx('import_lines').where({ shop_id: shop.id, import_id: id }).whereNotNull('change_id').select('change_id'))
 }
 
 /**
@@ -229,7 +229,7 @@ function runsOf (changes: readonly Listed[]): ReadonlyArray<readonly Listed[]> {
 async function readChanges (trx: Knex.Transaction, ids: readonly string[]): Promise<Listed[]> {
   const portion = `id in (select id from (
     select history.id, row_number() over latest as place, sum(octet_length(history.changes::text) + coalesce(products.bytes, 0)) over latest as bytes_so_far
-    from history left join products on products.id = case record_kind when 'product' then record_id::uuid end
+    from history left join products on products.shop_id = history.shop_id and products.id = case record_kind when 'product' then record_id::uuid end
     where history.id = any(?::uuid[]) window latest as (order by seq desc)
   ) sized where bytes_so_far <= ? or place = 1)`
   // Locked, so that none is deleted for its age before it is reverted.

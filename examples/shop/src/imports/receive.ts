@@ -113,7 +113,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
       await imports.refuseBeyondQuota(shop, effects.created, effects.bytes)
       return await imports.enqueue(shop, id, effects.total, effects.follows)
     } catch (error) {
-      await imports.discard(id).catch(() => {})
+      await imports.discard(shop, id).catch(() => {})
       // The import went with its shop.
       throw (error as { code?: string }).code === '23503' ? new SHOP_GONE() : error
     }

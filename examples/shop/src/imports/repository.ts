@@ -22,7 +22,7 @@ const LINE_BYTES = 150
 
 /** How many bytes the lines of the import `imports` have. */
 const IMPORT_BYTES = `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length(product::text), 0) + coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
-  from import_lines where import_id = imports.id)`
+  from import_lines where shop_id = imports.shop_id and import_id = imports.id)`
 
 /** Imports and their lines. Rows of other shops count as missing. */
 export function importRepository (knex: Knex) {
@@ -32,7 +32,7 @@ export function importRepository (knex: Knex) {
   const get = async (shop: ShopScope, id: string): Promise<Static<typeof Import>> => {
     const row: ListedRow | undefined = await all(shop).where({ id }).first()
     if (row === undefined) throw notFound('import', id)
-    const errors = row.failed === 0 ? [] : await knex('import_lines').where({ import_id: id, status: 'failed' }).orderBy('position').limit(LISTED).select('line', 'field', 'message')
+    const errors = row.failed === 0 ? [] : await knex('import_lines').where({ shop_id: shop.id, import_id: id, status: 'failed' }).orderBy('position').limit(LISTED).select('line', 'field', 'message')
     return { ...row, errors }
   }
 
@@ -46,7 +46,7 @@ export function importRepository (knex: Knex) {
     /** @throws {@link SHOP_NOT_FOUND} */
     async lines (shop: ShopScope, id: string, query: ListQuery): Promise<Page<Static<typeof ImportLine>>> {
       if (await all(shop).where({ id }).first('id') === undefined) throw notFound('import', id)
-      const lines = knex('import_lines').where({ import_id: id }).select('line', 'status', 'product_id', 'change_id', 'field', 'message', knex.raw('line::text as id'))
+      const lines = knex('import_lines').where({ shop_id: shop.id, import_id: id }).select('line', 'status', 'product_id', 'change_id', 'field', 'message', knex.raw('line::text as id'))
       return await pageOf(knex, knex.from(lines.as('lines')), lineList, query)
     },
 
@@ -88,7 +88,7 @@ export function importRepository (knex: Knex) {
      * @param follows - whether these may change what it found
      */
     async enqueue (shop: ShopScope, id: string, total: number, follows: boolean): Promise<Static<typeof Import>> {
-      await knex('imports').where({ id, status: 'receiving' }).update({ status: 'pending', total, follows, bytes: knex.raw(IMPORT_BYTES), created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
+      await knex('imports').where({ shop_id: shop.id, id, status: 'receiving' }).update({ status: 'pending', total, follows, bytes: knex.raw(IMPORT_BYTES), created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
       return await get(shop, id)
     },
 
@@ -98,8 +98,8 @@ export function importRepository (knex: Knex) {
       return await (id === undefined ? others : others.whereNot({ id })).first('id') !== undefined
     },
 
-    async discard (id: string): Promise<void> {
-      await knex('imports').where({ id, status: 'receiving' }).delete()
+    async discard (shop: ShopScope, id: string): Promise<void> {
+      await knex('imports').where({ shop_id: shop.id, id, status: 'receiving' }).delete()
     },
 
     /** @throws {@link SHOP_QUOTA_EXCEEDED} if the shop has no room for so many products more */
@@ -124,7 +124,7 @@ export function importRepository (knex: Knex) {
         if (row === undefined) throw notFound('import', id)
         if (row.status === 'cancelled') return false
         if (!UNFINISHED.includes(row.status)) throw conflict('status', `The import has ended: it is ${String(row.status)}. Undo it through the history`)
-        await endImport(trx, id, 'cancelled')
+        await endImport(trx, { shop_id: shop.id, id }, 'cancelled')
         return true
       })
     }
@@ -147,8 +147,14 @@ export function fewerBytes (trx: Knex.Transaction): Knex.Raw {
   return trx.raw(`least(imports.bytes, ${IMPORT_BYTES})`)
 }
 
+/** The key of an import. */
+export interface ImportKey {
+  readonly shop_id: string
+  readonly id: string
+}
+
 /** Ends an import whose row is locked. Lines that were not applied are forgotten but for their numbers. */
-export async function endImport (trx: Knex.Transaction, id: string, status: 'failed' | 'cancelled', error: string | null = null): Promise<void> {
-  await trx('import_lines').where({ import_id: id, status: 'pending' }).update({ status: 'skipped', product: null, found: null })
-  await trx('imports').where({ id }).update({ status, error, bytes: fewerBytes(trx), updated_at: trx.raw('clock_timestamp()'), finished_at: trx.raw('clock_timestamp()') })
+export async function endImport (trx: Knex.Transaction, { shop_id: shopId, id }: ImportKey, status: 'failed' | 'cancelled', error: string | null = null): Promise<void> {
+  await trx('import_lines').where({ shop_id: shopId, import_id: id, status: 'pending' }).update({ status: 'skipped', product: null, found: null })
+  await trx('imports').where({ shop_id: shopId, id }).update({ status, error, bytes: fewerBytes(trx), updated_at: trx.raw('clock_timestamp()'), finished_at: trx.raw('clock_timestamp()') })
 }

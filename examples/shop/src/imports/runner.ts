@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
 import { errorFromDatabase } from '../database/errors.ts'
 import { metAnother } from '../database/tried.ts'
+import type { ImportKey } from './repository.ts'
 import { importSteps } from './step.ts'
 
 /** How often the server looks for imports that another process has left, in milliseconds. */
@@ -67,10 +68,10 @@ export function importRunner (app: FastifyInstance, knex: Knex, onEnd: (outcome:
    */
   async function setAside (error: unknown): Promise<boolean> {
     app.jobFailed('imports', error, 'An import could not be applied')
-    const { importId, statusCode } = error as { importId?: string, statusCode?: number }
-    if (importId === undefined) return false
+    const { ofImport, statusCode } = error as { ofImport?: ImportKey, statusCode?: number }
+    if (ofImport === undefined) return false
     const isPassing = metAnother(error) || (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
-    await (isPassing ? postpone(importId) : fail(importId, 'Internal server error'))
+    await (isPassing ? postpone(ofImport) : fail(ofImport, 'Internal server error'))
     return true
   }
 

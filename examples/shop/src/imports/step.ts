@@ -7,12 +7,10 @@ import { errorFromDatabase } from '../database/errors.ts'
 import type { Actor } from '../history/caller.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { withTargets } from './check.ts'
-import { endImport, fewerBytes, UNFINISHED, whereBroken } from './repository.ts'
+import { endImport, fewerBytes, type ImportKey, UNFINISHED, whereBroken } from './repository.ts'
 import { CHUNK, type LineStatus } from './schemas.ts'
 
-interface UnfinishedImport {
-  readonly id: string
-  readonly shop_id: string
+interface UnfinishedImport extends ImportKey {
   readonly status: 'pending' | 'running'
   readonly actor: Actor
   readonly total: number
@@ -48,16 +46,16 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
     const { outcomes, problems } = await batch.write(shop, items, trx, { slugs: 'distinct', refuse: async (ready) => await changedSince(trx, shop, ready, lines.map(({ found }) => found), follows) })
     // Somebody deleted the product, or changed its SKU, after it was found by that: it is looked for again.
     if (problems.some(({ index, error }) => error.field === 'id' && error.statusCode === 422 && lines[index]!.product.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
-    await settleLines(trx, id, lines, outcomes, problems)
+    await settleLines(trx, current, lines, outcomes, problems)
     const count = (action: ItemOutcome['action']): number => outcomes.filter((outcome) => outcome?.action === action).length
     const now = (pending[items.length]?.position ?? read.at(-1)!.position + 1) - 1
-    await trx('imports').where({ id }).update({
+    await trx('imports').where({ shop_id: shopId, id }).update({
       processed: now,
       status: now === total ? 'done' : 'running',
       created: trx.raw('created + ?', [count('created')]),
       updated: trx.raw('updated + ?', [count('updated')]),
       unchanged: trx.raw('unchanged + ?', [count('unchanged')]),
-      failed: trx.raw('(select count(*) from import_lines where import_id = ? and status = ? and position <= ?)', [id, 'failed', now]),
+      failed: trx.raw('(select count(*) from import_lines where shop_id = ? and import_id = ? and status = ? and position <= ?)', [shopId, id, 'failed', now]),
       updated_at: trx.raw('clock_timestamp()'),
       started_at: trx.raw('coalesce(started_at, now())'),
       ...now === total && { bytes: fewerBytes(trx), finished_at: trx.raw('clock_timestamp()') }
@@ -83,9 +81,8 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
         return isLast !== undefined
       } catch (error) {
         const refusal = (error as { statusCode?: number }).statusCode === undefined ? errorFromDatabase(error as { code?: string }) : error as { statusCode: number, message: string }
-        if (current === undefined || metAnother(error) || refusal === undefined || refusal.statusCode === undefined || refusal.statusCode >= 500) throw Object.assign(error as Error, { importId: current?.id })
-        const { id } = current
-        await fail(id, refusal.message)
+        if (current === undefined || metAnother(error) || refusal === undefined || refusal.statusCode === undefined || refusal.statusCode >= 500) throw Object.assign(error as Error, { ofImport: current })
+        await fail(current, refusal.message)
         return true
       }
     },
@@ -93,8 +90,8 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
     fail,
 
     /** Lets all other imports go first. */
-    async postpone (id: string): Promise<void> {
-      await knex('imports').where({ id }).whereIn('status', UNFINISHED).update({ updated_at: knex.raw('clock_timestamp()') })
+    async postpone ({ shop_id: shopId, id }: ImportKey): Promise<void> {
+      await knex('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).update({ updated_at: knex.raw('clock_timestamp()') })
     },
 
     /** Removes files whose process died while it received them. */
@@ -104,10 +101,10 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
   }
 
   /** Ends an import, and says why, unless somebody else has ended it. */
-  async function fail (id: string, why: string): Promise<void> {
+  async function fail ({ shop_id: shopId, id }: ImportKey, why: string): Promise<void> {
     const isEnded = await knex.transaction(async (trx) => {
-      if (await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().first('id') === undefined) return false
-      await endImport(trx, id, 'failed', why)
+      if (await trx('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).forUpdate().first('id') === undefined) return false
+      await endImport(trx, { shop_id: shopId, id }, 'failed', why)
       return true
     })
     if (isEnded) onEnd('failed')
@@ -140,23 +137,23 @@ async function nextImport (trx: Knex.Transaction): Promise<UnfinishedImport | un
   for (const { id, shop_id: shopId } of candidates) {
     // The shop first, as its deletion does.
     if (await trx('shops').where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue
-    const found = await trx('imports').where({ id }).whereIn('status', UNFINISHED).forUpdate().skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed', 'follows')
+    const found = await trx('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).forUpdate().skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed', 'follows')
     if (found !== undefined) return found
   }
   return undefined
 }
 
 /** The next lines of an import: one portion, and no more than are applied at a time. */
-async function readLines (trx: Knex.Transaction, { id, processed }: UnfinishedImport): Promise<readonly StoredLine[]> {
+async function readLines (trx: Knex.Transaction, { shop_id: shopId, id, processed }: UnfinishedImport): Promise<readonly StoredLine[]> {
   const { rows } = await trx.raw(`
     select position, status, product, found from (
       select *, sum(coalesce(octet_length(product::text), 0)) over (order by position) as bytes_so_far from import_lines
-      where import_id = ? and position > ? and position <= ?
-    ) sized where bytes_so_far <= ? or position = ? order by position`, [id, processed, processed + CHUNK, PORTION, processed + 1])
+      where shop_id = ? and import_id = ? and position > ? and position <= ?
+    ) sized where bytes_so_far <= ? or position = ? order by position`, [shopId, id, processed, processed + CHUNK, PORTION, processed + 1])
   return rows
 }
 
-async function settleLines (trx: Knex.Transaction, id: string, lines: ReadonlyArray<Pick<StoredLine, 'position'>>, outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[]): Promise<void> {
+async function settleLines (trx: Knex.Transaction, { shop_id: shopId, id }: ImportKey, lines: ReadonlyArray<Pick<StoredLine, 'position'>>, outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[]): Promise<void> {
   const failures = new Map(problems.map(({ index, error }) => [index, error]))
   const rows = lines.map(({ position }, index) => {
     const [outcome, error] = [outcomes[index], failures.get(index)]
@@ -164,5 +161,5 @@ async function settleLines (trx: Knex.Transaction, id: string, lines: ReadonlyAr
   })
   await trx.raw(`update import_lines set product = null, found = null, status = given.status, product_id = given.product_id, change_id = given.change_id, field = given.field, message = given.message
     from jsonb_to_recordset(?::jsonb) as given(position int, status text, product_id uuid, change_id uuid, field text, message text)
-    where import_id = ? and import_lines.position = given.position`, [JSON.stringify(rows), id])
+    where shop_id = ? and import_id = ? and import_lines.position = given.position`, [JSON.stringify(rows), shopId, id])
 }

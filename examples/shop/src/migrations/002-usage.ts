@@ -69,7 +69,7 @@ async function up (knex: Knex): Promise<void> {
       ${SUM_USAGE};
       if lines > ${MAX_LINES} then
         with summed as (
-          delete from shop_usage where ctid = any (array(select ctid from shop_usage where shop_id = shop and kind in (
+          delete from shop_usage where shop_id = shop and ctid = any (array(select ctid from shop_usage where shop_id = shop and kind in (
             select kind from shop_usage where shop_id = shop group by kind having count(*) > 1) for update skip locked))
           returning kind, records, bytes
         )

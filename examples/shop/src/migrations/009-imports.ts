@@ -56,8 +56,7 @@ async function up (knex: Knex): Promise<void> {
       change_id uuid,
       field text,
       message text,
-      primary key (import_id, position),
-      unique (shop_id, import_id, position),
+      primary key (shop_id, import_id, position),
       foreign key (shop_id, import_id) references imports (shop_id, id) on delete cascade
     );
 
