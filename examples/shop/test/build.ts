@@ -51,7 +51,7 @@ export const TABLES = [
 ].map((path) => new URL(`../../${path}`, import.meta.url))
 
 /** @returns a database with its tables, empty, gone when the test ends */
-export async function openTestDatabase (t: Test): Promise<Database> {
+export async function openTestDatabase (t: Scope): Promise<Database> {
   if (TEST_DATABASE_URL === undefined) {
     const { engine, release } = await engineWithTables(async () => await packedDatabase('shop', TABLES, migrateDirectory))
     t.teardown(release)
@@ -88,6 +88,9 @@ export interface TestIdentityProvider {
   open (): Promise<void>
 }
 
+/** What fails when an app does what it must not. */
+export type Checked = Scope & Pick<Test, 'fail'>
+
 /** How many identity providers of this process run. */
 let running = 0
 
@@ -116,7 +119,7 @@ export async function openIdentityProvider (t: Scope, usernames: readonly string
  * @returns the app on the database, closed when the test ends; every status that it sends must be one that the route
  * declares. It sheds no load unless the settings say so: other tests use the processors too
  */
-export async function build (t: Test, database: Database, idp: TestIdentityProvider, options: {
+export async function build (t: Checked, database: Database, idp: TestIdentityProvider, options: {
   readonly settings?: Readonly<Record<string, unknown>>
   readonly onRoute?: (route: RouteOptions) => void
   /** Default: nothing is logged. */
@@ -141,7 +144,7 @@ export async function build (t: Test, database: Database, idp: TestIdentityProvi
 }
 
 /** Fails the test as soon as the route answers with a status that its response schemas do not have. */
-function watchStatuses (t: Test, route: RouteOptions): void {
+function watchStatuses (t: Checked, route: RouteOptions): void {
   // Not known of the tools' endpoint, whose answers are JSON-RPC.
   if (route.schema?.hide === true) return
   // The last is that of a tool call which waits for a person. It never leaves the server.

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RouteOptions } from 'fastify'
 import { startPayStandIn } from 'pay-reconcile/testing'
-import type { Test } from 'tap'
+import type { Database } from '../src/database/index.ts'
 import { keyRing } from '../src/pay/key-ring.ts'
-import { bearer, build, client, openIdentityProvider, openTestDatabase } from './build.ts'
+import { bearer, build, type Checked, client, openIdentityProvider, openTestDatabase } from './build.ts'
 import { bodyFromSchema } from './sample.ts'
 
 /*
@@ -70,11 +70,14 @@ export function callOf (route: RouteOptions, shop: Furnished): { readonly url: s
   return { url, body }
 }
 
-/** @returns the app with every route, its people, and how to make shops; the last of the people is an admin */
-export async function openFurnished (t: Test, names: readonly string[]) {
+/**
+ * @param opened - the database; default: an empty one
+ * @returns the app with every route, its people, and how to make shops; the last of the people is an admin
+ */
+export async function openFurnished (t: Checked, names: readonly string[], opened?: Database) {
   const standIn = await startPayStandIn({ accounts: { [PAY_KEY]: { customers: [{ id: 'cus_known' }] } }, log: () => {} })
   t.teardown(async () => await standIn.close())
-  const database = await openTestDatabase(t)
+  const database = opened ?? await openTestDatabase(t)
   const { knex } = database
   const idp = await openIdentityProvider(t, names)
   const routes: RouteOptions[] = []
