@@ -11,7 +11,7 @@ const parts = availableParallelism()
 if (isMainThread) {
   for (let part = 0; part < parts; part++) new Worker(new URL(import.meta.url), { workerData: part }).on('error', (error) => { throw error })
 } else {
-  const paths = ['examples', 'packages', 'test'].flatMap((folder) => pathsIn(new URL(`../${folder}/`, import.meta.url)))
+  const paths = ['examples', 'packages', 'shared', 'test'].flatMap((folder) => pathsIn(new URL(`../${folder}/`, import.meta.url)))
   for (const [index, path] of paths.entries()) if (index % parts === workerData) compiled(path.href)
 }
 

@@ -31,7 +31,7 @@ const unreachable: Readonly<Record<string, string>> = {
   'packages/pay-reconcile/src/schedule/options.ts: pattern': 'times in the notation of cron, not a regular expression'
 }
 
-const folders = ['packages/mcp-from-routes/src', 'packages/dual-auth/src', 'packages/oauth-discovery-shim/src', 'packages/pay-reconcile/src', 'examples/shop/src']
+const folders = ['packages/mcp-from-routes/src', 'packages/dual-auth/src', 'packages/oauth-discovery-shim/src', 'packages/pay-reconcile/src', 'examples/shop/src', 'shared']
 const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).map((file) => `${folder}/${file}`))
 const patterns = patternsIn(files.sort())
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -12,7 +12,8 @@ for (const { name, directory } of packages) {
 
   t.test(`${name} is packed with its programs, types, README and licence, and with nothing else`, async (t) => {
     const manifest = JSON.parse(read('package.json'))
-    const built = readdirSync(join(directory, 'src'), { recursive: true, encoding: 'utf8' })
+    const shared: readonly string[] = existsSync(join(directory, 'tsconfig.shared.json')) ? JSON.parse(read('tsconfig.shared.json')).files : []
+    const built = [...readdirSync(join(directory, 'src'), { recursive: true, encoding: 'utf8' }), ...shared.map((path) => path.replace('../../', ''))]
       .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
       .flatMap((path) => ['js', 'd.ts'].map((ending) => `dist/${path.replace(/ts$/, ending)}`))
     const commands = Object.values<string>(manifest.bin ?? {}).map((path) => path.replace('./', ''))

@@ -1,4 +1,4 @@
-import { excerpt } from './admin/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 
 /** Control characters (C0, C1, line ends), and characters that reorder or hide text. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu

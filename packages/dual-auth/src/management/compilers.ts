@@ -2,7 +2,7 @@ import AjvCompiler from '@fastify/ajv-compiler'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { FastifyInstance } from 'fastify'
 import { validatedKeyQuery } from './key-list.ts'
-import type { RawQuery } from './list-grammar.ts'
+import type { RawQuery } from '#shared/list-grammar'
 
 // What PostgreSQL accepts. Ajv's own format also accepts the prefix `urn:uuid:`.
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

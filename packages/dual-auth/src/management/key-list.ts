@@ -1,6 +1,6 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import { excerpt } from './excerpt.ts'
-import { type ListField, listQueryFrom, type ListRules, type RawQuery } from './list-grammar.ts'
+import { excerpt } from '#shared/excerpt'
+import { type ListField, listQueryFrom, type ListRules, type RawQuery } from '#shared/list-grammar'
 import { keyName } from '../keys/key-name.ts'
 import type { KeyField, KeyQuery } from '../keys/store.ts'
 

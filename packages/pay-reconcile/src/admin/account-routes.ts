@@ -6,7 +6,7 @@ import { customerIdOf, syncedAtOf } from '../details.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED } from '../errors.ts'
 import type { Account } from '../types.ts'
 import { setContentRange } from './http.ts'
-import { contentRange, type RawQuery } from './list-grammar.ts'
+import { contentRange, type RawQuery } from '#shared/list-grammar'
 import { accountQueryFrom, refuseCutPage, refuseUnknownShop } from './list-query.ts'
 import {
   AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,

@@ -8,7 +8,7 @@ import type { AccountStore, AuditEntry } from '../types.ts'
 import { AuditEntrySchema, ReplacedSnapshotSchema, type AuditBody } from './audit-schemas.ts'
 import { formatParameter, jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
-import { contentRange, type RawQuery } from './list-grammar.ts'
+import { contentRange, type RawQuery } from '#shared/list-grammar'
 import { auditQueryFrom, refuseUnknownShop } from './list-query.ts'
 import { documented, IdParams, InputProblem, listParameters, Problem, refusals } from './schemas.ts'
 

@@ -3,7 +3,7 @@ import { Type, type TSchema } from '@sinclair/typebox'
 import type { FastifyReply } from 'fastify'
 import { csvLine, csvText, type CsvTable } from '../csv/csv.ts'
 import { PAY_RECONCILE_RUN_FORBIDDEN } from '../errors.ts'
-import type { Page, RawQuery } from './list-grammar.ts'
+import type { Page, RawQuery } from '#shared/list-grammar'
 import { commonRules, wordFrom } from './list-query.ts'
 import { oneOf } from './schemas.ts'
 

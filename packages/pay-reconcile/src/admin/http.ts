@@ -3,7 +3,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifySchemaCompiler } from 'fastify'
 import { validationError } from '../errors.ts'
-import { excerpt } from './excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 
 /**
  * Validation, serialization and JSON parsing of the admin routes, whatever the host has set. Invalid input is 422, nothing
@@ -45,12 +45,12 @@ const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =
   }
 }
 
-/** Accepts a query string with known parameters only; `list-grammar.ts` reads their values. */
+/** Accepts a query string with known parameters only; the list grammar reads their values. */
 function knownParameters ({ properties }: TSchema, value: object): { value: object } | { error: Error } {
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(properties, name))
   if (unknown === undefined) return { value }
   const name = excerpt(unknown)
-  return { error: validationError(name, `there is no parameter ${JSON.stringify(name)}`) }
+  return { error: validationError(name, `${name} is not a known parameter`) }
 }
 
 /** `attributes/0/value` from a JSON Pointer, RFC 6901. */

@@ -6,7 +6,7 @@ import { rulesOf } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import { DRIFTS, OUTCOMES, STATUSES, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
 import type { AccountFilter, AccountQuery, AccountSort, AccountStore, AuditQuery } from '../types.ts'
-import { isString, listQueryFrom, type ListRules, type RawQuery, STRING } from './list-grammar.ts'
+import { isString, listQueryFrom, type ListRules, type RawQuery, STRING } from '#shared/list-grammar'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './schemas.ts'
 
 /** Rules of every list of this package. */

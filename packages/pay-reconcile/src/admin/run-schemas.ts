@@ -106,7 +106,7 @@ export const RunActiveProblem = Type.Object({
   shop_id: Type.Optional(Id)
 }, { description: 'run_id is the other run, shop_id the first shop it holds' })
 
-/** Names and documentation of the parameters; `list-query.ts` and `list-grammar.ts` read the values. */
+/** Names and documentation of the parameters; `list-query.ts` reads the values. */
 export const RunsQuerystring = Type.Object({
   ...listParameters('any field of a run'),
   status: Type.Optional(Status)

@@ -1,7 +1,7 @@
 import { createError } from '@fastify/error'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { excerpt } from '../admin/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { MODES, OUTCOMES } from '../reconcile/types.ts'
 
 /** A wrong command line. */

@@ -1,5 +1,5 @@
 import { createError } from '@fastify/error'
-import { excerpt } from '../admin/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { retryAfterFrom } from '../provider/backoff.ts'
 import type { Command } from './arguments.ts'
 import type { AuditBody } from '../admin/audit-schemas.ts'

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { ListField, ListRules } from '../admin/list-grammar.ts'
+import type { ListField, ListRules } from '#shared/list-grammar'
 
 /** A value of a list's records: what a request may compare it with, and what it is in SQL. */
 interface Field<Value> {

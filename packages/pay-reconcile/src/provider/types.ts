@@ -1,3 +1,4 @@
+import { excerpt } from '#shared/excerpt'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CustomerEvent } from '../types.ts'
 
@@ -133,4 +134,9 @@ export interface EventPage {
 export interface CustomerPage {
   readonly customers: readonly PayCustomer[]
   readonly more: boolean
+}
+
+/** The beginning of a string of the provider; null if it is empty or no string. */
+export function excerptOf (value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? excerpt(value) : null
 }

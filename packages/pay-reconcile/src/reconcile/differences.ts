@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { excerpt } from '../admin/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { isObject } from '../details.ts'
 import type { PayCustomer } from '../provider/types.ts'
 import { storable } from '../storable.ts'

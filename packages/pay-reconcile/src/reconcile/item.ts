@@ -1,4 +1,4 @@
-import { excerpt } from '../admin/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { customerIdOf } from '../details.ts'
 import type { Account } from '../types.ts'
 import type { FoundItem, Outcome } from './types.ts'
