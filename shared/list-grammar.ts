@@ -98,9 +98,14 @@ export function pageFrom (query: RawQuery, { defaultLimit, maxLimit, refuse }: O
  *
  * @param length - how many records are on the page
  */
-export function contentRange (unit: string, { skip, limit }: Page, count: number, length: number): string {
-  const isCut = length < Math.min(limit, count - skip)
-  return `${unit} ${skip}-${skip + (isCut ? length : limit)}/${count}`
+export function contentRange (unit: string, page: Page, count: number, length: number): string {
+  const { skip, limit } = page
+  return `${unit} ${skip}-${skip + (isCut(page, count, length) ? length : limit)}/${count}`
+}
+
+/** Whether a page ended early, because its records are large. @param length - how many records are on it */
+export function isCut ({ skip, limit }: Page, count: number, length: number): boolean {
+  return length < Math.min(limit, count - skip)
 }
 
 function filterFrom (value: unknown, rules: ListRules): Readonly<Record<string, unknown>> {
@@ -162,14 +167,16 @@ function sortFrom (value: unknown, { fields, refuse }: ListRules): ListQuery['so
   return { field, descending }
 }
 
-function sortFromPair (value: string, refuse: ListRules['refuse']): { field: string, descending: boolean } {
+/** Reads `["name", "ASC"]`. @throws what `refuse` makes */
+export function sortFromPair (value: string, refuse: ListRules['refuse']): { field: string, descending: boolean } {
   const [field, order, ...more] = listOf(jsonFrom('sort', value, refuse))
   const direction = typeof order === 'string' ? order.toUpperCase() : ''
   if (typeof field !== 'string' || !['ASC', 'DESC'].includes(direction) || more.length > 0) throw refuse(['sort'], 'must be a field, or ["field", "ASC" or "DESC"]')
   return { field, descending: direction === 'DESC' }
 }
 
-function jsonFrom (name: string, value: unknown, refuse: ListRules['refuse']): unknown {
+/** Reads a parameter that is JSON. @throws what `refuse` makes */
+export function jsonFrom (name: string, value: unknown, refuse: ListRules['refuse']): unknown {
   try {
     return JSON.parse(value as string)
   } catch {

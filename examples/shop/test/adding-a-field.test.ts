@@ -50,7 +50,7 @@ function copyWithFields (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'adding-a-field-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   for (const path of ['node_modules', 'packages', 'test', 'tsconfig.json', 'package.json']) symlinkSync(join(repository, path), join(folder, path))
-  for (const path of ['shop/src', 'shop/skills', 'shop/test', 'shop/package.json', 'shop/node_modules', 'console/src', 'console/package.json', 'console/tsconfig.json', 'console/vite.config.ts', 'console/index.html', 'console/build.js']) cpSync(join(repository, 'examples', path), join(folder, 'examples', path), { recursive: true })
+  for (const path of ['shop/src', 'shop/dist/shared', 'shop/skills', 'shop/test', 'shop/package.json', 'shop/node_modules', 'console/src', 'console/package.json', 'console/tsconfig.json', 'console/vite.config.ts', 'console/index.html', 'console/build.js']) cpSync(join(repository, 'examples', path), join(folder, 'examples', path), { recursive: true })
   symlinkSync(join(folder, 'examples/console'), join(folder, 'examples/shop/node_modules/shop-console'))
   const edit = (path: string, from: string, to: string): void => editFile(join(folder, 'examples/shop/src', path), from, to)
   const schemas = Object.entries(FIELDS).map(([name, { schema }]) => `  ${name}: ${schema.replace('Nullable', 'OrNull').replaceAll('Type.', 'Any.')}`).join(',\n')

@@ -110,7 +110,7 @@ for (const line of clientLines) {
       ['get_product', { product_id: '../tags' }, /\bproduct_id\b/],
       ['get_product', { product_id: '..' }, /\bproduct_id must not be/],
       ['get_product', {}, /\bproduct_id is missing/],
-      ['list_products', { limit: 1000 }, /422 .*\blimit must be <= 200/],
+      ['list_products', { limit: 1000 }, /422 .*\blimit must be an integer from 1 to 200/],
       ['list_products', { filter: { colour: 'red' } }, /422 .*\bfilter\/colour is not a known field/],
       ['list_products', { sort: 'colour' }, /422 .*\bsort must be one of/],
       ['list_tags', { fields: ['colour'] }, /^Unknown field "colour"\. The fields of list_tags are id, shop_id, name, slug, created_at, updated_at$/],

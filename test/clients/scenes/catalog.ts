@@ -43,7 +43,7 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
         says: content('204 No Content: done, and there is nothing to return.')
       },
       {
-        title: 'bad argument', about: 'an argument that the schema forbids', tool: 'list_tags', arguments: { limit: 1000 }, says: error('422 Unprocessable Entity: limit must be <= 200 (SHOP_INVALID)\n{"field":"limit"}')
+        title: 'bad argument', about: 'an argument that the schema forbids', tool: 'list_tags', arguments: { limit: 1000 }, says: error('422 Unprocessable Entity: limit must be an integer from 1 to 200 (SHOP_INVALID)\n{"field":"limit"}')
       },
       {
         title: 'rejected value',

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
-import { excerpt } from '../http/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { cleanLine } from '../http/text.ts'
 import type { ShopScope } from '../shops/scope.ts'
 

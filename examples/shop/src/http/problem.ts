@@ -5,7 +5,7 @@ import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, Fast
 import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type RunActiveError } from 'pay-reconcile'
 import { errorFromDatabase } from '../database/errors.ts'
 import { type FieldError, type ImportError, invalid, type PreconditionError, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
-import { excerpt } from './excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { isInner } from './inner-request.ts'
 
 /** The body of every error response. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
-import { excerpt } from './excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 
 /** How deep objects and arrays may be nested. */
 const MAX_DEPTH = 32

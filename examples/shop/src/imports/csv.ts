@@ -1,4 +1,4 @@
-import { excerpt } from '../http/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { type Cell, COLUMNS, LEFT_OUT } from './columns.ts'
 import { csvReader } from './csv-records.ts'
 import { cellFrom, type Preset, presetOf } from './presets.ts'

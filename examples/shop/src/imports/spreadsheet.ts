@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { excerpt } from '../http/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import type { ShopScope } from '../shops/scope.ts'
 
 /** What a spreadsheet does to cells, and how people see to it that it does not. */

@@ -1,3 +1,4 @@
+import { contentRange, isCut, jsonFrom, type ListRules as PageRules, pageFrom, sortFromPair } from '#shared/list-grammar'
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
@@ -6,13 +7,18 @@ import type { CursorScope } from './cursor.ts'
 import { anyOf, containing, type Filter, instants, MAX_VALUES, refuseLength } from './filters.ts'
 
 /*
- * The grammar of the shop's own lists: skip and limit or range, filter (a JSON object), sort and Content-Range.
- * docs/lists.md explains it. Each package implements the same grammar itself.
+ * The lists of the shop. They read pages and sorts as those of the packages do, by the shared list grammar; a schema validates
+ * filters and sorts, since it is also that of a tool. docs/lists.md explains all of it.
  */
 
 const DEFAULT_LIMIT = 25
 const MAX_LIMIT = 200
 const MAX_SKIP = 1_000_000
+const PAGES: Pick<PageRules, 'defaultLimit' | 'maxLimit' | 'refuse'> = {
+  defaultLimit: DEFAULT_LIMIT,
+  maxLimit: MAX_LIMIT,
+  refuse: ([field = ''], message) => invalid(field, `${field} ${message}`)
+}
 
 /** The parameter by which a client requested a whole page: it cannot continue after one that ended early. */
 const WHOLE = Symbol('whole')
@@ -22,7 +28,7 @@ const PATH = Symbol('path')
 
 /** A list request after validation. */
 export interface ListQuery {
-  readonly [WHOLE]?: 'filter' | 'range'
+  readonly [WHOLE]?: 'filter' | 'range' | undefined
   readonly [PATH]?: string
   readonly skip: number
   readonly limit: number
@@ -117,46 +123,26 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   const schema = request.routeOptions.schema?.querystring as { properties?: TProperties } | undefined
   if (schema?.properties?.['filter']?.['type'] !== 'object') return
   const query = request.query as Record<string, unknown>
-  if (typeof query['filter'] === 'string') query['filter'] = fromJson('filter', query['filter'])
-  if (typeof query['sort'] === 'string' && query['sort'].startsWith('[')) query['sort'] = sortFromPair(fromJson('sort', query['sort']) as unknown[])
+  if (typeof query['filter'] === 'string') query['filter'] = jsonFrom('filter', query['filter'], PAGES.refuse)
+  if (typeof query['sort'] === 'string' && query['sort'].startsWith('[')) {
+    const { field, descending } = sortFromPair(query['sort'], PAGES.refuse)
+    query['sort'] = `${descending ? '-' : ''}${field}`
+  }
   if (query['after'] !== undefined) refuseOffset(query)
-  if (query['range'] !== undefined) readRange(query)
   refuseLength(query['filter'])
-  Object.assign(query, { [PATH]: request.url.split('?', 1)[0] })
+  // An export has no pages.
+  if (schema.properties['limit'] === undefined) return
   const { id } = (query['filter'] ?? {}) as { id?: unknown }
   // react-admin names the records and no limit, and expects all of them.
-  if (query['limit'] === undefined && query['after'] === undefined && Array.isArray(id)) Object.assign(query, { limit: Math.min(Math.max(id.length, DEFAULT_LIMIT), MAX_LIMIT), [WHOLE]: 'filter' })
-}
-
-function sortFromPair ([field, direction, ...more]: readonly unknown[]): string {
-  const sign = typeof direction === 'string' ? { ASC: '', DESC: '-' }[direction.toUpperCase()] : undefined
-  if (typeof field !== 'string' || sign === undefined || more.length > 0) throw invalid('sort', 'sort must be a field, or ["field", "ASC" or "DESC"]')
-  return `${sign}${field}`
+  const ids = query['after'] === undefined && Array.isArray(id) ? id.length : 0
+  const whole = query['range'] !== undefined ? 'range' : ids > 0 && query['limit'] === undefined ? 'filter' : undefined
+  Object.assign(query, pageFrom(query, PAGES, ids), { [PATH]: request.url.split('?', 1)[0], [WHOLE]: whole })
+  delete query['range']
 }
 
 /** Agents tend to send the default of `skip` along. */
 function refuseOffset ({ skip = '0', range }: Record<string, unknown>): void {
   if (skip !== '0' || range !== undefined) throw invalid('after', 'after cannot be combined with skip or range')
-}
-
-/** The end of a range is inclusive. */
-function readRange (query: Record<string, unknown>): void {
-  const { range, skip, limit } = query
-  if (skip !== undefined || limit !== undefined) throw invalid('range', 'range cannot be combined with skip or limit')
-  const ends = fromJson('range', range)
-  const [first, last] = Array.isArray(ends) && ends.length === 2 && ends.every(Number.isSafeInteger) ? ends : []
-  if (!(first >= 0 && last >= first)) throw invalid('range', 'range must be [first, last], such as [0, 24]')
-  if (first > MAX_SKIP || last - first >= MAX_LIMIT) throw invalid('range', `range must not have more than ${MAX_LIMIT} records, nor start after ${MAX_SKIP}`)
-  delete query['range']
-  Object.assign(query, { skip: first, limit: last - first + 1, [WHOLE]: 'range' })
-}
-
-function fromJson (field: string, text: unknown): unknown {
-  try {
-    return JSON.parse(text as string)
-  } catch {
-    throw invalid(field, `${field} must be JSON`)
-  }
 }
 
 /** The scope of a request's cursors. */
@@ -165,16 +151,15 @@ export function cursorScope ({ [PATH]: path = '', sort, filter = {} }: ListQuery
 }
 
 /**
- * The Content-Range of a page: what was skipped, what to skip for the next page, and how many records match in all. The
- * second is skip + limit, also beyond the last record, unless the page ended early because its records are large.
+ * The Content-Range of a page.
  *
  * @throws 422 `SHOP_INVALID` when such a page was asked for by `range`, or by ids without a limit: clients that do so
  * take the records that are not on it for missing
  */
-function contentRange (unit: string, { limit, [WHOLE]: whole }: ListQuery, { rows, start, count }: Page<unknown>): string {
-  const isCut = rows.length < Math.min(limit, count - start)
-  if (isCut && whole !== undefined) throw invalid(whole, `These records are too large for one page: only ${rows.length} fit. Request fewer, or page with skip and limit`)
-  return `${unit} ${start}-${start + (isCut ? rows.length : limit)}/${count}`
+function rangeOf (unit: string, { limit, [WHOLE]: whole }: ListQuery, { rows, start, count }: Page<unknown>): string {
+  const page = { skip: start, limit }
+  if (whole !== undefined && isCut(page, count, rows.length)) throw invalid(whole, `These records are too large for one page: only ${rows.length} fit. Request fewer, or page with skip and limit`)
+  return contentRange(unit, page, count, rows.length)
 }
 
 /**
@@ -192,7 +177,7 @@ function nextLink (url: string, { limit }: ListQuery, next: string): string {
 
 /** Sends the records of a page, with its Content-Range and the Link to the next one. */
 export function sendPage<Row> (reply: FastifyReply, unit: string, query: ListQuery, page: Page<Row>): Row[] {
-  reply.header('content-range', contentRange(unit, query, page))
+  reply.header('content-range', rangeOf(unit, query, page))
   if (page.next !== undefined) reply.header('link', nextLink(reply.request.url, query, page.next))
   return page.rows
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { CUT, excerpt } from '../http/excerpt.ts'
+import { CUT, excerpt } from '#shared/excerpt'
 import { isInner } from '../http/inner-request.ts'
 import type { Settings } from '../settings/settings.ts'
 import { outages, type Places } from './outages.ts'

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { isProviderError } from 'pay-reconcile'
 import { isAway } from '../database/errors.ts'
 import type { DatabaseLog } from '../database/index.ts'
-import { excerpt } from '../http/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import type { Settings } from '../settings/settings.ts'
 
 /** Minimum time between two lines about the same outage, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { excerpt } from '../http/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 import { cleanLine } from '../http/text.ts'
 
 /** What a client calls itself: chosen by the client, so it proves nothing. */

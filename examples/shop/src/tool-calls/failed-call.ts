@@ -1,4 +1,4 @@
-import { CUT, excerpt } from '../http/excerpt.ts'
+import { CUT, excerpt } from '#shared/excerpt'
 import { isSecretField, REDACTED, redactor } from '../operations/logging.ts'
 
 /** What is kept of a call that failed: short, and without secrets. */

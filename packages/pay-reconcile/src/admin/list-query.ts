@@ -6,7 +6,7 @@ import { rulesOf } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import { DRIFTS, OUTCOMES, STATUSES, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
 import type { AccountFilter, AccountQuery, AccountSort, AccountStore, AuditQuery } from '../types.ts'
-import { isString, listQueryFrom, type ListRules, type RawQuery, STRING } from '#shared/list-grammar'
+import { isCut, isString, listQueryFrom, type ListRules, type RawQuery, STRING } from '#shared/list-grammar'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './schemas.ts'
 
 /** Rules of every list of this package. */
@@ -52,9 +52,9 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
  * @param length - how many accounts are on the page
  * @throws {@link PAY_RECONCILE_VALIDATION}
  */
-export function refuseCutPage (query: RawQuery, { skip, limit, filter }: AccountQuery, count: number, length: number): void {
-  const field = query.range !== undefined ? 'range' : query.limit === undefined && filter.id !== undefined ? 'filter' : undefined
-  if (field === undefined || length >= Math.min(limit, count - skip)) return
+export function refuseCutPage (query: RawQuery, page: AccountQuery, count: number, length: number): void {
+  const field = query.range !== undefined ? 'range' : query.limit === undefined && page.filter.id !== undefined ? 'filter' : undefined
+  if (field === undefined || !isCut(page, count, length)) return
   throw validationError(field, `These accounts are too large for one page: only ${length} fit. Request fewer, or page with skip and limit`)
 }
 

@@ -1,6 +1,6 @@
 import { context, propagation, SpanKind, SpanStatusCode, trace, type Context, type Tracer } from '@opentelemetry/api'
 import type { FastifyInstance } from 'fastify'
-import { excerpt } from '../../http/excerpt.ts'
+import { excerpt } from '#shared/excerpt'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
