@@ -64,7 +64,10 @@ function isoFromInstant (column: string, value: string): string {
 
 function whereAny (query: Knex.QueryBuilder, column: string, values: ReadonlyArray<string | null>): void {
   query.where((any) => {
-    any.whereIn(column, [...new Set(values.filter((value) => value !== null).flatMap((value) => typeof value === 'string' ? [value, cleanLine(value)] : value))])
+    const wanted = [...new Set(values.filter((value) => value !== null).flatMap((value) => typeof value === 'string' ? [value, cleanLine(value)] : value))]
+    // One value, which an index in another order serves as well, or any number of them in one text.
+    if (wanted.length === 1) any.where(column, wanted[0]!)
+    else any.whereRaw('?? = any(?)', [column, wanted])
     if (values.includes(null)) any.orWhereNull(column)
   })
 }

@@ -81,6 +81,7 @@ export function pageStatement (knex: Knex, all: Knex.QueryBuilder, source: Sourc
   const found: Knex.QueryBuilder = isFew ? knex.from('matching') : matching
   const counting = (counted && countWithoutReading(knex, filters, narrowing, counted.shopId)) ?? found.clone().count({ matching_count: '*' })
   const total = counted?.by.query(counted.shopId, narrowing, counting, isStated) ?? counting
+  const hasAll = isStated !== true && holdsAll(query)
 
   // One more than the page has: it says that there is a next page.
   const ids = place === undefined
@@ -88,9 +89,10 @@ export function pageStatement (knex: Knex, all: Knex.QueryBuilder, source: Sourc
     : idsAfter(knex, found, order, place, limit + 1, kept)
   const rows = all.clone().whereIn('id', knex.select('id').from(knex.select('id').from('page').limit(limit, LITERAL).as('shown')))
   const item = isApart ? knex.select('*').from('page') : sized ? fitting(knex, rows, order) : rows.select('*')
-  return few.with('total', total as Knex.QueryBuilder).withMaterialized('page', ids)
+  if (!hasAll) few.with('total', total as Knex.QueryBuilder)
+  return few.withMaterialized('page', ids)
     .select([...isApart ? ['item.xmin', 'item.bytes'] : fields, 'item.id as found_id', knex.raw(`left(item.??::text, ${MAX_CURSOR}) as found_value`, [column]), 'total.*', knex.raw('(select count(*) from page) as found_count')])
-    .from('total').leftJoin(item.as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` })))
+    .from(hasAll ? knex.raw('(select count(*) as matching_count from page) as total') : 'total').leftJoin(item.as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` })))
 }
 
 /** Reads pages of one shop by statements that are planned once; without a filter, their texts are made once as well. */
@@ -127,7 +129,13 @@ export function namedPages (knex: Knex, rowsOf: (shopId: string) => Knex.QueryBu
 export function isNameable ({ counted }: Pick<Required<Source>, 'counted'>, query: ListQuery): boolean {
   if (query.skip !== 0 || !NAMED_LIMITS.includes(query.limit)) return false
   const narrowing = narrowingOf(query)
-  return narrowing === undefined || (counted.by.last(counted.shopId, narrowing)?.length ?? Infinity) <= EVERY_PLAN
+  return narrowing === undefined || holdsAll(query) || (counted.by.last(counted.shopId, narrowing)?.length ?? Infinity) <= EVERY_PLAN
+}
+
+/** Whether the page has all that match, since it has room for as many as the filter names: nothing else has to be counted. */
+function holdsAll ({ filter, skip, limit, after }: ListQuery): boolean {
+  const { id } = (filter ?? {}) as { readonly id?: readonly string[] }
+  return id !== undefined && id.length <= limit && skip === 0 && after === undefined
 }
 
 /**

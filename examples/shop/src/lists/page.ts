@@ -36,7 +36,7 @@ export async function pageOf<Row> (knex: Knex, all: Knex.QueryBuilder, source: S
   }
 
   const [{ matching_count: count, matching_state: state, matching_of: length, found_count: seen }] = read as [Found]
-  if (counted !== undefined) counted.by.remember(counted.shopId, narrowing, { state: state!, count: Number(count), length: Number(length) })
+  if (counted !== undefined && state !== undefined) counted.by.remember(counted.shopId, narrowing, { state, count: Number(count), length: Number(length) })
   const { found_id: id, found_value: value } = shown.at(-1) ?? {}
   const start = place?.position ?? skip
   const next = id !== undefined && seen > shown.length ? cursorFromPlace(scope, { value: value!, id: id!, position: start + shown.length }) : undefined
