@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { cannotTell, listIn, saidIn, type Comparison, type Gap } from './comparison.ts'
+import { cannotTell, inside, listIn, saidIn, type Comparison, type Gap } from './comparison.ts'
 import { factsOf, holds, numbersIn, valuesOf, type Facts } from './facts.ts'
 import { sameSchema } from './document.ts'
 import { inItem } from './places.ts'
@@ -19,13 +19,12 @@ export function arrayGaps (keyword: string, facts: Facts, schema: JsonSchema, pa
 }
 
 function itemGaps (facts: Facts, schema: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
-  const deeper = { ...comparison, depth: comparison.depth + 1 }
   const first = Math.max(...[...facts, schema].map(({ prefixItems }) => listIn(prefixItems).length))
   const longest = most(facts)
   const at = (index: number | undefined): readonly Gap[] => {
     if ((index ?? first) >= longest) return []
     const known = factsOf(facts.map((fact) => itemAt(fact, index)), comparison.from)
-    return known === undefined ? [] : comparison.gapsIn(known, itemAt(schema, index), inItem(path, index), deeper)
+    return known === undefined ? [] : comparison.gapsIn(known, itemAt(schema, index), inItem(path, index), inside(comparison))
   }
   return [...Array.from({ length: first }, (_, index) => at(index)), at(undefined)].flat()
 }
@@ -57,7 +56,7 @@ function containsGaps (facts: Facts, schema: JsonSchema, path: string, compariso
     sameSchema(fact.contains, comparison.from, contains, comparison.to))
   if (isSame) return []
   const items = factsOf(facts.filter(({ prefixItems }) => prefixItems === undefined).map(({ items = true }) => items), comparison.from)
-  const isEvery = items !== undefined && comparison.gapsIn(items, contains, inItem(path), { ...comparison, depth: comparison.depth + 1 }).length === 0
+  const isEvery = items !== undefined && comparison.gapsIn(items, contains, inItem(path), inside(comparison)).length === 0
   const isFine = isEvery && least(facts) >= Number(minContains) && (maxContains === undefined || most(facts) <= Number(maxContains))
   return isFine ? [] : [cannotTell(path, 'contains', contains, saidIn(facts, 'contains'))]
 }

@@ -22,19 +22,51 @@ export interface Comparison {
   readonly to: Document
   /** How many properties or items deep in the value this is. */
   readonly depth: number
-  /** Pairs that are being compared, and the depth at which that began. */
-  readonly begun: Map<string, number>
-  /** Pairs without a gap, shown without relying on a pair that was still being compared. */
-  readonly proved: Set<string>
-  /** Comparisons left before the answer is that it cannot be told, and how often a pair was relied on that was still being compared. */
-  readonly budget: { left: number, assumed: number }
   /**
    * Whether properties that an object does not name count as not being there, where it names others and says nothing of
    * the rest: nobody was told that they can be sent.
    */
   readonly namedOnly: boolean
+  readonly proof: Proof
+  /** Takes one of the steps that a comparison may take; false if none is left. */
+  readonly step: () => boolean
   /** What keeps values with the facts from being valid for a schema: the comparison itself, for what is inside a value. */
   readonly gapsIn: (facts: Facts, schema: unknown, path: string, comparison: Comparison) => readonly Gap[]
+}
+
+/** The comparison of what is inside the value. */
+export function inside (comparison: Comparison): Comparison {
+  return { ...comparison, depth: comparison.depth + 1 }
+}
+
+/** What has been shown of pairs of facts and a schema, in whose definitions one pair may lead back to itself. */
+export class Proof {
+  /** Pairs that are being looked at, and how deep in the value that began. */
+  readonly #begun = new Map<string, number>()
+  readonly #shown = new Set<string>()
+  #inductions = 0
+
+  /**
+   * @param look - looks for the gaps of a pair of which nothing is known
+   * @returns undefined if the pair leads back to itself without going deeper, which proves nothing
+   */
+  gapsOf (pair: string, depth: number, look: () => readonly Gap[]): readonly Gap[] | undefined {
+    if (this.#shown.has(pair)) return []
+    const since = this.#begun.get(pair)
+    if (since !== undefined && since >= depth) return undefined
+    // What holds for every smaller value holds, by induction.
+    if (since !== undefined) {
+      this.#inductions += 1
+      return []
+    }
+    const inductions = this.#inductions
+    this.#begun.set(pair, depth)
+    const gaps = look()
+    this.#begun.delete(pair)
+    // What was shown by induction is not kept: it holds only if the pair that it leads back to does.
+    if (gaps.length === 0 && this.#inductions === inductions) this.#shown.add(pair)
+    return gaps
+  }
 }
 
 export function cannotTell (path: string, keyword: string, to: unknown, from?: unknown): Gap {

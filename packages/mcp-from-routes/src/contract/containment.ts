@@ -1,7 +1,7 @@
 import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { arrayGaps } from './arrays.ts'
 import { arePlain } from './certainty.ts'
-import { cannotTell, listIn, saidIn, type Comparison, type Gap } from './comparison.ts'
+import { cannotTell, listIn, Proof, saidIn, type Comparison, type Gap } from './comparison.ts'
 import { areDisjoint } from './disjoint.ts'
 import { canonical, documentOf, isAnnotation, sameSchema, type Document } from './document.ts'
 import { exactly, factsOf, NUMBER, TYPE, typesOf, unionsOf, valuesOf, type Facts } from './facts.ts'
@@ -20,7 +20,8 @@ const BUDGET = 100_000
  * @param namedOnly - whether properties that `from` does not name, in objects that name others, count as not being there
  */
 export function gapsBetween (from: JsonSchema, to: JsonSchema, namedOnly = false): readonly Gap[] {
-  const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, begun: new Map(), proved: new Set<string>(), budget: { left: BUDGET, assumed: 0 }, namedOnly, gapsIn }
+  let steps = BUDGET
+  const comparison: Comparison = { from: documentOf(from), to: documentOf(to), depth: 0, namedOnly, proof: new Proof(), step: () => steps-- > 0, gapsIn }
   const facts = factsOf([from], comparison.from)
   return facts === undefined ? [] : distinct(gapsIn(facts, to, '', comparison))
 }
@@ -31,39 +32,42 @@ function gapsIn (facts: Facts, schema: unknown, path: string, comparison: Compar
   const types = typesOf(facts, comparison.from)
   if (types === 0) return []
   if (!isObject(schema)) return [{ path, keyword: 'false', from: true, to: false, certain: true }]
-  if (facts.some((fact) => sameSchema(fact, comparison.from, schema, comparison.to))) return []
+  if (isSaid(facts, schema, comparison)) return []
   const pair = `${[...new Set(facts.map(canonical))].sort()} ${canonical(schema)}`
-  const { begun, budget, proved } = comparison
-  if (proved.has(pair)) return []
-  const since = begun.get(pair)
-  if (since !== undefined) {
-    // What holds for every smaller value holds by induction; a circle that leads to no smaller value proves nothing.
-    if (since >= comparison.depth) return [cannotTell(path, '$ref', schema.$ref)]
-    budget.assumed += 1
-    return []
-  }
-  if (budget.left-- <= 0) return [cannotTell(path, 'size', 'too large to compare')]
-  const assumed = budget.assumed
-  begun.set(pair, comparison.depth)
-  const gaps = gapsInCases(facts, schema, types, path, comparison)
-  begun.delete(pair)
-  if (gaps.length === 0 && budget.assumed === assumed) proved.add(pair)
-  return gaps
+  const gaps = comparison.proof.gapsOf(pair, comparison.depth, () => comparison.step()
+    ? gapsInCases(facts, schema, types, path, comparison)
+    : [cannotTell(path, 'size', 'too large to compare')])
+  return gaps ?? [cannotTell(path, '$ref', schema.$ref)]
 }
 
+function hasNone (...pair: Parameters<typeof gapsIn>): boolean {
+  return gapsIn(...pair).length === 0
+}
+
+/** Whether one of the facts says what the schema says. */
+function isSaid (facts: Facts, schema: unknown, { from, to }: Comparison): boolean {
+  return facts.some((fact) => sameSchema(fact, from, schema, to))
+}
+
+/** Looks at all values together, and at each case of them where that leaves gaps. */
 function gapsInCases (facts: Facts, schema: JsonSchema, types: number, path: string, comparison: Comparison): readonly Gap[] {
+  const together = (): readonly Gap[] => Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
   // Taken together, the branches of one union fit no branch of another, and each would be tried with each.
-  const isUnions = unionsOf(schema).length > 0 && facts.some((fact) => unionsOf(fact).length > 0)
-  const asOne = (): readonly Gap[] => Object.keys(schema).flatMap((keyword) => keywordGaps(keyword, facts, schema, types, path, comparison))
-  const first = isUnions ? undefined : asOne()
-  if (first?.length === 0) return []
+  const gaps = hasUnion(schema) && facts.some(hasUnion) ? undefined : together()
+  if (gaps?.length === 0) return []
   const cases = casesOf(facts, schema, types, comparison)
-  // One listed value is one case, whatever unions say of it.
-  const gaps = first ?? (cases === undefined ? asOne() : [])
-  if (cases === undefined) return arePlain(facts) ? gaps : gaps.map((gap) => ({ ...gap, certain: false }))
+  if (cases === undefined) return certainIf(arePlain(facts), gaps ?? together())
   const found = cases.flatMap((some) => gapsIn(some, schema, path, comparison))
   // A value of one branch may be one of another as well, which `oneOf` forbids.
-  return !found.some(({ certain }) => certain) || areApart(facts, comparison) ? found : found.map((gap) => ({ ...gap, certain: false }))
+  return certainIf(!found.some(({ certain }) => certain) || areApart(facts, comparison), found)
+}
+
+function hasUnion (schema: JsonSchema): boolean {
+  return unionsOf(schema).length > 0
+}
+
+function certainIf (isSure: boolean, gaps: readonly Gap[]): readonly Gap[] {
+  return isSure ? gaps : gaps.map((gap) => ({ ...gap, certain: false }))
 }
 
 /** Whether the branches of each `oneOf` exclude each other. */
@@ -116,7 +120,7 @@ function keywordGaps (keyword: string, facts: Facts, schema: JsonSchema, types: 
 
 function anyOfGaps (facts: Facts, branches: readonly unknown[], types: number, path: string, comparison: Comparison): readonly Gap[] {
   // Most branches of most unions stay as they are.
-  if (branches.some((branch) => facts.some((fact) => sameSchema(fact, comparison.from, branch, comparison.to)))) return []
+  if (branches.some((branch) => isSaid(facts, branch, comparison))) return []
   const attempts: Array<readonly Gap[]> = []
   for (const branch of branches) {
     const gaps = gapsIn(facts, branch, path, comparison)
@@ -137,23 +141,28 @@ function oneOfGaps (facts: Facts, branches: readonly unknown[], types: number, p
   return possible.length <= 1 ? [] : [cannotTell(path, 'oneOf', branches, saidIn(facts, 'oneOf'))]
 }
 
-/** Whether nothing with the facts is valid for the schema under a `not`. */
+/** Whether nothing with the facts is valid for the schema under a `not`, as when a `not` of the facts forbids at least as much. */
 function isRuledOut (facts: Facts, schema: unknown, comparison: Comparison): boolean {
   if (areDisjoint(facts, schema, comparison)) return true
-  const back = { ...comparison, namedOnly: false, from: comparison.to, to: comparison.from, begun: new Map<string, number>(), proved: new Set<string>() }
+  const back: Comparison = { ...comparison, from: comparison.to, to: comparison.from, namedOnly: false, proof: new Proof() }
   const wanted = factsOf([schema], back.from)
-  return wanted === undefined || facts.some((fact) => gapsIn(wanted, fact.not, '', back).length === 0)
+  return wanted === undefined || facts.some((fact) => hasNone(wanted, fact.not, '', back))
 }
 
-function conditionGaps (facts: Facts, { if: condition, then = true, else: otherwise = true }: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
-  const wanted = { allOf: [condition, then, otherwise] }
-  const same = facts.some((fact) => sameSchema({ allOf: [fact.if, fact.then ?? true, fact.else ?? true] }, comparison.from, wanted, comparison.to))
-  if (same) return []
+/** A condition leaves no gap where what meets it is valid for its `then`, and everything is for its `else` or meets it. */
+function conditionGaps (facts: Facts, schema: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
+  const { if: condition, then = true, else: otherwise = true } = schema
+  const isSame = facts.some((fact) => sameSchema(partsOfCondition(fact), comparison.from, partsOfCondition(schema), comparison.to))
   // A condition without references means the same in both documents, so it can stand beside the facts.
   const met = canonical(condition).includes('"$ref":') ? [] : factsOf([condition], comparison.from)
-  const isFine = (met === undefined || gapsIn([...facts, ...met], then, path, comparison).length === 0 || areDisjoint(facts, condition, comparison)) &&
-    (gapsIn(facts, otherwise, path, comparison).length === 0 || gapsIn(facts, condition, path, comparison).length === 0)
-  return isFine ? [] : [cannotTell(path, 'if', { if: condition, then, else: otherwise }, saidIn(facts, 'if'))]
+  const isValid = (part: unknown, more: Facts = []): boolean => hasNone([...facts, ...more], part, path, comparison)
+  const isThen = (): boolean => met === undefined || isValid(then, met) || areDisjoint(facts, condition, comparison)
+  const isElse = (): boolean => isValid(otherwise) || isValid(condition)
+  return isSame || (isThen() && isElse()) ? [] : [cannotTell(path, 'if', { if: condition, then, else: otherwise }, saidIn(facts, 'if'))]
+}
+
+function partsOfCondition ({ if: condition, then = true, else: otherwise = true }: JsonSchema): JsonSchema {
+  return { allOf: [condition, then, otherwise] }
 }
 
 /**
@@ -162,26 +171,31 @@ function conditionGaps (facts: Facts, { if: condition, then = true, else: otherw
  */
 function casesOf (facts: Facts, schema: JsonSchema, types: number, comparison: Comparison): readonly Facts[] | undefined {
   // A range is only taken apart where its numbers may be listed in branches: whole, it says more.
-  const values = valuesOf(facts, comparison.from, branches(schema, comparison.to))
-  const isOne = values?.length === 1 && canonical(facts) === canonical([exactly(values[0])])
-  if (values !== undefined && !isOne && (values.length !== 1 || typeof values[0] === 'object')) return values.map((value) => [exactly(value)])
-  if (values !== undefined) return undefined
-  for (const [index, fact] of facts.entries()) {
-    for (const keyword of ['anyOf', 'oneOf'] as const) {
-      // What is unevaluated depends on the union, so it goes with it.
-      const { [keyword]: union, unevaluatedProperties, unevaluatedItems, ...rest } = fact
-      if (!Array.isArray(union)) continue
-      return union.map((branch) => factsOf([branch], comparison.from)).filter((more) => more !== undefined)
-        .map((more) => [...facts.slice(0, index), rest, ...facts.slice(index + 1), ...more])
-    }
-  }
+  const values = valuesOf(facts, comparison.from, isDivided(schema, comparison.to))
+  if (values !== undefined) return isOneCase(values, facts) ? undefined : values.map((value) => [exactly(value)])
+  const union = facts.find(hasUnion)
+  if (union !== undefined) return branchesOf(union, facts, comparison.from)
   const names = Object.entries({ ...TYPE, integer: 0, fraction: 0, number: NUMBER }).filter(([, bits]) => (types & bits) !== 0).map(([name]) => name)
-  return names.length > 1 && branches(schema, comparison.to) ? names.map((type) => [...facts, { type }]) : undefined
+  return names.length > 1 && isDivided(schema, comparison.to) ? names.map((type) => [...facts, { type }]) : undefined
+}
+
+/** One listed value is one case, whatever unions say of it; one with parts is looked into, once. */
+function isOneCase (values: readonly unknown[], facts: Facts): boolean {
+  return values.length === 1 && (typeof values[0] !== 'object' || canonical(facts) === canonical([exactly(values[0])]))
+}
+
+/** The facts with each branch of one of them in the place of its union. */
+function branchesOf (fact: JsonSchema, facts: Facts, document: Document): readonly Facts[] {
+  const keyword = Array.isArray(fact.anyOf) ? 'anyOf' : 'oneOf'
+  // What is unevaluated depends on the union, so it goes with it.
+  const { [keyword]: union, unevaluatedProperties, unevaluatedItems, ...rest } = fact
+  return listIn(union).map((branch) => factsOf([branch], document)).filter((more) => more !== undefined)
+    .map((more) => [...facts.map((one) => one === fact ? rest : one), ...more])
 }
 
 /** Whether another case may make a difference to the schema. */
-function branches (schema: JsonSchema, document: Document): boolean {
-  return factsOf([schema], document)?.some((fact) => unionsOf(fact).length > 0 || 'if' in fact || 'not' in fact) ?? false
+function isDivided (schema: JsonSchema, document: Document): boolean {
+  return factsOf([schema], document)?.some((fact) => hasUnion(fact) || 'if' in fact || 'not' in fact) ?? false
 }
 
 function typesOfBranch (branch: unknown, document: Document): number {

@@ -7,7 +7,7 @@ import { schemasFor } from './objects.ts'
  * a property that one of them requires.
  */
 export function areDisjoint (facts: Facts, schema: unknown, comparison: Comparison, depth = 4): boolean {
-  if (comparison.budget.left-- <= 0) return false
+  if (!comparison.step()) return false
   const others = factsOf([schema], comparison.to)
   if (others === undefined) return true
   const types = typesOf(facts, comparison.from)

@@ -1,12 +1,12 @@
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { saidIn, type Comparison, type Gap } from './comparison.ts'
+import { inside, saidIn, type Comparison, type Gap } from './comparison.ts'
 import { factsOf, matches, numbersIn, schemasIn, textsIn, type Facts } from './facts.ts'
 import { everyOther, inProperty } from './places.ts'
 
 /** The gaps that one keyword about objects leaves. */
 export function objectGaps (keyword: string, facts: Facts, schema: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {
   const limit = schema[keyword]
-  const deeper = { ...comparison, depth: comparison.depth + 1 }
+  const deeper = inside(comparison)
   switch (keyword) {
     // All three look at the same properties, so the first that is there looks for all.
     case 'properties': return [...namedGaps(facts, schema, path, deeper), ...otherGaps(facts, schema, path, deeper)]
