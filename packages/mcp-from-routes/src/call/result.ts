@@ -7,9 +7,10 @@ import { statusText } from './status.ts'
 import type { OpenQuestion } from '../confirm/question.ts'
 import type { Work } from '../task/rule.ts'
 import { isTooDeep } from '../depth.ts'
+import { narrowingArguments } from '../tool/definition.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isDeclared } from '../tool/output.ts'
-import { narrowingArguments, type Tool } from '../tool/tool.ts'
+import type { Tool } from '../tool/tool.ts'
 import type { InnerResponse } from '../types.ts'
 
 /** A piece of a result, as the protocol defines it. */

@@ -1,21 +1,17 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { TOKEN_ARGUMENT, TOKEN_SCHEMA, type ConfirmRule } from '../confirm/rule.ts'
-import {
-  MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID,
-  MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
-} from '../errors.ts'
+import { confirmRule, type ConfirmRule } from '../confirm/rule.ts'
+import { MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
 import { NEVER_FORWARDED, type Settings } from '../options.ts'
 import { taskConfig, type TaskConfig } from '../task/config.ts'
 import { resourceRule, type ResourceRule } from '../resource/config.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
 import type { ToolUi } from '../view/config.ts'
-import { annotationsOf } from './annotations.ts'
+import { definitionFrom, wordsOf } from './definition.ts'
 import { definitionsOf, followed } from './definitions.ts'
-import { FIELDS_ARGUMENT, fieldsRule, fieldsSchema, withOptionalFields, type FieldsRule } from './fields.ts'
+import { fieldsRule, withOptionalFields, type FieldsRule } from './fields.ts'
 import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile, type ToolInput } from './input.ts'
-import { frozenCopy, type JsonSchema } from './json-schema.ts'
-import { metaOf } from './meta.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { mirroredArguments, withoutHeaders, type MirroredArgument } from './mirrored.ts'
 import { declaredFromRoute, declaresStream, jsonFromRoute, outputFromRoute, withoutPatterns, withoutUnknown, type ToolOutput } from './output.ts'
 import { Overrides } from './overrides.ts'
@@ -26,7 +22,6 @@ import { PLAIN_PARSER, queryProblem, queryShape, type QueryParser, type QuerySha
 import { refResolver, type RefResolver } from './refs.ts'
 import { schemaReader, type SchemaReader } from './schema.ts'
 import { outputDetail, outputTrimmer } from './trim.ts'
-import { argumentsForClients } from './spelling.ts'
 
 /** A tool, with everything needed to call it. */
 export interface Tool {
@@ -108,91 +103,95 @@ export interface ExposedRoute {
 /** The options that decide what a tool looks like. */
 export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'fields' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'toJsonSchema' | 'trustSerializer'>>
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/
 /** Headers every inner request has anyway. */
 const ALWAYS_SENT = new Set(['accept', 'content-length', 'content-type', 'host', 'user-agent'])
+
+/** How the route's schemas are read, and what is done to each while it is still in the draft it was written in. */
+type ReaderOf = (prepare?: (part: JsonSchema) => JsonSchema) => SchemaReader
 
 /**
  * Turns a tagged route into a tool.
  * @throws one of the errors in errors.ts, naming the route, when it cannot be a tool
  */
 export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolver: RefResolver = refResolver(route.shared)): Tool {
+  const { url, schema, config, constraints: { host, version }, ui } = route
   const method = methodOf(route)
-  const label = `${method} ${route.url}`
-  const { schema, config } = route
-  const name = route.name ?? schema.operationId
-  if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, options.exposedTag)
-  if (!NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
-  const text = config.mcp?.description || schema.description || schema.summary
-  if (!text) throw new MCP_FROM_ROUTES_NO_DESCRIPTION(label)
+  const label = `${method} ${url}`
+  const words = wordsOf(label, route, options.exposedTag)
   checkRoute(label, route)
-  const path = partsFromPath(route.url)
-  if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
-  const overrides = new Overrides(label, config.mcp?.arguments)
-  const headers = overrides.headers((name) => !NEVER_FORWARDED.test(name) && !options.forwardHeaders.includes(name))
-  const readerOf = (prepare?: (part: JsonSchema) => JsonSchema): SchemaReader => schemaReader(label, resolver, prepare, options.toJsonSchema)
-  checkHeaders(label, schema.headers, readerOf(withoutPatterns), options, headers)
-  const input = inputFromRoute(label, path, schema, readerOf((part) => {
-    if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')
-    return part
-  }), { overrides, fillsDefaults: route.fillsDefaults ?? false })
-  const shapes = queryShapes(label, input, route, options)
-  // A trusted serializer checks what Fastify's does not.
-  const reader = readerOf((part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
-  const detail = outputDetail(label, config.mcp?.output, options.output)
-  const task = taskConfig(label, config.mcp?.task)
-  // The result of work comes later, and from another route.
-  const fields = fieldsRule(label, config.mcp?.fields, options.fields ?? false, input, () => task === undefined ? jsonFromRoute(schema.response, readerOf(withoutPatterns)) : undefined)
-  const outputOf = (keep: (part: JsonSchema) => JsonSchema): ToolOutput | undefined => {
-    if (!route.keepsToSchema || detail === false || task !== undefined) return undefined
-    const trim = outputTrimmer(label, detail)
-    return outputFromRoute(schema.response, reader, (part) => keep(trim(part)))
-  }
-  const output = outputOf((part) => fields === undefined ? part : withOptionalFields(part, fields))
-  const large = schema.tags?.includes(options.largeTag)
-  const _meta = metaOf(label, config.mcp, large ? options.maxResultBytes : undefined, route.ui)
-  const title = config.mcp?.title ?? (schema.description ? schema.summary : undefined)
-  const confirm = confirmRule(label, route, options.confirmFallback ?? 'refuse')
-  const definition = frozenCopy<ToolDefinition>({
-    name,
-    ...title && { title },
-    description: large ? `${asSentence(text)} ${largeSentence(input, fields)}` : text,
-    inputSchema: { ...withFields(withToken(label, argumentsForClients(input.schema), confirm), fields), ...config.mcp?.examples && { examples: config.mcp.examples } },
-    ...output && { outputSchema: output.schema },
-    annotations: annotationsOf(method, config.mcp?.annotations),
-    ...task && { execution: { taskSupport: 'optional' } },
-    ..._meta && { _meta }
-  })
-  const version = route.constraints.version
+  const readerOf: ReaderOf = (prepare) => schemaReader(label, resolver, prepare, options.toJsonSchema)
+  const request = requestOf(label, route, options, readerOf)
+  const { input } = request
+  const { declared, whole, ...result } = resultOf(label, route, options, readerOf, input)
+  const confirm = confirmRule(label, config.mcp?.confirm, route.attachValidation ?? false, options.confirmFallback ?? 'refuse')
+  const definition = definitionFrom(label, method, words, route, { ...result, input, confirm }, options)
   const implied = Object.freeze(impliableArguments(input, Object.keys(options.impliedArguments ?? {})))
   return {
     public: Object.freeze({
       ...definition,
       ...implied.length > 0 && { implied },
       ...confirm && { confirm: confirm.fallback },
-      route: publicRoute({ method, url: route.url, tags: schema.tags ?? [], schema, config }, () => declared(schema.response, readerOf, output?.wrapped ?? false), () => fields === undefined ? undefined : outputOf((part) => part)?.schema)
+      route: publicRoute({ method, url, tags: schema.tags ?? [], schema, config }, declared, whole)
     }),
-    path,
-    input,
-    plans: plansOf(input.schema),
-    required: new Set(Array.isArray(input.schema.required) ? input.schema.required.map(String) : []),
-    bodyReading: { ...route.bodyTypes ?? { coerces: false, drops: false }, tooDeep: 'The arguments are nested too deeply' },
-    ignored: ignoredArguments(input, options.ignoredArguments ?? []),
-    shapes,
-    queryParser: route.queryParser ?? PLAIN_PARSER,
-    headers,
-    output,
-    fields,
+    ...request,
+    ...result,
     mirrored: mirroredArguments(label, definition.inputSchema),
-    isForOneHost: route.constraints.host !== undefined,
+    isForOneHost: host !== undefined,
     version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
     confirm,
-    task,
     resource: resourceRule({ label, method, schema, mcp: config.mcp, input, implied }),
-    ui: route.ui,
-    hasUnions: /"(?:anyOf|oneOf)":/.test(JSON.stringify(input.schema)),
-    streams: declaresStream(schema.response)
+    ui
+  }
+}
+
+/** What the route takes, and how a call becomes a request to it. */
+function requestOf (label: string, route: ExposedRoute, options: ToolOptions, readerOf: ReaderOf) {
+  const { url, schema, config, fillsDefaults = false, queryParser = PLAIN_PARSER, bodyTypes = { coerces: false, drops: false } } = route
+  const path = partsFromPath(url)
+  if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
+  const overrides = new Overrides(label, config.mcp?.arguments)
+  const headers = overrides.headers((name) => !NEVER_FORWARDED.test(name) && !options.forwardHeaders.includes(name))
+  checkHeaders(label, schema.headers, readerOf(withoutPatterns), options, headers)
+  const input = inputFromRoute(label, path, schema, readerOf((part) => {
+    if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')
+    return part
+  }), { overrides, fillsDefaults })
+  return {
+    path,
+    headers,
+    input,
+    plans: plansOf(input.schema),
+    required: new Set(Array.isArray(input.schema.required) ? input.schema.required.map(String) : []),
+    bodyReading: { ...bodyTypes, tooDeep: 'The arguments are nested too deeply' },
+    ignored: ignoredArguments(input, options.ignoredArguments ?? []),
+    shapes: queryShapes(label, input, route, options),
+    queryParser,
+    hasUnions: /"(?:anyOf|oneOf)":/.test(JSON.stringify(input.schema))
+  }
+}
+
+/** What the route returns, as far as the tool promises it, and what its schemas declare beyond that. */
+function resultOf (label: string, { schema: { response }, config: { mcp }, keepsToSchema }: ExposedRoute, options: ToolOptions, readerOf: ReaderOf, input: ToolInput) {
+  // A trusted serializer checks what Fastify's does not.
+  const reader = readerOf((part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
+  const detail = outputDetail(label, mcp?.output, options.output)
+  const task = taskConfig(label, mcp?.task)
+  // The result of work comes later, and from another route.
+  const fields = fieldsRule(label, mcp?.fields, options.fields ?? false, input, () => task === undefined ? jsonFromRoute(response, readerOf(withoutPatterns)) : undefined)
+  const outputOf = (keep: (part: JsonSchema) => JsonSchema): ToolOutput | undefined => {
+    if (!keepsToSchema || detail === false || task !== undefined) return undefined
+    const trim = outputTrimmer(label, detail)
+    return outputFromRoute(response, reader, (part) => keep(trim(part)))
+  }
+  const output = outputOf((part) => fields === undefined ? part : withOptionalFields(part, fields))
+  return {
+    output,
+    fields,
+    task,
+    streams: declaresStream(response),
+    declared: () => declared(response, readerOf, output?.wrapped ?? false),
+    whole: () => fields === undefined ? undefined : outputOf((part) => part)?.schema
   }
 }
 
@@ -203,34 +202,13 @@ function ignoredArguments ({ places }: ToolInput, names: readonly string[]): Rea
   return new Set(names.filter((name) => !places.has(name) && (name !== WITHOUT_ARGUMENTS || places.size === 0)))
 }
 
-function confirmRule (label: string, { config, attachValidation = false }: ExposedRoute, fallback: ConfirmRule['fallback']): ConfirmRule | undefined {
-  const confirm: unknown = config.mcp?.confirm
-  if (confirm === undefined) return undefined
-  const isRule = confirm === true || typeof confirm === 'function' || (typeof confirm === 'string' && confirm.trim() !== '')
-  if (!isRule) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'confirm must be true, a string or a function')
-  if (attachValidation) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'confirm cannot be combined with attachValidation: a person would be asked about calls that the handler refuses')
-  return { confirm: confirm as ConfirmRule['confirm'], fallback }
-}
-
-/** The arguments with the one that brings a token, where clients that cannot ask a person get one. */
-function withToken (label: string, schema: JsonSchema, confirm: ConfirmRule | undefined): JsonSchema {
-  if (confirm?.fallback !== 'token') return schema
-  const properties = schema.properties as Readonly<Record<string, JsonSchema>>
-  if (Object.hasOwn(properties, TOKEN_ARGUMENT)) throw new MCP_FROM_ROUTES_NAME_CLASH(label, TOKEN_ARGUMENT, 'its own and that of a confirmation')
-  return { ...schema, properties: { ...properties, [TOKEN_ARGUMENT]: TOKEN_SCHEMA } }
-}
-
-function withFields (schema: JsonSchema, fields: FieldsRule | undefined): JsonSchema {
-  return fields === undefined ? schema : { ...schema, properties: { ...schema.properties as object, [FIELDS_ARGUMENT]: fieldsSchema(fields) } }
-}
-
 /** Few ever ask for the declaration, so it is derived for those who do. */
 function publicRoute (route: Omit<McpTool['route'], 'output' | 'whole'>, output: () => JsonSchema | undefined, whole: () => JsonSchema | undefined): McpTool['route'] {
   return Object.freeze(Object.defineProperties(route, { output: { get: output }, whole: { get: whole } }) as McpTool['route'])
 }
 
 /** Patterns are left out where one of them has no meaning in a published schema. */
-function declared (response: unknown, readerOf: (prepare?: (part: JsonSchema) => JsonSchema) => SchemaReader, wrapped: boolean): JsonSchema | undefined {
+function declared (response: unknown, readerOf: ReaderOf, wrapped: boolean): JsonSchema | undefined {
   try {
     return declaredFromRoute(response, readerOf(), wrapped)
   } catch {
@@ -287,23 +265,4 @@ function queryShapes (label: string, { inputs, schema }: ToolInput, { queryParse
     shapes.set(name, shape)
   }
   return shapes
-}
-
-function asSentence (text: string): string {
-  const trimmed = text.trimEnd()
-  return /[.!?:…。]$/.test(trimmed) ? trimmed : `${trimmed}.`
-}
-
-function largeSentence (input: ToolInput, fields: FieldsRule | undefined): string {
-  const names = [...narrowingArguments(input), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
-  return names.length === 0 ? 'The result can be large.' : `The result can be large: narrow it with ${inWords(names)}.`
-}
-
-/** The arguments that make a result smaller: those of the query string, except those that only order it. */
-export function narrowingArguments ({ places }: ToolInput): readonly string[] {
-  return [...places].filter(([name, place]) => place === 'query' && !/sort|order/i.test(name)).map(([name]) => name)
-}
-
-function inWords (names: readonly string[]): string {
-  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }

@@ -1,0 +1,115 @@
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import { withToken, type ConfirmRule } from '../confirm/rule.ts'
+import { MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID } from '../errors.ts'
+import type { Settings } from '../options.ts'
+import type { TaskConfig } from '../task/config.ts'
+import type { McpRouteConfig, ToolAnnotations, ToolDefinition } from '../types.ts'
+import type { ToolUi } from '../view/config.ts'
+import { FIELDS_ARGUMENT, fieldsSchema, type FieldsRule } from './fields.ts'
+import type { ToolInput } from './input.ts'
+import { frozenCopy, type JsonSchema } from './json-schema.ts'
+import type { ToolOutput } from './output.ts'
+import { argumentsForClients } from './spelling.ts'
+
+/** The part of a route that says something to people and models. */
+interface Described { readonly schema: FastifySchema, readonly config: FastifyContextConfig, readonly name?: string, readonly ui?: ToolUi | undefined }
+
+/** What a definition shows of its tool. */
+interface Shown {
+  readonly input: ToolInput
+  readonly output: ToolOutput | undefined
+  readonly fields: FieldsRule | undefined
+  readonly confirm: ConfirmRule | undefined
+  readonly task: TaskConfig | undefined
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+/**
+ * What a tool is called, and what its model reads.
+ * @param tag - that of tools, for the error message
+ */
+export function wordsOf (label: string, { name: own, schema: { operationId, description, summary }, config }: Described, tag: string) {
+  const name = own ?? operationId
+  if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, tag)
+  if (!NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
+  const text = config.mcp?.description || description || summary
+  if (!text) throw new MCP_FROM_ROUTES_NO_DESCRIPTION(label)
+  return { name, text }
+}
+
+/** The tool as it is listed. */
+export function definitionFrom (label: string, method: string, { name, text }: ReturnType<typeof wordsOf>, { schema: { tags, description, summary }, config: { mcp = {} }, ui }: Described, { input, output, fields, confirm, task }: Shown, { largeTag, maxResultBytes }: Pick<Settings, 'largeTag' | 'maxResultBytes'>): ToolDefinition {
+  const isLarge = tags?.includes(largeTag)
+  const title = mcp.title ?? (description ? summary : undefined)
+  const _meta = metaOf(label, mcp, isLarge ? maxResultBytes : undefined, ui)
+  return frozenCopy<ToolDefinition>({
+    name,
+    ...title && { title },
+    description: isLarge ? `${asSentence(text)} ${largeSentence(input, fields)}` : text,
+    inputSchema: { ...withFields(withToken(label, argumentsForClients(input.schema), confirm), fields), ...mcp.examples && { examples: mcp.examples } },
+    ...output && { outputSchema: output.schema },
+    annotations: annotationsOf(method, mcp.annotations),
+    ...task && { execution: { taskSupport: 'optional' } },
+    ..._meta && { _meta }
+  })
+}
+
+function withFields (schema: JsonSchema, fields: FieldsRule | undefined): JsonSchema {
+  return fields === undefined ? schema : { ...schema, properties: { ...schema.properties as object, [FIELDS_ARGUMENT]: fieldsSchema(fields) } }
+}
+
+/**
+ * The hints of a tool, by the method of its route: GET is read-only, POST only adds, every other method can destroy.
+ * @param given - `config.mcp.annotations`, which wins
+ */
+function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): ToolAnnotations {
+  const reads = method === 'GET' || method === 'QUERY'
+  const { readOnlyHint = reads } = given
+  return {
+    readOnlyHint,
+    destructiveHint: !readOnlyHint && method !== 'POST',
+    idempotentHint: reads || method === 'PUT' || method === 'DELETE',
+    openWorldHint: false,
+    ...given
+  }
+}
+
+/**
+ * The `_meta` of a tool: hints that clients may ignore.
+ * @param route - the route as named in errors
+ * @param largest - the largest result of a tool whose result can be large, in bytes
+ * @param ui - what it says of its view
+ * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
+ */
+function metaOf (route: string, { searchHint, alwaysLoad }: McpRouteConfig, largest: number | undefined, ui: ToolUi | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (searchHint !== undefined && (typeof searchHint !== 'string' || searchHint.trim() === '')) throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, 'searchHint must be a string')
+  if (alwaysLoad !== undefined && typeof alwaysLoad !== 'boolean') throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, 'alwaysLoad must be true or false')
+  const meta = {
+    // Claude Code accepts at most 500,000 characters per result, and a tenth of that without this key.
+    ...largest !== undefined && { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, largest) },
+    ...searchHint !== undefined && { 'anthropic/searchHint': searchHint },
+    ...alwaysLoad !== undefined && { 'anthropic/alwaysLoad': alwaysLoad },
+    ...ui && { ui }
+  }
+  return Object.keys(meta).length > 0 ? meta : undefined
+}
+
+function asSentence (text: string): string {
+  const trimmed = text.trimEnd()
+  return /[.!?:…。]$/.test(trimmed) ? trimmed : `${trimmed}.`
+}
+
+function largeSentence (input: ToolInput, fields: FieldsRule | undefined): string {
+  const names = [...narrowingArguments(input), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
+  return names.length === 0 ? 'The result can be large.' : `The result can be large: narrow it with ${inWords(names)}.`
+}
+
+/** The arguments that make a result smaller: those of the query string, except those that only order it. */
+export function narrowingArguments ({ places }: ToolInput): readonly string[] {
+  return [...places].filter(([name, place]) => place === 'query' && !/sort|order/i.test(name)).map(([name]) => name)
+}
+
+function inWords (names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+}
