@@ -111,9 +111,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
   readonly #done: (response: InnerResponse | undefined) => void
   readonly #maxBytes: number
   readonly #onChunk: ((chunk: Buffer, response: InnerResponse) => void) | undefined
-  /** Nearly every response is one piece. */
-  #first: string | Buffer | undefined
-  #more: Array<string | Buffer> | undefined
+  readonly #pieces: Array<string | Buffer> = []
   #size = 0
   #drained = 0
   #sent: Record<string, OutgoingHttpHeader> = {}
@@ -168,21 +166,16 @@ export class LightResponse extends ServerResponse<LightRequest> {
 
   override write (chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
     const done = typeof encoding === 'function' ? encoding : callback
-    if (this.#status === 0) this.writeHead(this.statusCode)
+    this.#begin()
     if (!this.writableEnded && !this.destroyed) this.#keep(chunk, encoding)
     if (typeof done === 'function') process.nextTick(done)
-    if (this.destroyed) return false
-    if (this.#size - this.#drained < HIGH_WATER) return true
-    // Signals backpressure as a socket would: a source that never pauses would block the event loop.
-    this.#drained = this.#size
-    setImmediate(() => { if (!this.destroyed) this.emit('drain') })
-    return false
+    return !this.destroyed && !this.#isFull()
   }
 
   override end (chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     if (this.writableEnded || this.destroyed) return this
     const done = typeof chunk === 'function' ? chunk : typeof encoding === 'function' ? encoding : callback
-    if (this.#status === 0) this.writeHead(this.statusCode)
+    this.#begin()
     if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') this.#keep(chunk, encoding)
     this.finished = true
     this.#settle(this.#response())
@@ -203,7 +196,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
   }
 
   override flushHeaders (): void {
-    if (this.#status === 0) this.writeHead(this.statusCode)
+    this.#begin()
   }
 
   override addTrailers (): void {}
@@ -213,25 +206,34 @@ export class LightResponse extends ServerResponse<LightRequest> {
     if (callback !== undefined) process.nextTick(callback)
   }
 
+  #begin (): void {
+    if (this.#status === 0) this.writeHead(this.statusCode)
+  }
+
+  /** Signals backpressure as a socket would: a source that never pauses would block the event loop. */
+  #isFull (): boolean {
+    if (this.#size - this.#drained < HIGH_WATER) return false
+    this.#drained = this.#size
+    setImmediate(() => { if (!this.destroyed) this.emit('drain') })
+    return true
+  }
+
   #keep (chunk: unknown, encoding: unknown): void {
-    const piece = typeof chunk === 'string' && encoding !== 'hex' && encoding !== 'base64' && encoding !== 'latin1' && encoding !== 'binary'
-      ? chunk
-      : toBuffer(chunk, encoding)
+    const piece = pieceOf(chunk, encoding)
+    this.#pieces.push(piece)
     this.#size += Buffer.byteLength(piece)
-    if (this.#first === undefined) this.#first = piece
-    else (this.#more ??= []).push(piece)
     this.#onChunk?.(typeof piece === 'string' ? Buffer.from(piece) : piece, this.#response())
     // One piece is in memory anyway; a stream may go on forever.
-    if (this.#size > this.#maxBytes && this.#more !== undefined) this.#settle({ ...this.#response(), cut: true })
+    if (this.#size > this.#maxBytes && this.#pieces.length > 1) this.#settle({ ...this.#response(), cut: true })
   }
 
   #response (): InnerResponse {
     return { statusCode: this.#status, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.#status) ? this.#body() : '' }
   }
 
+  /** Nearly every response is one piece, which stays as it is. */
   #body (): string | Buffer {
-    const first = this.#first ?? ''
-    return this.#more === undefined ? first : Buffer.concat([first, ...this.#more].map((piece) => Buffer.from(piece as string)))
+    return this.#pieces.length > 1 ? Buffer.concat(this.#pieces.map((piece) => Buffer.from(piece as string))) : this.#pieces[0] ?? ''
   }
 
   #settle (response: InnerResponse | undefined): void {
@@ -251,9 +253,10 @@ function finish (response: LightResponse, request: LightRequest, done: unknown):
   request.release()
 }
 
-function toBuffer (chunk: unknown, encoding: unknown): Buffer {
-  if (typeof chunk === 'string') return Buffer.from(chunk, encoding as BufferEncoding)
-  return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array)
+/** Text in an encoding whose letters are not its own becomes bytes. */
+function pieceOf (chunk: unknown, encoding: unknown): string | Buffer {
+  if (typeof chunk !== 'string') return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array)
+  return encoding === 'hex' || encoding === 'base64' || encoding === 'latin1' || encoding === 'binary' ? Buffer.from(chunk, encoding) : chunk
 }
 
 function hasBody (statusCode: number): boolean {

@@ -3,16 +3,19 @@ import { isObject } from '../tool/json-schema.ts'
 import { PROTOCOL_VERSIONS, type Era } from '../types.ts'
 import { isTaskParameter, taskRequestOf, type TaskRequest } from './tasks/request.ts'
 
+/** Of a JSON object. */
+type Members = Readonly<Record<string, unknown>>
+
 interface Message { readonly era: Era, readonly id: string | number }
 /** A `tools/list` request, fully checked. */
 export interface ListMessage extends Message { readonly method: 'tools/list', readonly cursor: string | undefined }
 /** A `tools/call` request, fully checked. */
-export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Readonly<Record<string, unknown>>, readonly progressToken: string | number | undefined, readonly taskRequest?: TaskRequest }
+export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Members, readonly progressToken: string | number | undefined, readonly taskRequest?: TaskRequest }
 /** A request that can be answered without the SDK. */
 export type DirectMessage = ListMessage | CallMessage
 
 /** Whether the SDK accepts this `_meta` as that of the newest revision. */
-export type IsEnvelope = (meta: Readonly<Record<string, unknown>>) => boolean
+export type IsEnvelope = (meta: Members) => boolean
 
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
 const [NEWEST, ...older] = PROTOCOL_VERSIONS
@@ -22,8 +25,7 @@ const ENVELOPE = 'io.modelcontextprotocol/'
 const MESSAGE = new Set(['id', 'jsonrpc', 'method', 'params'])
 const LIST_PARAMS = new Set(['_meta', 'cursor'])
 const CALL_PARAMS = new Set(['_meta', 'arguments', 'name', 'task'])
-const NO_META = {}
-const NO_ARGUMENTS = {}
+const NOTHING = {}
 
 /**
  * Reads a message that can be answered without the SDK.
@@ -31,38 +33,43 @@ const NO_ARGUMENTS = {}
  */
 export function directMessage (body: unknown, headers: IncomingHttpHeaders, isEnvelope: IsEnvelope): DirectMessage | undefined {
   if (!isObject(body) || body.jsonrpc !== '2.0' || !onlyHas(body, MESSAGE) || !isJson(headers['content-type'])) return undefined
-  const { id, method, params = NO_META } = body
-  if ((typeof id !== 'string' && !Number.isSafeInteger(id)) || !isObject(params)) return undefined
-  const meta = params._meta === undefined ? NO_META : params._meta
-  if (!isObject(meta)) return undefined
+  const { id, method, params = NOTHING } = body
+  if (!isId(id) || !isObject(params)) return undefined
+  const { _meta: meta = NOTHING } = params
+  if (!isObject(meta) || (meta.progressToken !== undefined && !isId(meta.progressToken))) return undefined
   const era = eraOf(meta, headers, isEnvelope)
   if (era === undefined || (era === 'modern' && headers['mcp-method'] !== method)) return undefined
-  if (method === 'tools/list') {
-    const { cursor } = params
-    if (!onlyHas(params, LIST_PARAMS) || (cursor !== undefined && typeof cursor !== 'string')) return undefined
-    return { era, id: id as string | number, method, cursor }
-  }
-  if (method !== 'tools/call') return undefined
-  const { name, arguments: args = NO_ARGUMENTS, task } = params
-  const progressToken = meta.progressToken as string | number | undefined
-  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task)) return undefined
-  if (era === 'modern' && headers['mcp-name'] !== name) return undefined
-  const taskRequest = taskRequestOf(era, meta, task)
-  return { era, id: id as string | number, method, name, args, progressToken, ...taskRequest && { taskRequest } }
+  if (method === 'tools/list') return listMessage(era, id, params)
+  return method === 'tools/call' ? callMessage(era, id, params, meta, headers) : undefined
+}
+
+function isId (value: unknown): value is string | number {
+  return typeof value === 'string' || Number.isSafeInteger(value)
 }
 
 /** The era of a message whose `_meta` and version header agree. */
-function eraOf (meta: Readonly<Record<string, unknown>>, headers: IncomingHttpHeaders, isEnvelope: IsEnvelope): Era | undefined {
+function eraOf (meta: Members, headers: IncomingHttpHeaders, isEnvelope: IsEnvelope): Era | undefined {
   const version = headers['mcp-protocol-version']
-  const { progressToken } = meta
-  if (progressToken !== undefined && typeof progressToken !== 'string' && !Number.isSafeInteger(progressToken)) return undefined
   if (version === NEWEST) return meta[PROTOCOL_VERSION] === NEWEST && isEnvelope(meta) ? 'modern' : undefined
   if (version !== undefined && !OLDER.has(String(version))) return undefined
   // Only this marks a message of the newest revision; clients and their tracers may add other keys.
   return PROTOCOL_VERSION in meta ? undefined : 'legacy'
 }
 
-function onlyHas (object: Readonly<Record<string, unknown>>, names: ReadonlySet<string>): boolean {
+function listMessage (era: Era, id: string | number, params: Members): ListMessage | undefined {
+  const { cursor } = params
+  return onlyHas(params, LIST_PARAMS) && (cursor === undefined || typeof cursor === 'string') ? { era, id, method: 'tools/list', cursor } : undefined
+}
+
+function callMessage (era: Era, id: string | number, params: Members, meta: Members, headers: IncomingHttpHeaders): CallMessage | undefined {
+  const { name, arguments: args = NOTHING, task } = params
+  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task)) return undefined
+  if (era === 'modern' && headers['mcp-name'] !== name) return undefined
+  const taskRequest = taskRequestOf(era, meta, task)
+  return { era, id, method: 'tools/call', name, args, progressToken: meta.progressToken as string | number | undefined, ...taskRequest && { taskRequest } }
+}
+
+function onlyHas (object: Members, names: ReadonlySet<string>): boolean {
   for (const name in object) if (!names.has(name)) return false
   return true
 }
@@ -77,7 +84,7 @@ function isJson (contentType: string | undefined): boolean {
  */
 export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvelope {
   const known = new Map<string, boolean>()
-  let last: { readonly envelope: Envelope, readonly answer: boolean } | undefined
+  let last: { readonly envelope: Members, readonly answer: boolean } | undefined
   return (meta) => {
     const envelope = envelopeOf(meta)
     // Comparing takes a third of the time of making a key, and messages of one client come in a row.
@@ -93,8 +100,6 @@ export function rememberedEnvelopes (check: IsEnvelope, capacity = 256): IsEnvel
   }
 }
 
-type Envelope = Readonly<Record<string, unknown>>
-
 /** Whether two values that JSON.parse made are the same. */
 function isSame (a: unknown, b: unknown): boolean {
   if (a === b) return true
@@ -104,7 +109,7 @@ function isSame (a: unknown, b: unknown): boolean {
   return true
 }
 
-function envelopeOf (meta: Envelope): Envelope {
+function envelopeOf (meta: Members): Members {
   const envelope: Record<string, unknown> = {}
   for (const name in meta) if (name.startsWith(ENVELOPE)) envelope[name] = meta[name]
   return envelope
