@@ -54,12 +54,12 @@ export function unboundPathWarner ({ shopParam }: Pick<ShopSettings, 'shopParam'
  * The names of a path's parameters, as the router reads them: each ends at the next `/`, `-`, `.`, `(` or `?`, and two
  * colons stand for a literal one. A wildcard, always the last character, is `*`.
  */
-export function paramsFromPath (path: string): string[] {
+function paramsFromPath (path: string): string[] {
   const names = [...path.replaceAll('::', '').matchAll(/:([^/.(?-]+)/g)].map(([, name]) => String(name))
   return path.endsWith('*') ? [...names, '*'] : names
 }
 
 /** The names of the optional parameters: the router serves the path without its last segment too. */
-export function optionalParamsFromPath (path: string): string[] {
+function optionalParamsFromPath (path: string): string[] {
   return paramsFromPath(/\/:[^/()]*\?\/?$/.exec(path)?.[0] ?? '')
 }

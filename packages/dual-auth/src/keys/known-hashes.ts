@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { StoredApiKey } from './store.ts'
 
 /** How many keys are remembered, about 180 bytes each: those used last. The others are verified by scrypt again. */
-export const MOST_KNOWN = 20_000
+const MOST_KNOWN = 20_000
 
 /** Which keys the stored hashes were made from, as far as this process has verified it. */
 export interface KnownHashes {

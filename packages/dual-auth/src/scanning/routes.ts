@@ -16,7 +16,7 @@ import { demandSigned, matchesFromBody, signatureFromHeaders, type Match } from 
 import { createScannerKeys } from './scanner-keys.ts'
 
 /** `revoked_by` of a key that a report revoked. */
-export const REVOKED_BY = 'github-secret-scanning'
+const REVOKED_BY = 'github-secret-scanning'
 
 /** In bytes: room for `maxTokens` matches with long addresses. */
 const BODY_LIMIT = 1024 * 1024

@@ -68,7 +68,7 @@ export function createScannerKeys ({ keysUrl, keysTimeout, keysCooldown }: Scann
 }
 
 /** The keys of `{ public_keys: [{ key_identifier, key }] }`, by id: those on the curve P-256. Everything else is ignored. */
-export function keysFromDocument (document: unknown): Map<string, KeyObject> {
+function keysFromDocument (document: unknown): Map<string, KeyObject> {
   const published: unknown[] = isRecord(document) && Array.isArray(document.public_keys) ? document.public_keys : []
   const keys = new Map<string, KeyObject>()
   for (const entry of published) {

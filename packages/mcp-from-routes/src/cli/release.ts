@@ -62,7 +62,7 @@ function planned ({ plan, pre }: Changesets, some: readonly Changeset[], before:
  *
  * @param commits - the latest first
  */
-export function messagesInEffect (commits: readonly Commit[]): readonly string[] {
+function messagesInEffect (commits: readonly Commit[]): readonly string[] {
   const ids = new Set(commits.map(({ id }) => id))
   const reverted = new Set<string>()
   return commits.flatMap(({ id, message }) => {

@@ -59,7 +59,7 @@ function isJson (response: Response): boolean {
 }
 
 /** An event stream, classified by its first event. */
-export type Streamed =
+type Streamed =
   /** The first event is the answer and nothing follows, so no stream is needed. */
   | { readonly answer: string }
   /** Other messages come before the answer, or keep-alive comments. */
@@ -68,7 +68,7 @@ export type Streamed =
   | { readonly nothing: true }
 
 /** Reads the first event of a stream of JSON-RPC messages. The SDK writes each message in one piece. */
-export async function firstEvent (body: ReadableStream<Uint8Array>): Promise<Streamed> {
+async function firstEvent (body: ReadableStream<Uint8Array>): Promise<Streamed> {
   const reader = body.getReader()
   const { value } = await reader.read()
   if (value === undefined) return { nothing: true }

@@ -38,7 +38,7 @@ export function hostsOf ({ raw: { headers }, host }: FastifyRequest): readonly s
 }
 
 /** What the model reads if its client has no tasks: the work is still running, and how to get its status. */
-export function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusTool: Tool | undefined): string {
+function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusTool: Tool | undefined): string {
   const when = `in ${Math.ceil(poll / 1000)} s`
   const name = tool.public.name
   if (statusTool === undefined) {

@@ -39,7 +39,7 @@ export function registerClient (sealer: Sealer, schemes: readonly string[], scop
  *
  * @throws a {@link refusal} `invalid_redirect_uri` or `invalid_client_metadata`
  */
-export function registeredClientFrom (text: string, schemes: readonly string[]): RegisteredClient {
+function registeredClientFrom (text: string, schemes: readonly string[]): RegisteredClient {
   const { redirect_uris: uris, client_name: name } = objectFrom(text)
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECTS) {
     throw refusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${MOST_REDIRECTS} URLs`)

@@ -12,7 +12,7 @@ import { isRefusal, refusal, type Refusal } from '../refusal.ts'
 
 /** In seconds: how long somebody may read the consent page, and then take to sign in. */
 const TO_DECIDE = 600
-export const TO_SIGN_IN = 900
+const TO_SIGN_IN = 900
 
 /**
  * How much a browser keeps of sign-ins that it has begun, in characters of cookies, and of questions that it was asked. With
