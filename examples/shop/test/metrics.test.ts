@@ -17,7 +17,7 @@ const idp = await openIdentityProvider(t)
 const machine = bearer(await idp.machineToken())
 const shop = await createShop(database, 'measured')
 for (const mode of ['link', 'pull']) {
-  await database.knex('pay_reconcile_schedule').insert({ mode, slot: '2026-01-01T00:00:00Z' })
+  await database.knex('pay_reconcile_schedule').insert({ mode, scheduled_for: '2026-01-01T00:00:00Z' })
 }
 
 /** A replica that has just started, and what it serves to Prometheus. */
@@ -149,7 +149,7 @@ t.test('every series in the rules and on the dashboard is served, by a replica t
   for (const { alert, record, expr } of [...rules, ...shown] as Rule[]) {
     for (const selector of selectorsOf(expr)) {
       // These come with the first run that finishes, and the first call.
-      if (selector.name === 'pay_reconcile_slot_timestamp_seconds' && selector.matchers.some(([, , value]) => value === 'finished')) continue
+      if (selector.name === 'pay_reconcile_scheduled_timestamp_seconds' && selector.matchers.some(([, , value]) => value === 'finished')) continue
       if (/_seconds_(?:bucket|sum|count)$/.test(selector.name) && types.has(selector.name.replace(/_(?:bucket|sum|count)$/, ''))) continue
       t.ok(recorded.includes(selector.name) || first.some((sample) => finds(selector, sample)), `${alert ?? record ?? expr}: ${JSON.stringify(selector)}`)
     }
@@ -184,5 +184,5 @@ t.test('what the database has never told is absent, and not 0', async (t) => {
   const { registry } = await openMetrics({ knex })
   const names = new Set(samplesOf(await registry.metrics()).map(({ name }) => name))
   t.ok(names.has('shop_database_connections'))
-  for (const name of ['shop_import_wait_seconds', 'pay_reconcile_slot_age_seconds']) t.notOk(names.has(name), name)
+  for (const name of ['shop_import_wait_seconds', 'pay_reconcile_scheduled_age_seconds']) t.notOk(names.has(name), name)
 })

@@ -11,14 +11,14 @@ const settings = { METRICS_TOKEN, PAY_SCHEDULE_CHECK: '0 3 * * *' }
 
 t.test('accounts are checked by the schedule, and the metrics say so', async (t) => {
   await build(t, database, idp, { settings })
-  await database.knex('pay_reconcile_schedule').update({ slot: '2026-01-01T03:00:00Z' })
+  await database.knex('pay_reconcile_schedule').update({ scheduled_for: '2026-01-01T03:00:00Z' })
   const app = await build(t, database, idp, { settings })
   const metrics = async (): Promise<string> => (await app.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })).body
-  const finished = /^pay_reconcile_slot_timestamp_seconds\{mode="check",state="finished"\} (\d+)$/m
+  const finished = /^pay_reconcile_scheduled_timestamp_seconds\{mode="check",state="finished"\} (\d+)$/m
   while (!finished.test(await metrics())) await new Promise((resolve) => setTimeout(resolve, 20))
-  const [, slot = ''] = finished.exec(await metrics()) ?? []
-  t.match(new Date(Number(slot) * 1000).toISOString(), /T03:00:00\.000Z$/)
-  t.match(await metrics(), `state="started"} ${slot}`)
+  const [, time = ''] = finished.exec(await metrics()) ?? []
+  t.match(new Date(Number(time) * 1000).toISOString(), /T03:00:00\.000Z$/)
+  t.match(await metrics(), `state="started"} ${time}`)
   const admin = bearer(await idp.userToken('root'))
   await app.inject({ url: '/shops', headers: admin })
   await database.knex('users').where({ name: 'root' }).update({ roles: ['admin'] })

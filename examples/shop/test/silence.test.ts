@@ -55,7 +55,7 @@ t.test('/readyz and /metrics answer while the database does not, and take a conn
   const age = async (): Promise<number> => {
     const { statusCode, body } = await app.inject({ url: '/metrics', headers: bearer(METRICS_TOKEN) })
     t.equal(statusCode, 200)
-    return Number(/^pay_reconcile_slot_age_seconds (\d+)$/m.exec(body)?.[1])
+    return Number(/^pay_reconcile_scheduled_age_seconds (\d+)$/m.exec(body)?.[1])
   }
   const { pool } = database.knex.client as { pool: { numUsed (): number } }
   t.equal((await app.inject('/readyz')).statusCode, 200)

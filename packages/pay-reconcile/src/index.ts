@@ -96,8 +96,8 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
   if (!runs || !runner) return
   // This process may have restarted, another one may have died.
   repeatedly(app, () => runner.resume().catch((error) => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
-  const due = scheduler(settings.slots, runs, runner, app.log)
-  // Slots that were missed while no process ran, or the database was down.
+  const due = scheduler(settings.scheduled, runs, runner, app.log)
+  // Times that were missed while no process ran, or the database was down.
   repeatedly(app, due.startDue, leaseDuration)
   app.addHook('onReady', async () => due.open())
   app.addHook('preClose', async () => due.close())

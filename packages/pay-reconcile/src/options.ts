@@ -3,7 +3,7 @@ import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
 import type { PayProvider } from './provider/types.ts'
 import { canFollow } from './reconcile/can-follow.ts'
 import type { RunStore } from './reconcile/types.ts'
-import { slotsFrom, type Schedule, type Slots } from './schedule/options.ts'
+import { scheduledFrom, type Schedule, type ScheduledTimes } from './schedule/options.ts'
 import type { Account, AccountStore } from './types.ts'
 import { webhooksFrom, type Webhooks } from './webhooks/options.ts'
 
@@ -74,7 +74,7 @@ export interface PayReconcileOptions {
 
 /** The options after checks, with their defaults. */
 export type Settings = Required<Omit<PayReconcileOptions, 'schedule' | 'webhooks'>> & {
-  readonly slots: readonly Slots[]
+  readonly scheduled: readonly ScheduledTimes[]
   readonly webhooks: Required<Webhooks> | undefined
 }
 
@@ -110,7 +110,7 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
   const unknown = Object.keys(others).find((name) => !Object.hasOwn(DEFAULTS, name))
   if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
-  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, driftFields, slots: slotsFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
+  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, driftFields, scheduled: scheduledFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof DEFAULTS {

@@ -21,7 +21,7 @@ t.test('the work in the background', async (t) => {
 
   await t.test('what fails is logged, with its cause, and tried again', async (t) => {
     let calls = 0
-    const failing: RunStore = { ...runs, deleteExpired: down, claimable: () => { calls++; return down() }, lastSlot: down, awaited: { ...runs.awaited!, start: down } }
+    const failing: RunStore = { ...runs, deleteExpired: down, claimable: () => { calls++; return down() }, lastScheduled: down, awaited: { ...runs.awaited!, start: down } }
     const { logs, app } = await host(t, knex, standIn, { ...options, leaseDuration: 20, runs: failing, accounts: { ...accounts, deleteExpired: down } })
     await until(() => calls >= 3)
     await app.close()
@@ -49,25 +49,25 @@ t.test('the work in the background', async (t) => {
     const started: NewRun[] = []
     const recording: RunStore = {
       ...runs,
-      lastSlot: async () => '2000-01-01T00:00:00.000Z',
-      startSlot: async (run) => { started.push(run); return false },
+      lastScheduled: async () => '2000-01-01T00:00:00.000Z',
+      startScheduled: async (run) => { started.push(run); return false },
       awaited: { ...runs.awaited!, start: async (run) => { started.push(run); return { started: false, left: false } } }
     }
     await host(t, knex, standIn, { ...options, schedule: { check: '0 3 * * *', sync: '0 4 * * *', changes: '0 5 * * *' }, runs: recording })
     const own = { shopId: null, requestId: null, selection: {} }
-    const scheduled = (mode: string, dryRun: boolean, hour: number) => ({ ...own, mode, dryRun, actor: 'schedule', slot: new RegExp(`T0${hour}:00:00.000Z$`) })
-    t.match(started, [scheduled('check', true, 3), scheduled('sync', false, 4), scheduled('changes', false, 5), { ...own, mode: 'changes', dryRun: false, actor: 'webhook', slot: null, webhook: true }])
+    const scheduled = (mode: string, dryRun: boolean, hour: number) => ({ ...own, mode, dryRun, actor: 'schedule', scheduledFor: new RegExp(`T0${hour}:00:00.000Z$`) })
+    t.match(started, [scheduled('check', true, 3), scheduled('sync', false, 4), scheduled('changes', false, 5), { ...own, mode: 'changes', dryRun: false, actor: 'webhook', scheduledFor: null, webhook: true }])
   })
 
-  await t.test('a run starts at its slot, while the application is open', async (t) => {
-    const slot = Date.UTC(2026, 0, 31, 3)
-    mock.timers.enable({ apis: ['Date'], now: slot - 20 })
+  await t.test('a run starts at its scheduled time, while the application is open', async (t) => {
+    const time = Date.UTC(2026, 0, 31, 3)
+    mock.timers.enable({ apis: ['Date'], now: time - 20 })
     t.teardown(() => mock.timers.reset())
     const started: string[] = []
-    const counting: RunStore = { ...runs, lastSlot: async () => '2026-01-30T03:00:00.000Z', startSlot: async ({ slot }) => { started.push(slot); return false } }
+    const counting: RunStore = { ...runs, lastScheduled: async () => '2026-01-30T03:00:00.000Z', startScheduled: async ({ scheduledFor }) => { started.push(scheduledFor); return false } }
     await host(t, knex, standIn, { ...fast, leaseDuration: 60_000, schedule: { check: '0 3 * * *' }, runs: counting })
     t.strictSame(started, [])
-    mock.timers.setTime(slot + 5)
+    mock.timers.setTime(time + 5)
     await until(() => started.length > 0)
     t.strictSame(started, ['2026-01-31T03:00:00.000Z'])
   })

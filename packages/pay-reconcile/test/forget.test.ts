@@ -54,7 +54,7 @@ for (const engine of engines) {
     const karl = await addAccount(there, { email: 'karl@example.org' }, { name: 'karl' })
     const runs = knexRunStore(knex)
     const lease = { owner: randomUUID(), duration: 60_000 }
-    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: there, actor: 'a', requestId: null, selection: {}, slot: null } as const
+    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: there, actor: 'a', requestId: null, selection: {}, scheduledFor: null } as const
     await runs.start(run, [{ shopId: there, accounts: 1 }], null)
     const part = await runs.claim(run.id, lease)
     const read = await knexAccountStore(knex).get(karl)

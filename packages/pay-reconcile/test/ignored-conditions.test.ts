@@ -16,7 +16,7 @@ t.test('a condition that the store of tables does not know is an error in every 
   const knex = await pglite.connect(t)
   const [accounts, runs] = [knexAccountStore(knex), knexRunStore(knex)]
   const filter = { shoe_size: ['38'] } as object
-  const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: null, actor: 'user-1', requestId: null, selection: {}, slot: null } as const
+  const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: null, actor: 'user-1', requestId: null, selection: {}, scheduledFor: null } as const
   await runs.start(run, [], null)
   for (const [name, list] of Object.entries<() => Promise<unknown>>({
     accounts: () => accounts.list({ ...page, filter, sort: [{ field: 'id', descending: false }] }),

@@ -93,7 +93,7 @@ async function checking (t: Test, world: World): Promise<void> {
     status: 'done',
     cancel_requested: false,
     actor: 'user-1',
-    slot: null,
+    scheduled_for: null,
     total: 8,
     processed: 8,
     outcomes: { unchanged: 1, drifted: 7 },

@@ -8,7 +8,7 @@ export const emptyRun: RunBody = {
   shop_id: null,
   status: 'done',
   cancel_requested: false,
-  slot: null,
+  scheduled_for: null,
   actor: 'user-1',
   started_at: '',
   finished_at: '',

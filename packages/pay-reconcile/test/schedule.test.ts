@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto'
 import payReconcile, { type Schedule } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
-import { slotsFrom } from '../src/schedule/options.ts'
+import { scheduledFrom } from '../src/schedule/options.ts'
 import { fast, finished, pause, start } from './bulk.ts'
 import { engines, pglite } from './database.ts'
 import { build, host, type World } from './world.ts'
 
-t.test('the last slot is that at or before a time', async (t) => {
-  for (const [pattern, timezone, now, slot] of [
+t.test('the last scheduled time is that at or before a time', async (t) => {
+  for (const [pattern, timezone, now, time] of [
     ['0 3 * * *', undefined, '2026-05-02T03:00:00.000Z', '2026-05-02T03:00:00.000Z'],
     ['0 3 * * *', undefined, '2026-05-02T02:59:59.999Z', '2026-05-01T03:00:00.000Z'],
     ['*/5 * * * *', undefined, '2026-05-02T02:59:59.999Z', '2026-05-02T02:55:00.000Z'],
@@ -21,8 +21,8 @@ t.test('the last slot is that at or before a time', async (t) => {
     ['30 2 * * *', 'Europe/Oslo', '2026-10-25T12:00:00.000Z', '2026-10-25T00:30:00.000Z'],
     ['0 0 29 2 *', undefined, '2026-05-02T02:00:00.000Z', '2024-02-29T00:00:00.000Z']
   ] as const) {
-    const [slots] = slotsFrom({ check: pattern, ...(timezone && { timezone }) })
-    t.equal(slots?.latest(new Date(now))?.toISOString(), slot, `${pattern} at ${now}`)
+    const [scheduled] = scheduledFrom({ check: pattern, ...(timezone && { timezone }) })
+    t.equal(scheduled?.latest(new Date(now))?.toISOString(), time, `${pattern} at ${now}`)
   }
 })
 
@@ -50,8 +50,8 @@ t.test('a schedule that cannot be used stops startup', async (t) => {
 for (const engine of engines) {
   t.test(`the schedule on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const world = await build(t, await engine.connect(t), fast)
-    await t.test('processes that miss slots start one run, for the last of them', (t) => missedSlots(t, world))
-    await t.test('a slot has one run, however many processes try', (t) => oneRun(t, world))
+    await t.test('processes that miss scheduled times start one run, for the last of them', (t) => missedTimes(t, world))
+    await t.test('a scheduled time has one run, however many processes try', (t) => oneRun(t, world))
     await t.test('a shop that another run holds is left out, and named', (t) => busyShop(t, world))
     await t.test('a sync by the schedule writes, and nobody is asked whether it may', (t) => scheduledSync(t, world))
     await t.test('old runs of the schedule are deleted, others are not', (t) => expiry(t, world))
@@ -59,13 +59,13 @@ for (const engine of engines) {
 }
 
 const nightly = { check: '0 3 * * *' }
-const lastNight = () => slotsFrom(nightly)[0]!.latest(new Date())!.toISOString()
+const lastNight = () => scheduledFrom(nightly)[0]!.latest(new Date())!.toISOString()
 
 async function scheduledRuns ({ call }: World) {
   return (await call('GET', '/admin/accounts/reconcile?filter={"actor":"schedule"}&sort=started_at')).json()
 }
 
-async function missedSlots (t: Test, world: World): Promise<void> {
+async function missedTimes (t: Test, world: World): Promise<void> {
   const { knex, standIn } = world
   const shopId = await world.addShop()
   await world.addAccount(shopId, {})
@@ -74,33 +74,33 @@ async function missedSlots (t: Test, world: World): Promise<void> {
   await pause(100)
   t.strictSame(await scheduledRuns(world), [], 'nothing was missed before there was a schedule')
 
-  await knex('pay_reconcile_schedule').update({ slot: knex.raw("now() - interval '5 days'") })
+  await knex('pay_reconcile_schedule').update({ scheduled_for: knex.raw("now() - interval '5 days'") })
   const [first] = await replicas()
-  const slot = lastNight()
+  const time = lastNight()
   while ((await scheduledRuns(first!)).length === 0) await pause()
   const [{ id }] = await scheduledRuns(world)
   t.match(await finished(world, id), {
-    mode: 'check', dry_run: true, actor: 'schedule', slot, status: 'done', shop_id: null, drift: { missing: 1 }, shops: { stopped: [] }
+    mode: 'check', dry_run: true, actor: 'schedule', scheduled_for: time, status: 'done', shop_id: null, drift: { missing: 1 }, shops: { stopped: [] }
   })
   await replicas()
   await pause(100)
   t.equal((await scheduledRuns(world)).length, 1)
-  t.strictSame((await world.call('GET', `/admin/accounts/reconcile?filter={"slot":"${slot}"}`)).json().map((run: { id: string }) => run.id), [id], 'runs are found by their slot')
-  t.equal((await world.call('GET', '/admin/accounts/reconcile?filter={"slot":null}')).json().length, 0)
+  t.strictSame((await world.call('GET', `/admin/accounts/reconcile?filter={"scheduled_for":"${time}"}`)).json().map((run: { id: string }) => run.id), [id], 'runs are found by their scheduled time')
+  t.equal((await world.call('GET', '/admin/accounts/reconcile?filter={"scheduled_for":null}')).json().length, 0)
 }
 
 async function oneRun (t: Test, { knex }: World): Promise<void> {
   const store = knexRunStore(knex)
   const at = (minute: number) => new Date(Date.UTC(2030, 0, 1, 0, minute)).toISOString()
-  await store.lastSlot('sync', at(0))
-  t.equal(await store.lastSlot('sync', at(5)), at(0), 'the first time is remembered')
+  await store.lastScheduled('sync', at(0))
+  t.equal(await store.lastScheduled('sync', at(5)), at(0), 'the first time is remembered')
   for (let minute = 1; minute <= 5; minute++) {
     const tries = await Promise.all(Array.from({ length: 10 }, async () =>
-      store.startSlot({ id: randomUUID(), mode: 'sync', dryRun: true, shopId: null, actor: 'schedule', requestId: null, selection: {}, slot: at(minute) }, [])))
+      store.startScheduled({ id: randomUUID(), mode: 'sync', dryRun: true, shopId: null, actor: 'schedule', requestId: null, selection: {}, scheduledFor: at(minute) }, [])))
     t.equal(tries.filter((started) => started).length, 1)
   }
-  t.equal(await store.startSlot({ id: randomUUID(), mode: 'sync', dryRun: true, shopId: null, actor: 'schedule', requestId: null, selection: {}, slot: at(3) }, []), false, 'a slot before the last one is over')
-  t.equal(await store.lastSlot('sync', at(9)), at(5))
+  t.equal(await store.startScheduled({ id: randomUUID(), mode: 'sync', dryRun: true, shopId: null, actor: 'schedule', requestId: null, selection: {}, scheduledFor: at(3) }, []), false, 'a time before the last one is over')
+  t.equal(await store.lastScheduled('sync', at(9)), at(5))
   await knex('pay_reconcile_runs').delete()
   await knex('pay_reconcile_schedule').delete()
 }
@@ -112,7 +112,7 @@ async function busyShop (t: Test, world: World): Promise<void> {
   await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
   const end = standIn.fault({ kind: 'slow', delay: 1000, secretKey: 'sk_test_busy' })
   const busy = await start(world, { mode: 'sync', shop_id: shopId })
-  await knex('pay_reconcile_schedule').insert({ mode: 'check', slot: knex.raw("now() - interval '5 days'") })
+  await knex('pay_reconcile_schedule').insert({ mode: 'check', scheduled_for: knex.raw("now() - interval '5 days'") })
   const scheduled = await host(t, knex, standIn, { ...fast, schedule: nightly })
   while ((await scheduledRuns(scheduled)).length === 0) await pause()
   const [{ id }] = await scheduledRuns(world)
@@ -125,7 +125,7 @@ async function busyShop (t: Test, world: World): Promise<void> {
 
 async function scheduledSync (t: Test, world: World): Promise<void> {
   const { knex, standIn } = world
-  await knex('pay_reconcile_schedule').insert({ mode: 'sync', slot: knex.raw("now() - interval '5 days'") })
+  await knex('pay_reconcile_schedule').insert({ mode: 'sync', scheduled_for: knex.raw("now() - interval '5 days'") })
   const scheduled = await host(t, knex, standIn, { ...fast, schedule: { sync: nightly.check }, mayContinue: () => false })
   while ((await scheduledRuns(scheduled)).length < 2) await pause()
   const { id } = (await scheduledRuns(world)).at(-1)
@@ -136,16 +136,16 @@ async function scheduledSync (t: Test, world: World): Promise<void> {
 
 async function expiry (t: Test, { knex }: World): Promise<void> {
   await knex('pay_reconcile_runs').update({ finished_at: knex.raw("now() - interval '30 days 1 second'") })
-  const others = (await knex('pay_reconcile_runs').whereNull('slot')).length
+  const others = (await knex('pay_reconcile_runs').whereNull('scheduled_for')).length
   await knexRunStore(knex, { keepScheduledRuns: 32 }).deleteExpired?.()
-  t.ok((await knex('pay_reconcile_runs').whereNotNull('slot')).length > 0)
+  t.ok((await knex('pay_reconcile_runs').whereNotNull('scheduled_for')).length > 0)
   await knexRunStore(knex).deleteExpired?.()
-  t.equal((await knex('pay_reconcile_runs').whereNotNull('slot')).length, 0)
+  t.equal((await knex('pay_reconcile_runs').whereNotNull('scheduled_for')).length, 0)
   t.equal((await knex('pay_reconcile_runs')).length, others)
   await knexRunStore(knex, { keepRuns: 31 }).deleteExpired?.()
   t.equal((await knex('pay_reconcile_runs')).length, others, 'those that somebody started, if they are young')
   await knexRunStore(knex, { keepRuns: 30 }).deleteExpired?.()
-  t.strictSame([await knex('pay_reconcile_runs').whereNull('slot').where({ webhook: false }), await knex('pay_reconcile_items')], [[], []])
+  t.strictSame([await knex('pay_reconcile_runs').whereNull('scheduled_for').where({ webhook: false }), await knex('pay_reconcile_items')], [[], []])
 }
 
 async function standInOf (t: Test) {

@@ -37,7 +37,7 @@ t.test('the stores', async (t) => {
   })
 
   await t.test('a process whose lease has passed to another changes nothing', async (t) => {
-    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId, actor: 'user-1', requestId: 'req-1', selection: {}, slot: null } as const
+    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId, actor: 'user-1', requestId: 'req-1', selection: {}, scheduledFor: null } as const
     await runs.start(run, [{ shopId, accounts: 3 }], null)
     const [slow, other] = [{ owner: randomUUID(), duration: 60_000 }, { owner: randomUUID(), duration: 60_000 }]
     const part = await runs.claim(run.id, slow) as Part
@@ -69,16 +69,16 @@ t.test('the stores', async (t) => {
   })
 
   await t.test('a run that cannot be stored is an error, and not tried again and again', async (t) => {
-    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: null, actor: 'user-1', requestId: null, selection: {}, slot: '2030-01-01T00:00:00.000Z' } as const
+    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: null, actor: 'user-1', requestId: null, selection: {}, scheduledFor: '2030-01-01T00:00:00.000Z' } as const
     await runs.start(run, [], null)
-    await runs.lastSlot('check', '2029-01-01T00:00:00.000Z')
+    await runs.lastScheduled('check', '2029-01-01T00:00:00.000Z')
     await runs.awaited!.note(shopId, 'delivery')
     const violated = (attempt: Promise<unknown>) => attempt.then(() => 'nothing', (error) => error.constraint)
     t.equal(await violated(runs.start(run, [{ shopId, accounts: 1 }], null)), 'pay_reconcile_runs_pkey')
-    t.equal(await violated(runs.startSlot(run, [{ shopId, accounts: 1 }])), 'pay_reconcile_runs_pkey')
+    t.equal(await violated(runs.startScheduled(run, [{ shopId, accounts: 1 }])), 'pay_reconcile_runs_pkey')
     t.equal(await violated(runs.awaited!.start(run)), 'pay_reconcile_runs_pkey')
     t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [shopId], 'its note stays')
-    t.equal(await runs.lastSlot('check', '2031-01-01T00:00:00.000Z'), '2029-01-01T00:00:00.000Z', 'so does the slot')
+    t.equal(await runs.lastScheduled('check', '2031-01-01T00:00:00.000Z'), '2029-01-01T00:00:00.000Z', 'so does the scheduled time')
     await knex('pay_reconcile_awaited').delete()
     t.strictSame(await runs.awaited!.start({ ...run, id: randomUUID() }), { started: false, left: false })
   })
@@ -97,7 +97,7 @@ t.test('the stores', async (t) => {
       ['done', [found(ids[2], 'failed'), found(ids[3], 'drifted')], ids[3]!, 'done', [2]],
       ['stopped, with an item behind the last one', [found(ids[3], 'drifted')], ids[0]!, 'stopped', [1, 2]]
     ] as const) {
-      const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: short, actor: 'user-1', requestId: null, selection: {}, slot: null } as const
+      const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: short, actor: 'user-1', requestId: null, selection: {}, scheduledFor: null } as const
       const lease = { owner: randomUUID(), duration: 60_000 }
       await runs.start(run, [{ shopId: short, accounts: 4 }], null)
       const part = { ...await runs.claim(run.id, lease) as Part, lastAccount }
@@ -112,7 +112,7 @@ t.test('the stores', async (t) => {
   })
 
   await t.test('a cancelled run is over when nobody works on it', async (t) => {
-    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId, actor: 'user-1', requestId: null, selection: {}, slot: null } as const
+    const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId, actor: 'user-1', requestId: null, selection: {}, scheduledFor: null } as const
     await runs.start(run, [{ shopId, accounts: 3 }], null)
     const lease = { owner: randomUUID(), duration: 60_000 }
     const part = await runs.claim(run.id, lease) as Part

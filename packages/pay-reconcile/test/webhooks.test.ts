@@ -146,7 +146,7 @@ async function triggers (t: Test, engine: Engine): Promise<void> {
   // The name in the event is a lie.
   const payload = JSON.stringify({ id: 'evt_1', object: 'event', type: 'customer.updated', data: { object: { id: 'cus_0', object: 'customer', name: 'Mallory' } } })
   t.strictSame(await deliver(other, id.toUpperCase(), { payload }), { status: 204, body: '' })
-  t.match(await runsOf(other, 1), [{ mode: 'changes', dry_run: false, shop_id: id, slot: null, actor: 'webhook', total: 1, outcomes: { synced: 1 }, shops: { total: 1, stopped: [] } }])
+  t.match(await runsOf(other, 1), [{ mode: 'changes', dry_run: false, shop_id: id, scheduled_for: null, actor: 'webhook', total: 1, outcomes: { synced: 1 }, shops: { total: 1, stopped: [] } }])
   t.match(await created.detailsOf(accountId), { pay_customer: { name: 'First' } })
   t.match(await created.audit(accountId), [{ actor: 'webhook', action: 'sync' }])
   t.strictSame(asked, [], 'the host has opened the route itself: mayContinue is not asked')
@@ -239,7 +239,7 @@ async function heldShop (t: Test, engine: Engine): Promise<void> {
   const { world: created, shop, knex, options } = await world(t, engine)
   const { id } = await shop('sk_test_held')
   const runs = knexRunStore(knex)
-  const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: id, actor: 'user-1', requestId: null, selection: {}, slot: null } as const
+  const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: id, actor: 'user-1', requestId: null, selection: {}, scheduledFor: null } as const
   await runs.start(run, [{ shopId: id, accounts: 1 }], null)
   const part = await runs.claim(run.id, { owner: randomUUID(), duration: 60_000 })
   t.equal((await deliver(created, id)).status, 204)

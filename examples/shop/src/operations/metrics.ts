@@ -103,26 +103,26 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
       this.set({ state: 'waited_for' }, pool.numPendingAcquires())
     }
   }))
-  const slots = latest(async () => await lastSlots(knex))
+  const scheduled = latest(async () => await lastScheduled(knex))
   registry.registerMetric(new prom.Gauge({
-    name: 'pay_reconcile_slot_timestamp_seconds',
-    help: 'The last slot of the schedule for which a run was started, and for which one is finished, in seconds since 1970',
+    name: 'pay_reconcile_scheduled_timestamp_seconds',
+    help: 'The last time of the schedule for which a run was started, and for which one is finished, in seconds since 1970',
     labelNames: ['mode', 'state'],
     registers: [],
     async collect (this: Gauge<'mode' | 'state'>) {
       this.reset()
-      for (const { mode, started, finished } of (await slots())?.value ?? []) {
+      for (const { mode, started, finished } of (await scheduled())?.value ?? []) {
         this.set({ mode, state: 'started' }, started)
         if (finished !== null) this.set({ mode, state: 'finished' }, finished)
       }
     }
   }))
   registry.registerMetric(new prom.Gauge({
-    name: 'pay_reconcile_slot_age_seconds',
-    help: 'How long ago the slots were read from the database: 0, unless it does not answer',
+    name: 'pay_reconcile_scheduled_age_seconds',
+    help: 'How long ago these times were read from the database: 0, unless it does not answer',
     registers: [],
     async collect () {
-      const found = await slots()
+      const found = await scheduled()
       if (found === undefined) this.remove()
       else this.set(found.age)
     }
@@ -314,13 +314,13 @@ function latest<T> (read: () => Promise<T>): () => Promise<{ readonly value: T, 
   }
 }
 
-interface LastSlot { readonly mode: string, readonly started: number, readonly finished: number | null }
+interface LastScheduled { readonly mode: string, readonly started: number, readonly finished: number | null }
 
-/** The last slots of each mode that was ever scheduled, in seconds since 1970. */
-async function lastSlots (knex: Knex): Promise<readonly LastSlot[]> {
-  return await knex('pay_reconcile_schedule as s').select<LastSlot[]>('s.mode', knex.raw('extract(epoch from s.slot)::float as started'), knex.raw(`
-    (select extract(epoch from max(r.slot))::float from pay_reconcile_runs r
-      where r.mode = s.mode and r.slot is not null and r.finished_at is not null) as finished`))
+/** The last scheduled times of each mode that was ever scheduled, in seconds since 1970. */
+async function lastScheduled (knex: Knex): Promise<readonly LastScheduled[]> {
+  return await knex('pay_reconcile_schedule as s').select<LastScheduled[]>('s.mode', knex.raw('extract(epoch from s.scheduled_for)::float as started'), knex.raw(`
+    (select extract(epoch from max(r.scheduled_for))::float from pay_reconcile_runs r
+      where r.mode = s.mode and r.scheduled_for is not null and r.finished_at is not null) as finished`))
 }
 
 /** Counts the writes that exceed a quota. */

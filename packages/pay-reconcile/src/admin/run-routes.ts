@@ -102,7 +102,7 @@ function runBodyFrom (run: Run): Static<typeof RunSchema> {
     status: run.status,
     cancel_requested: run.cancelRequested,
     actor: run.actor,
-    slot: run.slot,
+    scheduled_for: run.scheduledFor,
     started_at: run.startedAt,
     finished_at: run.finishedAt,
     total: run.total,

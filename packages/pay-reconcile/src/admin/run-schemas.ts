@@ -40,7 +40,7 @@ export const RunSchema = Type.Object({
   status: Status,
   cancel_requested: Type.Boolean(),
   actor: Type.String(),
-  slot: Type.Union([Timestamp, Type.Null()], { description: 'The scheduled time that the run was started for; null if a request started it' }),
+  scheduled_for: Type.Union([Timestamp, Type.Null()], { description: 'The scheduled time that the run was started for; null if a request started it' }),
   started_at: Type.String(),
   finished_at: NullableTimestamp,
   total: Type.Integer({ description: 'Accounts in all shops of the run' }),

@@ -16,7 +16,7 @@ export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | '
   readonly request_id: string | null
   readonly cancel_requested: boolean
   readonly webhook: boolean
-  readonly slot: string | null
+  readonly scheduled_for: string | null
   readonly started_at: string
   readonly finished_at: string | null
   readonly shops: {
@@ -35,7 +35,7 @@ export function runFrom (row: RunRow): Run {
     actor: row.actor,
     requestId: row.request_id,
     selection: row.selection,
-    slot: row.slot === null ? null : instantFrom(row.slot),
+    scheduledFor: row.scheduled_for === null ? null : instantFrom(row.scheduled_for),
     webhook: row.webhook,
     status: row.status,
     cancelRequested: row.cancel_requested,

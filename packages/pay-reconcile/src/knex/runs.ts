@@ -91,19 +91,19 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
       if (shops.length === 0) await settle()
     },
 
-    async lastSlot (mode, now) {
-      const [row] = await recordsOf<{ readonly slot: string }>(knex, knex.raw(`
-        with first as (insert into pay_reconcile_schedule (mode, slot) values (:mode, :now) on conflict do nothing returning slot)
-        select ${record({ slot: 'slot' })} from (select slot from first union all select slot from pay_reconcile_schedule where mode = :mode) s`, { mode, now }))
+    async lastScheduled (mode, now) {
+      const [row] = await recordsOf<{ readonly scheduled_for: string }>(knex, knex.raw(`
+        with first as (insert into pay_reconcile_schedule (mode, scheduled_for) values (:mode, :now) on conflict do nothing returning scheduled_for)
+        select ${record({ scheduled_for: 'scheduled_for' })} from (select scheduled_for from first union all select scheduled_for from pay_reconcile_schedule where mode = :mode) s`, { mode, now }))
       // None: another process has inserted it since this statement began.
-      return row ? instantFrom(row.slot) : now
+      return row ? instantFrom(row.scheduled_for) : now
     },
 
-    async startSlot (run, shops) {
+    async startScheduled (run, shops) {
       const parts = partsFrom(shops)
       for (;;) {
         try {
-          const [row] = await recordsOf(knex, knex.raw(startSlotStatement, { ...run, parts }))
+          const [row] = await recordsOf(knex, knex.raw(startScheduledStatement, { ...run, parts }))
           // The run is over if all of its shops are held, or there are none.
           if (row) await settle()
           return row !== undefined
@@ -208,8 +208,8 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     },
 
     async deleteExpired () {
-      await execute(knex, knex.raw("delete from pay_reconcile_runs where (slot is not null or webhook) and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns]))
-      if (keepRuns !== undefined) await execute(knex, knex.raw("delete from pay_reconcile_runs where slot is null and not webhook and finished_at < now() - ? * interval '1 day'", [keepRuns]))
+      await execute(knex, knex.raw("delete from pay_reconcile_runs where (scheduled_for is not null or webhook) and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns]))
+      if (keepRuns !== undefined) await execute(knex, knex.raw("delete from pay_reconcile_runs where scheduled_for is null and not webhook and finished_at < now() - ? * interval '1 day'", [keepRuns]))
       await execute(knex, knex.raw("delete from pay_reconcile_deliveries where at < now() - interval '1 hour'"))
     },
 
@@ -227,12 +227,12 @@ function partsFrom (shops: ReadonlyArray<{ readonly shopId: string, readonly acc
   return JSON.stringify(shops.map(({ shopId, accounts }) => ({ shop_id: shopId, total: accounts })))
 }
 
-/** Takes the slot and starts its run in one statement, so that a crash does neither. A second process waits for the row, and finds the slot taken. */
-const startSlotStatement = `
+/** Takes the scheduled time and starts its run in one statement, so that a crash does neither. A second process waits for the row, and finds it taken. */
+const startScheduledStatement = `
   with taken as (
-    update pay_reconcile_schedule set slot = :slot where mode = :mode and slot < :slot returning slot
+    update pay_reconcile_schedule set scheduled_for = :scheduledFor where mode = :mode and scheduled_for < :scheduledFor returning scheduled_for
   ), run as (
-    insert into pay_reconcile_runs (id, mode, dry_run, actor, slot) select :id, :mode, :dryRun, :actor, slot from taken returning id
+    insert into pay_reconcile_runs (id, mode, dry_run, actor, scheduled_for) select :id, :mode, :dryRun, :actor, scheduled_for from taken returning id
   ), parts as (
     insert into pay_reconcile_run_shops (run_id, shop_id, total, status, reason)
     select run.id, p.shop_id, p.total, case when h.held then 'stopped' else 'pending' end, case when h.held then 'PAY_RECONCILE_RUN_ACTIVE' end

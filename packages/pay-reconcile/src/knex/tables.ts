@@ -42,7 +42,7 @@ create table if not exists pay_reconcile_runs (
   shop_id text,
   selection jsonb not null default '{}',
   targets jsonb,
-  slot timestamptz,
+  scheduled_for timestamptz,
   webhook boolean not null default false,
   actor text not null,
   request_id text,
@@ -50,7 +50,7 @@ create table if not exists pay_reconcile_runs (
   started_at timestamptz not null default now(),
   finished_at timestamptz
 );
-create index if not exists pay_reconcile_runs_slot on pay_reconcile_runs (mode, slot) where slot is not null;
+create index if not exists pay_reconcile_runs_scheduled_for on pay_reconcile_runs (mode, scheduled_for) where scheduled_for is not null;
 
 create table if not exists pay_reconcile_awaited (
   shop_id text primary key,
@@ -69,7 +69,7 @@ create index if not exists pay_reconcile_deliveries_at on pay_reconcile_deliveri
 
 create table if not exists pay_reconcile_schedule (
   mode text primary key,
-  slot timestamptz not null
+  scheduled_for timestamptz not null
 );
 
 create table if not exists pay_reconcile_run_shops (

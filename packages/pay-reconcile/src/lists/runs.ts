@@ -19,7 +19,7 @@ export const runList = {
   },
   cancel_requested: { rule: { kind: 'boolean' }, sql: 'r.cancel_requested' },
   actor: { rule: { kind: 'string' }, sql: 'r.actor' },
-  slot: { rule: { kind: 'instant', nullable: true }, sql: 'r.slot' },
+  scheduled_for: { rule: { kind: 'instant', nullable: true }, sql: 'r.scheduled_for' },
   started_at: { rule: { kind: 'instant' }, sql: 'r.started_at' },
   finished_at: { rule: { kind: 'instant', nullable: true }, sql: 'r.finished_at' },
   total: { rule: { kind: 'integer' }, sql: ofShops('coalesce(sum(p.total), 0)::int') },

@@ -13,7 +13,7 @@ import { reconcileShop, type Ending } from './shop.ts'
 import type { AwaitedShops, Lease, Mode, NewRun, Part, Run, RunStore, Targets } from './types.ts'
 
 /** A run to start, limited to some accounts by at most one of these. */
-export interface RunRequest extends Omit<NewRun, 'selection' | 'slot'> {
+export interface RunRequest extends Omit<NewRun, 'selection' | 'scheduledFor'> {
   readonly accounts?: readonly string[] | undefined
   /** Ids of items. */
   readonly accept?: readonly string[] | undefined
@@ -30,8 +30,8 @@ export const WEBHOOK_ACTOR = 'webhook'
 /** Bulk runs of this process. */
 export interface BulkRunner {
   start (run: RunRequest): Promise<Run>
-  /** Starts the run of a slot, unless another process has. A `sync` or `changes` writes. */
-  startSlot (mode: Mode, slot: string): Promise<void>
+  /** Starts the run of a scheduled time, unless another process has. A `sync` or `changes` writes. */
+  startScheduled (mode: Mode, scheduledFor: string): Promise<void>
   /** Starts a run over the shops that wait for one, if there are any and no other run holds them. @returns whether some still wait. */
   startAwaited (awaited: AwaitedShops): Promise<boolean>
   cancel (id: string): Promise<Run>
@@ -166,7 +166,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       const run: NewRun = {
         ...rest,
         shopId,
-        slot: null,
+        scheduledFor: null,
         selection: {
           ...(accounts && { accounts: named ?? 0 }),
           ...(accept && { accept: named ?? 0 }),
@@ -183,14 +183,14 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       return started
     },
 
-    async startSlot (mode, slot) {
+    async startScheduled (mode, scheduledFor) {
       const id = randomUUID()
-      const run = { id, mode, slot, dryRun: mode === 'check', shopId: null, actor: SCHEDULED_ACTOR, requestId: null, selection: {} }
-      if (await runs.startSlot(run, await shopsOf(run, null))) startWorkers(await existing(id))
+      const run = { id, mode, scheduledFor, dryRun: mode === 'check', shopId: null, actor: SCHEDULED_ACTOR, requestId: null, selection: {} }
+      if (await runs.startScheduled(run, await shopsOf(run, null))) startWorkers(await existing(id))
     },
 
     async startAwaited (awaited) {
-      const run: NewRun = { id: randomUUID(), mode: 'changes', slot: null, webhook: true, dryRun: false, shopId: null, actor: WEBHOOK_ACTOR, requestId: null, selection: {} }
+      const run: NewRun = { id: randomUUID(), mode: 'changes', scheduledFor: null, webhook: true, dryRun: false, shopId: null, actor: WEBHOOK_ACTOR, requestId: null, selection: {} }
       const { started, left } = await awaited.start(run)
       if (started) startWorkers(await existing(run.id))
       return left

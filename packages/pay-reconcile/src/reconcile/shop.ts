@@ -76,7 +76,7 @@ async function endingBefore ({ run, limits, cancelled, interrupted }: ShopWork):
   if (interrupted.aborted) return { status: 'interrupted' }
   if (cancelled.aborted) return { status: 'cancelled' }
   // The host itself starts the others.
-  const isOfPerson = run.slot === null && run.webhook !== true
+  const isOfPerson = run.scheduledFor === null && run.webhook !== true
   if (!run.dryRun && isOfPerson && !await limits.mayContinue({ id: run.id, actor: run.actor })) return stopped(PAY_RECONCILE_RUN_FORBIDDEN)
 }
 

@@ -94,7 +94,7 @@ export interface NewRun {
   /** Which accounts, as the run shows it; empty: all. Named as in responses. */
   readonly selection: Selection
   /** The time by the schedule that it was started for, ISO 8601 UTC with milliseconds; null: not by the schedule. */
-  readonly slot: string | null
+  readonly scheduledFor: string | null
   /** Whether a webhook started it. Default false. */
   readonly webhook?: boolean | undefined
 }
@@ -179,7 +179,7 @@ export interface RunQuery {
 
 /** A field of a run that holds one value. */
 export type RunField =
-  'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'slot' | 'started_at' | 'finished_at' | 'total' | 'processed'
+  'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'scheduled_for' | 'started_at' | 'finished_at' | 'total' | 'processed'
 
 /**
  * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`, `drift`,
@@ -235,18 +235,18 @@ export interface RunStore {
   start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>, targets: Targets | null): Promise<void>
 
   /**
-   * The last slot of a mode for which a run was started. The first time it remembers and returns `now`: nothing was missed
+   * The last scheduled time of a mode for which a run was started. The first time it remembers and returns `now`: nothing was missed
    * before the schedule.
    */
-  lastSlot (mode: Mode, now: string): Promise<string>
+  lastScheduled (mode: Mode, now: string): Promise<string>
 
   /**
-   * Starts a run by the schedule, unless one was started for its slot or a later one: one run per slot, however many
+   * Starts a run by the schedule, unless one was started for its time or a later one: one run per time, however many
    * processes try. A shop that another run holds is `stopped` from the start, with the reason `PAY_RECONCILE_RUN_ACTIVE`.
    *
    * @returns whether it was started.
    */
-  startSlot (run: NewRun & { readonly slot: string }, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<boolean>
+  startScheduled (run: NewRun & { readonly scheduledFor: string }, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<boolean>
 
   /** For the option `webhooks`, which is refused without it. */
   readonly awaited?: AwaitedShops | undefined

@@ -13,19 +13,19 @@ export interface Schedule {
   readonly timezone?: string
 }
 
-/** The slots of a mode. */
-export interface Slots {
+/** The scheduled times of a mode. */
+export interface ScheduledTimes {
   readonly mode: Mode
   readonly pattern: string
   readonly timezone: string
-  /** The last slot at or before a time; undefined: there was none. */
+  /** The last one at or before a time; undefined: there was none. */
   readonly latest: (now: Date) => Date | undefined
 }
 
 const MODES = ['check', 'sync', 'changes'] as const
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a pattern, a time zone or a name that is not known. */
-export function slotsFrom (schedule: Schedule | undefined): readonly Slots[] {
+export function scheduledFrom (schedule: Schedule | undefined): readonly ScheduledTimes[] {
   if (schedule === undefined) return []
   const { timezone = 'UTC', ...patterns } = schedule
   const unknown = Object.keys(patterns).find((name) => !(MODES as readonly string[]).includes(name))
@@ -33,17 +33,17 @@ export function slotsFrom (schedule: Schedule | undefined): readonly Slots[] {
   assertTimezone(timezone)
   return MODES.flatMap((mode) => {
     const pattern = patterns[mode]
-    return pattern === undefined ? [] : [slotsOf(mode, pattern, timezone)]
+    return pattern === undefined ? [] : [timesOf(mode, pattern, timezone)]
   })
 }
 
-function slotsOf (mode: Mode, pattern: unknown, timezone: string): Slots {
+function timesOf (mode: Mode, pattern: unknown, timezone: string): ScheduledTimes {
   if (typeof pattern !== 'string') throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *`)
   try {
     const cron = new Cron(pattern, { mode: '5-part', timezone, paused: true })
     // A pattern such as February 30 never comes.
     if (!cron.nextRun()) throw new RangeError('it never matches')
-    return { mode, pattern, timezone, latest: (now) => latestSlot(cron, now) }
+    return { mode, pattern, timezone, latest: (now) => latestTime(cron, now) }
   } catch (error) {
     throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -56,7 +56,7 @@ const [second, minute, years] = [1000, 60_000, 9 * 366 * 24 * 3_600_000]
  * The last time of a pattern at or before `now`, found by bisection over the next times: looking back, the library fails on
  * patterns such as February 29. Nine years hold one of each.
  */
-function latestSlot (cron: Cron, now: Date): Date | undefined {
+function latestTime (cron: Cron, now: Date): Date | undefined {
   const nextOf = (time: number): Date | undefined => {
     const next = cron.nextRun(new Date(time))
     return next && next <= now ? next : undefined
