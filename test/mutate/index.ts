@@ -1,4 +1,5 @@
-// `npm run mutate`: see CONTRIBUTING.md
+// `npm run mutate`: see CONTRIBUTING.md. StrykerJS finds the same survivors in four times the time. Frozen: it is mended, and
+// learns nothing more.
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
