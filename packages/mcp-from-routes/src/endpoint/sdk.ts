@@ -51,10 +51,10 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
     async fetch (request, body, stop, anyForm) {
       if (listensToTasks(body) && access.tasks.offered().tasks && taskRequestOf('modern', metaIn(body), undefined) === undefined) {
         const { code, message, data } = missingTasks()
-        return { response: Response.json({ jsonrpc: '2.0', id: Reflect.get(Object(body), 'id') ?? null, error: { code, message, data } }, { status: 400 }), refused: () => undefined, created: () => undefined }
+        return badRequest({ jsonrpc: '2.0', id: idOf(body), error: { code, message, data } })
       }
       const wrong = await mismatchIn(access, request, body)
-      if (wrong !== undefined) return { response: Response.json(rpcError(HEADER_MISMATCH, wrong, Reflect.get(Object(body), 'id') ?? null), { status: 400 }), refused: () => undefined, created: () => undefined }
+      if (wrong !== undefined) return badRequest(rpcError(HEADER_MISMATCH, wrong, idOf(body)))
       const instructions = await instructionsFor(access, request, body)
       const web = webRequest(request, signalOf(stop, mayCall(body)), body === undefined ? '' : undefined, anyForm)
       const message: Message = { outer: request, stop, instructions, refused: undefined, created: undefined }
@@ -64,6 +64,14 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
     },
     close: handler.close
   }
+}
+
+function badRequest (answer: object): SdkAnswer {
+  return { response: Response.json(answer, { status: 400 }), refused: () => undefined, created: () => undefined }
+}
+
+function idOf (body: unknown): unknown {
+  return Reflect.get(Object(body), 'id') ?? null
 }
 
 /** What the SDK's request does not carry: the request that brought the message, what ends it, and what to tell its client. */
