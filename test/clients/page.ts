@@ -7,7 +7,7 @@ import { SKILL } from './skill.ts'
 import { readBy, skillReadBy } from './visit.ts'
 
 /** How much of a string the page shows, in characters. */
-const LONGEST = 90
+const LONGEST = 100
 
 /** What Codex puts in front of every result: the page says it once. */
 const OF_CODEX = 'Wall time: N seconds ⏎ Output: ⏎ '
