@@ -14,10 +14,10 @@ t.test('the last scheduled time is that at or before a time', async (t) => {
     ['0 3 * * *', undefined, '2026-05-02T03:00:00.000Z', '2026-05-02T03:00:00.000Z'],
     ['0 3 * * *', undefined, '2026-05-02T02:59:59.999Z', '2026-05-01T03:00:00.000Z'],
     ['*/5 * * * *', undefined, '2026-05-02T02:59:59.999Z', '2026-05-02T02:55:00.000Z'],
-    // Once a day, also when the clock changes: an hour earlier in UTC then, in the hour after one that is left out, in the first of two.
+    // Once a day, also when the clock changes: at the first time after one that is left out, in the first of two that are the same.
     ['0 3 * * *', 'Europe/Oslo', '2026-03-28T12:00:00.000Z', '2026-03-28T02:00:00.000Z'],
     ['0 3 * * *', 'Europe/Oslo', '2026-03-29T12:00:00.000Z', '2026-03-29T01:00:00.000Z'],
-    ['30 2 * * *', 'Europe/Oslo', '2026-03-29T12:00:00.000Z', '2026-03-29T01:30:00.000Z'],
+    ['30 2 * * *', 'Europe/Oslo', '2026-03-29T12:00:00.000Z', '2026-03-29T01:00:00.000Z'],
     ['30 2 * * *', 'Europe/Oslo', '2026-10-25T12:00:00.000Z', '2026-10-25T00:30:00.000Z'],
     ['0 0 29 2 *', undefined, '2026-05-02T02:00:00.000Z', '2024-02-29T00:00:00.000Z']
   ] as const) {

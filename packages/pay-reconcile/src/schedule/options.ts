@@ -43,33 +43,10 @@ function timesOf (mode: Mode, pattern: unknown, timezone: string): ScheduledTime
     const cron = new Cron(pattern, { mode: '5-part', timezone, paused: true })
     // A pattern such as February 30 never comes.
     if (!cron.nextRun()) throw new RangeError('it never matches')
-    return { mode, pattern, timezone, latest: (now) => latestTime(cron, now) }
+    return { mode, pattern, timezone, latest: (now) => cron.previousRuns(1, new Date(now.getTime() + 1))[0] }
   } catch (error) {
     throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *: ${error instanceof Error ? error.message : String(error)}`)
   }
-}
-
-/** In milliseconds. */
-const [second, minute, years] = [1000, 60_000, 9 * 366 * 24 * 3_600_000]
-
-/**
- * The last time of a pattern at or before `now`, found by bisection over the next times: looking back, the library fails on
- * patterns such as February 29. Nine years hold one of each.
- */
-function latestTime (cron: Cron, now: Date): Date | undefined {
-  const nextOf = (time: number): Date | undefined => {
-    const next = cron.nextRun(new Date(time))
-    return next && next <= now ? next : undefined
-  }
-  let before = minute
-  while (before < years && !nextOf(now.getTime() - before)) before *= 2
-  let [from, to] = [now.getTime() - before, now.getTime()]
-  while (to - from > second) {
-    const middle = Math.floor((from + to) / 2)
-    if (nextOf(middle)) from = middle
-    else to = middle
-  }
-  return nextOf(from)
 }
 
 function assertTimezone (timezone: unknown): void {
