@@ -6,6 +6,9 @@ import type { Database } from './index.ts'
 /** Between two looks at a replica that is away, in milliseconds. */
 const RETRY = 1000
 
+/** How long nothing is read at a replica that was too slow for a read, in milliseconds: every list would wait as long. */
+const REST = 10_000
+
 /** How long it may be behind without a line in the log, in seconds, and how often that is looked at, in milliseconds. */
 const LATE = 10
 const LOOK = 10_000
@@ -71,7 +74,8 @@ export function replicaOf (knex: Knex): Replica | undefined {
 }
 
 /**
- * Reads from a replica. While it does not answer, nobody waits for it: it is looked at in the background until it does.
+ * Reads from a replica. While it does not answer, and for a while after it was too slow, nobody waits for it: it is looked at
+ * in the background until it answers.
  *
  * @param database - the replica
  * @param primary - what it follows
@@ -84,14 +88,15 @@ export function openReplica (database: Database, primary: Knex): Replica {
 
   const warn = (err: unknown): void => log.warn({ err, needed: 'read_replica' }, 'Lists are read at the primary, since the replica does not serve them')
 
-  async function untilBack (): Promise<void> {
+  async function untilBack (rest: number): Promise<void> {
+    await sleep(rest, undefined, { ref: false })
     while (isOut && !closed.signal.aborted) {
-      await sleep(RETRY, undefined, { ref: false })
       try {
         if (!closed.signal.aborted) await database.knex.raw('select 1')
         isOut = false
       } catch (error) {
         warn(error)
+        await sleep(RETRY, undefined, { ref: false })
       }
     }
     if (!closed.signal.aborted) log.info('The replica is back: lists are read there again')
@@ -103,9 +108,11 @@ export function openReplica (database: Database, primary: Knex): Replica {
     const outcome = outcomeOf(error as Error)
     reads[outcome]++
     warn(error)
-    if (outcome !== 'away' || isOut) return
+    if (isOut || (outcome !== 'away' && outcome !== 'slow')) return
     isOut = true
-    untilBack()
+    // Through PgBouncer, which drops its time limit, a slow statement is one without an answer.
+    const isLate = outcome === 'slow' || (error as { code?: string }).code === 'ETIMEDOUT'
+    untilBack(isLate ? REST : RETRY)
   }
 
   /** It is always behind a little, and for callers who have just written. */
