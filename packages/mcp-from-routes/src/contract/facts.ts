@@ -2,7 +2,7 @@ import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { ANY_TYPE, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
 import { canonical, type Document } from './document.ts'
 
-export { ANY_TYPE, NUMBER, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
+export { NUMBER, TYPE, typesOfKeyword } from '../tool/type-bits.ts'
 
 /** Schemas that hold all at once. */
 export type Facts = readonly JsonSchema[]
