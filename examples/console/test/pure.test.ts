@@ -193,10 +193,10 @@ t.test('a tool is one that reads, writes or deletes', async (t) => {
 })
 
 t.test('what a run found says what can be done', async (t) => {
-  const found = { drift: [], outcome: 'drifted', after: 'cus_1', candidates: [] }
-  t.strictSame(remediesFor({ ...found, drift: ['differs'] }), ['sync'])
-  t.strictSame(remediesFor({ ...found, drift: ['not_found'] }), ['unlink'])
-  t.strictSame(remediesFor({ ...found, drift: ['missing'], after: null }), ['find'])
+  const found = { differences: [], outcome: 'different', after: 'cus_1', candidates: [] }
+  t.strictSame(remediesFor({ ...found, differences: ['differs'] }), ['sync'])
+  t.strictSame(remediesFor({ ...found, differences: ['not_found'] }), ['unlink'])
+  t.strictSame(remediesFor({ ...found, differences: ['missing'], after: null }), ['find'])
   const candidate = { pay_customer_id: 'cus_2', match: 'email', name: null, email: null, linked: false }
   t.strictSame(remediesFor({ ...found, outcome: 'suggested', after: null, candidates: [candidate] }), ['link'])
   t.strictSame(remediesFor({ ...found, outcome: 'suggested', after: null, candidates: [{ ...candidate, linked: true }] }), [])

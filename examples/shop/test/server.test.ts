@@ -109,7 +109,7 @@ t.test('the demo has accounts in every pay state', async (t) => {
     return run
   }
   const check = await found('check')
-  t.strictSame(check.drift, { missing: 4, not_found: 1, deleted: 1, duplicate: 2, never_synced: 3, differs: 2 })
+  t.strictSame(check.differences, { missing: 4, not_found: 1, deleted: 1, duplicate: 2, never_synced: 3, differs: 2 })
   t.strictSame(check.shops.stopped.map(({ reason }: { reason: string }) => reason).toSorted(), [
     'PAY_RECONCILE_NO_SECRET_KEY', 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'
   ])

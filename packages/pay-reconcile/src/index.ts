@@ -139,5 +139,5 @@ export type { PayReconcileOptions } from './options.ts'
 export type { Schedule } from './schedule/options.ts'
 export type { Webhooks } from './webhooks/options.ts'
 export type {
-  AwaitedShops, Candidate, Counters, Difference, Drift, FoundItem, Item, ItemFilter, ItemQuery, Lease, Match, Mode, NewRun, Next, Outcome, Paging, Part, Run, RunField, RunFilter, RunQuery, RunStore, Selection, Target, Targets
+  AwaitedShops, Candidate, Counters, Difference, FieldDifference, FoundItem, Item, ItemFilter, ItemQuery, Lease, Match, Mode, NewRun, Next, Outcome, Paging, Part, Run, RunField, RunFilter, RunQuery, RunStore, Selection, Target, Targets
 } from './reconcile/types.ts'

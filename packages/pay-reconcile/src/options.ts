@@ -55,10 +55,10 @@ export interface PayReconcileOptions {
   /** Returns an account's e-mail address, to suggest customers by. Default `details.email`. */
   readonly emailOf?: (account: Account) => string | undefined
   /**
-   * The fields of a customer that count as drift, as paths: `metadata` with everything in it, `address.city` alone.
+   * The fields of a customer that are compared, as paths: `metadata` with everything in it, `address.city` alone.
    * Default: those that the provider names (`stripeProvider` does), or all.
    */
-  readonly driftFields?: readonly string[] | undefined
+  readonly comparedFields?: readonly string[] | undefined
   /**
    * When runs start by themselves, in one of all processes over the same database: `{ check: '0 3 * * *' }`. Needs `runs`.
    * The actor of these runs is `schedule`; `mayContinue` is not called for them. Default: never.
@@ -93,15 +93,15 @@ const DEFAULTS = {
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
-  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, driftFields = provider?.driftFields, schedule, webhooks, ...rest } = options
+  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, comparedFields = provider?.comparedFields, schedule, webhooks, ...rest } = options
   if (!accounts) throw invalid('accounts must be an AccountStore, such as knexAccountStore(knex)')
   if (!provider) throw invalid('provider must be a PayProvider, such as stripeProvider()')
   if (typeof authorize !== 'function') throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
   if (authorize.length > 2) throw invalid('authorize must take request and reply and return a promise: it gets no callback')
   if (typeof actor !== 'function') throw invalid('actor must be a function: the audit records who changed an account')
   if (typeof mayContinue !== 'function') throw invalid('mayContinue must be a function')
-  if (driftFields !== undefined && !(Array.isArray(driftFields) && driftFields.length > 0 && driftFields.every(isPath))) {
-    throw invalid('driftFields must be a list of fields such as email or address.city')
+  if (comparedFields !== undefined && !(Array.isArray(comparedFields) && comparedFields.length > 0 && comparedFields.every(isPath))) {
+    throw invalid('comparedFields must be a list of fields such as email or address.city')
   }
   if (schedule?.changes !== undefined && !canFollow({ provider, accounts })) throw invalid('schedule.changes needs a provider with listEvents and accounts with changes')
   if (schedule !== undefined && !runs) throw invalid('schedule needs runs, such as knexRunStore(knex)')
@@ -110,7 +110,7 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
   const unknown = Object.keys(others).find((name) => !Object.hasOwn(DEFAULTS, name))
   if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
-  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, driftFields, scheduled: scheduledFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
+  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, comparedFields, scheduled: scheduledFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof DEFAULTS {

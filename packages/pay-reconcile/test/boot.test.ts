@@ -14,7 +14,7 @@ t.test('wrong options are rejected at startup', async (t) => {
     ['accounts must be an AccountStore, such as knexAccountStore(knex)', [{ accounts: undefined }]],
     ['provider must be a PayProvider, such as stripeProvider()', [{ provider: undefined }]],
     ['mayContinue must be a function', [{ mayContinue: true as never }]],
-    ['driftFields must be a list of fields such as email or address.city', [{ driftFields: 'email' as never }, { driftFields: [] }, { driftFields: ['email', ''] }, { driftFields: ['address..city'] }, { driftFields: [5 as never] }]],
+    ['comparedFields must be a list of fields such as email or address.city', [{ comparedFields: 'email' as never }, { comparedFields: [] }, { comparedFields: ['email', ''] }, { comparedFields: ['address..city'] }, { comparedFields: [5 as never] }]],
     ['authorize must be a function: these routes show and change the accounts of every shop', [{ authorize: undefined }]],
     ['actor must be a function: the audit records who changed an account', [{ actor: undefined }]],
     ['prefix must be a path such as /admin/accounts', [{ prefix: '' }, { prefix: '/admin/' }]],

@@ -16,7 +16,7 @@ t.test('a bulk run over 10,000 accounts', { skip: postgresql.skip, timeout: 600_
   const untouched = await fingerprint(knex)
 
   const dry = await finished(world, await start(world, { mode: 'sync' }))
-  t.match(dry, { status: 'done', dry_run: true, total: size, outcomes: { synced: right }, drift: { never_synced: right } })
+  t.match(dry, { status: 'done', dry_run: true, total: size, outcomes: { synced: right }, differences: { never_synced: right } })
   t.equal(await fingerprint(knex), untouched, 'a dry run changes nothing')
   t.equal(await writes(knex), 0)
 
@@ -37,5 +37,5 @@ t.test('a bulk run over 10,000 accounts', { skip: postgresql.skip, timeout: 600_
   t.match(run.shops.stopped, [{ reason: 'PAY_RECONCILE_PROVIDER_KEY_REJECTED' }], 'the shop whose key is wrong stopped alone')
   const [found] = await knex('pay_reconcile_items').where('run_id', runId).whereRaw("item->>'reason' = 'before_interruption'")
     .select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
-  t.equal(run.drift.never_synced + (found?.count ?? 0), right, 'what was written but not reported is reported as such')
+  t.equal(run.differences.never_synced + (found?.count ?? 0), right, 'what was written but not reported is reported as such')
 })

@@ -94,7 +94,7 @@ async function mismatch (t: Test, world: World): Promise<void> {
     ] as const) {
       const run = await finished(world, await start(world, { mode, shop_id: shop }))
       t.strictSame([run.status, run.processed, run.shops.stopped], ['done', run.total, stopped], mode)
-      t.equal(run.drift.not_found, shop === shopId ? 2 : 1)
+      t.equal(run.differences.not_found, shop === shopId ? 2 : 1)
     }
   }
 }

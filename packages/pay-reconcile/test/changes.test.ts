@@ -55,7 +55,7 @@ async function onlyChanges (t: Test, world: World): Promise<void> {
   await send('DELETE', 'customers/cus_4')
   await send('POST', 'customers', 'name=Nobody')
   const changed = await run()
-  t.match(changed, { total: 2, processed: 2, outcomes: { synced: 2 }, drift: { differs: 2, deleted: 1 }, events: 1, pages: 0, single: 2 })
+  t.match(changed, { total: 2, processed: 2, outcomes: { synced: 2 }, differences: { differs: 2, deleted: 1 }, events: 1, pages: 0, single: 2 })
   t.equal(await writes(world.knex, changed.id), 2)
   t.match(await world.detailsOf(accountIds[3]!), { pay_customer: { name: 'Third' } })
   t.match(await world.detailsOf(accountIds[4]!), { pay_customer: { deleted: true }, pay_customer_before_deletion: { name: 'First' } })
@@ -94,7 +94,7 @@ async function failures (t: Test, world: World): Promise<void> {
   for (let n = 0; n < 3; n++) await send('POST', `customers/cus_${n}`, 'name=Second')
   account.customers.delete('cus_2')
   const end = world.standIn.fault({ kind: 'answer', status: 500, path: '/v1/customers/cus_1' })
-  t.match(await run(), { processed: 3, outcomes: { synced: 1, failed: 2 }, drift: { not_found: 1 }, shops: { stopped: [] } })
+  t.match(await run(), { processed: 3, outcomes: { synced: 1, failed: 2 }, differences: { not_found: 1 }, shops: { stopped: [] } })
   end()
   t.match(await run(), { processed: 1, outcomes: { synced: 1 }, single: 1 })
   t.match(await run(), { processed: 0, single: 0 })
@@ -106,8 +106,8 @@ async function dryRun (t: Test, world: World): Promise<void> {
   t.strictSame(await world.detailsOf(accountIds[0]!), { pay_customer_id: 'cus_0' })
   t.match(await run(), { processed: 2, outcomes: { synced: 2 } })
   await send('POST', 'customers/cus_0', 'name=Second')
-  t.match(await run({ dry_run: true }), { processed: 1, drift: { differs: 1 } })
-  t.match(await run(), { processed: 1, drift: { differs: 1 } })
+  t.match(await run({ dry_run: true }), { processed: 1, differences: { differs: 1 } })
+  t.match(await run(), { processed: 1, differences: { differs: 1 } })
   t.match(await run(), { processed: 0 })
 }
 

@@ -30,7 +30,7 @@ t.test('what a command line means', async (t) => {
     [['--url', url, '--run', 'r'], { ...common, task: { run: 'r' } }],
     [['--url', url, '--list'], { ...common, task: { list: {} } }],
     [['--url', url, '--list', '--status', 'running', '--json'], { ...common, json: true, task: { list: { status: 'running' } } }],
-    [['--url', url, '--run', 'r', '--show', 'drifted,suggested'], { ...common, show: ['drifted', 'suggested'], task: { run: 'r' } }],
+    [['--url', url, '--run', 'r', '--show', 'different,suggested'], { ...common, show: ['different', 'suggested'], task: { run: 'r' } }],
     [['--url', url, '--mode', 'check', '--csv', 'f.csv'], { ...common, csv: 'f.csv', task: { start: { mode: 'check', dry_run: true } } }],
     [['--url', url, '--run', 'r', '--since', 'last'], { ...common, since: 'last', task: { run: 'r' } }],
     [['--url', url, '--audit', '--run', 'r', '--actor', 'u', '--csv', 'f'], { ...common, csv: 'f', task: { audit: { actor: 'u', run_id: 'r' } } }],
@@ -60,7 +60,7 @@ t.test('what a command line means', async (t) => {
     [['--url', url, '--run', 'r', '--status', 'done'], '--status has no effect with --run'],
     [['--url', url, '--list', '--csv', 'f'], '--csv has no effect with --list'],
     [['--url', url, '--run', 'r', '--csv', 'f', '--json'], '--json and --csv contradict each other'],
-    [['--url', url, '--run', 'r', '--show', 'drifted,differs'], '--show must be one or more of unchanged,linked,unlinked,synced,suggested,ambiguous,unmatched,skipped,drifted,failed'],
+    [['--url', url, '--run', 'r', '--show', 'different,differs'], '--show must be one or more of unchanged,linked,unlinked,synced,suggested,ambiguous,unmatched,skipped,different,failed'],
     [['--url', url, '--audit', '--mode', 'sync'], '--mode has no effect with --audit'],
     [['--url', url, '--mode', 'sync', '--actor', 'u'], '--actor has no effect with --mode'],
     [['--url', url, '--run', 'r', '--accept', '7'], '--accept has no effect with --run'],
@@ -78,7 +78,7 @@ const run: RunBody = {
   total: 10,
   processed: 5,
   outcomes: { synced: 4, failed: 1 },
-  drift: { differs: 2 },
+  differences: { differs: 2 },
   shops: { total: 2, finished: 1, stopped: [{ shop_id: 'shop-1', reason: 'PAY_RECONCILE_PROVIDER_KEY_REJECTED' }] },
   items_count: 1
 }
@@ -90,7 +90,7 @@ t.test('progress and report', async (t) => {
   t.equal(reportText(run), [
     'sync (dry run, nothing was changed): done, 5 of 10 accounts', '',
     'outcome  accounts', '-------  --------', 'failed   1', 'synced   4', '',
-    'drift    accounts', '-------  --------', 'differs  2', '',
+    'differences  accounts', '-----------  --------', 'differs      2', '',
     'stopped shop  reason', '------------  -----------------------------------', 'shop-1        PAY_RECONCILE_PROVIDER_KEY_REJECTED', ''
   ].join('\n'))
   t.equal(listText([]), 'no runs\n')
@@ -108,17 +108,17 @@ t.test('progress and report', async (t) => {
 
 t.test('an item is one line for each thing to say of it', async (t) => {
   const item: ItemBody = {
-    id: '7', account_id: 'a1', account_name: 'Ada', shop_id: 's1', shop_name: 'Shop', outcome: 'linked', before: null, after: 'cus_1', reason: 'metadata', drift: [], differences: [], candidates: [], error_code: null, provider_request_id: null
+    id: '7', account_id: 'a1', account_name: 'Ada', shop_id: 's1', shop_name: 'Shop', outcome: 'linked', before: null, after: 'cus_1', reason: 'metadata', differences: [], fields: [], candidates: [], error_code: null, provider_request_id: null
   }
   const customer = { pay_customer_id: 'cus_2', match: 'email', name: null, email: 'a@example.org', linked: true } as const
   for (const [change, lines] of [
     [{}, [['7', 'a1', 'Ada', 'Shop', 'linked', '(none) → cus_1  metadata']]],
     [{ outcome: 'unmatched', after: null, reason: null }, [['7', 'a1', 'Ada', 'Shop', 'unmatched', '']]],
-    [{ outcome: 'drifted', before: 'cus_1', reason: null, drift: ['deleted', 'duplicate'] }, [['7', 'a1', 'Ada', 'Shop', 'deleted, duplicate', 'cus_1']]],
+    [{ outcome: 'different', before: 'cus_1', reason: null, differences: ['deleted', 'duplicate'] }, [['7', 'a1', 'Ada', 'Shop', 'deleted, duplicate', 'cus_1']]],
     [{ outcome: 'ambiguous', candidates: [{ ...customer, match: 'metadata', linked: false }, customer] },
       [['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'], ['', '', '', '', '', 'cus_2 by email: a@example.org (another account has it)']]]
   ] as const) t.strictSame(itemLines({ ...item, ...change } as ItemBody, false), lines)
-  t.strictSame(itemTable.lines({ ...item, differences: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map((line) => line.slice(12)), [
+  t.strictSame(itemTable.lines({ ...item, fields: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map((line) => line.slice(12)), [
     ['metadata', '{"a":1}', '', '', '', '', '', ''], ['', '', '', 'cus_2', 'email', '', 'a@example.org', 'true']
   ])
   t.strictSame(itemLines(item, true), [['7', 'a1', 'Ada', 'linked', '(none) → cus_1  metadata']])
@@ -271,8 +271,8 @@ const forged = {
   items: [{
     ...hostileIn('id', 'account_id', 'account_name', 'shop_id', 'shop_name', 'outcome', 'before', 'reason', 'error_code', 'provider_request_id'),
     after: null,
-    drift: [hostile],
-    differences: [{ field: hostile, stored: { [hostile]: hostile }, live: hostile }],
+    differences: [hostile],
+    fields: [{ field: hostile, stored: { [hostile]: hostile }, live: hostile }],
     candidates: [{ pay_customer_id: hostile, match: hostile, name: hostile, email: hostile, linked: true }]
   }],
   items_count: 1
@@ -388,7 +388,7 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   await world.addAccount(shopId, { pay_customer_id: 'cus_d', pay_customer: { ...world.standIn.account(key).customers.get('cus_d'), name: 'Old "name",\nwith a line', email: 'old@example.org' } })
   for (let n = 0; n < 3; n++) await world.addAccount(shopId, { email: n === 0 ? 'ada@example.org' : `${n}@example.org` }, { name: '=cmd' })
 
-  const check = await command('--mode=check', `--shop=${shopId}`, '--show=drifted')
+  const check = await command('--mode=check', `--shop=${shopId}`, '--show=different')
   t.match(check, { code: 0, stdout: /^\d+ +\S+ +Ada +differs +email: old@example\.org → new@example\.org\n +name: Old "name",\\u000awith a line → =HYPERLINK/m })
   t.equal(check.stdout.match(/^\d+ +\S+ +=cmd +missing$/mg)?.length, 3)
 
@@ -407,25 +407,25 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   writeFileSync(file, text.split('\r\n').filter((line) => !line.includes('"unmatched"')).join('\r\n'))
   const accepted = await command('--mode=link', `--shop=${shopId}`, `--accept=${file}`, '--show=linked')
   t.match(accepted, { code: 0, stdout: /: done, 1 of 1 accounts\n(?:.*\n)*\d+ .* linked +\(none\) → cus_s {2}accepted$/m }, 'a reviewed file is accepted')
-  const drifted = await command('--run', /^run (\S+)/.exec(check.stderr)?.[1] ?? '', `--csv=${file}`, '--show=drifted')
-  t.match(drifted, { code: 0, stderr: /^4 items written$/m })
+  const different = await command('--run', /^run (\S+)/.exec(check.stderr)?.[1] ?? '', `--csv=${file}`, '--show=different')
+  t.match(different, { code: 0, stderr: /^4 items written$/m })
   const rows = readFileSync(file, 'utf8').split('\r\n')
   t.equal(rows.length, 1 + 2 + 3 + 1, 'a line for each difference')
   t.match(rows.find((row) => row.includes('"name"')), /,"name","Old ""name"",\\u000awith a line","'=HYPERLINK\(""http:\/\/evil\.example""\)",""/)
 
   const { items, ...counters } = JSON.parse((await command('--run', /^run (\S+)/.exec(check.stderr)?.[1] ?? '', '--json')).stdout)
-  t.match(counters, { mode: 'check', status: 'done', outcomes: { drifted: 4 } })
-  t.strictSame(items.map(({ outcome }: ItemBody) => outcome), Array(4).fill('drifted'), 'JSON has all items')
+  t.match(counters, { mode: 'check', status: 'done', outcomes: { different: 4 } })
+  t.strictSame(items.map(({ outcome }: ItemBody) => outcome), Array(4).fill('different'), 'JSON has all items')
   const first = await command('--mode=sync', `--shop=${shopId}`, '--show=synced', '--since=last')
   t.match(first, { code: 0, stderr: /^there is no earlier run: everything is new$/m, stdout: /^\d+ +\S+ +Ada +synced/m })
   const newcomer = await world.addAccount(shopId, {}, { name: 'Newcomer' })
-  const next = await command('--mode=check', `--shop=${shopId}`, '--show=drifted', '--since=last')
+  const next = await command('--mode=check', `--shop=${shopId}`, '--show=different', '--since=last')
   t.match(next.stderr, `since run ${/^run (\S+)/.exec(check.stderr)?.[1]}`)
   t.strictSame(next.stdout.match(/^\d+ .*/mg)?.map((line) => line.replace(/^\d+ +\S+ +/, '')), ['Newcomer  missing'], 'only what is new')
 
   t.equal((await command('--mode=check', `--shop=${shopId}`, `--accounts=${newcomer}`)).code, 0)
-  t.notMatch((await command('--mode=check', `--shop=${shopId}`, '--show=drifted', '--since=last')).stdout, /^\d+ /m, 'a run over one account is not the last one over all')
-  t.match((await command('--mode=check', `--shop=${shopId}`, `--accounts=${newcomer}`, '--show=drifted', '--since=last')).stderr, /^since run /m)
+  t.notMatch((await command('--mode=check', `--shop=${shopId}`, '--show=different', '--since=last')).stdout, /^\d+ /m, 'a run over one account is not the last one over all')
+  t.match((await command('--mode=check', `--shop=${shopId}`, `--accounts=${newcomer}`, '--show=different', '--since=last')).stderr, /^since run /m)
 
   await world.addAccount(shopId, { email: 'ada@example.org' }, { name: 'Twin' })
   const unlinked = await command('--unlinked', `--shop=${shopId}`)

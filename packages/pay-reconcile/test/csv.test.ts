@@ -29,17 +29,17 @@ for (const engine of engines) {
       const { statusCode, headers, body } = await call('GET', `/admin/accounts/reconcile/${runId}?format=csv`)
       t.match([statusCode, headers], [200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="run-${runId}.csv"` }])
       const [head, ...lines] = body.split('\r\n')
-      t.equal(head, '"item","account_id","account_name","shop_id","shop_name","outcome","drift","before","after","reason","error_code","provider_request_id","field","stored","live","candidate","match","candidate_name","candidate_email","candidate_linked"')
+      t.equal(head, '"item","account_id","account_name","shop_id","shop_name","outcome","differences","before","after","reason","error_code","provider_request_id","field","stored","live","candidate","match","candidate_name","candidate_email","candidate_linked"')
       t.strictSame(lines.map((line) => line.split('","')[2]), [
         '\'=HYPERLINK(""http://example.org"")', "'+1", "'@sum", "'-2+3", '-2', "'\uff1d1", ' =1', 'two\\u000alines', '\\u0009Tab', 'O\\u202ehara', 'plain', undefined
       ])
-      t.match(lines[0], /,"Kettle, ""Copper""","drifted","missing",/)
+      t.match(lines[0], /,"Kettle, ""Copper""","different","missing",/)
     })
 
     await t.test('filters hold, pages are refused', async (t) => {
       const linesOf = async (query: string) => (await call('GET', `/admin/accounts/reconcile/${runId}?format=csv&${query}`)).body.split('\r\n').length - 2
       t.equal(await linesOf('outcome=failed'), 0)
-      t.equal(await linesOf('drift=missing'), names.length)
+      t.equal(await linesOf('differences=missing'), names.length)
       t.equal(await linesOf(`since=${runId}`), 0)
       for (const [path, field] of [
         [`reconcile/${runId}?format=csv&limit=5`, 'limit'], [`reconcile/${runId}?format=csv&skip=5`, 'skip'], ['audit?format=csv&range=[0,1]', 'range'],

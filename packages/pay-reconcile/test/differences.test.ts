@@ -1,6 +1,6 @@
 import t from 'tap'
 import { backoff, retryAfterFrom } from '../src/provider/backoff.ts'
-import { differencesBetween } from '../src/reconcile/differences.ts'
+import { fieldDifferences } from '../src/reconcile/differences.ts'
 
 t.test('differences are paths with both values', async (t) => {
   for (const [stored, live, wanted] of [
@@ -12,10 +12,10 @@ t.test('differences are paths with both values', async (t) => {
     [JSON.parse('{"__proto__":{"a":1}}'), {}, [{ field: '__proto__', stored: { a: 1 } }]],
     [{ constructor: 'x' }, {}, [{ field: 'constructor', stored: 'x' }]],
     [{ ['k'.repeat(300)]: 1 }, {}, [{ field: `${'k'.repeat(199)}…`, stored: 1 }]]
-  ]) t.strictSame(differencesBetween(stored, live), wanted, JSON.stringify(stored).slice(0, 40))
+  ]) t.strictSame(fieldDifferences(stored, live), wanted, JSON.stringify(stored).slice(0, 40))
 })
 
-t.test('only the fields that count are drift', async (t) => {
+t.test('only the fields that count are compared', async (t) => {
   const method = (id: string | null) => ({ invoice_settings: { default_payment_method: id, footer: 'x' } })
   const fields = ['email', 'metadata', 'invoice_settings.default_payment_method']
   for (const [title, stored, live, wanted] of [
@@ -27,7 +27,7 @@ t.test('only the fields that count are drift', async (t) => {
     ['a field inside one that is gone', method('pm_1'), { invoice_settings: null }, [{ field: 'invoice_settings.default_payment_method', stored: 'pm_1' }]],
     ['null inside one that is gone', method(null), {}, []],
     ['a field whose name starts alike', { email_verified: 1 }, { email_verified: 2 }, []]
-  ] as const) t.strictSame(differencesBetween(stored, live, fields), wanted, title)
+  ] as const) t.strictSame(fieldDifferences(stored, live, fields), wanted, title)
 })
 
 t.test('Retry-After is seconds or a date', async (t) => {

@@ -58,7 +58,7 @@ for (const engine of engines) {
     await runs.start(run, [{ shopId: there, accounts: 1 }], null)
     const part = await runs.claim(run.id, lease)
     const read = await knexAccountStore(knex).get(karl)
-    const advance = async () => await runs.advance({ ...part!, processed: 1, outcomes: { drifted: 1 } }, [itemOf(read!, 'drifted', { drift: ['missing'] })], lease)
+    const advance = async () => await runs.advance({ ...part!, processed: 1, outcomes: { different: 1 } }, [itemOf(read!, 'different', { differences: ['missing'] })], lease)
     // Before the deletion is over, where there are two connections.
     const advanced = await knex.transaction(async (trx) => {
       await trx('accounts').where('id', karl).delete()

@@ -146,7 +146,7 @@ async function everything (t: Test, world: World, microseconds: boolean): Promis
     t.match(await list('/reconcile', filter), [{ id: linked.id }], JSON.stringify(filter))
   }
   t.match(linked.items.find((item: { account_id: string }) => item.account_id === three), { outcome: 'linked', after: 'cus_3', shop_id: '7' })
-  t.match(await run({ mode: 'check', shop_id: '7' }), { outcomes: { drifted: 2, unchanged: 1 } })
+  t.match(await run({ mode: 'check', shop_id: '7' }), { outcomes: { different: 2, unchanged: 1 } })
   t.match(await run({ mode: 'changes' }), { total: 3, outcomes: { synced: 3 } })
   t.match(await run({ mode: 'changes' }), { total: 0, processed: 0 }, 'what is read is not read again')
   t.notMatch(world.logs(), /"level":(40|50)/)

@@ -40,7 +40,7 @@ t.test('three processes are killed with SIGKILL, and the fourth finishes the run
       t.equal(await writes(knex, runId), dryRun ? 0 : size * 0.9, 'nothing is written twice')
       const [items] = await knex('pay_reconcile_items').where('run_id', runId).select(knex.raw('count(*)::int as all'), knex.raw('count(distinct account_id)::int as accounts'))
       t.strictSame(items, { all: size, accounts: size })
-      t.equal(run.drift.not_found, size * 0.1)
+      t.equal(run.differences.not_found, size * 0.1)
     })
   }
   slow()

@@ -86,8 +86,8 @@ async function unlinkingMany (t: Test, world: World, next: () => string): Promis
   t.match(await detailsOf(relinked), { pay_customer_id: 'cus_3' }, 'an account that is not named stays as it is')
 
   await addAccount(shopId, { pay_customer_id: 'cus_4' }, { id: next() })
-  const drift = await runOver(world, { mode: 'sync', shop_id: shopId })
-  t.match(drift.shops.stopped, [{ reason: 'PAY_RECONCILE_NO_SECRET_KEY' }])
+  const differences = await runOver(world, { mode: 'sync', shop_id: shopId })
+  t.match(differences.shops.stopped, [{ reason: 'PAY_RECONCILE_NO_SECRET_KEY' }])
 }
 
 async function accepting (t: Test, world: World, next: () => string): Promise<void> {
@@ -232,7 +232,7 @@ async function limiting (t: Test, world: World, next: () => string): Promise<voi
   t.match(listed, [{ selection: { accounts: 2 } }], 'the list says what a run was limited to')
 
   const unknown = [await addAccount(shopId, { pay_customer_id: 'cus_x' }, { id: next() }), await addAccount(shopId, { pay_customer_id: 'cus_y' }, { id: next() })]
-  t.match(await runOver(world, { mode: 'check', accounts: unknown }), { status: 'done', drift: { not_found: 2 }, shops: { stopped: [] } }, 'some unknown customers say nothing about the key')
+  t.match(await runOver(world, { mode: 'check', accounts: unknown }), { status: 'done', differences: { not_found: 2 }, shops: { stopped: [] } }, 'some unknown customers say nothing about the key')
 
   const held = await call('POST', '/admin/accounts/reconcile', { mode: 'check', shop_id: other })
   t.equal((await call('POST', '/admin/accounts/reconcile', { mode: 'check', accounts: [never] })).statusCode, 202, 'a run holds only the shops of its accounts')

@@ -46,9 +46,9 @@ for (const engine of engines) {
 
       const [one, two] = [await addAccount(shopId, { pay_customer_id: 5 }), await addAccount(shopId, { pay_customer_id: 5 })]
       const same = await run(world, { mode: 'check', shop_id: shopId })
-      t.match(same, { outcomes: { drifted: 2 }, drift: { missing: 2 } }, 'two accounts with the same number are no duplicates')
+      t.match(same, { outcomes: { different: 2 }, differences: { missing: 2 } }, 'two accounts with the same number are no duplicates')
       await call('POST', `/admin/accounts/${one}/link-pay`, { pay_customer_id: '5' })
-      t.match(await run(world, { mode: 'check', shop_id: shopId }), { drift: { missing: 1, not_found: 1 } }, 'nor has another one the id 5')
+      t.match(await run(world, { mode: 'check', shop_id: shopId }), { differences: { missing: 1, not_found: 1 } }, 'nor has another one the id 5')
       await call('POST', `/admin/accounts/${two}/unlink-pay`)
       await world.knex('accounts').delete()
 

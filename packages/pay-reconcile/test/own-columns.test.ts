@@ -83,7 +83,7 @@ async function inRuns (t: Test, world: World): Promise<void> {
   t.match((await call('GET', '/admin/accounts/unlinked-customers?shop_id=main')).json(), { customers: [{ pay_customer_id: 'cus_bob', accounts: [{ account_id: '2' }] }, { pay_customer_id: 'cus_ada', accounts: [{ account_id: '1', match: 'email' }] }] })
   t.match(await over({ mode: 'link', dry_run: false }), { outcomes: { linked: 1, suggested: 1, unchanged: 1 } })
   t.equal((await row(knex, 2)).stripe_customer_id, 'cus_bob')
-  t.match(await over({ mode: 'check' }), { total: 3, outcomes: { drifted: 3 }, drift: { missing: 1, never_synced: 1, not_found: 1 } })
+  t.match(await over({ mode: 'check' }), { total: 3, outcomes: { different: 3 }, differences: { missing: 1, never_synced: 1, not_found: 1 } })
   t.match(await over({ mode: 'changes', dry_run: false }), { total: 2, outcomes: { synced: 1, failed: 1 } })
   t.match((await row(knex, 2)).stripe.pay_customer, { id: 'cus_bob' })
 }

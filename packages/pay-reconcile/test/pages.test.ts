@@ -72,10 +72,10 @@ async function sameFindings (t: Test, world: World): Promise<void> {
 
   // Not in the pages: customer 7, the deleted 121, and 120 and 122 to 129, which there never were. Account 3 has none.
   for (const [body, outcomes] of [
-    [{ mode: 'check' }, { drifted: 130 }],
+    [{ mode: 'check' }, { different: 130 }],
     [{ mode: 'sync' }, { synced: 119, skipped: 1, failed: 10 }],
     [{ mode: 'sync', dry_run: false }, { synced: 119, skipped: 1, failed: 10 }],
-    [{ mode: 'check' }, { unchanged: 116, drifted: 14 }]
+    [{ mode: 'check' }, { unchanged: 116, different: 14 }]
   ] as const) {
     const count = counter(world, key)
     const runId = await start(world, { ...body, shop_id: shopId })
@@ -109,7 +109,7 @@ async function manyCustomers (t: Test, world: World): Promise<void> {
   world.standIn.addAccount(key, { customers: [...customers(50), ...customers(3000, 'cus_other')].map((customer, n) => ({ ...customer, created: n })) })
   const shopId = await shopOf(world, key, 50, 2100)
   const count = counter(world, key)
-  t.match(await finished(world, await start(world, { mode: 'check', shop_id: shopId })), { processed: 50, drift: { never_synced: 50 } })
+  t.match(await finished(world, await start(world, { mode: 'check', shop_id: shopId })), { processed: 50, differences: { never_synced: 50 } })
   t.strictSame(count(), { pages: 5, single: 50 }, 'a tenth is tried')
 }
 
@@ -120,7 +120,7 @@ async function sharedCustomer (t: Test, world: World): Promise<void> {
   await world.knex('accounts').where('shop_id', shopId).update({ details: JSON.stringify({ pay_customer_id: 'cus_1' }) })
   const count = counter(world, key)
   const runId = await start(world, { mode: 'check', shop_id: shopId })
-  t.match(await finished(world, runId), { processed: 510, drift: { duplicate: 510 } })
+  t.match(await finished(world, runId), { processed: 510, differences: { duplicate: 510 } })
   t.strictSame(count(), { pages: 2, single: 0 }, 'the page is read again for every 500')
 }
 
@@ -173,7 +173,7 @@ async function changesMeanwhile (t: Test, world: World): Promise<void> {
   await world.addAccount(shopId, { pay_customer_id: 'cus_new' }, { id: id(4000) })
   const run = await finished(world, runId)
   slow()
-  t.match(run, { status: 'done', processed: 301, outcomes: { synced: 300, failed: 1 }, drift: { not_found: 1, deleted: 1 } })
+  t.match(run, { status: 'done', processed: 301, outcomes: { synced: 300, failed: 1 }, differences: { not_found: 1, deleted: 1 } })
   t.equal(await writes(knex, runId), 300)
   t.match(await world.detailsOf(id(3000)), { pay_customer_id: 'cus_398', pay_customer: { id: 'cus_398' } }, 'linked to a customer of a page before')
   t.match(await world.detailsOf(id(3050)), { pay_customer: { deleted: true } })

@@ -31,8 +31,8 @@ const item = (accountId: string, shopId: string, fields: object) => ({
   before: null,
   after: null,
   reason: null,
-  drift: [],
   differences: [],
+  fields: [],
   candidates: [],
   error_code: null,
   ...fields
@@ -96,22 +96,22 @@ async function checking (t: Test, world: World): Promise<void> {
     scheduled_for: null,
     total: 8,
     processed: 8,
-    outcomes: { unchanged: 1, drifted: 7 },
-    drift: { missing: 1, not_found: 1, deleted: 1, duplicate: 2, never_synced: 1, differs: 2 },
+    outcomes: { unchanged: 1, different: 7 },
+    differences: { missing: 1, not_found: 1, deleted: 1, duplicate: 2, never_synced: 1, differs: 2 },
     selection: {},
     shops: { total: 1, finished: 1, stopped: [] },
     items_count: 7
-  }, 'the report counts drift by kind')
-  const drifted = (n: number, customerId: string | null, fields: object) =>
-    item(id(n), shopId, { outcome: 'drifted', before: customerId, after: customerId, ...fields })
+  }, 'the report counts differences by kind')
+  const different = (n: number, customerId: string | null, fields: object) =>
+    item(id(n), shopId, { outcome: 'different', before: customerId, after: customerId, ...fields })
   t.strictSame(withoutIds(items), [
-    drifted(101, 'cus_new', { drift: ['never_synced'] }),
-    drifted(102, 'cus_gone', { drift: ['deleted', 'differs'], differences: [{ field: 'deleted', live: true }] }),
-    drifted(103, 'cus_diff', { drift: ['differs'], differences: [{ field: 'email', stored: null, live: 'after@example.org' }, { field: 'name', stored: 'Before', live: 'After' }] }),
-    drifted(104, 'cus_twice', { drift: ['duplicate'] }),
-    drifted(105, 'cus_twice', { drift: ['duplicate'] }),
-    drifted(106, 'cus_nowhere', { drift: ['not_found'] }),
-    drifted(107, null, { drift: ['missing'] })
+    different(101, 'cus_new', { differences: ['never_synced'] }),
+    different(102, 'cus_gone', { differences: ['deleted', 'differs'], fields: [{ field: 'deleted', live: true }] }),
+    different(103, 'cus_diff', { differences: ['differs'], fields: [{ field: 'email', stored: null, live: 'after@example.org' }, { field: 'name', stored: 'Before', live: 'After' }] }),
+    different(104, 'cus_twice', { differences: ['duplicate'] }),
+    different(105, 'cus_twice', { differences: ['duplicate'] }),
+    different(106, 'cus_nowhere', { differences: ['not_found'] }),
+    different(107, null, { differences: ['missing'] })
   ], 'the items say which account, which kind and which fields')
   t.strictSame(await allDetails(world, shopId), before, 'a check changes nothing, whatever dry_run says')
 
@@ -122,13 +122,13 @@ async function checking (t: Test, world: World): Promise<void> {
   t.strictSame(await page('skip=5&limit=1'), [[106], 7], 'items come in pages')
   t.strictSame(await page('skip=1000000'), [[], 7])
   t.strictSame(await page('outcome=failed'), [[], 0], 'and by outcome')
-  t.strictSame(await page('drift=differs'), [[102, 103], 2], 'by kind of drift')
+  t.strictSame(await page('differences=differs'), [[102, 103], 2], 'by difference')
   t.strictSame(await page(`shop_id=${shopId}&limit=2`), [[101, 102], 7], 'by shop')
   t.match((await world.call('GET', `/admin/accounts/reconcile/${runId}?shop_id=' or true --`)).json(), { statusCode: 422, field: 'shop_id' })
   const filter = (value: object) => `filter=${encodeURIComponent(JSON.stringify(value))}`
-  t.strictSame(await page(filter({ drift: ['deleted', 'missing'], outcome: 'drifted' })), [[102, 107], 2], 'by several')
+  t.strictSame(await page(filter({ differences: ['deleted', 'missing'], outcome: 'different' })), [[102, 107], 2], 'by several')
   t.strictSame(await page(filter({ account_id: [id(103), "') or ('1'='1"] })), [[103], 1])
-  t.strictSame(await page(`drift=missing&${filter({ drift: ['missing', 'differs'] })}`), [[107], 1])
+  t.strictSame(await page(`differences=missing&${filter({ differences: ['missing', 'differs'] })}`), [[107], 1])
 
   // 103 differs in another way, 105 is no duplicate any more and so neither is 104, 106 and 107 stay as they were.
   customers.set('cus_diff', { ...customers.get('cus_diff')!, name: 'Later' })
@@ -145,9 +145,9 @@ async function checking (t: Test, world: World): Promise<void> {
   t.strictSame(await since(runId, runId.toUpperCase()), [[], 0])
   await world.knex('accounts').where('id', id(100)).update({ details: JSON.stringify({ ...snapshot('cus_same'), pay_customer: { ...customers.get('cus_same')!, object: 'person', email: null, sources: [] } }) })
   const check = async (on: World) => (await runOver(on, { mode: 'check', shop_id: shopId })).items
-    .filter((one: { account_id: string }) => one.account_id === id(100)).flatMap((one: { differences: unknown[] }) => one.differences)
-  t.strictSame(await check(world), [], 'a field that another version of the API has is no drift')
-  const strict = await host(t, world.knex, world.standIn, { ...fast, driftFields: ['object', 'sources'] })
+    .filter((one: { account_id: string }) => one.account_id === id(100)).flatMap((one: { fields: unknown[] }) => one.fields)
+  t.strictSame(await check(world), [], 'a field that another version of the API has is no difference')
+  const strict = await host(t, world.knex, world.standIn, { ...fast, comparedFields: ['object', 'sources'] })
   t.strictSame(await check(strict), [{ field: 'object', stored: 'person', live: 'customer' }, { field: 'sources', stored: [] }], 'unless the option says so')
 
   const other = await runOver(world, { mode: 'sync', shop_id: shopId })
@@ -217,7 +217,7 @@ async function linkingByHints (t: Test, world: World): Promise<void> {
   // Deleted after the last reading, whether before the link was stored or after it: a check says so.
   customers.set('cus_live', { id: 'cus_live', object: 'customer', deleted: true })
   const check = await runOver(world, { mode: 'check', shop_id: shopId })
-  t.match([check.drift.deleted, check.items.find((found: Record<string, unknown>) => found.account_id === id(251))], [1, { outcome: 'drifted', drift: ['deleted', 'never_synced'] }])
+  t.match([check.differences.deleted, check.items.find((found: Record<string, unknown>) => found.account_id === id(251))], [1, { outcome: 'different', differences: ['deleted', 'never_synced'] }])
 }
 
 async function linkingWithoutSearch (t: Test, world: World): Promise<void> {
@@ -254,9 +254,9 @@ async function syncing (t: Test, world: World): Promise<void> {
   const before = await allDetails(world, shopId)
   const same = (customerId: string | null, fields: object) => ({ before: customerId, after: customerId, ...fields })
   const expected = [
-    item(id(300), shopId, same('cus_1', { outcome: 'synced', drift: ['never_synced'] })),
-    item(id(301), shopId, same('cus_gone', { outcome: 'synced', drift: ['deleted', 'never_synced'] })),
-    item(id(302), shopId, same('cus_nowhere', { outcome: 'failed', drift: ['not_found'], error_code: 'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND' })),
+    item(id(300), shopId, same('cus_1', { outcome: 'synced', differences: ['never_synced'] })),
+    item(id(301), shopId, same('cus_gone', { outcome: 'synced', differences: ['deleted', 'never_synced'] })),
+    item(id(302), shopId, same('cus_nowhere', { outcome: 'failed', differences: ['not_found'], error_code: 'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND' })),
     item(id(303), shopId, { outcome: 'skipped', reason: 'no_customer_id' })
   ]
   const dry = await runOver(world, { mode: 'sync', shop_id: shopId })
@@ -365,7 +365,7 @@ async function requests (t: Test, world: World): Promise<void> {
     ...[{ mode: 'everything' }, { mode: 'sync', dryrun: false }, undefined].map((body) => ['POST', '', body, 422, 'PAY_RECONCILE_VALIDATION'] as const),
     ...[
       '?status=odd', '?status=done&status=running', '?state=done', '?filter={"state":"done"}', '?filter={"status":"odd"}', '?filter={"status":"done"}&status=running', '?sort=shops', '?limit=1001',
-      ...['outcome=odd', 'drift=odd', 'sort=drift', 'filter={"drift":["\' or true --"]}', 'filter={"item":"x"}', 'filter={"outcome":"failed"}&outcome=linked'].map((query) => `/${unknown}?${query}`)
+      ...['outcome=odd', 'differences=odd', 'sort=differences', 'filter={"differences":["\' or true --"]}', 'filter={"item":"x"}', 'filter={"outcome":"failed"}&outcome=linked'].map((query) => `/${unknown}?${query}`)
     ].map((url) => ['GET', url, undefined, 422, 'PAY_RECONCILE_VALIDATION'] as const),
     ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
     ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
@@ -423,7 +423,7 @@ async function filtering (t: Test, { call }: World): Promise<void> {
   t.strictSame(await list({ sort: 'started_at' }), all.toReversed(), 'oldest first')
   t.strictSame(await list({ sort: '["started_at","DESC"]' }), all)
   for (const [field, value] of Object.entries(newest ?? {})) {
-    if (!['outcomes', 'drift', 'selection', 'shops'].includes(field)) t.equal((await list({ sort: `-${field}` })).length, all.length, `sort by ${field}`)
+    if (!['outcomes', 'differences', 'selection', 'shops'].includes(field)) t.equal((await list({ sort: `-${field}` })).length, all.length, `sort by ${field}`)
     t.strictSame(await list({ filter: JSON.stringify({ id: [newest?.id], [field]: value }) }), [newest], `filter by ${field}`)
   }
   t.strictSame(await list({ filter: '{"total":[-1]}' }), [])

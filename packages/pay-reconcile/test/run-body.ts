@@ -15,7 +15,7 @@ export const emptyRun: RunBody = {
   total: 0,
   processed: 0,
   outcomes: {},
-  drift: {},
+  differences: {},
   selection: {},
   shops: { total: 1, finished: 0, stopped: [] },
   items: [],

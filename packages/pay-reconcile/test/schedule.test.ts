@@ -80,7 +80,7 @@ async function missedTimes (t: Test, world: World): Promise<void> {
   while ((await scheduledRuns(first!)).length === 0) await pause()
   const [{ id }] = await scheduledRuns(world)
   t.match(await finished(world, id), {
-    mode: 'check', dry_run: true, actor: 'schedule', scheduled_for: time, status: 'done', shop_id: null, drift: { missing: 1 }, shops: { stopped: [] }
+    mode: 'check', dry_run: true, actor: 'schedule', scheduled_for: time, status: 'done', shop_id: null, differences: { missing: 1 }, shops: { stopped: [] }
   })
   await replicas()
   await pause(100)

@@ -41,7 +41,7 @@ t.test('the stores', async (t) => {
     await runs.start(run, [{ shopId, accounts: 3 }], null)
     const [slow, other] = [{ owner: randomUUID(), duration: 60_000 }, { owner: randomUUID(), duration: 60_000 }]
     const part = await runs.claim(run.id, slow) as Part
-    t.strictSame(part, { runId: run.id, shopId, total: 3, processed: 0, lastAccount: null, outcomes: {}, drift: {}, paging: null })
+    t.strictSame(part, { runId: run.id, shopId, total: 3, processed: 0, lastAccount: null, outcomes: {}, differences: {}, paging: null })
     t.equal(await runs.claim(run.id, other), undefined, 'it holds')
     t.strictSame(await runs.claimable(), [])
     t.equal(await runs.renew(part, slow), 'continue')
@@ -50,12 +50,12 @@ t.test('the stores', async (t) => {
     t.strictSame(await runs.claimable(), [run.id], 'until it lapses')
     const taken = await runs.claim(run.id, other) as Part
     const paging = { after: null, left: 10, lost: 0, ended: false }
-    const item = { accountId: await addAccount(shopId), shopId, outcome: 'unchanged', drift: [], candidates: [] } as unknown as FoundItem
+    const item = { accountId: await addAccount(shopId), shopId, outcome: 'unchanged', differences: [], candidates: [] } as unknown as FoundItem
     t.equal(await runs.advance({ ...taken, paging, processed: 1 }, [item], other), 'continue')
     const unchanged = async () => (await knex('pay_reconcile_unchanged').where('run_id', run.id)).length
     t.equal(await unchanged(), 1)
     t.equal(await runs.renew(part, slow), 'lost')
-    t.equal(await runs.advance({ ...part, processed: 3 }, [{ ...item, outcome: 'drifted' }], slow), 'lost')
+    t.equal(await runs.advance({ ...part, processed: 3 }, [{ ...item, outcome: 'different' }], slow), 'lost')
     await runs.release(part, slow)
     await runs.finish(part, slow, 'done', null)
     t.match(await runs.get(run.id), { status: 'running', processed: 1, requestId: 'req-1', webhook: false, shops: { finished: 0 } })
@@ -88,14 +88,14 @@ t.test('the stores', async (t) => {
     const ids: string[] = []
     for (let n = 0; n < 4; n++) ids.push(await addAccount(short, { pay_customer_id: `cus_${n}` }))
     ids.sort()
-    const found = (accountId: string | undefined, outcome: string) => ({ accountId, shopId: short, outcome, drift: [], candidates: [] }) as unknown as FoundItem
+    const found = (accountId: string | undefined, outcome: string) => ({ accountId, shopId: short, outcome, differences: [], candidates: [] }) as unknown as FoundItem
     // Of accounts that were read one by one and are unchanged there is no record.
     for (const [title, items, lastAccount, status, wanted] of [
       ['stopped at once', [], null, 'stopped', [0, 1, 2, 3]],
       ['stopped after some', [found(ids[0], 'unchanged'), found(ids[1], 'unchanged')], ids[1]!, 'stopped', [2, 3]],
       ['cancelled after one that failed', [found(ids[0], 'failed'), found(ids[1], 'unchanged')], ids[1]!, 'cancelled', [0, 2, 3]],
-      ['done', [found(ids[2], 'failed'), found(ids[3], 'drifted')], ids[3]!, 'done', [2]],
-      ['stopped, with an item behind the last one', [found(ids[3], 'drifted')], ids[0]!, 'stopped', [1, 2]]
+      ['done', [found(ids[2], 'failed'), found(ids[3], 'different')], ids[3]!, 'done', [2]],
+      ['stopped, with an item behind the last one', [found(ids[3], 'different')], ids[0]!, 'stopped', [1, 2]]
     ] as const) {
       const run = { id: randomUUID(), mode: 'check', dryRun: true, shopId: short, actor: 'user-1', requestId: null, selection: {}, scheduledFor: null } as const
       const lease = { owner: randomUUID(), duration: 60_000 }

@@ -15,7 +15,7 @@ import { type Shop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
 import type { Summary } from './summary.ts'
 
-const DriftChart = lazy(async () => await loaded(async () => ({ default: (await import('../reconcile/drift-chart.tsx')).DriftChart })))
+const DifferenceChart = lazy(async () => await loaded(async () => ({ default: (await import('../reconcile/difference-chart.tsx')).DifferenceChart })))
 
 /** How many shops are on this page. */
 const SHOWN = 10
@@ -69,7 +69,7 @@ export function AdminHome () {
           {lastCheck.data != null && (
             <>
               <Typography variant='body2' color='textSecondary'><PageLink to={`/admin/reconciliation/${lastCheck.data.id}`}>{texts.home.lastCheck}</PageLink> {agoText(lastCheck.data.started_at, MANNER)}</Typography>
-              <Suspense><DriftChart drift={lastCheck.data.drift} /></Suspense>
+              <Suspense><DifferenceChart differences={lastCheck.data.differences} /></Suspense>
             </>
           )}
         </Section>

@@ -32,8 +32,8 @@ export function ItemRow ({ item }: { readonly item: Item }) {
       <Box sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
         <Typography sx={{ fontWeight: 650 }}>{item.account_name}</Typography>
         <Typography color='textSecondary' variant='body2'>{item.shop_name}</Typography>
-        {item.outcome !== 'drifted' && <Chip size='small' variant='outlined' color={item.outcome === 'failed' ? 'error' : 'info'} label={texts.reconcile.outcomes[item.outcome] ?? item.outcome} />}
-        {item.drift.map((kind) => <Chip key={kind} size='small' variant='outlined' color='warning' label={texts.reconcile.drift[kind] ?? kind} />)}
+        {item.outcome !== 'different' && <Chip size='small' variant='outlined' color={item.outcome === 'failed' ? 'error' : 'info'} label={texts.reconcile.outcomes[item.outcome] ?? item.outcome} />}
+        {item.differences.map((kind) => <Chip key={kind} size='small' variant='outlined' color='warning' label={texts.reconcile.differences[kind] ?? kind} />)}
         <Box sx={{ flex: 1 }} />
         {done !== undefined && <Chip size='small' color='success' label={done} />}
         {done === undefined && remedies.includes('sync') && <ActButton size='small' variant='outlined' act={act('sync-pay', texts.reconcile.synced)}>{texts.reconcile.sync}</ActButton>}
@@ -46,19 +46,19 @@ export function ItemRow ({ item }: { readonly item: Item }) {
         {item.after === null ? texts.reconcile.noCustomer : <CustomerLink id={item.after} />}
         {[item.reason, item.error_code === null ? null : texts.reconcile.reasons[item.error_code] ?? item.error_code].map((text) => text === null ? '' : ` · ${text}`)}
       </Typography>
-      {item.differences.length > 0 && <Differences item={item} />}
+      {item.fields.length > 0 && <Fields item={item} />}
       {item.candidates.map((candidate) => <CandidateRow key={candidate.pay_customer_id} candidate={candidate} onLink={done === undefined && remedies.includes('link') ? act('link-pay', texts.reconcile.linked, { pay_customer_id: candidate.pay_customer_id }) : undefined} />)}
     </Box>
   )
 }
 
-function Differences ({ item: { differences, account_name: name } }: { readonly item: Item }) {
+function Fields ({ item: { fields, account_name: name } }: { readonly item: Item }) {
   return (
     <TableContainer tabIndex={0} role='region' aria-label={`${texts.activity.details}: ${name}`} sx={{ mt: 1, border: 1, borderColor: 'divider', borderRadius: 1, maxWidth: 760 }}>
       <Table size='small'>
         <TableHead><TableRow><TableCell>{texts.activity.field}</TableCell><TableCell>{texts.reconcile.stored}</TableCell><TableCell>{texts.reconcile.live}</TableCell></TableRow></TableHead>
         <TableBody>
-          {differences.map(({ field, stored, live }) => (
+          {fields.map(({ field, stored, live }) => (
             <TableRow key={field}>
               <TableCell component='th' scope='row'>{field}</TableCell>
               <TableCell sx={{ borderLeft: 3, borderLeftColor: 'error.main', overflowWrap: 'anywhere' }}>{valueText(stored)}</TableCell>

@@ -19,7 +19,7 @@ import { ItemRow } from './item-row.tsx'
 import { MANNER } from './manner.ts'
 import { type Item, outcomesText, resultOf, type Run, RUNS, type RunWithItems } from './run.ts'
 
-const DriftChart = lazy(async () => await loaded(async () => ({ default: (await import('./drift-chart.tsx')).DriftChart })))
+const DifferenceChart = lazy(async () => await loaded(async () => ({ default: (await import('./difference-chart.tsx')).DifferenceChart })))
 
 /** How many items are on a page of the screen, and in one read of the file. */
 const PER_PAGE = 25
@@ -36,11 +36,11 @@ function RunWithId ({ id }: { readonly id: string }) {
   const notifyError = useNotifyError()
   const basename = useBasename()
   const navigate = useNavigate()
-  const [drift, setDrift] = useState<string>()
+  const [difference, setDifference] = useState<string>()
   const [outcome, setOutcome] = useState<string>()
   const [since, setSince] = useState('')
   const [page, setPage] = useState(0)
-  const query = new URLSearchParams({ skip: String(page * PER_PAGE), limit: String(PER_PAGE), ...drift !== undefined && { drift }, ...outcome !== undefined && { outcome }, ...since !== '' && { since } })
+  const query = new URLSearchParams({ skip: String(page * PER_PAGE), limit: String(PER_PAGE), ...difference !== undefined && { differences: difference }, ...outcome !== undefined && { outcome }, ...since !== '' && { since } })
   const { data: run, error, refetch } = useQuery({
     queryKey: ['run', id, String(query)],
     queryFn: async () => (await call<RunWithItems>(`${RUNS}/${encodeURIComponent(id)}?${query}`)).json,
@@ -72,7 +72,7 @@ function RunWithId ({ id }: { readonly id: string }) {
   }
   const save = async () => {
     const items = await readItems()
-    download(`run-${run.id}.csv`, csvFrom(['shop_name', 'account_id', 'account_name', 'outcome', 'drift', 'before', 'after', 'reason', 'error_code', 'differences', 'candidates'], items as never))
+    download(`run-${run.id}.csv`, csvFrom(['shop_name', 'account_id', 'account_name', 'outcome', 'differences', 'before', 'after', 'reason', 'error_code', 'fields', 'candidates'], items as never))
   }
   const pick = (set: (value: string | undefined) => void, name: string, current: string | undefined) => () => { set(current === name ? undefined : name); setPage(0) }
   const chips = (counts: Readonly<Record<string, number>>, names: Readonly<Record<string, string>>, current: string | undefined, set: (value: string | undefined) => void) =>
@@ -93,13 +93,13 @@ function RunWithId ({ id }: { readonly id: string }) {
           {run.shops.stopped.map(({ shop_id: shopId, reason }) => <Alert key={shopId} severity='warning' sx={{ mt: 1 }}><b>{shops.find((shop) => shop.id === shopId)?.name ?? shopId}</b>: {texts.reconcile.reasons[reason] ?? reason}</Alert>)}
         </Section>
         <Section title={texts.reconcile.found}>
-          {Object.keys(run.drift).length > 0 ? <Suspense fallback={<Box sx={{ height: 200 }} />}><DriftChart drift={run.drift} /></Suspense> : <Typography color='textSecondary'>{found}</Typography>}
+          {Object.keys(run.differences).length > 0 ? <Suspense fallback={<Box sx={{ height: 200 }} />}><DifferenceChart differences={run.differences} /></Suspense> : <Typography color='textSecondary'>{found}</Typography>}
         </Section>
       </Box>
       <Card>
         <Box role='group' aria-label={texts.reconcile.found} sx={{ p: 2, display: 'flex', gap: 1, flexWrap: 'wrap' }}>
           {chips(run.outcomes, texts.reconcile.outcomes, outcome, setOutcome)}
-          {chips(run.drift, texts.reconcile.drift, drift, setDrift)}
+          {chips(run.differences, texts.reconcile.differences, difference, setDifference)}
           {earlier.length > 0 && (
             <TextField select fullWidth={false} margin='none' label={texts.reconcile.news} value={since} onChange={({ target }) => { setSince(target.value); setPage(0) }} sx={{ minWidth: 230, ml: { md: 'auto' } }} slotProps={{ inputLabel: { shrink: true }, select: { displayEmpty: true } }}>
               <MenuItem value=''>{texts.reconcile.newsAll}</MenuItem>

@@ -454,7 +454,7 @@ export function measuredProvider (inner: PayProvider, { provider, providerReques
     }
   }
   return {
-    driftFields: inner.driftFields,
+    comparedFields: inner.comparedFields,
     webhooks: inner.webhooks,
     isSecretKey: (key) => inner.isSecretKey(key),
     isCustomerId: (id) => inner.isCustomerId(id),

@@ -4,7 +4,7 @@ import { auditList } from '../lists/audit.ts'
 import { itemList } from '../lists/items.ts'
 import { rulesOf } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
-import { DRIFTS, OUTCOMES, STATUSES, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
+import { DIFFERENCES, OUTCOMES, STATUSES, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
 import type { AccountFilter, AccountQuery, AccountSort, AccountStore, AuditQuery } from '../types.ts'
 import { isCut, isString, listQueryFrom, type ListRules, type RawQuery, STRING } from '#shared/list-grammar'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './schemas.ts'
@@ -75,14 +75,14 @@ export function runQueryFrom (query: RawQuery): RunQuery {
 }
 
 /**
- * Reads the parameters of `GET /admin/accounts/reconcile/{id}`: a page, `filter`, `outcome`, `drift`, `shop_id` and `since`.
+ * Reads the parameters of `GET /admin/accounts/reconcile/{id}`: a page, `filter`, `outcome`, `differences`, `shop_id` and `since`.
  *
  * @throws {@link PAY_RECONCILE_VALIDATION}
  */
 export function itemQueryFrom (query: RawQuery): ItemQuery {
   const { filter: conditions, skip, limit } = listQueryFrom(query, itemRules)
   const filter: ItemFilter = conditions
-  const wanted = { outcome: wordFrom('outcome', query.outcome, OUTCOMES), drift: wordFrom('drift', query.drift, DRIFTS), shop_id: shopFrom(query.shop_id) }
+  const wanted = { outcome: wordFrom('outcome', query.outcome, OUTCOMES), differences: wordFrom('differences', query.differences, DIFFERENCES), shop_id: shopFrom(query.shop_id) }
   const parameters = Object.entries(wanted).filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, bothOf<unknown>(name, filter[name as keyof typeof wanted], value)])
   const { since } = query

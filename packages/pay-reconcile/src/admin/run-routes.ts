@@ -108,7 +108,7 @@ function runBodyFrom (run: Run): Static<typeof RunSchema> {
     total: run.total,
     processed: run.processed,
     outcomes: run.outcomes,
-    drift: run.drift,
+    differences: run.differences,
     selection: run.selection,
     shops: {
       total: run.shops.total,
@@ -129,8 +129,8 @@ function itemBodyFrom (item: Item): ItemBody {
     before: item.before,
     after: item.after,
     reason: item.reason,
-    drift: [...item.drift],
     differences: [...item.differences],
+    fields: [...item.fields],
     candidates: item.candidates.map(({ customerId, ...facts }) => ({ pay_customer_id: customerId, ...facts })),
     error_code: item.errorCode,
     provider_request_id: item.providerRequestId

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { formatParameter } from './csv-reply.ts'
 import { filterParameter, Id, listParameters, MAX_LIMIT, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, Timestamp } from './schemas.ts'
-import { DRIFTS, MATCH_REASONS, MODES, OUTCOMES, STATUSES, type Counters } from '../reconcile/types.ts'
+import { DIFFERENCES, MATCH_REASONS, MODES, OUTCOMES, STATUSES, type Counters } from '../reconcile/types.ts'
 
 const Status = oneOf(STATUSES)
 const Mode = oneOf(MODES)
@@ -46,7 +46,7 @@ export const RunSchema = Type.Object({
   total: Type.Integer({ description: 'Accounts in all shops of the run' }),
   processed: Type.Integer(),
   outcomes: counters(OUTCOMES),
-  drift: counters(DRIFTS),
+  differences: counters(DIFFERENCES),
   selection: Selection,
   shops: Type.Object({
     total: Type.Integer(),
@@ -59,7 +59,7 @@ export const RunSchema = Type.Object({
   })
 })
 
-const Difference = Type.Object({
+const FieldDifference = Type.Object({
   field: Type.String({ description: 'A path: email, address.city' }),
   stored: Type.Optional(Type.Unknown({ description: 'In the snapshot; absent if it has no such field. Long values are cut, as JSON that ends with …' })),
   live: Type.Optional(Type.Unknown({ description: 'At the payment provider; absent if there is no such field' }))
@@ -83,8 +83,8 @@ const ItemSchema = Type.Object({
   before: NullableString,
   after: NullableString,
   reason: NullableString,
-  drift: Type.Array(oneOf(DRIFTS)),
-  differences: Type.Array(Difference, { description: 'Where the snapshot and the live customer differ' }),
+  differences: Type.Array(oneOf(DIFFERENCES)),
+  fields: Type.Array(FieldDifference, { description: 'Where the snapshot and the live customer differ' }),
   candidates: Type.Array(Candidate, { description: 'Customers that may belong to the account' }),
   error_code: NullableString,
   provider_request_id: NullableString
@@ -114,9 +114,9 @@ export const RunsQuerystring = Type.Object({
 
 export const ItemsQuerystring = Type.Object({
   ...pageParameters,
-  filter: filterParameter('account_id, shop_id, outcome, drift'),
+  filter: filterParameter('account_id, shop_id, outcome, differences'),
   outcome: Type.Optional(Outcome),
-  drift: Type.Optional(oneOf(DRIFTS)),
+  differences: Type.Optional(oneOf(DIFFERENCES)),
   shop_id: Type.Optional(Id),
   format: formatParameter,
   since: Type.Optional(Type.String({ description: 'The id of an earlier run of the same mode: only what it did not find in the same way' }))

@@ -41,7 +41,7 @@ Limit:
   --stale <days>    only linked accounts without a snapshot from the last days
 
 Output:
-  --show <words>    the outcomes whose accounts are printed, for example drifted,suggested; default: failed in the
+  --show <words>    the outcomes whose accounts are printed, for example different,suggested; default: failed in the
                     table, all in a file or JSON
   --since <run>     only what an earlier run of the same mode did not find in the same way; last: the newest that is
                     done, of the same shop or of all

@@ -10,14 +10,14 @@ export const itemHead = (oneShop: boolean): string[] => ['item', 'account', 'nam
 
 /** Lines of a table: one for each difference or candidate. */
 export function itemLines (item: ItemBody, oneShop: boolean): string[][] {
-  const { id, account_id: account, account_name: name, shop_name: shop, outcome, drift } = item
-  const cells = [id, account, name, ...(oneShop ? [] : [shop]), outcome === 'drifted' ? drift.join(', ') : outcome]
+  const { id, account_id: account, account_name: name, shop_name: shop, outcome, differences } = item
+  const cells = [id, account, name, ...(oneShop ? [] : [shop]), outcome === 'different' ? differences.join(', ') : outcome]
   return detailsOf(item).map((details, index) => [...(index === 0 ? cells : cells.map(() => '')), details])
 }
 
-function detailsOf ({ differences, candidates, before, after, reason, error_code: code, provider_request_id: request }: ItemBody): readonly string[] {
+function detailsOf ({ fields, candidates, before, after, reason, error_code: code, provider_request_id: request }: ItemBody): readonly string[] {
   const lines = [
-    ...differences.map(({ field, stored, live }) => `${field}: ${shown(stored)} → ${shown(live)}`),
+    ...fields.map(({ field, stored, live }) => `${field}: ${shown(stored)} → ${shown(live)}`),
     ...candidates.map(({ pay_customer_id: id, match, name, email, linked }) =>
       `${id} by ${match}: ${[name, email].filter(Boolean).join(', ')}${linked ? ' (another account has it)' : ''}`)
   ]

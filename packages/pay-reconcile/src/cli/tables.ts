@@ -24,7 +24,7 @@ export function reportText (run: RunBody, items = ''): string {
   return [
     printable(title),
     table(['outcome', 'accounts'], entries(run.outcomes)),
-    table(['drift', 'accounts'], entries(run.drift)),
+    table(['differences', 'accounts'], entries(run.differences)),
     table(['stopped shop', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason, missing_permission: missing }) => [shop, missing === undefined ? reason : `${reason}  lacks ${missing}`])),
     items
   ].filter((part) => part !== '').join('\n\n') + '\n'

@@ -5,12 +5,12 @@ import type { CsvTable } from './csv.ts'
 /** Lines of a CSV file: one for each difference or candidate, each with all that is known of the account. */
 function linesOf (item: ItemBody): string[][] {
   const common = [
-    item.id, item.account_id, item.account_name, item.shop_id, item.shop_name, item.outcome, item.drift.join(' '), item.before ?? '', item.after ?? '',
+    item.id, item.account_id, item.account_name, item.shop_id, item.shop_name, item.outcome, item.differences.join(' '), item.before ?? '', item.after ?? '',
     item.reason ?? '', item.error_code ?? '', item.provider_request_id ?? ''
   ]
   const none = ['', '', '', '', '']
   const found = [
-    ...item.differences.map(({ field, stored, live }) => [field, cell(stored), cell(live), ...none]),
+    ...item.fields.map(({ field, stored, live }) => [field, cell(stored), cell(live), ...none]),
     ...item.candidates.map(({ pay_customer_id: id, match, name, email, linked }) => ['', '', '', id, match, name ?? '', email ?? '', String(linked)])
   ]
   return (found.length > 0 ? found : [['', '', '', ...none]]).map((line) => [...common, ...line])
@@ -19,7 +19,7 @@ function linesOf (item: ItemBody): string[][] {
 /** The items of a run. */
 export const itemTable: CsvTable<ItemBody> = {
   head: [
-    'item', 'account_id', 'account_name', 'shop_id', 'shop_name', 'outcome', 'drift', 'before', 'after', 'reason', 'error_code',
+    'item', 'account_id', 'account_name', 'shop_id', 'shop_name', 'outcome', 'differences', 'before', 'after', 'reason', 'error_code',
     'provider_request_id', 'field', 'stored', 'live', 'candidate', 'match', 'candidate_name', 'candidate_email', 'candidate_linked'
   ],
   lines: linesOf

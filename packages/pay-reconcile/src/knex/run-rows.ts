@@ -10,7 +10,7 @@ export function runsStatement (clause: string): string {
   return `select ${record({ ...columns, request_id: 'r.request_id', webhook: 'r.webhook' })} from pay_reconcile_runs r ${clause}`
 }
 
-export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | 'total' | 'processed' | 'outcomes' | 'drift' | 'selection'> {
+export interface RunRow extends Pick<Run, 'id' | 'mode' | 'actor' | 'status' | 'total' | 'processed' | 'outcomes' | 'differences' | 'selection'> {
   readonly dry_run: boolean
   readonly shop_id: string | null
   readonly request_id: string | null
@@ -44,7 +44,7 @@ export function runFrom (row: RunRow): Run {
     total: row.total,
     processed: row.processed,
     outcomes: row.outcomes,
-    drift: row.drift,
+    differences: row.differences,
     shops: { ...row.shops, stopped: row.shops.stopped.map(({ shop_id: shopId, reason, missing_permission: missingPermission }) => ({ shopId, reason, ...(missingPermission !== undefined && { missingPermission }) })) }
   }
 }
@@ -56,7 +56,7 @@ export function orderOfRuns (sort: RunQuery['sort']): string {
   return `${sortKeyOf(runList, field)} ${direction} nulls last, r.id ${direction}`
 }
 
-export interface PartRow extends Pick<Part, 'total' | 'processed' | 'outcomes' | 'drift' | 'paging'> {
+export interface PartRow extends Pick<Part, 'total' | 'processed' | 'outcomes' | 'differences' | 'paging'> {
   readonly run_id: string
   readonly shop_id: string
   readonly last_account: string | null
@@ -70,10 +70,10 @@ export const PART_COLUMNS: Readonly<Record<keyof PartRow, string>> = {
   processed: 'p.processed',
   last_account: 'p.last_account',
   outcomes: 'p.outcomes',
-  drift: 'p.drift',
+  differences: 'p.differences',
   paging: 'p.paging'
 }
 
-export function partFrom ({ run_id: runId, shop_id: shopId, processed, last_account: lastAccount, outcomes, drift, paging, total }: PartRow): Part {
-  return { runId, shopId, total, processed, lastAccount, outcomes, drift, paging }
+export function partFrom ({ run_id: runId, shop_id: shopId, processed, last_account: lastAccount, outcomes, differences, paging, total }: PartRow): Part {
+  return { runId, shopId, total, processed, lastAccount, outcomes, differences, paging }
 }

@@ -174,7 +174,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
       const existing = knex(table).whereIn(idColumn, found.map(({ accountId }) => accountId)).select(knex.raw('??::text as id', [idColumn])).forKeyShare()
       const [row] = await recordsOf<HeldRow>(knex, knex.raw(`
         with ours as (
-          update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, drift = ?::jsonb, paging = ?::jsonb,
+          update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, differences = ?::jsonb, paging = ?::jsonb,
             leased_until = ${LEASED_UNTIL}, updated_at = now()
           where run_id = ? and shop_id = ? and owner = ? and status = 'running' returning run_id, shop_id
         ), same as (
@@ -189,7 +189,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
           on conflict do nothing
         )
         select ${record(HELD_COLUMNS)} from ours join pay_reconcile_runs r on r.id = ours.run_id`, [
-        part.total, part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.drift), part.paging && JSON.stringify(part.paging), duration,
+        part.total, part.processed, part.lastAccount, JSON.stringify(part.outcomes), JSON.stringify(part.differences), part.paging && JSON.stringify(part.paging), duration,
         part.runId, part.shopId, owner, unchanged.map(({ accountId }) => accountId), existing, JSON.stringify(storable(records))
       ]))
       return nextFrom(row)

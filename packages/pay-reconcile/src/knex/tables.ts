@@ -83,7 +83,7 @@ create table if not exists pay_reconcile_run_shops (
   last_account text,
   paging jsonb,
   outcomes jsonb not null default '{}',
-  drift jsonb not null default '{}',
+  differences jsonb not null default '{}',
   owner uuid,
   leased_until timestamptz,
   updated_at timestamptz not null default now(),

@@ -1,4 +1,4 @@
-import { DRIFTS, OUTCOMES, type ItemFilter } from '../reconcile/types.ts'
+import { DIFFERENCES, OUTCOMES, type ItemFilter } from '../reconcile/types.ts'
 import type { Listed } from './listed.ts'
 
 /** Items `i` of runs. */
@@ -7,5 +7,5 @@ export const itemList: Listed<ItemFilter> = {
   shop_id: { rule: { kind: 'string' }, sql: 'i.shop_id' },
   outcome: { rule: { kind: 'string', words: OUTCOMES }, sql: 'i.outcome' },
   // Items with any of these kinds.
-  drift: { rule: { kind: 'string', words: DRIFTS }, sql: "i.item->'drift'", where: (query, wanted) => query.whereRaw("jsonb_exists_any(i.item->'drift', ?::text[])", [[...wanted]]) }
+  differences: { rule: { kind: 'string', words: DIFFERENCES }, sql: "i.item->'differences'", where: (query, wanted) => query.whereRaw("jsonb_exists_any(i.item->'differences', ?::text[])", [[...wanted]]) }
 }

@@ -25,7 +25,7 @@ export const runList = {
   total: { rule: { kind: 'integer' }, sql: ofShops('coalesce(sum(p.total), 0)::int') },
   processed: { rule: { kind: 'integer' }, sql: ofShops('coalesce(sum(p.processed), 0)::int') },
   outcomes: { rule: { kind: 'object' }, sql: countersOf('outcomes') },
-  drift: { rule: { kind: 'object' }, sql: countersOf('drift') },
+  differences: { rule: { kind: 'object' }, sql: countersOf('differences') },
   selection: { rule: { kind: 'object' }, sql: 'r.selection' },
   shops: {
     rule: { kind: 'object' },

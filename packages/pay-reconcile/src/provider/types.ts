@@ -43,8 +43,8 @@ export interface ProviderResponse<T> {
  * Throw faults as `providerError(fault, facts)`, and nothing else.
  */
 export interface PayProvider {
-  /** The fields of a customer that count as drift unless the option `driftFields` says otherwise. Default: all. */
-  readonly driftFields?: readonly string[] | undefined
+  /** The fields of a customer that are compared unless the option `comparedFields` says otherwise. Default: all. */
+  readonly comparedFields?: readonly string[] | undefined
 
   /** Whether `key` has the form of a secret key. Other strings are never sent. */
   isSecretKey (key: string): boolean

@@ -3,7 +3,7 @@ import { customerIdOf } from '../details.ts'
 import { isProviderError } from '../errors.ts'
 import type { PayCustomer, ProviderResponse } from '../provider/types.ts'
 import type { Account, ScannedAccount } from '../types.ts'
-import { driftOf } from './differences.ts'
+import { differencesOf } from './differences.ts'
 import { itemOf } from './item.ts'
 import { linkAccount, type LinkWork } from './link.ts'
 import type { CustomerPage } from './page.ts'
@@ -25,11 +25,11 @@ const STEPS: Readonly<Record<Mode, { readonly linked: Step, readonly unlinked: S
   unlink: { linked: unlinkAccount, unlinked: keepAccount },
   sync: { linked: syncAccount, unlinked: skipAccount },
   changes: { linked: syncAccount, unlinked: skipAccount },
-  check: { linked: checkAccount, unlinked: (_work, { account }) => itemOf(account, 'drifted', { drift: ['missing'] }) }
+  check: { linked: checkAccount, unlinked: (_work, { account }) => itemOf(account, 'different', { differences: ['missing'] }) }
 }
 
 /** The outcome of an account that this run finished before an interruption. */
-const FINISHED: Readonly<Record<Mode, Outcome>> = { link: 'linked', unlink: 'unlinked', sync: 'synced', changes: 'synced', check: 'drifted' }
+const FINISHED: Readonly<Record<Mode, Outcome>> = { link: 'linked', unlink: 'unlinked', sync: 'synced', changes: 'synced', check: 'different' }
 
 /** Reconciles one account. @throws a provider error, or what the store throws. */
 export async function reconcileAccount (work: AccountWork, scanned: ScannedAccount): Promise<FoundItem> {
@@ -59,14 +59,14 @@ async function unlinkAccount ({ sources, run, caller }: AccountWork, { account }
 
 async function checkAccount (work: AccountWork, scanned: ScannedAccount): Promise<FoundItem> {
   const { value, requestId } = await liveOrMissing(work, scanned.account)
-  const found = driftOf(scanned, value, work.limits.driftFields)
-  return itemOf(scanned.account, found.drift.length > 0 ? 'drifted' : 'unchanged', { ...found, providerRequestId: requestId })
+  const found = differencesOf(scanned, value, work.limits.comparedFields)
+  return itemOf(scanned.account, found.differences.length > 0 ? 'different' : 'unchanged', { ...found, providerRequestId: requestId })
 }
 
 async function syncAccount (work: AccountWork, scanned: ScannedAccount): Promise<FoundItem> {
   const { account } = scanned
   const { value: customer, requestId: providerRequestId, readAt } = await live(work, account)
-  const item = itemOf(account, 'synced', { ...driftOf(scanned, customer, work.limits.driftFields), providerRequestId })
+  const item = itemOf(account, 'synced', { ...differencesOf(scanned, customer, work.limits.comparedFields), providerRequestId })
   if (work.run.dryRun || await saveSnapshot(work.sources, { account, customer, providerRequestId, readAt }, work.caller)) return item
   return itemOf(account, 'skipped', { reason: 'relinked_meanwhile', providerRequestId })
 }

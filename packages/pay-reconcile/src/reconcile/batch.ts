@@ -64,8 +64,8 @@ async function reconciled (
     }
   } catch (error) {
     if (!isProviderError(error)) return { item: itemOf(account, 'failed', { errorCode: codeOf(work, scanned, error) }) }
-    const drift = error.fault === 'customer_not_found' ? ['not_found' as const] : []
-    return { item: itemOf(account, 'failed', { drift, errorCode: error.code, providerRequestId: error.provider_request_id ?? null }), error }
+    const differences = error.fault === 'customer_not_found' ? ['not_found' as const] : []
+    return { item: itemOf(account, 'failed', { differences, errorCode: error.code, providerRequestId: error.provider_request_id ?? null }), error }
   }
 }
 

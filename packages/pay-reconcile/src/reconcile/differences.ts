@@ -4,29 +4,29 @@ import { isObject } from '../details.ts'
 import type { PayCustomer } from '../provider/types.ts'
 import { storable } from '../storable.ts'
 import type { Details, ScannedAccount } from '../types.ts'
-import type { Difference, Drift, FoundItem } from './types.ts'
+import type { Difference, FieldDifference, FoundItem } from './types.ts'
 
 /**
  * How an account differs from its live customer; undefined: the provider has no such customer.
  *
- * @param fields - the paths that count; undefined: all.
+ * @param compared - the paths that count; undefined: all.
  */
-export function driftOf ({ account, duplicate }: ScannedAccount, live: PayCustomer | undefined, fields?: readonly string[]): Pick<FoundItem, 'drift' | 'differences'> {
+export function differencesOf ({ account, duplicate }: ScannedAccount, live: PayCustomer | undefined, compared?: readonly string[]): Pick<FoundItem, 'differences' | 'fields'> {
   const snapshot = account.details.pay_customer
-  const differences = live && isObject(snapshot) ? differencesFrom(snapshot, live, fields) : []
-  const drift: Drift[] = []
-  if (!live) drift.push('not_found')
-  if (live?.deleted === true) drift.push('deleted')
-  if (live && !isObject(snapshot)) drift.push('never_synced')
-  if (differences.length > 0) drift.push('differs')
-  if (duplicate) drift.push('duplicate')
-  return { drift, differences }
+  const fields = live && isObject(snapshot) ? fieldsFrom(snapshot, live, compared) : []
+  const differences: Difference[] = []
+  if (!live) differences.push('not_found')
+  if (live?.deleted === true) differences.push('deleted')
+  if (live && !isObject(snapshot)) differences.push('never_synced')
+  if (fields.length > 0) differences.push('differs')
+  if (duplicate) differences.push('duplicate')
+  return { differences, fields }
 }
 
 /** Of a deleted customer only that it is deleted: the provider shows nothing else. */
-function differencesFrom (snapshot: Details, live: PayCustomer, fields: readonly string[] | undefined): readonly Difference[] {
-  if (live.deleted === true) return differencesBetween({ deleted: snapshot.deleted }, { deleted: true })
-  return differencesBetween(snapshot, storable(JSON.parse(JSON.stringify(live))), fields)
+function fieldsFrom (snapshot: Details, live: PayCustomer, compared: readonly string[] | undefined): readonly FieldDifference[] {
+  if (live.deleted === true) return fieldDifferences({ deleted: snapshot.deleted }, { deleted: true })
+  return fieldDifferences(snapshot, storable(JSON.parse(JSON.stringify(live))), compared)
 }
 
 /** In characters of JSON. A run keeps the values of every account that differs. */
@@ -39,16 +39,16 @@ const MAX_VALUE = 500
  *
  * @param fields - the paths that count, with what is below them; undefined: all.
  */
-export function differencesBetween (stored: unknown, live: unknown, fields?: readonly string[], path = ''): readonly Difference[] {
+export function fieldDifferences (stored: unknown, live: unknown, fields?: readonly string[], path = ''): readonly FieldDifference[] {
   if (isDeepStrictEqual(stored ?? null, live ?? null)) return []
   if (isObject(stored) && isObject(live)) {
     return [...new Set([...Object.keys(stored), ...Object.keys(live)])].sort()
       .map((name) => [name, path === '' ? name : `${path}.${name}`] as const)
       .filter(([, inner]) => fields?.some((field) => covers(field, inner) || covers(inner, field)) ?? true)
-      .flatMap(([name, inner]) => differencesBetween(ownOf(stored, name), ownOf(live, name), fields, inner))
+      .flatMap(([name, inner]) => fieldDifferences(ownOf(stored, name), ownOf(live, name), fields, inner))
   }
   // One side has no object where a field inside it counts, such as a default payment method.
-  if (fields && !fields.some((field) => covers(field, path))) return differencesBetween(asObject(stored), asObject(live), fields, path)
+  if (fields && !fields.some((field) => covers(field, path))) return fieldDifferences(asObject(stored), asObject(live), fields, path)
   return [{ field: excerpt(path), ...(stored !== undefined && { stored: cut(stored) }), ...(live !== undefined && { live: cut(live) }) }]
 }
 

@@ -5,7 +5,7 @@ import type { AccountLimits } from '../types.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Lease, NewRun, RunStore, Targets } from './types.ts'
 
-export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'driftFields' | 'mayContinue'>
+export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'comparedFields' | 'mayContinue'>
 
 /** What is needed to reconcile a shop. */
 export interface ShopWork {

@@ -124,7 +124,7 @@ function partAfter (part: Part, { accounts, page }: Batch, items: readonly Found
     lastAccount: page ? part.lastAccount : items.at(-1)?.accountId ?? part.lastAccount,
     paging: page && part.paging ? pagingAfter(part.paging, items.length, isWhole ? page.next : undefined) : part.paging,
     outcomes: counted(part.outcomes, items.map(({ outcome }) => outcome)),
-    drift: counted(part.drift, items.flatMap(({ drift }) => drift))
+    differences: counted(part.differences, items.flatMap(({ differences }) => differences))
   }
 }
 
@@ -146,10 +146,10 @@ function stoppedBy ({ code, missing_permission: missingPermission }: ProviderErr
  * Whether the provider knew none of several customers. A single unknown one says nothing about the key, nor do those of a
  * limited run or of changed accounts: they may be the very ones that were unknown before.
  */
-function knowsNone ({ mode, selection }: NewRun, { processed, outcomes, drift }: Part): boolean {
+function knowsNone ({ mode, selection }: NewRun, { processed, outcomes, differences }: Part): boolean {
   if (mode === 'changes' || Object.keys(selection).length > 0) return false
-  const requested = processed - (drift.missing ?? 0) - (outcomes.skipped ?? 0)
-  return requested > 1 && drift.not_found === requested
+  const requested = processed - (differences.missing ?? 0) - (outcomes.skipped ?? 0)
+  return requested > 1 && differences.not_found === requested
 }
 
 /** Decides when a shop stops: its key is rejected, or the provider has failed for many accounts in a row. */

@@ -8,16 +8,16 @@ export const MODES = ['link', 'sync', 'check', 'unlink', 'changes'] as const
 
 /** What happened to an account; in a dry run, what would have happened. */
 export type Outcome = typeof OUTCOMES[number]
-export const OUTCOMES = ['unchanged', 'linked', 'unlinked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'drifted', 'failed'] as const
+export const OUTCOMES = ['unchanged', 'linked', 'unlinked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'different', 'failed'] as const
 
 /** How an account and its customer differ. */
-export type Drift = typeof DRIFTS[number]
-export const DRIFTS = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const
+export type Difference = typeof DIFFERENCES[number]
+export const DIFFERENCES = ['missing', 'not_found', 'deleted', 'duplicate', 'never_synced', 'differs'] as const
 
 export const STATUSES = ['running', 'done', 'cancelled'] as const
 
 /** A field in which the stored snapshot and the live customer differ. */
-export interface Difference {
+export interface FieldDifference {
   /** As a path: `email`, `address.city`. */
   readonly field: string
   /** Absent if there is no such field. Values of more than 500 characters are cut, as JSON that ends with `…`. */
@@ -51,8 +51,8 @@ export interface FoundItem {
   readonly before: string | null
   readonly after: string | null
   readonly reason: string | null
-  readonly drift: readonly Drift[]
   readonly differences: readonly Difference[]
+  readonly fields: readonly FieldDifference[]
   /** Customers to choose from, at most ten. */
   readonly candidates: readonly Candidate[]
   readonly errorCode: string | null
@@ -70,8 +70,8 @@ export interface ItemFilter {
   readonly account_id?: readonly string[]
   readonly shop_id?: readonly string[]
   readonly outcome?: readonly Outcome[]
-  /** Items with any of these kinds of drift. */
-  readonly drift?: readonly Drift[]
+  /** Items with any of these differences. */
+  readonly differences?: readonly Difference[]
 }
 
 /** Which items of a run. */
@@ -79,7 +79,7 @@ export interface ItemQuery {
   readonly skip: number
   readonly limit: number
   readonly filter: ItemFilter
-  /** Leave out what this earlier run found in the same way: the same outcome, drift, differences, candidates and error. */
+  /** Leave out what this earlier run found in the same way: the same outcome, differences, fields, candidates and error. */
   readonly since?: string
 }
 
@@ -132,7 +132,7 @@ export interface Part {
   readonly processed: number
   readonly lastAccount: string | null
   readonly outcomes: Counters<Outcome>
-  readonly drift: Counters<Drift>
+  readonly differences: Counters<Difference>
   /** How far the customers of the shop have been read in pages; null: they are read one by one. */
   readonly paging: Paging | null
 }
@@ -159,7 +159,7 @@ export interface Run extends NewRun {
   readonly total: number
   readonly processed: number
   readonly outcomes: Counters<Outcome>
-  readonly drift: Counters<Drift>
+  readonly differences: Counters<Difference>
   readonly shops: {
     readonly total: number
     readonly finished: number
@@ -182,12 +182,12 @@ export type RunField =
   'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'scheduled_for' | 'started_at' | 'finished_at' | 'total' | 'processed'
 
 /**
- * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`, `drift`,
+ * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`, `differences`,
  * `shops` and `selection` must contain those of the filter, compared by PostgreSQL's `@>`.
  */
 export type RunFilter =
   { readonly [field in RunField]?: ReadonlyArray<string | number | boolean | null> } &
-  { readonly [field in 'outcomes' | 'drift' | 'shops' | 'selection']?: Readonly<Record<string, unknown>> }
+  { readonly [field in 'outcomes' | 'differences' | 'shops' | 'selection']?: Readonly<Record<string, unknown>> }
 
 /** Who works on a part. A lease must be renewed, so that others can take the part after a crash. */
 export interface Lease {

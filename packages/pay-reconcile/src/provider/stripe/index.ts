@@ -30,7 +30,7 @@ const ACCOUNT_PATTERN = /^acct_[A-Za-z0-9]{1,250}$/
 const CUSTOMER_ID_PATTERN = /^[A-Za-z0-9_-]{1,255}$/
 
 /** The fields that people and payments change. Other fields come, go and change with the version of the API. */
-const DRIFT_FIELDS = [
+const COMPARED_FIELDS = [
   'deleted', 'name', 'business_name', 'individual_name', 'email', 'phone', 'description', 'address', 'shipping', 'metadata', 'currency', 'balance',
   'delinquent', 'default_source', 'invoice_settings.default_payment_method', 'preferred_locales', 'tax_exempt'
 ]
@@ -72,7 +72,7 @@ export function stripeProvider ({ platformKey, host, port, protocol }: StripePro
   }
 
   return {
-    driftFields: DRIFT_FIELDS,
+    comparedFields: COMPARED_FIELDS,
     webhooks: webhookVerifier(stripe),
     isSecretKey: (key) => access(key) !== undefined,
     isCustomerId: (id) => CUSTOMER_ID_PATTERN.test(id),
