@@ -20,6 +20,8 @@ export async function openRedis (url: string, log: FastifyBaseLogger): Promise<R
   const { Redis } = await import('ioredis')
   let isAway = false
   const redis = new Redis(url, {
+    // Which older servers and proxies speak as well.
+    protocol: 2,
     connectTimeout: 2000,
     commandTimeout: ANSWER,
     socketTimeout: SILENCE,
