@@ -158,7 +158,7 @@ t.test('a call has one id: the caller\'s, on the answer, in every line, and in t
   const fails = t.capture(database.knex.client, '_query', async () => { throw new Error('canary') })
   await (await callTool(base, { authorization: machine.authorization, 'x-request-id': 'from-the-proxy.3' }, 'list_tags', { shop_id: shop })).text()
   fails.restore()
-  t.match(lines().map((line) => JSON.parse(line)).filter(({ level }) => level === 50), [{ reqId: 'from-the-proxy.3', err: { message: 'canary' } }], 'also on lines of the route behind the tool')
+  t.match(lines().map((line) => JSON.parse(line)).filter(({ level, reqId }) => level === 50 && reqId !== undefined), [{ reqId: 'from-the-proxy.3', err: { message: 'canary' } }], 'also on lines of the route behind the tool')
 
   const made = await fetch(`${base}/healthz`, { headers: { 'x-request-id': 'two words' } })
   t.match(made.headers.get('x-request-id'), /^[0-9a-f]{8}-[0-9a-f-]{27}$/)
