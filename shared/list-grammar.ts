@@ -31,6 +31,8 @@ export interface ListRules {
   readonly defaultLimit: number
   /** The largest `limit`, and how many values a field of `filter` takes. */
   readonly maxLimit: number
+  /** The largest `skip`, and first of a `range`. Default: 1e9. */
+  readonly maxSkip?: number
   /** Makes the error for an input. `path` leads to it: `['filter', 'name']`. */
   readonly refuse: (path: readonly string[], message: string) => Error
 }
@@ -71,16 +73,17 @@ export function listQueryFrom (query: RawQuery, rules: ListRules): ListQuery {
  *
  * @param ids - how many records the filter names: all of them fit on a page that says no limit
  */
-export function pageFrom (query: RawQuery, { defaultLimit, maxLimit, refuse }: Omit<ListRules, 'fields' | 'conditions'>, ids = 0): Page {
+export function pageFrom (query: RawQuery, { defaultLimit, maxLimit, maxSkip = MAX_SKIP, refuse }: Omit<ListRules, 'fields' | 'conditions'>, ids = 0): Page {
   if (query.range === undefined) {
     return {
-      skip: integer('skip', query.skip, 0, 0, MAX_SKIP),
+      skip: integer('skip', query.skip, 0, 0, maxSkip),
       limit: integer('limit', query.limit, Math.max(defaultLimit, ids), 1, maxLimit)
     }
   }
   if (query.skip !== undefined || query.limit !== undefined) throw refuse(['range'], 'cannot be combined with skip or limit')
   const [first, last, ...more] = listOf(jsonFrom('range', query.range, refuse))
   if (!isIndex(first) || !isIndex(last) || more.length > 0 || last < first) throw refuse(['range'], 'must be [first, last], such as [0, 24]')
+  if (first > maxSkip) throw refuse(['range'], `must not start after ${maxSkip}`)
   if (last - first >= maxLimit) throw refuse(['range'], `must not hold more than ${maxLimit} records`)
   return { skip: first, limit: last - first + 1 }
 

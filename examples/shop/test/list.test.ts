@@ -77,3 +77,8 @@ t.test('each resource lists and filters its own rows only', async (t) => {
   ] as const) t.equal((await shop('GET', path.replaceAll('"', '%22'))).headers['content-range'], range, path)
   t.strictSame((await other('GET', '/tags')).body, [])
 })
+
+t.test('a page that starts too far names the parameter that was sent, and the largest start that it takes', async (t) => {
+  t.match((await shop('GET', '/products?range=[2000000,2000010]')).body, { field: 'range', message: 'range must not start after 1000000' })
+  t.match((await shop('GET', '/products?skip=1.5')).body, { field: 'skip', message: 'skip must be an integer from 0 to 1000000' })
+})

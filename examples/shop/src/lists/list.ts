@@ -14,9 +14,10 @@ import { anyOf, containing, type Filter, instants, MAX_VALUES, refuseLength } fr
 const DEFAULT_LIMIT = 25
 const MAX_LIMIT = 200
 const MAX_SKIP = 1_000_000
-const PAGES: Pick<PageRules, 'defaultLimit' | 'maxLimit' | 'refuse'> = {
+const PAGES: Pick<PageRules, 'defaultLimit' | 'maxLimit' | 'maxSkip' | 'refuse'> = {
   defaultLimit: DEFAULT_LIMIT,
   maxLimit: MAX_LIMIT,
+  maxSkip: MAX_SKIP,
   refuse: ([field = ''], message) => invalid(field, `${field} ${message}`)
 }
 

@@ -79,9 +79,11 @@ export function pageStatement (knex: Knex, all: Knex.QueryBuilder, source: Sourc
   const isFew = counted !== undefined && narrowing !== undefined && Object.keys(narrowing).some((name) => filters[name]!.isGuessed) && areFew(counted, narrowing, skip + limit)
   const few = isFew ? knex.withMaterialized('matching', matching.clone().select(columns)) : knex.queryBuilder()
   const found: Knex.QueryBuilder = isFew ? knex.from('matching') : matching
-  const counting = (counted && countWithoutReading(knex, filters, narrowing, counted.shopId)) ?? found.clone().count({ matching_count: '*' })
-  const total = counted?.by.query(counted.shopId, narrowing, counting, isStated) ?? counting
   const hasAll = isStated !== true && holdsAll(query)
+  if (!hasAll) {
+    const counting = (counted && countWithoutReading(knex, filters, narrowing, counted.shopId)) ?? found.clone().count({ matching_count: '*' })
+    few.with('total', (counted?.by.query(counted.shopId, narrowing, counting, isStated) ?? counting) as Knex.QueryBuilder)
+  }
 
   // One more than the page has: it says that there is a next page.
   const ids = place === undefined
@@ -89,7 +91,6 @@ export function pageStatement (knex: Knex, all: Knex.QueryBuilder, source: Sourc
     : idsAfter(knex, found, order, place, limit + 1, kept)
   const rows = all.clone().whereIn('id', knex.select('id').from(knex.select('id').from('page').limit(limit, LITERAL).as('shown')))
   const item = isApart ? knex.select('*').from('page') : sized ? fitting(knex, rows, order) : rows.select('*')
-  if (!hasAll) few.with('total', total as Knex.QueryBuilder)
   return few.withMaterialized('page', ids)
     .select([...isApart ? ['item.xmin', 'item.bytes'] : fields, 'item.id as found_id', knex.raw(`left(item.??::text, ${MAX_CURSOR}) as found_value`, [column]), 'total.*', knex.raw('(select count(*) from page) as found_count')])
     .from(hasAll ? knex.raw('(select count(*) as matching_count from page) as total') : 'total').leftJoin(item.as('item') as never, knex.raw('true')).orderBy(order.map((term) => ({ ...term, column: `item.${term.column}` })))
