@@ -15,7 +15,7 @@ const SERVES = 'A replica on the restored database is ready, and reads and write
 export const backup: Drill = {
   name: 'backup',
   title: 'A backup is made and restored',
-  done: '`pg_dump` runs while callers write, as [backup.md](../backup.md) says. `pg_restore` then fills the empty database of another PostgreSQL server, and a replica starts there.',
+  done: '`pg_dump` runs while callers write, as in [backup.md](../backup.md). `pg_restore` fills an empty database elsewhere, and a replica starts there.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [COMPLETE, SERVES],
   without: () => withoutServers,

@@ -38,7 +38,7 @@ function takeConnections (t: Scope, connectionString: string): () => Promise<() 
 export const connectionLimit: Drill = {
   name: 'connection-limit',
   title: 'PostgreSQL has no connections left',
-  done: `Another application takes all connections that \`max_connections\` leaves. ${CROWD} more callers come, for which the replicas would open more. Then one of the replicas restarts, and the other application takes its connections too.`,
+  done: `Another application takes all connections that \`max_connections\` leaves. ${CROWD} more callers come, for which the replicas would open more. Then a replica restarts, and the other application takes its connections too.`,
   may: { statuses: [], pause: 2, recovers: 10 },
   holds: [GO_ON, STARTS],
   logs: ['"needed":"database"'],

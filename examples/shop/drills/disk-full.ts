@@ -47,7 +47,7 @@ function fill (file: string): void {
 export const diskFull: Drill = {
   name: 'disk-full',
   title: 'The disk of PostgreSQL is full',
-  done: 'The disk with the data of PostgreSQL is filled up by something else, and emptied again. The write-ahead log is on another one.',
+  done: 'The disk with the data of PostgreSQL fills up, and is emptied again. The write-ahead log is on another one.',
   may: { statuses: [503], share: 0.3, pause: 15, recovers: 5 },
   holds: [READINESS, READS],
   logs: ['"needed":"database"'],

@@ -54,7 +54,7 @@ async function failOver (t: Scope, isSynchronous: boolean): Promise<{ readonly a
   return { at, url: standby.url, cutAt }
 }
 
-const done = 'A standby follows PostgreSQL by streaming replication. It gets nothing for 1 s; then the primary freezes without closing a connection, and does not come back. 2 s later the standby is promoted, and the address that the replicas use leads to it.'
+const done = 'A standby follows PostgreSQL by streaming replication. It gets nothing for 1 s; then the primary freezes for good, without closing a connection. 2 s later the standby is promoted, and takes over the address.'
 
 export const failover: Drill = {
   name: 'failover',
@@ -63,7 +63,7 @@ export const failover: Drill = {
   may,
   holds: [READINESS],
   logs: ['A statement had no answer from the database for 25 s'],
-  note: 'A call to the old primary gets 503 after 25 s, one that waits for a connection after 10 s; either may have been carried out. A proxy that closes the connections of the old primary makes that seconds. Keep the old primary from coming back, and name a standby of the new one before you set `synchronous_standby_names` there: without one, every commit waits.',
+  note: 'A call to the old primary gets 503 after 25 s, one that waits for a connection after 10 s; either may have been carried out. A proxy that closes the connections of the old primary shortens that to seconds. Keep the old primary from coming back. Give the new one a standby before you set `synchronous_standby_names` there: without one, every commit waits.',
   without: () => withoutServers,
   async run (t) {
     const { at, url } = await failOver(t, true)
@@ -79,7 +79,7 @@ export const failoverAsynchronous: Drill = {
   may,
   holds: [LOST],
   losesWrites: true,
-  note: 'The writes of a second are lost: `select write_lag from pg_stat_replication` on the primary shows how far it lags behind.',
+  note: 'A second of writes is lost. `select write_lag from pg_stat_replication` on the primary shows how far a standby is behind.',
   without: () => withoutServers,
   async run (t) {
     const { at, url, cutAt } = await failOver(t, false)

@@ -10,7 +10,7 @@ const READINESS = '`/readyz` of the restarted replica is 200, and says that only
 export const identityProviderGone: Drill = {
   name: 'identity-provider-gone',
   title: 'The identity provider is gone and comes back',
-  done: 'The identity provider stops. Then one of the replicas restarts, and cannot read its keys. At last the provider is started again.',
+  done: 'The identity provider stops. A replica restarts, and cannot read its keys. Then the provider is started again.',
   may: { statuses: [503], share: 0.3, pause: 2, recovers: 35 },
   holds: [GO_ON, KEYS, READINESS],
   logs: ['"needed":"identity_provider"'],

@@ -11,8 +11,8 @@ export type Measured = ReadonlyMap<string, readonly string[]>
 export const COLUMNS = ['drill', 'result', 'calls', 'failed', 'how', 'longest pause; slowest call', 'recovered after']
 
 /** @returns the row of a drill */
-export function rowFrom ({ name, title }: Drill, figures: Figures | undefined, result: string): readonly string[] {
-  const link = `[${title}](#${name})`
+export function rowFrom ({ name }: Drill, figures: Figures | undefined, result: string): readonly string[] {
+  const link = `[${name}](#${name})`
   if (figures === undefined) return [link, result, ...COLUMNS.slice(2).map(() => '')]
   const { calls, failed, pause, slowest, recovered } = figures
   const count = [...failed.values()].reduce((sum, more) => sum + more, 0)
@@ -37,13 +37,13 @@ export function measuredIn (text: string): Measured {
 export function page (drills: readonly Drill[], measured: Measured): string {
   return `# Drills
 
-What callers see when something that the shop needs fails. \`npm run drills\` runs each drill, and fails if one misses what this page says of it ([options](../../CONTRIBUTING.md)).
+What callers see when something that the shop needs fails. \`npm run drills\` runs each drill, and fails if one misses what this page says ([options](../../CONTRIBUTING.md)).
 
 Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). Two agents create records by a tool, and eight programs by REST, half with an API key and half with a token.
 
 ## Measured
 
-The longest pause is the time in which no call succeeded. Recovered is how long after the end of the cause a call failed, or a replica was not ready.
+In the longest pause no call succeeded. Recovered is how long after the end of the cause a call failed, or a replica was not ready.
 
 | ${COLUMNS.join(' | ')} |
 |${COLUMNS.map(() => '---|').join('')}
@@ -74,5 +74,5 @@ function boundsOf ({ statuses, share, pause, recovers }: Bounds): string {
   const fails = statuses.length === 0
     ? 'No call fails.'
     : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}.`
-  return `${fails} The longest pause is ${pause} s; it recovers within ${recovers} s.`
+  return `${fails} Longest pause: ${pause} s; recovered after ${recovers} s.`
 }

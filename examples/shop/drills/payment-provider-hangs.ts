@@ -14,7 +14,7 @@ const CALLS = 'Calls of the payment provider get 502 within 10 s, and succeed wh
 export const paymentProviderHangs: Drill = {
   name: 'payment-provider-hangs',
   title: 'The payment provider hangs',
-  done: `The payment provider accepts requests, and does not answer. ${WAITING} calls wait for it at each replica.`,
+  done: `The payment provider accepts requests, but does not answer. ${WAITING} calls wait for it at each replica.`,
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [CALLS],
   logs: ['"needed":"payment_provider"'],

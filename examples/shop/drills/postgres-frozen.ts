@@ -12,11 +12,11 @@ const FROZEN = 12_000
 export const postgresFrozen: Drill = {
   name: 'postgres-frozen',
   title: 'PostgreSQL freezes and thaws',
-  done: 'For 12 s, nothing goes through to PostgreSQL or back, and no connection is closed, as when its host is suspended.',
+  done: 'PostgreSQL does not answer for 12 s, without closing a connection, as when its host is suspended.',
   may: { statuses: [503], share: 0.15, pause: 20, recovers: 8 },
   holds: [READINESS],
   logs: ['"needed":"database"'],
-  note: 'Most calls wait, and are answered when it is over. Calls that need another connection fail after 5 to 10 s.',
+  note: 'Most calls wait until it is over. Calls that need another connection fail after 5 to 10 s.',
   without: () => withoutServers,
   async run (t) {
     const { url } = await startPostgres(t)

@@ -13,7 +13,7 @@ const AWAY = 1500
 export const postgresStopped: Drill = {
   name: 'postgres-stopped',
   title: 'PostgreSQL is stopped and started',
-  done: 'PostgreSQL stops as in a crash, twice, and is started again when all replicas have noticed.',
+  done: 'PostgreSQL crashes twice, and is started again when all replicas have noticed.',
   may: { statuses: [503], pause: 30, recovers: 10 },
   holds: [READINESS, CODES],
   logs: ['"needed":"database"'],

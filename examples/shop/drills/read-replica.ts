@@ -30,8 +30,8 @@ async function readsOf ({ replicas }: Exercise, outcome: string): Promise<number
 
 export const readReplica: Drill = {
   name: 'read-replica',
-  title: 'The standby that lists are read from is behind, hangs, stops and is promoted',
-  done: 'The standby of `DATABASE_READ_URL` stops replaying for a while; then nothing goes through to it; then it stops as in a crash, and is started again. At last it is promoted, beside the primary. All the time, callers write at one replica and list at the other.',
+  title: 'The standby for lists is behind, hangs, stops and is promoted',
+  done: 'The standby of `DATABASE_READ_URL` stops replaying for a while, then hangs, then crashes and is started again. At last it is promoted, beside the primary. Callers write at one replica and list at the other.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [FRESH, SERVED, READINESS, APART, PROMPT],
   logs: ['"needed":"read_replica"', 'The replica is back: lists are read there again'],

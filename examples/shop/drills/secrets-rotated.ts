@@ -20,7 +20,7 @@ const STEPS: ReadonlyArray<readonly [lists: readonly Id[], own: Id]> = [[['old',
 export const secretsRotated: Drill = {
   name: 'secrets-rotated',
   title: 'Every secret is replaced',
-  done: 'All secrets are replaced in the three steps of [settings.md](settings.md#replace-a-secret), in the second step also the role of the database and the password of Redis. Replicas restart one after the other, half a step apart.',
+  done: 'All secrets are replaced in the [three steps](settings.md#replace-a-secret), in the second also the role of the database and the password of Redis. Replicas restart one after the other.',
   may: { statuses: [], pause: 2, recovers: 5 },
   holds: [SCRAPES, PAYS],
   without: () => withoutServers || withoutRedis,

@@ -68,7 +68,7 @@ async function useTools (t: Scope, { shop, headers }: Exercise, urls: readonly s
 export const twoVersions: Drill = {
   name: 'two-versions',
   title: 'Two versions are alive',
-  done: 'Two replicas of the last release, or of `--previous`, run. This version migrates, one of the replicas is replaced by it, and after a while by the old version again.',
+  done: 'Two replicas of the last release, or of `--previous`, run. This version migrates and replaces one of them; later the old version does.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [TOOLS],
   without: () => withoutServers,
