@@ -8,15 +8,15 @@ import type { Adopter } from './apps.ts'
 export function page (adopters: readonly Adopter[], outcomes: ReadonlyMap<string, Outcome>): string {
   return `# What adopters have
 
-Applications of the kinds that teams have. \`npm run adopters\` runs their own tests, adds the packed packages as their READMEs say, runs the tests again, signs a person in, makes a key, and calls the tools with both official SDKs. It writes this page ([options](../CONTRIBUTING.md)).
+Applications of the kinds that teams have. \`npm run adopters\` adds the packed packages to each as their READMEs say, runs its own tests before and after, and calls the tools with both official SDKs. It writes this page ([options](../CONTRIBUTING.md)).
 
 | application | made of | its sign-in | Fastify | what the team changes |
 |---|---|---|---|---|
 ${adopters.map((adopter) => row([linkOf(adopter), adopter.kind, adopter.signIn, outcomes.get(adopter.name)?.fastify ?? '', changesOf(adopter)])).join('\n')}
 
-| application | ${STEPS.join(' | ')} |
-|---|${STEPS.map(() => '---|').join('')}
-${adopters.map(({ name }) => row([name, ...STEPS.map((step, index) => cell(outcomes.get(name), index, step))])).join('\n')}
+Steps: ${STEPS.join(', ')}.
+
+${adopters.filter((adopter) => hasFailed(outcomes.get(adopter.name))).map(({ name }) => `- **${name} failed**: ${failureOf(outcomes.get(name))}.`).join('\n') || 'Every application passes all of them.'}
 
 - **Types**: the application's own compiler accepts the packages' types.
 - **Sign-in**: people sign in as before, see their own notes only, and make keys for themselves only.
@@ -42,10 +42,12 @@ function linesIn (text: string): number {
   return text.split('\n').length
 }
 
-function cell (outcome: Outcome | undefined, index: number, step: string): string {
-  if (outcome === undefined) return ''
-  if (outcome.done.includes(step as never)) return 'yes'
-  return outcome.problem !== undefined && index === outcome.done.length ? '**no**' : ''
+function hasFailed (outcome: Outcome | undefined): boolean {
+  return outcome?.done.length !== STEPS.length
+}
+
+function failureOf (outcome: Outcome | undefined): string {
+  return outcome === undefined ? 'it was not run' : STEPS[outcome.done.length]!
 }
 
 function row (cells: readonly string[]): string {

@@ -9,8 +9,8 @@ import { folderFor } from '../test/scope.ts'
 import type { Drill } from './drill.ts'
 import { exercise, withoutServers } from './exercise.ts'
 
-const COMPLETE = 'The restored database has every write that was acknowledged before the backup began'
-const SERVES = 'A replica on the restored database is ready, and reads and writes with the API key of before'
+const COMPLETE = 'The restored database has every write acknowledged before the backup began'
+const SERVES = 'A replica on it is ready, and the API keys still work'
 
 export const backup: Drill = {
   name: 'backup',

@@ -12,7 +12,7 @@ const LAG = 1000
 const DETECTION = 2000
 
 const READINESS = '`/readyz` returns 503 while the old primary is gone'
-const LOST = 'Every write that is lost was acknowledged while the standby got nothing'
+const LOST = 'Only writes acknowledged while the standby got nothing are lost'
 
 const may = { statuses: [503], share: 0.15, pause: 45, recovers: 35 }
 

@@ -5,7 +5,7 @@ import { until } from './until.ts'
 
 const GO_ON = 'While no replica restarts, no call fails: the keys of the provider are kept'
 const KEYS = 'Calls with API keys never fail'
-const READINESS = '`/readyz` of the restarted replica is 200, and says that only API keys are accepted'
+const READINESS = '`/readyz` of the restarted replica is 200, and tells that only API keys are accepted'
 
 export const identityProviderGone: Drill = {
   name: 'identity-provider-gone',

@@ -72,7 +72,7 @@ function namesOf (exceptions: readonly Drill[]): string {
 
 function boundsOf ({ statuses, share, pause, recovers }: Bounds): string {
   const fails = statuses.length === 0
-    ? 'No call fails.'
-    : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}.`
-  return `${fails} Longest pause: ${pause} s; recovered after ${recovers} s.`
+    ? 'No call fails'
+    : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}`
+  return `${fails}; pause at most ${pause} s, recovery ${recovers} s.`
 }

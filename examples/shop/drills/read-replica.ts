@@ -8,9 +8,9 @@ import { startReading } from './reading.ts'
 import { until } from './until.ts'
 
 const METRICS_TOKEN = 'metrics-token-of-the-drill'
-const FRESH = 'A caller who writes at one replica and lists at the other always sees what it wrote, and no list fails'
-const SERVED = 'The standby serves lists, also of what did not change while it is behind'
-const READINESS = '`/readyz` stays 200, and says that lists are read at the primary'
+const FRESH = 'A caller always sees what it wrote, and no list fails'
+const SERVED = 'The standby serves lists, also while it is behind, of what did not change'
+const READINESS = '`/readyz` stays 200, and tells that the primary is read'
 const APART = 'What is written to the promoted standby is never listed'
 const PROMPT = 'No list takes longer than 10 s'
 

@@ -11,7 +11,7 @@ import { exercise, type Exercise, withoutServers } from './exercise.ts'
 
 const execute = promisify(execFile)
 
-const TOOLS = 'Each of the 20 tools works at both versions, on records that the other one made'
+const TOOLS = 'Each of the 20 tools works at both versions, on records of the other'
 
 /** The shop as it is, and the repository. */
 const HEAD = new URL('../', import.meta.url)
