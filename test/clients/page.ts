@@ -17,33 +17,27 @@ export function page (clients: readonly Client[], scenes: readonly Scene[]): str
   const shown = scenes.filter(({ about }) => about !== undefined)
   return `# What clients show
 
-What a model reads when a client calls a tool of this repository's servers. \`npm run clients\` plays the model for the released clients, asserts every line, and writes this page ([options](../CONTRIBUTING.md)).
+How to connect a client, and what its model reads of a tool call. \`npm run clients\` tries all of it with the released clients, and writes this page.
 
 ## The clients
 
-| client | version | newest revision | shows the instructions | asks for progress | reads resources | signs a person in by |
-|---|---|---|---|---|---|---|
-${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), word(client.asksForProgress), readsResources(client), signsIn(client)])).join('\n')}
+| client | version | newest revision | shows the instructions | reads resources | signs a person in by |
+|---|---|---|---|---|---|
+${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), readsResources(client), signsIn(client)])).join('\n')}
 
-The newest revision is 2026-07-28; the others speak 2025-11-25. All of them list all tools. Skills are listed by ${namesOf(clients, 'listsSkills')}; the others read them as resources. ${namesOf(clients, 'showsViews')} says that it shows [views](mcp-from-routes/views.md).
+The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are listed by ${namesOf(clients, 'listsSkills')}; the others read them as resources.
 
-At a server with [the broker](oauth-discovery-shim/broker.md), every client signs in with the URL alone. If the server turns metadata documents off, all of them register.
+At a server with [the broker](oauth-discovery-shim/broker.md), every client signs in with the URL alone.
 
 ## Clients that the lab plays
 
-These cannot run here. The lab sends what they send, by the metadata documents and callbacks that their makers publish. Each signs in, calls the server, and refreshes its token before and after a restart.
+The lab does not run these: it sends what they send, by the metadata documents and callbacks that their makers publish.
 
 | client | known by | callback |
 |---|---|---|
 ${playedClients.map((client) => row([client.name, knownBy(client), `\`${client.callback}\``])).join('\n')}
 
-## For more than an hour
-
-The client calls all the time, refreshes its token three times, and the server restarts; nobody signs in again. The broker stands in front of fakes of these providers.
-
-| client | ${PROVIDER_KINDS.map((kind) => `${kind[0]!.toUpperCase()}${kind.slice(1)}`).join(' | ')} |
-|---|${PROVIDER_KINDS.map(() => '---|').join('')}
-${clients.filter(({ staysForHours }) => staysForHours).map(({ name }) => row([name, ...PROVIDER_KINDS.map(() => 'works')])).join('\n')}
+For more than an hour, ${namesOf(clients, 'staysForHours')} refresh their tokens without a new sign-in, over a restart of the server, with the broker in front of fakes of ${PROVIDER_KINDS.map((kind) => `${kind[0]!.toUpperCase()}${kind.slice(1)}`).join(', ')}.
 
 ## How to configure them
 
@@ -53,7 +47,7 @@ ${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).
 
 ## What the model reads
 
-\`ID\` and \`TIME\` stand for values that differ, \`STACK\` for a stack trace, and \`⏎\` for the end of a line. \`<is_error>\` is a result that the client marks as an error, \`<throws …>\` an exception in the application, \`<ended>\` an agent that stops with an exception, and \`<nothing>\` one that waits for a person. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. Other errors of routes look like a bad argument.
+\`ID\` and \`TIME\` stand for values that differ, and \`⏎\` for the end of a line. \`<is_error>\` is a result that the client marks as an error, \`<throws …>\` an exception in the application, \`<ended>\` an agent that stops, and \`<nothing>\` one that waits for a person. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. Other errors of routes look like a bad argument.
 ${shown.filter(({ canAsk }) => canAsk !== true).map((scene) => section(clients, scene)).join('')}
 ### Questions to a person
 
@@ -113,7 +107,7 @@ function comparedWith (says: Told, told: Told): string {
   return said !== '' && whole.endsWith(said) ? `\`${before.trim()}\`, then the same` : quote([whole])
 }
 
-function namesOf (clients: readonly Client[], property: 'listsSkills' | 'showsViews' | 'canAsk'): string {
+function namesOf (clients: readonly Client[], property: 'listsSkills' | 'staysForHours' | 'canAsk'): string {
   return clients.filter((client) => client[property]).map(({ name }) => name).join(' and ')
 }
 

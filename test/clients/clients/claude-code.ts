@@ -12,7 +12,7 @@ export const claudeCode: Client = {
   isLarge: true,
   staysForHours: true,
   configure: '`claude mcp add --transport http shop http://localhost:8080/mcp --header "X-API-Key: shop_…"`',
-  note: 'The model reads only the structure of a result, so of a record no headers such as `location`. With `-p`, as here, it closes every question. To sign in: `claude mcp add --transport http shop http://localhost:8080/mcp`, then `claude mcp login shop`.',
+  note: 'The model reads only the structure of a result. With `-p`, as here, it closes every question. To sign in: the same without `--header`, then `claude mcp login shop`.',
   document: { own: 'https://claude.ai/oauth/claude-code-client-metadata' },
   isNewest: true,
   closesQuestions: true,

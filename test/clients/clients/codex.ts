@@ -9,7 +9,7 @@ export const codex: Client = {
   isLarge: true,
   staysForHours: true,
   configure: '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in `~/.codex/config.toml`',
-  note: 'The model reads only the structure of a result, so of a record no headers such as `location`. Without `default_tools_approval_mode = "approve"` and with nobody to ask, it refuses tools that delete or replace. At a server without metadata documents its callback ends with an id of the URL: `oauth-discovery-shim doctor` prints it.',
+  note: 'The model reads only the structure of a result. Without `default_tools_approval_mode = "approve"` and with nobody to ask, it refuses tools that delete or replace. `oauth-discovery-shim doctor` prints its callback.',
   document: { own: 'https://chatgpt.com/oauth/codex/client.json' },
   isNewest: false,
   asksForProgress: true,

@@ -6,7 +6,7 @@ export const inspector: Client = {
   name: 'MCP Inspector',
   packages: ['@modelcontextprotocol/inspector@2.12.0'],
   configure: '`npx @modelcontextprotocol/inspector@2 --cli http://localhost:8080/mcp --transport http --header "X-API-Key: shop_…" --method tools/list`',
-  note: 'Needs Node.js 22.19. `--method skills/list --verify` checks the skills and their digests, `--method tools/list --strict` the schemas, and `--app-info` what it knows of views. To sign in: a terminal or `MCP_AUTO_OPEN_ENABLED=true`; with `--client-metadata-url` by a metadata document.',
+  note: 'Needs Node.js 22.19. `--method skills/list --verify` checks the skills, `--method tools/list --strict` the schemas. To sign in: a terminal or `MCP_AUTO_OPEN_ENABLED=true`; with `--client-metadata-url` by a metadata document.',
   document: 'told',
   isNewest: false,
   asksForProgress: false,

@@ -5,7 +5,7 @@ export const langchain: Client = {
   name: '@langchain/mcp-adapters',
   packages: ['@langchain/mcp-adapters@1.1.4', 'langchain@1.5.14', '@langchain/openai@1.6.0'],
   configure: '`new MultiServerMCPClient({ mcpServers: { shop: { url, headers: { \'X-API-Key\': key } } } })`',
-  note: 'A single block of text comes with the structure, so the data twice. It checks arguments itself, and shows a stack trace in place of the reason. Embedded resources reach the application only.',
+  note: 'A single block of text comes with the structure: the data twice. It checks arguments itself. Embedded resources reach the application only.',
   isNewest: false,
   asksForProgress: false,
   showsInstructions: false,

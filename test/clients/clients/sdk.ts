@@ -21,7 +21,7 @@ export const sdk2: readonly Client[] = ['auto', '2026-07-28'].map((mode) => ({
   name: `SDK 2.x, ${mode}`,
   packages: ['@modelcontextprotocol/client@2.4.0'],
   configure: `the same, and \`new Client(info, { versionNegotiation: { mode: ${mode === 'auto' ? "'auto'" : `{ pin: '${mode}' }`} } })\``,
-  note: 'It asks its person if the application declares `elicitation` and handles `elicitation/create`, as that of the lab does.',
+  note: 'It asks its person if the application handles `elicitation/create`.',
   canAsk: true,
   isNewest: true,
   start: program('sdk-2', mode),

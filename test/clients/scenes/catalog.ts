@@ -14,7 +14,7 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
     isFirst: true,
     ...visit('catalog', demo, demo.shops[0]!.api_key, [
       {
-        title: 'read', about: 'an object', tool: 'get_tag', arguments: { shop_id: here, tag_id: tags[0]!.id }, says: data(tag)
+        title: 'read', tool: 'get_tag', arguments: { shop_id: here, tag_id: tags[0]!.id }, says: data(tag)
       },
       {
         title: 'array', about: 'a list', tool: 'list_tags', arguments: { limit: 1 }, says: data(`[${tag}]`, 'content-range: tags 0-1/6', 'link: <?limit=1&after=CURSOR>; rel="next"')
@@ -52,7 +52,7 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
         says: error('422 Unprocessable Entity: tag_ids/0 names something that is not in this shop (SHOP_INVALID)\n{"field":"tag_ids/0"}')
       },
       {
-        title: 'not found', about: 'a record that there is not', tool: 'get_tag', arguments: { tag_id: here }, says: error('404 Not Found: No tag ID (SHOP_NOT_FOUND)')
+        title: 'not found', tool: 'get_tag', arguments: { tag_id: here }, says: error('404 Not Found: No tag ID (SHOP_NOT_FOUND)')
       },
       {
         title: 'another shop',

@@ -19,8 +19,8 @@ export async function questions ({ fixture, disconnect, redirect }: Stage): Prom
       scene('altered', undefined, 'four', { tamper: (params) => { params.arguments = { name: 'fourteen' } }, readsAgain: 'Drop “fourteen”?' }, error(NO_ANSWER)),
       scene('replayed', undefined, 'one', { tamper: (params) => { if (params.inputResponses.confirm.action === 'accept') params.requestState = state }, readsAgain: 'Drop “one”?' }, error(NO_ANSWER)),
       scene('forged', undefined, 'five', { tamper: (params) => { params.requestState = 'v1.e30.AAAA' } }, error('{"jsonrpc":"2.0","id":N,"error":{"code":-32602,"message":"Invalid or expired requestState","data":{"reason":"invalid_request_state"}}}')),
-      scene('replica', 'the answer reaches another replica', 'six', { meanwhile: async () => redirect(fixture.replica) }, content('Dropped six')),
-      scene('restart meanwhile', 'the server restarts before the answer', 'seven', {
+      scene('replica', undefined, 'six', { meanwhile: async () => redirect(fixture.replica) }, content('Dropped six')),
+      scene('restart meanwhile', undefined, 'seven', {
         meanwhile: async () => {
           redirect(fixture.origin)
           await fixture.restart()

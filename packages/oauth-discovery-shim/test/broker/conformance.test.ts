@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { allow, authorizeUrl, base, brokerWorld, browser, grantOf, loopback, pkce, register, sealedIn, signIn, token, type World } from './world.ts'
 
@@ -129,10 +128,3 @@ async function later (t: Test, seconds: number): Promise<void> {
 }
 
 for (const [name, run] of Object.entries(modules)) t.test(name, async (t) => { await run(t, await brokerWorld(t)) })
-
-t.test('the page of the documentation lists these modules', (t) => {
-  const page = readFileSync(new URL('../../../../docs/oauth-discovery-shim/conformance.md', import.meta.url), 'utf8')
-  const listed = [...page.matchAll(/^\| `([^`]+)` \| passes/gm)].map(([, name = '']) => name.replace(/^fapi2-/, 'fapi2-security-profile-final-'))
-  t.strictSame(listed.sort(), Object.keys(modules).sort())
-  t.end()
-})
