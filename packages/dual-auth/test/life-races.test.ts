@@ -250,7 +250,7 @@ function random (seed: number): (below: number) => number {
   }
 }
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 40)
+const RUNS = Number(process.env.LIFE_RUNS ?? 40)
 
 /** Lives of keys in which anything may follow anything, by a model of which of them work. */
 async function live (t: Test, store: ApiKeyStore, runs: number): Promise<void> {
