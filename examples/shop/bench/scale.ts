@@ -69,7 +69,7 @@ async function measure (server: string, url: string): Promise<void> {
     await compareMembers(tables, client, shop)
     await walk(client, shops[1]!)
     await compareWithBare(url, shop)
-    missed.push(...await measureBulk(client, shop, shops[0]!.id))
+    missed.push(...await measureBulk(tables, client, shop, shops[0]!.id))
   } finally {
     await client.close()
     await tables.destroy()

@@ -128,7 +128,7 @@ export function productBatch (knex: Knex) {
   }
 
   /** @returns the entries of the history, by product */
-  async function writeReady (shop: ShopScope, items: readonly Ready[], trx: Knex.Transaction, reverts?: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+  async function writeReady (shop: ShopScope, items: readonly Ready[], trx: Knex.Transaction, reverts?: readonly string[]): Promise<ReadonlyMap<string, string>> {
     await insertProducts(trx, shop, items.filter(({ before }) => before === null))
     // Before anything is added: a product must not be too large in between.
     await removeLinks(trx, shop, items)
@@ -399,9 +399,8 @@ const given = (trx: Knex, rows: readonly object[], columns: string): Knex.Raw =>
 async function insertProducts (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {
   if (items.length === 0) return
   // In the order of their slugs, in which concurrent writers wait for each other.
-  const rows = items.map(({ id, fields }) => ({ id, fields })).sort((a, b) => String(a.fields['slug']) < String(b.fields['slug']) ? -1 : 1)
-  await trx.raw(`insert into products (id, shop_id, ${COLUMNS.join(', ')}) select given.id, ?, ${COLUMNS.map((name) => `item.${name}`).join(', ')}
-    from ?, jsonb_populate_record(null::products, given.fields) item`, [shop.id, given(trx, rows, 'id uuid, fields jsonb')])
+  const rows = items.toSorted((a, b) => String(a.fields['slug']) < String(b.fields['slug']) ? -1 : 1).map(({ id, fields }) => ({ ...fields, id }))
+  await trx.raw(`insert into products (id, shop_id, ${COLUMNS.join(', ')}) select id, ?, ${COLUMNS.join(', ')} from jsonb_populate_recordset(null::products, ?::jsonb)`, [shop.id, JSON.stringify(rows)])
 }
 
 async function updateProducts (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[]): Promise<void> {

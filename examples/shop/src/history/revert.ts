@@ -19,7 +19,7 @@ type Outcome = Static<typeof Reverted>
 const MAX_CHANGES = 10_000
 
 /** How many changes are in memory at a time, if they are no more than a portion. */
-const CHUNK = 100
+const CHUNK = 250
 
 /** How long a revert may take, in milliseconds, since others wait for its place; and one that only tells what it would do. */
 const LONGEST = { revert: 60_000, dryRun: 20_000 }

@@ -42,19 +42,39 @@ interface RecordedInSql {
   readonly after: string | Knex.Raw | null
   /** Facts that a revert of the deletion needs besides the fields. Default: none. */
   readonly kept?: string
-  /** The id of the change that this one reverts, for statements that revert several. Default: that of the actor. */
-  readonly reverts?: string
 }
 
 /**
  * A column for a statement whose rows, named `item`, are records that it changes: it records the change. Nothing is recorded
  * if the facts are equal.
  */
-export function recorded (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null', reverts }: RecordedInSql): Knex.Raw {
+export function recorded (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null' }: RecordedInSql): Knex.Raw {
   const sql = (facts: RecordedInSql['before']): Knex.Raw => typeof facts === 'string' ? knex.raw(facts) : facts ?? knex.raw('null')
-  const actorSql = reverts === undefined ? '?::jsonb' : `?::jsonb || jsonb_build_object('reverts', ${reverts})`
-  return knex.raw(`record_change(${actorSql}, item.shop_id, ?, item.id::text, null, ?, ?, ${kept}, false) as recorded`,
+  return knex.raw(`record_change(?::jsonb, item.shop_id, ?, item.id::text, null, ?, ?, ${kept}, false) as recorded`,
     [actorJson(actor), recordKind, sql(before), sql(after)])
+}
+
+/** What a statement says of each of the records that it changes, in SQL. */
+interface ManyRecordedInSql {
+  readonly recordKind: RecordKind
+  readonly before: string
+  readonly after: string
+  readonly kept?: string
+  /** The id of the change that this one reverts. */
+  readonly reverts: string
+}
+
+/**
+ * Records changes of several records, in a statement whose rows, named `item`, are these records. Those whose facts are equal are
+ * left out.
+ *
+ * @param rows - SQL from `from`
+ * @returns SQL that reads the ids of the records as `of_record`, and of their entries as `entry`
+ */
+export function recordedMany (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null', reverts }: ManyRecordedInSql, rows: Knex.Raw): Knex.Raw {
+  return knex.raw(`select of_record, entry from record_changes(?::jsonb, ?, array(
+    select row(item.shop_id, item.id::text, ${before}, ${after}, ${kept}, ${reverts})::record_change ?
+  ))`, [actorJson(actor), recordKind, rows])
 }
 
 function actorJson ({ kind, id, name = null, operation, tool = null, confirmed = null, requestId, reverts = null }: Actor): string {

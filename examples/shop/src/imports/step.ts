@@ -55,7 +55,7 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
       created: trx.raw('created + ?', [count('created')]),
       updated: trx.raw('updated + ?', [count('updated')]),
       unchanged: trx.raw('unchanged + ?', [count('unchanged')]),
-      failed: trx.raw('(select count(*) from import_lines where shop_id = ? and import_id = ? and status = ? and position <= ?)', [shopId, id, 'failed', now]),
+      failed: trx.raw('failed + ?', [problems.length + read.filter(({ position, status }) => status === 'failed' && position <= now).length]),
       updated_at: trx.raw('clock_timestamp()'),
       started_at: trx.raw('coalesce(started_at, now())'),
       ...now === total && { bytes: fewerBytes(trx), finished_at: trx.raw('clock_timestamp()') }

@@ -14,6 +14,38 @@ import type { Migration } from './migration.ts'
  * a revert is written.
  */
 
+/** The fields that differ between `earlier` and `later`. */
+const DIFFERENCE = `lateral (
+        select coalesce(jsonb_object_agg(name, jsonb_build_object('before', was, 'after', became)), '{}') as of_fields
+        from jsonb_object_keys(coalesce(earlier || later, earlier, later)) name
+        cross join lateral (select coalesce(earlier->name, 'null') as was, coalesce(later->name, 'null') as became) field
+        where was <> became
+      ) differing`
+
+/**
+ * Adds the entries of changes. A change may begin before its person is erased, and end afterwards. So it takes their name from
+ * where the erasure deletes it, which waits for changes that have it already.
+ *
+ * @param changes - what the variables of the function do not say of them
+ */
+function insertEntries (changes: string): string {
+  return `insert into history (
+        shop_id, actor_kind, actor_id, actor_name, actor_prefix, operation, tool, action, record_kind, record_id, record_name,
+        changes, affected, restore, request_id, reverts, confirmed
+      )
+      select shop, actor->>'kind', actor->>'id', coalesce(
+          case actor->>'kind' when 'user' then (select users.name from users where users.id = (actor->>'id')::uuid for key share) else actor->>'name' end,
+          api_keys.name
+        ), api_keys.prefix, actor->>'operation', actor->>'tool',
+        case when earlier is null then 'create' when later is null then 'delete' else 'update' end,
+        kind, record_key, coalesce(label, later->>'name', earlier->>'name'), difference,
+        coalesce(case when kept is not null then (
+          select jsonb_object_agg(key, jsonb_array_length(value)) from jsonb_each(kept->'links') where jsonb_array_length(value) > 0
+        ) end, '{}'),
+        kept, actor->>'request_id', reverts, actor->>'confirmed'
+      from ${changes} left join api_keys on api_keys.id = case actor->>'kind' when 'api-key' then (actor->>'id')::uuid end`
+}
+
 async function up (knex: Knex): Promise<void> {
   await knex.raw(`
     create table history (
@@ -77,6 +109,7 @@ async function up (knex: Knex): Promise<void> {
         insert into standing_reverts (revert_id, change_id) values (standing, taken_back);
         exit when exists (select from standing_reverts where change_id = taken_back and revert_id <> standing);
         delete from standing_reverts where revert_id = taken_back returning change_id into standing;
+        exit when not found;
         exit when is_reverted(standing);
         select reverts into taken_back from history where id = standing;
       end loop;
@@ -90,37 +123,32 @@ async function up (knex: Knex): Promise<void> {
       select to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
     $$;
 
-    -- A change may begin before its person is erased, and end afterwards. So it takes their name from where the erasure deletes
-    -- it, which waits for changes that have it already.
     create function record_change(
       actor jsonb, shop uuid, kind text, record_key text, label text, earlier jsonb, later jsonb, kept jsonb, even_if_equal boolean
     ) returns uuid language plpgsql as $$
     declare
+      reverts constant uuid := actor->>'reverts';
       difference jsonb;
       entry uuid;
     begin
-      select coalesce(jsonb_object_agg(name, jsonb_build_object('before', was, 'after', became)), '{}') into difference from (
-        select coalesce(e.key, l.key) as name, coalesce(e.value, 'null') as was, coalesce(l.value, 'null') as became
-        from jsonb_each(earlier) e full join jsonb_each(later) l on e.key = l.key
-      ) fields where was <> became;
+      select of_fields into difference from ${DIFFERENCE};
       if difference = '{}' and earlier is not null and later is not null and not even_if_equal then return null; end if;
-      insert into history (
-        shop_id, actor_kind, actor_id, actor_name, actor_prefix, operation, tool, action, record_kind, record_id, record_name,
-        changes, affected, restore, request_id, reverts, confirmed
-      )
-      select shop, actor->>'kind', actor->>'id', coalesce(
-          case actor->>'kind' when 'user' then (select users.name from users where users.id = (actor->>'id')::uuid for key share) else actor->>'name' end,
-          api_keys.name
-        ), api_keys.prefix, actor->>'operation', actor->>'tool',
-        case when earlier is null then 'create' when later is null then 'delete' else 'update' end,
-        kind, record_key, coalesce(label, later->>'name', earlier->>'name'), difference,
-        coalesce((
-          select jsonb_object_agg(key, jsonb_array_length(value)) from jsonb_each(kept->'links') where jsonb_array_length(value) > 0
-        ), '{}'),
-        kept, actor->>'request_id', (actor->>'reverts')::uuid, actor->>'confirmed'
-      from (values (1)) entry left join api_keys on api_keys.id = case actor->>'kind' when 'api-key' then (actor->>'id')::uuid end
-      returning id into entry;
+      ${insertEntries('(values (1)) one')} returning id into entry;
       return entry;
+    end $$;
+
+    -- Changes of records of one kind, each of another one.
+    create type record_change as (shop uuid, record_key text, earlier jsonb, later jsonb, kept jsonb, reverts uuid);
+
+    -- The same for many changes, by one statement: in their order, and without those that change nothing.
+    create function record_changes(actor jsonb, kind text, many record_change[]) returns table (of_record text, entry uuid) language plpgsql as $$
+    declare
+      label constant text := null;
+    begin
+      return query ${insertEntries(`(
+        select change.*, of_fields as difference from unnest(many) with ordinality change cross join ${DIFFERENCE}
+        where of_fields <> '{}' or earlier is null or later is null order by ordinality
+      ) change`)} returning record_id, id;
     end $$;
   `)
 }

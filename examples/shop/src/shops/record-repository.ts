@@ -5,7 +5,7 @@ import { replicaOf } from '../database/replica.ts'
 import { tried } from '../database/tried.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
-import { type RecordKind, recorded } from '../history/trail.ts'
+import { type RecordKind, recorded, recordedMany } from '../history/trail.ts'
 import { isJson, ownFields } from '../http/record-schemas.ts'
 import type { Precondition } from '../http/versions.ts'
 import { createCounts } from '../lists/counts.ts'
@@ -283,15 +283,14 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
      * Records what statements of `trx` did to several rows, in the given order.
      *
      * @param changes - before: null for new rows; reverts: the change that it takes back
-     * @returns the ids of the entries, by those of the rows; null for rows that did not change
+     * @returns the ids of the entries, by those of the rows that changed
      */
-    async settleMany (shop: ShopScope, changes: readonly ManyChange[], trx: Knex.Transaction): Promise<ReadonlyMap<string, string | null>> {
+    async settleMany (shop: ShopScope, changes: readonly ManyChange[], trx: Knex.Transaction): Promise<ReadonlyMap<string, string>> {
       if (changes.length === 0) return new Map()
-      const change = recorded(trx, shop.caller, { recordKind: noun, before: 'given.before', after: facts, reverts: 'given.reverts' })
-      const found: Array<{ id: string, recorded: string | null }> = await trx.select('item.id', change)
-        .from(trx.raw('jsonb_to_recordset(?::jsonb) as given(id uuid, before jsonb, reverts uuid, place int)', [JSON.stringify(changes.map((one, place) => ({ ...one, place })))]))
-        .join({ item: table } as never, (on) => { on.on('item.id', 'given.id').andOnVal('item.shop_id', shop.id) }).orderBy('given.place')
-      return new Map(found.map(({ id, recorded }) => [id, recorded]))
+      const rows = trx.raw('from jsonb_to_recordset(?::jsonb) as given(id uuid, before jsonb, reverts uuid, place int) join ?? item on item.id = given.id and item.shop_id = ? order by given.place',
+        [JSON.stringify(changes.map((one, place) => ({ ...one, place }))), table, shop.id])
+      const { rows: entries } = await recordedMany(trx, shop.caller, { recordKind: noun, before: 'given.before', after: facts, reverts: 'given.reverts' }, rows)
+      return new Map(entries.map(({ of_record: id, entry }: { of_record: string, entry: string }) => [id, entry]))
     },
 
     /**
@@ -300,10 +299,10 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
      * @param changes - by the ids of the rows: the change that the deletion takes back
      */
     async removeMany (shop: ShopScope, changes: ReadonlyMap<string, string>, trx: Knex.Transaction): Promise<void> {
-      const gone = trx(table).where({ shop_id: shop.id }).whereRaw('id = any(?::uuid[])', [[...changes.keys()]]).delete().returning('*')
-      const given = trx.raw('jsonb_to_recordset(?::jsonb) as given(id uuid, reverts uuid)', [JSON.stringify(Array.from(changes, ([id, reverts]) => ({ id, reverts })))])
-      await trx.with('gone', gone).select(recorded(trx, shop.caller, { recordKind: noun, before: facts, after: null, kept, reverts: 'given.reverts' }))
-        .from({ item: 'gone' }).joinRaw('join ? on given.id = item.id', [given])
+      const rows = trx.raw('from gone item join jsonb_to_recordset(?::jsonb) as given(id uuid, reverts uuid, place int) on given.id = item.id order by given.place',
+        [JSON.stringify(Array.from(changes, ([id, reverts], place) => ({ id, reverts, place })))])
+      await trx.raw('with gone as (delete from ?? where shop_id = ? and id = any(?::uuid[]) returning *) ?', [table, shop.id, [...changes.keys()],
+        recordedMany(trx, shop.caller, { recordKind: noun, before: facts, after: 'null', kept, reverts: 'given.reverts' }, rows)])
     },
 
     /**
