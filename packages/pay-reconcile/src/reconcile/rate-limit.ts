@@ -9,24 +9,47 @@ export interface RateLimit {
   pause (duration: number): void
 }
 
+/** By how much more one call may be delayed on its way than an earlier one, in milliseconds. */
+const JITTER = 20
+
 /**
  * One limit for each secret key; shops that share a key share its rate.
  *
- * @param perSecond - calls per second. After a delay, up to one second's worth of calls may catch up.
+ * @param perSecond - calls per second. After a delay, up to one second's worth of calls may catch up, though no second has more
+ * calls than that: a provider may count them.
  */
 export function rateLimits (perSecond: number): (secretKey: string) => RateLimit {
-  return perKey(() => rateLimit(1000 / perSecond))
+  return perKey(() => rateLimit(perSecond))
 }
 
-function rateLimit (interval: number): RateLimit {
+function rateLimit (perSecond: number): RateLimit {
+  const interval = 1000 / perSecond
+  const most = Math.max(1, Math.floor(perSecond))
+  const window = most * interval + JITTER
+  /** When the last calls were let through, oldest first. */
+  const recent: number[] = []
   let next = performance.now()
+  let queue = Promise.resolve()
+
+  /** By the times at which calls really went, as a busy process lets them wait for longer. */
+  async function pass (signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    let now = performance.now()
+    for (;;) {
+      const delay = Math.max(next, recent.length < most ? 0 : recent[0]! + window) - now
+      if (delay <= 0) break
+      await sleep(delay, undefined, { signal })
+      now = performance.now()
+    }
+    next = Math.max(next, now - 1000) + interval
+    if (recent.push(now) > most) recent.shift()
+  }
+
   return {
     async wait (signal) {
-      next = Math.max(next, performance.now() - 1000)
-      const delay = next - performance.now()
-      next += interval
-      if (delay > 0) await sleep(delay, undefined, { signal })
-      signal.throwIfAborted()
+      const turn = queue.then(async () => await pass(signal))
+      queue = turn.catch(() => {})
+      await turn
     },
     pause (duration) {
       next = Math.max(next, performance.now() + duration)
