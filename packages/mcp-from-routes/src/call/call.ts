@@ -71,7 +71,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     if (isRefusal(request)) return Promise.resolve(errorResult(request.refusal))
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = { tool, params: request.params, held, sent: request.sent }
+    const target: Target = { tool, params: request.params, held, sent: request.sent, missed: undefined, changed: undefined }
     const timed = deadlines.start(stop)
     const loopback = tool.inject ? injectLoopback : lightLoopback
     return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((response) => {

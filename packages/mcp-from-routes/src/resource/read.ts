@@ -54,7 +54,7 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
     if (mimeType !== undefined) request.headers.accept = `${isView ? HTML : mimeType}, */*;q=0.8`
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = { tool, params: request.params, sent: request.sent }
+    const target: Target = { tool, params: request.params, sent: request.sent, missed: undefined, changed: undefined }
     const timed = deadlines.start(stop)
     let response: InnerResponse | undefined
     try {

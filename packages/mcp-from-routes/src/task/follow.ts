@@ -54,7 +54,7 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
 
   /** @returns the response, or why there is none */
   async function send ({ tool, outer, stop: message }: Followed, at: TaskRoute, params: ReadonlyMap<string, string>): Promise<InnerResponse | string> {
-    const target: Target = { tool, at, params }
+    const target: Target = { tool, at, params, missed: undefined, changed: undefined }
     const request = { method: at.method, url: pathFromParts(at.path, params), params, headers: headersFor(at.tool, { headers: outer.raw.headers, forwardHeaders }, false), body: undefined }
     // Each request has an end of its own: a client that waits for a result causes many.
     const stop = new Stop()
