@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The last three are those that fit better-auth's plugin for API keys. */
-const PACKAGES = ['@fastify/bearer-auth@10.1.3', 'better-auth@1.7.5', '@better-auth/api-key@1.7.5', '@better-auth/core@1.7.5', '@better-auth/utils@0.4.2', 'better-call@1.4.0']
+/** The last three are those that fit its plugin for API keys. */
+const PACKAGES = ['better-auth@1.7.5', '@better-auth/api-key@1.7.5', '@better-auth/core@1.7.5', '@better-auth/utils@0.4.2', 'better-call@1.4.0']
 
 /**
- * Installs what dual-auth is measured beside, outside of the repository and without running its scripts, unless it is there.
+ * Installs better-auth, which dual-auth is measured beside, outside of the repository and without running its scripts, unless it is there.
  *
  * @returns a function that imports one of the packages; undefined if they cannot be installed, such as without a registry
  */

@@ -20,8 +20,8 @@ export async function startIssuer () {
     fetches: 0,
     publicKey,
     sign: (text) => createSign('sha256').update(text).sign(privateKey),
-    token (kid = 'key-1') {
-      const claims = { iss: issuer.url, sub: 'user', client_id: 'app', token_use: 'access', iat: now, exp: now + 3600 }
+    token (kid = 'key-1', others = {}) {
+      const claims = { iss: issuer.url, sub: 'user', client_id: 'app', token_use: 'access', iat: now, exp: now + 3600, ...others }
       const input = `${segment({ alg: 'RS256', kid })}.${segment(claims)}`
       return `${input}.${createSign('sha256').update(input).sign(privateKey).toString('base64url')}`
     },

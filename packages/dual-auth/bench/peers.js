@@ -11,18 +11,18 @@ import knex from 'knex'
 import { installed } from './install.js'
 import { startIssuer } from './issuer.js'
 
-const ROUNDS = 21
-const REQUESTS = 1500
-
-/** Servers of peer.js by what they verify; the others are compared with the first. */
-const GROUPS = { JWT: ['dual-auth', '@fastify/jwt'], 'API key': ['dual-auth', '@fastify/bearer-auth', 'better-auth'], 'API key in PostgreSQL': ['dual-auth', 'better-auth'] }
-const OWN = ['dual-auth', '@fastify/jwt']
+const ROUNDS = 11
 
 const issuer = await startIssuer()
-const provider = JSON.stringify({ issuer: issuer.url, publicKey: issuer.publicKey.export({ type: 'spki', format: 'pem' }), token: issuer.token() })
+const provider = JSON.stringify({
+  issuer: issuer.url,
+  publicKey: issuer.publicKey.export({ type: 'spki', format: 'pem' }),
+  user: issuer.token(),
+  machine: issuer.token('key-1', { sub: 'robot', client_id: 'robot', scope: 'shop/api' })
+})
 const server = process.env.TEST_DATABASE_URL
 const admin = server && knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
-const hasPeers = await installed() !== undefined
+const hasBetterAuth = server !== undefined && await installed() !== undefined
 const databases = []
 
 async function createDatabase () {
@@ -34,20 +34,26 @@ async function createDatabase () {
   return { name, url: url.href }
 }
 
-async function start (group, member) {
-  const database = group.includes('PostgreSQL') ? await createDatabase() : undefined
-  const child = fork(fileURLToPath(new URL('peer.js', import.meta.url)), [group === '' ? member : `${group}: ${member}`, database?.url ?? '', provider])
-  const ended = once(child, 'exit').then(([code]) => { throw new RangeError(`${member} ended with ${code}`) })
+/** Returns one entry for each kind of caller of a server. */
+async function start (name) {
+  const database = server && await createDatabase()
+  const child = fork(fileURLToPath(new URL('peer.js', import.meta.url)), [name, database?.url ?? '', provider])
+  const ended = once(child, 'exit').then(([code]) => { throw new RangeError(`${name} ended with ${code}`) })
   ended.catch(() => {})
   const answer = async () => (await Promise.race([once(child, 'message'), ended]))[0]
-  await answer()
-  const round = async () => {
-    const before = await databaseTime(database)
-    child.send(REQUESTS)
-    const used = await answer()
-    return { ...used, database: (await databaseTime(database) - before) / REQUESTS }
-  }
-  return { group, member, database, child, round, rounds: [] }
+  const kinds = await answer()
+  return kinds.map((kind) => ({
+    name,
+    kind,
+    child,
+    rounds: [],
+    async round () {
+      const before = await databaseTime(database)
+      child.send(kind)
+      const used = await answer()
+      return { ...used, database: (await databaseTime(database) - before) / used.all }
+    }
+  }))
 }
 
 /** The processor time of the database's processes so far, in microseconds: known on Linux, if they run here. */
@@ -62,38 +68,43 @@ async function databaseTime (database) {
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
-const medianOf = (rounds, value) => median(rounds.map(value))
+const load = () => `load ${loadavg()[0].toFixed(1)}`
 
-console.log(`node ${process.version}, ${availableParallelism()} processors, load ${loadavg()[0].toFixed(1)}`)
-const plain = await start('', 'no authentication')
-const peers = []
-for (const [group, members] of Object.entries(GROUPS)) {
-  if (group.includes('PostgreSQL') && server === undefined) continue
-  for (const member of members) if (hasPeers || OWN.includes(member)) peers.push(await start(group, member))
-}
-const all = [plain, ...peers]
+console.log(`node ${process.version}, ${availableParallelism()} processors, ${load()}`)
+const all = []
+for (const name of ['no authentication', ...(server === undefined ? [] : ['hand-written']), ...(hasBetterAuth ? ['better-auth'] : []), '@fastify/jwt', 'dual-auth']) all.push(...await start(name))
+const [plain] = all
+// Without a database, dual-auth would be the only one with keys.
+const measured = all.filter(({ kind }) => server !== undefined || !kind.endsWith('key'))
 for (let n = -3; n < ROUNDS; n++) {
   // The first rounds get them warm.
-  for (const each of n % 2 === 0 ? all : all.toReversed()) each.rounds[Math.max(n, 0)] = await each.round()
+  for (const each of n % 2 === 0 ? measured : measured.toReversed()) each.rounds[Math.max(n, 0)] = await each.round()
 }
+console.log(`afterwards ${load()}`)
 
-console.log(`a request without authentication: ${Math.round(medianOf(plain.rounds, ({ cpu }) => cpu))} µs`)
-console.table(peers.map(({ group, member, database, rounds }) => {
-  const first = peers.find((other) => other.group === group)
-  const added = (of, n) => of[n].cpu - plain.rounds[n].cpu
+const of = ({ rounds }, value) => median(rounds.map(value))
+console.log(`a request without authentication: ${Math.round(of(plain, ({ cpu }) => cpu))} µs, ${Math.round(of(plain, ({ perSecond }) => perSecond))} requests a second`)
+const kinds = ['known key', 'unknown key', 'first call of a key', 'user', 'machine']
+console.table(kinds.flatMap((kind) => measured.filter((each) => each.kind === kind)).map((each) => {
+  const { name, kind } = each
+  // The first of its kind is the least that does it. Only dual-auth treats the first call differently.
+  const least = measured.find((other) => other.kind === kind.replace('first call of a', 'known'))
+  const added = ({ rounds }, n) => rounds[n].cpu - plain.rounds[n].cpu
   return {
-    'to verify': group,
-    with: member,
-    'Node.js, µs added': Math.round(medianOf(rounds, (_, n) => added(rounds, n))),
-    'times dual-auth': medianOf(rounds, (_, n) => added(rounds, n) / added(first.rounds, n)).toFixed(2),
-    ...(database && { 'PostgreSQL, µs': Math.round(medianOf(rounds, ({ database: time }) => time)), statements: medianOf(rounds, ({ statements }) => statements).toFixed(1) })
+    caller: kind,
+    with: name,
+    'Node.js, µs added': Math.round(of(each, (_, n) => added(each, n))),
+    'times the least': of(each, (_, n) => added(each, n) / added(least, n)).toFixed(2),
+    'requests a second': Math.round(of(each, ({ perSecond }) => perSecond)),
+    'PostgreSQL, µs': Math.round(of(each, ({ database }) => database)),
+    statements: of(each, ({ statements }) => statements).toFixed(1)
   }
 }))
-if (!hasPeers) console.log('NOT MEASURED: @fastify/bearer-auth and better-auth could not be installed.')
-if (server === undefined) console.log('NOT MEASURED: PostgreSQL. Set TEST_DATABASE_URL to a server on which databases may be created.')
+if (server === undefined) console.log('NOT MEASURED: API keys. Set TEST_DATABASE_URL to a PostgreSQL on which databases may be created.')
+else if (!hasBetterAuth) console.log('NOT MEASURED: better-auth could not be installed.')
 console.log('NOT MEASURED: unkey. Its keys are verified by its service, over the network.')
 
-for (const { child } of all) {
+for (const child of new Set(all.map(({ child }) => child))) {
   child.disconnect()
   await once(child, 'exit')
 }
