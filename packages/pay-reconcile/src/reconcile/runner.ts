@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
 import { secretKeyOf } from '../customers/snapshot.ts'
 import type { Sources } from '../customers/types.ts'
@@ -94,6 +95,9 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     }
     const lost = new AbortController()
     const interrupted = AbortSignal.any([closing.signal, lost.signal])
+    const ended = AbortSignal.any([cancel.signal, interrupted])
+    // As many accounts wait for them at once as the host says: Node.js warns of a leak from eleven on.
+    setMaxListeners(0, interrupted, ended)
     const call: Sources['call'] = async (secretKey, caller, attempt) => {
       await rateLimitOf(secretKey).wait(interrupted).catch(() => { throw providerError('aborted') })
       return sources.call(secretKey, caller, attempt)
@@ -112,7 +116,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
         log,
         cancelled: cancel.signal,
         interrupted,
-        ended: AbortSignal.any([cancel.signal, interrupted])
+        ended
       }, part)
     } finally {
       clearInterval(heartbeat)
