@@ -12,7 +12,7 @@ import { startRegistry } from './registry.ts'
 
 /*
  * `npm run release:rehearse`: a release from beginning to end, in a copy of the repository, with a registry on loopback. Raises
- * the versions, publishes, installs from there by name what each README says, and runs its program; publishes a fix of one
+ * the versions that changesets raise, publishes, installs from there by name what each README says, and runs its program; publishes a fix of one
  * package after that; and renames a tool, which nobody must be able to release as a minor version. Needs the registry for what
  * is not ours, and a PostgreSQL server at `TEST_DATABASE_URL`.
  */
@@ -76,7 +76,7 @@ async function commit (message: string): Promise<void> {
   const git = async (...args: string[]): Promise<unknown> => await run('git', ['-c', 'user.name=Nobody', '-c', 'user.email=nobody@example.com', ...args], { cwd: copy })
   if (!existsSync(join(copy, '.git'))) await git('init', '-q', '-b', 'main')
   await git('add', '-A')
-  await git('commit', '-qm', message)
+  await git('commit', '-qm', message, '--allow-empty')
 }
 
 /** @returns the version of each package, once the versions have been raised */

@@ -3,7 +3,7 @@
  * over the stores of this folder there, from the packed package.
  */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 try {
   cpSync(new URL('.', import.meta.url), folder, { recursive: true })
   run('npm', ['pack', '-w', 'dual-auth', '--pack-destination', folder, '--silent'], { cwd: root })
-  run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', './dual-auth-0.0.0.tgz'])
+  run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...readdirSync(folder).filter((file) => file.endsWith('.tgz')).map((file) => `./${file}`)])
   // The client is made without the engine, which the registry has not: any path keeps the program from fetching it.
   run('npx', ['prisma', 'generate', '--schema', 'schema.prisma'], { env: { PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: '1' } })
   run('npx', ['tsc', '-p', '.'])

@@ -66,7 +66,8 @@ function repository (folder: string) {
 t.before(async () => {
   const { shop, git, run } = repository(base)
   mkdirSync(shop, { recursive: true })
-  cpSync(join(top, 'examples/shop/package.json'), join(shop, 'package.json'))
+  // Its first release, as the page tells it.
+  writeFileSync(join(shop, 'package.json'), JSON.stringify({ ...JSON.parse(readFileSync(join(top, 'examples/shop/package.json'), 'utf8')), version: '1.0.0' }))
   symlinkSync(join(top, 'examples/shop/dist'), join(shop, 'dist'))
   symlinkSync(join(top, 'node_modules'), join(base, 'node_modules'))
   mkdirSync(join(base, '.changeset'))
@@ -124,7 +125,7 @@ for (const { title, from, to, says } of [
     title: 'a tool is added',
     from: "app.get('/',",
     to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: ShopParams, response: { 200: Type.Object({ count: Type.Integer() }) } } }, async () => ({ count: 0 }))\n    app.get('/',",
-    says: /minor {2}count_tags: none → new tool[^]*require minor, but shop stays 0\.0\.0/
+    says: /minor {2}count_tags: none → new tool[^]*require minor, but shop stays 1\.0\.0/
   }
 ] as const) {
   t.test(`rehearsal: ${title}`, async (t) => {
@@ -139,7 +140,7 @@ for (const { title, from, to, says } of [
     changeset('patch')
     t.match(await run('check'), { code: 1, said: 'require minor, but shop rises from' }, 'with a changeset that says too little')
     changeset('minor')
-    t.match(await run('check'), { code: 0, said: /matches the app: 24 tools\.[^]*rises from 0\.0\.0 to 0\.1\.0, minor/ }, 'with one that says enough')
+    t.match(await run('check'), { code: 0, said: /matches the app: 24 tools\.[^]*rises from 1\.0\.0 to 1\.1\.0, minor/ }, 'with one that says enough')
   })
 }
 
@@ -151,7 +152,7 @@ t.test('rehearsal: the changeset of somebody else', async (t) => {
   merge()
   change(...renamed)
   await run('write')
-  t.match(await run('check', ['--own-changeset']), { code: 1, said: 'rises from 0.0.0 to 1.0.0, major, through other branches only' })
+  t.match(await run('check', ['--own-changeset']), { code: 1, said: 'rises from 1.0.0 to 2.0.0, major, through other branches only' })
 })
 
 t.test('rehearsal: a finding that is accepted, as the page does it', async (t) => {
