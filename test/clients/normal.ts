@@ -6,7 +6,7 @@ export function normal (text: string): string {
     .replace(/Wall time: [\d.]+/g, 'Wall time: N')
     .replace(/retry in (1 minute|\d+ seconds)/g, 'retry in N seconds')
     .replace(/(retry-after(?:: |":"))\d+/g, '$1N')
-    .replace(/("version":")0\.0\.0\+\w+/g, '$1VERSION')
+    .replace(/("version":")\d+\.\d+\.\d+\+\w+/g, '$1VERSION')
     .replace(/\/\S+\/mcp-shop-blob-[\w-]+/g, 'FILE')
     .replace(/(after=)[\w-]+/g, '$1CURSOR')
     .replace(/"id":\d+/g, '"id":N')
