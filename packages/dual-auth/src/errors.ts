@@ -11,10 +11,9 @@ export const DUAL_AUTH_CREDENTIAL_MISSING = createError('DUAL_AUTH_CREDENTIAL_MI
 
 /**
  * 401: the request presented a credential that is not valid here. One body for every reason, so that callers learn
- * nothing from it; the reason is the `cause`, which is logged. It has no stack, which would be a fifth of the cost of a
- * refusal and says less than the reason.
+ * nothing from it; the reason is the `cause`, which is logged.
  */
-export const DUAL_AUTH_CREDENTIAL_INVALID = createError('DUAL_AUTH_CREDENTIAL_INVALID', 'The credentials are not valid', 401, Error, false)
+export const DUAL_AUTH_CREDENTIAL_INVALID = createError('DUAL_AUTH_CREDENTIAL_INVALID', 'The credentials are not valid', 401)
 
 /** 403: the API key belongs to another owner (shop, workspace, …) than the path names, whether or not that one exists. */
 export const DUAL_AUTH_SHOP_FORBIDDEN = createError('DUAL_AUTH_SHOP_FORBIDDEN', 'The API key has no access to this path', 403)
