@@ -12,9 +12,9 @@ import { startRegistry } from './registry.ts'
 
 /*
  * `npm run release:rehearse`: a release from beginning to end, in a copy of the repository, with a registry on loopback. Raises
- * the versions that changesets raise, publishes, installs from there by name what each README says, and runs its program; publishes a fix of one
- * package after that; and renames a tool, which nobody must be able to release as a minor version. Needs the registry for what
- * is not ours, and a PostgreSQL server at `TEST_DATABASE_URL`.
+ * the versions that changesets raise, publishes, installs from there by name what each README says, and runs its program;
+ * publishes a fix of one package after that; and renames a tool, which nobody must be able to release as a minor version. Needs
+ * the registry for what is not ours, and a PostgreSQL server at `TEST_DATABASE_URL`.
  */
 
 /** Of a package, unpacked, in bytes: more is a file that does not belong there. */
@@ -48,7 +48,7 @@ try {
   await commit('Fix')
   const second = await raise()
   await publish()
-  assert.match(second.get(one.name)!, /\.\d+\.1$/)
+  assert.equal(second.get(one.name), first.get(one.name)!.replace(/\d+$/, (patch) => String(Number(patch) + 1)))
   assert.equal(await latest(one.name), second.get(one.name))
   for (const { name } of others) assert.equal(await latest(name), first.get(name), `${name} did not change`)
   await run('npm', ['update', '--no-audit', one.name], { cwd: folders.get(one.name)! })
@@ -72,18 +72,19 @@ function nameOrigin (): void {
   }
 }
 
-async function commit (message: string): Promise<void> {
+async function commit (message: string, ...options: readonly string[]): Promise<void> {
   const git = async (...args: string[]): Promise<unknown> => await run('git', ['-c', 'user.name=Nobody', '-c', 'user.email=nobody@example.com', ...args], { cwd: copy })
   if (!existsSync(join(copy, '.git'))) await git('init', '-q', '-b', 'main')
   await git('add', '-A')
-  await git('commit', '-qm', message, '--allow-empty')
+  await git('commit', '-qm', message, ...options)
 }
 
 /** @returns the version of each package, once the versions have been raised */
 async function raise (): Promise<ReadonlyMap<string, string>> {
   await run('npx', ['--no-install', 'changeset', 'version'], { cwd: copy })
   assert.deepEqual(readdirSync(join(copy, '.changeset')).filter((file) => file.endsWith('.md')), ['README.md'])
-  await commit('Raise the versions')
+  // Between two changesets there is nothing to raise.
+  await commit('Raise the versions', '--allow-empty')
   return new Map(packages.map(({ name }) => [name, manifest(join(copy, 'packages', name)).version!]))
 }
 
