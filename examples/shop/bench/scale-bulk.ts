@@ -8,7 +8,7 @@ const PRODUCTS = 10_000
 const BATCH = 500
 const MOST = 20
 /** At most how many seconds of PostgreSQL's processor time an import takes, and how many times as long its undo. */
-const MOST_OF_IMPORT = { seconds: 5, undo: 2 }
+const MOST_OF_IMPORT = { seconds: 3, undo: 2 }
 
 /**
  * Writes products in batches, and by an import, and takes the import back.

@@ -27,7 +27,7 @@ const REVOKED = 5000
 /** In one page of the walk, and in how many seconds it has to end. */
 const WALK = { limit: 200, seconds: 60 }
 /** How many calls a second get has to serve, as a part of those of a bare route. */
-const BESIDE_BARE = 0.45
+const BESIDE_BARE = 0.6
 
 const larger = process.argv.slice(2).map(Number)
 const postgres = process.env['TEST_DATABASE_URL']

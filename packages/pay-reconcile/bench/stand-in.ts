@@ -1,6 +1,6 @@
 import { startPayStandIn } from '../src/testing/index.ts'
 
-/** The payment provider of bench/bulk.ts: so many shops with so many customers each, and so many requests per second under each key, until its parent goes. */
+/** The payment provider of bench/bulk.ts: so many shops with so many customers and requests per second each, until its parent goes. */
 const [shops = 1, customers = 1, perSecond = 1] = process.argv.slice(2).map(Number)
 const standIn = await startPayStandIn({
   port: 0,
