@@ -4,6 +4,7 @@ import { originOf, readCustomer, syncCustomer } from '../customers/snapshot.ts'
 import type { Caller, Sources } from '../customers/types.ts'
 import { customerIdOf, syncedAtOf } from '../details.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED } from '../errors.ts'
+import { snakeCased } from '../names.ts'
 import type { Account } from '../types.ts'
 import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from '#shared/list-grammar'
@@ -119,15 +120,7 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
   })
 }
 
-export function adminAccountFrom ({ id, shopId, shopName, name, hashName, details }: Account): AdminAccount {
-  return {
-    id,
-    shop_id: shopId,
-    shop_name: shopName,
-    name,
-    hash_name: hashName,
-    details,
-    pay_customer_id: customerIdOf(details),
-    pay_synced_at: syncedAtOf(details)
-  }
+function adminAccountFrom (account: Account): AdminAccount {
+  const { details } = account
+  return { ...snakeCased(account), pay_customer_id: customerIdOf(details), pay_synced_at: syncedAtOf(details) }
 }

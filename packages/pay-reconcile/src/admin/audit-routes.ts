@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { auditTable } from '../csv/tables.ts'
 import type { Caller } from '../customers/types.ts'
 import { PAY_RECONCILE_SNAPSHOT_NOT_FOUND } from '../errors.ts'
+import { snakeCased } from '../names.ts'
 import type { RunLimits } from '../reconcile/shop-work.ts'
-import type { AccountStore, AuditEntry } from '../types.ts'
-import { AuditEntrySchema, ReplacedSnapshotSchema, type AuditBody } from './audit-schemas.ts'
+import type { AccountStore } from '../types.ts'
+import { AuditEntrySchema, ReplacedSnapshotSchema } from './audit-schemas.ts'
 import { formatParameter, jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from '#shared/list-grammar'
@@ -32,13 +33,13 @@ export function auditRoutes (
       return await sendCsv(reply, 'audit', auditTable, async (page) => {
         const { entries, count } = await accounts.audit({ ...query, ...page, sort })
         await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
-        return { records: entries.map(entryBodyFrom), count }
+        return { records: entries.map(snakeCased), count }
       }, () => mayContinue({ id: null, actor: callerOf(request).actor }))
     }
     const { entries, count } = await accounts.audit(query)
     await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
     setContentRange(reply, contentRange('audit', query, count, entries.length))
-    return entries.map(entryBodyFrom)
+    return entries.map(snakeCased)
   })
 
   scope.get<{ Params: Static<typeof IdParams> }>('/audit/:id/snapshot', {
@@ -55,21 +56,4 @@ export function auditRoutes (
     const { auditId, accountId, customerId, customer, replacedAt } = found
     return { audit_id: auditId, account_id: accountId, pay_customer_id: customerId, pay_customer: customer, replaced_at: replacedAt }
   })
-}
-
-function entryBodyFrom (entry: AuditEntry): AuditBody {
-  return {
-    id: entry.id,
-    at: entry.at,
-    actor: entry.actor,
-    action: entry.action,
-    account_id: entry.accountId,
-    shop_id: entry.shopId,
-    run_id: entry.runId,
-    before: entry.before,
-    after: entry.after,
-    provider_request_id: entry.providerRequestId,
-    request_id: entry.requestId,
-    snapshot_kept: entry.snapshotKept
-  }
 }

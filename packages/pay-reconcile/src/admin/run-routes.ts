@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { itemTable } from '../csv/tables.ts'
 import type { Caller } from '../customers/types.ts'
 import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
+import { snakeCased } from '../names.ts'
 import type { BulkRunner } from '../reconcile/runner.ts'
 import type { RunLimits } from '../reconcile/shop-work.ts'
 import type { Item, Run, RunStore } from '../reconcile/types.ts'
@@ -94,45 +95,18 @@ export function runRoutes (
 }
 
 function runBodyFrom (run: Run): Static<typeof RunSchema> {
+  // What the schema does not name is not sent.
   return {
-    id: run.id,
-    mode: run.mode,
-    dry_run: run.dryRun,
-    shop_id: run.shopId,
-    status: run.status,
-    cancel_requested: run.cancelRequested,
-    actor: run.actor,
-    scheduled_for: run.scheduledFor,
-    started_at: run.startedAt,
-    finished_at: run.finishedAt,
-    total: run.total,
-    processed: run.processed,
-    outcomes: run.outcomes,
-    differences: run.differences,
-    selection: run.selection,
-    shops: {
-      total: run.shops.total,
-      finished: run.shops.finished,
-      stopped: run.shops.stopped.map(({ shopId, reason, missingPermission }) => ({ shop_id: shopId, reason, ...(missingPermission !== undefined && { missing_permission: missingPermission }) }))
-    }
+    ...snakeCased(run),
+    shops: { ...run.shops, stopped: run.shops.stopped.map(snakeCased) }
   }
 }
 
 function itemBodyFrom (item: Item): ItemBody {
   return {
-    id: item.id,
-    account_id: item.accountId,
-    account_name: item.accountName,
-    shop_id: item.shopId,
-    shop_name: item.shopName,
-    outcome: item.outcome,
-    before: item.before,
-    after: item.after,
-    reason: item.reason,
+    ...snakeCased(item),
     differences: [...item.differences],
     fields: [...item.fields],
-    candidates: item.candidates.map(({ customerId, ...facts }) => ({ pay_customer_id: customerId, ...facts })),
-    error_code: item.errorCode,
-    provider_request_id: item.providerRequestId
+    candidates: item.candidates.map(({ customerId, ...facts }) => ({ pay_customer_id: customerId, ...facts }))
   }
 }

@@ -3,7 +3,7 @@ import { accountList } from '../lists/accounts.ts'
 import { sortKeyOf, whereListed } from '../lists/listed.ts'
 import type { Account, AccountQuery, AccountSort } from '../types.ts'
 import type { HostTables } from './account-table.ts'
-import { ACCOUNT_COLUMNS, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
+import { ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './account-rows.ts'
 import { record, recordsOf } from './records.ts'
 import { countOf } from './sql.ts'
 
@@ -35,6 +35,6 @@ export async function accountPage (
   const fitting = knex(measured.as('m')).select('id').where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
   // First, because an account that is added in between would otherwise read as one that did not fit.
   const count = await countOf(knex, matching())
-  const rows = await recordsOf<AccountRow>(knex, accountsWithShops(knex, tables).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(ACCOUNT_COLUMNS))))
+  const rows = await recordsOf<Account>(knex, accountsWithShops(knex, tables).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(ACCOUNT_COLUMNS))))
   return { accounts: rows.map(accountFrom), count }
 }

@@ -1,11 +1,11 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_CUSTOMER_TAKEN, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
-import type { AccountFilter, AccountStore, ChangeOrigin, ChangeResult } from '../types.ts'
+import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, ScannedAccount } from '../types.ts'
 import { payStringIn } from '../lists/accounts.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage } from './account-page.ts'
 import { hostTables, type AccountTable, type HostTables, type OnlyShop } from './account-table.ts'
-import { ACCOUNT_COLUMNS, accountFrom, accountsWithShops, type AccountRow } from './account-rows.ts'
+import { ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './account-rows.ts'
 import { auditTrail } from './audit.ts'
 import { limitsFrom } from './account-limits.ts'
 import { changeStore } from './changes.ts'
@@ -72,17 +72,19 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   const name = remembered(() => searchableName(knex, tables))
   /** Accounts with their shops. @param more - what to read of each beside the account, in SQL with its bindings */
   const accountsOf = <More = unknown>(query: (rows: Knex.QueryBuilder) => Knex.QueryBuilder, more: Readonly<Record<string, string>> = {}, bindings: readonly string[] = []) =>
-    recordsOf<AccountRow & More>(knex, query(accountsWithShops(knex, tables)).select(knex.raw(record({ ...ACCOUNT_COLUMNS, ...more }), bindings)))
+    recordsOf<Account & More>(knex, query(accountsWithShops(knex, tables)).select(knex.raw(record({ ...ACCOUNT_COLUMNS, ...more }), bindings)))
 
   async function write (accountId: string, origin: ChangeOrigin, { action, bindings, ...change }: Write): Promise<ChangeResult> {
     if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
-    const [row] = await recordsOf<AccountRow>(knex, knex.raw(writeStatement(tables, change), {
+    const [row] = await recordsOf<Account>(knex, knex.raw(writeStatement(tables, change), {
       table, shops, id: columns.id, ...bindings, accountId, action, ...origin, keepSnapshots
     })).catch((error) => noRowsIfDoneByRun(columns.customerId === null ? error : takenIfUnique(error)))
     if (row) return { changed: true, account: accountFrom(row) }
-    const [current] = await accountsOf<{ readonly is_object: boolean }>((rows) => rows.where('a.id', accountId), { is_object: isObjectOrNull(tables.stored('a')) })
-    if (current?.is_object === false) throw new PAY_RECONCILE_DETAILS_NOT_OBJECT()
-    return { changed: false, account: current && accountFrom(current) }
+    const [current] = await accountsOf<{ readonly isObject: boolean }>((rows) => rows.where('a.id', accountId), { isObject: isObjectOrNull(tables.stored('a')) })
+    if (!current) return { changed: false, account: undefined }
+    const { isObject, ...account } = current
+    if (!isObject) throw new PAY_RECONCILE_DETAILS_NOT_OBJECT()
+    return { changed: false, account: accountFrom(account) }
   }
 
   return {
@@ -154,12 +156,12 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
 
     async scan ({ shopId, after, limit, runId, only }) {
       const limits = await limitsFrom(knex, only, await ids(), tables)
-      const page = await accountsOf<{ readonly duplicate: boolean, readonly changed_by_run: boolean }>((rows) => rows.where('a.shop_id', shopId)
+      const page = await accountsOf<Omit<ScannedAccount, 'account'>>((rows) => rows.where('a.shop_id', shopId)
         .modify((query) => { if (after !== null) query.where('a.id', '>', after) }).modify(limits).orderBy('a.id').limit(limit), {
         duplicate: `exists (select 1 from ${accounts('o').toString()} where o.shop_id = a.shop_id and o.id <> a.id and ${tables.customerId('o')} = ${storedId})`,
-        changed_by_run: 'exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text)'
+        changedByRun: 'exists (select 1 from pay_reconcile_audit c where c.run_id = ? and c.account_id = a.id::text)'
       }, [runId])
-      return page.map((row) => ({ account: accountFrom(row), duplicate: row.duplicate, changedByRun: row.changed_by_run }))
+      return page.map(({ duplicate, changedByRun, ...account }) => ({ account: accountFrom(account), duplicate, changedByRun }))
     },
 
     async accountsLike (shopId, wanted, emails) {
@@ -208,7 +210,7 @@ function withPossibleIds (filter: AccountFilter, { account, shop }: HostColumns)
  * A run changes an account once. If a process that lost its lease without knowing changed it already, the statement is
  * rolled back, and the account is read as that process left it.
  */
-function noRowsIfDoneByRun (error: unknown): readonly AccountRow[] {
+function noRowsIfDoneByRun (error: unknown): readonly Account[] {
   if (violates('pay_reconcile_audit_once_per_run', error)) return []
   throw error
 }

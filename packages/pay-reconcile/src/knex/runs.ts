@@ -8,7 +8,7 @@ import type { AccountColumnNames } from './account-table.ts'
 import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
 import { instantFrom, record, recordsOf, run as execute } from './records.ts'
-import { orderOfRuns, PART_COLUMNS, partFrom, runFrom, runsStatement, type PartRow, type RunRow } from './run-rows.ts'
+import { orderOfRuns, PART_COLUMNS, runFrom, runsStatement, type RunRow } from './run-rows.ts'
 import { countOf, violates } from './sql.ts'
 import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
 import { demandColumns } from './tables.ts'
@@ -81,12 +81,12 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     async start (run, shops, targets) {
       const parts = partsFrom(shops)
       while (!await insert(run, parts, targets && JSON.stringify(storable(targets)))) {
-        const [held] = await recordsOf<Pick<PartRow, 'run_id' | 'shop_id'>>(knex, knex.raw(`
-          select ${record({ run_id: 'p.run_id', shop_id: 'p.shop_id' })} from pay_reconcile_run_shops p
+        const [held] = await recordsOf<Pick<Part, 'runId' | 'shopId'>>(knex, knex.raw(`
+          select ${record({ runId: 'p.run_id', shopId: 'p.shop_id' })} from pay_reconcile_run_shops p
           where p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
           order by p.shop_id limit 1`, [parts]))
         // None: the other run ended between the two statements, and the shop is free.
-        if (held) throw runActiveError(held.run_id, held.shop_id)
+        if (held) throw runActiveError(held.runId, held.shopId)
       }
       if (shops.length === 0) await settle()
     },
@@ -148,14 +148,14 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     },
 
     async claim (id, { owner, duration }) {
-      const [row] = await recordsOf<PartRow>(knex, knex.raw(`
+      const [part] = await recordsOf<Part>(knex, knex.raw(`
         update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${LEASED_UNTIL}, updated_at = now()
         where (p.run_id, p.shop_id) = (
           select p.run_id, p.shop_id from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id
           where p.run_id = ? and ${FREE} and not r.cancel_requested
           order by p.shop_id limit 1 for update of p skip locked)
         returning ${record(PART_COLUMNS)}`, [owner, duration, id]))
-      return row && partFrom(row)
+      return part
     },
 
     async renew (part, { owner, duration }) {
