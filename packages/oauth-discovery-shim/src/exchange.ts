@@ -22,3 +22,20 @@ export async function responseTo (request: ClientRequest, body: string | undefin
     request.end(body)
   })
 }
+
+/**
+ * Reads a body to its end.
+ *
+ * @param largest - in bytes
+ * @throws what `tooLarge` makes, for a longer one
+ */
+export async function textUpTo (body: AsyncIterable<Uint8Array> | null, largest: number, tooLarge: () => Error): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength
+    if (size > largest) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { WithBroker } from './broker/broker.ts'
@@ -9,7 +8,7 @@ import { warnIfClosed } from './closed.ts'
 import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE } from './errors.ts'
 import { challenge, pathResource, pathServer, registration, rootResource, rootServer, type AuthorizationServerMetadata } from './metadata.ts'
 import { settingsFromOptions, type OAuthDiscoveryShimOptions, type Settings } from './options.ts'
-import { identityProvider, startupWait } from './provider.ts'
+import { identityProvider, readAtStartup } from './provider.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import * as schemas from './schemas.ts'
 import { compileNothing, cors } from './scope.ts'
@@ -56,11 +55,8 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
   const provider = identityProvider(settings, app.log)
 
   app.decorate('oauthChallenge', challenge(settings))
-  // startup waits for the document, so that the first clients find it, but less than Fastify's pluginTimeout: a
-  // provider that hangs must not stop the server. The read goes on in the background
-  app.addHook('onReady', async () => { await Promise.race([provider.start(), setTimeout(startupWait(app, settings.timeout), undefined, { ref: false })]) })
+  readAtStartup(app, provider, settings.timeout)
   app.addHook('onListen', async () => await warnIfClosed(app))
-  app.addHook('onClose', async () => provider.stop())
   if (clientId === '') app.log.warn('clientId is empty: MCP clients cannot sign in through a browser')
 
   // a scope of its own: neither compilers, CORS nor the parser below may touch the host's routes

@@ -1,6 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { brokerSettings, type BrokerOptions, type BrokerSettings } from './broker/options.ts'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from './errors.ts'
+import { isObject, isStrings } from './json.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 /** The options of the plugin. A wrong value or an unknown name is an error at startup. */
@@ -118,7 +119,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(typeof advertisePkce === 'boolean', 'advertisePkce must be true or false')
   must(isDuration(timeout), 'timeout must be a whole number of milliseconds, from 1 to 2^31 - 1')
   must(isDuration(refreshInterval), 'refreshInterval must be a whole number of milliseconds, from 1 to 2^31 - 1')
-  must(typeof config === 'object' && config !== null && !Array.isArray(config), 'config must be an object')
+  must(isObject(config), 'config must be an object')
 
   const origin = originOf(publicBaseUrl)
   must(broker === undefined || clientId !== '', 'broker needs a clientId: that of this server at the identity provider')
@@ -163,7 +164,7 @@ function isPath (value: string): boolean {
 }
 
 function isFilled (list: readonly string[]): boolean {
-  return Array.isArray(list) && list.length > 0 && list.every((item) => typeof item === 'string')
+  return isStrings(list) && list.length > 0
 }
 
 function isCallback (value: string): boolean {

@@ -1,4 +1,5 @@
 import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
+import { isObject, isStrings, parsed } from './json.ts'
 import { isSafeUrl } from './safe-url.ts'
 
 /**
@@ -47,19 +48,11 @@ export function providerMetadataFromText (text: string, issuer: string, http = f
 }
 
 function objectFromText (text: string): Record<string, unknown> {
-  let value: unknown
-  try {
-    // otherwise it would be passed on to clients, some of which assign parsed members to objects
-    value = JSON.parse(text, (key, member) => key === '__proto__' ? undefined : member)
-  } catch {
-    throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT('it is not JSON')
-  }
-  must(typeof value === 'object' && value !== null && !Array.isArray(value), 'it is not a JSON object')
-  return value as Record<string, unknown>
-}
-
-function isStrings (value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+  // otherwise it would be passed on to clients, some of which assign parsed members to objects
+  const value = parsed(text, (key, member) => key === '__proto__' ? undefined : member)
+  must(value !== undefined, 'it is not JSON')
+  must(isObject(value), 'it is not a JSON object')
+  return value
 }
 
 function must (condition: boolean, reason: string): asserts condition {

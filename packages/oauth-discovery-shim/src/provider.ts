@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
+import { textUpTo } from './exchange.ts'
 import { providerMetadataFromText, type ProviderMetadata } from './provider-metadata.ts'
 import type { Settings } from './options.ts'
 
@@ -61,9 +63,15 @@ export function identityProvider (
   }
 }
 
-/** How long startup waits for the document, in milliseconds: at most half of Fastify's `pluginTimeout`, where 0 is no limit. */
-export function startupWait ({ initialConfig: { pluginTimeout } }: FastifyInstance, timeout: number): number {
-  return pluginTimeout ? Math.min(timeout, pluginTimeout / 2) : timeout
+/**
+ * Has startup wait for a first read, so that the first clients find it, but at most half of Fastify's `pluginTimeout`, where
+ * 0 is no limit: a provider that hangs must not stop the server. The read goes on in the background.
+ */
+export function readAtStartup (app: FastifyInstance, { start, stop }: Pick<Provider, 'start' | 'stop'>, timeout: number): void {
+  const { pluginTimeout } = app.initialConfig
+  const wait = pluginTimeout ? Math.min(timeout, pluginTimeout / 2) : timeout
+  app.addHook('onReady', async () => { await Promise.race([start(), sleep(wait, undefined, { ref: false })]) })
+  app.addHook('onClose', async () => stop())
 }
 
 async function textFrom (url: string, signal: AbortSignal): Promise<string> {
@@ -73,12 +81,5 @@ async function textFrom (url: string, signal: AbortSignal): Promise<string> {
     await response.body?.cancel()
     throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`reading it returned ${response.status}`)
   }
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body) {
-    size += chunk.byteLength
-    if (size > LARGEST_DOCUMENT) throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it is larger than ${LARGEST_DOCUMENT} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
+  return await textUpTo(response.body, LARGEST_DOCUMENT, () => new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it is larger than ${LARGEST_DOCUMENT} bytes`))
 }

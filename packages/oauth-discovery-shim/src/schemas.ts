@@ -1,6 +1,6 @@
-const STRINGS = { type: 'array', items: { type: 'string' } } as const
+export const STRINGS = { type: 'array', items: { type: 'string' } } as const
 
-const PROBLEM = {
+export const PROBLEM = {
   type: 'object',
   additionalProperties: true,
   properties: {

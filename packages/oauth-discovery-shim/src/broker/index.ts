@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { brokerKeySet } from './assertions/keys.ts'
 import { brokerFrom, type WithBroker } from './broker.ts'
@@ -12,7 +11,7 @@ import { sendProblemPage } from './sign-in/pages.ts'
 import { decideSignIn, startSignIn } from './sign-in/start.ts'
 import { revokeToken } from './tokens/revoke.ts'
 import { issueTokens } from './tokens/token.ts'
-import { startupWait, type Provider } from '../provider.ts'
+import { readAtStartup, type Provider } from '../provider.ts'
 import { compileNothing, cors } from '../scope.ts'
 
 /** In bytes: forms of a few thousand characters. */
@@ -28,11 +27,7 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
 
   const { assertions } = broker
   if (remembersAlone) app.log.warn(`oauth-discovery-shim: broker.store is not set, so this process alone knows which codes${assertions ? ', assertions' : ''} and refresh tokens were used. With more than one replica, set it`)
-  if (assertions) {
-    const { trusted } = assertions
-    app.addHook('onReady', async () => { await Promise.race([trusted.start(), setTimeout(startupWait(app, settings.timeout), undefined, { ref: false })]) })
-    app.addHook('onClose', async () => trusted.stop())
-  }
+  if (assertions) readAtStartup(app, assertions.trusted, settings.timeout)
 
   const options = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
 

@@ -1,5 +1,6 @@
 import { createPrivateKey } from 'node:crypto'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
+import { attempt, isObject, isStrings } from '../json.ts'
 import { assertionSettings, type AssertionOptions, type AssertionSettings } from './assertions/options.ts'
 import { grantSettings, type GrantOptions } from './grants/options.ts'
 import { redirectKind } from './clients/redirect-uri.ts'
@@ -233,24 +234,12 @@ function mustBeKey (key: ClientKey): void {
 }
 
 function isKeyFor (alg: string, pem: string): boolean {
-  try {
-    const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } = createPrivateKey(pem)
-    return pem.includes('BEGIN PRIVATE KEY') && (alg === 'ES256' ? curve === 'prime256v1' : alg === 'EdDSA' ? type === 'ed25519' : type === 'rsa' && bits >= 2048)
-  } catch {
-    return false
-  }
+  const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } = attempt(() => createPrivateKey(pem)) ?? {}
+  return pem.includes('BEGIN PRIVATE KEY') && (alg === 'ES256' ? curve === 'prime256v1' : alg === 'EdDSA' ? type === 'ed25519' : type === 'rsa' && bits >= 2048)
 }
 
 /** Schemes that browsers run, read or send themselves. */
 const DANGEROUS = new Set(['http', 'https', 'javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'filesystem', 'ws', 'wss', 'ftp', 'mailto', 'tel', 'intent', 'view-source'])
-
-function isObject (value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function isStrings (value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
-}
 
 // 400 days is the longest that browsers keep a cookie.
 function isWait (value: number): boolean {

@@ -1,20 +1,10 @@
-const STRINGS = { type: 'array', items: { type: 'string' } } as const
+import { PROBLEM, STRINGS } from '../schemas.ts'
 
 /** RFC 6749 §5.2, with the members that all errors of this plugin have. */
-const PROBLEM = {
-  type: 'object',
-  additionalProperties: true,
-  properties: {
-    statusCode: { type: 'integer' },
-    code: { type: 'string' },
-    error: { type: 'string' },
-    message: { type: 'string' },
-    error_description: { type: 'string' }
-  }
-} as const
+const REFUSAL = { ...PROBLEM, properties: { ...PROBLEM.properties, error_description: { type: 'string' } } } as const
 
-/** A body that is too large, and a rate limit of the host. */
-const limits = { 413: PROBLEM, 429: PROBLEM } as const
+/** Also 413 for a body that is too large, and 429 for a rate limit of the host. */
+const refusals = (...statuses: readonly number[]) => Object.fromEntries(statuses.map((status) => [status, REFUSAL]))
 
 const TAGS = ['oauth']
 const PAGE = { description: 'A page', content: { 'text/html': { schema: { type: 'string' } } } } as const
@@ -40,8 +30,7 @@ export const register = {
         scope: { type: 'string' }
       }
     },
-    400: PROBLEM,
-    ...limits
+    ...refusals(400, 413, 429)
   }
 } as const
 
@@ -50,7 +39,7 @@ export const authorize = {
   summary: 'Start a sign-in',
   description: 'Shows a person which client wants to sign in, and where the code goes (RFC 6749 §4.1.1). Needs PKCE with S256.',
   tags: TAGS,
-  response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, 429: PROBLEM }
+  response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, ...refusals(429) }
 } as const
 
 export const decide = {
@@ -58,7 +47,7 @@ export const decide = {
   summary: 'Answer the consent page',
   description: 'Sends the browser to the identity provider, or back to the client. Sites that were refused get no redirect, but a link.',
   tags: TAGS,
-  response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, ...limits }
+  response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, ...refusals(413, 429) }
 } as const
 
 export const callback = {
@@ -66,7 +55,7 @@ export const callback = {
   summary: 'Finish a sign-in',
   description: 'The identity provider sends the browser here; it is sent on to the client with a code (RFC 6749 §4.1.2, RFC 9207).',
   tags: TAGS,
-  response: { 303: ONWARD, 400: PAGE, 503: PAGE, 429: PROBLEM }
+  response: { 303: ONWARD, 400: PAGE, 503: PAGE, ...refusals(429) }
 } as const
 
 export const token = {
@@ -87,11 +76,7 @@ export const token = {
         resource: { type: 'string' }
       }
     },
-    400: PROBLEM,
-    401: PROBLEM,
-    502: PROBLEM,
-    503: PROBLEM,
-    ...limits
+    ...refusals(400, 401, 413, 429, 502, 503)
   }
 } as const
 
@@ -106,7 +91,7 @@ export const keys = {
       required: ['keys'],
       properties: { keys: { type: 'array', items: { type: 'object', additionalProperties: true } } }
     },
-    429: PROBLEM
+    ...refusals(429)
   }
 } as const
 
@@ -136,10 +121,7 @@ export const listGrants = {
         }
       }
     },
-    401: PROBLEM,
-    403: PROBLEM,
-    429: PROBLEM,
-    503: PROBLEM
+    ...refusals(401, 403, 429, 503)
   }
 } as const
 
@@ -160,11 +142,7 @@ export const endGrant = {
         at_provider: { type: 'string', enum: ['revoked', 'failed', 'not_told'], description: 'Whether the identity provider revoked its own refresh token; not_told: it offers no revocation, or the token is not known' }
       }
     },
-    401: PROBLEM,
-    403: PROBLEM,
-    404: PROBLEM,
-    429: PROBLEM,
-    503: PROBLEM
+    ...refusals(401, 403, 404, 429, 503)
   }
 } as const
 
@@ -173,5 +151,5 @@ export const revoke = {
   summary: 'Revoke a refresh token',
   description: 'Ends a sign-in, here and at the identity provider (RFC 7009). Access tokens work until they expire.',
   tags: TAGS,
-  response: { 200: { description: 'Revoked, or not valid', type: 'null' }, 400: PROBLEM, 401: PROBLEM, 503: PROBLEM, ...limits }
+  response: { 200: { description: 'Revoked, or not valid', type: 'null' }, ...refusals(400, 401, 413, 429, 503) }
 } as const

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { attempt } from '../json.ts'
 
 /** A secret and its id, which every sealed value carries. */
 export interface BrokerSecret {
@@ -67,14 +68,12 @@ export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = 
       const bytes = Buffer.from(encoded, 'base64url')
       // Decoding ignores some characters: each value has one spelling only.
       if (key === undefined || bytes.toString('base64url') !== encoded) return undefined
-      try {
+      return attempt(() => {
         const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(bytes.subarray(-TAG_BYTES))
         const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString()
         const [expires, value] = JSON.parse(text) as [number | null, Value]
         return expires === null || expires * 1000 > now() ? value : undefined
-      } catch {
-        return undefined
-      }
+      })
     }
   }
 }

@@ -2,6 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
 import { responseTo } from '../exchange.ts'
+import { objectFrom } from '../json.ts'
 import { literalIn, namesPrivateHost, publicLookup } from '../public-address.ts'
 
 /** A response, read to its end. */
@@ -136,15 +137,6 @@ async function textFrom (body: http.IncomingMessage): Promise<string> {
     if (text.length > LARGEST_RESPONSE) break
   }
   return text
-}
-
-function objectFrom (text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value as Record<string, unknown> : {}
-  } catch {
-    return {}
-  }
 }
 
 /** The result of a request, in words that follow its URL. */

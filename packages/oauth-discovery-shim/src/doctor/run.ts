@@ -27,18 +27,26 @@ export interface Streams {
  * @returns the exit code
  */
 export async function run (argv: readonly string[], { stdout, stderr }: Streams): Promise<number> {
-  const { isPrivate, document, wantsHelp, problem, words: [command, url, ...ids] } = argumentsFrom(argv)
-  if (wantsHelp) {
+  const misused = (problem?: string): number => {
+    stderr.write(problem === undefined ? `${usage}\n` : `${printable(problem)}\n\n${usage}\n`)
+    return 2
+  }
+  const flag = { type: 'boolean', default: false } as const
+  let given
+  try {
+    given = parseArgs({ args: [...argv], options: { private: flag, help: flag, document: { type: 'string' } }, allowPositionals: true })
+  } catch (error) {
+    return misused(error instanceof Error ? error.message : String(error))
+  }
+  const { values: { private: isPrivate, document, help }, positionals: [command, url, ...ids] } = given
+  if (help) {
     stdout.write(`${usage}\n`)
     return 0
   }
   const only = ids.length > 0 ? clients.filter((client) => ids.includes(client.id)) : undefined
   const unknown = ids.find((id) => !clients.some((client) => client.id === id))
-  if (problem !== undefined || command !== 'doctor' || url === undefined || unknown !== undefined) {
-    const wrong = problem ?? (unknown === undefined ? undefined : `There is no client ${printable(unknown)}`)
-    stderr.write(wrong === undefined ? `${usage}\n` : `${wrong}\n\n${usage}\n`)
-    return 2
-  }
+  if (unknown !== undefined) return misused(`There is no client ${unknown}`)
+  if (command !== 'doctor' || url === undefined) return misused()
   if (/^http:/i.test(url) && !isSafeUrl(url)) stderr.write('warning: anybody between you and the server can read and change plain http; use https\n')
   try {
     const reach = isPrivate ? { allowPrivate: true } : {}
@@ -60,25 +68,6 @@ async function noteOnTokens (url: string, reach: { readonly allowPrivate?: boole
   } catch (error) {
     if (!(error instanceof OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE)) throw error
     return `warn  Whether the server issues tokens itself is not known: ${printable(error.message)}\n`
-  }
-}
-
-interface Arguments {
-  readonly isPrivate?: boolean
-  readonly document?: string
-  readonly wantsHelp?: boolean
-  readonly words: readonly string[]
-  /** What is wrong with an option. */
-  readonly problem?: string
-}
-
-function argumentsFrom (args: readonly string[]): Arguments {
-  const flag = { type: 'boolean', default: false } as const
-  try {
-    const { values, positionals } = parseArgs({ args: [...args], options: { private: flag, help: flag, document: { type: 'string' } }, allowPositionals: true })
-    return { isPrivate: values.private, ...values.document !== undefined && { document: values.document }, wantsHelp: values.help, words: positionals }
-  } catch (error) {
-    return { words: [], problem: printable(error instanceof Error ? error.message : String(error)) }
   }
 }
 

@@ -1,3 +1,5 @@
+import { isStrings } from '../json.ts'
+
 /**
  * Where a client stops:
  * `unreachable`: the server does not answer it; `endpoint`: the MCP endpoint does not return 401; `challenge`: the 401
@@ -33,7 +35,7 @@ export function isUrl (value: unknown): value is string {
 }
 
 export function list (value: unknown): string[] | undefined {
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
+  return isStrings(value) ? value : undefined
 }
 
 export function first (value: unknown): string | undefined {

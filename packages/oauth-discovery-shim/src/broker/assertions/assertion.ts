@@ -1,4 +1,5 @@
 import { decodeJwt, errors, jwtVerify, type JWTPayload } from 'jose'
+import { attempt } from '../../json.ts'
 import { ASSERTION_ALGORITHMS } from '../options.ts'
 import { refusal, type Refusal } from '../refusal.ts'
 import type { TrustedKeys } from './issuers.ts'
@@ -45,7 +46,8 @@ interface Expected {
  * [draft-ietf-oauth-identity-assertion-authz-grant §4.4.1](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-identity-assertion-authz-grant#section-4.4.1)
  */
 export async function assertionFrom (text: string, trusted: TrustedKeys, { client, audience, resources }: Expected): Promise<Assertion> {
-  const issuer = issuerOf(text)
+  // Nothing is believed yet.
+  const issuer = attempt(() => decodeJwt(text).iss)
   must(issuer !== undefined && trusted.has(issuer), 'its iss is not an issuer that is trusted here')
   const claims = await verified(text, issuer, trusted)
   const { sub, aud, iat, exp, jti, client_id: holder, resource, scope = '', cnf, tenant, preferred_username: name, email } = claims
@@ -97,15 +99,6 @@ async function verified (text: string, issuer: string, trusted: TrustedKeys): Pr
 const FAULTS = [
   errors.JOSEAlgNotAllowed, errors.JOSENotSupported, errors.JWSInvalid, errors.JWTInvalid, errors.JWSSignatureVerificationFailed, errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys
 ]
-
-/** Who an assertion says that it is of. Nothing is believed yet. */
-function issuerOf (text: string): string | undefined {
-  try {
-    return decodeJwt(text).iss
-  } catch {
-    return undefined
-  }
-}
 
 const unreadable = (): Refusal => refusal('temporarily_unavailable', 'The keys of the issuer of the assertion cannot be read. Try again in a moment', 503)
 

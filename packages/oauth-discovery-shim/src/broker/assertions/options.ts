@@ -1,4 +1,5 @@
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
+import { isObject } from '../../json.ts'
 import { isSafeUrl } from '../../safe-url.ts'
 import { flawOfSecrets, type BrokerSecret } from '../seal.ts'
 
@@ -90,10 +91,6 @@ export function assertionSettings (options: AssertionOptions, { own, http, docum
   must(clients.length > 0 || documents, '.clients must list a client, as documents are off: otherwise no client could authenticate')
   must(Number.isSafeInteger(tokenLifetime) && tokenLifetime >= 60_000 && tokenLifetime <= 3_600_000, '.tokenLifetime must be a whole number of milliseconds, from a minute to an hour')
   return { issuers, keys, clients, tokenLifetime }
-}
-
-function isObject (value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function must (condition: boolean, message: string): asserts condition {

@@ -2,6 +2,7 @@ import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jos
 import type { Broker } from '../broker.ts'
 import { digest, type ClientAuth } from './client.ts'
 import { ASSERTION_ALGORITHMS } from '../options.ts'
+import { attempt } from '../../json.ts'
 import { ownIssuer } from '../../metadata.ts'
 import { required, type Parameters } from '../parameters.ts'
 import { isRefusal, refusal, type Refusal } from '../refusal.ts'
@@ -83,11 +84,6 @@ const refused = (): Refusal => refusal('invalid_client', 'client_assertion is no
 
 /** Who an assertion says that it is of. Nothing is believed yet. */
 function subjectOf (assertion: string | undefined): string | undefined {
-  if (assertion === undefined) return undefined
-  try {
-    const { sub } = decodeJwt(assertion)
-    return typeof sub === 'string' ? sub : undefined
-  } catch {
-    return undefined
-  }
+  const subject: unknown = assertion === undefined ? undefined : attempt(() => decodeJwt(assertion).sub)
+  return typeof subject === 'string' ? subject : undefined
 }

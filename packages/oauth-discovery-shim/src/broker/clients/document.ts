@@ -1,3 +1,4 @@
+import { isObject, parsed } from '../../json.ts'
 import { nameFrom, type Client } from './client.ts'
 import { redirectKind } from './redirect-uri.ts'
 
@@ -73,14 +74,10 @@ function authFrom (document: Record<string, unknown>): Pick<Client, 'auth' | 'ke
 }
 
 export function objectFrom (text: string): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new DocumentFault('it is not JSON')
-  }
-  must(typeof value === 'object' && value !== null && !Array.isArray(value), 'it is not a JSON object')
-  return value as Record<string, unknown>
+  const value = parsed(text)
+  must(value !== undefined, 'it is not JSON')
+  must(isObject(value), 'it is not a JSON object')
+  return value
 }
 
 /** Left out is the default, which is what the broker needs (RFC 7591 §2). */

@@ -3,7 +3,7 @@ import { Resolver } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
-import { responseTo } from '../../exchange.ts'
+import { responseTo, textUpTo } from '../../exchange.ts'
 import { namesPrivateHost, publicLookup } from '../../public-address.ts'
 import { DocumentFault, DocumentOutage } from './document.ts'
 
@@ -88,15 +88,8 @@ async function read (response: IncomingMessage, largest: number): Promise<Fetche
   if (!['identity', undefined].includes(headers['content-encoding'])) throw new DocumentFault('its server sends it compressed')
   const type = headers['content-type']
   if (type === undefined || !/^application\/(?:[\w.+-]+\+)?json(?:\s*;|\s*$)/i.test(type)) throw new DocumentFault('its server does not send it as application/json')
-
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength
-    if (size > largest) throw new DocumentFault(`it is larger than ${largest} bytes`)
-    chunks.push(chunk)
-  }
-  return { text: Buffer.concat(chunks).toString(), maxAge: maxAgeFrom(headers['cache-control']) }
+  const text = await textUpTo(response as AsyncIterable<Uint8Array>, largest, () => new DocumentFault(`it is larger than ${largest} bytes`))
+  return { text, maxAge: maxAgeFrom(headers['cache-control']) }
 }
 
 /** RFC 9111 §5.2.2. */

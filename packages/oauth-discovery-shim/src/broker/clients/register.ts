@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isObject, parsed } from '../../json.ts'
 import { MOST_REDIRECTS } from './document.ts'
 import { nameFrom, type RegisteredClient } from './client.ts'
 import { redirectKind } from './redirect-uri.ts'
@@ -40,7 +41,9 @@ export function registerClient (sealer: Sealer, schemes: readonly string[], scop
  * @throws a {@link refusal} `invalid_redirect_uri` or `invalid_client_metadata`
  */
 function registeredClientFrom (text: string, schemes: readonly string[]): RegisteredClient {
-  const { redirect_uris: uris, client_name: name } = objectFrom(text)
+  const registration = parsed(text)
+  if (!isObject(registration)) throw refusal('invalid_client_metadata', 'The registration must be a JSON object')
+  const { redirect_uris: uris, client_name: name } = registration
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MOST_REDIRECTS) {
     throw refusal('invalid_redirect_uri', `redirect_uris must be a list of 1 to ${MOST_REDIRECTS} URLs`)
   }
@@ -50,12 +53,4 @@ function registeredClientFrom (text: string, schemes: readonly string[]): Regist
     throw refusal('invalid_redirect_uri', `redirect_uris must have an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app with the scheme ${schemes.join(', ')}, which the operator lists in broker.appSchemes`)
   }
   return { name: nameFrom(name, 'An app without a name'), uris: [...new Set(known as string[])] }
-}
-
-function objectFrom (text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
-  } catch {}
-  throw refusal('invalid_client_metadata', 'The registration must be a JSON object')
 }

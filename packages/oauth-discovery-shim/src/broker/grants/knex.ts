@@ -1,11 +1,8 @@
-import { demandPostgres, rowsOf } from '../store/postgres.ts'
+import { demandPostgres, rowsOf, type Knex } from '../store/postgres.ts'
 import type { Grant, GrantStore } from './store.ts'
 
 /** What this store needs of knex. */
-export interface KnexForGrants {
-  readonly client: { readonly dialect?: unknown }
-  raw (sql: string, bindings: readonly [...Array<string | Date | null>]): PromiseLike<unknown>
-}
+export type KnexForGrants = Knex<string | Date | null>
 
 export interface KnexGrantStoreOptions {
   /** Name of the table, with its schema if it has one. Default `oauth_grants`. */

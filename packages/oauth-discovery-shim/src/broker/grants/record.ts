@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { decodeJwt } from 'jose'
+import { attempt } from '../../json.ts'
 import type { Clients } from '../clients/find.ts'
 import type { Sealer } from '../seal.ts'
 import type { ProviderTokens } from '../tokens/provider-calls.ts'
@@ -76,9 +77,5 @@ export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, { 
 
 /** Of a token that came from its issuer itself, so that its signature need not be checked (OpenID Connect Core §3.1.3.7). */
 function claimsOf (token: string | undefined): Readonly<Record<string, unknown>> {
-  try {
-    return token === undefined ? {} : decodeJwt(token)
-  } catch {
-    return {}
-  }
+  return token === undefined ? {} : attempt(() => decodeJwt(token)) ?? {}
 }

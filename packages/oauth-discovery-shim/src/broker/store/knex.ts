@@ -1,11 +1,8 @@
 import type { BrokerStore } from './memory.ts'
-import { demandPostgres, rowsOf } from './postgres.ts'
+import { demandPostgres, rowsOf, type Knex } from './postgres.ts'
 
 /** What this store needs of knex. */
-export interface KnexForBroker {
-  readonly client: { readonly dialect?: unknown }
-  raw (sql: string, bindings: readonly [...Array<string | number>]): PromiseLike<unknown>
-}
+export type KnexForBroker = Knex<string | number>
 
 export interface KnexBrokerStoreOptions {
   /** Name of the table, with its schema if it has one. Default `oauth_broker`. */

@@ -1,4 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { textUpTo } from '../../exchange.ts'
+import { objectFrom } from '../../json.ts'
 import type { Provider } from '../../provider.ts'
 import type { Settings } from '../../options.ts'
 import type { BrokerSettings } from '../options.ts'
@@ -68,7 +70,7 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
   async function answerTo (form: Readonly<Record<string, string>>, url: string): Promise<Answer> {
     try {
       const response = await post(url, form)
-      return { status: response.status, body: objectFrom(await textOf(response)) }
+      return { status: response.status, body: objectFrom(await textUpTo(response.body, LARGEST, () => new Error(`its answer is larger than ${LARGEST} bytes`))) }
     } catch (err) {
       log.error({ err, url }, 'the identity provider did not answer a request for tokens')
       throw unavailable()
@@ -120,25 +122,5 @@ function tokensFrom (accessToken: string, { refresh_token: refreshToken, id_toke
     // some providers send a number as text
     ...['number', 'string'].includes(typeof seconds) && seconds !== '' && Number.isFinite(Number(seconds)) && { expiresIn: Number(seconds) },
     ...typeof scope === 'string' && scope.trim() !== '' && { scope: scope.trim() }
-  }
-}
-
-async function textOf (response: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength
-    if (size > LARGEST) throw new Error(`its answer is larger than ${LARGEST} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
-
-function objectFrom (text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value as Record<string, unknown> : {}
-  } catch {
-    return {}
   }
 }
