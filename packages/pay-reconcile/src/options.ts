@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
-import type { PayProvider } from './provider/types.ts'
 import { canFollow } from './reconcile/can-follow.ts'
+import type { PayProvider } from './provider/types.ts'
 import type { RunStore } from './reconcile/types.ts'
 import { scheduledFrom, type Schedule, type ScheduledTimes } from './schedule/options.ts'
 import type { Account, AccountStore } from './types.ts'

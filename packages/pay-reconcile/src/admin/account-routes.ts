@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type, type Static } from '@sinclair/typebox'
-import { originOf, readCustomer, syncCustomer } from '../customers/snapshot.ts'
-import type { Caller, Sources } from '../customers/types.ts'
+import { originOf, readCustomer, syncCustomer, type Caller, type Sources } from '../customers/snapshot.ts'
 import { customerIdOf, syncedAtOf } from '../details.ts'
 import { PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED } from '../errors.ts'
 import { snakeCased } from '../names.ts'

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { auditTable } from '../csv/tables.ts'
-import type { Caller } from '../customers/types.ts'
+import type { Caller } from '../customers/snapshot.ts'
 import { PAY_RECONCILE_SNAPSHOT_NOT_FOUND } from '../errors.ts'
 import { snakeCased } from '../names.ts'
 import type { RunLimits } from '../reconcile/shop-work.ts'

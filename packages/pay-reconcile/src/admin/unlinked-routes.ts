@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { unlinkedCustomersOf, type UnlinkedCustomer } from '../customers/unlinked.ts'
-import type { Sources } from '../customers/types.ts'
+import type { Sources } from '../customers/snapshot.ts'
 import { validationError } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import type { RawQuery } from '#shared/list-grammar'

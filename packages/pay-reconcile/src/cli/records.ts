@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises'
 import { csvLine, csvText, type CsvTable } from '../csv/csv.ts'
 import { printableJson } from '../printable.ts'
 import type { Output } from './progress.ts'
-import { table } from './table.ts'
+import { table } from './tables.ts'
 
 /** One page of records, and how many there are in all, if that is known. */
 export interface RecordPage<Body> {

@@ -2,14 +2,16 @@ import { createError } from '@fastify/error'
 import type { Command, RunTask } from './arguments.ts'
 import { clientFor, PAY_RECONCILE_SERVER_UNREACHABLE, type Client } from './client.ts'
 import { isTransient, statusOf, systemClock, withRetries, type Clock } from './retry.ts'
-import { printable } from '../printable.ts'
+import { printable, printableJson } from '../printable.ts'
 import { progressOn, type Output, type Progress } from './progress.ts'
-import { csvFile } from './records.ts'
-import { reportRun } from './report.ts'
-import { succeeded, type RunBody } from './tables.ts'
+import { csvFile, pagesBySkip, printJson, recordsTable, type CsvFile, type Listing } from './records.ts'
+import { succeeded, reportText, type RunBody } from './tables.ts'
+import type { ItemBody } from '../admin/run-schemas.ts'
+import { itemTable } from '../csv/tables.ts'
+import { itemHead, itemLines } from './listings.ts'
 
 /** The command stopped watching a run, or cannot know whether it started one; the message says why and what to do. */
-export const PAY_RECONCILE_NOT_WATCHED = createError<[string, string, { cause: unknown }]>('PAY_RECONCILE_NOT_WATCHED', '%s\n%s')
+const PAY_RECONCILE_NOT_WATCHED = createError<[string, string, { cause: unknown }]>('PAY_RECONCILE_NOT_WATCHED', '%s\n%s')
 
 /** Where the command writes, and its clock. */
 export interface Surroundings {
@@ -99,4 +101,38 @@ function whatToDo (error: unknown, id: string): string {
 
 function notWatched (cause: unknown, hint: string): Error {
   return new PAY_RECONCILE_NOT_WATCHED(cause instanceof Error ? cause.message : String(cause), hint, { cause })
+}
+
+/** How to report a run, and where its items come from. */
+interface Report {
+  readonly json: boolean
+  readonly show?: readonly string[]
+  readonly since?: string | undefined
+  readonly csv: CsvFile | undefined
+  readonly read: (query: Readonly<Record<string, string>>) => Promise<RunBody>
+  readonly stdout: Output
+  readonly note: (text: string) => void
+}
+
+/** Prints what a run found: the chosen items as JSON, or counters with a table or a file of them. */
+async function reportRun (run: RunBody, { json, show, since, csv, read, stdout, note }: Report): Promise<void> {
+  const listing = (outcomes: readonly string[] | undefined): Listing<ItemBody> => ({
+    pages: (size) => pagesBySkip(size, async (page) => {
+      const filter = outcomes && { filter: JSON.stringify({ outcome: outcomes }) }
+      const { items, items_count: count } = await read({ ...filter, ...(since !== undefined && { since }), ...page })
+      return { records: items, count }
+    }),
+    head: itemHead(run.shop_id !== null),
+    lines: (item) => itemLines(item, run.shop_id !== null),
+    csv: itemTable
+  })
+  if (json) {
+    const { items: _, items_count: __, ...counters } = run
+    stdout.write(`${printableJson(counters).slice(0, -2)},\n  "items": `)
+    await printJson(listing(show), stdout)
+    stdout.write('\n}\n')
+    return
+  }
+  stdout.write(reportText(run, csv ? '' : await recordsTable(listing(show ?? ['failed']), stdout)))
+  if (csv) note(`${await csv.fill(listing(show))} items written`)
 }

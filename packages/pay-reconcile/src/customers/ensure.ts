@@ -5,8 +5,7 @@ import {
 } from '../errors.ts'
 import { accountIdOf, isAlive, type PayCustomer, type ProviderCall, type ProviderResponse } from '../provider/types.ts'
 import { customerFor, linkedUnderKey, searchByAccount, type Wanted } from './matching.ts'
-import { originOf, retrieve, secretKeyOf } from './snapshot.ts'
-import type { Caller, NewCustomer, Sources } from './types.ts'
+import { originOf, retrieve, secretKeyOf, type Caller, type NewCustomer, type Sources } from './snapshot.ts'
 
 /** Each used key costs every later checkout one request, until the provider forgets it after a day or so. */
 const MAX_KEYS = 10

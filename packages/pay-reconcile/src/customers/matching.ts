@@ -1,7 +1,6 @@
 import { isProviderError } from '../errors.ts'
 import { accountIdOf, isAlive, type PayCustomer, type ProviderResponse } from '../provider/types.ts'
-import { retrieve } from './snapshot.ts'
-import type { Sources } from './types.ts'
+import { retrieve, type Sources } from './snapshot.ts'
 
 /** Who looks for a customer, and for whom. */
 export interface Wanted {

@@ -1,12 +1,33 @@
-import { customerIdOf, syncedAtOf } from '../details.ts'
+import type { ProviderCalls } from '../provider/calls.ts'
+import type { PayProvider, PayCustomer, ProviderResponse } from '../provider/types.ts'
+import type { AccountStore, Account, ChangeOrigin } from '../types.ts'
+import { customerIdOf, syncedAtOf, storable } from '../details.ts'
 import {
-  providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID,
-  PAY_RECONCILE_NO_SECRET_KEY
+  providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID, PAY_RECONCILE_NO_SECRET_KEY
 } from '../errors.ts'
-import type { PayCustomer, ProviderResponse } from '../provider/types.ts'
-import { storable } from '../storable.ts'
-import type { Account, ChangeOrigin } from '../types.ts'
-import type { Caller, Sources } from './types.ts'
+
+/** Where accounts and customers come from. */
+export interface Sources {
+  readonly accounts: AccountStore
+  readonly provider: PayProvider
+  readonly call: ProviderCalls
+}
+
+/** Who reads or changes a customer, for the audit row. */
+export interface Caller {
+  readonly actor: string
+  readonly requestId: string | null
+  readonly runId: string | null
+  /** Aborts calls to the provider. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The account that a customer is created for, and what the provider shows of it. */
+export interface NewCustomer {
+  readonly accountId: string
+  readonly name?: string | undefined
+  readonly email?: string | undefined
+}
 
 /** A customer as the provider has it now. */
 export interface LiveCustomer {

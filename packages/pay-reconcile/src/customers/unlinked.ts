@@ -1,12 +1,10 @@
-import { customerIdOf } from '../details.ts'
+import { customerIdOf, storable } from '../details.ts'
 import { isProviderError, providerError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
 import { nextPage } from '../provider/next-page.ts'
 import { accountIdOf, excerptOf, isAlive, type PayCustomer } from '../provider/types.ts'
-import { storable } from '../storable.ts'
 import type { Account } from '../types.ts'
 import { comparableAddress, linkedUnderKey } from './matching.ts'
-import { secretKeyOf } from './snapshot.ts'
-import type { Sources } from './types.ts'
+import { secretKeyOf, type Sources } from './snapshot.ts'
 
 /** An account that a customer may belong to. */
 export interface AccountMatch {

@@ -1,11 +1,25 @@
 import type { Knex } from 'knex'
-import { accountList } from '../lists/accounts.ts'
-import { sortKeyOf, whereListed } from '../lists/listed.ts'
+import { isObject } from '../details.ts'
 import type { Account, AccountQuery, AccountSort } from '../types.ts'
 import type { HostTables } from './account-table.ts'
-import { ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './account-rows.ts'
-import { record, recordsOf } from './records.ts'
-import { countOf } from './sql.ts'
+import { accountList } from '../lists/accounts.ts'
+import { sortKeyOf, whereListed } from '../lists/listed.ts'
+import { record, recordsOf, countOf } from './records.ts'
+
+/** An account over accounts `a` and shops `s`, as every query of the store selects it. Ids as text, because a bigint may exceed 2^53. */
+export const ACCOUNT_COLUMNS: Readonly<Record<keyof Account, string>> = {
+  id: 'a.id::text', shopId: 'a.shop_id::text', shopName: 's.name', name: 'a.name', hashName: 'a.hash_name', details: 'a.details'
+}
+
+/** Accounts `a` with their shops `s`. */
+export function accountsWithShops (knex: Knex, { accounts, shops }: HostTables): Knex.QueryBuilder {
+  return knex(accounts('a')).join(shops, 's.id', 'a.shop_id')
+}
+
+/** An account as it was selected, whose `details` may hold anything. */
+export function accountFrom (row: Account): Account {
+  return isObject(row.details) ? row : { ...row, details: {} }
+}
 
 const NULLABLE: ReadonlySet<string> = new Set(['hash_name', 'pay_customer_id', 'pay_synced_at'])
 

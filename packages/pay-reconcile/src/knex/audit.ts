@@ -3,8 +3,7 @@ import { auditList, isKept } from '../lists/audit.ts'
 import { sortKeyOf, whereListed } from '../lists/listed.ts'
 import { camelCased } from '../names.ts'
 import type { AccountStore, AuditEntry, ReplacedSnapshot } from '../types.ts'
-import { instantFrom, record, recordsOf, run } from './records.ts'
-import { countOf } from './sql.ts'
+import { instantFrom, record, recordsOf, run, countOf } from './records.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 

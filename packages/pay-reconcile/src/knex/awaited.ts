@@ -1,7 +1,6 @@
 import type { Knex } from 'knex'
 import type { AwaitedShops } from '../reconcile/types.ts'
-import { record, recordsOf, run } from './records.ts'
-import { violates } from './sql.ts'
+import { record, recordsOf, run, violates } from './records.ts'
 
 /** The shops that wait for a run, in tables. */
 export function awaitedShops (knex: Knex): AwaitedShops {

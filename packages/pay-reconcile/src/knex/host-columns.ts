@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
-import { storable } from '../storable.ts'
+import { storable } from '../details.ts'
 import type { HostTables } from './account-table.ts'
 import { record, recordsOf } from './records.ts'
 

@@ -1,9 +1,8 @@
 import type { Knex } from 'knex'
-import { itemList } from '../lists/items.ts'
+import { itemList } from '../lists/runs.ts'
 import { whereListed } from '../lists/listed.ts'
 import type { FoundItem, Item, ItemFilter, ItemQuery } from '../reconcile/types.ts'
-import { record, recordsOf } from './records.ts'
-import { countOf } from './sql.ts'
+import { record, recordsOf, countOf } from './records.ts'
 
 /** In bytes of JSON: memory holds several copies of a page. */
 const MAX_PAGE_BYTES = 4_194_304

@@ -55,3 +55,14 @@ export function instantFrom (value: string): string {
   // Not `new Date(value)`: of null that would be 1970.
   return new Date(Date.parse(value)).toISOString()
 }
+
+/** How many rows a query matches. */
+export async function countOf (knex: Knex, query: Knex.QueryBuilder): Promise<number> {
+  const [row] = await recordsOf<{ readonly count: number }>(knex, query.select(knex.raw(record({ count: 'count(*)' }))))
+  return row?.count ?? 0
+}
+
+/** Whether a statement failed because of this constraint. */
+export function violates (constraint: string, error: unknown): boolean {
+  return error instanceof Error && 'constraint' in error && error.constraint === constraint
+}

@@ -1,4 +1,4 @@
-import { MODES, STATUSES, type RunFilter } from '../reconcile/types.ts'
+import { MODES, STATUSES, DIFFERENCES, OUTCOMES, type RunFilter, type ItemFilter } from '../reconcile/types.ts'
 import type { Listed } from './listed.ts'
 
 /** An aggregate over the shops of the run `r`. */
@@ -34,3 +34,12 @@ export const runList = {
         select shop_id, reason, missing_permission from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s))`
   }
 } satisfies Listed<RunFilter>
+
+/** Items `i` of runs. */
+export const itemList: Listed<ItemFilter> = {
+  account_id: { rule: { kind: 'string' }, sql: 'i.account_id' },
+  shop_id: { rule: { kind: 'string' }, sql: 'i.shop_id' },
+  outcome: { rule: { kind: 'string', words: OUTCOMES }, sql: 'i.outcome' },
+  // Items with any of these kinds.
+  differences: { rule: { kind: 'string', words: DIFFERENCES }, sql: "i.item->'differences'", where: (query, wanted) => query.whereRaw("jsonb_exists_any(i.item->'differences', ?::text[])", [[...wanted]]) }
+}

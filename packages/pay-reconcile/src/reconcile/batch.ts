@@ -1,12 +1,11 @@
-import type { Caller } from '../customers/types.ts'
+import type { Caller } from '../customers/snapshot.ts'
 import { isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_STORE_FAILED, type ProviderError } from '../errors.ts'
 import type { ScannedAccount } from '../types.ts'
 import { reconcileAccount } from './account.ts'
 import { itemOf } from './item.ts'
-import type { CustomerPage } from './page.ts'
+import { withWaits, type CustomerPage } from './page.ts'
 import type { ShopWork } from './shop-work.ts'
 import type { FoundItem, Stop } from './types.ts'
-import { withWaits } from './waits.ts'
 
 /** Accounts with the customers of one page. More, if some have the same customer, are found by reading the page again. */
 export const MAX_OF_PAGE = 500

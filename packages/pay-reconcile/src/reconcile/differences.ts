@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { excerpt } from '#shared/excerpt'
-import { isObject } from '../details.ts'
+import { isObject, storable } from '../details.ts'
 import type { PayCustomer } from '../provider/types.ts'
-import { storable } from '../storable.ts'
 import type { Details, ScannedAccount } from '../types.ts'
 import type { Difference, FieldDifference, FoundItem } from './types.ts'
 

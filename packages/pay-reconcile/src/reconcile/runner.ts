@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
-import { secretKeyOf } from '../customers/snapshot.ts'
-import type { Sources } from '../customers/types.ts'
+import { secretKeyOf, type Sources } from '../customers/snapshot.ts'
 import {
   providerError, validationError, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_RUN_NOT_FOUND, PAY_RECONCILE_SHOP_NOT_FOUND, PAY_RECONCILE_STORE_FAILED
 } from '../errors.ts'

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Sources } from '../customers/types.ts'
+import type { Sources } from '../customers/snapshot.ts'
 import type { Settings } from '../options.ts'
 import type { AccountLimits } from '../types.ts'
 import type { RateLimit } from './rate-limit.ts'

@@ -6,11 +6,10 @@ import { isTransient } from '../provider/calls.ts'
 import type { AccountLimits } from '../types.ts'
 import { MAX_OF_PAGE, reconcileBatch, type Batch, type StopRule } from './batch.ts'
 import { doneAccounts, noteChanges } from './changes.ts'
-import { readPage, type CustomerPage } from './page.ts'
+import { readPage, rejectsKey, type CustomerPage } from './page.ts'
 import { pagingAfter, pagingFor } from './paging.ts'
 import { limitsOf, type ShopWork } from './shop-work.ts'
 import type { Counters, FoundItem, NewRun, Next, Part, Stop } from './types.ts'
-import { rejectsKey } from './waits.ts'
 
 /** How a shop's part ended: `interrupted` parts continue later, `lost` parts in another process. */
 export type Ending =

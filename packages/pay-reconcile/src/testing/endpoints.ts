@@ -1,10 +1,8 @@
-import { missing, type StandInResponse, type StandInObject, type StandInRequest } from './response.ts'
+import { missing, stringIn, stringsIn, type StandInResponse, type StandInObject, type StandInRequest } from './response.ts'
 import {
-  createCustomer, deleteCustomer, retrieveCustomer, searchableCustomers, unknownCustomer, updateCustomer, type Customers
+  createCustomer, deleteCustomer, retrieveCustomer, searchableCustomers, unknownCustomer, updateCustomer, listedEvents, type Customers
 } from './customers.ts'
-import { listedEvents } from './events.ts'
 import type { Returned } from './expand.ts'
-import { stringIn, stringsIn } from './form.ts'
 import { listResponse, searchResponse } from './list.ts'
 import {
   CUSTOMER_CREATE, customerList, customerSearch, CUSTOMER_UPDATE, eventList, INTENT_CONFIRM, INTENT_CREATE, intentList, INTENT_RETRIEVE, intentSearch,

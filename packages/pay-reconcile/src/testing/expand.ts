@@ -1,5 +1,4 @@
-import { refusal, type StandInResponse, type StandInObject } from './response.ts'
-import type { Form } from './form.ts'
+import { refusal, type StandInResponse, type StandInObject, type Form } from './response.ts'
 
 /**
  * The expandable fields of each type, and what they expand to: a type of the stand-in, `list` for an empty list that is

@@ -1,14 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { accountFor, accountWith, respond, replayOf, store, type StandInAccount, type StandInAccountOptions } from './account.ts'
-import { newId, refusal, type StandInResponse } from './response.ts'
+import { newId, refusal, formFrom, type StandInResponse } from './response.ts'
 import { executed, faults, sendFaulty, type Fault } from './faults.ts'
-import { formFrom } from './form.ts'
 import { visitSession } from './payments.ts'
 
 export type { StandInAccount, StandInAccountOptions } from './account.ts'
 export { customerWith, type StandInCustomer } from './customers.ts'
-export type { StandInEvent } from './events.ts'
+export type { StandInEvent } from './customers.ts'
 export type { Fault } from './faults.ts'
 
 /** Options of {@link startPayStandIn}. */

@@ -1,5 +1,4 @@
-import { missing, ok, refusal, type StandInResponse, type StandInObject } from './response.ts'
-import { stringIn, type Form } from './form.ts'
+import { missing, ok, refusal, stringIn, type StandInResponse, type StandInObject, type Form } from './response.ts'
 
 /** What a list shows. */
 export interface ListSource {

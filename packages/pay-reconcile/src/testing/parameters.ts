@@ -1,5 +1,4 @@
-import { refusal, type StandInResponse } from './response.ts'
-import type { Form } from './form.ts'
+import { refusal, type StandInResponse, type Form } from './response.ts'
 
 /**
  * The provider's parameters for a request, whether or not the stand-in uses them, and `payment_method_types`, which

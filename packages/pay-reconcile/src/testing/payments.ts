@@ -1,6 +1,8 @@
-import { missing, newId, nulls, ok, refusal, seconds, type StandInResponse, type StandInObject, type StandInRequest } from './response.ts'
+import {
+  missing, newId, nulls, ok, refusal, seconds, stringIn, stringsOrNull, type StandInResponse, type StandInObject, type StandInRequest,
+  type Form
+} from './response.ts'
 import { metadataFrom } from './customers.ts'
-import { stringIn, stringsOrNull, type Form } from './form.ts'
 
 export function createIntent (intents: Map<string, StandInObject>, { form }: StandInRequest): StandInResponse {
   const intent = intentFrom(form)

@@ -1,7 +1,7 @@
 import type { FastifyContextConfig } from 'fastify'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
-import type { PayProvider } from '../provider/types.ts'
 import { canFollow } from '../reconcile/can-follow.ts'
+import type { PayProvider } from '../provider/types.ts'
 import type { RunStore } from '../reconcile/types.ts'
 import type { AccountStore, WebhookSecrets } from '../types.ts'
 

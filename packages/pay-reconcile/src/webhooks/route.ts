@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
-import type { FastifyError, FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyBaseLogger } from 'fastify'
 import { documented, HostProblem, Id, Problem } from '../admin/schemas.ts'
 import { PAY_RECONCILE_WEBHOOK_REFUSED } from '../errors.ts'
 import type { WebhookVerifier } from '../provider/types.ts'
 import type { AwaitedShops } from '../reconcile/types.ts'
 import type { WebhookSecrets } from '../types.ts'
-import type { Gathering } from './gathering.ts'
 import type { Webhooks } from './options.ts'
+import type { BulkRunner } from '../reconcile/runner.ts'
 
 const Params = Type.Object({ shop_id: Id })
 
@@ -15,7 +15,7 @@ const Params = Type.Object({ shop_id: Id })
 const MAX_BODY = 524_288
 
 /** What the route needs. */
-export interface WebhookRoute extends Pick<Required<Webhooks>, 'config'> {
+interface WebhookRoute extends Pick<Required<Webhooks>, 'config'> {
   readonly secrets: WebhookSecrets
   readonly verifier: WebhookVerifier
   readonly awaited: AwaitedShops
@@ -61,4 +61,47 @@ export function webhookRoute (scope: FastifyInstance, { config, secrets, verifie
     gathering.soon()
     return await reply.code(204).send()
   })
+}
+
+/** Starts runs for shops with deliveries. These shops are in the store, so any process may start the run. */
+interface Gathering {
+  /** Starts a run after the delay, for this and all other deliveries until then. */
+  soon (): void
+  /**
+   * Starts a run for deliveries that other processes have left, and another one soon if another run holds some of the
+   * shops. Logs a failure; the next call tries again.
+   */
+  now (): Promise<void>
+  close (): void
+}
+
+/** @param delay - in milliseconds. */
+export function gathering (awaited: AwaitedShops, runner: BulkRunner, delay: number, log: FastifyBaseLogger): Gathering {
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  function soon (): void {
+    if (closed) return
+    timer ??= setTimeout(async () => {
+      timer = undefined
+      await now()
+    }, delay).unref()
+  }
+
+  async function now (): Promise<void> {
+    try {
+      if (await runner.startAwaited(awaited)) soon()
+    } catch (error) {
+      log.warn({ err: error }, 'a run after webhooks could not be started')
+    }
+  }
+
+  return {
+    soon,
+    now,
+    close () {
+      closed = true
+      clearTimeout(timer)
+    }
+  }
 }

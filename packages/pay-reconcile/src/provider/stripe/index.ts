@@ -4,8 +4,7 @@ import { isObject } from '../../details.ts'
 import { isProviderError, PAY_RECONCILE_INVALID_OPTION, providerError } from '../../errors.ts'
 import type { CustomerEvent } from '../../types.ts'
 import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
-import { errorFrom } from './error.ts'
-import { send, type StripeRequest } from './request.ts'
+import { errorFrom, send, type StripeRequest } from './request.ts'
 import { webhookVerifier } from './webhooks.ts'
 
 /** How to reach shops that have no key of their own, and the address of the API, which is only needed for a stand-in. */
