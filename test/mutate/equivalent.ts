@@ -91,7 +91,7 @@ const rows: ReadonlyArray<readonly [reason: string, ...places: string[]]> = [
   ['Nothing is added to a window that is full.',
     'mcp-from-routes/src/endpoint/unreadable.ts idOfOversized boundary moved 2'],
   ['A task may be waited for a millisecond longer.',
-    'mcp-from-routes/src/endpoint/tasks/result.ts resultOf boundary moved 1'],
+    'mcp-from-routes/src/endpoint/tasks/answers.ts resultOf boundary moved 1'],
   ['The expression matches what the comparison does: that is only faster.',
     'mcp-from-routes/src/endpoint/wire.ts isJson operand dropped 2'],
   ['Envelopes that are not known to be the same get the same answer by their key, later.',

@@ -6,7 +6,7 @@ import { RESOURCE_TAG } from './resource/config.ts'
 import { isObject } from './tool/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail, type OutputDetail } from './tool/trim.ts'
-import type { Telemetry } from './telemetry/api.ts'
+import type { Telemetry } from './telemetry/context.ts'
 import type { ToJsonSchema } from './tool/schema.ts'
 import { PROTOCOL_VERSIONS, type ConfirmFallback, type McpTool, type ToolCallEvent } from './types.ts'
 

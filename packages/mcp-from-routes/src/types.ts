@@ -5,7 +5,7 @@ import type { ToolFields } from './tool/fields.ts'
 import type { JsonSchema } from './tool/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 import type { ToolOutputDetail } from './tool/trim.ts'
-import type { Visibility } from './view/config.ts'
+import type { Visibility } from './view/view.ts'
 
 /** A route's `config.mcp`: what its tool says beyond the schema. Everything is optional. */
 export interface McpRouteConfig {

@@ -2,9 +2,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { entriesFromText, textFromEntries, type ReviewEntry } from '../review/file.ts'
 import type { ReviewResult } from '../review/review.ts'
-import type { Answer, Surroundings } from './answer.ts'
+import type { Answer, Surroundings, ReviewCommand } from './arguments.ts'
 import { reviewFromModule } from './app.ts'
-import type { ReviewCommand } from './arguments.ts'
 
 /** Brings the review file of an app up to date, or checks that it is. */
 export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings, 'cwd'>): Promise<Answer> {

@@ -2,13 +2,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { acceptedFromText, contractFromText, diffContracts, textFromContract, textOfFinding } from '../contract/index.ts'
 import { contractFromModule } from './app.ts'
-import { changelogFromReport } from './changelog.ts'
-import { commandFrom, USAGE, type Command } from './arguments.ts'
+import { changelogFromReport, annotationsFromReport, textFromReport } from './report.ts'
+import { commandFrom, USAGE, type Command, type Answer, type Surroundings } from './arguments.ts'
 import { checkContract } from './check.ts'
 import { gitIn } from './git.ts'
-import type { Answer, Surroundings } from './answer.ts'
 import { review } from './review.ts'
-import { annotationsFromReport, textFromReport } from './report.ts'
 
 /**
  * Runs the command in this process. What the module opens stays open.

@@ -1,8 +1,7 @@
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { cannotTell, inside, listIn, saidIn, type Comparison, type Gap } from './comparison.ts'
+import { cannotTell, inside, listIn, saidIn, inItem, type Comparison, type Gap } from './comparison.ts'
 import { factsOf, holds, numbersIn, valuesOf, type Facts } from './facts.ts'
 import { sameSchema } from './document.ts'
-import { inItem } from './places.ts'
 
 /** The gaps that one keyword about arrays leaves. */
 export function arrayGaps (keyword: string, facts: Facts, schema: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {

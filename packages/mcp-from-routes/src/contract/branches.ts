@@ -1,7 +1,7 @@
 import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { bare, canonical, type Document } from './document.ts'
 import { schemasIn, typesOf, unionsOf } from './facts.ts'
-import { everyOther, inItem, inProperty } from './places.ts'
+import { everyOther, inItem, inProperty } from './comparison.ts'
 
 /** A property that a branch of a union no longer names, though another branch may. */
 export interface LeftBranch {

@@ -1,5 +1,5 @@
-export { acceptedFromText, nameOfFinding } from './accepted.ts'
-export type { Accepted } from './accepted.ts'
+export { acceptedFromText, nameOfFinding } from './finding.ts'
+export type { Accepted } from './finding.ts'
 export { diffContracts } from './diff.ts'
 export type { ContractDiff, DiffOptions } from './diff.ts'
 export { textOfFinding } from './finding.ts'

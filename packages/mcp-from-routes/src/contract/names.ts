@@ -1,7 +1,7 @@
 import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { canonical, type Document } from './document.ts'
 import { factsOf, schemasIn, textsIn, unionsOf } from './facts.ts'
-import { everyOther, inItem, inProperty } from './places.ts'
+import { everyOther, inItem, inProperty } from './comparison.ts'
 
 /** What a schema says of a property that it names. */
 export interface Named {

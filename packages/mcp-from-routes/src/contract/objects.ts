@@ -1,7 +1,6 @@
 import type { JsonSchema } from '../tool/json-schema.ts'
-import { inside, saidIn, type Comparison, type Gap } from './comparison.ts'
+import { inside, saidIn, everyOther, inProperty, type Comparison, type Gap } from './comparison.ts'
 import { factsOf, matches, numbersIn, schemasIn, textsIn, type Facts } from './facts.ts'
-import { everyOther, inProperty } from './places.ts'
 
 /** The gaps that one keyword about objects leaves. */
 export function objectGaps (keyword: string, facts: Facts, schema: JsonSchema, path: string, comparison: Comparison): readonly Gap[] {

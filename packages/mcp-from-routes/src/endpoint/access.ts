@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { attempt } from '../attempt.ts'
 import type { CallTool } from '../call/call.ts'
 import { HEADER_MISMATCH, mismatchOf } from '../call/mirrored.ts'
@@ -88,4 +89,15 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
   }
   const search = own && searchOf({ toolsFor, toolFor }, own, settings)
   return { settings, isPerClient, search, mismatch, call, looked, observe, read, refused, resources, skills, accessOf, mayUse, toolNamed: (name) => tools().get(name), verifyState, toolsFor: search?.toolsFor ?? toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+}
+
+/** Calls a function of the host, and logs what it throws: the SDK would send its message to the client. */
+export async function fromHost<T> (outer: FastifyRequest, read: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
+  try {
+    return await read(outer)
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    outer.log.error({ err: error }, 'a function of the options threw')
+    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
+  }
 }

@@ -4,7 +4,7 @@ import type { Settings } from '../options.ts'
 import type { ListedTool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { ListAnswer, Page } from './list.ts'
-import type { CreatedTask } from './tasks/outcome.ts'
+import type { CreatedTask } from './tasks/tasks.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 

@@ -7,9 +7,8 @@ import { rpcError } from './answer.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { directAnswers } from './direct.ts'
 import { relayTo } from './relay.ts'
-import { utf8Check } from './encoding.ts'
+import { utf8Check, refuseMessage, unreadableBody } from './unreadable.ts'
 import { isEnvelope, sdkHandler } from './sdk.ts'
-import { refuseMessage, unreadableBody } from './unreadable.ts'
 import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes } from './wire.ts'
 
 /**

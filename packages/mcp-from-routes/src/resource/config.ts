@@ -2,7 +2,7 @@ import type { FastifySchema } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { ToolInput } from '../tool/input.ts'
 import { frozenCopy, isObject } from '../tool/json-schema.ts'
-import { checkView, VIEW_MIME_TYPE, VIEW_SCHEME, type McpViewPolicy } from '../view/policy.ts'
+import { checkView, VIEW_MIME_TYPE, VIEW_SCHEME, type McpViewPolicy } from '../view/view.ts'
 import { templateFrom, type UriTemplate } from './template.ts'
 
 /** The tag in `schema.tags` that makes a GET route a resource. */

@@ -7,8 +7,7 @@ import { traceFromMeta } from '../call/trace.ts'
 import { isTooDeep } from '../depth.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { PROTOCOL_VERSIONS } from '../types.ts'
-import { ERROR, SERVER, type Attributes, type Span, type Telemetry } from './api.ts'
-import { currentTrace, placeOf } from './context.ts'
+import { ERROR, SERVER, currentTrace, placeOf, type Attributes, type Span, type Telemetry } from './context.ts'
 
 /** Records messages by the [semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md). */
 export interface Observer {

@@ -4,7 +4,7 @@ import { MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_
 import type { Settings } from '../options.ts'
 import type { TaskConfig } from '../task/config.ts'
 import type { McpRouteConfig, ToolAnnotations, ToolDefinition } from '../types.ts'
-import type { ToolUi } from '../view/config.ts'
+import type { ToolUi } from '../view/view.ts'
 import { FIELDS_ARGUMENT, fieldsSchema, type FieldsRule } from './fields.ts'
 import type { ToolInput } from './input.ts'
 import { frozenCopy, type JsonSchema } from './json-schema.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
-import { cardPath } from '../card/route.ts'
+import { cardPath } from '../card/card.ts'
 import { checkArrivals, holdCalls, markRoute, type RouteMark } from '../call/guard.ts'
 import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
 import type { Settings } from '../options.ts'

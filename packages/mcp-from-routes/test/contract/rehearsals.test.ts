@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { mock } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import type { Answer } from '../../src/cli/answer.ts'
+import type { Answer } from '../../src/cli/arguments.ts'
 import { bumpFromMessages } from '../../src/cli/release.ts'
 import { scratch } from './scratch.ts'
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Answer } from '../../src/cli/answer.ts'
+import type { Answer } from '../../src/cli/arguments.ts'
 import { run } from '../../src/cli/run.ts'
 import type { Teardown } from '../build.ts'
 

@@ -1,15 +1,13 @@
 import type { StandardSchemaV1 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
-import type { ToolResult } from '../../call/result.ts'
+import { resultFor, type ToolResult } from '../../call/result.ts'
 import { workResult } from '../../task/work.ts'
 import { isObject } from '../../tool/json-schema.ts'
 import type { Tool } from '../../tool/tool.ts'
-import { cancelTask } from './cancel.ts'
+import { cancelTask, resultOf, statusOf, MIN_WAIT, taskOf } from './answers.ts'
 import { openTask, progressOf, type TaskAccess, type TaskMessage } from './open.ts'
-import { outcomeOf, type CreatedTask } from './outcome.ts'
 import type { TaskRequest } from './request.ts'
-import { resultOf } from './result.ts'
-import { statusOf } from './status.ts'
+import type { SealedTask } from '../../task/seal.ts'
 
 /** What the endpoint does with running work. */
 export interface Tasks {
@@ -64,4 +62,35 @@ export function tasksOf (settings: TaskSettings): Tasks {
       return statusOf(message.era, id, task.sealed, await progressOf(task, message, follower))
     }
   }
+}
+
+/** A result of the protocol that is a task. */
+export interface CreatedTask { readonly task: Readonly<Record<string, unknown>> }
+
+/** If a call has ended although the client requires a task, the id contains the result. Longer results, in characters, are returned instead of a task. */
+const MAX_SEALED = 65_536
+/** How long such a task lives, in milliseconds. */
+const RESULT_TTL = 300_000
+
+/** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
+async function outcomeOf (tool: Tool, result: ToolResult, request: TaskRequest | undefined, outer: FastifyRequest, { sealer, toolFor }: TaskAccess): Promise<ToolResult | CreatedTask> {
+  const { work } = result
+  const now = Date.now()
+  if (work !== undefined && request !== undefined) {
+    const sealed: SealedTask = { tool: tool.public.name, created: work.created, until: work.until, params: Object.fromEntries(work.params) }
+    return created(request, sealer.seal(sealed, outer), sealed, work)
+  }
+  if (work !== undefined) {
+    const { tool: statusTool } = work.rule.status
+    return workResult(tool, result, statusTool && await toolFor(statusTool.public.name, outer))
+  }
+  if (request !== 'parameter' || result.challenge !== undefined) return result
+  const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }
+  if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
+  return created(request, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
+}
+
+function created (request: TaskRequest, id: string, sealed: SealedTask, { poll, message }: { readonly poll: number, readonly message?: string | undefined }): CreatedTask {
+  if (request === 'parameter') return { task: { task: taskOf('legacy', id, sealed, 'working', { poll, message }) } }
+  return { task: { resultType: 'task', ...taskOf('modern', id, sealed, 'working', { poll, message }) } }
 }
