@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { knexStore, createApiKeysTable, type KnexStoreOptions } from '../src/keys/knex.ts'
 import { memoryStore, type ApiKeyOptions, type ApiKeyStore } from '../src/index.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
+import { mintKey } from '../src/keys/format.ts'
 import { bearer, build, OTHER_SHOP, PEPPER, products, REFUSED, SHOP } from './build.ts'
 
 const CREATE_SHOPS = "create table shops (id text primary key, status text not null default 'active', plan jsonb, currency char(3))"
@@ -40,6 +41,42 @@ t.test('one statement reads a key and the columns of its shop', async (t) => {
     })
     t.equal(sent.length, 1, sent.join('\n'))
   }
+})
+
+t.test('calls that arrive together share statements, and each has the answer of its own key', async (t) => {
+  const knex = await databaseWithShops(t)
+  const peppers = [{ id: 'p2', secret: 'another pepper of thirty-two bytes or more' }, PEPPER] as const
+  const store = knexStore(knex, { shop })
+  const before = await build(t, { store })
+  const { app, mint } = await build(t, { store, apiKeys: { peppers } })
+  const of = async ({ mint }: Pick<typeof before, 'mint'>, shopId: string) => ({ shopId, ...await mint(shopId) })
+  const good = [await of(before, SHOP), await of(before, OTHER_SHOP), await of({ mint }, SHOP), await of({ mint }, OTHER_SHOP)]
+  const revoked = await mint()
+  await store.revoke(SHOP, revoked.id, 'somebody', new Date(), undefined)
+  const strange = mintKey('shop_test').plaintext
+  const call = async (key: string, url = products()) => (await app.inject({ url, headers: bearer(key) })).json()
+  const wrong = [revoked.plaintext, strange, revoked.plaintext]
+  const calls = Array.from({ length: 5 }, () => [...good.map(({ plaintext }) => plaintext), ...wrong]).flat()
+  const sent = await statementsOf(knex, async () => {
+    const answers = await Promise.all(calls.map(async (key) => await call(key, products(good.find(({ plaintext }) => plaintext === key)?.shopId))))
+    for (const [i, answer] of answers.entries()) {
+      const key = good.find(({ plaintext }) => plaintext === calls[i])
+      if (key === undefined) t.strictSame(answer, REFUSED)
+      else t.match(answer, { keyId: key.id, shopId: key.shopId, shop: { currency: key.shopId === SHOP ? 'EUR' : 'JPY' } })
+    }
+  })
+  t.ok(sent.length >= 3 && sent.length < calls.length / 2, `${sent.length} statements for ${calls.length} calls`)
+})
+
+t.test('calls that share a statement which fails are all 503, and the next ones work', async (t) => {
+  const knex = await databaseWithShops(t)
+  const { app, mint } = await build(t, { store: knexStore(knex) })
+  const { plaintext } = await mint()
+  const calls = async () => await Promise.all(Array.from({ length: 3 }, async () => (await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode))
+  await knex.raw('alter table api_keys rename to elsewhere')
+  t.strictSame(await calls(), [503, 503, 503])
+  await knex.raw('alter table elsewhere rename to api_keys')
+  t.strictSame(await calls(), [200, 200, 200])
 })
 
 t.test('the very next call has what has changed in the shop, and a shop that is gone is 401', async (t) => {
@@ -173,8 +210,8 @@ t.test('calls that meet a connection without the statement succeed, and use no n
   t.equal((await prepared()).length, 1)
   // As behind a pooler: the driver believes that the connection has it.
   await knex.raw('deallocate all')
-  t.strictSame(await Promise.all([call(), call(), call()]), [200, 200, 200])
   t.equal(await call(), 200)
+  t.strictSame(await Promise.all([call(), call(), call()]), [200, 200, 200])
   t.strictSame(await prepared(), [])
 })
 

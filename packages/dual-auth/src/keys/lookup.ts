@@ -36,7 +36,7 @@ export interface KnexStoreOptions extends TableOptions {
 
 /** Reads keys by their fingerprints. */
 export interface Lookup {
-  /** One statement. `shop` is null if the shop has no row, and undefined without the option. */
+  /** Shares a statement with other calls of the same turn of the event loop. `shop` is null if the shop has no row, and undefined without the option. */
   find (fingerprints: readonly Buffer[]): Promise<{ readonly row: Row, readonly shop: ApiKeyShop | null | undefined } | null>
   /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the shops cannot be read, or their key is not unique */
   check (): Promise<void>
@@ -46,7 +46,17 @@ export interface Lookup {
 const NAME = /^[\p{L}_][\p{L}\p{N}_$]*$/u
 const TABLE = /^[\p{L}_][\p{L}\p{N}_$]*(?:\.[\p{L}_][\p{L}\p{N}_$]*)?$/u
 
+/** How many calls share a statement at most. */
+const MOST = 16
+
 interface Statement { readonly sql: string, readonly name: string }
+
+/** A call whose key is looked up with the next statement. */
+interface Waiting {
+  readonly fingerprints: readonly Buffer[]
+  readonly resolve: (row: Row | undefined) => void
+  readonly reject: (error: unknown) => void
+}
 
 /**
  * The statement is written once, and not built by knex on each call, which takes a fifth of the time of a look-up.
@@ -64,9 +74,10 @@ export function createLookup (knex: Knex, columns: Parameters<typeof selected>[1
   const joined = shops === undefined ? [] : [`(shop.${quoted(shops.key)} is not null)::text as shopfound`, ...shops.columns.map((column, i) => `shop.${quoted(column)} as shop${i}`)]
   const join = shops === undefined ? '' : ` left join ${quoted(shops.table)} as shop on shop.${quoted(shops.key)} = api_keys.${names.quotedShop}`
   const select = `select ${[selected(names, columns, 'api_keys'), ...joined].join(', ')} from ${names.quotedTable} as api_keys${join} where api_keys.fingerprint in `
-  /** By the number of fingerprints, which is that of the peppers. */
+  /** By the number of fingerprints. */
   const statements: Statement[] = []
   let isNamed = namedStatements
+  let waiting: Waiting[] = []
 
   /** Not `= any(?)`: of an array of unknown length, the planner expects so many rows that it does not keep the plan. */
   function statementFor (count: number): Statement {
@@ -77,15 +88,35 @@ export function createLookup (knex: Knex, columns: Parameters<typeof selected>[1
   }
 
   async function find (fingerprints: readonly Buffer[]) {
-    const { sql, name } = statements[fingerprints.length] ??= statementFor(fingerprints.length)
-    const run = async (options: object): Promise<readonly Row[]> => rowsOf(await knex.raw(sql, [...fingerprints]).options(options))
-    const [row] = isNamed
-      ? await recovering(isUnprepared, run({ name }), async () => {
-        isNamed = false
-        return run({})
-      })
-      : await run({})
+    const row = await new Promise<Row | undefined>((resolve, reject) => {
+      const length = waiting.push({ fingerprints, resolve, reject })
+      if (length === 1) setImmediate(flush)
+      if (length === MOST) flush()
+    })
     return row === undefined ? null : { row, shop: shopFromRow(row) }
+  }
+
+  /** Looks up for all that wait: a busy server reads several requests at a time, and one statement costs little more for them. */
+  function flush (): void {
+    const calls = waiting
+    waiting = []
+    if (calls.length === 0) return
+    rowsOfAll(calls.map(({ fingerprints }) => fingerprints)).then((rows) => {
+      const found = new Map(rows.map((row) => [text(row, 'fingerprint'), row]))
+      for (const { fingerprints, resolve } of calls) resolve(fingerprints.map((fingerprint) => found.get(fingerprint.toString('hex'))).find((row) => row !== undefined))
+    }).catch((error) => { for (const { reject } of calls) reject(error) })
+  }
+
+  async function rowsOfAll (calls: ReadonlyArray<readonly Buffer[]>): Promise<readonly Row[]> {
+    // Repeated up to a power of two, so that there are few statements to plan.
+    const filled = [...calls, ...Array<readonly Buffer[]>(2 ** Math.ceil(Math.log2(calls.length)) - calls.length).fill(calls[0]!)].flat()
+    const { sql, name } = statements[filled.length] ??= statementFor(filled.length)
+    const run = async (options: object): Promise<readonly Row[]> => rowsOf(await knex.raw(sql, filled).options(options))
+    if (!isNamed) return await run({})
+    return await recovering(isUnprepared, run({ name }), async () => {
+      isNamed = false
+      return await run({})
+    })
   }
 
   function shopFromRow (row: Row): ApiKeyShop | null | undefined {
