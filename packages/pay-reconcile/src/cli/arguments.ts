@@ -7,54 +7,48 @@ import { MODES, OUTCOMES } from '../reconcile/types.ts'
 /** A wrong command line. */
 export const PAY_RECONCILE_USAGE = createError<[string]>('PAY_RECONCILE_USAGE', '%s')
 
-export const USAGE = `Usage: pay-reconcile --url <address> --mode link|sync|check|changes|unlink [--shop <id>] [limit] [--dry-run | --apply] [output]
+export const USAGE = `Usage: pay-reconcile --url <address> --mode <mode> [--shop <id>] [limit] [--dry-run | --apply] [output]
        pay-reconcile --url <address> --run <id> [output]
        pay-reconcile --url <address> --list [--status <word>] [--json]
        pay-reconcile --url <address> --audit [--account <id>] [--actor <id>] [--run <id>] [--shop <id>] [--csv <file> | --json]
        pay-reconcile --url <address> --unlinked --shop <id> [--csv <file> | --json]
 
-Starts a reconciliation run, shows its progress and prints what it found.
-
-  --url <address>   the admin routes, for example https://shop.example/admin/accounts
+  --url <address>   the admin routes, such as https://shop.example/admin/accounts
   --mode <mode>     link: find the customer of each account that has none
                     sync: store a new snapshot of each linked customer
-                    changes: the same for those that the provider's events name since the last such run
+                    changes: the same for customers that have changed since the last such run
                     check: report how accounts and customers differ
                     unlink: remove the customers of accounts; needs --accounts or --accept
-  --shop <id>       one shop only; default: all
+  --shop <id>       one shop only
   --dry-run         change nothing; this is the default
   --apply           make the changes
-  --run <id>        watch an existing run instead of starting one
-  --list            show the newest 100 runs of all shops instead of starting one
+  --run <id>        watch an existing run
+  --list            show the newest 100 runs
   --status <word>   with --list: only runs that are running, done or cancelled
   --audit           show who changed which account: the newest 100 changes, or all in a file or JSON
-  --account <id>, --actor <id>
-                    with --audit: only changes of this account, or by this user
-  --unlinked        show the customers at the provider that no account is linked to: the first 100, or all in a file or JSON
+  --account <id>    with --audit: only changes of this account
+  --actor <id>      with --audit: only changes by this user
+  --unlinked        show customers that no account is linked to: the first 100, or all in a file or JSON
   --help
 
 Limit:
   --accounts <ids>  only these accounts, separated by commas
   --accept <items>  link what these items suggest, or unlink the customers that they show; ids of items separated
-                    by commas, or a file of --csv without the lines that you do not want
-  --failed-in <run> only accounts that failed in this run, and those that its stopped or cancelled shops did not reach
+                    by commas, or a file of --csv
+  --failed-in <run> only accounts that failed in this run, or that its stopped or cancelled shops did not reach
   --stale <days>    only linked accounts without a snapshot from the last days
 
 Output:
-  --show <words>    the outcomes whose accounts are printed, for example different,suggested; default: failed in the
-                    table, all in a file or JSON
-  --since <run>     only what an earlier run of the same mode did not find in the same way; last: the newest that is
-                    done, of the same shop or of all
-  --csv <file>      write one line for each difference and each candidate to a file instead of a table
-  --json            print JSON instead of tables
+  --show <words>    the outcomes to print, such as different,suggested; default: failed in the table, all in a file or JSON
+  --since <run>     only what an earlier run of the same mode did not find in the same way; last: the newest that is done
+  --csv <file>      write a line for each difference and each candidate to a file
+  --json            print JSON
 
 Options that have no effect are rejected.
 
-Set the bearer token in the environment variable PAY_RECONCILE_TOKEN; every user of the machine could see it on
-the command line. Ctrl-C cancels the run; a second Ctrl-C ends the command only.
-
-The run continues in the server without the command. If the server does not respond, or responds with 429 or 5xx,
-the command retries for two minutes, then ends and says how to watch the run again.
+Set the bearer token in the environment variable PAY_RECONCILE_TOKEN: every user of the machine could see it on the command line.
+Ctrl-C cancels the run; a second Ctrl-C ends the command only, and the run continues in the server.
+If the server does not respond, or responds with 429 or 5xx, the command retries for two minutes.
 
 Exit code: 0 done; 1 items failed, shops were stopped or the run was cancelled; 2 the command itself failed.
 `
