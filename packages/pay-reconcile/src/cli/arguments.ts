@@ -47,7 +47,7 @@ Output:
 Options that have no effect are rejected.
 
 Set the bearer token in the environment variable PAY_RECONCILE_TOKEN: every user of the machine could see it on the command line.
-Ctrl-C cancels the run; a second Ctrl-C ends the command only, and the run continues in the server.
+Ctrl-C cancels the run; a second Ctrl-C ends the command only. Without the command, the run continues in the server.
 If the server does not respond, or responds with 429 or 5xx, the command retries for two minutes.
 
 Exit code: 0 done; 1 items failed, shops were stopped or the run was cancelled; 2 the command itself failed.
