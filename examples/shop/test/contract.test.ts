@@ -123,8 +123,8 @@ for (const { title, from, to, says } of [
   },
   {
     title: 'a tool is added',
-    from: "app.get('/',",
-    to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: ShopParams, response: { 200: Type.Object({ count: Type.Integer() }) } } }, async () => ({ count: 0 }))\n    app.get('/',",
+    from: 'recordRoutes(app, {',
+    to: "app.get('/count', { schema: { operationId: 'count_tags', description: 'Count the tags.', tags: ['mcp'], params: { type: 'object', required: ['shop_id'], properties: { shop_id: { type: 'string', format: 'uuid' } } }, response: { 200: { type: 'object', required: ['count'], properties: { count: { type: 'integer' } } } } } }, async () => ({ count: 0 }))\n    recordRoutes(app, {",
     says: /minor {2}count_tags: none → new tool[^]*require minor, but shop stays 1\.0\.0/
   }
 ] as const) {

@@ -26,12 +26,7 @@ export function accountRepository (knex: Knex) {
   })
 
   return {
-    list: rows.list,
-    get: rows.get,
-    ifUnchanged: rows.ifUnchanged,
-    hold: rows.hold,
-    remove: rows.remove,
-    restore: rows.restore,
+    ...rows,
 
     /** @throws {@link SHOP_INVALID} */
     async create (shop: ShopScope, { details = {}, ...columns }: Static<typeof AccountInput>): Promise<AccountRow> {

@@ -33,9 +33,7 @@ export function orderRepository (knex: Knex) {
   })
 
   return {
-    list: rows.list,
-    get: rows.get,
-    ifUnchanged: rows.ifUnchanged,
+    ...rows,
 
     /** @throws {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>): Promise<OrderRow> {

@@ -17,12 +17,7 @@ export function priceRepository (knex: Knex) {
   })
 
   return {
-    list: rows.list,
-    get: rows.get,
-    ifUnchanged: rows.ifUnchanged,
-    hold: rows.hold,
-    remove: rows.remove,
-    restore: rows.restore,
+    ...rows,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async create (shop: ShopScope, input: Static<typeof PriceInput>): Promise<PriceRow> {
