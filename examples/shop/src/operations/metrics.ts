@@ -6,7 +6,7 @@ import type { Redis } from 'ioredis'
 import type { Knex } from 'knex'
 import type { ToolCallEvent } from 'mcp-from-routes'
 import { isProviderError, providerError, type PayProvider, type ProviderFault } from 'pay-reconcile'
-import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Counter, Gauge, Registry } from 'prom-client'
 import { quotaExceeded } from '../database/errors.ts'
 import type { Database } from '../database/index.ts'
 import { OUTCOMES, type Replica } from '../database/replica.ts'
@@ -20,20 +20,7 @@ import { redisAnswers } from './redis.ts'
 import { TOOLS_VERSION } from './version.ts'
 
 /** The metrics of one app. */
-export interface Metrics {
-  readonly registry: Registry
-  readonly http: Histogram<'method' | 'route' | 'status' | 'caller'>
-  readonly requests: Counter<'method' | 'route' | 'status' | 'caller'>
-  readonly tools: Histogram<'tool' | 'outcome'>
-  readonly toolCalls: Counter<'tool' | 'outcome'>
-  readonly auth: Counter<'method' | 'outcome'>
-  readonly provider: Histogram<'operation' | 'outcome'>
-  readonly providerRequests: Counter<'operation' | 'outcome'>
-  readonly quota: Counter<'quota'>
-  readonly keyEvents: Counter<'event' | 'reason'>
-  readonly imports: Counter<'outcome'>
-  readonly jobFailures: Counter<'work'>
-}
+export type Metrics = Awaited<ReturnType<typeof openMetrics>>
 
 /** In seconds. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -80,148 +67,77 @@ export type ImportEnd = typeof IMPORT_ENDS[number]
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 /**
+ * Adds gauges that are read at each scrape.
+ *
+ * @returns adds one
+ */
+function gaugesIn (prom: typeof import('prom-client'), registry: Registry) {
+  return <Label extends string>(name: string, help: string, labelNames: Label[], read: (gauge: Gauge<Label>) => unknown): void => {
+    registry.registerMetric(new prom.Gauge({ name, help, labelNames, registers: [], async collect (this: Gauge<Label>) { await read(this) } }))
+  }
+}
+
+/**
  * Creates the metrics, in their own registry. All labels come from the code or the routes: never an id, an address or
  * other input of a caller. A counter is there with 0 for every label that it may have: Prometheus sees no increase where a
  * series begins with 1.
  */
-export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'replica'>, redis?: Redis): Promise<Metrics> {
+export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'replica'>, redis?: Redis) {
   // Loaded here, so that a server without metrics does not load the library.
   const { default: prom } = await import('prom-client')
   const registry = new prom.Registry()
   const registers = [registry]
+  const gauge = gaugesIn(prom, registry)
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => new prom.Counter({ name, help, labelNames, registers })
+  const histogram = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => new prom.Histogram({ name, help, labelNames, buckets: BUCKETS, registers })
   prom.collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   const pool = knex.client.pool as { numUsed (): number, numFree (): number, numPendingAcquires (): number }
-  registry.registerMetric(new prom.Gauge({
-    name: 'shop_database_connections',
-    help: 'Connections in the pool, and callers that wait for one',
-    labelNames: ['state'],
-    registers: [],
-    collect (this: Gauge<'state'>) {
-      this.set({ state: 'used' }, pool.numUsed())
-      this.set({ state: 'free' }, pool.numFree())
-      this.set({ state: 'waited_for' }, pool.numPendingAcquires())
-    }
-  }))
+  gauge('shop_database_connections', 'Connections in the pool, and callers that wait for one', ['state'], (connections) => {
+    connections.set({ state: 'used' }, pool.numUsed())
+    connections.set({ state: 'free' }, pool.numFree())
+    connections.set({ state: 'waited_for' }, pool.numPendingAcquires())
+  })
   const scheduled = latest(async () => await lastScheduled(knex))
-  registry.registerMetric(new prom.Gauge({
-    name: 'pay_reconcile_scheduled_timestamp_seconds',
-    help: 'The last time of the schedule for which a run was started, and for which one is finished, in seconds since 1970',
-    labelNames: ['mode', 'state'],
-    registers: [],
-    async collect (this: Gauge<'mode' | 'state'>) {
-      this.reset()
-      for (const { mode, started, finished } of (await scheduled())?.value ?? []) {
-        this.set({ mode, state: 'started' }, started)
-        if (finished !== null) this.set({ mode, state: 'finished' }, finished)
-      }
+  gauge('pay_reconcile_scheduled_timestamp_seconds', 'The last time of the schedule for which a run was started, and for which one is finished, in seconds since 1970', ['mode', 'state'], async (times) => {
+    times.reset()
+    for (const { mode, started, finished } of (await scheduled())?.value ?? []) {
+      times.set({ mode, state: 'started' }, started)
+      if (finished !== null) times.set({ mode, state: 'finished' }, finished)
     }
-  }))
-  registry.registerMetric(new prom.Gauge({
-    name: 'pay_reconcile_scheduled_age_seconds',
-    help: 'How long ago these times were read from the database: 0, unless it does not answer',
-    registers: [],
-    async collect () {
-      const found = await scheduled()
-      if (found === undefined) this.remove()
-      else this.set(found.age)
-    }
-  }))
+  })
+  gauge('pay_reconcile_scheduled_age_seconds', 'How long ago these times were read from the database: 0, unless it does not answer', [], async (age) => {
+    const found = await scheduled()
+    if (found === undefined) age.remove()
+    else age.set(found.age)
+  })
   const turn = latest(async () => await oldestTurn(knex))
-  registry.registerMetric(new prom.Gauge({
-    name: 'shop_import_wait_seconds',
-    help: 'How long the import whose turn it is has waited for its next step: 0 if there is none',
-    registers: [],
-    async collect () {
-      const found = await turn()
-      if (found === undefined) this.remove()
-      // It goes on waiting while the database does not answer.
-      else this.set(found.value === 0 ? 0 : found.value + found.age)
-    }
-  }))
+  gauge('shop_import_wait_seconds', 'How long the import whose turn it is has waited for its next step: 0 if there is none', [], async (wait) => {
+    const found = await turn()
+    if (found === undefined) wait.remove()
+    // It goes on waiting while the database does not answer.
+    else wait.set(found.value === 0 ? 0 : found.value + found.age)
+  })
   new prom.Gauge({ name: 'shop_build_info', help: '1: version is that of the server and its tools, node that of Node.js', labelNames: ['version', 'node'], registers })
     .set({ version: TOOLS_VERSION, node: process.version }, 1)
   if (redis !== undefined) {
-    registry.registerMetric(new prom.Gauge({
-      name: 'shop_redis_up',
-      help: '1 while Redis responds, 0 while it does not and calls are not limited',
-      registers: [],
-      async collect () { this.set(await redisAnswers(redis) ? 1 : 0) }
-    }))
+    gauge('shop_redis_up', '1 while Redis responds, 0 while it does not and calls are not limited', [], async (up) => { up.set(await redisAnswers(redis) ? 1 : 0) })
   }
   if (replica !== undefined) measureReplica(prom, registry, replica)
   const metrics = {
     registry,
-    requests: new prom.Counter({
-      name: 'http_requests_total',
-      help: 'HTTP requests by route template; caller is client, or tool for the inner request of a tool call',
-      labelNames: ['method', 'route', 'status', 'caller'],
-      registers
-    }),
-    toolCalls: new prom.Counter({
-      name: 'mcp_tool_calls_total',
-      help: 'Tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early',
-      labelNames: ['tool', 'outcome'],
-      registers
-    }),
-    providerRequests: new prom.Counter({
-      name: 'pay_provider_requests_total',
-      help: 'Requests to the payment provider; outcome is ok or the code of the error',
-      labelNames: ['operation', 'outcome'],
-      registers
-    }),
-    imports: new prom.Counter({
-      name: 'shop_imports_total',
-      help: 'Imports that have ended on this replica; outcome is done, failed or cancelled',
-      labelNames: ['outcome'],
-      registers
-    }),
-    jobFailures: new prom.Counter({
-      name: 'shop_job_failures_total',
-      help: 'Failures of work that no caller waits for',
-      labelNames: ['work'],
-      registers
-    }),
-    http: new prom.Histogram({
-      name: 'http_request_duration_seconds',
-      help: 'Duration of HTTP requests by route template; caller is client, or tool for the inner request of a tool call',
-      labelNames: ['method', 'route', 'status', 'caller'],
-      buckets: BUCKETS,
-      registers
-    }),
-    tools: new prom.Histogram({
-      name: 'mcp_tool_call_duration_seconds',
-      help: 'Duration of tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early',
-      labelNames: ['tool', 'outcome'],
-      buckets: BUCKETS,
-      registers
-    }),
-    auth: new prom.Counter({
-      name: 'auth_attempts_total',
-      help: 'Requests to routes that need a credential; method is api-key, machine, user, token for a rejected one, or none',
-      labelNames: ['method', 'outcome'],
-      registers
-    }),
-    provider: new prom.Histogram({
-      name: 'pay_provider_request_duration_seconds',
-      help: 'Duration of requests to the payment provider; outcome is ok or the code of the error',
-      labelNames: ['operation', 'outcome'],
-      buckets: BUCKETS,
-      registers
-    }),
-    quota: new prom.Counter({
-      name: 'shop_quota_exceeded_total',
-      help: 'Writes that were rejected because the shop has used its quota; quota is records or bytes',
-      labelNames: ['quota'],
-      registers
-    }),
-    keyEvents: new prom.Counter({
-      name: 'api_key_events_total',
-      help: 'What happened to API keys; reason says why a key was refused, and is empty for other events',
-      labelNames: ['event', 'reason'],
-      registers
-    })
-  } satisfies Metrics
+    requests: counter('http_requests_total', 'HTTP requests by route template; caller is client, or tool for the inner request of a tool call', 'method', 'route', 'status', 'caller'),
+    toolCalls: counter('mcp_tool_calls_total', 'Tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early', 'tool', 'outcome'),
+    providerRequests: counter('pay_provider_requests_total', 'Requests to the payment provider; outcome is ok or the code of the error', 'operation', 'outcome'),
+    imports: counter('shop_imports_total', 'Imports that have ended on this replica; outcome is done, failed or cancelled', 'outcome'),
+    jobFailures: counter('shop_job_failures_total', 'Failures of work that no caller waits for', 'work'),
+    http: histogram('http_request_duration_seconds', 'Duration of HTTP requests by route template; caller is client, or tool for the inner request of a tool call', 'method', 'route', 'status', 'caller'),
+    tools: histogram('mcp_tool_call_duration_seconds', 'Duration of tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early', 'tool', 'outcome'),
+    auth: counter('auth_attempts_total', 'Requests to routes that need a credential; method is api-key, machine, user, token for a rejected one, or none', 'method', 'outcome'),
+    provider: histogram('pay_provider_request_duration_seconds', 'Duration of requests to the payment provider; outcome is ok or the code of the error', 'operation', 'outcome'),
+    quota: counter('shop_quota_exceeded_total', 'Writes that were rejected because the shop has used its quota; quota is records or bytes', 'quota'),
+    keyEvents: counter('api_key_events_total', 'What happened to API keys; reason says why a key was refused, and is empty for other events', 'event', 'reason')
+  }
   for (const [method, outcomes] of Object.entries(ATTEMPTS)) for (const outcome of outcomes) metrics.auth.inc({ method, outcome }, 0)
   for (const operation of Object.values(OPERATIONS)) for (const outcome of PROVIDER_OUTCOMES) metrics.providerRequests.inc({ operation, outcome }, 0)
   for (const event of Object.keys(KEY_EVENTS)) metrics.keyEvents.inc({ event, reason: '' }, 0)
@@ -239,32 +155,15 @@ type Shared = Pick<Settings, typeof SHARED[number]>
 /** Adds what the app knows of its own state. Call it once the app has these parts. */
 export async function measureState (app: FastifyInstance, { registry }: Metrics, settings: Shared, reverts: () => { readonly running: number, readonly waiting: number }): Promise<void> {
   const { default: prom } = await import('prom-client')
-  const registers = [registry]
-  registry.registerMetric(new prom.Gauge({
-    name: 'shop_ready',
-    help: '1 while calls should be sent here, as /readyz says',
-    registers: [],
-    async collect () { this.set((await app.readiness()).ready ? 1 : 0) }
-  }))
-  registry.registerMetric(new prom.Gauge({
-    name: 'shop_check_ok',
-    help: '1 while a check of /readyz is ok. Not all of them make the server unready',
-    labelNames: ['check'],
-    registers: [],
-    async collect (this: Gauge<'check'>) {
-      for (const [check, answer] of Object.entries((await app.readiness()).checks)) this.set({ check }, answer === 'ok' ? 1 : 0)
-    }
-  }))
-  registry.registerMetric(new prom.Gauge({
-    name: 'shop_reverts',
-    help: 'Reverts of changes that run, and those that wait for their turn',
-    labelNames: ['state'],
-    registers: [],
-    collect (this: Gauge<'state'>) {
-      for (const [state, count] of Object.entries(reverts())) this.set({ state }, count)
-    }
-  }))
-  const secrets = new prom.Gauge({ name: 'shop_secrets_info', help: '1: digest is the beginning of a hash of a list of secrets, which replicas must have in common', labelNames: ['setting', 'digest'], registers })
+  const gauge = gaugesIn(prom, registry)
+  gauge('shop_ready', '1 while calls should be sent here, as /readyz says', [], async (ready) => { ready.set((await app.readiness()).ready ? 1 : 0) })
+  gauge('shop_check_ok', '1 while a check of /readyz is ok. Not all of them make the server unready', ['check'], async (checks) => {
+    for (const [check, answer] of Object.entries((await app.readiness()).checks)) checks.set({ check }, answer === 'ok' ? 1 : 0)
+  })
+  gauge('shop_reverts', 'Reverts of changes that run, and those that wait for their turn', ['state'], (works) => {
+    for (const [state, count] of Object.entries(reverts())) works.set({ state }, count)
+  })
+  const secrets = new prom.Gauge({ name: 'shop_secrets_info', help: '1: digest is the beginning of a hash of a list of secrets, which replicas must have in common', labelNames: ['setting', 'digest'], registers: [registry] })
   for (const setting of SHARED) {
     const list = [settings[setting] ?? []].flat().join(',')
     if (list !== '') secrets.set({ setting, digest: digest(`${setting} ${list}`).toString('hex').slice(0, 8) }, 1)
@@ -284,16 +183,11 @@ function measureReplica (prom: typeof import('prom-client'), registry: Registry,
     }
   }))
   const standing = latest(async () => await replica.standing())
-  registry.registerMetric(new prom.Gauge({
-    name: 'shop_replica_lag_seconds',
-    help: 'How long ago the last change that the replica has was committed: 0 if it has all, and none while it does not answer',
-    registers: [],
-    async collect () {
-      const found = await standing()
-      if (found === undefined || found.age > 0 || !found.value.follows) this.remove()
-      else this.set(found.value.lag)
-    }
-  }))
+  gaugesIn(prom, registry)('shop_replica_lag_seconds', 'How long ago the last change that the replica has was committed: 0 if it has all, and none while it does not answer', [], async (lag) => {
+    const found = await standing()
+    if (found === undefined || found.age > 0 || !found.value.follows) lag.remove()
+    else lag.set(found.value.lag)
+  })
 }
 
 /** How long a scrape waits for a value that is read, in milliseconds. */
@@ -437,7 +331,7 @@ const OPERATIONS = {
 
 /** The same provider, with every request measured. */
 export function measuredProvider (inner: PayProvider, { provider, providerRequests }: Metrics): PayProvider {
-  const measured = <Call, Answer>(name: keyof typeof OPERATIONS, send: (call: Call) => Promise<Answer>) => async (call: Call): Promise<Answer> => {
+  const measured = (name: keyof typeof OPERATIONS) => async (call: never): Promise<unknown> => {
     const operation = OPERATIONS[name]
     const time = provider.startTimer({ operation })
     const end = (outcome: string): void => {
@@ -445,7 +339,7 @@ export function measuredProvider (inner: PayProvider, { provider, providerReques
       providerRequests.inc({ operation, outcome })
     }
     try {
-      const answer = await send(call)
+      const answer = await inner[name]!(call)
       end('ok')
       return answer
     } catch (error) {
@@ -453,18 +347,13 @@ export function measuredProvider (inner: PayProvider, { provider, providerReques
       throw error
     }
   }
+  const offered = (Object.keys(OPERATIONS) as Array<keyof typeof OPERATIONS>).filter((name) => inner[name] !== undefined)
   return {
     comparedFields: inner.comparedFields,
     webhooks: inner.webhooks,
     isSecretKey: (key) => inner.isSecretKey(key),
     isCustomerId: (id) => inner.isCustomerId(id),
-    retrieveCustomer: measured('retrieveCustomer', (call) => inner.retrieveCustomer(call)),
-    createCustomer: measured('createCustomer', (call) => inner.createCustomer(call)),
-    findByAccount: measured('findByAccount', (call) => inner.findByAccount(call)),
-    listByAccount: measured('listByAccount', (call) => inner.listByAccount(call)),
-    findByEmail: measured('findByEmail', (call) => inner.findByEmail(call)),
-    listCustomers: measured('listCustomers', (call) => inner.listCustomers(call)),
-    ...(inner.listEvents && { listEvents: measured('listEvents', (call: Parameters<NonNullable<PayProvider['listEvents']>>[0]) => inner.listEvents!(call)) })
+    ...Object.fromEntries(offered.map((name) => [name, measured(name)])) as unknown as Pick<PayProvider, keyof typeof OPERATIONS>
   }
 }
 
