@@ -14,10 +14,10 @@ import { holdShop } from '../shops/hold.ts'
 import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
-import { type AttributeRule, misfit } from './attribute-values.ts'
 import { itemsOfPortion } from './portion.ts'
 import { COLUMNS, initialColumns, LINKS } from './product-columns.ts'
 import { type Found, foundOf, type Ready } from './product-found.ts'
+import { type Linked, linkedBy, refuseWrongLinks, uniqueIds } from './product-links.ts'
 import { productRows } from './product-repository.ts'
 import type { ProductBatchResult, ProductChanges } from './product-schemas.ts'
 
@@ -49,10 +49,7 @@ export interface ItemOutcome {
 export type SlugRule = 'strict' | 'distinct'
 
 /** What the shop has, as far as the items mention it. All of it is locked. */
-export interface Known {
-  readonly categories: ReadonlySet<string>
-  readonly tags: ReadonlySet<string>
-  readonly attributes: ReadonlyMap<string, AttributeRule>
+export interface Known extends Linked {
   /** The products that items change, by id. */
   readonly products: ReadonlyMap<string, Facts>
   /** The ids of the products that have a slug or SKU already. */
@@ -104,8 +101,8 @@ export function productBatch (knex: Knex) {
    * @param lock - the transaction in which all that the items mention is locked; default: nothing is
    * @returns what they link to
    */
-  async function mentioned (on: Knex, shop: ShopScope, items: readonly ProductItem[], lock?: Knex.Transaction): Promise<Awaited<ReturnType<typeof linksOf>>> {
-    const links = await linksOf(on, shop, items, lock !== undefined)
+  async function mentioned (on: Knex, shop: ShopScope, items: readonly ProductItem[], lock?: Knex.Transaction): Promise<Linked> {
+    const links = await linkedBy(on, shop, items, lock !== undefined)
     const ids = items.flatMap(({ id }) => id ?? [])
     if (lock !== undefined && ids.length > 0) await rows.lockMany(shop, ids, lock)
     return links
@@ -223,24 +220,6 @@ function errorOfItem ({ index, error }: ItemProblem): FieldError {
   return Object.assign(error, { field, message: error.field !== '' && error.message.startsWith(error.field) ? `${field}${error.message.slice(error.field.length)}` : `${place}: ${error.message}` })
 }
 
-/** @returns what the items link to */
-async function linksOf (on: Knex, shop: ShopScope, items: readonly ProductItem[], isLocking: boolean): Promise<Pick<Known, 'categories' | 'tags' | 'attributes'>> {
-  const read = async (table: string, ids: readonly string[]): Promise<AttributeRule[]> => {
-    const wanted = [...new Set(ids.map((id) => id.toLowerCase()))]
-    if (wanted.length === 0) return []
-    const found = on(table).where({ shop_id: shop.id }).whereRaw('id = any(?::uuid[])', [wanted]).orderBy('id')
-    return await (isLocking ? found.forShare() : found)
-  }
-  const categories = await read('categories', items.flatMap(({ category_ids: ids = [] }) => ids))
-  const tags = await read('tags', items.flatMap(({ tag_ids: ids = [] }) => ids))
-  const attributes = await read('attributes', items.flatMap(({ attributes = [] }) => attributes.map(({ attribute_id: id }) => id)))
-  return { categories: idsOf(categories), tags: idsOf(tags), attributes: new Map(attributes.map((rule) => [rule.id, rule])) }
-}
-
-function idsOf (rows: ReadonlyArray<{ readonly id: string }>): ReadonlySet<string> {
-  return new Set(rows.map(({ id }) => id))
-}
-
 /** @returns the ids of the products that have these slugs or SKUs */
 export async function ownersOf (on: Knex, shop: Pick<ShopScope, 'id'>, column: 'slug' | 'sku', values: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (values.length === 0) return new Map()
@@ -290,9 +269,7 @@ function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: give
   const fields = price === undefined ? rest : { ...rest, price_amount: price === null ? null : amountFromPrice(price, currency) }
   refuseLargeMetadata(fields)
   refuseUnsafeImages(fields)
-  refuseUnknownLinks('category_ids', fields.category_ids, known.categories)
-  refuseUnknownLinks('tag_ids', fields.tag_ids, known.tags)
-  refuseMisfits(fields.attributes, known.attributes)
+  refuseWrongLinks(fields, known)
   if (fields.sku != null) refuseTaken('sku', fields.sku, id, known.skus, seen.sku)
   const slug = slugOf(fields, before === null, id, known, seen.slug, rule)
   const { category_ids: categories, tag_ids: tags, attributes } = fields
@@ -305,16 +282,11 @@ function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: give
       ...fields,
       ...slug !== undefined && { slug },
       // As the facts of a product have them.
-      ...categories !== undefined && { category_ids: lowerCase(categories) },
-      ...tags !== undefined && { tag_ids: lowerCase(tags) },
+      ...categories !== undefined && { category_ids: uniqueIds(categories) },
+      ...tags !== undefined && { tag_ids: uniqueIds(tags) },
       ...attributes !== undefined && { attributes: attributes.map(({ attribute_id: attribute, value }) => ({ attribute_id: attribute.toLowerCase(), value })).sort((a, b) => a.attribute_id < b.attribute_id ? -1 : 1) }
     }
   }
-}
-
-/** An id may be given twice in different case. */
-function lowerCase (ids: readonly string[]): readonly string[] {
-  return [...new Set(ids.map((id) => id.toLowerCase()))].sort()
 }
 
 /** @returns the slug to write; undefined if it stays */
@@ -335,24 +307,6 @@ function refuseTaken (field: 'slug' | 'sku', value: string, id: string, owners: 
 function refuseTwice (seen: Set<string>, field: string, value: string): void {
   if (seen.has(value)) throw conflict(field, `${field} appears twice: ${value}`)
   seen.add(value)
-}
-
-function refuseUnknownLinks (field: string, ids: readonly string[] | undefined, known: ReadonlySet<string>): void {
-  const missing = ids?.findIndex((id) => !known.has(id.toLowerCase())) ?? -1
-  if (missing !== -1) throw invalid(`${field}/${missing}`, `${field}/${missing} names something that is not in this shop`)
-}
-
-function refuseMisfits (values: Fields['attributes'], rules: ReadonlyMap<string, AttributeRule>): void {
-  const seen = new Set<string>()
-  for (const [index, { attribute_id: given, value }] of (values ?? []).entries()) {
-    const [field, id] = [`attributes/${index}/attribute_id`, given.toLowerCase()]
-    const rule = rules.get(id)
-    if (rule === undefined) throw invalid(field, `${field} names something that is not in this shop`)
-    if (seen.has(id)) throw invalid(field, `${field} appears twice`)
-    seen.add(id)
-    const why = misfit(rule, value)
-    if (why !== undefined) throw invalid(`attributes/${index}/value`, `attributes/${index}/value ${why}`)
-  }
 }
 
 function previewOf (item: Ready): Omit<ItemPreview, 'index'> {

@@ -1,7 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { updatedAt } from '../database/updated-at.ts'
-import { invalid } from '../errors.ts'
 import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import { holdShop } from '../shops/hold.ts'
@@ -9,12 +8,11 @@ import { Price } from '../shops/price-schemas.ts'
 import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
-import { type AttributeRule, misfit } from './attribute-values.ts'
 import { INITIAL, initialColumns, isLink, type Link, LINKS } from './product-columns.ts'
+import { linkedBy, refuseWrongLinks, uniqueIds } from './product-links.ts'
 import { list, Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
 
 type ProductRow = Static<typeof Product>
-type ValueOf = NonNullable<Static<typeof ProductInput>['attributes']>[number]
 
 /** The rows of products themselves, with what they link to as computed fields. */
 export function productRows (knex: Knex) {
@@ -41,12 +39,7 @@ export function productRepository (knex: Knex) {
   const rows = productRows(knex)
 
   return {
-    list: rows.list,
-    get: rows.get,
-    ifUnchanged: rows.ifUnchanged,
-    hold: rows.hold,
-    remove: rows.remove,
-    deletion: rows.deletion,
+    ...rows,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
@@ -81,7 +74,7 @@ export function productRepository (knex: Knex) {
      * @param input - its links then
      * @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE}
      */
-    async restore (shop: ShopScope, id: string, change: string, input: Static<typeof ProductChanges>, trx: Knex.Transaction): Promise<void> {
+    async restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction, input: Static<typeof ProductChanges>): Promise<void> {
       await holdShop(trx, shop)
       const links = await requireLinks(trx, shop, input)
       await rows.restore(shop, id, change, trx, async () => await replaceLinks(trx, shop, id, links))
@@ -119,52 +112,17 @@ interface Links {
  * @returns the new rows of each link table that the input mentions
  * @throws {@link SHOP_INVALID}
  */
-async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Static<typeof ProductChanges>): Promise<Links[]> {
-  const { category_ids: categoryIds = [], tag_ids: tagIds = [], attributes = [] } = input
-  const linked = async (name: 'category_ids' | 'tag_ids', table: string, ids: readonly string[]): Promise<readonly object[]> =>
-    Array.from((await requireAll(trx, shop, table, ids, (index) => `${name}/${index}`)).keys(), (id) => ({ [LINKS[name].column]: id }))
-  const rowsOf: Readonly<Record<Link, () => Promise<readonly object[]>>> = {
-    category_ids: async () => await linked('category_ids', 'categories', categoryIds),
-    tag_ids: async () => await linked('tag_ids', 'tags', tagIds),
-    attributes: async () => {
-      const rules = await requireAll(trx, shop, 'attributes', attributes.map(({ attribute_id: id }) => id), (index) => `attributes/${index}/attribute_id`)
-      requireValues(attributes, rules)
-      return attributes.map(({ attribute_id: id, value }) => ({ attribute_id: id, value: JSON.stringify(value) }))
-    }
-  }
-  const links: Links[] = []
-  for (const name of Object.keys(LINKS) as Link[]) if (input[name] !== undefined) links.push({ table: LINKS[name].table, rows: await rowsOf[name]() })
-  return links
+async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Static<typeof ProductChanges>): Promise<readonly Links[]> {
+  refuseWrongLinks(input, await linkedBy(trx, shop, [input], true))
+  const { attributes = [] } = input
+  return (Object.keys(LINKS) as Link[]).filter((name) => input[name] !== undefined).map((name) => ({
+    table: LINKS[name].table,
+    rows: name === 'attributes'
+      ? attributes.map(({ attribute_id: id, value }) => ({ attribute_id: id, value: JSON.stringify(value) }))
+      : uniqueIds(input[name]!).map((id) => ({ [LINKS[name].column]: id }))
+  }))
 }
 
-/**
- * Checks that every id is a row of this shop, and locks these rows until `trx` ends.
- *
- * @returns those rows by id
- * @throws {@link SHOP_INVALID} about the first id that is not
- */
-async function requireAll (
-  trx: Knex.Transaction, shop: ShopScope, table: string, ids: readonly string[], fieldOf: (index: number) => string
-): Promise<Map<string, AttributeRule>> {
-  const found = await trx(table).where({ shop_id: shop.id }).whereIn('id', ids).orderBy('id').forShare()
-  const byId = new Map(found.map((row) => [row.id, row]))
-  const missing = ids.findIndex((id) => !byId.has(id.toLowerCase()))
-  if (missing !== -1) throw invalid(fieldOf(missing), `${fieldOf(missing)} names something that is not in this shop`)
-  return byId
-}
-
-function requireValues (values: readonly ValueOf[], rules: ReadonlyMap<string, AttributeRule>): void {
-  const seen = new Set<string>()
-  for (const [index, { attribute_id: given, value }] of values.entries()) {
-    const id = given.toLowerCase()
-    if (seen.has(id)) throw invalid(`attributes/${index}/attribute_id`, `attributes/${index}/attribute_id appears twice`)
-    seen.add(id)
-    const why = misfit(rules.get(id)!, value)
-    if (why !== undefined) throw invalid(`attributes/${index}/value`, `attributes/${index}/value ${why}`)
-  }
-}
-
-/** Replaces the rows of the mentioned link tables. */
 async function replaceLinks (trx: Knex.Transaction, shop: ShopScope, productId: string, links: readonly Links[]): Promise<void> {
   const owner = { shop_id: shop.id, product_id: productId }
   for (const { table, rows } of links) {

@@ -1,4 +1,3 @@
-/** How often a transaction is tried. */
 const TRIES = 3
 
 /** Another transaction and this one waited for each other, or it has taken a slug or SKU meanwhile: trying again says whose. */

@@ -34,7 +34,6 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 const CREATED = Date.UTC(2026, 0, 12) / 1000
 const SYNCED = '2026-02-02T08:00:00.000Z'
 
-/** A row of `accounts`. */
 interface DemoAccountRow {
   readonly id: string
   readonly shop_id: string

@@ -7,7 +7,6 @@ import { demoShops } from './seed-data.ts'
  * The pictures of the demo's products: what a product is, in its color. They depend on nothing but its name.
  */
 
-/** The colors that products come in. */
 const COLORS: Readonly<Record<string, string>> = {
   Slate: '#5d6b7a',
   Moss: '#6b7f3f',

@@ -40,7 +40,6 @@ export async function seedDemo ({ knex }: Database, pay: DemoPay): Promise<reado
   return await knex('shops').whereIn('slug', demoShops.map(({ slug }) => slug)).orderBy('slug').select('id', 'slug', 'name')
 }
 
-/** What the seed needs for the payment keys. */
 interface DemoPay {
   readonly payKeys: Readonly<Record<string, string>>
   readonly keys: KeyRing

@@ -30,7 +30,6 @@ export function keyEvents (knex: Knex, log: FastifyBaseLogger, metrics: Metrics 
   }
 }
 
-/** The details of an event besides its key. */
 function detailsOf (event: KeyEvent): Readonly<Record<string, unknown>> {
   switch (event.type) {
     case 'refused': return { reason: event.reason, network: event.network, count: event.count }

@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalid } from '../errors.ts'
-import { Problem } from '../http/problem.ts'
-import { Instant, Nullable, Uuid } from '../http/schemas.ts'
+import { Instant, Nullable, Problem, Uuid } from '../http/schemas.ts'
 import { Action, ActorKind, RecordKindName, RecordName } from './schemas.ts'
 
 /** How many of each a response lists. */

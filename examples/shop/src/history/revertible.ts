@@ -1,7 +1,7 @@
 import type { Knex } from 'knex'
 import { attributeRepository } from '../catalog/attribute-repository.ts'
 import { categoryRepository } from '../catalog/category-repository.ts'
-import { isLink, LINKS } from '../catalog/product-columns.ts'
+import { LINKS } from '../catalog/product-columns.ts'
 import { productRepository } from '../catalog/product-repository.ts'
 import { tagRepository } from '../catalog/tag-repository.ts'
 import { accountRepository } from '../shops/account-repository.ts'
@@ -49,84 +49,50 @@ export function earlier ({ changes }: StoredChange): Readonly<Record<string, unk
   return Object.fromEntries(Object.entries(changes).map(([field, { before }]) => [field, before]))
 }
 
-const noLinks = Object.fromEntries(Object.keys(LINKS).map((name) => [name, []]))
+/** What makes changes of a kind of record. */
+interface Repository extends Pick<Revertible, 'hold'>, Pick<NonNullable<Revertible['life']>, 'remove'> {
+  update (shop: ShopScope, id: string, changes: object, trx: Knex.Transaction): Promise<unknown>
+  restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction, links?: any): Promise<unknown>
+}
 
-/** What a product was linked to before a change. */
-function earlierLinks (change: StoredChange): object {
-  return Object.fromEntries(Object.entries(earlier(change)).filter(([name, value]) => isLink(name) && value !== null))
+/**
+ * How changes of the records in a table are reverted.
+ *
+ * @param before - the fields of a record before a change. Default: {@link earlier}
+ * @param links - what a record was linked to, for the restore
+ */
+function recordsIn (
+  table: string, { hold, update, remove, restore }: Repository, references: NonNullable<Revertible['life']>['references'],
+  { before = earlier, links }: { readonly before?: (change: StoredChange) => object, readonly links?: (change: StoredChange) => object } = {}
+): Revertible {
+  return {
+    hold,
+    update: async (shop, change, trx) => await update(shop, change.record_id, before(change), trx),
+    life: { table, references, remove, restore: async (shop, change, trx) => await restore(shop, change.record_id, change.id, trx, links?.(change)) }
+  }
 }
 
 /** @returns how changes are reverted, by the kind of their record */
 export function revertibles (knex: Knex): Readonly<Record<typeof REVERTIBLE_KINDS[number], Revertible>> {
-  const [products, categories, tags] = [productRepository(knex), categoryRepository(knex), tagRepository(knex)]
-  const [attributes, prices, accounts, config] = [attributeRepository(knex), priceRepository(knex), accountRepository(knex), configRepository(knex)]
-
+  const config = configRepository(knex)
   return {
-    product: {
-      hold: products.hold,
-      update: async (shop, change, trx) => await products.update(shop, change.record_id, earlier(change), trx),
-      life: {
-        table: 'products',
-        references: { orders: ['order_lines', 'product_id'], prices: ['prices', 'product_id'] },
-        remove: products.remove,
-        restore: async (shop, change, trx) => await products.restore(shop, change.record_id, change.id, { ...noLinks, ...earlierLinks(change) }, trx)
-      }
-    },
-    category: {
-      hold: categories.hold,
-      update: async (shop, change, trx) => await categories.update(shop, change.record_id, earlier(change), trx),
-      life: {
-        table: 'categories',
-        references: { products: ['product_categories', 'category_id'], categories: ['categories', 'parent_id'] },
-        remove: categories.remove,
-        restore: async (shop, change, trx) => await categories.restore(shop, change.record_id, change.id, trx)
-      }
-    },
-    tag: {
-      hold: tags.hold,
-      update: async (shop, change, trx) => await tags.update(shop, change.record_id, earlier(change), trx),
-      life: {
-        table: 'tags',
-        references: { products: ['product_tags', 'tag_id'] },
-        remove: tags.remove,
-        restore: async (shop, change, trx) => await tags.restore(shop, change.record_id, change.id, trx)
-      }
-    },
-    attribute: {
-      hold: attributes.hold,
-      update: async (shop, change, trx) => await attributes.update(shop, change.record_id, earlier(change), trx),
-      life: {
-        table: 'attributes',
-        references: { products: ['product_attributes', 'attribute_id'] },
-        remove: attributes.remove,
-        restore: async (shop, change, trx) => await attributes.restore(shop, change.record_id, change.id, trx)
-      }
-    },
-    price: {
-      hold: prices.hold,
-      update: async (shop, change, trx) => await prices.update(shop, change.record_id, earlier(change), trx),
-      life: {
-        table: 'prices',
-        references: {},
-        remove: prices.remove,
-        restore: async (shop, change, trx) => await prices.restore(shop, change.record_id, change.id, trx)
-      }
-    },
-    account: {
-      hold: accounts.hold,
-      update: async (shop, change, trx) => await accounts.update(shop, change.record_id, earlierAccount(change), trx),
-      life: {
-        table: 'accounts',
-        references: { orders: ['orders', 'account_id'] },
-        remove: accounts.remove,
-        restore: async (shop, change, trx) => await accounts.restore(shop, change.record_id, change.id, trx)
-      }
-    },
+    product: recordsIn('products', productRepository(knex), { orders: ['order_lines', 'product_id'], prices: ['prices', 'product_id'] }, { links: earlierLinks }),
+    category: recordsIn('categories', categoryRepository(knex), { products: ['product_categories', 'category_id'], categories: ['categories', 'parent_id'] }),
+    tag: recordsIn('tags', tagRepository(knex), { products: ['product_tags', 'tag_id'] }),
+    attribute: recordsIn('attributes', attributeRepository(knex), { products: ['product_attributes', 'attribute_id'] }),
+    price: recordsIn('prices', priceRepository(knex), {}),
+    account: recordsIn('accounts', accountRepository(knex), { orders: ['orders', 'account_id'] }, { before: earlierAccount }),
     shop_config: {
       hold: async (shop, _id, trx) => ({ ...await config.hold(shop, trx) }),
       update: async (shop, change, trx) => await config.update(shop, shop.caller, earlier(change), { on: trx })
     }
   }
+}
+
+/** What a product was linked to before a change. */
+function earlierLinks (change: StoredChange): object {
+  const before = earlier(change)
+  return Object.fromEntries(Object.keys(LINKS).map((name) => [name, before[name] ?? []]))
 }
 
 /** Details are merged: keys that the change added are null in what takes them away. */

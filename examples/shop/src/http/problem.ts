@@ -7,15 +7,7 @@ import { errorFromDatabase } from '../database/errors.ts'
 import { type FieldError, type ImportError, invalid, type PreconditionError, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import { isInner } from './inner-request.ts'
-
-/** The body of every error response. */
-export const Problem = Type.Object({
-  statusCode: Type.Integer(),
-  code: Type.String({ description: 'Stable, for programs' }),
-  error: Type.String({ description: 'The status in words' }),
-  message: Type.String({ description: 'For people; its wording may change' }),
-  field: Type.Optional(Type.String({ description: 'The input that the error is about, as a path: name, attributes/0/value' }))
-}, { description: 'An error' })
+import { Problem } from './schemas.ts'
 
 /** The body when the payment provider failed. */
 const ProviderProblem = Type.Object({
@@ -107,8 +99,7 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500
-  const { field, provider_request_id: providerRequestId, missing_permission: missingPermission, provider_param: providerParam, provider_code: providerCode, run_id: runId, shop_id: shopId, conflicts, conflict_count: count, later_change_id: laterChangeId, errors, error_count: errorCount, current } =
-    told as Partial<FieldError & ProviderError & RunActiveError & RevertError & ImportError & PreconditionError>
+  const { field, ...others } = told as Partial<FieldError>
   return {
     statusCode,
     headers: statusCode === 503 ? { 'retry-after': String(RETRY_AFTER) } : {},
@@ -118,22 +109,22 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
       error: STATUS_CODES[statusCode] ?? 'Error',
       message: excerpt(told.message, LONGEST_MESSAGE),
       ...(field !== undefined && { field: excerpt(field) }),
-      ...(providerRequestId !== undefined && { provider_request_id: providerRequestId }),
-      ...(missingPermission !== undefined && { missing_permission: missingPermission }),
-      ...(providerParam !== undefined && { provider_param: providerParam }),
-      ...(providerCode !== undefined && { provider_code: providerCode }),
-      ...(runId !== undefined && { run_id: runId, shop_id: shopId }),
-      ...(conflicts !== undefined && { later_change_id: laterChangeId, conflict_count: count, conflicts }),
-      ...(errors !== undefined && { error_count: errorCount, errors }),
-      ...(current !== undefined && { current })
+      ...Object.fromEntries(Object.entries(others).filter(([name, value]) => MORE.has(name) && value !== undefined))
     }
   }
 }
 
+/** What errors tell beside their message and field. */
+type More = Partial<Omit<ProviderError & RunActiveError & RevertError & ImportError & PreconditionError, keyof FieldError | 'fault'>>
+
+const MORE: ReadonlySet<string> = new Set<keyof More>([
+  'provider_request_id', 'missing_permission', 'provider_param', 'provider_code', 'run_id', 'shop_id', 'later_change_id', 'conflict_count', 'conflicts', 'error_count', 'errors', 'current'
+])
+
 interface ProblemReply {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Static<typeof ProviderProblem> & Partial<Pick<RunActiveError, 'run_id' | 'shop_id'> & Pick<RevertError, 'later_change_id' | 'conflict_count' | 'conflicts'> & Pick<ImportError, 'error_count' | 'errors'> & Pick<PreconditionError, 'current'>>
+  readonly body: Static<typeof Problem> & More
 }
 
 /** A fault with its value and its schema, as {@link validateInput} keeps them. */

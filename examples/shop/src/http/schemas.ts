@@ -64,3 +64,12 @@ export const ShopRecord = <T extends TProperties>(fields: T) => Type.Object({
 
 /** The response to a deletion. */
 export const Deleted = Type.Null({ description: 'Deleted' })
+
+/** The body of every error response. */
+export const Problem = Type.Object({
+  statusCode: Type.Integer(),
+  code: Type.String({ description: 'Stable, for programs' }),
+  error: Type.String({ description: 'The status in words' }),
+  message: Type.String({ description: 'For people; its wording may change' }),
+  field: Type.Optional(Type.String({ description: 'The input that the error is about, as a path: name, attributes/0/value' }))
+}, { description: 'An error' })

@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { invalid, preconditionFailed } from '../errors.ts'
-import { Problem } from './problem.ts'
+import { Problem } from './schemas.ts'
 
 /*
  * Preconditions of HTTP, so that nobody overwrites what they have not seen. The version of a record is its `updated_at`, which

@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { MAX_BATCH } from '../catalog/product-schemas.ts'
 import { ActorKind } from '../history/schemas.ts'
-import { Problem } from '../http/problem.ts'
 import { verbatim } from '../http/text.ts'
-import { Currency, Nullable, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
+import { Currency, Nullable, Problem, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
 import { listRules } from '../lists/list.ts'
 
 /** How many products a file may have. */
@@ -83,7 +82,7 @@ export const ImportPreview = Type.Object({
 const fields = {
   id: serverFields.id,
   shop_id: serverFields.shop_id,
-  status: Type.Unsafe<ImportStatus>({ type: 'string', enum: ['pending', 'running', 'done', 'failed', 'cancelled'], description: 'done: all lines were processed; failed: it stopped, see error' }),
+  status: Type.Unsafe<Exclude<ImportStatus, 'receiving'>>({ type: 'string', enum: ['pending', 'running', 'done', 'failed', 'cancelled'], description: 'done: all lines were processed; failed: it stopped, see error' }),
   total: Count('Products in the file'),
   processed: Count('How many lines were processed'),
   created: Count('How many products were created'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema, type RouteOptions } from 'fastify'
 import { MCP_PATH } from '../auth.ts'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../http/schemas.ts'
 import { VERSION } from '../operations/version.ts'
 import type { Settings } from '../settings/settings.ts'
 import { signInRequest } from '../settings/sign-in-request.ts'

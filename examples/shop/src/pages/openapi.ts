@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { Problem } from '../http/problem.ts'
+import { Problem } from '../http/schemas.ts'
 
 /** The parts of an OpenAPI document that are completed here. */
 export interface Described {

@@ -133,7 +133,39 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     return await reply.code(204).send(null)
   })
 
-  if (webhooksAt !== undefined) webhookSecretRoutes(app, webhooksAt)
+  if (webhooksAt !== undefined) {
+    app.put('/webhook-secret', {
+      preParsing: ownersAlone,
+      schema: {
+        operationId: 'set_pay_webhook_secret',
+        summary: 'Set the signing secret of the webhook',
+        description: 'Set the secret that the payment provider signs events of the shop with, and replace the last one. It is never shown again. For owners of the shop, admins and machines.',
+        tags: ['pay'],
+        params: ShopParams,
+        body: WebhookSecret,
+        response: { 200: Webhook, ...writeProblems }
+      }
+    }, async (request) => {
+      const { shop, body } = request
+      await repository.setWebhookSecret(shop, callerOf(request), body.pay_webhook_secret)
+      return { url: new URL(`/admin/accounts/webhooks/${shop.id}`, webhooksAt).href }
+    })
+
+    app.delete('/webhook-secret', {
+      preParsing: ownersAlone,
+      schema: {
+        operationId: 'delete_pay_webhook_secret',
+        summary: 'Remove the signing secret of the webhook',
+        description: 'Events of the shop are refused from then on. For owners of the shop, admins and machines.',
+        tags: ['pay'],
+        params: ShopParams,
+        response: { 204: Deleted, ...writeProblems }
+      }
+    }, async (request, reply) => {
+      await repository.setWebhookSecret(request.shop, callerOf(request), null)
+      return await reply.code(204).send(null)
+    })
+  }
 
   app.post('/checkout', {
     schema: {
@@ -157,40 +189,6 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     })
     return { order_id: order.id, account_id: accountId, pay_customer_id: customerId, created }
   })
-
-  function webhookSecretRoutes (routes: typeof app, origin: string): void {
-    routes.put('/webhook-secret', {
-      preParsing: ownersAlone,
-      schema: {
-        operationId: 'set_pay_webhook_secret',
-        summary: 'Set the signing secret of the webhook',
-        description: 'Set the secret that the payment provider signs events of the shop with, and replace the last one. It is never shown again. For owners of the shop, admins and machines.',
-        tags: ['pay'],
-        params: ShopParams,
-        body: WebhookSecret,
-        response: { 200: Webhook, ...writeProblems }
-      }
-    }, async (request) => {
-      const { shop, body } = request
-      await repository.setWebhookSecret(shop, callerOf(request), body.pay_webhook_secret)
-      return { url: new URL(`/admin/accounts/webhooks/${shop.id}`, origin).href }
-    })
-
-    routes.delete('/webhook-secret', {
-      preParsing: ownersAlone,
-      schema: {
-        operationId: 'delete_pay_webhook_secret',
-        summary: 'Remove the signing secret of the webhook',
-        description: 'Events of the shop are refused from then on. For owners of the shop, admins and machines.',
-        tags: ['pay'],
-        params: ShopParams,
-        response: { 204: Deleted, ...writeProblems }
-      }
-    }, async (request, reply) => {
-      await repository.setWebhookSecret(request.shop, callerOf(request), null)
-      return await reply.code(204).send(null)
-    })
-  }
 }
 
 /** @throws a provider error if the provider did not say whether it accepts the key */

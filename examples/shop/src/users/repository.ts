@@ -19,7 +19,6 @@ export async function provisionUser (knex: Knex, subject: string, name: string |
   return user
 }
 
-/** A person, and the shop that they were looked up with. */
 interface Found {
   readonly user: User
   /** Null if the person does not reach it, or it does not exist; undefined if it was not looked for. */
