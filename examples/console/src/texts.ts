@@ -74,7 +74,6 @@ export const texts = {
     archived: 'archived',
     documentation: 'API documentation',
     yourId: 'Your id',
-    theme: 'Light or dark',
     loading: 'Loading',
     table: (name: string) => `${isolated(name)}, as a table`
   },
@@ -89,7 +88,6 @@ export const texts = {
     categories: 'Categories',
     tags: 'Tags',
     attributes: 'Attributes',
-    prices: 'Prices',
     keys: 'API keys',
     activity: 'Activity',
     orders: 'Orders',
@@ -118,15 +116,12 @@ export const texts = {
   } as Readonly<Record<string, string>>,
   filters: {
     title: 'Filters',
-    any: 'any',
     clear: 'Clear all',
     nothing: 'Nothing matches these filters',
     clearFilters: 'Clear filters',
     apply: 'Apply',
     from: 'From',
     to: 'To',
-    since: 'Since',
-    until: 'Until',
     price: 'Price',
     anyCurrency: 'any currency,',
     severalCurrencies: 'These prices are in several currencies. They are sorted by their numbers, which says little.',
@@ -138,7 +133,6 @@ export const texts = {
     more: (count: number) => `+${count}`
   },
   products: {
-    one: 'Product',
     create: 'New product',
     export: 'Export',
     search: 'Search by name, SKU or description',
@@ -171,7 +165,6 @@ export const texts = {
       add: 'Add these tags',
       remove: 'Remove these tags',
       apply: 'Apply',
-      cancel: 'Cancel',
       done: (count: number) => `${counted(count, 'product')} changed`,
       stopped: (done: number, count: number, why: string) => `${done} of ${counted(count, 'product')} changed. What is not changed stays selected: ${why}`,
       all: (most: number) => `Select the first ${most}`,
@@ -187,7 +180,6 @@ export const texts = {
     none: 'No further prices: it costs its own price at all times.',
     always: 'no end',
     ever: 'no start',
-    from: (quantity: number) => `from ${counted(quantity, 'piece')}`,
     now: 'in force',
     chart: (currency: string) => `Price of one in ${currency}`,
     amount: 'Price',
@@ -197,7 +189,6 @@ export const texts = {
     ends: 'Ends',
     zone: (zone: string) => `Time in ${zone}; empty for none`,
     save: 'Save',
-    cancel: 'Cancel',
     remove: 'Delete this price',
     removeTitle: (price: string) => `Delete the price of ${price}?`,
     removeWhy: 'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.'
@@ -218,14 +209,12 @@ export const texts = {
     slug: 'Slug',
     description: 'Description',
     none: 'No categories yet.',
-    products: (count: number) => counted(count, 'product'),
     help: 'Move a category with its arrows, by dragging, or to another parent with “Move”.',
     expand: (name: string) => `Show what is below ${isolated(name)}`,
     collapse: (name: string) => `Hide what is below ${isolated(name)}`,
     moved: (name: string) => `${isolated(name)} was moved`,
     more: (shown: number, total: number) => `Showing ${shown} of ${total} categories.`,
-    save: 'Save',
-    cancel: 'Cancel'
+    save: 'Save'
   },
   tags: { create: 'New tag', search: 'Search tags', empty: 'No tags yet', emptyWhy: 'Tags are labels of products, such as “Bestseller”.' },
   attributes: {
@@ -273,10 +262,8 @@ export const texts = {
     readyWhy: 'Copy it now: it is not shown again.',
     key: 'API key',
     connect: 'Connect a client',
-    place: 'Put this in:',
     done: 'Done',
     unsaved: 'Close without copying the key?',
-    warnings: 'Good to know',
     rotate: 'Rotate',
     rotateTitle: (name: string) => `Rotate “${isolated(name)}”?`,
     rotateWhy: 'It gets a successor with the same name and scopes. The old key works until the grace is over.',
@@ -286,15 +273,10 @@ export const texts = {
     revokeTitle: (name: string) => `Revoke “${isolated(name)}”?`,
     revokeWhy: 'The next call with this key is refused. This cannot be undone.',
     revoked: (name: string) => `“${isolated(name)}” is revoked`,
-    cancel: 'Cancel',
     activity: 'What it did',
-    lastUsed: 'Last used',
     never: 'never',
     from: (network: string) => `from ${network}`,
     everything: 'Everything',
-    created: 'Created',
-    ends: 'Expires',
-    soon: 'Expires soon',
     actions: (name: string) => `Actions for ${isolated(name)}`,
     ownersOnly: 'Only owners create, rotate and revoke keys.',
     waiting: 'Waiting for the first call…',
@@ -363,9 +345,6 @@ export const texts = {
     action: 'Action',
     kind: 'Record',
     who: 'Who',
-    through: 'Through',
-    tools: 'Agents’ tools',
-    rest: 'REST and this console',
     actionNames: { create: 'Created', update: 'Changed', delete: 'Deleted', event: 'Event' } as Readonly<Record<string, string>>,
     kinds: {
       product: 'product',
@@ -401,7 +380,6 @@ export const texts = {
     confirmed: (client: string) => `Confirmed in ${client === 'unknown' ? 'the client' : client}`,
     revert: 'Undo of an earlier change',
     undo: 'Undo',
-    redo: 'Redo',
     undoTitle: (action: string, name: string) => `Undo: ${isolated(name)} ${action}`,
     undoWhy: 'This change is taken back. The undo is itself a change, and can be undone.',
     undoAll: 'Undo everything of this actor',
@@ -419,7 +397,6 @@ export const texts = {
     leftOut: (count: number) => `${counted(count, 'change cannot be undone and stays as it is', 'changes cannot be undone and stay as they are')}.`,
     confirm: 'Undo now',
     done: (count: number) => `${counted(count, 'change')} undone`,
-    cancel: 'Cancel',
     will: { create: 'comes back', update: 'is set back', delete: 'is deleted' } as Readonly<Record<string, string>>,
     more: 'Show more',
     refresh: 'Refresh',
@@ -444,7 +421,6 @@ export const texts = {
       kinds: { agents: 'Agents', people: 'People', machines: 'Machines', imports: 'Imports', undone: 'Undoing' } as Readonly<Record<string, string>>,
       one: { key: 'Agent', person: 'Person' }
     },
-    newer: 'New entries: show them',
     record: 'History of this record',
     only: { actor: 'Actor', record: 'One record', request: 'One request', change: 'One change' },
     today: 'Today',
@@ -452,7 +428,6 @@ export const texts = {
     fields: (names: string, more: number) => more > 0 ? `${names} and ${more} more` : names
   },
   home: {
-    title: (name: string) => name,
     welcome: (name: string) => `Welcome, ${isolated(name)}`,
     products: 'Products',
     active: 'on sale',
@@ -510,8 +485,7 @@ export const texts = {
     setKeyWhy: 'For this key. Calls beyond a limit are refused until the day ends.',
     anyNumber: 'Empty for any number',
     badLimit: 'Enter a whole number, or leave it empty for any number',
-    save: 'Save',
-    cancel: 'Cancel'
+    save: 'Save'
   },
   settings: {
     title: 'Settings',
@@ -552,8 +526,7 @@ export const texts = {
     email: 'E-mail address for customers',
     tax: 'Prices include tax',
     confirm: 'Agents ask a person before they delete',
-    save: 'Save',
-    cancel: 'Cancel'
+    save: 'Save'
   },
   members: {
     title: 'Members',
@@ -572,8 +545,7 @@ export const texts = {
       return { title: `Make ${isolated(name)} staff?`, why: 'They no longer manage members, keys, the payment key and settings.', submit: 'Make staff' }
     },
     ownerHelp: 'Owners manage members, keys, the payment key and settings; staff does everything else.',
-    save: 'Add',
-    cancel: 'Cancel'
+    save: 'Add'
   },
   apps: {
     title: 'Connected apps',
@@ -710,7 +682,7 @@ export const texts = {
     customer: 'Payment customer',
     missing: 'none'
   },
-  list: { actions: 'Actions', columns: 'Columns', reset: 'Reset', export: 'Export', create: 'Create', created: 'Created', updated: 'Changed' },
+  list: { actions: 'Actions', columns: 'Columns', reset: 'Reset', export: 'Export', created: 'Created', cancel: 'Cancel' },
   names: {
     products: { name: 'Product |||| Products', fields: { name: 'Name', slug: 'Slug', description: 'Description', sku: 'SKU', status: 'Status', price_amount: 'Price', currency: 'Currency', category_ids: 'Categories', tag_ids: 'Tags', attributes: 'Attributes', image_urls: 'Pictures', updated_at: 'Changed', created_at: 'Created' } },
     tags: { name: 'Tag |||| Tags', fields: { name: 'Name', slug: 'Slug', updated_at: 'Changed', created_at: 'Created' } },

@@ -45,7 +45,7 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
   }
   return (
     <FormDialog
-      title={texts.activity.undoAllTitle(name)} submit={texts.activity.confirm} cancel={texts.activity.cancel} onClose={onClose} onSubmit={async () => await undo(preview)} maxWidth='sm'
+      title={texts.activity.undoAllTitle(name)} submit={texts.activity.confirm} onClose={onClose} onSubmit={async () => await undo(preview)} maxWidth='sm'
       isReady={canRevert(preview)}
     >
       {() => (

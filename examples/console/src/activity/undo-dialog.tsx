@@ -23,7 +23,7 @@ export function UndoDialog ({ title, path, data = {}, onClose, children }: UndoD
   const { check, undo } = useRevert(path, () => data)
   const { data: preview, error } = useQuery({ queryKey: ['revert', path, data], queryFn: check, gcTime: 0, staleTime: 0 })
   return (
-    <FormDialog title={title} submit={texts.activity.confirm} cancel={texts.activity.cancel} onClose={onClose} onSubmit={async () => await undo(preview)} maxWidth='sm' isReady={canRevert(preview)}>
+    <FormDialog title={title} submit={texts.activity.confirm} onClose={onClose} onSubmit={async () => await undo(preview)} maxWidth='sm' isReady={canRevert(preview)}>
       {() => (
         <>
           {children}

@@ -34,7 +34,7 @@ export function CreateKey ({ onClose, onCreated }: { readonly onClose: () => voi
     onCreated(json)
   }
   return (
-    <FormDialog title={texts.keys.create} submit={texts.keys.submit} cancel={texts.keys.cancel} onClose={onClose} onSubmit={create} fields={['name', 'scopes', 'expires_at']} maxWidth='sm'>
+    <FormDialog title={texts.keys.create} submit={texts.keys.submit} onClose={onClose} onSubmit={create} fields={['name', 'scopes', 'expires_at']} maxWidth='sm'>
       {(faults) => (
         <>
           <TextField label={texts.keys.name} value={name} onChange={({ target }) => setName(target.value)} fullWidth autoFocus required error={'name' in faults} helperText={faults['name'] ?? texts.keys.nameHelp} />

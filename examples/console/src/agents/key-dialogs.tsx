@@ -28,7 +28,7 @@ export function RotateKey ({ apiKey, onClose, onRotated }: KeyDialogProps & { re
     onRotated(json)
   }
   return (
-    <FormDialog title={texts.keys.rotateTitle(apiKey.name)} submit={texts.keys.rotate} cancel={texts.keys.cancel} onClose={onClose} onSubmit={rotate}>
+    <FormDialog title={texts.keys.rotateTitle(apiKey.name)} submit={texts.keys.rotate} onClose={onClose} onSubmit={rotate}>
       {() => (
         <>
           <DialogContentText sx={{ mb: 1 }}>{texts.keys.rotateWhy}</DialogContentText>

@@ -80,7 +80,7 @@ export function BulkTags () {
           {failure !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{failure}</Alert>}
         </DialogContent>
         <DialogActions>
-          <Button onClick={close} disabled={isBusy}>{texts.products.bulk.cancel}</Button>
+          <Button onClick={close} disabled={isBusy}>{texts.list.cancel}</Button>
           <Button variant='contained' disabled={isBusy || added.length + removed.length === 0} onClick={() => { apply() }}>{texts.products.bulk.apply}</Button>
         </DialogActions>
       </Dialog>

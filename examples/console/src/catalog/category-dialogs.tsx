@@ -29,7 +29,7 @@ export function CategoryDialog ({ category, parent, onClose, onDone }: DialogPro
   }
   const title = category !== undefined ? texts.categories.edit(category.name) : parent === null ? texts.categories.add : texts.categories.addBelow(parent.name)
   return (
-    <FormDialog title={title} submit={texts.categories.save} cancel={texts.categories.cancel} onClose={onClose} onSubmit={save} fields={['name', 'slug', 'description']}>
+    <FormDialog title={title} submit={texts.categories.save} onClose={onClose} onSubmit={save} fields={['name', 'slug', 'description']}>
       {(faults) => (['name', 'slug', 'description'] as const).map((name) => (
         <TextField
           key={name} fullWidth label={texts.categories[name]} value={typed[name]} autoFocus={name === 'name'} required={name === 'name'} multiline={name === 'description'} error={name in faults}
@@ -49,7 +49,7 @@ export function MoveCategory ({ category, categories, onClose, onMove }: { reado
   const options: Place[] = [{ id: null, path: texts.categories.top }, ...pathsOf(categories).filter(({ id }) => !family.has(id))]
   const [parent, setParent] = useState<Place>(options.find(({ id }) => id === category.parent_id) ?? options[0]!)
   return (
-    <FormDialog title={texts.categories.move(category.name)} submit={texts.categories.save} cancel={texts.categories.cancel} onClose={onClose} onSubmit={async () => await onMove(parent.id)}>
+    <FormDialog title={texts.categories.move(category.name)} submit={texts.categories.save} onClose={onClose} onSubmit={async () => await onMove(parent.id)}>
       {() => (
         <Autocomplete
           options={options} value={parent} disableClearable onChange={(_event, chosen) => setParent(chosen)} getOptionLabel={({ path }) => path} getOptionKey={({ id }) => id ?? ''}

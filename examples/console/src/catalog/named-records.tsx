@@ -49,11 +49,11 @@ export function NamedRecordCreate ({ title, defaults, children }: { readonly tit
   )
 }
 
-export function NamedRecordEdit ({ children }: { readonly children: ReactNode }) {
+export function NamedRecordEdit ({ canDelete = true, children }: { readonly canDelete?: boolean, readonly children: ReactNode }) {
   return (
     <RecordEdit>
       <NameAsHeading />
-      <SimpleForm toolbar={<Toolbar><SaveButton /><DeleteButton /></Toolbar>}><FormGuard>{children}</FormGuard></SimpleForm>
+      <SimpleForm toolbar={<Toolbar><SaveButton />{canDelete && <DeleteButton />}</Toolbar>}><FormGuard>{children}</FormGuard></SimpleForm>
     </RecordEdit>
   )
 }

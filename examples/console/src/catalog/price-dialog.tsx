@@ -52,7 +52,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
   ] as const
   return (
     <FormDialog
-      title={price === undefined ? texts.prices.add : texts.prices.edit} submit={texts.prices.save} cancel={texts.prices.cancel} onClose={onClose} onSubmit={save} fields={rows.map(([name]) => name)}
+      title={price === undefined ? texts.prices.add : texts.prices.edit} submit={texts.prices.save} onClose={onClose} onSubmit={save} fields={rows.map(([name]) => name)}
       actions={price !== undefined && (
         <ActButton color='error' sx={{ mr: 'auto' }} act={async () => await remove(price)} question={{ title: texts.prices.removeTitle(moneyText(price.amount, price.currency, locale)), why: texts.prices.removeWhy }}>{texts.prices.remove}</ActButton>
       )}

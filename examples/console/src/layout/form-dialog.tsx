@@ -12,7 +12,8 @@ export type Faults = Readonly<Record<string, string>>
 interface FormDialogProps {
   readonly title: string
   readonly submit: string
-  readonly cancel: string
+  /** Default: Cancel. */
+  readonly cancel?: string
   readonly onClose: () => void
   /** Does it; the dialog closes after that. Its error stays in the dialog, with all that was typed. */
   readonly onSubmit: () => Promise<void>
@@ -27,7 +28,7 @@ interface FormDialogProps {
 }
 
 /** A form in a dialog: errors about a field stand at the field, all others above the buttons. What was typed is not lost without a question. */
-export function FormDialog ({ title, submit, cancel, onClose, onSubmit, actions, fields = [], isDangerous = false, isReady = true, maxWidth = 'xs', children }: FormDialogProps) {
+export function FormDialog ({ title, submit, cancel = texts.list.cancel, onClose, onSubmit, actions, fields = [], isDangerous = false, isReady = true, maxWidth = 'xs', children }: FormDialogProps) {
   const id = useId()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error>()

@@ -76,7 +76,7 @@ function AddMember ({ path, onClose, onDone }: { readonly path: string, readonly
   const [role, setRole] = useState<string>('staff')
   const add = async () => { await call(path, { method: 'POST', data: { user_id: id.trim(), role } }); await onDone() }
   return (
-    <FormDialog title={texts.members.add} submit={texts.members.save} cancel={texts.members.cancel} onClose={onClose} onSubmit={add} fields={['user_id', 'role']}>
+    <FormDialog title={texts.members.add} submit={texts.members.save} onClose={onClose} onSubmit={add} fields={['user_id', 'role']}>
       {(faults) => (
         <>
           <TextField label={texts.members.id} value={id} onChange={({ target }) => setId(target.value)} autoFocus error={'user_id' in faults} helperText={faults['user_id'] ?? texts.members.idHelp} />

@@ -79,7 +79,7 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
         <Button size='small' disabled={data?.configured !== true} loading={verdict.isFetching} aria-label={texts.settings.verifyOf(name)} onClick={() => setTries(tries + 1)}>{texts.settings.verifyShort}</Button>
         <Button size='small' aria-label={data?.configured === false ? texts.settings.setOf(name) : texts.settings.replaceOf(name)} onClick={() => setReplacing(true)}>{data?.configured === false ? texts.settings.setShort : texts.settings.replaceShort}</Button>
         {isReplacing && (
-          <FormDialog title={texts.settings.payKeyOf(name)} submit={texts.settings.replace} cancel={texts.settings.cancel} fields={['pay_secret_key']} isReady={key.trim() !== ''} onClose={() => { setReplacing(false); setKey('') }} onSubmit={replace}>
+          <FormDialog title={texts.settings.payKeyOf(name)} submit={texts.settings.replace} fields={['pay_secret_key']} isReady={key.trim() !== ''} onClose={() => { setReplacing(false); setKey('') }} onSubmit={replace}>
             {(faults) => <TextField autoFocus label={texts.settings.newKey} type='password' autoComplete='off' value={key} error={faults['pay_secret_key'] !== undefined} helperText={faults['pay_secret_key']} onChange={({ target }) => setKey(target.value)} />}
           </FormDialog>
         )}

@@ -1,20 +1,16 @@
 import AddIcon from '@mui/icons-material/Add'
 import OpenIcon from '@mui/icons-material/ArrowForward'
-import { Box, Button, Card } from '@mui/material'
-import { Create, CreateButton, DataTable, ListBase, SaveButton, SelectInput, SimpleForm, TextInput, Toolbar, useRecordContext } from 'react-admin'
+import { Button, Card } from '@mui/material'
+import { CreateButton, DataTable, ListBase, SelectInput, TextInput } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { AS_LISTED } from '../api/save.ts'
 import { CurrencyInput } from '../catalog/currency-input.tsx'
-import { withoutEmpty } from '../catalog/without-empty.ts'
+import { NamedRecordCreate, NamedRecordEdit } from '../catalog/named-records.tsx'
 import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
-import { FormGuard } from '../layout/form-guard.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
-import { RecordEdit } from '../layout/record-edit.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
-import { SaveNew } from '../layout/save-new.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
-import { useSaved } from '../layout/use-go-on.ts'
 import { MANNER } from '../reconcile/manner.ts'
 import { statusText, texts } from '../texts.ts'
 import { dateText } from '../times.ts'
@@ -44,36 +40,21 @@ export function ShopList () {
 }
 
 export function ShopCreate () {
-  const created = useSaved('created', 'list')
   return (
-    <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
-      <Box sx={{ p: 2, pb: 0 }}><PageHeading title={texts.shops.create} /></Box>
-      <SimpleForm toolbar={<Toolbar><SaveNew /></Toolbar>}>
-        <FormGuard>
-          <TextInput source='name' isRequired helperText={false} />
-          <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />
-          <TextInput source='slug' helperText={texts.products.slugHelp} />
-        </FormGuard>
-      </SimpleForm>
-    </Create>
+    <NamedRecordCreate title={texts.shops.create}>
+      <TextInput source='name' isRequired helperText={false} />
+      <CurrencyInput source='currency' isRequired helperText={texts.settings.currencyHelp} />
+      <TextInput source='slug' helperText={texts.products.slugHelp} />
+    </NamedRecordCreate>
   )
 }
 
 export function ShopEdit () {
   return (
-    <RecordEdit>
-      <Heading />
-      <SimpleForm toolbar={<Toolbar><SaveButton /></Toolbar>}>
-        <FormGuard>
-          <TextInput source='name' isRequired helperText={false} />
-          <TextInput source='slug' helperText={texts.products.slugHelp} />
-          <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />
-        </FormGuard>
-      </SimpleForm>
-    </RecordEdit>
+    <NamedRecordEdit canDelete={false}>
+      <TextInput source='name' isRequired helperText={false} />
+      <TextInput source='slug' helperText={texts.products.slugHelp} />
+      <SelectInput source='status' choices={STATUSES} isRequired helperText={texts.shops.archiveHelp} />
+    </NamedRecordEdit>
   )
-}
-
-function Heading () {
-  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={useRecordContext()?.name ?? ''} /></Box>
 }

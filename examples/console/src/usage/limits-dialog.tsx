@@ -34,7 +34,7 @@ export function LimitsDialog ({ path, keyId, limits, onClose }: { readonly path:
     await queryClient.invalidateQueries({ queryKey: ['usage'] })
   }
   return (
-    <FormDialog title={texts.usage.setTitle} submit={texts.usage.save} cancel={texts.usage.cancel} onClose={onClose} onSubmit={save} fields={FIELDS.map(([field]) => field)}>
+    <FormDialog title={texts.usage.setTitle} submit={texts.usage.save} onClose={onClose} onSubmit={save} fields={FIELDS.map(([field]) => field)}>
       {(faults) => (
         <>
           <DialogContentText sx={{ mb: 1 }}>{keyId === undefined ? texts.usage.setWhy : texts.usage.setKeyWhy}</DialogContentText>
