@@ -1,15 +1,10 @@
+import type { Shop as ShopSchema } from '../../shop/src/shops/shop-schemas.ts'
 import { createContext, useContext } from 'react'
 import { type Call, readAll } from './api/http.ts'
 import { ApiError } from './api/problem.ts'
 import type { Session } from './session/session.ts'
 
-export interface Shop {
-  readonly id: string
-  readonly slug: string
-  readonly name: string
-  readonly currency: string
-  readonly status: 'active' | 'archived'
-}
+export type Shop = Omit<typeof ShopSchema['static'], 'created_at' | 'updated_at'>
 
 /** The person who signed in, and what they reach. */
 export interface Viewer {

@@ -1,31 +1,11 @@
+import type { HistoryEntry } from '../../../shop/src/history/schemas.ts'
 import { groupBy } from '../group-by.ts'
 import { numberText } from '../money.ts'
 import { statusText, texts } from '../texts.ts'
 import { countText, exactTimeText, type Manner } from '../times.ts'
 
 /** An entry of the history, as the server lists it. */
-export interface Entry {
-  readonly id: string
-  readonly at: string
-  readonly actor_kind: string
-  readonly actor_id: string | null
-  readonly actor_name: string | null
-  readonly actor_prefix?: string | null
-  readonly operation: string
-  readonly tool?: string | null
-  /** The client in which a person confirmed it. */
-  readonly confirmed?: string | null
-  readonly action: 'create' | 'update' | 'delete' | 'event'
-  readonly record_kind: string
-  readonly record_id: string
-  readonly record_name?: string | null
-  readonly changes: Readonly<Record<string, { readonly before: unknown, readonly after: unknown }>>
-  readonly affected?: Readonly<Record<string, number>>
-  readonly request_id: string | null
-  readonly reverts?: string | null
-  readonly reverted_by?: string | null
-  readonly revertible?: boolean
-}
+export type Entry = typeof HistoryEntry['static']
 
 /** Who did it, by name where there is one. */
 export function actorOf ({ actor_kind: kind, actor_id: id, actor_name: name }: Pick<Entry, 'actor_kind' | 'actor_id' | 'actor_name'>): string {
@@ -65,7 +45,6 @@ export function changedFields ({ action, changes, record_kind: kind }: Pick<Entr
   return texts.activity.fields(names.slice(0, most).map((name) => fieldName(name, kind)).join(', '), Math.max(names.length - most, 0))
 }
 
-/** The lists of the kinds of records. */
 const LISTS: Readonly<Record<string, keyof typeof texts.names>> = { product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', order: 'orders', account: 'accounts', api_key: 'api-keys', shop: 'shops' }
 
 /** `price_amount` of a product is `Price`; a field without a name of its own is its words. */

@@ -120,7 +120,6 @@ function Calls ({ use: { hours, tools } }: { readonly use: KeyUse }) {
   )
 }
 
-/** The latest changes that were made with the key. */
 function Changes ({ keyId, changes: { data } }: { readonly keyId: string, readonly changes: ReturnType<typeof useChanges> }) {
   const basename = useBasename()
   return (

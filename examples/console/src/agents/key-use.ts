@@ -1,34 +1,17 @@
+import type { KeyCallsReport } from '../../../shop/src/tool-calls/schemas.ts'
 import { byDay } from '../activity/entry.ts'
 import { isolated } from '../isolated.ts'
 
+/** What a key was used for in the last 14 days, as the server reports it. */
+export type KeyUse = typeof KeyCallsReport['static']
+
 /** A client, as it calls itself: anybody can choose that name. */
-export interface KeyClient {
-  readonly name: string
-  readonly version: string
-  readonly last_seen_at: string
-}
+export type KeyClient = KeyUse['clients'][number]
 
 /** A tool call that failed, cut and without secrets. */
-export interface FailedCall {
-  readonly at: string
-  readonly tool: string
-  /** Null if the call did not reach its route. */
-  readonly status: number | null
-  /** JSON. */
-  readonly arguments: string
-  readonly answer: string
-}
+export type FailedCall = KeyUse['failed'][number]
 
-interface Counted { readonly calls: number, readonly errors: number }
-
-/** What a key was used for in the last 14 days, as the server reports it. */
-export interface KeyUse extends Counted {
-  readonly last_used_at: string | null
-  readonly tools: ReadonlyArray<Counted & { readonly tool: string }>
-  readonly hours: ReadonlyArray<Counted & { readonly hour: string }>
-  readonly clients: readonly KeyClient[]
-  readonly failed: readonly FailedCall[]
-}
+type Counted = Pick<KeyUse, 'calls' | 'errors'>
 
 /** How many days are shown, today included. */
 export const DAYS = 14

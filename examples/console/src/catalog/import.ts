@@ -1,34 +1,13 @@
-/** A line of a file that cannot be imported. */
-export interface WrongLine {
-  readonly line: number
-  /** Empty if it is the line as a whole. */
-  readonly field: string
-  readonly message: string
-}
+import type { ImportPreview, ListedImport } from '../../../shop/src/imports/schemas.ts'
 
 /** What an import would do. */
-export interface Preview {
-  readonly total: number
-  readonly created: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly price_changes: number
-  readonly prices: ReadonlyArray<{ readonly currency: string, readonly lowest: string, readonly highest: string, readonly lowest_before: string | null, readonly highest_before: string | null }>
-  /** The first of them. */
-  readonly changed_prices: ReadonlyArray<{ readonly line: number, readonly name: string, readonly before: string, readonly after: string | null }>
-  readonly warnings: readonly string[]
-  readonly failed: number
-  readonly errors: readonly WrongLine[]
-}
+export type Preview = typeof ImportPreview['static']
+
+/** A line of a file that cannot be imported. */
+export type WrongLine = Preview['errors'][number]
 
 /** An import, as the list has it. */
-export interface Import extends Pick<Preview, 'total' | 'created' | 'updated' | 'unchanged' | 'failed'> {
-  readonly id: string
-  readonly status: 'pending' | 'running' | 'done' | 'failed' | 'cancelled'
-  readonly processed: number
-  readonly error: string | null
-  readonly created_at: string
-}
+export type Import = typeof ListedImport['static']
 
 export function isUnfinished ({ status }: Pick<Import, 'status'>): boolean {
   return status === 'pending' || status === 'running'

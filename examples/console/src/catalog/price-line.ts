@@ -1,13 +1,7 @@
+import type { Price as PriceSchema } from '../../../shop/src/shops/price-schemas.ts'
+
 /** A price of a product, beside its own. */
-export interface Price {
-  readonly id: string
-  readonly updated_at: string
-  readonly amount: number
-  readonly currency: string
-  readonly min_quantity: number
-  readonly valid_from: string | null
-  readonly valid_to: string | null
-}
+export type Price = Omit<typeof PriceSchema['static'], 'shop_id' | 'product_id' | 'created_at'>
 
 /** From `at` on, in milliseconds, one piece costs `amount`; null: it has no price. */
 export interface Step {

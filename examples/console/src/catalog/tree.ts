@@ -1,15 +1,8 @@
+import type { Category as CategorySchema } from '../../../shop/src/catalog/category-schemas.ts'
 import { groupBy } from '../group-by.ts'
 
 /** A category as the server has it. */
-export interface Category {
-  readonly id: string
-  readonly updated_at: string
-  readonly name: string
-  readonly slug: string
-  readonly description: string | null
-  readonly parent_id: string | null
-  readonly position: number
-}
+export type Category = Omit<typeof CategorySchema['static'], 'shop_id' | 'created_at'>
 
 /** A category with those below it. */
 export interface Branch extends Category {

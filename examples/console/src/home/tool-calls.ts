@@ -1,31 +1,12 @@
+import type { ShopToolCallsReport } from '../../../shop/src/tool-calls/schemas.ts'
 import { englishOf } from '../times.ts'
 
-/** How agents used the tools, as the server reports it. */
-export interface ToolCalls {
-  readonly since: string
-  readonly calls: number
-  readonly errors: number
-  readonly tools: ReadonlyArray<ToolUse>
-  readonly hours: ReadonlyArray<{ readonly hour: string, readonly calls: number, readonly errors: number }>
-  /** Of a shop: the keys with the most errors first. */
-  readonly keys?: readonly KeyCalls[]
-}
+type OfShop = typeof ShopToolCallsReport['static']
 
-/** How often an API key called, and how many of these calls failed. */
-export interface KeyCalls {
-  readonly key_id: string
-  readonly name: string
-  readonly calls: number
-  readonly errors: number
-}
+/** How agents used the tools, as the server reports it: of a shop, with the keys that have the most errors first, or of all. */
+export type ToolCalls = Omit<OfShop, 'keys'> & Partial<Pick<OfShop, 'keys'>>
 
-export interface ToolUse {
-  readonly tool: string
-  readonly calls: number
-  readonly errors: number
-  readonly p50_ms: number | null
-  readonly p99_ms: number | null
-}
+export type ToolUse = OfShop['tools'][number]
 
 /** A duration as people read it: `35 ms`, `1.2 s`. */
 export function durationText (ms: number | null, locale: string): string {

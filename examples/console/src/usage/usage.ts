@@ -1,20 +1,16 @@
+import type { ShopUsage } from '../../../shop/src/usage/schemas.ts'
+
 /** What is counted of each day. */
 export const COUNTED = ['calls', 'writes', 'imports'] as const
 export type Counts = Readonly<Record<typeof COUNTED[number], number>>
 
-/** How many of each a day may have; null for any number. */
-export interface Limits extends Readonly<Record<`${typeof COUNTED[number]}_per_day`, number | null>> { readonly updated_at: string }
+type OfShop = typeof ShopUsage['static']
 
-/** How much a shop or an API key was used, as the server reports it. */
-export interface Usage {
-  readonly resets_at: string
-  readonly limits: Limits
-  readonly today: Counts
-  /** The oldest first, and only those with calls; `day` is `2026-11-23`, in UTC. */
-  readonly days: ReadonlyArray<Counts & { readonly day: string }>
-  /** Of a shop: the keys that were used today or have limits, the one with the most calls first. */
-  readonly keys?: ReadonlyArray<{ readonly key_id: string, readonly name: string, readonly today: Counts }>
-}
+/** How much a shop was used, or an API key, which has no keys, as the server reports it. */
+export type Usage = Omit<OfShop, 'keys'> & Partial<Pick<OfShop, 'keys'>>
+
+/** How many of each a day may have; null for any number. */
+export type Limits = Usage['limits']
 
 /** The days with calls and today, the newest first. */
 export function daysOf ({ resets_at: end, days, today }: Usage): Usage['days'] {

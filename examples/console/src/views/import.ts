@@ -1,3 +1,5 @@
+import type { Preview, WrongLine } from '../catalog/import.ts'
+import type { Import as ImportSchema } from '../../../shop/src/imports/schemas.ts'
 import { element } from './element.ts'
 import { connect, textOf, type ToolResult } from './host.ts'
 
@@ -6,33 +8,7 @@ import { connect, textOf, type ToolResult } from './host.ts'
  * that could not be applied.
  */
 
-interface WrongLine { readonly line: number, readonly field: string, readonly message: string }
-
-interface Preview {
-  readonly total: number
-  readonly created: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly price_changes: number
-  readonly changed_prices: ReadonlyArray<{ readonly line: number, readonly name: string, readonly before: string, readonly after: string | null }>
-  readonly warnings: readonly string[]
-  readonly failed: number
-  readonly errors: readonly WrongLine[]
-}
-
-interface Import {
-  readonly id: string
-  readonly shop_id: string
-  readonly status: 'pending' | 'running' | 'done' | 'failed' | 'cancelled'
-  readonly total: number
-  readonly processed: number
-  readonly created: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly failed: number
-  readonly error: string | null
-  readonly errors: readonly WrongLine[]
-}
+type Import = typeof ImportSchema['static']
 
 const ENDED = { done: 'The import is done', failed: 'The import stopped', cancelled: 'The import was stopped' }
 /** Between two looks at an import, in milliseconds. */

@@ -1,3 +1,4 @@
+import type { Product as ProductSchema } from '../../../shop/src/catalog/product-schemas.ts'
 import { amountFrom, amountText, moneyText } from '../money.ts'
 import { element } from './element.ts'
 import { connect, textOf, type ToolResult } from './host.ts'
@@ -7,15 +8,7 @@ import { connect, textOf, type ToolResult } from './host.ts'
  * conversation.
  */
 
-interface Product {
-  readonly id: string
-  readonly name: string
-  readonly sku: string | null
-  readonly status: string
-  readonly price_amount: number | null
-  readonly currency: string
-  readonly image_urls: readonly string[]
-}
+type Product = typeof ProductSchema['static']
 
 const FIELDS = ['id', 'name', 'sku', 'status', 'price_amount', 'currency', 'image_urls']
 const PAGE = 24
