@@ -2,7 +2,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { MCP_FROM_ROUTES_CONTRACT_BASE, type Bump } from '../contract/index.ts'
-import type { Owner } from './version.ts'
+import { isThere, type Owner } from './version.ts'
 
 /** A changeset, as changesets itself reads it. */
 export interface Changeset {
@@ -94,8 +94,7 @@ function skipped (owner: Owner, { packages }: Packages, { ignore, privatePackage
 }
 
 async function rootOf (folder: string, top: string | undefined): Promise<string | undefined> {
-  const isThere = await readFile(join(folder, '.changeset', 'config.json')).then(() => true, () => false)
-  if (isThere) return folder
+  if (await isThere(join(folder, '.changeset', 'config.json'))) return folder
   const above = dirname(folder)
   // What is above the repository, as around a submodule, has another history.
   return above === folder || folder === top ? undefined : await rootOf(above, top)

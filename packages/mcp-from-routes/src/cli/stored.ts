@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { posix, resolve } from 'node:path'
+import { attempt } from '../attempt.ts'
 import { contractFromText } from '../contract/index.ts'
 import { isContinuous } from './ci.ts'
 import type { Git } from './git.ts'
-import { jsonFrom, type Owner } from './version.ts'
+import { isThere, jsonFrom, type Owner } from './version.ts'
 
 /** The contract's file as it was. */
 export interface Stored {
@@ -55,20 +55,7 @@ export async function storedAt (commit: string, label: string, { path, owner, to
 
 async function contractsAt (commit: string, git: Git): Promise<readonly Stored[]> {
   const files = await Promise.all((await git.filesWith(commit, BEGINNING)).map(async (path) => ({ path, text: await git.file(commit, path) ?? '' })))
-  return files.filter(({ path, text }) => isContract(text, path))
-}
-
-function isContract (text: string, path: string): boolean {
-  try {
-    contractFromText(text, path)
-    return true
-  } catch {
-    return false
-  }
-}
-
-async function isThere (file: string): Promise<boolean> {
-  return await readFile(file).then(() => true, () => false)
+  return files.filter(({ path, text }) => attempt(() => contractFromText(text, path)) !== undefined)
 }
 
 /**

@@ -18,6 +18,10 @@ export async function ownerOf (file: string): Promise<Owner> {
   return { folder: dirname(manifest), name, version }
 }
 
+export async function isThere (file: string): Promise<boolean> {
+  return await readFile(file).then(() => true, () => false)
+}
+
 /** @param file - named in errors */
 export function jsonFrom (text: string, file: string): unknown {
   try {
@@ -29,8 +33,7 @@ export function jsonFrom (text: string, file: string): unknown {
 
 async function nearestManifest (folder: string): Promise<string | undefined> {
   const path = join(folder, 'package.json')
-  const isThere = await readFile(path).then(() => true, () => false)
-  if (isThere) return path
+  if (await isThere(path)) return path
   const above = dirname(folder)
   return above === folder ? undefined : await nearestManifest(above)
 }

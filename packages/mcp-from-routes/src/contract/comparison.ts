@@ -78,10 +78,6 @@ export function saidIn (facts: Facts, keyword: string): unknown {
   return facts.find((fact) => fact[keyword] !== undefined)?.[keyword]
 }
 
-export function listIn (value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
-
 /** `filter.status`; a name that is no word stands in brackets: `headers["x-id"]`. */
 export function inProperty (path: string, name: string): string {
   if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(name)) return `${path}[${JSON.stringify(name)}]`

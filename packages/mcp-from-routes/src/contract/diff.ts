@@ -1,7 +1,7 @@
 import { canonical } from './document.ts'
 import { largestBump, type Bump, type Finding } from './finding.ts'
 import { KINDS, publishedFindings, type Kind } from './published.ts'
-import { inputFindings, outputFindings, shown, type Part } from './schemas.ts'
+import { schemaFindings, shown, type Part } from './schemas.ts'
 import type { Contract, ContractTool } from './snapshot.ts'
 
 /** The changes from one contract to another, and the version bump that they require. */
@@ -55,7 +55,7 @@ function likeness (a: ContractTool, b: ContractTool): number {
 function toolFindings (old: ContractTool, now: ContractTool, countDeclared: boolean): readonly Part[] {
   const published = resultFindings(old, now)
   return [
-    ...inputFindings(old.inputSchema, now.inputSchema),
+    ...schemaFindings('input', old.inputSchema, now.inputSchema),
     ...published,
     ...declaredFindings(old, now, published, countDeclared),
     ...hintFindings(old, now),
@@ -69,7 +69,7 @@ function toolFindings (old: ContractTool, now: ContractTool, countDeclared: bool
 }
 
 function resultFindings ({ outputSchema: old }: ContractTool, { outputSchema: now }: ContractTool): readonly Part[] {
-  if (old !== undefined && now !== undefined) return outputFindings(old, now)
+  if (old !== undefined && now !== undefined) return schemaFindings('output', old, now)
   if (old === now) return []
   return now === undefined
     ? [{ bump: 'major', path: 'output', change: 'schema → none', why: 'callers that read the structured result find none, or one of any shape', certain: true }]
@@ -83,7 +83,7 @@ function declaredFindings (old: ContractTool, now: ContractTool, published: read
   if (old.declaredOutput === undefined && now.declaredOutput !== undefined) return [{ bump: 'patch', path: 'declaredOutput', change: 'as published → more than that', why: 'the published schema says nothing of it', certain: true }]
   const told = new Set(published.map(({ path, change }) => `${path} ${change}`))
   const isBroken = published.some(({ path, bump }) => path === 'output' && bump === 'major')
-  return outputFindings(before, after).filter(({ path, change }) => !isBroken && !told.has(`${path} ${change}`)).map((part): Part => {
+  return schemaFindings('output', before, after).filter(({ path, change }) => !isBroken && !told.has(`${path} ${change}`)).map((part): Part => {
     const path = part.path.replace(/^output/, 'declaredOutput')
     if (!isCounted) return { ...part, path, bump: 'patch', why: `the published schema says nothing of it, but ${part.why}` }
     // A caller that waits for a removed value breaks too, although nothing unknown arrives.

@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts'
 import { isObject, mapSubschemas, type JsonSchema } from '../tool/json-schema.ts'
 
 const ANNOTATIONS: ReadonlySet<string> = new Set(['$comment', '$defs', '$schema', 'contentEncoding', 'contentMediaType', 'contentSchema',
@@ -34,19 +35,11 @@ export function documentOf (root: JsonSchema): Document {
 function pointed (root: unknown, pointer: string): unknown {
   let place = root
   for (const token of pointer.split('/').slice(1)) {
-    const key = decoded(token)?.replaceAll('~1', '/').replaceAll('~0', '~')
+    const key = attempt(() => decodeURIComponent(token))?.replaceAll('~1', '/').replaceAll('~0', '~')
     if (key === undefined || !(isObject(place) || Array.isArray(place)) || !Object.hasOwn(place, key)) return undefined
     place = Reflect.get(place, key)
   }
   return place
-}
-
-function decoded (token: string): string | undefined {
-  try {
-    return decodeURIComponent(token)
-  } catch {
-    return undefined
-  }
 }
 
 /** JSON with the keys of every object sorted: the same text for the same value. */

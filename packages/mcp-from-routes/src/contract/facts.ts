@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts'
 import { isObject, type JsonSchema } from '../tool/json-schema.ts'
 import { ANY_TYPE, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
 import { canonical, type Document } from './document.ts'
@@ -132,11 +133,7 @@ export function holds (keyword: string, limit: unknown, value: unknown): boolean
 
 /** Whether a pattern is found in a text; undefined when it is no regular expression. */
 export function matches (pattern: string, text: string): boolean | undefined {
-  try {
-    return new RegExp(pattern, 'u').test(text)
-  } catch {
-    return undefined
-  }
+  return attempt(() => new RegExp(pattern, 'u').test(text))
 }
 
 /** The texts of a list, such as that of `required`. */

@@ -18,22 +18,13 @@ export interface Part extends Omit<Finding, 'tool'> {
   readonly lost?: readonly unknown[]
 }
 
-/**
- * What changed from one schema of a tool's arguments to another. Callers send what the old one allowed, so all of that
- * must be allowed by the new one.
- */
-export function inputFindings (before: JsonSchema, after: JsonSchema): readonly Part[] {
-  return schemaFindings('input', before, after)
-}
-
-/** The same for a tool's result. Callers rely on the old one, so all that the new one allows must be allowed by it. */
-export function outputFindings (before: JsonSchema, after: JsonSchema): readonly Part[] {
-  return schemaFindings('output', before, after)
-}
-
 const SAME: Part = { bump: 'patch', path: '', change: 'written differently', why: 'it means the same', certain: true }
 
-function schemaFindings (side: Side, ...schemas: readonly [before: JsonSchema, after: JsonSchema]): readonly Part[] {
+/**
+ * What changed from one schema of a tool to another. Callers send the arguments that the old one allowed, so the new one must allow
+ * them; they rely on the results of the old one, so it must allow all of the new one's.
+ */
+export function schemaFindings (side: Side, ...schemas: readonly [before: JsonSchema, after: JsonSchema]): readonly Part[] {
   const [before, after] = schemas.map(spelledForComparison) as [JsonSchema, JsonSchema]
   if (canonical(before) === canonical(after)) return []
   // Whether a schema is shared under `$defs` or written out says nothing about what is valid. Those that are too large

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { ToolInput } from '../tool/input.ts'
-import { frozenCopy, isObject } from '../tool/json-schema.ts'
+import { frozenCopy, isObject, listIn } from '../tool/json-schema.ts'
 import { checkView, VIEW_MIME_TYPE, VIEW_SCHEME, type McpViewPolicy } from '../view/view.ts'
 import { templateFrom, type UriTemplate } from './template.ts'
 
@@ -78,15 +78,11 @@ export function resourceRule ({ label, method, schema, mcp, input, implied }: Re
   const stranger = template.variables.find((variable) => !input.places.has(variable) || input.places.get(variable) === 'body')
   check(stranger === undefined, `resource.uri has the variable ${stranger}, which is no argument of the route. Arguments: ${[...input.places.keys()].join(', ')}`)
   const isView = (uri as string).startsWith(VIEW_SCHEME)
-  const required = listIn(input.schema.required)
+  const required = listIn(input.schema.required) as readonly string[]
   check(isView || ui === undefined, `resource.ui is for views: resource.uri begins with ${VIEW_SCHEME}`)
   if (isView) checkView(check, { ui, mimeType }, schema, required, template.variables)
   const missing = required.find((argument) => !template.variables.includes(argument) && !implied.includes(argument))
   check(missing === undefined, `resource.uri lacks a variable for the required argument ${missing}. Add {${missing}}, or supply it by impliedArguments`)
   const type = isView ? VIEW_MIME_TYPE : mimeType
   return { template, isView, definition: frozenCopy<ResourceDefinition>({ uri: uri as string, name, ...title && { title }, ...description && { description }, ...type && { mimeType: type }, ...ui !== undefined && { _meta: { ui: ui as McpViewPolicy } } }) }
-}
-
-function listIn (required: unknown): readonly string[] {
-  return Array.isArray(required) ? required as readonly string[] : []
 }

@@ -1,3 +1,5 @@
+import { attempt } from '../attempt.ts'
+
 /** One segment of a resource's URI: what it begins and ends with, and the variable between; without one, `before` is all of it. */
 interface Segment {
   readonly before: string
@@ -52,7 +54,9 @@ export function valuesFromUri ({ segments }: UriTemplate, uri: string): Readonly
       continue
     }
     if (part.length <= before.length + after.length || !part.startsWith(before) || !part.endsWith(after)) return undefined
-    const value = decoded(part.slice(before.length, part.length - after.length))
+    const text = part.slice(before.length, part.length - after.length)
+    // A query or a fragment is none of the value: `?` and `#` have to be encoded.
+    const value = /[?#]/.test(text) ? undefined : attempt(() => decodeURIComponent(text))
     if (value === undefined || SEPARATOR.test(value)) return undefined
     values[variable] = value
   }
@@ -68,14 +72,4 @@ function mayEqual (a: Segment, b: Segment): boolean {
   if (a.variable === undefined && b.variable === undefined) return a.before === b.before
   const isStart = a.before.startsWith(b.before) || b.before.startsWith(a.before)
   return isStart && (a.variable === undefined ? a.before.endsWith(b.after) : b.variable === undefined ? b.before.endsWith(a.after) : a.after.endsWith(b.after) || b.after.endsWith(a.after))
-}
-
-/** A query or a fragment is none of the value: `?` and `#` have to be encoded. */
-function decoded (text: string): string | undefined {
-  if (/[?#]/.test(text)) return undefined
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,4 +1,4 @@
-import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
+import { isObject, listIn, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /**
  * Leaves out the properties that are not part of a request (`readOnly`), or not part of a response (`writeOnly`). A
@@ -42,8 +42,4 @@ function requiredElsewhere (schema: JsonSchema): Set<string> {
   }
   visit(schema)
   return names
-}
-
-function listIn (list: unknown): readonly unknown[] {
-  return Array.isArray(list) ? list : []
 }

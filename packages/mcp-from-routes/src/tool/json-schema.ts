@@ -12,6 +12,11 @@ export function isObject (value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The members of a keyword that is a list; none if it is none. */
+export function listIn (value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 /**
  * Rebuilds a schema with `change` applied to each direct subschema.
  * Positions that hold data (`enum`, `const`, `default`, `examples`) are left alone, and names in

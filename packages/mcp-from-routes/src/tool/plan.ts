@@ -1,5 +1,5 @@
 import { attempt } from '../attempt.ts'
-import { isObject, type JsonSchema } from './json-schema.ts'
+import { isObject, listIn, type JsonSchema } from './json-schema.ts'
 import { ANY_TYPE, typeOfValue, typesOfKeyword } from './type-bits.ts'
 import { definition } from './types-of.ts'
 
@@ -156,8 +156,4 @@ const STRUCTURED = typesOfKeyword(['array', 'object'], 0)
 
 function valuesIn (schema: JsonSchema): readonly unknown[] | undefined {
   return 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : undefined
-}
-
-function listIn (list: unknown): readonly unknown[] {
-  return Array.isArray(list) ? list : []
 }
