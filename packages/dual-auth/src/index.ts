@@ -11,7 +11,7 @@ import { managementRoutes } from './management/routes.ts'
 import { settingsFromOptions, type DualAuthOptions } from './options.ts'
 import { policyFromRoute, scopesFromRoutes, tokenScopesFromRoute } from './policy.ts'
 import { scanningRoutes } from './scanning/routes.ts'
-import { createShopReader, unboundPathWarner } from './shop.ts'
+import { createShopReader, unboundPaths } from './shop.ts'
 import { NO_TOKENS, registerJwt } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
@@ -88,7 +88,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   })
   const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, report: watch.report, log: app.log })
   const shops = createShopReader(apiKeys)
-  const warnIfUnbound = unboundPathWarner(apiKeys, app.log)
+  const unbound = unboundPaths(apiKeys, app.log)
   const guard = createGuard(settings, tokens, keys, shops, watch.report)
 
   app.decorate('dualAuthReady', tokens.ready)
@@ -100,9 +100,10 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     route.config = { ...route.config, auth: policy }
     // A wrong scope must fail startup, not the first call.
     if (policy !== 'public') for (const method of [route.method].flat()) tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
-    if (policy === 'dual' && route.config.anyShop !== true) warnIfUnbound(route.url)
+    if (policy === 'dual' && route.config.anyShop !== true) unbound.note(route.url)
   })
   app.addHook('onReady', async () => {
+    unbound.check()
     // A database that is down now may come up later, and `callStore` has logged the failure.
     await callStore(async () => store.ready?.()).catch((error) => { if (error instanceof DUAL_AUTH_INVALID_OPTION) throw error })
     watch.start()

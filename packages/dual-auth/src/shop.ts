@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { must } from './option-checks.ts'
 import type { ApiKeySettings } from './options.ts'
 
 type ShopSettings = Pick<ApiKeySettings, 'shopParam' | 'shopIdFromParam'>
@@ -29,24 +30,34 @@ export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings):
   }
 }
 
-/**
- * Warns once for each path that accepts the keys of every shop, because none of its parameters, or only an optional
- * one, names the shop.
- *
- * @returns a function to call with the path of each `dual` route
- */
-export function unboundPathWarner ({ shopParam }: Pick<ShopSettings, 'shopParam'>, log: FastifyBaseLogger): (url: string) => void {
+/** Tells of the paths that accept the keys of every shop, because none of their parameters, or only an optional one, names the shop. */
+export interface UnboundPaths {
+  /** Warns of a path of a `dual` route, once. */
+  note (url: string): void
+  /** @throws {@link DUAL_AUTH_INVALID_OPTION} if there are such paths, and none that names a shop: the parameter has another name */
+  check (): void
+}
+
+export function unboundPaths ({ shopParam }: Pick<ShopSettings, 'shopParam'>, log: FastifyBaseLogger): UnboundPaths {
   const warned = new Set<string>()
+  let isBound = false
   // Nothing is forgotten where no path names an owner.
-  if (shopParam === null) return () => {}
-  return (url) => {
-    // A path with and without its last slash is one path.
-    const path = url.replace(/\/$/, '')
-    const params = paramsFromPath(path)
-    const isNamed = params.includes(shopParam)
-    if (params.length === 0 || (isNamed && !optionalParamsFromPath(path).includes(shopParam)) || warned.has(path)) return
-    warned.add(path)
-    log.warn({ path, params }, `dual-auth: ${path} accepts every API key${isNamed ? ` when ${shopParam} is left out` : `: no parameter of the path is named ${shopParam}`}`)
+  if (shopParam === null) return { note () {}, check () {} }
+  return {
+    note (url) {
+      // A path with and without its last slash is one path.
+      const path = url.replace(/\/$/, '')
+      const params = paramsFromPath(path)
+      const isNamed = params.includes(shopParam)
+      isBound ||= isNamed
+      if (params.length === 0 || (isNamed && !optionalParamsFromPath(path).includes(shopParam)) || warned.has(path)) return
+      warned.add(path)
+      log.warn({ path, params }, `dual-auth: ${path} accepts every API key${isNamed ? ` when ${shopParam} is left out` : `: no parameter of the path is named ${shopParam}`}. Set config.anyShop on the route if that is intended`)
+    },
+    check () {
+      const [path] = warned
+      must(isBound || path === undefined, `apiKeys.shopParam is ${shopParam}, and no path that accepts API keys has this parameter: every key would open ${path}. Set it to the parameter that names the owner of a key, or to null if none does`)
+    }
   }
 }
 

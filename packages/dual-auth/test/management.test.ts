@@ -399,7 +399,7 @@ t.test('a shop has at most so many active keys', async (t) => {
 })
 
 t.test('the routes can be somewhere else, and are nowhere unless asked for', async (t) => {
-  const moved = await build(t, { apiKeys: { shopParam: 'tenant' }, auth: { management: { canManage: () => true, path: '/tenants/:tenant/keys' } } })
+  const moved = await build(t, { apiKeys: { shopParam: 'tenant' }, auth: { policy: () => undefined, management: { canManage: () => true, path: '/tenants/:tenant/keys' } } })
   t.equal((await as(moved)('GET', '/tenants/7/keys')).statusCode, 200)
   t.equal((await as(moved)('GET', PATH)).statusCode, 404)
 })

@@ -44,7 +44,7 @@ for (const [engine, open] of [['PGlite', embeddedDatabase], ...SERVER_URL === un
     app.get('/workspaces/:workspace_id/documents', async (request) => request.identity)
     app.get('/search/:id', async () => [])
     await app.ready()
-    t.match(lines.map((line) => JSON.parse(line).msg), ['dual-auth: /search/:id accepts every API key: no parameter of the path is named workspace_id'])
+    t.match(lines.map((line) => JSON.parse(line).msg), ['dual-auth: /search/:id accepts every API key: no parameter of the path is named workspace_id. Set config.anyShop on the route if that is intended'])
 
     const keysOf = (id: string) => `/workspaces/${id}/api-keys/`
     const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) => {

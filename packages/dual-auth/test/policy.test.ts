@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { readFileSync } from 'node:fs'
-import Fastify, { type FastifyContextConfig, type FastifySchema, type HTTPMethods } from 'fastify'
+import Fastify, { type FastifyContextConfig, type FastifyInstance, type FastifySchema, type HTTPMethods } from 'fastify'
 import dualAuth, { createApiKey, memoryStore, scopesFromRoute, type AuthPolicy, type DualAuthOptions } from '../src/index.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 
@@ -316,13 +316,26 @@ t.test('a dual route whose parameters are none the shop is known by is a warning
       app.get('/meant/:shop_id?', { config: { auth: 'dual', anyShop: true } }, handler)
     }
   })
-  const warning = (path: string, ...params: string[]) => ({ path, params, msg: `dual-auth: ${path} accepts every API key: no parameter of the path is named shop_id` })
+  const MEANT = '. Set config.anyShop on the route if that is intended'
+  const warning = (path: string, ...params: string[]) => ({ path, params, msg: `dual-auth: ${path} accepts every API key: no parameter of the path is named shop_id${MEANT}` })
   t.strictSame(lines, [
     warning('/stores/:shopId/products', 'shopId'),
     warning('/all/*', '*'),
-    { path: '/any/:shop_id?', params: ['shop_id'], msg: 'dual-auth: /any/:shop_id? accepts every API key when shop_id is left out' },
+    { path: '/any/:shop_id?', params: ['shop_id'], msg: 'dual-auth: /any/:shop_id? accepts every API key when shop_id is left out' + MEANT },
     warning('/shops/:id', 'id')
   ])
+})
+
+t.test('a server whose paths name owners by another parameter does not start', async (t) => {
+  const routes = (path: string) => (app: FastifyInstance) => { app.get(path, { config: { auth: 'dual' } }, async () => '') }
+  for (const [shopParam, path] of [['shop_id', '/branches/:branchId/books'], ['branchid', '/branches/:branchId/books'], ['shop_id', '/books/:id']] as const) {
+    await t.rejects(build(t, { auth: { policy: () => undefined }, apiKeys: { shopParam }, routes: routes(path) }), {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: `dual-auth: apiKeys.shopParam is ${shopParam}, and no path that accepts API keys has this parameter: every key would open ${path}. Set it to the parameter that names the owner of a key, or to null if none does`
+    })
+  }
+  await t.resolves(build(t, { auth: { policy: () => undefined }, apiKeys: { shopParam: 'branchId' }, routes: routes('/branches/:branchId/books') }))
+  await t.resolves(build(t, { auth: { policy: () => undefined }, routes: routes('/books') }))
 })
 
 t.test('a route that is meant for every shop still checks a shop that its path names', async (t) => {
