@@ -4,7 +4,7 @@ import type { Told } from './model.ts'
 import { playedClients, type PlayedClient } from './played/clients.ts'
 import type { Scene } from './scene.ts'
 import { SKILL } from './skill.ts'
-import { readBy, skillReadBy } from './visit.ts'
+import { readBy } from './visit.ts'
 
 /** How much of a string the page shows, in characters. */
 const LONGEST = 100
@@ -47,7 +47,7 @@ ${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).
 
 ## What the model reads
 
-\`ID\` and \`TIME\` stand for values that differ, and \`⏎\` for the end of a line. \`<is_error>\` is a result that the client marks as an error, \`<throws …>\` an exception in the application, \`<ended>\` an agent that stops, and \`<nothing>\` one that waits for a person. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. Other errors of routes look like a bad argument.
+\`ID\` and \`TIME\` stand for values that differ, \`⏎\` for the end of a line, and \`<is_error>\` for a result that the client marks as an error. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. Other errors of routes look like a bad argument.
 ${shown.filter(({ canAsk }) => canAsk !== true).map((scene) => section(clients, scene)).join('')}
 ### Questions to a person
 
@@ -56,12 +56,6 @@ ${shown.filter(({ canAsk }) => canAsk !== true).map((scene) => section(clients, 
 | what happens | the person reads | the model reads |
 |---|---|---|
 ${shown.filter(({ canAsk }) => canAsk === true).map((scene) => questionRow(clients, scene)).join('\n')}
-
-### Skill: a page of it, read as a resource
-
-\`${SKILL.uri}\`. The server says ${quote([SKILL.text])}.
-
-${table(clients.filter(({ reads }) => reads), [SKILL.text], skillReadBy)}
 `
 }
 

@@ -126,7 +126,7 @@ function answerOf ({ status, answer }: Exchange): Pick<Answer, 'isError' | 'cont
 }
 
 /** @returns what the model must read of the page of a skill */
-export function skillReadBy ({ instead = {} }: Client): Told {
+function skillReadBy ({ instead = {} }: Client): Told {
   return instead[SKILL.title] ?? [SKILL.text]
 }
 

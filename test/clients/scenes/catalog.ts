@@ -73,7 +73,6 @@ export async function readOnly ({ shop }: Stage): Promise<Visit> {
     ...visit('read-only key', demo, (await shop.createKey(['read'])).plaintext, [
       {
         title: 'forbidden',
-        about: 'a tool that is not listed, since the key lacks its scope',
         tool: 'create_tag',
         arguments: { shop_id: here, name: 'Forbidden' },
         says: error('403 Forbidden: create_tag needs the scope write or create_tag. This API key has only the scope read (DUAL_AUTH_SCOPE_INSUFFICIENT)')
@@ -96,7 +95,6 @@ export async function revoked ({ shop }: Stage): Promise<Visit> {
   return visit('revoked key', demo, key.plaintext, [
     {
       title: 'revoked',
-      about: 'a key that was revoked since the client connected',
       before: async () => await shop.revokeKey(key.id),
       tool: 'list_tags',
       arguments: { shop_id: demo.shops[0]!.id },

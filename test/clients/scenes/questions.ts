@@ -38,7 +38,6 @@ export async function nobody ({ fixture }: Stage): Promise<Visit> {
     canAsk: false,
     scenes: [{
       title: 'nobody to ask',
-      about: 'the client cannot ask a person',
       tool: 'drop_record',
       arguments: { name: 'eight' },
       asks: { reads: 'Drop “eight”?', says: 'nothing' },

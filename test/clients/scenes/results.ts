@@ -19,7 +19,7 @@ export async function results ({ fixture, disconnect }: Stage): Promise<Visit> {
       { title: 'binary', tool: 'get_document', arguments: {}, says: content('{"type":"resource","resource":{"uri":"http://HOST/document","mimeType":"application/pdf","blob":"JVBERi0xLjc="}}') },
       { title: 'slow', tool: 'get_slow', arguments: {}, says: content('{"line":1}\n{"line":2}\n{"line":3}\n') },
       {
-        title: 'long work', about: 'status 202 of a route with `config.mcp.task`', tool: 'start_job', arguments: {}, says: content('start_job has started the work, which is still running. Call get_job in 2 s with {"id":"seven"} to get its status, and again until it is done. Do not call start_job again for the same work.', '{"id":"seven"}', 'location: /jobs/seven\nretry-after: N')
+        title: 'long work', tool: 'start_job', arguments: {}, says: content('start_job has started the work, which is still running. Call get_job in 2 s with {"id":"seven"} to get its status, and again until it is done. Do not call start_job again for the same work.', '{"id":"seven"}', 'location: /jobs/seven\nretry-after: N')
       },
       { title: 'long work later', tool: 'get_job', arguments: { id: 'seven' }, says: data('{"status":"done"}') },
       {
