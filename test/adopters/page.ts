@@ -17,11 +17,6 @@ ${adopters.map((adopter) => row([linkOf(adopter), adopter.kind, adopter.signIn, 
 Steps: ${STEPS.join(', ')}.
 
 ${adopters.filter((adopter) => hasFailed(outcomes.get(adopter.name))).map(({ name }) => `- **${name} failed**: ${failureOf(outcomes.get(name))}.`).join('\n') || 'Every application passes all of them.'}
-
-- **Types**: the application's own compiler accepts the packages' types.
-- **Sign-in**: people sign in as before, see their own notes only, and make keys for themselves only.
-- **Bad key**: it gets 401 from the API and from \`/mcp\`.
-- **SDK 1.x, SDK 2.x**: the tools are listed, a note is written and read back as the person whose key it is, and an empty one is refused.
 `
 }
 
