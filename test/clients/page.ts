@@ -1,4 +1,3 @@
-import { PROVIDER_KINDS } from '../../examples/shop/test/strict-provider.ts'
 import { versionOf, type Client } from './client.ts'
 import type { Told } from './model.ts'
 import { playedClients, type PlayedClient } from './played/clients.ts'
@@ -36,8 +35,6 @@ The lab does not run these: it sends what they send, by the metadata documents a
 | client | known by | callback |
 |---|---|---|
 ${playedClients.map((client) => row([client.name, knownBy(client), `\`${client.callback}\``])).join('\n')}
-
-For more than an hour, ${namesOf(clients, 'staysForHours')} refresh their tokens without a new sign-in, over a restart of the server, with the broker in front of fakes of ${PROVIDER_KINDS.map((kind) => `${kind[0]!.toUpperCase()}${kind.slice(1)}`).join(', ')}.
 
 ## How to configure them
 
@@ -101,7 +98,7 @@ function comparedWith (says: Told, told: Told): string {
   return said !== '' && whole.endsWith(said) ? `\`${before.trim()}\`, then the same` : quote([whole])
 }
 
-function namesOf (clients: readonly Client[], property: 'listsSkills' | 'staysForHours' | 'canAsk'): string {
+function namesOf (clients: readonly Client[], property: 'listsSkills' | 'canAsk'): string {
   return clients.filter((client) => client[property]).map(({ name }) => name).join(' and ')
 }
 

@@ -39,7 +39,7 @@ export function page (drills: readonly Drill[], measured: Measured): string {
 
 What callers see when something that the shop needs fails. \`npm run drills\` runs each drill, and fails if one misses what this page says ([options](../../CONTRIBUTING.md)).
 
-Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). Two agents create records by a tool, and eight programs by REST, half with an API key and half with a token.
+Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). Agents create records by a tool, programs by REST, with API keys and tokens.
 
 ## Measured
 

@@ -36,7 +36,6 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
       },
       {
         title: 'nothing',
-        about: 'status 204, after a question where the client can ask',
         tool: 'delete_category',
         arguments: { shop_id: here, category_id: await madeCategory(demo, kettle) },
         asks: { reads: 'Delete the category “Kettle N”?\nIt can be restored from the history.', says: 'yes' },
