@@ -100,7 +100,7 @@ async function outcomesOf (client: Client): Promise<readonly Outcome[]> {
   await fixture.close()
   outcomes.push(...documentOutcome(client))
   recorded.set(client, exchanges)
-  for (const { scenes: own, canAsk } of plans) for (const scene of own) scenes.set(scene.title, canAsk === undefined ? scene : { ...scene, canAsk })
+  for (const { scenes: own } of plans) for (const scene of own) scenes.set(scene.title, scene)
   return outcomes
 }
 

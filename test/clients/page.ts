@@ -24,7 +24,7 @@ How to connect a client, and what its model reads of a tool call. \`npm run clie
 |---|---|---|---|---|---|
 ${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), readsResources(client), signsIn(client)])).join('\n')}
 
-The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are listed by ${namesOf(clients, 'listsSkills')}; the others read them as resources.
+The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are listed by ${clients.filter(({ listsSkills }) => listsSkills).map(({ name }) => name).join(' and ')}; the others read them as resources.
 
 At a server with [the broker](oauth-discovery-shim/broker.md), every client signs in with the URL alone.
 
@@ -45,34 +45,18 @@ ${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).
 ## What the model reads
 
 \`ID\` and \`TIME\` stand for values that differ, \`⏎\` for the end of a line, and \`<is_error>\` for a result that the client marks as an error. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. Other errors of routes look like a bad argument.
-${shown.filter(({ canAsk }) => canAsk !== true).map((scene) => section(clients, scene)).join('')}
-### Questions to a person
-
-\`drop_record\` asks the person at ${namesOf(clients, 'canAsk')}, whose models read the same.
-
-| what happens | the person reads | the model reads |
-|---|---|---|
-${shown.filter(({ canAsk }) => canAsk === true).map((scene) => questionRow(clients, scene)).join('\n')}
-`
+${shown.map((scene) => section(clients, scene)).join('')}`
 }
 
 function section (clients: readonly Client[], scene: Scene): string {
-  const says = 'status' in scene.says ? [] : scene.says.content
-  const present = clients.filter(({ canAsk = false }) => scene.canAsk === undefined || scene.canAsk === canAsk)
+  const says = 'status' in scene.says ? [`HTTP ${scene.says.status}`] : scene.says.content
   return `
 ### ${scene.title[0]?.toUpperCase()}${scene.title.slice(1)}: ${scene.about}
 
-\`${scene.tool}\`. ${scene.asks && scene.canAsk !== false ? `The person reads ${quote([scene.asks.reads])}. ` : ''}The server says ${'status' in scene.says ? `HTTP ${scene.says.status}` : quote(says)}.
+\`${scene.tool}\`. The server says ${quote(says)}.
 
-${table(present, says, (client) => readBy(client, scene) ?? [])}
+${table(clients, says, (client) => readBy(client, scene) ?? [])}
 `
-}
-
-/** A question to a person, and what the models of all clients that can ask read of the answer. */
-function questionRow (clients: readonly Client[], scene: Scene): string {
-  const reads = new Set(clients.filter(({ canAsk }) => canAsk).map((client) => quote(readBy(client, scene) ?? [])))
-  if (reads.size !== 1) throw new Error(`${scene.title}: not all clients read the same`)
-  return row([scene.about!, quote([scene.asks!.reads]), ...reads])
 }
 
 function table (clients: readonly Client[], says: Told, told: (client: Client) => Told): string {
@@ -96,10 +80,6 @@ function comparedWith (says: Told, told: Told): string {
   if (whole === said) return SAME
   const before = whole.slice(0, -said.length)
   return said !== '' && whole.endsWith(said) ? `\`${before.trim()}\`, then the same` : quote([whole])
-}
-
-function namesOf (clients: readonly Client[], property: 'listsSkills' | 'canAsk'): string {
-  return clients.filter((client) => client[property]).map(({ name }) => name).join(' and ')
 }
 
 function readsResources ({ reads }: Client): string {

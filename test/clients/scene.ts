@@ -15,7 +15,7 @@ export interface Answer {
 export interface Scene {
   /** Names it in the page and in what clients do otherwise. */
   readonly title: string
-  /** What the server must do, for readers of the page; left out for a call that only prepares the next one, or whose result looks like another on the page. */
+  /** What the server must do, for readers of the page; left out for a call that only prepares the next one, or whose result looks like another on the page or is told elsewhere. */
   readonly about?: string
   /** What happens before the call. */
   readonly before?: () => Promise<void>
@@ -23,8 +23,6 @@ export interface Scene {
   readonly arguments: object
   /** The question to the person at the client; left out where nobody is asked. */
   readonly asks?: Asks
-  /** As of its visit. */
-  readonly canAsk?: boolean
   /** Word for word; the status of HTTP where there is no answer of the protocol. */
   readonly says: Answer | { readonly status: number }
 }

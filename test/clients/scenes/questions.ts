@@ -6,21 +6,21 @@ const NO_ANSWER = 'drop_record was not run: the person closed the question witho
 /** With a person who is asked before a record is dropped. */
 export async function questions ({ fixture, disconnect, redirect }: Stage): Promise<Visit> {
   let state: unknown
-  const scene = (title: string, about: string | undefined, name: string, asks: Partial<NonNullable<Scene['asks']>>, says: Scene['says']): Scene =>
-    ({ title, ...about === undefined ? {} : { about }, tool: 'drop_record', arguments: { name }, asks: { reads: `Drop “${name}”?`, says: 'yes', ...asks }, says })
+  const scene = (title: string, name: string, asks: Partial<NonNullable<Scene['asks']>>, says: Scene['says']): Scene =>
+    ({ title, tool: 'drop_record', arguments: { name }, asks: { reads: `Drop “${name}”?`, says: 'yes', ...asks }, says })
   return {
     ...visit('questions', fixture.origin),
     canAsk: true,
     scenes: [
-      scene('yes', 'the person agrees', 'one', { tamper: ({ requestState }) => { state = requestState } }, content('Dropped one')),
-      scene('no', 'the person declines', 'two', { says: 'no' }, error('drop_record was not run: the person said no. Do not call it again unless they ask for it.')),
-      scene('no answer', 'the person closes the question', 'three', { says: 'nothing' }, error(NO_ANSWER)),
+      scene('yes', 'one', { tamper: ({ requestState }) => { state = requestState } }, content('Dropped one')),
+      scene('no', 'two', { says: 'no' }, error('drop_record was not run: the person said no. Do not call it again unless they ask for it.')),
+      scene('no answer', 'three', { says: 'nothing' }, error(NO_ANSWER)),
       // Who answers for another record is asked about that; nobody wants it.
-      scene('altered', undefined, 'four', { tamper: (params) => { params.arguments = { name: 'fourteen' } }, readsAgain: 'Drop “fourteen”?' }, error(NO_ANSWER)),
-      scene('replayed', undefined, 'one', { tamper: (params) => { if (params.inputResponses.confirm.action === 'accept') params.requestState = state }, readsAgain: 'Drop “one”?' }, error(NO_ANSWER)),
-      scene('forged', undefined, 'five', { tamper: (params) => { params.requestState = 'v1.e30.AAAA' } }, error('{"jsonrpc":"2.0","id":N,"error":{"code":-32602,"message":"Invalid or expired requestState","data":{"reason":"invalid_request_state"}}}')),
-      scene('replica', undefined, 'six', { meanwhile: async () => redirect(fixture.replica) }, content('Dropped six')),
-      scene('restart meanwhile', undefined, 'seven', {
+      scene('altered', 'four', { tamper: (params) => { params.arguments = { name: 'fourteen' } }, readsAgain: 'Drop “fourteen”?' }, error(NO_ANSWER)),
+      scene('replayed', 'one', { tamper: (params) => { if (params.inputResponses.confirm.action === 'accept') params.requestState = state }, readsAgain: 'Drop “one”?' }, error(NO_ANSWER)),
+      scene('forged', 'five', { tamper: (params) => { params.requestState = 'v1.e30.AAAA' } }, error('{"jsonrpc":"2.0","id":N,"error":{"code":-32602,"message":"Invalid or expired requestState","data":{"reason":"invalid_request_state"}}}')),
+      scene('replica', 'six', { meanwhile: async () => redirect(fixture.replica) }, content('Dropped six')),
+      scene('restart meanwhile', 'seven', {
         meanwhile: async () => {
           redirect(fixture.origin)
           await fixture.restart()
