@@ -162,6 +162,16 @@ const renamed = toolFromRoute({
   shared: {},
   schema: { operationId: 'a', description: 'A.', querystring: { type: 'object', properties: { name: {}, limit: {} } }, body: { type: 'object', properties: { name: {}, size: {}, color: {} } } }
 }, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+const fixed = toolFromRoute({
+  method: 'PATCH',
+  url: '/:id',
+  config: { mcp: { arguments: { body: { name: { value: 'a' } } } } },
+  constraints: {},
+  websocket: false,
+  keepsToSchema: true,
+  shared: {},
+  schema: { operationId: 'a', description: 'A.', body: { type: 'object', properties: { name: {}, size: {}, color: {} }, minProperties: 2 } }
+}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 const names: Array<[from: Tool, message: string, says: string]> = [
   [renamed, 'body/name must be string, querystring/name must be string', 'title must be string, label must be string'],
   [renamed, "body must have required property 'name', querystring must have required property 'name'", "arguments must have required property 'title', arguments must have required property 'label'"],
@@ -170,6 +180,12 @@ const names: Array<[from: Tool, message: string, says: string]> = [
   [renamed, 'body must have property name when property color is present', 'arguments must have property title when property color is present'],
   [renamed, 'body/name must be string, querystring must be object', 'title must be string, arguments must be object'],
   [renamed, 'nobody/name and anybody must know', 'nobody/name and anybody must know'],
+  [renamed, 'body must NOT have fewer than 1 properties', 'arguments must have at least one of title, width, color'],
+  [renamed, 'body must NOT have fewer than 2 properties, querystring must NOT have fewer than 1 properties', 'arguments must have at least 2 of title, width, color, arguments must have at least one of label, limit'],
+  [renamed, 'body/name must NOT have fewer than 1 properties', 'title must NOT have fewer than 1 properties'],
+  [fixed, 'body must NOT have fewer than 2 properties', 'arguments must have at least one of size, color'],
+  [whole, 'body must NOT have fewer than 1 properties', 'body must NOT have fewer than 1 properties'],
+  [whole, 'body must NOT have more than 1 properties, body must match a schema in anyOf', 'body must NOT have more than 1 properties, body must match a schema in anyOf'],
   [whole, "body must have required property 'name'", "body must have required property 'name'"],
   [whole, "params must have required property 'id'", "arguments must have required property 'id'"],
   [whole, 'params must be object', 'arguments must be object']

@@ -7,13 +7,15 @@ import { definition } from '../tool/types-of.ts'
 const MAX_VALUES = 50
 /** The messages of validators about missing properties. */
 const MISSING = /(?<![\w/])(body|querystring|params) must have (?:required property '([^'\n]{1,200})'|(property|properties) ([^'\n]{1,200}?) when property (\S{1,200}) is present)/g
+/** Their messages about too few properties, which count those of one part of the request: the arguments are more. */
+const TOO_FEW = /(?<![\w/])(body|querystring) must NOT have fewer than (\d{1,9}) properties/g
 /** An input, with a better message if the validator's says too little. */
 const MENTION = /(, )?(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|(?= must ))( must (?:be equal to (?:one of the allowed values|constant)|match (?:a schema in anyOf|exactly one schema in oneOf)))?/g
 
 /**
  * Says of arguments what a route's validation says of its inputs. Fastify speaks of `body/name` and
  * `querystring/limit`; the model knows them as `name` and `limit`, or as what `config.mcp.arguments` names them. Where
- * a value is not an allowed one, the allowed ones are named.
+ * a value is not an allowed one, the allowed ones are named; where there are too few, those to choose from.
  */
 export function inArgumentNames (input: ToolInput, text: string): string {
   const argumentOf = (part: string, name: string): string => input.inputs.find((own) => PARTS[own.place] === part && own.name === name)?.argument ?? name
@@ -24,6 +26,14 @@ export function inArgumentNames (input: ToolInput, text: string): string {
       if (missing !== undefined) return `arguments must have required property '${argumentOf(part, missing)}'`
       const names = others.split(', ').map((name) => argumentOf(part, name)).join(', ')
       return `arguments must have ${word} ${names} when property ${argumentOf(part, present)} is present`
+    })
+    .replace(TOO_FEW, (match, part: string, least: string) => {
+      if (part === 'body' && input.body !== 'fields') return match
+      const own = input.inputs.filter(({ place }) => PARTS[place] === part)
+      const names = own.flatMap(({ argument }) => argument ?? [])
+      // Fixed values are always sent, and counted.
+      const count = Number(least) - (own.length - names.length)
+      return `arguments must have at least ${count === 1 ? 'one' : count} of ${names.join(', ')}`
     })
     .replace(MENTION, (match, comma = '', part: string, path: string | undefined, rule = '') => {
       const isWhole = part === 'body' && input.body !== 'fields'
