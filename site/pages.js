@@ -14,6 +14,8 @@ export const pages = new Map(files.flatMap((file) => {
   if (file === 'README.md') return [[file, 'index.md']]
   if (file === 'docs/README.md') return [[file, 'docs.md']]
   if (file === 'CONTRIBUTING.md' || file === 'SECURITY.md') return [[file, file.toLowerCase()]]
+  const [, owner, page] = /^packages\/([\w-]+)\/docs\/(.*\.md)$/.exec(file) ?? []
+  if (owner !== undefined) return [[file, `${owner}/${page}`]]
   return /^docs\/.*\.md$/.test(file) ? [[file, file.slice('docs/'.length)]] : []
 }))
 const fileOf = new Map([...pages].map(([file, page]) => [page, file]))

@@ -19,7 +19,8 @@ import { asHere, type Places, typed } from './docs/typed.ts'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+const pages = ['docs', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/docs`)]
+  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`))
 const settings = await seededData(t)
 const demo = await start(t, 'demo/start', settings)
 const { base_url: baseUrl, idp, pay, users } = readDemo(settings.DATA_DIR)
@@ -38,11 +39,11 @@ const installed = t.fixture('symlink', join(root, 'node_modules'))
 /** Where the commands of a page are typed; without a word here, at the top of the repository. */
 const directories: Readonly<Record<string, Parameters<Test['testdir']>[0]>> = {
   // They write, so it is not the shop itself.
-  'contract.md': {
+  'packages/mcp-from-routes/docs/contract.md': {
     'package.json': read('examples/shop/package.json'), dist: t.fixture('symlink', join(root, 'examples/shop/dist')), node_modules: installed
   },
   // Its program has no types, so it is built as it is.
-  'mcp-from-routes/whole-api.md': { 'package.json': '{ "type": "module" }', 'app.js': read('examples/quickstart/whole-api.ts'), node_modules: installed }
+  'packages/mcp-from-routes/docs/whole-api.md': { 'package.json': '{ "type": "module" }', 'app.js': read('examples/quickstart/whole-api.ts'), node_modules: installed }
 }
 
 /**
@@ -91,8 +92,8 @@ function terminal (t: Test, page: string): Shell {
 }
 
 /** Those of a server in production have a test of their own; `npm run release:check` does what the last page says. */
-const elsewhere: readonly string[] = ['production.md', 'backup.md', 'pay-reconcile/testing.md']
-const typedHere = [...pages.filter((name) => !elsewhere.includes(name)), '../examples/shop/README.md']
+const elsewhere: readonly string[] = ['docs/production.md', 'docs/backup.md', 'packages/pay-reconcile/docs/testing.md']
+const typedHere = [...pages.filter((name) => !elsewhere.includes(name)), 'examples/shop/README.md']
 
 /** The programs of the pages that are JavaScript modules. One process tells of all: to start it takes longest. */
 const modules: readonly string[] = JSON.parse(execFileSync(process.execPath, ['--experimental-vm-modules', '--no-warnings', '--input-type=module', '--eval', `
@@ -102,7 +103,7 @@ const modules: readonly string[] = JSON.parse(execFileSync(process.execPath, ['-
   console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).filter(isModule)))`
 ], {
   encoding: 'utf8',
-  input: JSON.stringify(typedHere.flatMap((page) => fencesOf(read(`docs/${page}`))).filter(({ info }) => /^js\b/.test(info)).map(({ text }) => text))
+  input: JSON.stringify(typedHere.flatMap((page) => fencesOf(read(page))).filter(({ info }) => /^js\b/.test(info)).map(({ text }) => text))
 }))
 
 /** A program is that of a file, which is compiled; a skill that of a file, which is served. */
@@ -152,8 +153,8 @@ t.test('the demo is started as npm start does', (t) => {
 })
 
 for (const page of typedHere) {
-  t.test(`docs/${page} says what happens`, async (t) => {
-    const fences = fencesOf(read(`docs/${page}`)).filter(({ info }) => info !== 'mermaid')
+  t.test(`${page} says what happens`, async (t) => {
+    const fences = fencesOf(read(page)).filter(({ info }) => info !== 'mermaid')
     const { run } = terminal(t, page)
     for (const [index, fence] of fences.entries()) {
       const check = checks[fence.info.replace(/ .*/, '')]
@@ -167,7 +168,7 @@ for (const page of typedHere) {
 t.test('the README shows lines of a whole program, and what tools of the demo answer', async (t) => {
   const [program, install, connect, calls] = fencesOf(read('README.md'))
   for (const part of program!.text.trim().split('\n\n')) t.ok(read('examples/quickstart/mcp-from-routes.ts').includes(part), part)
-  t.match(read('packages/mcp-from-routes/README.md'), install!.text.split('   #')[0]!)
+  t.match(read('packages/mcp-from-routes/README.md'), install!.text.split(' --pack-destination')[0]!)
   const [shop] = readDemo(settings.DATA_DIR).shops
   t.ok(asHere(demo.output(), places.map(([page, here]) => [here, page])).includes(connect!.text.split('shop_…')[0]!.trim()))
 
@@ -193,15 +194,15 @@ t.test('the README shows lines of a whole program, and what tools of the demo an
 t.test('the tour can be taken twice: a second sign-in makes another tag', async (t) => {
   const signIn = fencesOf(read('docs/tour.md')).find(({ text }) => text.includes('mcp-remote'))!
   const [start] = fencesOf(read('docs/tour.md')).filter(({ text }) => text.startsWith('demo () {'))
-  const { run } = terminal(t, 'tour.md')
+  const { run } = terminal(t, 'docs/tour.md')
   await run(asHere(start!.text, places))
   for (let times = 0; times < 2; times++) t.match(await run(signIn.text), { code: 0, output: /^created sale-\d+\n$/ })
 })
 
 t.test('no shell takes a URL of the pages for a pattern of file names', (t) => {
   for (const page of pages) {
-    for (const { info, text, line } of fencesOf(read(`docs/${page}`))) {
-      if (info === 'sh') t.notMatch(text.replace(/'[^']*'|"[^"]*"/g, ''), /^\s*curl.*\/\S*\?/m, `docs/${page}, line ${line}`)
+    for (const { info, text, line } of fencesOf(read(page))) {
+      if (info === 'sh') t.notMatch(text.replace(/'[^']*'|"[^"]*"/g, ''), /^\s*curl.*\/\S*\?/m, `${page}, line ${line}`)
     }
   }
   t.end()
@@ -217,7 +218,7 @@ t.test('the two commands warn of nothing on this version of Node.js', (t) => {
 })
 
 t.test('every package says how to install it without the registry', (t) => {
-  for (const name of readdirSync(join(root, 'packages'))) t.match(read(`packages/${name}/README.md`), new RegExp(`^npm pack -w ${name} `, 'm'))
+  for (const name of readdirSync(join(root, 'packages'))) t.match(read(`packages/${name}/README.md`), new RegExp(`\`npm pack -w ${name}\``))
   t.end()
 })
 
@@ -231,7 +232,7 @@ t.test('the client of browser-login.md is the one that the server tells MCP clie
 
 t.test('every link of the pages leads somewhere', (t) => {
   const readmes = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'examples/shop'].map((folder) => `${folder}/README.md`)
-  for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readmes, ...pages.map((name) => `docs/${name}`)]) {
+  for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readmes, ...pages]) {
     for (const [, target = ''] of read(page).replace(/```[^]*?```/g, '').matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       if (/^https:\/\//.test(target)) continue
       t.ok(existsSync(join(root, page, '..', target)), `${page}: ${target}`)

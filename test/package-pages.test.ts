@@ -7,7 +7,7 @@ import { fencesOf } from './docs/fences.ts'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** The README of a package is short; its depth is in docs/<package>. `npm run docs -- --check` tries the links of all pages. */
+/** The README of a package is short; its depth is in its docs. `npm run docs -- --check` tries the links of all pages. */
 for (const name of readdirSync(join(root, 'packages'))) {
   const readme = `packages/${name}/README.md`
 
@@ -40,7 +40,8 @@ t.test('docs/errors.md has every error of the packages and the shop, with its st
 })
 
 t.test('npx lines run what is installed, or name a version: never a package that a stranger published', async (t) => {
-  const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md')).map((path) => `docs/${path}`)
+  const inDocs = ['docs', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/docs`)]
+    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md')).map((path) => `${folder}/${path}`))
   const pages = [...inDocs, ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`), 'README.md', 'CONTRIBUTING.md', 'examples/shop/README.md']
   const lines = pages.flatMap((page) => read(page).split('\n').map((line) => `${page}: ${line}`))
     // What the contract command says of the project that it is installed in.

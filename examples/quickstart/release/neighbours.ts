@@ -36,7 +36,7 @@ export async function withPayProvider (use: (provider: { payPort: number }) => P
 }
 
 /** The page on which the program of pay-reconcile is tried. */
-export const tryPage = readFileSync(new URL('../../../docs/pay-reconcile/testing.md', import.meta.url), 'utf8')
+export const tryPage = readFileSync(new URL('../../../packages/pay-reconcile/docs/testing.md', import.meta.url), 'utf8')
 
 /** Calls back with a database of its own, with what the page puts into it. */
 export async function withDatabase (serverUrl: string, use: (database: { url: string, accountId: string }) => Promise<void>): Promise<void> {

@@ -28,12 +28,11 @@ export function programOf (name: string): string {
   return readFileSync(join(root, 'examples/quickstart', `${name}.ts`), 'utf8')
 }
 
-/** @returns what the README of a package tells to install, itself included: by its name, also where it is a packed file */
+/** @returns what the README of a package tells to install, itself included */
 export function installCommandsOf (name: string): readonly string[] {
   const readme = readFileSync(join(root, 'packages', name, 'README.md'), 'utf8')
   const [, commands = ''] = /## Install\n[^]*?```sh\n([^]*?)```/.exec(readme) ?? []
   return commands.split('\n').flatMap((line) => /^npm install ([^#]+)/.exec(line)?.[1]?.trim().split(' ') ?? [])
-    .map((wanted) => /^~\/(.+)-\d+\.\d+\.\d+\.tgz$/.exec(wanted)?.[1] ?? wanted)
 }
 
 /** @returns the name under which the README of a package says to save its program */

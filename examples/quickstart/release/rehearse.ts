@@ -104,7 +104,7 @@ async function checkPublished (name: string, version: string): Promise<void> {
   assert.ok(dist.integrity.startsWith('sha512-'))
   const [packed] = JSON.parse(await run('npm', ['pack', '--dry-run', '--json', `${name}@${version}`], { cwd: directory }))
   assert.ok(packed.unpackedSize < MAX_SIZE, `${name} has ${packed.unpackedSize} bytes`)
-  const outside = packed.files.map(({ path }: { path: string }) => path).filter((path: string) => !/^(?:dist|bin)\//.test(path))
+  const outside = packed.files.map(({ path }: { path: string }) => path).filter((path: string) => !/^(?:dist|bin|docs)\//.test(path))
   assert.deepEqual(outside.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
 }
 

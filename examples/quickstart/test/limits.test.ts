@@ -17,7 +17,7 @@ const schema = (operationId: string) => ({
   response: { 200: { type: 'object', properties: { ok: { type: 'boolean' } } } }
 })
 
-/** A server as docs/dual-auth/limits.md has it: a limit before the authentication, and those of keys after it. */
+/** A server as packages/dual-auth/docs/limits.md has it: a limit before the authentication, and those of keys after it. */
 async function world (t: Test, limits: { perMinute: number, atOnce: number }, store = memoryStore()) {
   const apiKeys: ApiKeyOptions = { marker: 'acme', peppers: [{ id: 'p', secret: 'a pepper of at least 32 characters' }], store }
   const app = Fastify()

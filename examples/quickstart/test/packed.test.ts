@@ -10,14 +10,15 @@ const run = promisify(execFile)
 for (const { name, directory } of packages) {
   const read = (path: string): string => readFileSync(join(directory, path), 'utf8')
 
-  t.test(`${name} is packed with its programs, types, README, changes and licence, and with nothing else`, async (t) => {
+  t.test(`${name} is packed with its programs, types, README, pages, changes and licence, and with nothing else`, async (t) => {
     const manifest = JSON.parse(read('package.json'))
     const shared: readonly string[] = existsSync(join(directory, 'tsconfig.shared.json')) ? JSON.parse(read('tsconfig.shared.json')).files : []
     const built = [...readdirSync(join(directory, 'src'), { recursive: true, encoding: 'utf8' }), ...shared.map((path) => path.replace('../../', ''))]
       .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
       .flatMap((path) => ['js', 'd.ts'].map((ending) => `dist/${path.replace(/ts$/, ending)}`))
     const commands = Object.values<string>(manifest.bin ?? {}).map((path) => path.replace('./', ''))
-    const expected = new Set(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', ...built, ...commands])
+    const pages = readdirSync(join(directory, 'docs')).map((name) => `docs/${name}`)
+    const expected = new Set(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json', ...built, ...commands, ...pages])
 
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: directory, timeout: 60_000 })
     const [{ files }] = JSON.parse(stdout) as [{ files: ReadonlyArray<{ path: string }> }]

@@ -8,7 +8,7 @@ import { fencesOf } from '../../../test/docs/fences.ts'
 import { run as command } from '../../../packages/mcp-from-routes/src/cli/run.ts'
 
 const top = fileURLToPath(new URL('../../..', import.meta.url))
-const page = readFileSync(join(top, 'docs/contract.md'), 'utf8')
+const page = readFileSync(join(top, 'packages/mcp-from-routes/docs/contract.md'), 'utf8')
 const env = { ...process.env, NODE_OPTIONS: '', CI: '', GITHUB_ACTIONS: '', GITHUB_BASE_REF: '', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'contract-shop-')))
@@ -18,7 +18,7 @@ const shown = fencesOf(page).filter(({ info }) => info === 'report').map(({ text
 const seen = new Set<string>()
 /** Holds the page to a report. */
 function isShown (t: Test, said: string): void {
-  t.ok(shown.includes(said.trimEnd()), `docs/contract.md shows what it says:\n${said}`)
+  t.ok(shown.includes(said.trimEnd()), `packages/mcp-from-routes/docs/contract.md shows what it says:\n${said}`)
   seen.add(said.trimEnd())
 }
 

@@ -281,7 +281,7 @@ t.test("a route of several methods whose only reader is GET makes keys with the 
 })
 
 t.test('the documented scopes let every key into an MCP endpoint, with and without a trailing slash', async (t) => {
-  const page = readFileSync(new URL('../../../docs/dual-auth/policies.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../docs/policies.md', import.meta.url), 'utf8')
   const expression = /`scopes: (\(route\) => [^`]+)`/.exec(page)?.[1]
   const { default: scopesOf } = await import(`data:text/javascript,${encodeURIComponent(`export default scopesFromRoute => ${expression}`)}`)
   const { app, mint } = await build(t, {

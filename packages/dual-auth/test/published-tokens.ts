@@ -685,7 +685,7 @@ export const TOKENS: readonly Published[] = [
   },
   {
     title: 'a token that a broker of this repository issued for an assertion, where its issuer is not listed',
-    source: 'docs/oauth-discovery-shim/enterprise.md',
+    source: 'packages/oauth-discovery-shim/docs/enterprise.md',
     claims: { ...person, iss: 'https://shop.example/oauth', sub: 'https://acme.example#U019488227' },
     typ: 'at+jwt',
     options: standard,

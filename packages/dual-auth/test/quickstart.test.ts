@@ -12,7 +12,7 @@ import { embeddedDatabase } from './databases.ts'
 import { newKey } from './sample-key.ts'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-const optionsPage = readFileSync(new URL('../../../docs/dual-auth/options.md', import.meta.url), 'utf8')
+const optionsPage = readFileSync(new URL('../docs/options.md', import.meta.url), 'utf8')
 
 t.test('the program of the README runs: its key opens its own shop', async (t) => {
   Object.assign(process.env, { PORT: '0' })

@@ -6,7 +6,7 @@ import dualAuth, { memoryStore, type DualAuthOptions } from '../src/index.ts'
 import { bearer, PEPPER } from './build.ts'
 import { startIssuer } from './issuer.ts'
 
-const page = readFileSync(new URL('../../../docs/dual-auth/policies.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../docs/policies.md', import.meta.url), 'utf8')
 const program = /```js\n(await app\.register\(rateLimit[^]*?)```/.exec(page)?.[1] ?? ''
 
 t.test('with a rate limit as the documentation has it, bad keys and good tokens are counted alike', async (t) => {

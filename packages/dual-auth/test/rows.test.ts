@@ -130,7 +130,7 @@ t.test('the documented query counts the keys that a pepper is still needed for',
   const [, revoked, expired, limited] = [await mint(), await mint(), await mint(), await mint(SHOP, { name: 'x', expires_at: '2099-01-01T00:00:00Z' })]
   await app.inject({ method: 'DELETE', url: `/shops/${SHOP}/api-keys/${revoked.id}`, headers: bearer(issuer.user()) })
   await knex('api_keys').where({ id: expired.id }).update({ expires_at: new Date(0) })
-  const query = /`(select count\(\*\) from api_keys [^`]+)`/.exec(readFileSync(new URL('../../../docs/dual-auth/api-keys.md', import.meta.url), 'utf8'))?.[1] ?? ''
+  const query = /`(select count\(\*\) from api_keys [^`]+)`/.exec(readFileSync(new URL('../docs/api-keys.md', import.meta.url), 'utf8'))?.[1] ?? ''
   const needed = async () => Number((await knex.raw(query.replace('$1', '?'), [PEPPER.id])).rows[0].count)
   t.equal(await needed(), 2)
   await knex('api_keys').where({ id: limited.id }).update({ pepper_id: 'p2' })

@@ -56,11 +56,11 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
 
 t.test('every option is in the README, and every reason in the page about the doctor', async (t) => {
   const readme = await read('../README.md')
-  const page = await read('../../../docs/oauth-discovery-shim/doctor.md')
+  const page = await read('../docs/doctor.md')
   const options = [...(await read('../src/options.ts')).matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
   t.ok(options.length >= 12)
   for (const name of options) t.match(readme, `| \`${name}\` |`)
-  const brokerPage = await read('../../../docs/oauth-discovery-shim/broker.md')
+  const brokerPage = await read('../docs/broker.md')
   const brokerOptions = [...(/interface BrokerOptions \{([^]*?)\n\}/.exec(await read('../src/broker/options.ts'))?.[1] ?? '').matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
   t.ok(brokerOptions.length >= 11)
   for (const name of brokerOptions) t.match(brokerPage, `| \`${name}\` |`)

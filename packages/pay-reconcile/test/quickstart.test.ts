@@ -11,7 +11,7 @@ import { build, shopKey } from './world.ts'
 const source = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
 t.test('the pages say what the command prints', async (t) => {
-  t.ok((await source('docs/pay-reconcile/runs.md')).includes(`\`\`\`text\n${USAGE}\`\`\``))
+  t.ok((await source('packages/pay-reconcile/docs/runs.md')).includes(`\`\`\`text\n${USAGE}\`\`\``))
 })
 
 t.test('the quickstart', { skip: postgresql.skip }, async (t) => {

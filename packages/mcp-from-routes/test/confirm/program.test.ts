@@ -4,7 +4,7 @@ import t from 'tap'
 import { runProgram } from '../program.ts'
 import { asked, round, told, YES } from './rounds.ts'
 
-const page = readFileSync(fileURLToPath(new URL('../../../../docs/mcp-from-routes/confirm.md', import.meta.url)), 'utf8')
+const page = readFileSync(fileURLToPath(new URL('../../docs/confirm.md', import.meta.url)), 'utf8')
 
 t.test('the program of the page asks what the page says, and deletes with a yes', async (t) => {
   const url = (await runProgram(t, 'confirm')).replace('Notes at ', '')

@@ -5,7 +5,7 @@ import t from 'tap'
 import { runProgram } from '../program.ts'
 import { ask } from './jobs.ts'
 
-const page = readFileSync(fileURLToPath(new URL('../../../../docs/mcp-from-routes/tasks.md', import.meta.url)), 'utf8')
+const page = readFileSync(fileURLToPath(new URL('../../docs/tasks.md', import.meta.url)), 'utf8')
 
 t.test('the program of the page says what the page says, and its work is done in the end', async (t) => {
   const url = (await runProgram(t, 'tasks')).replace('Reports at ', '')
