@@ -255,9 +255,3 @@ t.test('instructions may be for the client of the request; only those who introd
   await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' })
   t.equal(asked, 3)
 })
-
-t.test('what a function for the instructions throws is for the error handler', async (t) => {
-  const { url } = await listen(t, hello, { instructions: () => { throw new TypeError('no database') } })
-  t.match(await post(url, { jsonrpc: '2.0', id: 1, method: 'initialize', params: {} }), { status: 500, body: { message: 'no database' } })
-  t.match(await post(url, LIST), { status: 200 })
-})

@@ -51,13 +51,35 @@ t.test('a challenge of the route reaches the client on every way its call may ta
   }
 })
 
-t.test('what canUse throws is logged, and not told to the client', async (t) => {
+t.test('what a function of the options throws is logged, and the client reads that there was an error and nothing of it', async (t) => {
   const logged: Array<Record<string, unknown>> = []
   const logger = { level: 'error', stream: { write: (line: string) => { logged.push(JSON.parse(line)) } } }
-  const { url } = await listen(t, one, { canUse: () => { throw new TypeError('connect ECONNREFUSED 10.0.0.5') } }, { logger })
-  for (const message of [{ method: 'tools/list', params: { extra: 1 } }, { method: 'tools/call', params: { name: 'a', extra: 1 } }]) {
-    const { body } = await post(url, { jsonrpc: '2.0', id: 1, ...message })
-    t.strictSame(body, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } })
-    t.match(logged.splice(0), [{ level: 50, err: { message: 'connect ECONNREFUSED 10.0.0.5' } }])
+  const fail = (): never => { throw new TypeError('connect ECONNREFUSED 10.0.0.5') }
+  const routes = (app: FastifyInstance): void => { app.get('/a/:id', tool('a'), async () => 'a') }
+  const list = ['tools/list', {}] as const
+  const called = ['tools/call', { name: 'a', arguments: { id: '1' } }] as const
+  const searched = [['tools/call', { name: 'search_tools', arguments: { query: 'a' } }], ['tools/call', { name: 'call_reading_tool', arguments: { name: 'a' } }]] as const
+  for (const [title, options, messages] of [
+    ['canUse', { canUse: fail }, [list, called]],
+    ['canUse that rejects', { canUse: async () => fail() }, [list, called]],
+    ['canUse of a set with search', { canUse: fail, path: '/all', sets: { a: { path: '/mcp', search: true } } }, [list, ...searched]],
+    ['impliedArguments', { impliedArguments: { id: fail } }, [list]],
+    ['instructions', { instructions: fail }, [['initialize', INITIALIZE.params], ['server/discover', {}]]],
+    ['instructions that reject', { instructions: async () => fail() }, [['initialize', INITIALIZE.params]]]
+  ] as const) {
+    const { url } = await listen(t, routes, options, { logger })
+    for (const [method, params] of messages) {
+      const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, ...'name' in params && { 'mcp-name': params.name } }
+      for (const [extra, own] of [
+        [{}, {}], [{ extra: 1 }, {}], [{}, { accept: 'application/json' }], [{}, { accept: 'text/event-stream' }],
+        ...method === 'initialize' ? [] : [[{ _meta: ENVELOPE }, headers], [{ _meta: ENVELOPE, extra: 1 }, headers]] as const
+      ] as const) {
+        if (method === 'server/discover' && !('_meta' in extra)) continue
+        const label = JSON.stringify([title, method, extra, own])
+        const { status, body } = await post(url, { jsonrpc: '2.0', id: 7, method, params: { ...params, ...extra } }, own)
+        t.strictSame([status, body], [200, { jsonrpc: '2.0', id: 7, error: { code: -32603, message: 'Internal error' } }], label)
+        t.match(logged.splice(0), [{ level: 50, msg: 'a function of the options threw', err: { message: 'connect ECONNREFUSED 10.0.0.5' } }], label)
+      }
+    }
   }
 })

@@ -311,7 +311,7 @@ t.test('a function of the host that throws fails a search as it fails a call', a
   for (const [name, args] of [['search_tools', { query: 'a' }], ['describe_tools', { names: ['get_a'] }], [READER, { name: 'get_a' }]] as const) {
     const { status, body } = await post(pathOf(url), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }, { accept: 'application/json, text/event-stream' })
     t.equal(status, (await post(pathOf(url), { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_a' } })).status)
-    t.not(status, 200, JSON.stringify(body))
+    t.strictSame([status, body], [200, { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Internal error' } }])
     t.match((await post(pathOf(url), [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }])).body, { error: { code: -32603, message: 'Internal error' } })
   }
 })

@@ -96,8 +96,12 @@ export async function fromHost<T> (outer: FastifyRequest, read: (request: Fastif
   try {
     return await read(outer)
   } catch (error) {
-    if (error instanceof ProtocolError) throw error
-    outer.log.error({ err: error }, 'a function of the options threw')
-    throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
+    throw error instanceof ProtocolError ? error : hostError(outer, error)
   }
+}
+
+/** Logs what a function of the host threw. @returns the error for the client */
+export function hostError (outer: FastifyRequest, error: unknown): ProtocolError {
+  outer.log.error({ err: error }, 'a function of the options threw')
+  return new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
 }

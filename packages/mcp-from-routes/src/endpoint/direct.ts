@@ -1,9 +1,10 @@
+import { ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stopOfCall, type Closing } from '../call/stop.ts'
 import type { Step } from '../search/search.ts'
 import type { Seen } from '../telemetry/observer.ts'
 import type { Tool } from '../tool/tool.ts'
-import type { Access } from './access.ts'
+import { hostError, type Access } from './access.ts'
 import { HEADER_MISMATCH } from '../call/mirrored.ts'
 import { answerWriter, rpcError, sendAnswer, sendChallenge } from './answer.ts'
 import { definitionWriter, writtenPages } from './list.ts'
@@ -15,14 +16,33 @@ type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request:
 
 /** Answers messages that need no SDK, and passes the others on. */
 export function directAnswers (access: Access, closing: Closing, throughSdk: Relay): AnswerDirectly {
-  const { settings, toolFor, call, looked, mismatch, observe, search, tasks } = access
+  const { settings, toolFor, call, looked, mismatch, observe, refused, search, tasks } = access
   const write = answerWriter(settings, definitionWriter())
   const pages = writtenPages(access, write.list)
 
   async function list ({ era, id, cursor }: ListMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, seen: Seen): Promise<unknown> {
-    const page = await pages(era, cursor, request)
+    let page
+    try {
+      page = await pages(era, cursor, request)
+    } catch (thrown) {
+      const error = JSON.stringify(thrownError(thrown, id, request))
+      seen(error)
+      return sendAnswer(reply, form, error)
+    }
     if (page === undefined) return throughSdk(request, reply, request.body, seen)
     return sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
+  }
+
+  function thrownError (thrown: unknown, id: ListMessage['id'], request: FastifyRequest): object {
+    const { code, message } = hostError(request, thrown)
+    return rpcError(code, message, id)
+  }
+
+  /** Answers a call of which the host could not say whether its client may make it. */
+  function fail (thrown: unknown, { id }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    refused(request, ProtocolErrorCode.InternalError)
+    closing.endKeepAlive(request, reply)
+    return sendAnswer(reply, form, JSON.stringify(thrownError(thrown, id, request)))
   }
 
   async function startWork (tool: Tool, { era, id, args, taskRequest }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -61,10 +81,10 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
     if (message.method === 'tools/list') return observe(request, request.body, (seen) => list(message, form, request, reply, seen))
     if (search?.has(message.name) === true) {
       const start = performance.now()
-      return search.step(message.name, message.args, request).then((step) => take(step, message, form, request, reply, start))
+      return search.step(message.name, message.args, request).then((step) => take(step, message, form, request, reply, start), (thrown: unknown) => fail(thrown, message, form, request, reply))
     }
     const tool = toolFor(message.name, request)
-    return tool instanceof Promise ? tool.then((found) => answer(found, message, form, request, reply)) : answer(tool, message, form, request, reply)
+    return tool instanceof Promise ? tool.then((found) => answer(found, message, form, request, reply), (thrown: unknown) => fail(thrown, message, form, request, reply)) : answer(tool, message, form, request, reply)
   }
 }
 

@@ -7,7 +7,7 @@ import { signalOf, stopWithinMessage, type Stop } from '../call/stop.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { workResult } from '../task/work.ts'
 import { definitionOf } from '../tool/tool.ts'
-import { fromHost, type Access } from './access.ts'
+import { fromHost, hostError, type Access } from './access.ts'
 import type { Era } from '../types.ts'
 import { HEADER_MISMATCH } from '../call/mirrored.ts'
 import { answerWriter, rpcError } from './answer.ts'
@@ -49,11 +49,12 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
     async fetch (request, body, stop, anyForm) {
       if (listensToTasks(body) && access.tasks.offered().tasks && taskRequestOf('modern', metaIn(body), undefined) === undefined) {
         const { code, message, data } = missingTasks()
-        return badRequest({ jsonrpc: '2.0', id: idOf(body), error: { code, message, data } })
+        return jsonAnswer(400, { jsonrpc: '2.0', id: idOf(body), error: { code, message, data } })
       }
       const wrong = await mismatchIn(access, request, body)
-      if (wrong !== undefined) return badRequest(rpcError(HEADER_MISMATCH, wrong, idOf(body)))
+      if (wrong !== undefined) return jsonAnswer(400, rpcError(HEADER_MISMATCH, wrong, idOf(body)))
       const instructions = await instructionsFor(access, request, body)
+      if (instructions instanceof ProtocolError) return jsonAnswer(200, rpcError(instructions.code, instructions.message, idOf(body)))
       const web = webRequest(request, signalOf(stop, mayCall(body)), body === undefined ? '' : undefined, anyForm)
       const message: Message = { outer: request, stop, instructions, refused: undefined, created: undefined }
       messages.set(web, message)
@@ -64,8 +65,8 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
   }
 }
 
-function badRequest (answer: object): SdkAnswer {
-  return { response: Response.json(answer, { status: 400 }), refused: () => undefined, created: () => undefined }
+function jsonAnswer (status: number, answer: object): SdkAnswer {
+  return { response: Response.json(answer, { status }), refused: () => undefined, created: () => undefined }
 }
 
 function idOf (body: unknown): unknown {
@@ -195,9 +196,14 @@ function metaIn (body: unknown): object {
 /** Only these two are answered with instructions, which may cost the host a look into its database. */
 const INTRODUCTIONS: readonly unknown[] = ['initialize', 'server/discover']
 
-async function instructionsFor ({ settings: { instructions } }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined> {
+async function instructionsFor ({ settings: { instructions } }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined | ProtocolError> {
   if (typeof instructions !== 'function') return instructions
-  return isObject(body) && INTRODUCTIONS.includes(body.method) ? await instructions(request) : undefined
+  if (!isObject(body) || !INTRODUCTIONS.includes(body.method)) return undefined
+  try {
+    return await instructions(request)
+  } catch (error) {
+    return hostError(request, error)
+  }
 }
 
 /** Whether the SDK takes this `_meta` for an envelope of the newest revision. */
