@@ -22,7 +22,7 @@ app.register(payReconcile, {
   actor: () => 'admin'
 })
 
-// Concurrent checkouts create one customer at the provider.
+// Concurrent checkouts create one customer at the provider. Check first that the caller may use this account.
 app.post<{ Params: { id: string } }>('/accounts/:id/checkout', async ({ id: requestId, params: { id: accountId } }) => {
   const { customerId } = await app.payReconcile.ensureCustomer({ accountId, actor: accountId, requestId })
   return { pay_customer_id: customerId }

@@ -52,7 +52,7 @@ t.test('a mistake in the tables is reported at startup', async (t) => {
   t.plan(8)
   const knex = await pglite.connect(t)
   for (const [title, change, message] of [
-    ['a table of accounts that is missing', 'alter table accounts rename to people', /^pay-reconcile: relation "accounts" does not exist: knexAccountStore needs/],
+    ['a table of accounts that is missing', 'alter table accounts rename to people', 'pay-reconcile: relation "accounts" does not exist: knexAccountStore needs accounts (id, shop_id, name text, hash_name text, details jsonb) and shops (id, name text, pay_secret_key text), with ids of uuid, text or integers, and the tables of createPayReconcileTables'],
     ['a table of shops that is missing', 'alter table shops rename to stores', /^pay-reconcile: relation "shops" does not exist: knexAccountStore needs/],
     ['a column that is missing', 'alter table accounts drop column details', 'pay-reconcile: the column accounts.details does not exist: name the right one in columns.details'],
     ['ids that cannot be compared', 'alter table accounts drop constraint accounts_shop_id_fkey, alter shop_id type text', /^pay-reconcile: operator does not exist: uuid = text: knexAccountStore needs/],

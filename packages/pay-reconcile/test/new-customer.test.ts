@@ -113,6 +113,24 @@ for (const engine of engines) {
       t.strictSame(created(accountId), [customerId], 'a merchant without a search gets one created')
     })
 
+    await t.test('an account of another shop than the caller\'s does not exist, nor any for a caller without a shop', async (t) => {
+      const accountId = await addAccount(shopId)
+      const of = (shop: string | undefined) => world.app.payReconcile.ensureCustomer({ accountId, shopId: shop as string, actor: 'buyer-1' })
+      for (const other of [await addShop(), 'no id', '', undefined]) await t.rejects(of(other), { code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND', statusCode: 404 }, String(other))
+      t.strictSame(created(accountId), [])
+      const { customerId } = await of(shopId)
+      t.strictSame(created(accountId), [customerId])
+      t.strictSame(await of(shopId), { customerId, created: false })
+      await t.rejects(of(await addShop()), { code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND' }, 'nor is its customer told')
+    })
+
+    await t.test('a customer with only the same e-mail address is not taken', async (t) => {
+      const accountId = await addAccount(shopId)
+      customers.set('cus_by_hand', { id: 'cus_by_hand', object: 'customer', created: 1, email: 'hand@example.org', metadata: {} })
+      const { customerId } = await world.app.payReconcile.ensureCustomer({ accountId, email: 'hand@example.org', actor: 'buyer-1' })
+      t.not(customerId, 'cus_by_hand')
+    })
+
     await t.test('a customer that was deleted is not the account\'s', async (t) => {
       const accountId = await addAccount(shopId, { tier: 'gold' })
       const { customerId: first } = await checkout(world, accountId)

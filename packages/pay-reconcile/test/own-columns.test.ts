@@ -133,6 +133,8 @@ t.test('options and columns that cannot work stop startup, with their names', as
     [{ ...users, shop: { secretKey: undefined } }, /shop.secretKey must be the secret key of the provider/],
     [{ ...users, shop: { ...shop, id: "a' or" } }, /shop.id must be letters, digits, _ and -/]
   ] as const) await rejects(options, message)
+  await rejects({ ...users, table: 'members', columns: { ...columns, name: 'email', email: 'email' } },
+    /"members" does not exist: knexAccountStore needs members \(user_id, email text, stripe_customer_id text, stripe jsonb\), with ids/)
   await knex.raw('alter table users alter stripe_customer_id type varchar(20)')
   await rejects(users, /users.stripe_customer_id must have the type text, or varchar of 255 at least, and not character varying\(20\)/)
   await knex.raw('create table plain (id bigint, shop_id bigint, name text, hash_name text, details text)')

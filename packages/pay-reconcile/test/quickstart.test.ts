@@ -5,13 +5,32 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { USAGE } from '../src/cli/arguments.ts'
 import { run } from '../src/cli/run.ts'
-import { postgresql } from './database.ts'
+import { knexAccountStore } from '../src/knex/index.ts'
+import { fencesOf } from '../../../test/docs/fences.ts'
+import { pglite, postgresql } from './database.ts'
 import { build, shopKey } from './world.ts'
 
 const source = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
 
 t.test('the pages say what the command prints', async (t) => {
   t.ok((await source('packages/pay-reconcile/docs/runs.md')).includes(`\`\`\`text\n${USAGE}\`\`\``))
+})
+
+t.test('the tables and the provider of the README are what the package needs', async (t) => {
+  const readme = fencesOf(await source('packages/pay-reconcile/README.md'))
+  const knex = await pglite.connect(t)
+  await knex.raw('drop table accounts, shops')
+  for (const { text } of readme.filter(({ info }) => info === 'sql')) await knex.raw(text)
+  await knexAccountStore(knex).ready?.()
+  await knex.raw("insert into shops values ('11111111-1111-4111-8111-111111111111', 'Tea', 'sk_test_corner')")
+  t.equal(await knexAccountStore(knex).secretKey('11111111-1111-4111-8111-111111111111'), 'sk_test_corner')
+
+  const program = readme.find(({ info }) => info === 'js')?.text
+  const run = spawn(process.execPath, ['--input-type=module', '--eval', `import { stripeProvider } from 'pay-reconcile/stripe'\n${program}
+    const { value } = await provider.createCustomer({ secretKey: 'sk_test_corner', accountId: 'a1', idempotencyKey: 'k', signal: AbortSignal.timeout(5000) })
+    console.log(value.metadata.account_id)
+    process.exit()`], { stdio: ['ignore', 'pipe', 'ignore'], cwd: fileURLToPath(new URL('../', import.meta.url)) })
+  t.equal(String((await once(run.stdout, 'data'))[0]), 'a1\n')
 })
 
 t.test('the quickstart', { skip: postgresql.skip }, async (t) => {

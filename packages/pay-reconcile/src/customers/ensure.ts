@@ -37,7 +37,7 @@ export async function ensureCustomer (sources: Sources, wanted: NewCustomer, cal
 /** @returns undefined if the account was changed meanwhile and has no usable customer. */
 async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller): Promise<Ensured | undefined> {
   const account = await sources.accounts.get(wanted.accountId)
-  if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
+  if (!account || ('shopId' in wanted && wanted.shopId !== account.shopId)) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
   const linked = customerIdOf(account.details)
   const secretKey = await secretKeyOf(sources, account.shopId)
   if (linked !== null) {

@@ -25,6 +25,11 @@ export interface Caller {
 /** The account that a customer is created for, and what the provider shows of it. */
 export interface NewCustomer {
   readonly accountId: string
+  /**
+   * The shop that the caller may act for, in the spelling of the database: an account of another one does not exist for it.
+   * Default: any shop. Present but undefined, as from a caller without a shop, it is no shop.
+   */
+  readonly shopId?: string
   readonly name?: string | undefined
   readonly email?: string | undefined
 }

@@ -24,7 +24,7 @@ export interface AccountColumnNames {
 export interface AccountTable {
   /** Default `accounts`. */
   readonly table?: string
-  /** The columns that have other names than those of the README. */
+  /** The columns that have other names than by default. */
   readonly columns?: AccountColumnNames
 }
 
@@ -120,6 +120,14 @@ export function hostTables (knex: Knex, { table = 'accounts', columns: given = {
       return customer === 'null' ? `${changed} - 'pay_customer_id'` : `${changed} || jsonb_build_object('pay_customer_id', ${customer})`
     }
   }
+}
+
+/** @returns the host's tables with the columns that statements read, for a message */
+export function neededTables ({ name, shopName, columns: { id, shopId, name: called, hashName, details, customerId, email } }: HostTables): string {
+  // One column may hold two of them, such as an e-mail address by which people are called.
+  const texts = new Set([called, hashName, customerId, email].filter((column) => column !== null).map((column) => `${column} text`))
+  const accounts = `${name} (${[id, ...shopId === null ? [] : [shopId], ...texts, `${details} jsonb`].join(', ')})`
+  return `${accounts}${shopId === null ? '' : ` and ${shopName} (id, name text, pay_secret_key text)`}, with ids of uuid, text or integers`
 }
 
 function columnsFrom (given: AccountColumnNames, shop: OnlyShop | undefined): Columns {

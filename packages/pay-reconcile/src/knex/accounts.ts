@@ -4,7 +4,7 @@ import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, 
 import { payStringIn } from '../lists/accounts.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage, ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './account-page.ts'
-import { hostTables, type AccountTable, type HostTables, type OnlyShop } from './account-table.ts'
+import { hostTables, neededTables, type AccountTable, type HostTables, type OnlyShop } from './account-table.ts'
 import { auditTrail } from './audit.ts'
 import { limitsFrom } from './account-limits.ts'
 import { changeStore } from './changes.ts'
@@ -87,7 +87,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
 
   return {
     ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf((rows) => rows.limit(0)), demandColumns(knex, ['pay_reconcile_audit', 'pay_reconcile_snapshots', 'pay_reconcile_changed'])]),
-      `knexAccountStore needs ${table}${shop ? '' : ` and ${shopTable}`} with the columns in the README, and the tables of createPayReconcileTables`),
+      `knexAccountStore needs ${neededTables(tables)}, and the tables of createPayReconcileTables`),
 
     ...trail,
     changes: changeStore(knex, tables),
