@@ -167,6 +167,7 @@ t.test('the cut is the same in text, structure, both ways through the endpoint, 
   const batch = await post(url, [{ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', arguments: { fields: ['id'] } } }], { 'mcp-protocol-version': '2025-03-26' })
   t.match([batch.body].flat(), [{ result: expected }], 'through the SDK')
   t.strictSame(events, [{ fields: ['id'] }, { fields: ['id'] }])
+  t.match(await call(url, 'x', { fields: ['none'], more: 1 }), { isError: true, content: [{ text: /^Unknown field "none"\. The fields of x are .*\nUnknown argument "more"\. This tool takes status, fields$/ }] })
   t.match(await call(url, 'x', { fields: ['id'], more: 1 }), { isError: true, content: [{ text: 'Unknown argument "more". This tool takes status, fields' }] })
   t.match(await call(url, 'x', { fields: ['id'], status: 206 }), { isError: true, content: [{ text: /so do not repeat it/ }, { text: /"secret":1/ }] }, 'an undeclared answer is whole')
   t.match(await call(url, 'x', { fields: ['id'], status: 404 }), { isError: true })

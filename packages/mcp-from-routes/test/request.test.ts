@@ -14,6 +14,17 @@ const defaults = tool('GET', '/things', { querystring: { type: 'object', propert
 const objects = tool('GET', '/things', { querystring: { type: 'object', properties: { a: { type: 'object', nullable: true }, b: { oneOf: [{ type: 'object' }, { type: 'null' }] }, c: { allOf: [{ type: 'object' }, {}] }, d: { anyOf: [{ type: 'object' }, { type: 'array' }] } } } })
 const put = tool('PUT', '/things/:id', { body: { type: 'object', properties: { name: { type: 'string' }, more: {} } } })
 const whole = tool('POST', '/things', { body: { type: 'array' } })
+const needy = tool('PUT', '/things/:id', { querystring: { type: 'object', properties: { q: { type: 'array' } }, required: ['q'] }, body: { type: 'object', properties: { name: { type: 'string' }, more: {} }, required: ['name'] } })
+const twice = toolFromRoute({
+  method: 'PUT',
+  url: '/things/:id',
+  schema: { operationId: 'a', description: 'A.', body: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' } }, required: ['id'] } },
+  config: { mcp: { arguments: { body: { id: { name: 'id' } } } } },
+  constraints: {},
+  websocket: false,
+  keepsToSchema: true,
+  shared: {}
+}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
 const optional = tool('GET', '/a/:b?')
 const range = tool('GET', '/near/:lat-:lng/at::now/:hour(^\\d{2})h.:kind')
 
@@ -54,6 +65,10 @@ const deep = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))
 const refusals: Array<{ title: string, tool: Tool, args: Record<string, unknown>, says: string }> = [
   { title: 'an unknown argument', tool: list, args: { q: 'x', limit: 1 }, says: 'Unknown argument "limit". This tool takes q, ids, filter, a b' },
   { title: 'several unknown arguments', tool: tool('GET', '/x'), args: { a: 1, b: 2 }, says: 'Unknown arguments "a", "b". This tool takes no arguments' },
+  { title: 'all that is wrong at once', tool: get, args: { shop: '..', x: 1 }, says: 'Unknown argument "x". This tool takes shop, id\nshop must not be ".."\nid is missing' },
+  { title: 'and what else a call lacks', tool: needy, args: { x: 1 }, says: 'Unknown argument "x". This tool takes id, q, name, more\nid is missing\nq is missing\nname is missing' },
+  { title: 'in the body as in the query string', tool: needy, args: { id: '1', q: [null], more: Infinity, '': 1 }, says: 'Unknown argument "". This tool takes id, q, name, more\nq must not hold null, which a query string cannot\nname is missing\nmore is too large for a number. Send it as a string, if this tool takes one' },
+  { title: 'an argument with two places once', tool: twice, args: { x: 1 }, says: 'Unknown argument "x". This tool takes id, name\nid is missing' },
   { title: 'an unknown argument with a long name', tool: tool('GET', '/x'), args: { [`${'x'.repeat(198)}\u{1f600}yy`]: 1 }, says: `Unknown argument "${'x'.repeat(198)}…". This tool takes no arguments` },
   { title: 'ten unknown arguments', tool: tool('GET', '/x'), args: Object.fromEntries([...'abcdefghij'].map((name) => [name, 1])), says: 'Unknown arguments "a", "b", "c", "d", "e", "f", "g", "h", "i", "j". This tool takes no arguments' },
   { title: 'more unknown arguments', tool: tool('GET', '/x'), args: Object.fromEntries([...'abcdefghijk'].map((name) => [name, 1])), says: 'Unknown arguments "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", …. This tool takes no arguments' },

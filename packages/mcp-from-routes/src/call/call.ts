@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { TOKEN_ARGUMENT } from '../confirm/rule.ts'
 import { holder, type Asking, type Hold } from '../confirm/held.ts'
 import type { Sealer } from '../confirm/seal.ts'
 import { excerpt } from './excerpt.ts'
@@ -6,7 +7,7 @@ import { selectionFrom, type Selection } from './fields.ts'
 import type { Target } from './guard.ts'
 import { injectLoopback, lightLoopback, type OnChunk } from './loopback.ts'
 import type { Settings } from '../options.ts'
-import { argumentsAsRead, isRefusal, requestFromCall, Unsendable, type InnerRequest } from './request.ts'
+import { argumentsAsRead, isRefusal, problemsOf, requestFromCall, Unsendable, type InnerRequest } from './request.ts'
 import { errorResult, openOutcome, resultFromResponse, type ToolResult } from './result.ts'
 import { Deadlines, stoppedText, type Stop } from './stop.ts'
 import type { TaskRules } from '../task/rule.ts'
@@ -55,16 +56,20 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     }
   }
 
+  function problems (tool: Tool, { [TOKEN_ARGUMENT]: token, ...others }: Call['args']): readonly string[] {
+    return problemsOf(tool, token === undefined || tool.confirm?.fallback === 'token' ? others : { ...others, [TOKEN_ARGUMENT]: token }, { maxParamLength })
+  }
+
   // Promises are chained by hand on this path: an async function costs a tenth of a call.
   function answer (call: Call): Promise<ToolResult> {
     const { tool, outer, meta, stop, onChunk } = call
     const chosen = tool.fields === undefined || !Object.hasOwn(call.args, FIELDS_ARGUMENT) ? undefined : selectionFrom(tool.public.name, tool.fields, call.args[FIELDS_ARGUMENT])
-    if (chosen !== undefined && 'refusal' in chosen) return Promise.resolve(errorResult(chosen.refusal))
+    if (chosen !== undefined && 'refusal' in chosen) return Promise.resolve(errorResult([chosen.refusal, ...problems(tool, argumentsOf(tool, withoutFields(call.args), outer) ?? {})].join('\n')))
     const given = argumentsOf(tool, tool.fields === undefined ? call.args : withoutFields(call.args), outer)
     if (given === undefined) return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
     // A person is asked about what the route gets.
     const sent = isConfirmed(tool) ? argumentsAsRead(tool, given) : given
-    if (sent instanceof Unsendable) return Promise.resolve(errorResult(sent.refusal))
+    if (sent instanceof Unsendable) return Promise.resolve(errorResult(problems(tool, given).join('\n')))
     const held = isConfirmed(tool) ? hold(tool, sent, outer, call.asking) : undefined
     if (held?.refused !== undefined) return Promise.resolve(held.refused)
     const request = requestFromCall(tool, held?.args ?? given, { headers: outer.raw.headers, forwardHeaders, maxParamLength })

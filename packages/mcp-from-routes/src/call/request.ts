@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
-import { IN_URL, isTyped, structureIn, takesNull, typedValue, type Reading } from './typed.ts'
+import { IN_URL, isTyped, structureIn, takesNull, typedValue, type Problem, type Reading } from './typed.ts'
 import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
 import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Input } from '../tool/overrides.ts'
@@ -49,25 +49,22 @@ const SURROGATE = /\p{Surrogate}/u
  */
 export function requestFromCall (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): InnerRequest | Refusal {
   const { places, inputs } = tool.input
-  for (const name in args) if (!places.has(name) && !tool.ignored.has(name)) return { refusal: unknownArguments(args, tool) }
+  for (const name in args) if (!places.has(name) && !tool.ignored.has(name)) return refused(tool, args, caller)
   const params = new Map<string, string>()
   const query: string[] = []
   const fields: Record<string, unknown> = {}
   for (const { place, name, argument, value: fixed } of inputs) {
-    // Errors name the argument; a fixed value has none.
-    const label = argument ?? name
     const given = argument === undefined || !Object.hasOwn(args, argument) ? undefined : args[argument]
     const value = argument === undefined ? fixed : given === undefined ? undefined : argumentValue(tool, place, argument, given)
-    if (value instanceof Unsendable) return { refusal: value.refusal }
+    if (value instanceof Unsendable) return refused(tool, args, caller)
     if (value === undefined) {
-      if (place === 'path' && !isOptional(tool, name)) return { refusal: `${label} is missing` }
+      if (place === 'path' && !isOptional(tool, name)) return refused(tool, args, caller)
     } else if (place === 'path') {
-      const text = pathValue(label, value, caller.maxParamLength)
-      if (typeof text !== 'string') return text
+      const text = pathValue(value, caller.maxParamLength)
+      if (typeof text !== 'string') return refused(tool, args, caller)
       params.set(name, text)
     } else if (place === 'query') {
-      const problem = addToQuery(query, name, value, tool.shapes.get(name), tool.queryParser)
-      if (problem !== undefined) return { refusal: `${label} ${problem}` }
+      if (addToQuery(query, name, value, tool.shapes.get(name), tool.queryParser) !== undefined) return refused(tool, args, caller)
     } else {
       fields[name] = value
     }
@@ -101,6 +98,37 @@ export function argumentsAsRead (tool: Tool, args: Readonly<Record<string, unkno
   return Object.fromEntries(all)
 }
 
+/**
+ * All that is wrong with arguments before the route sees them, so that a model need not find one thing after another. Also
+ * what is missing in the query string and the body: the route would say so, but no longer gets the call.
+ */
+export function problemsOf (tool: Tool, args: Readonly<Record<string, unknown>>, { maxParamLength }: Pick<Caller, 'maxParamLength'>): readonly string[] {
+  const problems = new Set<string>()
+  const unknown = Object.keys(args).filter((name) => !tool.input.places.has(name) && !tool.ignored.has(name))
+  if (unknown.length > 0) problems.add(unknownArguments(unknown, tool))
+  for (const input of tool.input.inputs) {
+    const problem = problemOf(tool, input, args, maxParamLength)
+    if (problem !== undefined) problems.add(problem)
+  }
+  return [...problems]
+}
+
+function problemOf (tool: Tool, { place, name, argument, value: fixed }: Input, args: Readonly<Record<string, unknown>>, maxParamLength: number): string | undefined {
+  // Errors name the argument; a fixed value has none.
+  const label = argument ?? name
+  const given = argument === undefined || !Object.hasOwn(args, argument) ? undefined : args[argument]
+  if (argument !== undefined && given === undefined) return tool.required.has(argument) ? `${label} is missing` : undefined
+  const value = argument === undefined ? fixed : argumentValue(tool, place, argument, given)
+  if (value instanceof Unsendable) return value.refusal
+  if (place === 'body') return undefined
+  const read = place === 'path' ? pathValue(value, maxParamLength) : { problem: addToQuery([], name, value, tool.shapes.get(name), tool.queryParser) }
+  return typeof read === 'string' || read.problem === undefined ? undefined : `${label} ${read.problem}`
+}
+
+function refused (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): Refusal {
+  return { refusal: problemsOf(tool, args, caller).join('\n') }
+}
+
 /** In place of an argument that would arrive as another one. */
 export class Unsendable implements Refusal {
   readonly refusal: string
@@ -127,8 +155,7 @@ function typed (plan: Plan, value: unknown, argument: string, reading: Reading):
   return 'problem' in read ? new Unsendable(read.problem) : read.value
 }
 
-function unknownArguments (args: Readonly<Record<string, unknown>>, { input: { places }, ignored, fields }: Tool): string {
-  const unknown = Object.keys(args).filter((name) => !places.has(name) && !ignored.has(name))
+function unknownArguments (unknown: readonly string[], { input: { places }, fields }: Tool): string {
   const names = [...unknown.slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))), ...unknown.length > MAX_NAMES ? ['…'] : []].join(', ')
   const taken = [...places.keys(), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
   const takes = taken.length === 0 ? 'This tool takes no arguments' : `This tool takes ${taken.join(', ')}`
@@ -140,13 +167,13 @@ function isOptional (tool: Tool, name: string): boolean {
 }
 
 /** URL parsers remove dot segments, encoded or not, which would lead to another route. */
-function pathValue (name: string, value: unknown, maxLength: number): string | Refusal {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return { refusal: `${name} must be a string, a number or a boolean` }
+function pathValue (value: unknown, maxLength: number): string | Problem {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return { problem: 'must be a string, a number or a boolean' }
   const text = String(value)
-  if (text === '') return { refusal: `${name} must not be empty` }
-  if (text === '.' || text === '..') return { refusal: `${name} must not be "${text}"` }
-  if (text.length > maxLength) return { refusal: `${name} must not be longer than ${maxLength} characters` }
-  if (SURROGATE.test(text)) return { refusal: `${name} is not valid Unicode` }
+  if (text === '') return { problem: 'must not be empty' }
+  if (text === '.' || text === '..') return { problem: `must not be "${text}"` }
+  if (text.length > maxLength) return { problem: `must not be longer than ${maxLength} characters` }
+  if (SURROGATE.test(text)) return { problem: 'is not valid Unicode' }
   return text
 }
 
