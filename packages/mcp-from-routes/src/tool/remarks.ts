@@ -21,6 +21,11 @@ export function remarkOnTools (log: FastifyBaseLogger, tools: readonly Tool[], h
     const long = tools.filter(({ public: { description } }) => description.length > length && (level === 'warn' || description.length <= 2048)).map(({ public: { name } }) => name)
     if (long.length > 0) log[level]({ tools: long }, `some clients cut the descriptions of these tools, which are longer than ${length} characters. Say the most important first, or set config.mcp.description`)
   }
+  const bodiless = tools.filter(({ input, public: { route } }) => TAKES_BODY.has(route.method) && input.body === 'none')
+  for (const level of ['warn', 'info'] as const) {
+    const routes = bodiless.filter((tool) => isLikelyForgotten(tool) === (level === 'warn')).map(({ public: { route } }) => `${route.method} ${route.url}`)
+    if (routes.length > 0) log[level]({ routes }, 'the tools of these routes send no body, because schema.body is missing. If a route reads a body, describe it there')
+  }
   const spelledAsUrls = tools.flatMap(({ public: { name, inputSchema } }) => Object.entries(inputSchema.properties ?? {})
     .filter(([argument, schema]) => isObject(schema) && isAboutUrls(argument, schema.description)).map(([argument]) => `${name}: ${argument}`))
   if (spelledAsUrls.length > 0) log.info({ arguments: spelledAsUrls }, 'the descriptions of these arguments show query strings, which models then send as values. Describe them in config.mcp.arguments')
@@ -28,6 +33,13 @@ export function remarkOnTools (log: FastifyBaseLogger, tools: readonly Tool[], h
   if (unused.length > 0) log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
   if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
   if (confirmSecret === undefined && hasTasks) log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
+}
+
+const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
+
+/** Whether a route without a body schema probably reads one. Many need no more than their path: `POST /orders/:id/cancel`. */
+function isLikelyForgotten ({ input: { places }, public: { route } }: Tool): boolean {
+  return route.method === 'PATCH' || places.size === 0
 }
 
 /** Whether a description spells an argument as in a URL: `sortBy=email:DESC`, `?page=2`. */
