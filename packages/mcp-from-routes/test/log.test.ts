@@ -104,6 +104,23 @@ t.test('a route that may have forgotten to describe its body is named at startup
   t.equal(lines.length, 2)
 })
 
+t.test('a 401 of a route is logged once, if a header that may carry the credential did not reach it', async (t) => {
+  const warned = async (options: object, headers: Record<string, string>, status = 401): Promise<unknown[]> => {
+    const { lines, logger } = logs('warn')
+    const { url } = await listen(t, (app) => { app.get('/a', { schema: schema('a') }, async (_request, reply) => await reply.code(status).send({ message: 'no' })) }, options, { logger })
+    for (let calls = 0; calls < 2; calls++) t.match(await call(url, 'a', {}, headers), status === 200 ? { structuredContent: {} } : { isError: true })
+    return lines
+  }
+  t.match(await warned({}, { 'X-Acme-Key': 'k', 'x-request-id': '1', 'x-api-key': 'k' }), [{ level: WARN, tool: 'a', headers: ['x-acme-key'], msg: 'the route of a tool answered 401, and these headers of the call did not reach it. If one carries the credential, add it to forwardHeaders' }])
+  t.equal((await warned({}, { 'x-acme-key': 'k' })).length, 1)
+  for (const [options, headers, status] of [
+    [{ forwardHeaders: ['X-Acme-Key'] }, { 'x-acme-key': 'k' }, 401],
+    [{}, { 'x-api-key': 'k', authorization: 'Bearer a', 'x-request-id': '1', 'idempotency-key': '1', 'mcp-session-id': '1' }, 401],
+    [{}, { 'x-acme-key': 'k' }, 403],
+    [{}, { 'x-acme-key': 'k' }, 200]
+  ] as const) t.strictSame(await warned(options, headers, status), [], JSON.stringify([options, headers, status]))
+})
+
 t.test('a route that breaks its connection off is logged with its tool', async (t) => {
   const { lines, logger } = logs('error')
   const { url } = await listen(t, (app) => {

@@ -14,6 +14,7 @@ import type { TaskRules } from '../task/rule.ts'
 import { workFromResponse } from '../task/work.ts'
 import { impliedValues } from '../tool/implied.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
+import { unforwardedRemark } from './unforwarded.ts'
 import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { InnerResponse } from '../types.ts'
@@ -44,6 +45,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   const maxParamLength = maxParamLengthOf(app)
   const deadlines = new Deadlines(toolTimeout)
   const hold = holder(sealer, settings)
+  const remarkUnforwarded = unforwardedRemark(settings)
 
   /** The arguments of the call, with those that the caller's request implies. @returns undefined if a function of the host threw */
   function argumentsOf (tool: Tool, args: Call['args'], outer: FastifyRequest): Call['args'] | undefined {
@@ -98,6 +100,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
       if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
       const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes, open: openOf(tool), chosen }
       const result = resultFromResponse(tool, response, context)
+      if (response.statusCode === 401) remarkUnforwarded(tool, outer)
       return tool.task === undefined || response.statusCode !== 202 ? result : withWork(call, request, response, result)
     } catch (error) {
       return failed(call, error)
