@@ -1,3 +1,4 @@
+import cors from '@fastify/cors'
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
@@ -254,4 +255,22 @@ t.test('instructions may be for the client of the request; only those who introd
   await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta } }, modern('tools/list'))
   await post(url, { jsonrpc: '2.0', id: 1, method: 'ping' })
   t.equal(asked, 3)
+})
+
+t.test('a page of another origin may call the endpoint with @fastify/cors and allowedOrigins, and with one of the two it may not', async (t) => {
+  const origin = 'https://app.example'
+  const withCors = async (app: FastifyInstance): Promise<void> => { await app.register(cors, { origin: [origin], allowedHeaders: ['content-type', 'mcp-protocol-version', 'authorization'], exposedHeaders: ['www-authenticate'] }) }
+  const preflight = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,mcp-protocol-version' }
+  for (const [title, options, before, asked, status, allowed] of [
+    ['both', { allowedOrigins: [origin] }, withCors, 204, 200, origin],
+    ['allowedOrigins alone', { allowedOrigins: [origin] }, undefined, 404, 200, null],
+    ['@fastify/cors alone', {}, withCors, 204, 403, origin]
+  ] as const) {
+    const { url } = await listen(t, hello, options, {}, before)
+    const permission = await fetch(url, { method: 'OPTIONS', headers: preflight })
+    t.strictSame([permission.status, permission.headers.get('access-control-allow-origin')], [asked, allowed], title)
+    if (allowed !== null) t.match(permission.headers.get('access-control-allow-headers'), /mcp-protocol-version/)
+    const answer = await post(url, LIST, { origin })
+    t.strictSame([answer.status, answer.headers.get('access-control-allow-origin')], [status, allowed], title)
+  }
 })
