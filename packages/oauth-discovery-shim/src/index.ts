@@ -103,7 +103,7 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
     scope.addHook('onRequest', async (request) => { delete request.raw.headers['content-type'] })
     scope.post('/oauth/register', { config, schema: schemas.registration }, async (_, reply) => {
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache')
-      if (clientId !== '') return reply.code(201).send(registration(settings))
+      if (clientId !== '') return reply.code(201).send(registration(settings, provider.metadata()))
       const { code, message } = new OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID()
       // RFC 6749 §5.2 requires a code of OAuth's own under `error`, where Fastify has the status text
       return reply.code(503).send({ statusCode: 503, code, error: 'temporarily_unavailable', message, error_description: message })

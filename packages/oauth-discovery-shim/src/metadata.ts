@@ -101,13 +101,17 @@ export function pathServer (provider: ProviderMetadata, settings: Settings): Aut
 /** The issuer of the second pair of documents, and of the broker. */
 export const ownIssuer = ({ publicBaseUrl }: Pick<Settings, 'publicBaseUrl'>): string => `${publicBaseUrl}${OAUTH}`
 
-/** The same client for every request. Auth method `none`: it has no secret. */
-export function registration ({ clientId, redirectUris, scopes }: Settings): ClientRegistration {
+/**
+ * The same client for every request. Auth method `none`: it has no secret. It refreshes tokens unless the
+ * provider's document lists only other grants.
+ */
+export function registration ({ clientId, redirectUris, scopes }: Settings, provider: ProviderMetadata | undefined): ClientRegistration {
+  const refreshes = provider?.grant_types_supported?.includes('refresh_token') ?? true
   return {
     client_id: clientId,
     redirect_uris: redirectUris,
     token_endpoint_auth_method: 'none',
-    grant_types: ['authorization_code', 'refresh_token'],
+    grant_types: ['authorization_code', ...refreshes ? ['refresh_token'] : []],
     response_types: ['code'],
     scope: scopes.join(' ')
   }

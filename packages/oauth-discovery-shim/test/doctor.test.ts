@@ -326,13 +326,32 @@ t.test('a page that refuses a metadata document says why, in its own words', asy
   }
 })
 
+t.test('what a provider says of a request that it refuses is reported on one line, with the callback', async (t) => {
+  const rejects = (why: string) => ({ reason: 'provider', detail: `the identity provider rejects the request with the callback http://localhost:7777/callback: ${why}` })
+  const json = (body: object) => JSON.stringify(body)
+  for (const [status, location, body, obstacle] of [
+    [400, undefined, json({ error: 'invalid_request', error_description: 'The client is\n\u001b[31m disabled' }), rejects('invalid_request: The client is [31m disabled')],
+    [400, undefined, json({ error: 'access_denied', error_description: `${'x'.repeat(300)}` }), rejects(`access_denied: ${'x'.repeat(199)}…`)],
+    [403, undefined, json({ error: 'Forbidden', message: 'No' }), rejects('Forbidden')],
+    [400, undefined, json({ error: 'Bad Request', message: 'unauthorized, invalid_client' }), rejects('invalid_client')],
+    [400, undefined, json({ error: 'invalid_request', error_description: 5 }), rejects('invalid_request')],
+    [400, undefined, json({ error: 'invalid_request', error_description: 'redirect_uri is not registered' }), { reason: 'callback', detail: 'the identity provider does not know the callback http://localhost:7777/callback' }],
+    [400, undefined, 'oh no', rejects('status 400')],
+    [302, '/cb?error=access_denied&error_description=Not%0Ayou', '', rejects('access_denied: Not you')]
+  ] as const) {
+    const { origin } = await noting(t, (_, response) => { response.writeHead(status, location === undefined ? {} : { location }).end(body) })
+    const url = await byHand(t, () => ({ server: { authorization_endpoint: `${origin}/authorize` } }))
+    t.strictSame((await doctor(url, { only: clients.slice(0, 1) }))[0]?.obstacle, obstacle, body)
+  }
+})
+
 t.test('the doctor agrees on a consent page, as a browser does, and looks at what follows', async (t) => {
   const form = '<input type="hidden" name="request" value="the+request=">'
   for (const [what, page, follow, obstacle] of [
     ['a redirect', 200, { status: 303, location: '/idp?redirect_uri=https%3A%2F%2Fshop.example.com%2Fcb' }, { reason: 'callback', detail: 'the identity provider does not know the callback https://shop.example.com/cb' }],
-    ['an error in place of it', 200, { status: 500 }, { reason: 'provider', detail: 'the identity provider rejects the request: status 500' }],
+    ['an error in place of it', 200, { status: 500 }, { reason: 'provider', detail: 'the identity provider rejects the request with the callback http://localhost:7777/callback: status 500' }],
     ['an address that is none', 200, { status: 303, location: 'http://' }, undefined],
-    ['no page', 403, { status: 303 }, { reason: 'provider', detail: 'the identity provider rejects the request: status 403' }]
+    ['no page', 403, { status: 303 }, { reason: 'provider', detail: 'the identity provider rejects the request with the callback http://localhost:7777/callback: status 403' }]
   ] as const) {
     const { origin, noted } = await noting(t, ({ method, url = '' }, response) => {
       if (method === 'POST') response.writeHead(follow.status, 'location' in follow ? { location: follow.location.startsWith('/') ? origin + follow.location : follow.location } : {}).end()
@@ -376,11 +395,11 @@ t.test('an error page of the identity provider\'s is recognised', async (t) => {
     ['Cognito, scope', { status: 302, location: `${callback}?error_description=invalid_scope&state=doctor&error=invalid_request` }, 'scope', () => rejects('scope (none)')],
     ['RFC 8707', { status: 302, location: `${callback}?error=invalid_target` }, 'resource', (url: string) => rejects(`resource ${url}/mcp`)],
     ['a resource', { status: 302, location: `${callback}?error=invalid_request&error_description=unknown+resource` }, 'resource', (url: string) => rejects(`resource ${url}/mcp`)],
-    ['an error without a description', { status: 302, location: `${callback}?error=access_denied` }, 'provider', () => rejects('request: access_denied')],
-    ['an unknown client', { status: 400, body: 'error: invalid_client' }, 'provider', () => rejects('request: invalid_client')],
+    ['an error without a description', { status: 302, location: `${callback}?error=access_denied` }, 'provider', () => rejects(`request with the callback ${callback}: access_denied`)],
+    ['an unknown client', { status: 400, body: 'error: invalid_client' }, 'provider', () => rejects(`request with the callback ${callback}: invalid_client`)],
     ['a mismatch on the page', { status: 400, body: '<p>redirect_mismatch' }, 'callback', () => `the identity provider does not know the callback ${callback}`],
     ['a redirect to nowhere', { status: 302, location: 'http://' }, undefined],
-    ['a failure', { status: 500, body: 'oops' }, 'provider', () => rejects('request: status 500')]
+    ['a failure', { status: 500, body: 'oops' }, 'provider', () => rejects(`request with the callback ${callback}: status 500`)]
   ] as const) {
     const idp = await serve(t, (_, response) => response
       .writeHead(answer.status, 'location' in answer ? { location: answer.location } : {})
@@ -408,6 +427,7 @@ t.test('a registration succeeds with any 2xx, and the reason of a refusal is quo
 
 t.test('a failing authorization server stops a client, unless a proxy before it has no document at that URL', async (t) => {
   for (const [status, expected] of [
+    [401, 'no document at'],
     [404, 'no document at'],
     [500, 'returns 500'],
     [502, 'no document at'],
@@ -416,8 +436,9 @@ t.test('a failing authorization server stops a client, unless a proxy before it 
     const server = await serve(t, (_, response) => response.writeHead(status).end())
     const url = await byHand(t, () => ({ resource: { authorization_servers: [server] } }))
     const [verdict] = await doctor(url, { only: clients.slice(0, 1) })
+    const known = status === 404 ? '' : ` (status ${status})`
     const [one, other] = ['oauth-authorization-server', 'openid-configuration'].map((name) => `${server}/.well-known/${name}`)
-    t.strictSame(verdict?.obstacle, { reason: 'metadata', detail: expected === 'no document at' ? `${expected} ${one}, ${other}` : `${one} ${expected}` })
+    t.strictSame(verdict?.obstacle, { reason: 'metadata', detail: expected === 'no document at' ? `${expected} ${one}${known}, ${other}${known}` : `${one} ${expected}` })
   }
 })
 

@@ -25,6 +25,18 @@ t.test('every client is given the configured client id', async (t) => {
   t.match(response.headers, { 'content-type': /^application\/json/, 'cache-control': 'no-store', pragma: 'no-cache' })
 })
 
+t.test('the client has the grant refresh_token unless the provider lists only others', async (t) => {
+  for (const [grants, expected] of [
+    [['authorization_code'], ['authorization_code']],
+    [['authorization_code', 'refresh_token', 'client_credentials'], ['authorization_code', 'refresh_token']],
+    [undefined, ['authorization_code', 'refresh_token']]
+  ] as const) {
+    const { issuer } = await provider(t, (document) => ({ ...document, grant_types_supported: grants }))
+    const app = await build(t, options(issuer))
+    t.strictSame((await app.inject({ method: 'POST', url: '/oauth/register' })).json(), { ...answer, grant_types: expected })
+  }
+})
+
 t.test('callbacks and scopes are the configured ones', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), redirectUris: ['cursor://anysphere.cursor-mcp/oauth/callback'], scopes: ['openid', 'catalog/read'] })

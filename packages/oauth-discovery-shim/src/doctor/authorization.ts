@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ClientProfile } from './clients.ts'
 import { documentAt } from './discovery.ts'
 import { outcome, type HttpResponse, type Http } from './http.ts'
-import { first, isUrl, list, stop, type Json, type Step } from './step.ts'
+import { cut, first, isUrl, list, stop, type Json, type Step } from './step.ts'
 
 /**
  * The client's id: the URL of its metadata document, if it has one and the server reads such documents, or what it gets
@@ -56,13 +56,16 @@ export async function signInPage (
 
   const { asked, response } = await openedAt(url, http)
   if (response === undefined) return stop('provider', `${asked.origin} does not answer`)
-  const error = errorFrom(response, asked)
-  if (error === undefined) return undefined
+  const refused = errorFrom(response, asked)
+  if (refused === undefined) return undefined
+  const { error, description } = refused
+  const told = `${error} ${description}`
+  const sent = asked.searchParams.get('redirect_uri') ?? callback
   if (isDocument && asked === url && response.status >= 400) return stop('document', `the server cannot use its metadata document ${client.document?.url}: ${faultIn(response.text) ?? error}`)
-  if (/redirect/i.test(error)) return stop('callback', `the identity provider does not know the callback ${asked.searchParams.get('redirect_uri') ?? callback}`)
-  if (/scope/i.test(error)) return stop('scope', `the identity provider rejects the scope ${requested.scope ?? '(none)'}`)
-  if (/target|resource/i.test(error)) return stop('resource', `the identity provider rejects the resource ${String(requested.resource)}`)
-  return stop('provider', `the identity provider rejects the request: ${error}`)
+  if (/redirect/i.test(told)) return stop('callback', `the identity provider does not know the callback ${sent}`)
+  if (/scope/i.test(told)) return stop('scope', `the identity provider rejects the scope ${requested.scope ?? '(none)'}`)
+  if (/target|resource/i.test(told)) return stop('resource', `the identity provider rejects the resource ${String(requested.resource)}`)
+  return stop('provider', `the identity provider rejects the request with the callback ${sent}: ${description === '' ? error : `${error}: ${description}`}`)
 }
 
 /** Opens the page. On the consent page of a broker it agrees, to see what the identity provider says. */
@@ -83,15 +86,34 @@ function faultIn (page: string): string | undefined {
   return sentence?.replaceAll('&#39;', "'").replaceAll('&amp;', '&')
 }
 
-/** Providers send an error to the callback, redirect to an error page, or show it. */
-function errorFrom ({ status, headers, text }: HttpResponse, requested: URL): string | undefined {
+/** What a provider says, on one line. */
+interface Refusal {
+  /** Its code, or the status. */
+  readonly error: string
+  /** Empty: there is none. */
+  readonly description: string
+}
+
+/** Providers send an error to the callback, redirect to an error page, show it, or return it as JSON. */
+function errorFrom ({ status, headers, text, json }: HttpResponse, requested: URL): Refusal | undefined {
   const location = headers.get('location')
   if (location !== null && URL.canParse(location, requested)) {
     const { searchParams } = new URL(location, requested)
-    return searchParams.has('error') ? `${searchParams.get('error')} ${searchParams.get('error_description') ?? ''}`.trim() : undefined
+    return searchParams.has('error') ? { error: lineOf(searchParams.get('error')), description: lineOf(searchParams.get('error_description')) } : undefined
   }
   if (status < 400) return undefined
-  return /invalid_[a-z_]+|(?<![a-z])[a-z]+_mismatch/.exec(text)?.[0] ?? `status ${status}`
+  const said = lineOf(json['error'])
+  // Some have the status text under `error`, and the code elsewhere.
+  const code = /^[a-z]+(?:_[a-z]+)+$/.test(said) ? said : /invalid_[a-z_]+|(?<![a-z])[a-z]+_mismatch/.exec(text)?.[0] ?? said
+  return { error: code || `status ${status}`, description: lineOf(json['error_description']) }
+}
+
+/** In characters. */
+const LONGEST_LINE = 200
+
+/** A text of a provider on one line, without control characters, cut; empty if it is no string. */
+function lineOf (text: unknown): string {
+  return typeof text === 'string' ? cut(text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim(), LONGEST_LINE) : ''
 }
 
 /** RFC 9207: clients reject a callback whose `iss` is not the issuer they expect. */

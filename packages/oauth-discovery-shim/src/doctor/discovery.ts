@@ -41,6 +41,7 @@ export async function serverFor (client: ClientProfile, server: string, http: Ht
     ...path ? [`${origin}${path}/.well-known/openid-configuration`] : []
   ]
   let elsewhere: HttpResponse | undefined
+  const tried: string[] = []
   for (const url of candidates) {
     const response = await http.get(url)
     if (response === undefined || (response.status >= 500 && response.status !== 502)) {
@@ -48,8 +49,10 @@ export async function serverFor (client: ClientProfile, server: string, http: Ht
     }
     if (response.status === 200) return metadataFault(client, server, response) ?? { found: response.json }
     if (response.elsewhere !== undefined) elsewhere ??= response
+    // Another status than 404 has another cause, such as authentication in front of the documents.
+    tried.push(response.status === 404 ? url : `${url} (status ${response.status})`)
   }
-  return stop('metadata', elsewhere ? `${elsewhere.url} ${outcome(elsewhere)}` : `no document at ${candidates.join(', ')}`)
+  return stop('metadata', elsewhere ? `${elsewhere.url} ${outcome(elsewhere)}` : `no document at ${tried.join(', ')}`)
 }
 
 function metadataFault (client: ClientProfile, server: string, { url, json }: HttpResponse): Step | undefined {

@@ -42,8 +42,9 @@ export function first (value: unknown): string | undefined {
   return list(value)?.[0]
 }
 
-function cut (text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text
+/** @param longest - in characters */
+export function cut (text: string, longest = LONGEST): string {
+  return text.length > longest ? `${text.slice(0, longest - 1)}…` : text
 }
 
 /**
