@@ -4,13 +4,13 @@ import dualAuth, { memoryStore, type DualAuthOptions } from '../src/index.ts'
 import { PEPPER } from './build.ts'
 
 /** An app whose callers name themselves in a header, as its own sign-in would find them. */
-async function server (t: Test, options: Partial<DualAuthOptions>, apiKeys: object = {}, warnings: string[] = []) {
+async function server (t: Test, options: Partial<DualAuthOptions>, apiKeys: { shopParam: string | null } = { shopParam: null }, warnings: string[] = []) {
   const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => { warnings.push(JSON.parse(line).msg) } } } })
   t.teardown(() => app.close())
   const ids: string[] = []
   app.addHook('onRoute', ({ schema }) => { if (schema !== undefined && 'operationId' in schema) ids.push(String(schema.operationId)) })
   await app.register(dualAuth, { apiKeys: { marker: 'acme', peppers: [PEPPER], store: memoryStore(), ...apiKeys }, jwt: 'host', ...options })
-  app.get('/notes/:id', { config: { auth: 'dual' } }, async ({ identity }) => identity)
+  app.get('/notes/:id', { config: { auth: 'dual', ...apiKeys.shopParam !== null && { anyShop: true } } }, async ({ identity }) => identity)
   await app.ready()
   const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, headers: Record<string, string> = {}, payload?: object) => {
     const response = await app.inject({ method, url, headers, ...payload && { payload } })
