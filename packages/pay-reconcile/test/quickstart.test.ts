@@ -20,7 +20,7 @@ t.test('the tables and the provider of the README are what the package needs', a
   const readme = fencesOf(await source('packages/pay-reconcile/README.md'))
   const knex = await pglite.connect(t)
   await knex.raw('drop table accounts, shops')
-  for (const { text } of readme.filter(({ info }) => info === 'sql')) await knex.raw(text)
+  for (const statement of readme.find(({ info }) => info === 'sql')?.text.split(/;\n/).filter(Boolean) ?? []) await knex.raw(statement)
   await knexAccountStore(knex).ready?.()
   await knex.raw("insert into shops values ('11111111-1111-4111-8111-111111111111', 'Tea', 'sk_test_corner')")
   t.equal(await knexAccountStore(knex).secretKey('11111111-1111-4111-8111-111111111111'), 'sk_test_corner')
