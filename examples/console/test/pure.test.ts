@@ -246,10 +246,10 @@ t.test('work is of a kind, a key, a person, or everybody', async (t) => {
   for (const [text, who] of [
     [null, {}], ['agents', { actor_kind: 'api-key' }], ['imports', { operation: 'import_products' }], ['user:7', { actor_kind: 'user', actor_id: '7' }], ['api-key:a:b', { actor_kind: 'api-key', actor_id: 'a:b' }], ['user:', {}], ['constructor', {}], ['shop:1', {}]
   ] as const) t.strictSame(whoFrom(text), who, String(text))
-  const work = { actor_kind: 'user', actor_id: '7', actor_name: 'Kim', by_tool: false, operation: null, started_at: '', ended_at: '', changes: 61, revertible: 61, records: [{ action: 'update', record_kind: 'product', count: 60, records: 50 }, { action: 'create', record_kind: 'tag', count: 1, records: 1 }], prices: { count: 50, lowest: 5, highest: 5 } }
+  const work = { actor_kind: 'user', actor_id: '7', actor_name: 'Kim', by_tool: false, operation: null, started_at: '', ended_at: '', changes: 61, revertible: 61, records: [{ action: 'update' as const, record_kind: 'product', count: 60, records: 50 }, { action: 'create' as const, record_kind: 'tag', count: 1, records: 1 }], prices: { count: 50, lowest: 5, highest: 5 } }
   t.equal(workText(work, 'en'), 'changed 50 products, created 1 tag, prices +5 %')
   t.equal(workText({ ...work, operation: 'import_products', prices: null }, 'en'), 'imported a file: changed 50 products, created 1 tag')
-  const settings = { action: 'update', record_kind: 'shop_config', count: 3, records: 1 }
+  const settings = { action: 'update' as const, record_kind: 'shop_config', count: 3, records: 1 }
   t.equal(workText({ ...work, records: [settings, { ...work.records[0]!, records: 12_345 }] }, 'ar-EG'), 'changed the settings, changed 12,345 products, prices +5 %', 'in one kind of digits')
   t.equal(affectedText({ products: 1, categories: 2, orders: 0 }, 'ar-EG'), '1 product, 2 categories, 0 orders')
   t.strictSame(LOCALES.filter((locale) => !/^12\D?345$/.test(countText(12_345, locale))), [])
@@ -316,7 +316,7 @@ t.test("react-admin's phrases are filled in, in the number that is meant", async
 })
 
 t.test('usage has today and the days with calls before it, and says what has reached its limit', async (t) => {
-  const usage = { resets_at: '2026-11-28T00:00:00.000Z', limits: { calls_per_day: 5, writes_per_day: 3, imports_per_day: null, updated_at: '' }, today: { calls: 5, writes: 2, imports: 9 } }
+  const usage = { since: '2026-11-14', resets_at: '2026-11-28T00:00:00.000Z', limits: { calls_per_day: 5, writes_per_day: 3, imports_per_day: null, updated_at: '' }, today: { calls: 5, writes: 2, imports: 9 } }
   const days = ['2026-11-20', '2026-11-26', '2026-11-27'].map((day) => ({ day, ...usage.today }))
   for (const known of [days, days.slice(0, 2)]) t.strictSame(daysOf({ ...usage, days: known }).map(({ day }) => day), ['2026-11-27', '2026-11-26', '2026-11-20'])
   t.strictSame(reachedOf({ ...usage, days }), ['calls'])

@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { USAGE } from '../src/cli/arguments.ts'
 import { run } from '../src/cli/run.ts'
 import { knexAccountStore } from '../src/knex/index.ts'
 import { fencesOf } from '../../../test/docs/fences.ts'
@@ -11,10 +10,6 @@ import { pglite, postgresql } from './database.ts'
 import { build, shopKey } from './world.ts'
 
 const source = (path: string) => readFile(new URL(`../../../${path}`, import.meta.url), 'utf8')
-
-t.test('the pages say what the command prints', async (t) => {
-  t.ok((await source('packages/pay-reconcile/docs/runs.md')).includes(`\`\`\`text\n${USAGE}\`\`\``))
-})
 
 t.test('the tables and the provider of the README are what the package needs', async (t) => {
   const readme = fencesOf(await source('packages/pay-reconcile/README.md'))
