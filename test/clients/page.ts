@@ -26,7 +26,7 @@ ${clients.map((client) => row([client.name, versionOf(client), word(client.isNew
 
 The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are listed by ${clients.filter(({ listsSkills }) => listsSkills).map(({ name }) => name).join(' and ')}; the others read them as resources.
 
-At a server with [the broker](oauth-discovery-shim/broker.md), every client signs in with the URL alone.
+At a server with [the broker](../packages/oauth-discovery-shim/docs/broker.md), every client signs in with the URL alone.
 
 ## Clients that the lab plays
 
