@@ -94,12 +94,12 @@ t.test('tools that API keys cannot call are warned of where an authentication wr
     const app = Fastify({ logger: { level, stream: { write: (line: string) => { const { msg, tools } = JSON.parse(line); warnings.push({ msg, tools }) } } } })
     t.teardown(() => app.close())
     // What counts of the endpoint is the route that runs tools.
-    const policyOf = ({ url, method }: RouteOptions): string => url === '/mcp' ? [method].flat().includes('POST') ? endpoint : 'public' : url === '/posted' ? 'public' : url === '/open' ? 'dual' : tool
+    const policyOf = ({ url, method }: RouteOptions): string => url === '/mcp' ? [method].flat().includes('POST') ? endpoint : 'public' : url === '/removed' ? 'public' : url === '/open' ? 'dual' : tool
     app.addHook('onRoute', (route) => { route.config = Object.assign({}, route.config, { auth: policyOf(route) }) })
     await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, ...options })
     app.get('/open', tagged('open'), async () => 1)
     app.get('/x', tagged('x'), async () => 1)
-    app.post('/posted', tagged('posted'), async () => 1)
+    app.delete('/removed', tagged('removed'), async () => 1)
     app.get('/untagged', async () => 1)
     await app.ready()
     return warnings
