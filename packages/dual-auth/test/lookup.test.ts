@@ -222,3 +222,11 @@ t.test('a column that gets another type while the server runs is no failure', ne
   await knex.raw('alter table shops alter currency type text')
   t.equal(await call(), 200)
 })
+
+t.test('calls are answered while the tests of a host hold its timers', needsServer, async (t) => {
+  const { open } = await connection(t)
+  const call = await open({})
+  t.equal(await call(), 200)
+  t.intercept(globalThis, 'setImmediate', { value: () => {} })
+  t.equal(await call(), 200)
+})

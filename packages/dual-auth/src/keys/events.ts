@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiKeyRecord, Rotated } from './store.ts'
 
@@ -51,7 +52,7 @@ export function createEvents (onKeyEvent: OnKeyEvent, log: FastifyBaseLogger): E
 
   async function tell (event: KeyEvent): Promise<void> {
     try {
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
       await onKeyEvent(event)
     } catch (err) {
       log.error({ err, event: event.type, keyId: event.key?.id }, 'onKeyEvent failed')

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { StoreCall } from './call-store.ts'
 import { networkFromAddress } from './network.ts'
@@ -55,7 +56,7 @@ export function createLastUsed (store: ApiKeyStore, callStore: StoreCall, log: F
     if (network !== '') networks.add(network)
     pending.set(id, networks)
     // Deferred: all keys used in this turn of the event loop go into one statement.
-    writing ??= new Promise((resolve) => setImmediate(resolve)).then(writeAll)
+    writing ??= nextTurn().then(writeAll)
   }
 
   async function writeAll (): Promise<void> {

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+// By import: the tests of a host may hold the global one, and calls would wait for ever.
+import { setImmediate } from 'node:timers'
 import type { ApiKeyShop } from 'fastify'
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
