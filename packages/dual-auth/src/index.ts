@@ -100,7 +100,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     route.config = { ...route.config, auth: policy }
     // A wrong scope must fail startup, not the first call.
     if (policy !== 'public') for (const method of [route.method].flat()) tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
-    if (policy === 'dual' && route.config.anyShop !== true) unbound.note(route.url)
+    if (policy === 'dual') unbound.note(route.url, route.config.anyShop === true)
   })
   app.addHook('onReady', async () => {
     unbound.check()

@@ -32,8 +32,8 @@ export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings):
 
 /** Tells of the paths that accept the keys of every shop, because none of their parameters, or only an optional one, names the shop. */
 export interface UnboundPaths {
-  /** Warns of a path of a `dual` route, once. */
-  note (url: string): void
+  /** Warns of a path of a `dual` route, once. @param isMeant - whether the route says that it is for every shop */
+  note (url: string, isMeant: boolean): void
   /** @throws {@link DUAL_AUTH_INVALID_OPTION} if there are such paths, and none that names a shop: the parameter has another name */
   check (): void
 }
@@ -44,19 +44,19 @@ export function unboundPaths ({ shopParam }: Pick<ShopSettings, 'shopParam'>, lo
   // Nothing is forgotten where no path names an owner.
   if (shopParam === null) return { note () {}, check () {} }
   return {
-    note (url) {
+    note (url, isMeant) {
       // A path with and without its last slash is one path.
       const path = url.replace(/\/$/, '')
       const params = paramsFromPath(path)
       const isNamed = params.includes(shopParam)
       isBound ||= isNamed
-      if (params.length === 0 || (isNamed && !optionalParamsFromPath(path).includes(shopParam)) || warned.has(path)) return
+      if (isMeant || params.length === 0 || (isNamed && !optionalParamsFromPath(path).includes(shopParam)) || warned.has(path)) return
       warned.add(path)
       log.warn({ path, params }, `dual-auth: ${path} accepts every API key${isNamed ? ` when ${shopParam} is left out` : `: no parameter of the path is named ${shopParam}`}. Set config.anyShop on the route if that is intended`)
     },
     check () {
       const [path] = warned
-      must(isBound || path === undefined, `apiKeys.shopParam is ${shopParam}, and no path that accepts API keys has this parameter: every key would open ${path}. Set it to the parameter that names the owner of a key, or to null if none does`)
+      must(isBound || path === undefined, `apiKeys.shopParam is ${shopParam}, and no path that accepts API keys has this parameter: every key would open ${path}. Set it to the parameter that names the owner of a key, or to null if none does; or set config.anyShop on the routes that are for every owner`)
     }
   }
 }

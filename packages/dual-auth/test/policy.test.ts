@@ -331,11 +331,18 @@ t.test('a server whose paths name owners by another parameter does not start', a
   for (const [shopParam, path] of [['shop_id', '/branches/:branchId/books'], ['branchid', '/branches/:branchId/books'], ['shop_id', '/books/:id']] as const) {
     await t.rejects(build(t, { auth: { policy: () => undefined }, apiKeys: { shopParam }, routes: routes(path) }), {
       code: 'DUAL_AUTH_INVALID_OPTION',
-      message: `dual-auth: apiKeys.shopParam is ${shopParam}, and no path that accepts API keys has this parameter: every key would open ${path}. Set it to the parameter that names the owner of a key, or to null if none does`
+      message: `dual-auth: apiKeys.shopParam is ${shopParam}, and no path that accepts API keys has this parameter: every key would open ${path}. Set it to the parameter that names the owner of a key, or to null if none does; or set config.anyShop on the routes that are for every owner`
     })
   }
   await t.resolves(build(t, { auth: { policy: () => undefined }, apiKeys: { shopParam: 'branchId' }, routes: routes('/branches/:branchId/books') }))
   await t.resolves(build(t, { auth: { policy: () => undefined }, routes: routes('/books') }))
+  await t.resolves(build(t, {
+    auth: { policy: () => undefined },
+    routes (app) {
+      routes('/books/:id')(app)
+      app.get('/mine/:shop_id?', { config: { auth: 'dual', anyShop: true } }, async () => '')
+    }
+  }), 'a route for every owner may name one')
 })
 
 t.test('a route that is meant for every shop still checks a shop that its path names', async (t) => {
