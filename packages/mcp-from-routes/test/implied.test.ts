@@ -113,6 +113,14 @@ t.test('a function that throws is logged, calls nothing, and tells the client no
   t.match(await call(url, 'none'), { structuredContent: {} }, 'other tools work')
 })
 
+t.test('what a function did not say is not missing from a call with wrong fields', async (t) => {
+  const items = { type: 'object', properties: { id: { type: 'string' } } }
+  const { url } = await listen(t, (app) => {
+    app.get('/shops/:shop/things', { schema: { operationId: 'things', description: 'Things', tags: ['mcp'], response: { 200: { type: 'array', items } } } }, async () => [])
+  }, { fields: true, impliedArguments: { shop: () => { throw new TypeError('no database') } } })
+  t.match(await call(url, 'things', { fields: ['other'] }), { isError: true, content: [{ text: /^The call failed\. The request id is req-\w+\.$/ }] })
+})
+
 for (const which of CLIENTS) {
   t.test(`client ${which} calls without an argument that is implied`, async (t) => {
     const { url } = await listen(t, routes, options)

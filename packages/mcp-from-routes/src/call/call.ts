@@ -66,9 +66,9 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   function answer (call: Call): Promise<ToolResult> {
     const { tool, outer, meta, stop, onChunk } = call
     const chosen = tool.fields === undefined || !Object.hasOwn(call.args, FIELDS_ARGUMENT) ? undefined : selectionFrom(tool.public.name, tool.fields, call.args[FIELDS_ARGUMENT])
-    if (chosen !== undefined && 'refusal' in chosen) return Promise.resolve(errorResult([chosen.refusal, ...problems(tool, argumentsOf(tool, withoutFields(call.args), outer) ?? {})].join('\n')))
     const given = argumentsOf(tool, tool.fields === undefined ? call.args : withoutFields(call.args), outer)
     if (given === undefined) return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
+    if (chosen !== undefined && 'refusal' in chosen) return Promise.resolve(errorResult([chosen.refusal, ...problems(tool, given)].join('\n')))
     // A person is asked about what the route gets.
     const sent = isConfirmed(tool) ? argumentsAsRead(tool, given) : given
     if (sent instanceof Unsendable) return Promise.resolve(errorResult(problems(tool, given).join('\n')))
