@@ -234,8 +234,9 @@ function mustBeKey (key: ClientKey): void {
 }
 
 function isKeyFor (alg: string, pem: string): boolean {
+  if (typeof pem !== 'string' || !pem.includes('BEGIN PRIVATE KEY')) return false
   const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } = attempt(() => createPrivateKey(pem)) ?? {}
-  return pem.includes('BEGIN PRIVATE KEY') && (alg === 'ES256' ? curve === 'prime256v1' : alg === 'EdDSA' ? type === 'ed25519' : type === 'rsa' && bits >= 2048)
+  return alg === 'ES256' ? curve === 'prime256v1' : alg === 'EdDSA' ? type === 'ed25519' : type === 'rsa' && bits >= 2048
 }
 
 /** Schemes that browsers run, read or send themselves. */
