@@ -11,7 +11,7 @@ export function workText ({ records, prices, operation }: Work, locale: string):
   const { actions, work: { prices: priced, bulk } } = texts.activity
   const parts = [
     ...records.map(({ action, record_kind: kind, records: count }) => `${actions[action] ?? action} ${recordsText(kind, count, locale)}`),
-    ...prices === null ? [] : [priced([...new Set([prices.lowest, prices.highest])].map((percent) => countText(percent ?? 0, locale, { signDisplay: 'exceptZero' })))]
+    ...prices === null ? [] : [priced([...new Set([prices.lowest, prices.highest])].flatMap((percent) => percent === null ? [] : [countText(percent, locale, { signDisplay: 'exceptZero' })]))]
   ].join(', ')
   const how = operation === null ? undefined : bulk[operation]
   return how === undefined ? parts : `${how}: ${parts}`

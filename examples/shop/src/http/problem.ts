@@ -109,17 +109,18 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
       error: STATUS_CODES[statusCode] ?? 'Error',
       message: excerpt(told.message, LONGEST_MESSAGE),
       ...(field !== undefined && { field: excerpt(field) }),
-      ...Object.fromEntries(Object.entries(others).filter(([name, value]) => MORE.has(name) && value !== undefined))
+      ...Object.fromEntries(Object.entries(others).filter(([name, value]) => Object.hasOwn(MORE, name) && value !== undefined))
     }
   }
 }
 
-/** What errors tell beside their message and field. */
-type More = Partial<Omit<ProviderError & RunActiveError & RevertError & ImportError & PreconditionError, keyof FieldError | 'fault'>>
+/** What errors tell beside their message and field; the names left out are for the server itself. */
+type More = Partial<Omit<ProviderError & RunActiveError & RevertError & ImportError & PreconditionError, keyof FieldError | 'fault' | 'replayed' | 'retryable' | 'retryAfter'>>
 
-const MORE: ReadonlySet<string> = new Set<keyof More>([
-  'provider_request_id', 'missing_permission', 'provider_param', 'provider_code', 'run_id', 'shop_id', 'later_change_id', 'conflict_count', 'conflicts', 'error_count', 'errors', 'current'
-])
+/** Each of them, so that none can be missing. */
+const MORE: Readonly<Record<keyof More, true>> = {
+  provider_request_id: true, missing_permission: true, provider_param: true, provider_code: true, run_id: true, shop_id: true, later_change_id: true, conflict_count: true, conflicts: true, error_count: true, errors: true, current: true
+}
 
 interface ProblemReply {
   readonly statusCode: number
