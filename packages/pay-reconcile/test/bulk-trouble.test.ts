@@ -48,19 +48,25 @@ async function keepsItsRate (t: Test, world: World): Promise<void> {
   t.ok(performance.now() - before >= 1490, 'three pauses of half a second')
 }
 
+/** One account of the run waits for the provider, the others for their turn; so does a run of another shop with the same key. */
 async function cancelledWhileWaiting (t: Test, world: World): Promise<void> {
   const shopId = await shopOf(world, 'sk_test_full', 3, 200)
+  const sameKey = await world.addShop({ key: 'sk_test_full' })
+  await world.addAccount(sameKey, { pay_customer_id: 'cus_0' }, { id: id(210) })
   const end = world.standIn.fault({ kind: 'answer', status: 429, secretKey: 'sk_test_full', headers: { 'retry-after': '3600' } })
-  const other = await host(t, world.knex, world.standIn, fast)
-  const runId = await start(world, sync(shopId))
+  const [slow, other] = [await host(t, world.knex, world.standIn, { ...fast, perSecond: 2 }), await host(t, world.knex, world.standIn, fast)]
+  const runId = await start(slow, sync(shopId))
   const owner = async () => (await world.knex('pay_reconcile_run_shops').where('run_id', runId).first('owner')).owner
   let first = await owner()
   while (!first) { await pause(5); first = await owner() }
+  const behind = await start(slow, sync(sameKey))
   await pause(1.5 * fast.leaseDuration)
   t.equal(await owner(), first)
-  t.match((await other.call('GET', `/admin/accounts/reconcile/${runId}`)).json(), { status: 'running', processed: 0 })
-  await other.call('DELETE', `/admin/accounts/reconcile/${runId}`)
-  t.match(await finished(world, runId), { status: 'cancelled', outcomes: { synced: undefined } })
+  for (const [run, through] of [[behind, slow], [runId, other]] as const) {
+    t.match((await other.call('GET', `/admin/accounts/reconcile/${run}`)).json(), { status: 'running', processed: 0 })
+    await through.call('DELETE', `/admin/accounts/reconcile/${run}`)
+    t.match(await finished(world, run), { status: 'cancelled', outcomes: { synced: undefined } })
+  }
   end()
 }
 

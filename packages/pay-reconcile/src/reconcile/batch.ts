@@ -18,7 +18,7 @@ export interface Batch {
 }
 
 export interface BatchResult {
-  /** The items that can be stored. Without a page, those of the first accounts without gaps: the next batch starts after the last one. */
+  /** The items that can be stored. Without a page, those of the first accounts without gaps, as the next batch starts after the last one. */
   readonly finished: readonly FoundItem[]
   /** Why the shop stops. */
   readonly stop: Stop | undefined
@@ -45,11 +45,12 @@ export async function reconcileBatch (work: ShopWork, { accounts, page }: Batch,
   }
 
   await Promise.all(Array.from({ length: work.limits.accountsAtOnce }, worker))
-  const gap = page ? -1 : items.indexOf(undefined)
+  // A cancelled run never goes on behind a gap.
+  const gap = page || work.cancelled.aborted ? -1 : items.indexOf(undefined)
   return { finished: items.slice(0, gap < 0 ? items.length : gap).filter((item) => item !== undefined), stop }
 }
 
-/** @returns the item of an account, and why it failed; no item if it was interrupted. */
+/** @returns the item of an account, and why it failed; no item if the run ended before. */
 async function reconciled (
   work: ShopWork, scanned: ScannedAccount, page: CustomerPage | undefined
 ): Promise<{ readonly item?: FoundItem | undefined, readonly error?: ProviderError }> {

@@ -16,7 +16,7 @@ const WAITS_BEFORE_WARNING = 5
  * the account or the key, and continues with a new key if there is one.
  *
  * @param about - what the log says about the call.
- * @returns undefined if the run was interrupted.
+ * @returns undefined if the run was interrupted, or cancelled before the call.
  * @throws what `attempt` throws otherwise.
  */
 export async function withWaits<T> (work: ShopWork, about: object, attempt: (secretKey: string) => Promise<T>): Promise<T | undefined> {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { perKey } from '../provider/per-key.ts'
 
 /** The rate limit of bulk calls under one secret key. */
@@ -28,29 +27,42 @@ function rateLimit (perSecond: number): RateLimit {
   const window = most * interval + JITTER
   /** When the last calls were let through, oldest first. */
   const recent: number[] = []
+  /** The calls whose turn has not come, oldest first. */
+  const waiting: Array<() => void> = []
   let next = performance.now()
-  let queue = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
 
-  /** By the times at which calls really went, as a busy process lets them wait for longer. */
-  async function pass (signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    let now = performance.now()
-    for (;;) {
+  /** By the times at which calls really go, as a busy process lets them wait for longer. */
+  function letThrough (): void {
+    clearTimeout(timer)
+    while (waiting.length > 0) {
+      const now = performance.now()
       const delay = Math.max(next, recent.length < most ? 0 : recent[0]! + window) - now
-      if (delay <= 0) break
-      await sleep(delay, undefined, { signal })
-      now = performance.now()
+      if (delay > 0) {
+        timer = setTimeout(letThrough, delay)
+        return
+      }
+      next = Math.max(next, now - 1000) + interval
+      if (recent.push(now) > most) recent.shift()
+      waiting.shift()!()
     }
-    next = Math.max(next, now - 1000) + interval
-    if (recent.push(now) > most) recent.shift()
   }
 
   return {
-    async wait (signal) {
-      const turn = queue.then(async () => await pass(signal))
-      queue = turn.catch(() => {})
-      await turn
-    },
+    wait: (signal) => new Promise((resolve, reject) => {
+      signal.throwIfAborted()
+      const go = (): void => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(go), 1)
+        reject(signal.reason)
+        letThrough()
+      }
+      signal.addEventListener('abort', leave)
+      if (waiting.push(go) === 1) letThrough()
+    }),
     pause (duration) {
       next = Math.max(next, performance.now() + duration)
     }

@@ -98,7 +98,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     // As many accounts wait for them at once as the host says: Node.js warns of a leak from eleven on.
     setMaxListeners(0, interrupted, ended)
     const call: Sources['call'] = async (secretKey, caller, attempt) => {
-      await rateLimitOf(secretKey).wait(interrupted).catch(() => { throw providerError('aborted') })
+      await rateLimitOf(secretKey).wait(ended).catch(() => { throw providerError('aborted') })
       return sources.call(secretKey, caller, attempt)
     }
     const heartbeat = renewLease(part, lease, lost, cancel)
@@ -200,8 +200,8 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     },
 
     async cancel (id) {
-      active.get(id)?.cancel.abort()
       await runs.cancel(id)
+      active.get(id)?.cancel.abort()
       return existing(id)
     },
 

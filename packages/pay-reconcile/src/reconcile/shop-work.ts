@@ -19,7 +19,7 @@ export interface ShopWork {
   readonly limits: RunLimits
   readonly rateLimitOf: (secretKey: string) => RateLimit
   readonly log: FastifyBaseLogger
-  /** Starts no more accounts; those in progress are finished. */
+  /** Starts no more accounts or calls; calls in progress are finished. */
   readonly cancelled: AbortSignal
   /** Stops immediately; accounts in progress are left for later. */
   readonly interrupted: AbortSignal
