@@ -64,6 +64,7 @@ async function cancelledWhileWaiting (t: Test, world: World): Promise<void> {
   t.equal(await owner(), first)
   for (const [run, through] of [[behind, slow], [runId, other]] as const) {
     t.match((await other.call('GET', `/admin/accounts/reconcile/${run}`)).json(), { status: 'running', processed: 0 })
+    t.match(slow.logs(), new RegExp(`"runId":"${run}","wait":3\\d{6}[.\\d]*,"msg":"waiting for the payment provider"`), 'the log says why nothing happens')
     await through.call('DELETE', `/admin/accounts/reconcile/${run}`)
     t.match(await finished(world, run), { status: 'cancelled', outcomes: { synced: undefined } })
   }

@@ -59,7 +59,7 @@ async function reconciled (
   const caller: Caller = { actor: run.actor, requestId: run.requestId, runId: run.id, signal: interrupted }
   try {
     return {
-      item: await withWaits(work, { accountId: account.id }, (secretKey) =>
+      item: await withWaits(work, (secretKey) =>
         reconcileAccount({ ...work, secretKey, caller, page }, scanned))
     }
   } catch (error) {

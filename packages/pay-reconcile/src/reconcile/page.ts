@@ -8,19 +8,16 @@ import type { PayCustomer } from '../provider/types.ts'
 
 /** Waits while the gate of the key is closed; then the call has failed. */
 const MAX_WAITS = 3
-/** Waits for one call, ten seconds or so in total, after which the log says why nothing happens. */
-const WAITS_BEFORE_WARNING = 5
 
 /**
  * Calls the provider under the key of the shop. Waits as long as the provider limits the rate, which says nothing about
  * the account or the key, and continues with a new key if there is one.
  *
- * @param about - what the log says about the call.
  * @returns undefined if the run was interrupted, or cancelled before the call.
  * @throws what `attempt` throws otherwise.
  */
-export async function withWaits<T> (work: ShopWork, about: object, attempt: (secretKey: string) => Promise<T>): Promise<T | undefined> {
-  const { key, cancelled, interrupted, log, run } = work
+export async function withWaits<T> (work: ShopWork, attempt: (secretKey: string) => Promise<T>): Promise<T | undefined> {
+  const { key, cancelled, interrupted } = work
   for (let waits = 0; ; waits++) {
     const secretKey = key.current
     try {
@@ -32,7 +29,6 @@ export async function withWaits<T> (work: ShopWork, about: object, attempt: (sec
       const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && waits < MAX_WAITS)
       if (!mayWait || cancelled.aborted) throw error
       const wait = backoff(waits, error.retryAfter)
-      if (waits === WAITS_BEFORE_WARNING) log.warn({ err: error, ...about, runId: run.id, wait }, 'waiting for the payment provider')
       work.rateLimitOf(secretKey).pause(wait)
       await pause(work, wait)
       if (interrupted.aborted) return undefined
@@ -85,7 +81,7 @@ export function readPage (work: ShopWork, after: string | null): Promise<Custome
 export async function readWithRetries<T> (work: ShopWork, read: (secretKey: string) => Promise<T>): Promise<T | undefined> {
   for (let failures = 1; ; failures++) {
     try {
-      return await withWaits(work, {}, read)
+      return await withWaits(work, read)
     } catch (error) {
       if (work.ended.aborted) return undefined
       if (!isTransient(error) || failures >= ATTEMPTS) throw error

@@ -6,6 +6,8 @@ export interface RateLimit {
   wait (signal: AbortSignal): Promise<void>
   /** Lets no call through for this many milliseconds. */
   pause (duration: number): void
+  /** For how long no call is let through, in milliseconds. */
+  paused (): number
 }
 
 /** By how much more one call may be delayed on its way than an earlier one, in milliseconds. */
@@ -65,6 +67,7 @@ function rateLimit (perSecond: number): RateLimit {
     }),
     pause (duration) {
       next = Math.max(next, performance.now() + duration)
-    }
+    },
+    paused: () => Math.max(0, next - performance.now())
   }
 }

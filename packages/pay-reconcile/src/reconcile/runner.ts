@@ -21,6 +21,9 @@ export interface RunRequest extends Omit<NewRun, 'selection' | 'scheduledFor'> {
   readonly syncedBefore?: string | undefined
 }
 
+/** How long a run waits for the provider before the log says why nothing happens, in milliseconds. */
+const SILENT_WAIT = 10_000
+
 /** Who makes the changes of scheduled runs, for the audit. */
 export const SCHEDULED_ACTOR = 'schedule'
 
@@ -101,7 +104,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       await rateLimitOf(secretKey).wait(ended).catch(() => { throw providerError('aborted') })
       return sources.call(secretKey, caller, attempt)
     }
-    const heartbeat = renewLease(part, lease, lost, cancel)
+    const heartbeat = renewLease(part, lease, key, lost, cancel)
     try {
       return await reconcileShop({
         sources: { ...sources, call },
@@ -122,9 +125,13 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     }
   }
 
-  function renewLease (part: Part, lease: Lease, lost: AbortController, cancel: AbortController): NodeJS.Timeout {
+  function renewLease (part: Part, lease: Lease, key: ShopKey, lost: AbortController, cancel: AbortController): NodeJS.Timeout {
     let renewed = Date.now()
+    let isTold = false
     return setInterval(() => {
+      const wait = rateLimitOf(key.current).paused()
+      if (wait >= SILENT_WAIT && !isTold) log.warn({ shopId: part.shopId, runId: part.runId, wait }, 'waiting for the payment provider')
+      isTold = wait >= SILENT_WAIT
       runs.renew(part, lease).then((next) => {
         renewed = Date.now()
         if (next === 'lost') lost.abort()
