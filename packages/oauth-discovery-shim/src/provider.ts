@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT } from './errors.ts'
-import { textUpTo } from './exchange.ts'
+import { textUpTo } from './http-response.ts'
 import { providerMetadataFromText, type ProviderMetadata } from './provider-metadata.ts'
 import type { Settings } from './options.ts'
 

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
-import { responseTo } from '../exchange.ts'
+import { responseTo } from '../http-response.ts'
 import { objectFrom } from '../json.ts'
 import { literalIn, namesPrivateHost, publicLookup } from '../public-address.ts'
 

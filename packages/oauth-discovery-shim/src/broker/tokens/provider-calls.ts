@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { textUpTo } from '../../exchange.ts'
+import { textUpTo } from '../../http-response.ts'
 import { objectFrom } from '../../json.ts'
 import type { Provider } from '../../provider.ts'
 import type { Settings } from '../../options.ts'
