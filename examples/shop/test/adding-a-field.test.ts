@@ -25,14 +25,14 @@ const FIELDS = {
   size: { type: 'jsonb', schema: "Nullable(Type.Object({}, { additionalProperties: true, description: 'In cm' }))", values: [{ h: 1.5, w: [2] }, { h: 3 }] }
 } as const
 
-/** The files with the fields of records, and after which one the new ones come. */
+/** The files with the fields of records, and before which one the new ones come: the first, since others may be added behind it. */
 const PLACES = {
-  products: ['catalog/product-fields.ts', 'metadata: Metadata'],
-  categories: ['catalog/category-schemas.ts', 'position: Position'],
-  tags: ['catalog/tag-schemas.ts', 'slug: Slug'],
-  attributes: ['catalog/attribute-schemas.ts', 'options: Options'],
-  prices: ['shops/price-schemas.ts', 'valid_to: ValidTo'],
-  accounts: ['shops/account-schemas.ts', 'details: Details']
+  products: ['catalog/product-fields.ts', 'name: Name'],
+  categories: ['catalog/category-schemas.ts', 'name: Name'],
+  tags: ['catalog/tag-schemas.ts', 'name: Name'],
+  attributes: ['catalog/attribute-schemas.ts', 'name: Name'],
+  prices: ['shops/price-schemas.ts', 'product_id: ProductId'],
+  accounts: ['shops/account-schemas.ts', 'name: Name']
 } as const
 
 const at = (when: 0 | 1): Body => Object.fromEntries(Object.entries(FIELDS).map(([name, { values }]) => [name, values[when]]))
@@ -54,11 +54,11 @@ function copyWithFields (t: Test): string {
   symlinkSync(join(folder, 'examples/console'), join(folder, 'examples/shop/node_modules/shop-console'))
   const edit = (path: string, from: string, to: string): void => editFile(join(folder, 'examples/shop/src', path), from, to)
   const schemas = Object.entries(FIELDS).map(([name, { schema }]) => `  ${name}: ${schema.replace('Nullable', 'OrNull').replaceAll('Type.', 'Any.')}`).join(',\n')
-  for (const [path, last] of Object.values(PLACES)) {
-    edit(path, `  ${last}\n`, `  ${last},\n${schemas}\n`)
+  for (const [path, next] of Object.values(PLACES)) {
+    edit(path, `  ${next},\n`, `${schemas},\n  ${next},\n`)
     edit(path, 'import', "import { Type as Any } from '@sinclair/typebox'\nimport { Nullable as OrNull } from '../http/schemas.ts'\nimport")
   }
-  writeFileSync(join(folder, 'examples/shop/src/migrations/011-fields.ts'), `
+  writeFileSync(join(folder, 'examples/shop/src/migrations/999-fields.ts'), `
     import { addColumns } from './columns.ts'
     import type { Migration } from './migration.ts'
     const columns = ${JSON.stringify(Object.fromEntries(Object.entries(FIELDS).map(([name, { type }]) => [name, type])))}
@@ -67,8 +67,8 @@ function copyWithFields (t: Test): string {
       up: async (knex) => { for (const table of tables) await addColumns(knex, table, columns) }
     }
   `)
-  edit('migrations/index.ts', 'import ', "import { fields } from './011-fields.ts'\nimport ")
-  edit('migrations/index.ts', '\n}', ",\n  '011-fields': fields\n}")
+  edit('migrations/index.ts', 'import ', "import { fields } from './999-fields.ts'\nimport ")
+  edit('migrations/index.ts', '\n}', ",\n  '999-fields': fields\n}")
   return folder
 }
 
@@ -188,7 +188,7 @@ t.test('the console does not compile until its form says where the new fields ar
 })
 
 t.test('the console shows a new field in its form and in the activity, and saves it', { skip: skip || withoutChromium }, async (t) => {
-  editFile(join(folder, 'examples/console/src/catalog/product-form.tsx'), '  metadata: null\n', "  metadata: null,\n  barcode: ['selling', () => <TextInput source='barcode' />],\n  fragile: null,\n  tested_at: null,\n  size: null\n")
+  editFile(join(folder, 'examples/console/src/catalog/product-form.tsx'), "  name: ['basics'", "  barcode: ['selling', () => <TextInput source='barcode' />],\n  fragile: null,\n  tested_at: null,\n  size: null,\n  name: ['basics'")
   await promisify(execFile)(process.execPath, [join(folder, 'examples/console/build.js')], { env: { ...process.env, NODE_OPTIONS: '' } })
 
   const { freePort } = await from('src/demo/ports.ts') as typeof import('../src/demo/ports.ts')

@@ -21,7 +21,7 @@ const MOST = 5000
 const column: Migration = { up: async (knex) => { await addColumns(knex, 'products', { barcode: "text not null default 'none'" }) } }
 const index: Migration = { online: true, up: async (knex) => { await changeIndexes(knex, { create: { products_barcode: 'products (shop_id, barcode, id)' }, drop: ['products_currency'] }) } }
 const next = (added: Migrations): Migrations => ({ ...migrations, ...added })
-const NEXT = next({ '011-barcode': column, '012-barcode-index': index })
+const NEXT = next({ '998-barcode': column, '999-barcode-index': index })
 
 /** Gives a database a shop with products. */
 async function fill (database: Database): Promise<string> {
@@ -84,7 +84,7 @@ t.test('a column and an index are added to a filled database, and counted in wha
   const shop = await fill(database)
   const used = async () => (await knex.raw("select (select sum(bytes)::int from products) as products, (select sum(bytes)::int from shop_usage where shop_id = ? and kind = 'products') as said", [shop])).rows[0]
   const before = await used()
-  t.strictSame(await migrate(database, { steps: NEXT }), ['011-barcode', '012-barcode-index'])
+  t.strictSame(await migrate(database, { steps: NEXT }), ['998-barcode', '999-barcode-index'])
   const after = await used()
   t.equal(after.products - before.products, 500 * '"barcode":"none",'.length)
   t.equal(after.said, after.products)
@@ -136,26 +136,26 @@ t.test('a migration that meets an open reading transaction does not stop other c
   const [dumper, other] = [await connect(t, url, 'pg_dump'), await connect(t, url, 'shop')]
   const { rows: [{ pid }] } = await dumper.query('select pg_backend_pid() as pid')
   await dump(dumper)
-  const migrating = migrate(database, { steps: next({ '011-barcode': column }) })
-  await logged('011-barcode')
+  const migrating = migrate(database, { steps: next({ '998-barcode': column }) })
+  await logged('998-barcode')
   await t.resolves(other.query('select from products limit 1'))
   await t.resolves(write(other, shop))
   await dumper.query('rollback')
-  t.strictSame(await migrating, ['011-barcode'])
-  t.match(lines[0], new RegExp(`^Migration 011-barcode waits for a lock of process ${pid} \\(application pg_dump, in a transaction since \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z\\)\\.`))
+  t.strictSame(await migrating, ['998-barcode'])
+  t.match(lines[0], new RegExp(`^Migration 998-barcode waits for a lock of process ${pid} \\(application pg_dump, in a transaction since \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z\\)\\.`))
 })
 
 t.test('a migration that does not get its locks ends with an error, and changes nothing', { skip }, async (t) => {
   const { database: { knex }, database, url } = await openFilled(t)
-  const steps = next({ '011-barcode': column })
+  const steps = next({ '998-barcode': column })
   const idle = await connect(t, url, '')
   await dump(idle)
   await t.rejects(migrate(database, { limit: 1000, steps }), {
-    code: 'SHOP_MIGRATION_BLOCKED', message: /^Migration 011-barcode did not get its locks within 1 seconds, and changed nothing\. The lock of process \d+ \(in a transaction since [^)]+\)/
+    code: 'SHOP_MIGRATION_BLOCKED', message: /^Migration 998-barcode did not get its locks within 1 seconds, and changed nothing\. The lock of process \d+ \(in a transaction since [^)]+\)/
   })
-  t.strictSame([await hasBarcode(knex), await pendingMigrations(knex, steps)], [false, ['011-barcode']])
+  t.strictSame([await hasBarcode(knex), await pendingMigrations(knex, steps)], [false, ['998-barcode']])
   await idle.query('rollback')
-  t.strictSame(await migrate(database, { steps }), ['011-barcode'])
+  t.strictSame(await migrate(database, { steps }), ['998-barcode'])
 })
 
 /** Ends the session that migrates, as when its process or its host dies. */
@@ -167,17 +167,17 @@ async function kill (knex: Knex): Promise<void> {
 t.test('an index is made while others write; one that was left half made is made again', { skip }, async (t) => {
   const { database: { knex }, database, shop, url, logged } = await openFilled(t)
   const [open, other] = [await connect(t, url, 'shop'), await connect(t, url, 'shop')]
-  const steps = next({ '011-barcode-index': { online: true, up: async (knex) => { await changeIndexes(knex, { create: { products_slug: 'products (slug)' } }) } } })
+  const steps = next({ '998-barcode-index': { online: true, up: async (knex) => { await changeIndexes(knex, { create: { products_slug: 'products (slug)' } }) } } })
   for (const isKilled of [true, false]) {
     await open.query('begin')
     await write(open, shop)
     const migrating = migrate(database, { steps })
-    await logged('011-barcode-index')
+    await logged('998-barcode-index')
     await t.resolves(write(other, shop), 'writes go on')
     if (isKilled) await kill(knex)
     else await open.query('commit')
     if (isKilled) await t.rejects(migrating)
-    else t.strictSame(await migrating, ['011-barcode-index'])
+    else t.strictSame(await migrating, ['998-barcode-index'])
     t.equal(await isValid(knex, 'products_slug'), !isKilled)
     if (isKilled) await open.query('commit')
   }
@@ -188,7 +188,7 @@ t.test('a migration that is killed in the middle leaves nothing, and the next st
   let started = (): void => {}
   const inTheMiddle = new Promise<void>((resolve) => { started = resolve })
   const slow: Migration = { up: async (knex) => { await column.up(knex); started(); await knex.raw('select pg_sleep(60)') } }
-  const rejected = t.rejects(migrate(database, { steps: next({ '011-barcode': slow }) }))
+  const rejected = t.rejects(migrate(database, { steps: next({ '998-barcode': slow }) }))
   await inTheMiddle
   await kill(knex)
   await rejected
@@ -196,7 +196,7 @@ t.test('a migration that is killed in the middle leaves nothing, and the next st
   const another = openPostgres(url)
   t.teardown(async () => await another.close())
   const ran = await Promise.all([database, another].map(async (server) => await migrate(server, { steps: NEXT })))
-  t.strictSame(ran.flat(), ['011-barcode', '012-barcode-index'])
+  t.strictSame(ran.flat(), ['998-barcode', '999-barcode-index'])
 })
 
 t.test('each migration has a higher number than the one before: by it, older versions know that it is later', (t) => {
