@@ -15,7 +15,10 @@ export interface ShopColumns {
   readonly table: string
   /** The column that `api_keys.shop_id` contains: of the same type, and unique. @default 'id' */
   readonly key?: string
-  /** The columns to read. `request.identity.shop` has them under these names, as the driver returns them. */
+  /**
+   * The columns to read. `request.identity.shop` has them under these names, as the driver returns them. Do not change what is
+   * in a JSON column: calls with the same key that share a statement share it.
+   */
   readonly columns: readonly string[]
 }
 
