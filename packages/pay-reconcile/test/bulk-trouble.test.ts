@@ -14,6 +14,7 @@ for (const engine of engines) {
     await t.test('limits of the rate without Retry-After slow a shop down, and end nothing', (t) => rateLimited(t, world))
     await t.test('a run makes no more requests a second than it may', (t) => keepsItsRate(t, world))
     await t.test('a run that waits for the provider keeps its lease, and can be cancelled through any process', (t) => cancelledWhileWaiting(t, world))
+    await t.test('an account between two calls when its run is cancelled is left for the next one, those after it are kept', (t) => cancelledBetweenCalls(t, world))
     await t.test('a key that is replaced during a run is read again', (t) => replacedKey(t, world))
     await t.test('a shop none of whose customers is known is told as a mismatch of the key', (t) => mismatch(t, world))
     await t.test('an account still in work when the application closes is done by the next process', (t) => closedAtWork(t, world))
@@ -69,6 +70,21 @@ async function cancelledWhileWaiting (t: Test, world: World): Promise<void> {
     t.match(await finished(world, run), { status: 'cancelled', outcomes: { synced: undefined } })
   }
   end()
+}
+
+async function cancelledBetweenCalls (t: Test, world: World): Promise<void> {
+  const { knex, standIn } = world
+  const key = 'sk_test_between'
+  const shopId = await world.addShop({ key })
+  for (const n of [220, 221, 222]) await world.addAccount(shopId, { email: 'Ada@Example.com' }, { id: id(n) })
+  standIn.addAccount(key, { customers: [{ id: 'cus_named', metadata: { account_id: id(221) } }] })
+  const slow = await host(t, knex, standIn, { ...fast, perSecond: 2 })
+  const runId = await start(slow, { mode: 'link', dry_run: false, shop_id: shopId })
+  while (await writes(knex, runId) === 0) await pause(5)
+  await slow.call('DELETE', `/admin/accounts/reconcile/${runId}`)
+  t.match(await finished(world, runId), { status: 'cancelled', processed: 1, outcomes: { linked: 1 } })
+  const rest = await finished(world, await start(world, { mode: 'link', dry_run: false, failed_in: runId }))
+  t.match(rest, { status: 'done', total: 2, processed: 2, outcomes: { unmatched: 2 } })
 }
 
 async function replacedKey (t: Test, world: World): Promise<void> {

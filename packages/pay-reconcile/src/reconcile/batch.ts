@@ -18,8 +18,10 @@ export interface Batch {
 }
 
 export interface BatchResult {
-  /** The items that can be stored. Without a page, those of the first accounts without gaps, as the next batch starts after the last one. */
+  /** The items that can be stored. Without a page, those of the first accounts without gaps, as the next batch starts behind them; all if there is none. */
   readonly finished: readonly FoundItem[]
+  /** The last account before which all are finished; undefined: there is none. */
+  readonly last: string | undefined
   /** Why the shop stops. */
   readonly stop: Stop | undefined
 }
@@ -45,9 +47,9 @@ export async function reconcileBatch (work: ShopWork, { accounts, page }: Batch,
   }
 
   await Promise.all(Array.from({ length: work.limits.accountsAtOnce }, worker))
-  // A cancelled run never goes on behind a gap.
-  const gap = page || work.cancelled.aborted ? -1 : items.indexOf(undefined)
-  return { finished: items.slice(0, gap < 0 ? items.length : gap).filter((item) => item !== undefined), stop }
+  const gap = [...items, undefined].indexOf(undefined)
+  const kept = page || work.cancelled.aborted ? items : items.slice(0, gap)
+  return { finished: kept.filter((item) => item !== undefined), last: items[gap - 1]?.accountId, stop }
 }
 
 /** @returns the item of an account, and why it failed; no item if the run ended before. */

@@ -64,8 +64,8 @@ async function nextStep (work: ShopWork, part: Part, reasonToStop: StopRule): Pr
   const batch = await nextBatch(work, part)
   if (!('accounts' in batch)) return batch
   if (batch.accounts.length === 0 && !batch.page) return { part, ending: knowsNone(run, part) ? stopped(PAY_RECONCILE_PROVIDER_KEY_MISMATCH) : { status: 'done' } }
-  const { finished, stop } = await reconcileBatch(work, batch, reasonToStop)
-  const reached = partAfter(part, batch, finished)
+  const { finished, last, stop } = await reconcileBatch(work, batch, reasonToStop)
+  const reached = partAfter(part, batch, finished, last)
   const next = await runs.advance(reached, finished, lease)
   if (moment !== undefined && !run.dryRun && next !== 'lost') await accounts.changes?.done(doneAccounts(finished), moment)
   return { part: reached, ending: endingAfter(next, stop) }
@@ -115,12 +115,12 @@ async function batchById ({ sources: { accounts }, run, targets, limits: { perSe
 }
 
 /** A shop's part after some or all accounts of a batch. */
-function partAfter (part: Part, { accounts, page }: Batch, items: readonly FoundItem[]): Part {
+function partAfter (part: Part, { accounts, page }: Batch, items: readonly FoundItem[], last: string | undefined): Part {
   const isWhole = items.length === accounts.length && accounts.length < MAX_OF_PAGE
   return {
     ...part,
     processed: part.processed + items.length,
-    lastAccount: page ? part.lastAccount : items.at(-1)?.accountId ?? part.lastAccount,
+    lastAccount: page ? part.lastAccount : last ?? part.lastAccount,
     paging: page && part.paging ? pagingAfter(part.paging, items.length, isWhole ? page.next : undefined) : part.paging,
     outcomes: counted(part.outcomes, items.map(({ outcome }) => outcome)),
     differences: counted(part.differences, items.flatMap(({ differences }) => differences))
