@@ -152,6 +152,16 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     t.match((await call('GET', `${root}/prices/${price.id}`, { headers })).body, { amount: 1250, ...times })
+    // As a number alone, 1.000 would be one: the price of a thousand, for each.
+    for (const [typed, said] of [['2,5', 'From quantity must be a whole number, not 2.5'], ['1.000']] as const) {
+      if (said === undefined) await dialog.getByLabel('From quantity').fill('')
+      else await noor.getByRole('button', { name: 'Change the price' }).click()
+      await dialog.getByLabel('From quantity').fill(typed)
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      if (said !== undefined) await dialog.getByText(said).waitFor()
+    }
+    await dialog.waitFor({ state: 'detached' })
+    t.match((await call('GET', `${root}/prices/${price.id}`, { headers })).body, { amount: 1250, min_quantity: 1000, ...times })
     // A time that is half emptied is not an empty one.
     await noor.getByRole('button', { name: 'Change the price' }).click()
     await dialog.getByLabel('Ends').focus()

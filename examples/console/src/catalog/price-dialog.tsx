@@ -6,7 +6,7 @@ import { ifMatch } from '../api/save.ts'
 import { ActButton } from '../layout/act-button.tsx'
 import { useSave } from '../layout/conflicts.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
-import { amountFrom, amountText, moneyText } from '../money.ts'
+import { amountFrom, amountText, moneyText, numberFrom, numberText } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import type { Price } from './price-line.ts'
@@ -21,7 +21,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
   const inCurrency = price?.currency ?? currency
   const [shown] = useState({
     amount: amountText(price?.amount, inCurrency, locale),
-    min_quantity: String(price?.min_quantity ?? 1),
+    min_quantity: numberText(price?.min_quantity ?? 1, locale),
     valid_from: localFrom(price?.valid_from ?? null, timeZone),
     valid_to: localFrom(price?.valid_to ?? null, timeZone)
   })
@@ -32,7 +32,8 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
     const amount = amountFrom(typed.amount, inCurrency, locale)
     // Said in the form of the server, so that it stands at its field.
     if (amount == null) throw new ApiError(422, { field: 'amount', message: texts.products.badPrice(inCurrency, amountText(1999, inCurrency, locale)) })
-    const after = { amount, min_quantity: Number(typed.min_quantity), valid_from: instantFrom(typed.valid_from, timeZone), valid_to: instantFrom(typed.valid_to, timeZone) }
+    // What is no number goes to the server as it is, which says so at the field. An input of numbers takes 1.000 for 1, also where it means a thousand.
+    const after = { amount, min_quantity: numberFrom(typed.min_quantity, locale) ?? typed.min_quantity, valid_from: instantFrom(typed.valid_from, timeZone), valid_to: instantFrom(typed.valid_to, timeZone) }
     // Inputs of times have no seconds, and no hour twice: what nobody changed is not written back.
     const changed = Object.fromEntries(Object.entries(after).filter(([name]) => typed[name as keyof typeof after] !== shown[name as keyof typeof after]))
     if (price === undefined) await call(path, { method: 'POST', data: { product_id: productId, currency: inCurrency, ...after } })
@@ -46,7 +47,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
   const zone = texts.prices.zone(timeZone)
   const rows = [
     ['amount', `${texts.prices.amount} (${inCurrency})`, undefined, 'text'],
-    ['min_quantity', texts.prices.quantity, texts.prices.quantityHelp, 'number'],
+    ['min_quantity', texts.prices.quantity, texts.prices.quantityHelp, 'text'],
     ['valid_from', texts.prices.starts, zone, 'datetime-local'],
     ['valid_to', texts.prices.ends, zone, 'datetime-local']
   ] as const
@@ -60,7 +61,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
       {(faults) => rows.map(([name, label, help, type]) => (
         <TextField
           key={name} name={name} fullWidth label={label} type={type} value={typed[name]} error={name in faults} helperText={faults[name] ?? help} autoFocus={name === 'amount'}
-          onChange={({ target }) => setTyped({ ...typed, [name]: target.value })} slotProps={{ inputLabel: { shrink: true }, htmlInput: name === 'amount' ? { inputMode: 'decimal' } : {} }}
+          onChange={({ target }) => setTyped({ ...typed, [name]: target.value })} slotProps={{ inputLabel: { shrink: true }, htmlInput: type === 'text' ? { inputMode: name === 'amount' ? 'decimal' : 'numeric' } : {} }}
         />
       ))}
     </FormDialog>
