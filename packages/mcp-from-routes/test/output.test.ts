@@ -173,6 +173,22 @@ t.test('JSON that no schema wrote is given as text, and said to be a success', a
   t.strictSame(app.mcpTools.filter(({ outputSchema }) => outputSchema === undefined).map(({ name }) => name), ['charset', 'upper'])
 })
 
+t.test('clients get what a hook made of a response, although no schema promised it', async (t) => {
+  const item = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
+  const { url } = await listen(t, (app) => {
+    app.addHook('onSend', async ({ url }, _reply, payload) => url.startsWith('/items') ? `{"data":${String(payload)}}` : payload)
+    app.get('/items', { schema: { operationId: 'list', description: 'D.', tags: ['mcp'], response: { 200: { type: 'array', items: item } } } }, async () => [{ id: 1 }])
+    app.put('/items', { schema: { operationId: 'put', description: 'D.', tags: ['mcp'], response: { 200: item } } }, async () => ({ id: 1 }))
+  })
+  const said = { type: 'text', text: 'The call succeeded, so do not repeat it. The route answered 200 OK with application/json that does not fit its response schema.' }
+  for (const which of CLIENTS) {
+    const client = await connect(t, which, url)
+    await client.listTools()
+    t.match(await client.callTool({ name: 'list' }), { content: [said, { text: '{"data":[{"id":1}]}' }], isError: true }, which)
+    t.match(await client.callTool({ name: 'put' }), { content: [said, { text: '{"data":{"id":1}}' }], isError: true }, which)
+  }
+})
+
 const answer = { type: 'object', properties: { a: { type: 'string' } } }
 const route = (operationId: string): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], response: { 200: answer } } })
 const asJson = (): (data: unknown) => string => JSON.stringify

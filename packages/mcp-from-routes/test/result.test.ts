@@ -12,6 +12,8 @@ const whole = tool({ body: { type: 'array' } })
 const object = tool({ response: { 200: { type: 'object', properties: { a: {} } } } })
 const reading = tool({ response: { 200: { type: 'object', properties: { a: {} } } } }, 'GET')
 const array = tool({ response: { 200: { type: 'array' } } })
+const requiring = tool({ response: { 200: { type: 'object', properties: { a: {} }, required: ['a'] } } })
+const either = tool({ response: { 200: { type: ['object', 'array'] } } })
 const several = tool({ response: { 200: { type: 'object', properties: { a: {} } }, 201: { content: { 'application/vnd.a+json': { schema: { type: 'object', properties: { b: {} } } } } } } })
 const ranged = tool({ response: { '2XX': { type: 'object', properties: { a: {} } }, 201: { content: { 'application/json': { schema: { type: 'object' } } } }, default: { type: 'object' } } })
 const UNDECLARED = 'The call succeeded, so do not repeat it. The route answered'
@@ -51,6 +53,11 @@ const cases: Case[] = [
   { title: 'and not for those with one', tool: ranged, status: 201, headers: { 'content-type': 'application/ld+json' }, body: '{"a":1}', gives: { content: text(`${UNDECLARED} 201 Created with application/ld+json, for which it has no 2xx response schema.`, '{"a":1}'), isError: true } },
   { title: 'a body without a content type is one all the same', tool: object, body: 'a', gives: { content: text(`${UNDECLARED} 200 OK with a body without a content type, for which it has no 2xx response schema.`, 'a'), isError: true } },
   { title: 'and none with one is none', tool: object, status: 205, headers: { 'content-type': 'application/json' }, gives: { content: text(`${UNDECLARED} 205 Reset Content with no body, for which it has no 2xx response schema.`, '205 Reset Content: done, and there is nothing to return.'), isError: true } },
+  { title: 'a list where an object is promised is an error, because clients throw it away', tool: object, ...json([1]), gives: { content: text(`${UNDECLARED} 200 OK with application/json that does not fit its response schema.`, '[1]'), isError: true } },
+  { title: 'an object where a list is promised too', tool: array, ...json({ data: [1] }), gives: { content: text(`${UNDECLARED} 200 OK with application/json that does not fit its response schema.`, '{"data":[1]}'), isError: true } },
+  { title: 'and one without what is required', tool: requiring, ...json({ data: { a: 1 } }), gives: { content: text(`${UNDECLARED} 200 OK with application/json that does not fit its response schema.`, '{"data":{"a":1}}'), isError: true } },
+  { title: 'one with all that is required and more is none', tool: requiring, ...json({ a: 1, b: 2 }), gives: { content: text('{"a":1,"b":2}'), structuredContent: { a: 1, b: 2 } } },
+  { title: 'a list or an object, where both are promised', tool: either, ...json([1]), gives: { content: text('[1]'), structuredContent: { result: [1] } } },
   { title: 'a redirect is an error that says where to', status: 302, ...OPEN, headers: { location: '/login?next=%2F', 'content-range': 'x' }, gives: { content: text('The route answered 302 Found and points to /login?next=%2F, which is not followed. The call may have been carried out: check before you try again.', 'content-range: x'), isError: true, _meta: { 'mcp-from-routes/headers': { 'content-range': 'x' } } } },
   { title: 'so is one with a body, of a tool that reads and has an output schema', tool: reading, status: 303, ...json({ a: 1 }, { location: '/things/1' }), gives: { content: text('The route answered 303 See Other and points to /things/1, which is not followed.'), isError: true } },
   { title: 'a 304 is no result', status: 304, gives: { content: text('The route answered 304 Not Modified, and nothing else.'), isError: true } },

@@ -9,7 +9,7 @@ import type { Work } from '../task/rule.ts'
 import { isTooDeep } from '../depth.ts'
 import { narrowingArguments } from '../tool/definition.ts'
 import { isObject } from '../tool/json-schema.ts'
-import { isDeclared } from '../tool/output.ts'
+import { isAsPromised, isDeclared } from '../tool/output.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { InnerResponse } from '../types.ts'
 
@@ -72,13 +72,15 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context)), statusCode }
   const whole = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
   const json = whole === undefined || context.chosen === undefined ? whole : jsonIn(selected(whole.text, context.chosen))
-  if (json !== undefined) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: structuredFrom(tool, json, headers), statusCode }, headers)
+  const isBroken = whole !== undefined && tool.output !== undefined && !isAsPromised(tool.output, whole.value)
+  if (json !== undefined && !isBroken) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: structuredFrom(tool, json, headers), statusCode }, headers)
   const content = contentOf(response, context)
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
   // Clients discard a success without the promised JSON, so it is sent as an error that says that the call succeeded.
   const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
-  const undeclared = `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)} with ${what}, for which it has no 2xx response schema.`
-  return withHeaders({ content: [{ type: 'text', text: undeclared }, ...content], isError: true, statusCode }, headers)
+  const why = isBroken ? ' that does not fit its response schema' : ', for which it has no 2xx response schema'
+  const unpromised = `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)} with ${what}${why}.`
+  return withHeaders({ content: [{ type: 'text', text: unpromised }, ...content], isError: true, statusCode }, headers)
 }
 
 /** A result that says what went wrong, for the model to act on. */

@@ -196,9 +196,12 @@ function isJson (mediaType: string): boolean {
   return /^(application\/json|\*\/\*|application\/\*)\s*(;|$)/i.test(mediaType)
 }
 
-/** Whether a schema has a file: @fastify/multipart describes those with `isFile: true`. */
+/**
+ * Whether a schema has a file: @fastify/multipart describes those with `isFile: true`, from which its `ajvFilePlugin` makes
+ * `format: 'binary'` before tools are read.
+ */
 export function mentionsFile (schema: JsonSchema): boolean {
-  let found = schema.isFile === true
+  let found = schema.isFile === true || schema.format === 'binary'
   mapSubschemas(schema, (sub) => { found ||= isObject(sub) && mentionsFile(sub) })
   return found
 }

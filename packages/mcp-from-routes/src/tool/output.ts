@@ -125,6 +125,19 @@ export function isDeclared ({ types }: ToolOutput, statusCode: number, mediaType
   return type === ANY_TYPE || type === mediaType
 }
 
+/**
+ * Whether JSON is the list or the object that the output schema promises, with the properties that it requires. It may not
+ * be if a hook or the handler wrote it after the serializer, or without one.
+ */
+export function isAsPromised ({ schema, wrapped }: ToolOutput, value: unknown): boolean {
+  const { type, required } = Object(wrapped ? Object(schema.properties).result : schema) as JsonSchema
+  if (type === undefined) return true
+  const types = [type].flat()
+  if (Array.isArray(value)) return types.includes('array')
+  if (!isObject(value)) return true
+  return types.includes('object') && (!Array.isArray(required) || required.every((name) => Object.hasOwn(value, String(name))))
+}
+
 /** The JSON schema of one status and the media type it is for, or undefined when its body may be something else. */
 function jsonAnswer (answer: unknown): { readonly schema: unknown, readonly type: string } | undefined {
   if (!isObject(answer)) return answer === true ? { schema: {}, type: ANY_TYPE } : undefined
