@@ -16,6 +16,12 @@ export function moneyText (amount: number, currency: string, locale: string): st
   return format?.format(decimalOf(amount, digitsOf(currency)) as never) ?? `${amount} ${currency}`
 }
 
+/** `12.345 KWD`, as the server says the prices of a file, in `de`: `12,345 KWD`. There, a point would group thousands. */
+export function priceText (price: string, locale: string): string {
+  const [decimal = '', currency = ''] = price.split(' ')
+  return moneyText(Number(decimal.replace('.', '')), currency, locale)
+}
+
 /** The amount as people type it: `1999` in EUR is `19.99`, in `de` `19,99`. */
 export function amountText (amount: number | null | undefined, currency: string, locale: string): string {
   if (amount === null || amount === undefined) return ''

@@ -314,8 +314,8 @@ export const texts = {
     unknown: 'This is no list of products: choose a .csv or .jsonl file.',
     would: ({ total, created, updated, unchanged, price_changes: prices, failed }: { readonly total: number, readonly created: number, readonly updated: number, readonly unchanged: number, readonly price_changes: number, readonly failed: number }) =>
       `${counted(total, 'product')} in the file: ${created} new, ${updated} changed (${prices} of them in price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
-    prices: ({ currency, lowest, highest, lowest_before: from, highest_before: to }: { readonly currency: string, readonly lowest: string, readonly highest: string, readonly lowest_before: string | null, readonly highest_before: string | null }) =>
-      `Prices in ${currency}: ${lowest} to ${highest}${from === null ? '' : `; those that change are ${from} to ${to} now`}.`,
+    prices: (currency: string, after: string, before: string | null) => `Prices in ${currency}: ${after}${before === null ? '' : `; those that change are ${before} now`}.`,
+    range: (lowest: string, highest: string) => lowest === highest ? lowest : `${lowest} to ${highest}`,
     changedPrice: (name: string, before: string, after: string | null) => `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
     wrong: 'Wrong lines',
     wrongColumns: ['Line', 'Field', 'What is wrong'],

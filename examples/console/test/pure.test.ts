@@ -16,7 +16,7 @@ import { stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
 import { i18nProvider } from '../src/i18n.ts'
-import { amountFrom, amountText, inCurrency, moneyText, numberFrom, numberText } from '../src/money.ts'
+import { amountFrom, amountText, inCurrency, moneyText, numberFrom, numberText, priceText } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
 import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
@@ -64,6 +64,7 @@ t.test('amounts are written as people write them, whatever their size', async (t
   t.equal(amountText(Number.MAX_SAFE_INTEGER, 'USD', 'en'), '90071992547409.91')
   t.equal(amountText(null, 'USD', 'en'), '')
   t.equal(moneyText(1999, 'JPY', 'en'), '¥1,999')
+  t.strictSame(['1.234 KWD', '1234.500 KWD', '1500 JPY', '0.05 EUR'].map((price) => priceText(price, 'de').replaceAll('\u00a0', ' ')), ['1,234 KWD', '1.234,500 KWD', '1.500 ¥', '0,05 €'])
   t.equal(moneyText(5, 'USD', 'no locale at all'), '$0.05')
 })
 

@@ -4,6 +4,7 @@ import { type ChangeEvent, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { Section } from '../layout/section.tsx'
+import { priceText } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import { type Preview, typeOfFile, type WrongLine } from './import.ts'
@@ -11,7 +12,7 @@ import { type Preview, typeOfFile, type WrongLine } from './import.ts'
 /** A file is checked as soon as it is chosen; what it would do is shown before it is imported. */
 export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   const { call } = useViewer()
-  const { id: shopId } = useShop()
+  const { id: shopId, locale } = useShop()
   const notify = useNotify()
   const input = useRef<HTMLInputElement>(null)
   const [file, setFile] = useState<File>()
@@ -52,6 +53,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
       onSent()
     })
   }
+  const rangeText = (currency: string, lowest: string, highest: string): string => texts.imports.range(priceText(`${lowest} ${currency}`, locale), priceText(`${highest} ${currency}`, locale))
   const changes = preview === undefined ? 0 : preview.created + preview.updated
   return (
     <Section title={texts.imports.new} text={texts.imports.newWhy}>
@@ -67,7 +69,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
           <Alert severity={preview.failed > 0 ? 'warning' : 'info'} sx={{ mt: 2 }}>{texts.imports.would(preview)}</Alert>
           {preview.prices.length > 0 && (
             <Alert severity='info' sx={{ mt: 1 }}>
-              {preview.prices.map((range) => <div key={range.currency}>{texts.imports.prices(range)}</div>)}
+              {preview.prices.map(({ currency, lowest, highest, lowest_before: from, highest_before: to }) => <div key={currency}>{texts.imports.prices(currency, rangeText(currency, lowest, highest), from === null ? null : rangeText(currency, from, to!))}</div>)}
               {preview.changed_prices.length > 0 && <ChangedPrices prices={preview.changed_prices} count={preview.price_changes} />}
             </Alert>
           )}
@@ -84,9 +86,10 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
 }
 
 function ChangedPrices ({ prices, count }: { readonly prices: Preview['changed_prices'], readonly count: number }) {
+  const { locale } = useShop()
   return (
     <Box component='ul' sx={{ m: 0, mt: 0.5, pl: 2.5, overflowWrap: 'anywhere' }}>
-      {prices.map(({ line, name, before, after }) => <li key={line}>{texts.imports.changedPrice(name, before, after)}</li>)}
+      {prices.map(({ line, name, before, after }) => <li key={line}>{texts.imports.changedPrice(name, priceText(before, locale), after === null ? null : priceText(after, locale))}</li>)}
       {count > prices.length && <li>{texts.filters.more(count - prices.length)}</li>}
     </Box>
   )

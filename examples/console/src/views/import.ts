@@ -1,6 +1,7 @@
 import type { Preview, WrongLine } from '../catalog/import.ts'
 import type { Import as ImportSchema } from '../../../shop/src/imports/schemas.ts'
 import { element } from './element.ts'
+import { priceText } from '../money.ts'
 import { connect, textOf, type ToolResult } from './host.ts'
 
 /*
@@ -63,7 +64,7 @@ function preview ({ total, created, updated, unchanged, price_changes: changes, 
   })
   details.replaceChildren(
     ...warnings.map((warning) => element('p', {}, warning)),
-    ...table('Prices that change', ['Product', 'Now', 'Then'], prices.map(({ name, before, after }) => [element('bdi', {}, name), element('del', {}, before), element('ins', {}, after ?? 'No price')])),
+    ...table('Prices that change', ['Product', 'Now', 'Then'], prices.map(({ name, before, after }) => [element('bdi', {}, name), element('del', {}, priceText(before, host.locale)), element('ins', {}, after === null ? 'No price' : priceText(after, host.locale))])),
     ...changes > prices.length ? [element('p', { class: 'quiet' }, `and ${changes - prices.length} more`)] : [],
     ...wrongLines(errors, failed)
   )
