@@ -7,7 +7,7 @@ import { checkLoopback } from './call/loopback.ts'
 import { sealerFrom } from './confirm/seal.ts'
 import { accessTo, type Shared } from './endpoint/access.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
-import { MCP_FROM_ROUTES_REGISTERED_IN_SCOPE } from './errors.ts'
+import { MCP_FROM_ROUTES_INVALID_OPTION, MCP_FROM_ROUTES_REGISTERED_IN_SCOPE } from './errors.ts'
 import { settingsFromOptions, type McpFromRoutesOptions } from './options.ts'
 import { shareRequestIds } from './parent.ts'
 import { follower } from './task/follow.ts'
@@ -83,6 +83,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const settings = settingsFromOptions(options)
   // The instance of a scope inherits from its parent instance; the root instance has no parent.
   if (Object.getPrototypeOf(app) !== Object.prototype) throw new MCP_FROM_ROUTES_REGISTERED_IN_SCOPE()
+  if (app.hasDecorator('mcpTools')) throw new MCP_FROM_ROUTES_INVALID_OPTION('a second registration', 'is not possible. Serve some of the tools at another path by the option sets')
   checkLoopback()
   const earlier = routesSoFar(app)
   const isReview = REVIEWS.hasSubscribers

@@ -317,6 +317,11 @@ t.test('a refusal speaks of arguments, and not of values that are fixed', async 
   t.strictSame(await callX(fixed), EMPTY)
 })
 
+t.test('a second registration fails, and names the option for more endpoints', async (t) => {
+  const app = await build(t, () => {})
+  await t.rejects(async () => { await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, path: '/other' }) }, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: /a second registration is not possible\. Serve some of the tools at another path by the option sets$/ })
+})
+
 t.test('a scope cannot guard all routes, so startup fails there', async (t) => {
   for (const prefix of ['/v1', '']) {
     const app = Fastify()

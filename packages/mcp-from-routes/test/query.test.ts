@@ -93,6 +93,9 @@ const arriving: Array<{ title: string, querystring: unknown, zod?: true, server?
   { title: 'arrays of one, or a string', querystring: tags({ anyOf: [{ type: 'string' }, strings] }), server: noCoercion, value: ['a'], arrives: 'a' },
   { title: 'arrays of one with zod and brackets', zod: true, querystring: z.object({ tags: z.array(z.string()) }), server: withQs, value: ['a'] },
   { title: 'arrays that a zod schema makes of strings', zod: true, querystring: z.object({ tags: z.preprocess((value) => [value].flat(), z.array(z.uuid())) }), value: ['00000000-0000-4000-8000-000000000000'] },
+  { title: 'numbers that a zod schema makes of strings', zod: true, querystring: z.object({ tags: z.coerce.number() }), value: 5 },
+  { title: 'integers that the validator makes of strings', querystring: tags({ type: 'integer' }), value: 5 },
+  { title: 'numbers that the parser reads', zod: true, querystring: z.object({ tags: z.number() }), server: { routerOptions: { querystringParser: jsonParser } }, value: 5 },
   { title: 'objects with brackets', querystring: filter, server: withQs, value: { a: 5 } },
   { title: 'objects that a zod schema reads from JSON', zod: true, querystring: z.object({ tags: z.preprocess((value) => typeof value === 'string' ? JSON.parse(value) : value, z.object({ a: z.number() })) }), value: { a: 5 } },
   { title: 'objects that the parser reads from JSON', querystring: filter, server: { routerOptions: { querystringParser: jsonParser } }, value: { a: 5 } },
@@ -124,6 +127,9 @@ const refused: Array<{ title: string, querystring: unknown, zod?: true, server?:
   { title: 'any array where the parser keeps one value', querystring: tags(strings), server: { routerOptions: { querystringParser: lastOnly } }, message: /tags is an array, which the querystringParser of the app cannot read\. Use one that can, such as qs$/ },
   { title: 'objects', querystring: filter, message: none },
   { title: 'objects with zod', zod: true, querystring: z.object({ tags: z.object({ a: z.string() }).optional() }), message: none },
+  { title: 'integers without coercion', querystring: tags({ type: 'integer' }), server: { ajv: { customOptions: { coerceTypes: false as const } } }, message: /its query argument tags has the type integer, but arrives as a string, which the validator rejects\. Convert it in the schema, in Zod by z\.coerce\.number\(\), or set coerceTypes in ajv\.customOptions$/ },
+  { title: 'numbers with zod', zod: true, querystring: z.object({ other: z.string(), tags: z.number().optional() }), message: /its query argument tags has the type number, but/ },
+  { title: 'booleans with zod', zod: true, querystring: z.object({ tags: z.boolean() }), message: /its query argument tags has the type boolean, but .* in Zod by z\.stringbool\(\),/ },
   { title: 'objects in arrays', querystring: tags({ type: 'array', items: { type: 'object' } }), message: none }
 ]
 
@@ -136,6 +142,14 @@ for (const { title, querystring, zod, server = {}, message } of refused) {
     await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_QUERY', message })
   })
 }
+
+t.test('refused at startup: numbers in the path that nothing converts', async (t) => {
+  const app = await build(t, (app) => {
+    withZod(app)
+    app.get('/things/:id', { schema: { operationId: 'get', description: 'G.', tags: ['mcp'], params: z.object({ id: z.number() }) } as FastifySchema }, async () => 1)
+  })
+  await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: /^GET \/things\/:id cannot be a tool: its path parameter id has the type number, but arrives as a string, which the validator rejects/ })
+})
 
 t.test('what nobody can ask about is not refused', async (t) => {
   const app = await build(t, (app) => {

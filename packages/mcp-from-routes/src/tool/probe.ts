@@ -10,14 +10,17 @@ import { isObject } from './json-schema.ts'
 type Validator = FastifySchemaCompiler<FastifySchema>
 type Serializer = FastifySerializerCompiler<FastifySchema>
 
-/** Strings that stand for a value of each type. */
-const STRINGS = { array: 'x', object: '{"b":"x"}' } as const
+/** Strings that stand for a value of each type, and such values. */
+const STRINGS = { array: 'x', boolean: 'true', integer: '1', number: '1', object: '{"b":"x"}' } as const
+const VALUES = { array: ['x'], boolean: true, integer: 1, number: 1, object: {} } as const
+
+const TYPES = Object.keys(STRINGS) as ReadonlyArray<keyof typeof STRINGS>
 
 /** Whether a validator takes a string for a value of the type; undefined when that is unknown. */
 export type AcceptsString = (type: keyof typeof STRINGS) => boolean | undefined
 
-/** The same for each query argument of a route, by its name. */
-export type QueryAcceptance = (name: string) => AcceptsString
+/** The same for each argument in the URL of a route, by its name. */
+export type UrlAcceptance = (name: string) => AcceptsString
 
 /** What a validator makes of a body that is not as its schema says. */
 export interface BodyTypes {
@@ -34,7 +37,7 @@ export interface Probes {
   /** A Standard Schema validates itself, and converts only where it says so. */
   readonly bodyTypes: (body: unknown, validator: Validator | undefined) => BodyTypes
   /** A Standard Schema is tried on the argument itself, any other validator on a schema of the same type. */
-  readonly queryAcceptance: (querystring: unknown, validator: Validator | undefined) => QueryAcceptance
+  readonly urlAcceptance: (schema: unknown, validator: Validator | undefined) => UrlAcceptance
   /** Whether responses of routes in `scope` are written by Fastify's serializer, or by one that writes the same. */
   readonly keepsToSchema: (serializer: Serializer | undefined, scope: FastifyInstance) => boolean
 }
@@ -42,16 +45,16 @@ export interface Probes {
 export function probesOf (app: FastifyInstance): Probes {
   const fills = remembered(fillsIn)
   const writes = remembered(writesAsFastify)
-  const accepts = remembered((validator: Validator) => ({ array: accepted(validator, 'array'), object: accepted(validator, 'object') }))
+  const accepts = remembered((validator: Validator) => new Map(TYPES.map((type) => [type, accepted(validator, type)])))
   const bodies = remembered(bodyTypesOf)
   const hasReplySerializer = replySerializers(app)
   return {
     fillsDefaults: (validator) => validator !== undefined && fills(validator),
     bodyTypes: (body, validator) => validator === undefined || isStandard(body) ? EXACT : bodies(validator),
-    queryAcceptance: (querystring, validator) => (name) => (type) => {
-      const validate = standardValidator(querystring)
+    urlAcceptance: (schema, validator) => (name) => (type) => {
+      const validate = standardValidator(schema)
       if (validate !== undefined) return standardAccepts(validate, name, type)
-      return validator === undefined ? undefined : accepts(validator)[type]
+      return validator === undefined ? undefined : accepts(validator).get(type)
     },
     // Fastify sets up its own for every route with a response schema.
     keepsToSchema: (serializer, scope) => !hasReplySerializer(scope) && (serializer === undefined || writes(serializer))
@@ -142,7 +145,7 @@ function standardValidator (schema: unknown): StandardValidate | undefined {
 }
 
 function standardAccepts (validate: StandardValidate, name: string, type: keyof typeof STRINGS): boolean | undefined {
-  const shaped = refuses(validate, name, type === 'array' ? ['x'] : {})
+  const shaped = refuses(validate, name, VALUES[type])
   // A schema that refuses the right type as well says nothing about the type.
   if (shaped !== false) return undefined
   const refused = refuses(validate, name, STRINGS[type])

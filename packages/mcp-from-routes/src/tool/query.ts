@@ -72,7 +72,14 @@ export function queryProblem ({ types, itemTypes, minItems }: QueryShape, parser
   if (isObject && !parser.nests && !parser.json && !jsonQuery && accepts('object') === false) {
     return 'contains objects, which the querystringParser of the app cannot read. Use one that can, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery'
   }
-  return undefined
+  return typeof parser.parse('a=1').a === 'string' && !jsonQuery ? scalarProblem(types, accepts) : undefined
+}
+
+/** Why no value of an argument that is neither an array nor an object would pass, as a URL has only strings. */
+export function scalarProblem (types: Types, accepts: AcceptsString): string | undefined {
+  const type = (['boolean', 'integer', 'number'] as const).find((type) => takesOnly(type, types) && accepts(type) === false)
+  // Of any string, z.coerce.boolean() makes true.
+  return type && `has the type ${type}, but arrives as a string, which the validator rejects. Convert it in the schema, in Zod by ${type === 'boolean' ? 'z.stringbool()' : 'z.coerce.number()'}, or set coerceTypes in ajv.customOptions`
 }
 
 /** Whether a parsed value is the one that was meant. All its scalars are strings. */

@@ -17,8 +17,8 @@ import { declaredFromRoute, declaresStream, jsonFromRoute, outputFromRoute, with
 import { Overrides } from './overrides.ts'
 import { partsFromPath, type PathPart } from './path.ts'
 import { plansOf, type Plan } from './plan.ts'
-import type { BodyTypes, QueryAcceptance } from './probe.ts'
-import { PLAIN_PARSER, queryProblem, queryShape, type QueryParser, type QueryShape } from './query.ts'
+import type { BodyTypes, UrlAcceptance } from './probe.ts'
+import { PLAIN_PARSER, queryProblem, queryShape, scalarProblem, type QueryParser, type QueryShape } from './query.ts'
 import { refResolver, type RefResolver } from './refs.ts'
 import { schemaReader, type SchemaReader } from './schema.ts'
 import { outputDetail, outputTrimmer } from './trim.ts'
@@ -94,8 +94,8 @@ export interface ExposedRoute {
   readonly shared: Readonly<Record<string, unknown>>
   /** Default is one that reads as Fastify's own. */
   readonly queryParser?: QueryParser
-  /** What the route's validator accepts for a query argument. Unknown by default. */
-  readonly accepts?: QueryAcceptance
+  /** What the route's validator accepts for an argument in the URL. Unknown by default. */
+  readonly accepts?: { readonly path: UrlAcceptance, readonly query: UrlAcceptance }
   /** What the route's validator makes of a body that is not as its schema says. Default: it refuses it. */
   readonly bodyTypes?: BodyTypes
 }
@@ -258,9 +258,15 @@ function queryShapes (label: string, { inputs, schema }: ToolInput, { queryParse
   const shapes = new Map<string, QueryShape>()
   const definitions = definitionsOf(schema)
   for (const { place, name, argument } of inputs) {
-    if (place !== 'query' || argument === undefined) continue
+    if (place === 'body' || argument === undefined) continue
     const shape = queryShape(followed(Reflect.get(Object(schema.properties), argument) as JsonSchema, definitions), schema)
-    const problem = queryProblem(shape, queryParser, accepts?.(name) ?? (() => undefined), jsonQuery)
+    const takes = accepts?.[place](name) ?? (() => undefined)
+    if (place === 'path') {
+      const problem = scalarProblem(shape.types, takes)
+      if (problem !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its path parameter ${name} ${problem}`)
+      continue
+    }
+    const problem = queryProblem(shape, queryParser, takes, jsonQuery)
     if (problem !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_QUERY(label, name, problem)
     shapes.set(name, shape)
   }

@@ -88,7 +88,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
 }
 
 function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
-  const { querystring, query, body } = (route.schema ?? {}) as { querystring?: unknown, query?: unknown, body?: unknown }
+  const { params, querystring, query, body } = (route.schema ?? {}) as { params?: unknown, querystring?: unknown, query?: unknown, body?: unknown }
   const validator = route.validatorCompiler ?? scope.validatorCompiler
   return {
     method: route.method,
@@ -105,7 +105,7 @@ function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, 
     queryParser,
     bodyTypes: probes.bodyTypes(body, validator),
     // With attachValidation the handler decides, whatever the validator says.
-    ...route.attachValidation !== true && { accepts: probes.queryAcceptance(querystring ?? query, validator) }
+    ...route.attachValidation !== true && { accepts: { path: probes.urlAcceptance(params, validator), query: probes.urlAcceptance(querystring ?? query, validator) } }
   }
 }
 
