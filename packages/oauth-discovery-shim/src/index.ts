@@ -9,6 +9,7 @@ import { OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID, OAUTH_DISCOVERY_SHIM_PREFIXED, OAUTH
 import { challenge, pathResource, pathServer, registration, rootResource, rootServer, type AuthorizationServerMetadata } from './metadata.ts'
 import { settingsFromOptions, type OAuthDiscoveryShimOptions, type Settings } from './options.ts'
 import { identityProvider, readAtStartup } from './provider.ts'
+import { isSafeUrl } from './safe-url.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 import * as schemas from './schemas.ts'
 import { compileNothing, cors } from './scope.ts'
@@ -57,6 +58,7 @@ async function plugin (app: FastifyInstance, options: OAuthDiscoveryShimOptions)
   app.decorate('oauthChallenge', challenge(settings))
   readAtStartup(app, provider, settings.timeout)
   app.addHook('onListen', async () => await warnIfClosed(app))
+  if (!isSafeUrl(settings.publicBaseUrl)) app.log.warn('publicBaseUrl is http on another machine: anybody on the way can replace the sign-in page that clients find. Use https')
   if (clientId === '') app.log.warn('clientId is empty: MCP clients cannot sign in through a browser')
 
   // a scope of its own: neither compilers, CORS nor the parser below may touch the host's routes

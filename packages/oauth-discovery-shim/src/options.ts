@@ -111,7 +111,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(!/[?#]/.test(issuer) && !hasUser(issuer), 'issuer must have no query, no fragment and no user')
   must(typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId), 'clientId must be a string of printable ASCII without spaces; it may be empty')
   must(mcpPath === false || isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp, or be false')
-  must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs without a fragment, as strings')
+  must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs such as http://localhost:7777/callback, without a fragment, as strings')
   // RFC 6749 §3.3: the characters of a scope token; the challenge quotes it
   must(isFilled(scopes) && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), 'scopes must list scope tokens, one per entry')
   must(resourceName === undefined || typeof resourceName === 'string', 'resourceName must be a string')
@@ -168,7 +168,8 @@ function isFilled (list: readonly string[]): boolean {
 }
 
 function isCallback (value: string): boolean {
-  return URL.canParse(value) && !value.includes('#') && new URL(value).protocol !== 'javascript:'
+  // `localhost:7777/callback` would be a URL with the scheme `localhost`
+  return URL.canParse(value) && !value.includes('#') && !/^[^/]*:\d/.test(value) && new URL(value).protocol !== 'javascript:'
 }
 
 // setTimeout treats a longer wait as none, and AbortSignal.timeout rejects fractions

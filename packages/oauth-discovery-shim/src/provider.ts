@@ -42,8 +42,8 @@ export function identityProvider (
     } catch (err) {
       failures += 1
       if (!closing.signal.aborted) {
-        if (metadata) log.warn({ err, url }, 'the identity provider could not be read: its last good document stays in use')
-        else log.error({ err, url }, 'the identity provider could not be read: clients cannot sign in yet')
+        if (metadata) log.warn({ err, url, timeout }, 'the identity provider could not be read: its last good document stays in use')
+        else log.error({ err, url, timeout }, 'the identity provider could not be read: clients cannot sign in yet')
       }
     }
     if (closing.signal.aborted) return

@@ -48,7 +48,7 @@ t.test('a wrong option stops the boot and is named', async (t) => {
     clientId: [undefined, 'two words', 'line\nbreak'],
     mcpPath: ['', '/', 'mcp', '/mcp/', '/:shop/mcp', '/..', '/api/./mcp', ['/mcp']],
     redirectUris: [
-      [], ['/callback'], ['http://localhost:7777/callback#x'], ['javascript:alert(1)'], ['http://localhost:7777/callback', '/callback'], [new URL('http://localhost:7777/callback')], 'http://localhost:7777/callback'
+      [], ['/callback'], ['localhost:7777/callback'], ['app.example.com:443'], ['http://localhost:7777/callback#x'], ['javascript:alert(1)'], ['http://localhost:7777/callback', '/callback'], [new URL('http://localhost:7777/callback')], 'http://localhost:7777/callback'
     ],
     scopes: [[], 'openid email', ['openid email'], ['open"id'], ['openid', 'email profile'], [42]],
     timeout: [0, NaN, 0.5, '3000'],

@@ -200,6 +200,17 @@ t.test('a server without a client id says so when it starts', async (t) => {
   }
 })
 
+t.test('so does one that clients reach by http over a network', async (t) => {
+  const { issuer } = await provider(t)
+  for (const publicBaseUrl of ['http://shop.example.com', 'https://shop.example.com', 'http://127.0.0.1:8080']) {
+    const lines: Array<{ level: number, msg: string }> = []
+    await build(t, { ...options(issuer), publicBaseUrl, server: { logger: { stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } })
+    const msg = 'publicBaseUrl is http on another machine: anybody on the way can replace the sign-in page that clients find. Use https'
+    t.match(lines.filter(({ level }) => level === 40), publicBaseUrl === 'http://shop.example.com' ? [{ msg }] : [], publicBaseUrl)
+    t.equal(lines.filter(({ level }) => level === 40).length, publicBaseUrl === 'http://shop.example.com' ? 1 : 0, publicBaseUrl)
+  }
+})
+
 t.test('an endless document is not read to its end', async (t) => {
   let sent = 0
   const issuer = await serve(t, (_, response) => {

@@ -78,12 +78,17 @@ t.test('what the identity provider answers is logged, as loud as it is unexpecte
   const refresh = async () => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }))
   said()
   for (const [status, body, level, answer] of [
-    [400, { error: 'invalid_request', error_description: 'AADSTS90009: Application is requesting a token for itself.' }, INFO, 502], [400, { error: 'invalid_client' }, INFO, 502], [429, { error: 'slow_down' }, INFO, 503], [500, { error: 'x'.repeat(101) }, ERROR, 503], [200, { error: 'no token' }, ERROR, 502], [200, { access_token: 1 }, ERROR, 502], [400, [], INFO, 502], [400, null, INFO, 502], [400, { error: { toString: 1 } }, INFO, 502]
+    [400, { error: 'invalid_request', error_description: 'AADSTS90009: Application is requesting a token for itself.' }, INFO, 502], [429, { error: 'slow_down' }, INFO, 503], [500, { error: 'x'.repeat(101) }, ERROR, 503], [200, { error: 'no token' }, ERROR, 502], [200, { access_token: 1 }, ERROR, 502], [400, [], INFO, 502], [400, null, INFO, 502], [400, { error: { toString: 1 } }, INFO, 502]
   ] as const) {
     idp.answer = () => ({ status, body })
     const { statusCode, error } = (await refresh()).json()
     t.strictSame([statusCode, error], [answer, answer === 503 ? 'temporarily_unavailable' : 'server_error'])
     t.match(said()[0], { level, status, description: body !== null && 'error_description' in body ? body.error_description : undefined, error: body !== null && 'error' in body && typeof body.error === 'string' ? body.error.slice(0, 100) : 'none', url, msg: 'the identity provider refused a request for tokens' })
+  }
+  for (const error of ['invalid_client', 'unauthorized_client']) {
+    idp.answer = () => ({ status: 401, body: { error } })
+    t.match((await refresh()).json(), { statusCode: 502, error: 'server_error' })
+    t.match(said().find(({ msg }) => /rejected this server, so nobody can sign in: check clientId, and clientSecret/.test(String(msg))), { level: ERROR, status: 401, error, url })
   }
   for (const [passed, description] of ['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'].map((error) => [error, `The identity provider rejected the request: ${error}`] as const)) {
     idp.answer = () => ({ status: 400, body: { error: passed } })

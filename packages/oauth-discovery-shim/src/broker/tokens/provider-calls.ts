@@ -44,6 +44,9 @@ export const LONGEST_DESCRIPTION = 300
 /** Errors that tell a client something it can act on (RFC 6749 §5.2). */
 const PASSED_ON = new Set(['invalid_grant', 'invalid_scope', 'invalid_target', 'access_denied'])
 
+/** Errors that no request of a client can cause, only the options. */
+const OUR_FAULT = new Set(['invalid_client', 'unauthorized_client'])
+
 export function providerCalls (provider: Provider, settings: Settings & { readonly broker: BrokerSettings }, log: FastifyBaseLogger): ProviderCalls {
   const { clientId, timeout, broker: { upstream } } = settings
   const authenticate = authentication(settings)
@@ -72,7 +75,7 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
       const response = await post(url, form)
       return { status: response.status, body: objectFrom(await textUpTo(response.body, LARGEST, () => new Error(`its answer is larger than ${LARGEST} bytes`))) }
     } catch (err) {
-      log.error({ err, url }, 'the identity provider did not answer a request for tokens')
+      log.error({ err, url, timeout }, 'the identity provider did not answer a request for tokens')
       throw unavailable()
     }
   }
@@ -91,7 +94,10 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
       if (status === 200 && typeof accessToken === 'string') return tokensFrom(accessToken, body)
       const error = typeof body['error'] === 'string' ? body['error'] : 'none'
       const description = typeof body['error_description'] === 'string' ? { description: body['error_description'].slice(0, LONGEST_DESCRIPTION) } : {}
-      log[status >= 500 || status === 200 ? 'error' : 'info']({ status, error: error.slice(0, 100), ...description, url }, 'the identity provider refused a request for tokens')
+      const isOurs = OUR_FAULT.has(error)
+      log[status >= 500 || status === 200 || isOurs ? 'error' : 'info']({ status, error: error.slice(0, 100), ...description, url }, isOurs
+        ? 'the identity provider rejected this server, so nobody can sign in: check clientId, and clientSecret, clientAuth or clientKey of the broker'
+        : 'the identity provider refused a request for tokens')
       if (status >= 500 || status === 429) throw unavailable()
       throw PASSED_ON.has(error)
         ? refusal(error, `The identity provider rejected the request: ${error}`)
