@@ -8,8 +8,9 @@ import { createQueue } from './keys/queue.ts'
 import { createKeyVerifier } from './keys/verify.ts'
 import { createWatch } from './keys/watch.ts'
 import { managementRoutes } from './management/routes.ts'
+import { must } from './option-checks.ts'
 import { settingsFromOptions, type DualAuthOptions } from './options.ts'
-import { policyFromRoute, scopesFromRoutes, tokenScopesFromRoute } from './policy.ts'
+import { keyScopesFromRoute, policyFromRoute, scopesFromRoutes, tokenScopesFromRoute } from './policy.ts'
 import { scanningRoutes } from './scanning/routes.ts'
 import { createShopReader, unboundPaths } from './shop.ts'
 import { NO_TOKENS, registerJwt } from './tokens/jwt.ts'
@@ -75,6 +76,7 @@ const LAST_USED_INTERVAL = 60_000
  * @throws {@link DUAL_AUTH_INVALID_OPTION}, {@link DUAL_AUTH_POLICY_UNKNOWN} at startup
  */
 const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
+  must(!app.hasDecorator('dualAuthReady'), 'this app has it already: register it once, with several issuers in jwt, and several kinds of keys in management')
   const settings = settingsFromOptions(options)
   const { apiKeys, management, scanning } = settings
   const { store } = apiKeys
@@ -99,7 +101,10 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     const policy = policyFromRoute(route, settings)
     route.config = { ...route.config, auth: policy }
     // A wrong scope must fail startup, not the first call.
-    if (policy !== 'public') for (const method of [route.method].flat()) tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
+    for (const method of [route.method].flat()) {
+      if (policy !== 'public') tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
+      if (policy === 'dual') keyScopesFromRoute({ ...route, method }, settings.scopes)
+    }
     if (policy === 'dual') unbound.note(route.url, route.config.anyShop === true)
   })
   app.addHook('onReady', async () => {

@@ -418,5 +418,6 @@ function managementSettings (name: string, management: ManagementOptions, shopPa
     func(`${name}.owner`, owner)
     must(management.path !== undefined && typeof path === 'string' && path.startsWith('/') && !path.split('/').includes(`:${shopParam}`), `${name}.path is required with ${name}.owner, such as /me/api-keys, and must not contain :${shopParam}`)
   }
+  must(!path.endsWith('/'), `${name}.path must not end with /: the routes add what follows`)
   return { canManage, onKeyChange, path, owner, operationName }
 }

@@ -44,11 +44,11 @@ export function scopesFromRoute ({ method, schema }: AuthRoute): readonly string
 /**
  * Every scope that opens something: those of each `dual` route, for each of its methods.
  *
- * @param scopesOf - returns the scopes of which a key needs one; null if the route accepts every key
+ * @param scopes - returns the scopes of which a key needs one; null if the route accepts every key
  */
-export function scopesFromRoutes (routes: readonly AuthRoute[], scopesOf: (route: AuthRoute) => readonly string[] | null): ReadonlySet<string> {
+export function scopesFromRoutes (routes: readonly AuthRoute[], scopes: RuleSettings['scopes']): ReadonlySet<string> {
   const dual = routes.filter(({ config }) => config?.auth === 'dual')
-  return new Set(dual.flatMap((route) => [route.method].flat().flatMap((method) => scopesOf({ ...route, method }) ?? [])))
+  return new Set(dual.flatMap((route) => [route.method].flat().flatMap((method) => keyScopesFromRoute({ ...route, method }, scopes) ?? [])))
 }
 
 /** The functions that decide what a route requires. */
@@ -73,14 +73,21 @@ export interface RouteRules {
  * @param route - with the one method that is called
  * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}, {@link DUAL_AUTH_INVALID_OPTION}
  */
-export function rulesFromRoute (route: AuthRoute, { policy, scopes, tokenScopes }: RuleSettings): RouteRules {
+export function rulesFromRoute (route: AuthRoute, settings: RuleSettings): RouteRules {
+  // Decided when the route was registered; a description of a route may come from elsewhere.
+  const policy = decidedPolicy(route, settings)
   return {
-    // Decided when the route was registered; a description of a route may come from elsewhere.
-    policy: decidedPolicy(route, { policy }),
-    scopes: scopes(route),
-    tokenScopes: tokenScopesFromRoute(route, tokenScopes),
+    policy,
+    scopes: policy === 'dual' ? keyScopesFromRoute(route, settings.scopes) : null,
+    tokenScopes: policy === 'public' ? [] : tokenScopesFromRoute(route, settings.tokenScopes),
     label: route.schema?.operationId ?? `${[route.method].flat().join(', ')} ${route.url}`
   }
+}
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+export function keyScopesFromRoute (route: AuthRoute, scopes: RuleSettings['scopes']): readonly string[] | null {
+  const found = scopes(route)
+  return found === null ? null : strings(`scopes of ${String(route.method)} ${route.url}`, found, 'scopes, or null for any key')
 }
 
 /** RFC 6749 §3.3, scope-token: what a token and a challenge can contain. */

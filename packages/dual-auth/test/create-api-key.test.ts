@@ -24,6 +24,9 @@ t.test('createApiKey refuses what the management routes refuse, and stores nothi
     [{ name: '' }, NAME], [{ name: 'x'.repeat(101) }, NAME], [{ name: 'a\nb' }, NAME], [{ name: 'half of \ud83d' }, NAME],
     [{ shopId: '' }, 'shopId must be a non-empty string'],
     [{ createdBy: '' }, 'createdBy must be a non-empty string'],
+    // Ignored, they would make a key that opens everything, or works for ever.
+    [{ scope: ['read'] }, 'scope is not an option'], [{ expires_at: '2099-01-01' }, 'expires_at is not an option'],
+    [{ expiresAt: '2099-01-01' as never }, 'expiresAt must be a Date'], [{ scopes: null as never }, SCOPES], [{ scopes: '' as never }, SCOPES],
     [{ scopes: ['read', 'read'] }, SCOPES], [{ scopes: ['a b'] }, SCOPES], [{ scopes: [''] }, SCOPES], [{ scopes: ['x'.repeat(65)] }, SCOPES], [{ scopes: Array.from({ length: 65 }, (_, i) => `s${i}`) }, SCOPES]
   ] as const) await t.rejects(createApiKey(options, { ...request, ...wrong }), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: ${message}` }, JSON.stringify(wrong))
   for (const expiresAt of [new Date(0), new Date(NaN)]) await t.rejects(createApiKey(options, { ...request, expiresAt }), { code: 'DUAL_AUTH_EXPIRY_PAST' })

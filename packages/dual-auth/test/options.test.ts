@@ -128,6 +128,7 @@ const wrong: Wrong[] = [
   [{ management: {} as never }, 'dual-auth: management.canManage must be a function'],
   [{ management: { canManage: () => true, onKeyChange: 'audit' as never } }, 'dual-auth: management.onKeyChange must be a function'],
   [{ management: { canManage: () => true, path: '/keys' } }, 'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'],
+  [{ management: { canManage: () => true, path: '/shops/:shop_id/keys/' } }, 'dual-auth: management.path must not end with /: the routes add what follows'],
   [{ management: { canManage: () => true, path: 5 as never } }, 'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'],
   [{ management: { canManage: () => true, owner: 'me' as never, path: '/me/keys' } }, 'dual-auth: management.owner must be a function'],
   ...[{}, { path: 'keys' }, { path: '/shops/:shop_id/keys' }].map((path): Wrong => [{ management: { canManage: () => true, owner: () => 'me', ...path } }, 'dual-auth: management.path is required with management.owner, such as /me/api-keys, and must not contain :shop_id']),
@@ -156,4 +157,12 @@ t.test("Fastify's own registration options are not ours", async (t) => {
 
 t.test('without any options, the first required one is named', async (t) => {
   await t.rejects(boot(undefined as never), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: apiKeys is required' })
+})
+
+t.test('a second registration says that one is enough', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(dualAuth, { apiKeys, jwt })
+  const message = 'dual-auth: this app has it already: register it once, with several issuers in jwt, and several kinds of keys in management'
+  await t.rejects(async () => { await app.register(dualAuth, { apiKeys, jwt: false }) }, { code: 'DUAL_AUTH_INVALID_OPTION', message })
 })

@@ -434,6 +434,17 @@ t.test('a token scope that no token can have fails the boot', async (t) => {
   }
 })
 
+t.test('scopes that are neither a list nor null fail the boot of a route for keys, and no other', async (t) => {
+  for (const scopes of ['read', undefined, Promise.resolve(['read']), ['']]) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopParam: null }, jwt: 'host', scopes: () => scopes as never })
+    t.throws(() => app.post('/x', { config: { auth: 'dual' } }, async () => ''), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: scopes of POST /x must be a list of scopes, or null for any key' })
+    app.get('/open', { config: { auth: 'public' } }, async () => '')
+    t.equal((await app.inject('/open')).statusCode, 200)
+  }
+})
+
 t.test('request.mayCall says what the route will say of a key, and nothing against tokens', async (t) => {
   const routes: Array<{ method: HTTPMethods, url: string, schema?: FastifySchema, config?: FastifyContextConfig }> = []
   const { app, issuer, mint } = await build(t, {

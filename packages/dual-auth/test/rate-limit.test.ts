@@ -22,11 +22,15 @@ t.test('with a rate limit as the documentation has it, bad keys and good tokens 
     apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
     jwt: { issuer: issuer.url, userClients: ['web-app'] }
   })
+  app.post('/session', { config: { auth: 'public', rateLimit: { max: 2, timeWindow: '1 minute' } } }, async () => '')
   app.get('/products', { config: { auth: 'dual' } }, async () => '')
   await app.ready()
 
+  const signIn = async () => (await app.inject({ method: 'POST', url: '/session', remoteAddress: '192.0.2.1' })).statusCode
+  t.strictSame([await signIn(), await signIn(), await signIn()], [200, 200, 429], 'limits of routes count beside it')
   const status = async (headers: Record<string, string>) => (await app.inject({ url: '/products', headers })).statusCode
   t.equal(await status(bearer(issuer.user())), 200)
   for (let call = 2; call <= 100; call++) t.equal(await status({ 'x-api-key': `m_bad-${call}` }), 401)
   for (const headers of [{ 'x-api-key': 'm_bad' }, bearer('m_bad'), {}, bearer(issuer.user())]) t.equal(await status(headers), 429)
+  t.match((await app.inject('/products')).headers['retry-after'], /^\d+$/)
 })

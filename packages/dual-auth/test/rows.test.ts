@@ -56,6 +56,9 @@ t.test('a table or a column that is missing is told at startup', async (t) => {
   t.teardown(() => empty.close())
   const refused = async (reason: string) => t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: apiKeys.store must be able to read the table api_keys, but ${reason}` })
   await refused('the table is missing: create it with createApiKeysTable(knex)')
+  // The call that it tells creates the table that the store reads.
+  await t.rejects(build(t, { store: knexStore(empty.knex, { table: 'desk_keys' }) }), { message: /create it with createApiKeysTable\(knex, \{ table: 'desk_keys', shopColumn: 'shop_id' \}\)$/ })
+  await t.rejects(createApiKeysTable(empty.knex, { tabel: 'desk_keys' } as never), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: createApiKeysTable.tabel is not an option' })
   await createApiKeysTable(empty.knex)
   await t.resolves(build(t, { store: knexStore(empty.knex) }))
   await empty.knex.raw('alter table api_keys drop replaced_by, drop networks')

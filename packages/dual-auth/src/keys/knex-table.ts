@@ -80,13 +80,13 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
     },
     async lock (trx, names, number) {
       const locked = await trx(locksOf(names)).where({ id: number }).select('id').forUpdate()
-      if (locked.length !== 1) throw new Error(`${locksOf(names)} has no row ${number}: call createApiKeysTable(knex)`)
+      if (locked.length !== 1) throw new Error(`${locksOf(names)} has no row ${number}: call ${names.creation}`)
     },
     // Above it, a change fails if somebody used the key meanwhile (MariaDB 11.6), or two creations wait for each other.
     transaction: { isolationLevel: 'read committed' },
     async flaw (knex, names) {
       const [locks] = await knex(locksOf(names)).count({ found: 'id' })
-      if (Number(locks?.found) < LOCKS) return `${locksOf(names)} lacks rows: call createApiKeysTable(knex)`
+      if (Number(locks?.found) < LOCKS) return `${locksOf(names)} lacks rows: call ${names.creation}`
       const engines = await knex('information_schema.tables').whereRaw('table_schema = coalesce(?, database())', [names.table.includes('.') ? names.table.split('.')[0]! : null])
         .whereIn('table_name', [names.table, locksOf(names)].map((name) => name.split('.').at(-1)!)).whereNot('engine', 'InnoDB').select(knex.raw('table_name as id'))
       if (engines.length > 0) return `${String(engines[0].id)} must have the engine InnoDB, which has transactions`
@@ -126,8 +126,8 @@ function snake (column: KeyColumn, shopColumn: string): string {
   return column === 'shopId' ? shopColumn : column.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-export async function createTable (knex: Knex, dialect: OtherDialect, options: TableOptions): Promise<void> {
-  for (const statement of DIALECTS[dialect].create(tableNames(options))) await knex.raw(statement)
+export async function createTable (knex: Knex, dialect: OtherDialect, names: TableNames): Promise<void> {
+  for (const statement of DIALECTS[dialect].create(names)) await knex.raw(statement)
 }
 
 export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOptions, shops: Required<ShopColumns> | undefined): KeyTable<Knex.Transaction> {
@@ -152,7 +152,7 @@ export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOpti
         if (!isSchemaError(error as DriverError)) throw error
         // knex puts the whole statement before it.
         const reason = String((error as DriverError).sqlMessage ?? (error as Error).message.split(' - ').at(-1))
-        throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store must be able to read the table ${table}${shops === undefined ? '' : ` and the columns of ${shops.table}`}, but: ${reason}. createApiKeysTable(knex) creates the table of keys`)
+        throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store must be able to read the table ${table}${shops === undefined ? '' : ` and the columns of ${shops.table}`}, but: ${reason}. ${names.creation} creates the table of keys`)
       }
     },
     async transaction (shopId, work) {

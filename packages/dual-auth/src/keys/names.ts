@@ -14,6 +14,8 @@ export interface TableNames extends Required<TableOptions> {
   /** The table for a statement that is written by hand. */
   readonly quotedTable: string
   readonly quotedShop: string
+  /** The call that creates the table, for messages. */
+  readonly creation: string
   /** The columns to select or return, which the rows have under their own names. */
   columns (names: readonly string[]): string[]
 }
@@ -41,6 +43,7 @@ export function tableNames ({ table = 'api_keys', shopColumn = 'shop_id' }: Tabl
     shopColumn,
     quotedTable: quoted(table),
     quotedShop: quoted(shopColumn),
+    creation: `createApiKeysTable(knex${table === 'api_keys' && shopColumn === 'shop_id' ? '' : `, { table: '${table}', shopColumn: '${shopColumn}' }`})`,
     columns: (names) => names.map((name) => name === 'shop_id' ? `${shopColumn} as shop_id` : name)
   }
 }

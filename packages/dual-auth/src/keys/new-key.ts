@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { isDate } from 'node:util/types'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { DUAL_AUTH_EXPIRY_PAST, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_NAME_BLANK } from '../errors.ts'
-import { must, string } from '../option-checks.ts'
+import { must, noOthers, object, string } from '../option-checks.ts'
 import { apiKeySettings, type ApiKeyOptions, type ApiKeySettings } from '../options.ts'
 import { fingerprint, mintKey } from './format.ts'
 import { hashFromKey } from './hash.ts'
@@ -51,11 +52,14 @@ export const KeyScopes = Type.Array(Type.String({ minLength: 1, maxLength: 64, p
  */
 export async function createApiKey (options: ApiKeyOptions, request: KeyRequest, onStored?: OnStored): Promise<CreatedKey> {
   const settings = apiKeySettings(options)
-  const { shopId, name, scopes, createdBy } = request
+  const { shopId, name, scopes, expiresAt, createdBy, ...rest } = object('request', request)
+  // Else `scope` and `expires_at` would make a key that opens everything, for ever.
+  noOthers('', rest)
   string('shopId', shopId)
   string('createdBy', createdBy)
   must(Value.Check(KeyName, name), 'name must be 1 to 100 characters without control characters and lone surrogates')
-  must(scopes === undefined || scopes.length === 0 || Value.Check(KeyScopes, scopes), 'scopes must be at most 64 different names of letters, digits and _.:/-')
+  must(scopes === undefined || (Array.isArray(scopes) && scopes.length === 0) || Value.Check(KeyScopes, scopes), 'scopes must be at most 64 different names of letters, digits and _.:/-')
+  must(expiresAt === undefined || expiresAt === null || isDate(expiresAt), 'expiresAt must be a Date')
   const { stored, plaintext } = await newKey(settings, request, async (work) => work())
   if (!await settings.store.insert(stored, settings.maxPerShop, onStored)) throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerShop)
   return { key: recordFromNewKey(stored), plaintext }

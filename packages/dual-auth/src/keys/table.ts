@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
+import { noOthers } from '../option-checks.ts'
 import { createTable as createOtherTable } from './knex-table.ts'
 import { dialectOf, tableNames, type TableNames, type TableOptions } from './names.ts'
 import { rowsOf } from './record-row.ts'
@@ -38,11 +39,12 @@ export const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'fingerprin
  *
  * @throws {@link DUAL_AUTH_INVALID_OPTION} on PostgreSQL also for a table that lacks columns; elsewhere the store finds them missing when the app starts
  */
-export async function createApiKeysTable (knex: Knex, options: TableOptions = {}): Promise<void> {
+export async function createApiKeysTable (knex: Knex, { table = 'api_keys', shopColumn = 'shop_id', ...rest }: TableOptions = {}): Promise<void> {
+  noOthers('createApiKeysTable.', rest)
   const dialect = dialectOf(knex)
-  if (dialect !== 'postgresql') return createOtherTable(knex, dialect, options)
-  const names = tableNames(options)
-  const { table, shopColumn, quotedTable, quotedShop } = names
+  const names = tableNames({ table, shopColumn })
+  if (dialect !== 'postgresql') return createOtherTable(knex, dialect, names)
+  const { quotedTable, quotedShop } = names
   await committed(knex, async (trx) => {
     // Two simultaneous `create table if not exists` fail on the catalog's unique index.
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
@@ -67,7 +69,7 @@ export async function throwUnreadable (knex: Knex, options: TableOptions): Promi
   const missing = await missingColumns(knex, names)
   const isTable = missing.length < COLUMNS.length
   const reason = !isTable
-    ? 'the table is missing: create it with createApiKeysTable(knex)'
+    ? `the table is missing: create it with ${names.creation}`
     : missing.length === 0
       ? 'this database user may not read it'
       : `it has no column ${missing.join(', ')}`
