@@ -55,6 +55,12 @@ export function numberFrom (text: string, locale: string): number | undefined {
   return decimal === undefined || !Number.isFinite(number) ? undefined : number
 }
 
+/** Reads a whole number as people write it in a locale. @returns undefined if it is none, or has decimals: somebody else's 1.000 is a thousand */
+export function wholeNumberFrom (text: string, locale: string): number | undefined {
+  const decimal = decimalIn(plainText(text), numberFormat(locale, {}) ?? numberFormat('en', {})!) ?? ''
+  return /^-?\d{1,15}$/.test(decimal) ? Number(decimal) : undefined
+}
+
 /** A number as people type it in a locale. */
 export function numberText (number: number, locale: string): string {
   return (numberFormat(locale, { useGrouping: false, maximumFractionDigits: 20 }) ?? numberFormat('en', {})!).format(String(number) as never)

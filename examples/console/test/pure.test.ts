@@ -16,7 +16,7 @@ import { stepsOf } from '../src/catalog/price-line.ts'
 import { type Category, familyOf, movesTo, pathsOf } from '../src/catalog/tree.ts'
 import { instantFrom, localFrom } from '../src/catalog/zoned.ts'
 import { i18nProvider } from '../src/i18n.ts'
-import { amountFrom, amountText, inCurrency, moneyText, numberFrom, numberText, priceText } from '../src/money.ts'
+import { amountFrom, amountText, inCurrency, moneyText, numberFrom, numberText, priceText, wholeNumberFrom } from '../src/money.ts'
 import { remediesFor } from '../src/reconcile/run.ts'
 import { isolated } from '../src/isolated.ts'
 import { texts } from '../src/texts.ts'
@@ -51,6 +51,8 @@ t.test('what a shop is shown can be typed there, in every script', async (t) => 
   t.equal(numberFrom('2,5', 'de'), 2.5)
   t.equal(numberFrom('2.5', 'de'), 2.5)
   t.equal(numberFrom('', 'de'), undefined)
+  t.strictSame(['1000', '1.000', '1000,0', '-3', '', 'x', '12345678901234567'].map((text) => wholeNumberFrom(text, 'de')), [1000, 1000, undefined, -3, undefined, undefined, undefined])
+  t.strictSame(['1,000', '1.000', '1.0'].map((text) => wholeNumberFrom(text, 'en')), [1000, undefined, undefined])
 })
 
 t.test('the digits of an amount stay in another currency, or it is no amount there', async (t) => {

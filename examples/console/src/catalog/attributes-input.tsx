@@ -60,7 +60,7 @@ interface ValueInputProps {
 function ValueInput ({ name, attribute, value, error, onChange, onBlur }: ValueInputProps) {
   const { locale } = useShop()
   const [typed, setTyped] = useState('')
-  // What is typed is shown as it is, unless the value became another one.
+  // What is typed is shown as it is until it is left: then it is what is saved, also if somebody meant another number.
   const numeral = (numberFrom(typed, locale) ?? typed) === value ? typed : typeof value === 'number' ? numberText(value, locale) : String(value)
   const shared = { fullWidth: true, label: name, error: error !== undefined, helperText: error, onBlur }
   const unit = attribute?.unit == null ? undefined : { endAdornment: <InputAdornment position='end'>{attribute.unit}</InputAdornment> }
@@ -71,7 +71,7 @@ function ValueInput ({ name, attribute, value, error, onChange, onBlur }: ValueI
       return <TextField {...shared} select value={value ? 'yes' : 'no'} onChange={({ target }) => onChange(target.value === 'yes')}><MenuItem value='yes'>{texts.products.yes}</MenuItem><MenuItem value='no'>{texts.products.no}</MenuItem></TextField>
     case 'number':
       // What is no number yet goes to the server as it is, which says so at the field.
-      return <TextField {...shared} value={numeral} onChange={({ target }) => { setTyped(target.value); onChange(numberFrom(target.value, locale) ?? target.value) }} slotProps={{ htmlInput: { inputMode: 'decimal' }, ...unit !== undefined && { input: unit } }} />
+      return <TextField {...shared} value={numeral} onBlur={() => { setTyped(''); onBlur() }} onChange={({ target }) => { setTyped(target.value); onChange(numberFrom(target.value, locale) ?? target.value) }} slotProps={{ htmlInput: { inputMode: 'decimal' }, ...unit !== undefined && { input: unit } }} />
     default:
       return <TextField {...shared} value={value} multiline onChange={({ target }) => onChange(target.value)} slotProps={unit === undefined ? {} : { input: unit }} />
   }

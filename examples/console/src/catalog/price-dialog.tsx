@@ -6,7 +6,7 @@ import { ifMatch } from '../api/save.ts'
 import { ActButton } from '../layout/act-button.tsx'
 import { useSave } from '../layout/conflicts.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
-import { amountFrom, amountText, moneyText, numberFrom, numberText } from '../money.ts'
+import { amountFrom, amountText, moneyText, numberText, wholeNumberFrom } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 import type { Price } from './price-line.ts'
@@ -33,7 +33,7 @@ export function PriceDialog ({ productId, currency, price, onClose }: { readonly
     // Said in the form of the server, so that it stands at its field.
     if (amount == null) throw new ApiError(422, { field: 'amount', message: texts.products.badPrice(inCurrency, amountText(1999, inCurrency, locale)) })
     // What is no number goes to the server as it is, which says so at the field. An input of numbers takes 1.000 for 1, also where it means a thousand.
-    const after = { amount, min_quantity: numberFrom(typed.min_quantity, locale) ?? typed.min_quantity, valid_from: instantFrom(typed.valid_from, timeZone), valid_to: instantFrom(typed.valid_to, timeZone) }
+    const after = { amount, min_quantity: wholeNumberFrom(typed.min_quantity, locale) ?? typed.min_quantity, valid_from: instantFrom(typed.valid_from, timeZone), valid_to: instantFrom(typed.valid_to, timeZone) }
     // Inputs of times have no seconds, and no hour twice: what nobody changed is not written back.
     const changed = Object.fromEntries(Object.entries(after).filter(([name]) => typed[name as keyof typeof after] !== shown[name as keyof typeof after]))
     if (price === undefined) await call(path, { method: 'POST', data: { product_id: productId, currency: inCurrency, ...after } })

@@ -5,7 +5,7 @@ import { changesOf } from '../api/changes.ts'
 import { ApiError } from '../api/problem.ts'
 import { useSave } from '../layout/conflicts.tsx'
 import { FormDialog } from '../layout/form-dialog.tsx'
-import { numberFrom, numberText } from '../money.ts'
+import { numberText, wholeNumberFrom } from '../money.ts'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 import { COUNTED, type Limits } from './usage.ts'
@@ -15,8 +15,8 @@ const FIELDS = COUNTED.map((name) => [`${name}_per_day`, texts.usage.columns[nam
 /** @throws {@link ApiError} in the form of the server, so that it stands at its field */
 function limitFrom (field: string, text: string, locale: string): number | null {
   if (text.trim() === '') return null
-  const limit = numberFrom(text, locale)
-  if (limit === undefined || limit < 0 || !Number.isInteger(limit)) throw new ApiError(422, { field, message: texts.usage.badLimit })
+  const limit = wholeNumberFrom(text, locale)
+  if (limit === undefined || limit < 0) throw new ApiError(422, { field, message: texts.usage.badLimit })
   return limit
 }
 
