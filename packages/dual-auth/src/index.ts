@@ -91,7 +91,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, report: watch.report, log: app.log })
   const shops = createShopReader(apiKeys)
   const unbound = unboundPaths(apiKeys, app.log)
-  const guard = createGuard(settings, tokens, keys, shops, watch.report)
+  const guard = createGuard(settings, tokens, keys, shops, unbound.note, watch.report)
 
   app.decorate('dualAuthReady', tokens.ready)
   app.decorateRequest('identity', null)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyContextConfig, type FastifyInstance, type FastifySchema, type HTTPMethods } from 'fastify'
 import dualAuth, { createApiKey, memoryStore, scopesFromRoute, type AuthPolicy, type DualAuthOptions } from '../src/index.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
+import { startIssuer } from './issuer.ts'
 
 t.test('for every route: no credential, API key, machine token, user token, each gives what its policy says', async (t) => {
   const routes: Array<{ method: HTTPMethods, url: string, policy: AuthPolicy | undefined }> = []
@@ -523,4 +524,22 @@ t.test('the scopes of a route are by method, and its operation id', async (t) =>
   t.strictSame(scopesFromRoute({ method: ['GET', 'HEAD'], url: '/x', schema: named('list_x') }), ['read', 'list_x'])
   t.strictSame(scopesFromRoute({ method: ['GET', 'POST'], url: '/x' }), ['write'])
   t.strictSame(scopesFromRoute({ method: 'QUERY', url: '/x' }), ['write'])
+})
+
+t.test('routes from before the plugin that forget the owner are told at their first call, and that keys cannot have their scopes', async (t) => {
+  const lines: string[] = []
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  const app = Fastify({ logger: { level: 'warn', stream: { write: (line) => { lines.push(JSON.parse(line).msg) } } } })
+  t.teardown(() => app.close())
+  app.get('/branches/:branchId/books', { config: { auth: 'dual' } }, async () => '')
+  await app.register(dualAuth, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
+    jwt: { issuer: issuer.url, userClients: ['web-app'], audience: ['x'] },
+    management: { canManage: () => true }
+  })
+  for (let call = 0; call < 2; call++) await app.inject('/branches/b/books')
+  t.strictSame(lines, ['dual-auth: /branches/:branchId/books accepts every API key: no parameter of the path is named shop_id. Set config.anyShop on the route if that is intended'])
+  const response = await app.inject({ method: 'POST', url: '/shops/s/api-keys', headers: bearer(issuer.user()), payload: { name: 'x', scopes: ['read'] } })
+  t.match(response.json(), { code: 'DUAL_AUTH_SCOPE_UNKNOWN', message: 'Unknown scopes: read. Known: none, as no route that was registered after dual-auth accepts API keys with a scope' })
 })

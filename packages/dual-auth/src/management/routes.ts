@@ -21,6 +21,8 @@ import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORB
 const BY = Symbol('dual-auth.by')
 const SHOP = Symbol('dual-auth.shop')
 
+const NO_SCOPES = 'none, as no route that was registered after dual-auth accepts API keys with a scope'
+
 declare module 'fastify' {
   interface FastifyRequest { [BY]: string, [SHOP]: string }
 }
@@ -82,7 +84,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.post<{ Body: NewKeyBody }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = [], expires_at: expiry } = request.body
     const unknown = scopes.filter((scope) => !knownScopes().has(scope))
-    if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ')), { field: 'scopes' })
+    if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ') || NO_SCOPES), { field: 'scopes' })
     const by = request[BY]
     const { stored, plaintext } = await newKey(settings, { shopId: request[SHOP], name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
     const inserted = await callStore(
