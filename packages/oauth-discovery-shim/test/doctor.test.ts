@@ -116,6 +116,10 @@ async function byHand (t: Test, change: (url: string) => {
     ...server
   }))
   app.post('/register', async () => ({ client_id: 'c', redirect_uris: [], ...client }))
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => { done(null, Object.fromEntries(new URLSearchParams(String(body)))) })
+  for (const [path, error] of [['/token', 'invalid_client'], ['/grant', 'invalid_grant']] as const) {
+    app.post<{ Body: Record<string, string> }>(path, async ({ body }, reply) => reply.code(400).send({ error: body['client_id'] === 'c' && body['grant_type'] === 'authorization_code' ? error : 'invalid_request' }))
+  }
   await app.listen({ port, host: '127.0.0.1' })
   return url
 }
@@ -144,6 +148,10 @@ t.test('documents written by hand', async (t) => {
       (url) => `POST ${url}/register returns token_endpoint_auth_method client_secret_basic without a client_secret`],
     ['a secret method with a secret', () => ({ client: { token_endpoint_auth_method: 'client_secret_basic', client_secret: 's' } }), every(undefined)],
     ['no secret method', () => ({ client: { token_endpoint_auth_method: 'none' } }), every(undefined)],
+    ['a client that has a secret at the provider', (url) => ({ server: { token_endpoint: `${url}/token` } }), every('client'),
+      () => 'the identity provider gives the client c no tokens without a secret: invalid_client. Register a public client there, or use the broker'],
+    ['one that has a secret and got it', (url) => ({ server: { token_endpoint: `${url}/token` }, client: { client_secret: 's' } }), every(undefined)],
+    ['one without, whose code is refused', (url) => ({ server: { token_endpoint: `${url}/grant` } }), every(undefined)],
     ['only plain challenges', () => ({ server: { code_challenge_methods_supported: ['plain'] } }), every('pkce'),
       (url) => `code_challenge_methods_supported of ${url}/.well-known/oauth-authorization-server does not list S256`],
     ['no word about challenges', () => ({ server: { code_challenge_methods_supported: undefined } }), { ...every(undefined), 'claude-code': 'pkce' }],
@@ -482,7 +490,7 @@ t.test('each request has a connection of its own: a kept one may lead to where t
   t.teardown(() => server.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   t.strictSame(await reasons(url, ['sdk-1']), { 'sdk-1': undefined })
-  t.strictSame([requests, connections], [5, 5])
+  t.strictSame([requests, connections], [6, 6])
 })
 
 t.test('no more of an answer is read than 1 MiB', async (t) => {

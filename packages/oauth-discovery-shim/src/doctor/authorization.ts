@@ -68,6 +68,21 @@ export async function signInPage (
   return stop('provider', `the identity provider rejects the request with the callback ${sent}: ${description === '' ? error : `${error}: ${description}`}`)
 }
 
+/**
+ * Sends a code that does not exist: an identity provider checks the client first, and one that the provider has a secret
+ * for gets no token (RFC 6749 §5.2).
+ */
+export async function withoutSecret (metadata: Json, { client_id: id, client_secret: secret }: Json, http: Http): Promise<Step | undefined> {
+  if (secret !== undefined) return undefined
+  const response = await http.tokens(String(metadata['token_endpoint']), {
+    grant_type: 'authorization_code', client_id: String(id), code: 'doctor', redirect_uri: 'http://localhost:7777/callback', code_verifier: randomBytes(32).toString('base64url')
+  })
+  const error = String(response?.json['error'])
+  return ['invalid_client', 'unauthorized_client'].includes(error)
+    ? stop('client', `the identity provider gives the client ${String(id)} no tokens without a secret: ${error}. Register a public client there, or use the broker`)
+    : undefined
+}
+
 /** Opens the page. On the consent page of a broker it agrees, to see what the identity provider says. */
 async function openedAt (url: URL, http: Http): Promise<{ readonly asked: URL, readonly response: HttpResponse | undefined }> {
   const page = await http.open(url.href)

@@ -32,6 +32,8 @@ export interface Http {
   open (url: string): Promise<HttpResponse | undefined>
   /** Submits a form of a page, without following redirects. */
   submit (url: string, form: Readonly<Record<string, string>>, cookie: string): Promise<HttpResponse | undefined>
+  /** Requests tokens, without following redirects. Requests each URL once for each `client_id` and caches the response. */
+  tokens (url: string, form: Readonly<Record<string, string>>): Promise<HttpResponse | undefined>
 }
 
 const LARGEST_RESPONSE = 1024 * 1024
@@ -100,7 +102,17 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html', cookie },
       body: new URLSearchParams(form).toString()
-    }, 0)
+    }, 0),
+    tokens (url, form) {
+      const key = `${url} ${form['client_id'] ?? ''}`
+      const response = responses.get(key) ?? exchange(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+        body: new URLSearchParams(form).toString()
+      }, 0)
+      responses.set(key, response)
+      return response
+    }
   }
 }
 

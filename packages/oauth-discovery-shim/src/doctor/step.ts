@@ -5,11 +5,11 @@ import { isStrings } from '../json.ts'
  * `unreachable`: the server does not answer it; `endpoint`: the MCP endpoint does not return 401; `challenge`: the 401
  * names a document that does not exist; `resource`: the documented resource does not match the URL; `metadata`: no usable
  * authorization server metadata; `document`: the server cannot use the client's metadata document; `issuer`: not the expected one; `pkce`: no S256; `registration`: no usable client id;
- * `scope`, `callback`, `provider`: the identity provider rejects the request; `private`: the public server leads to an
+ * `scope`, `callback`, `provider`: the identity provider rejects the request; `client`: it wants a secret for tokens; `private`: the public server leads to an
  * address that is not public, where the doctor does not go.
  */
 export type Reason = 'unreachable' | 'endpoint' | 'challenge' | 'resource' | 'metadata' | 'issuer' | 'pkce' |
-  'document' | 'registration' | 'scope' | 'callback' | 'provider' | 'private'
+  'document' | 'registration' | 'scope' | 'callback' | 'provider' | 'client' | 'private'
 
 /** The first thing that stops a client. */
 export interface Obstacle {

@@ -1,5 +1,5 @@
 import { OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE } from '../errors.ts'
-import { callbackIssuer, identityWith, signInPage } from './authorization.ts'
+import { callbackIssuer, identityWith, signInPage, withoutSecret } from './authorization.ts'
 import type { ClientProfile } from './clients.ts'
 import { documentAt, resourceFor, serverFor } from './discovery.ts'
 import { outcome, type HttpResponse, type Http } from './http.ts'
@@ -37,7 +37,8 @@ async function steps (client: ClientProfile, mcpUrl: string, endpoint: HttpRespo
   const scope = challenge.scope ?? list(resource['scopes_supported'])?.join(' ') ??
     (client.otherwiseScopes === 'all' ? list(server['scopes_supported'])?.join(' ') : undefined)
   const refusal = await signInPage(client, server, registration, { resource: resource['resource'], scope }, http) ??
-    await callbackIssuer(client, mcpUrl, server, http)
+    await callbackIssuer(client, mcpUrl, server, http) ??
+    await withoutSecret(server, registration, http)
   return refusal?.obstacle
 }
 
