@@ -95,7 +95,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     schema: {
       operationId: 'update_product',
       summary: 'Update a product',
-      description: 'Change some fields of a product; others stay. Lists and metadata are replaced as a whole.',
+      description: 'Change some fields of a product; others stay, as the price_amount does in a new currency. Lists and metadata are replaced as a whole.',
       tags: ['products', 'mcp'],
       params: ProductParams,
       headers: IfMatch,
