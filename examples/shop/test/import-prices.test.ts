@@ -153,4 +153,8 @@ t.test('signs that a spreadsheet has changed the file are warned of, and refuse 
     'SKUs may have lost zeros at their beginning: "123" in line 6 is new, and the shop has "00123". If so, format the column as text, and enter them again'
   ])
   t.strictSame([created, failed], [6, 0])
+  const prices = async (...cells: readonly string[]) => (await send(['name;currency;price', ...cells.map((cell, index) => `${index};${cell}`)].join('\n'), '?dry_run=true')).warnings
+  t.strictSame(await prices('KWD;1.234', 'KWD;12.500', 'KWD;1.234,500'), ['Prices may mean thousands: 1.234 in line 2 and 1 more is read as 1.234 KWD, while others have a comma before decimals. If so, write 1234'])
+  t.strictSame(await prices('EUR;7,5', 'KWD;1.234'), ['Prices may mean thousands: 1.234 in line 3 is read as 1.234 KWD, while others have a comma before decimals. If so, write 1234'])
+  t.strictSame([...await prices('KWD;1.234', 'KWD;0.500'), ...await prices('JPY;1.234', 'EUR;7,5'), ...await prices('KWD;1.234', 'JPY;1,999')], [], 'not without such a comma, or where a point can only group')
 })

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { excerpt } from '#shared/excerpt'
+import { digitsOf } from '../http/money.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
 /** What a spreadsheet does to cells, and how people see to it that it does not. */
@@ -13,6 +14,7 @@ interface Product {
   readonly name?: string
   readonly sku?: string | null
   readonly description?: string | null
+  readonly price?: string | number | null
 }
 
 /** Signs that a spreadsheet has changed the products of a file. Nobody can be sure of them, so the file is not refused. */
@@ -20,6 +22,9 @@ export function spreadsheetSigns () {
   const found = new Map<keyof typeof SIGNS, { count: number, readonly line: number, readonly text: string }>()
   /** New SKUs of digits that begin with none, by their lines. */
   const digits = new Map<string, number>()
+  /** Prices that a comma before decimals makes doubtful: 1.234 in a currency of three decimals. */
+  const pointed: Array<{ readonly line: number, readonly price: string, readonly currency: string }> = []
+  let hasCommas = false
 
   function note (sign: keyof typeof SIGNS, line: number, text: string): void {
     if (!SIGNS[sign].form.test(text)) return
@@ -29,8 +34,15 @@ export function spreadsheetSigns () {
   }
 
   return {
-    /** @param isNew - whether no product has the SKU: one that a product has is right */
-    add (line: number, { name, sku, description }: Product, isNew: boolean): void {
+    /**
+     * @param isNew - whether no product has the SKU: one that a product has is right
+     * @param currency - of the price, if there is one
+     */
+    add (line: number, { name, sku, description, price }: Product, isNew: boolean, currency?: string): void {
+      if (typeof price === 'string' && currency !== undefined) {
+        if (/,\d{1,2}$|\.\d{3},\d+$/.test(price)) hasCommas = true
+        else if (digitsOf(currency) === 3 && /^[1-9]\d{0,2}\.\d{3}$/.test(price)) pointed.push({ line, price, currency })
+      }
       for (const text of [name, description]) if (text != null) note('garbled', line, text)
       if (sku == null || !isNew) return
       note('rounded', line, sku)
@@ -45,7 +57,11 @@ export function spreadsheetSigns () {
       const zeros = digits.size === 0
         ? []
         : await knex('products').where({ shop_id: shop.id }).where('sku', 'like', '0%').whereRaw("ltrim(sku, '0') = any(?)", [[...digits.keys()]]).orderBy('sku').limit(1).pluck<string[]>('sku')
-      return [...sentences, ...zeros.map((sku) => {
+      const [first] = hasCommas ? pointed : []
+      const thousands = first === undefined
+        ? []
+        : [`Prices may mean thousands: ${first.price} in line ${first.line}${pointed.length > 1 ? ` and ${pointed.length - 1} more` : ''} is read as ${first.price} ${first.currency}, while others have a comma before decimals. If so, write ${first.price.replace('.', '')}`]
+      return [...sentences, ...thousands, ...zeros.map((sku) => {
         const bare = sku.replace(/^0+/, '')
         return `SKUs may have lost zeros at their beginning: ${JSON.stringify(bare)} in line ${digits.get(bare)} is new, and the shop has ${JSON.stringify(sku)}. If so, format the column as text, and enter them again`
       })]
