@@ -389,7 +389,7 @@ function claimPaths (name: string, names: ClaimNames, standard: ClaimPaths): Cla
 function challengeSettings (challenge: ChallengeOptions): ChallengeOptions {
   const { resourceMetadata, scope, ...rest } = object('challenge', challenge)
   noOthers('challenge.', rest)
-  must(resourceMetadata === undefined || (typeof resourceMetadata === 'string' && URL.canParse(resourceMetadata) && QUOTABLE.test(resourceMetadata)), 'challenge.resourceMetadata must be an absolute URL in ASCII')
+  must(resourceMetadata === undefined || (typeof resourceMetadata === 'string' && URL.canParse(resourceMetadata) && /^https?:/i.test(resourceMetadata) && QUOTABLE.test(resourceMetadata)), 'challenge.resourceMetadata must be an absolute URL in ASCII, with http or https')
   must(scope === undefined || (typeof scope === 'string' && QUOTABLE.test(scope)), 'challenge.scope must be scopes separated by spaces')
   return challenge
 }
