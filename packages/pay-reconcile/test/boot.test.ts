@@ -33,6 +33,15 @@ t.test('wrong options are rejected at startup', async (t) => {
   }
 })
 
+t.test('a misspelt option of a store or of the provider is rejected, not ignored', async (t) => {
+  const knex = await pglite.connect(t)
+  for (const [name, make] of [
+    ['keepSnapshot', () => knexAccountStore(knex, { keepSnapshot: 365 } as object)],
+    ['keepRun', () => knexRunStore(knex, { table: 'accounts', columns: { id: 'id' }, keepRun: 365 } as object)],
+    ['hostname', () => stripeProvider({ hostname: '127.0.0.1', port: 1 } as object)]
+  ] as const) t.throws(make, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${name} is not an option` })
+})
+
 t.test('an authorize that returns no promise is as good as one that does', async (t) => {
   const knex = await pglite.connect(t)
   const appWith = (authorize: PayReconcileOptions['authorize']) => {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_CUSTOMER_TAKEN, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, ScannedAccount } from '../types.ts'
+import { noOthers } from '../no-others.ts'
 import { payStringIn } from '../lists/accounts.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage, ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './account-page.ts'
@@ -58,7 +59,8 @@ const CLOCK_SKEW = 60_000
  * Concurrent writers of other keys lose nothing.
  */
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
-  const { shopTable = 'shops', openKey = (stored) => stored, keepSnapshots = 30, shop } = options
+  const { table: _table, columns: _columns, shopTable = 'shops', openKey = (stored) => stored, keepSnapshots = 30, shop, ...rest } = options
+  noOthers(rest)
   if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
   demandPostgres(knex)
   if (shop && (options.shopTable !== undefined || options.openKey !== undefined)) throw new PAY_RECONCILE_INVALID_OPTION('shopTable and openKey have no use with shop')

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION, runActiveError } from '../errors.ts'
+import { noOthers } from '../no-others.ts'
 import { whereListed } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
@@ -36,7 +37,8 @@ export interface KnexRunStoreOptions {
  * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and works
  * through a pooler that assigns connections per transaction.
  */
-export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: idColumn = 'id' } = {}, keepScheduledRuns = 30, keepRuns }: KnexRunStoreOptions = {}): RunStore {
+export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: idColumn = 'id' } = {}, keepScheduledRuns = 30, keepRuns, ...rest }: KnexRunStoreOptions = {}): RunStore {
+  noOthers(rest)
   for (const [name, days = 1] of Object.entries({ keepScheduledRuns, keepRuns })) {
     if (!(days > 0 && days <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION(`${name} must be a number of days greater than 0 and at most 36500`)
   }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import Stripe from 'stripe'
 import { isObject } from '../../details.ts'
 import { isProviderError, PAY_RECONCILE_INVALID_OPTION, providerError } from '../../errors.ts'
+import { noOthers } from '../../no-others.ts'
 import type { CustomerEvent } from '../../types.ts'
 import type { PayCustomer, PayProvider, ProviderCall, ProviderResponse } from '../types.ts'
 import { errorFrom, send, type StripeRequest } from './request.ts'
@@ -44,7 +45,8 @@ const requests = new AsyncLocalStorage<StripeRequest>()
  * The library makes single attempts. Its telemetry is off, because it would send one shop's request ids under the key of
  * another. Requests end with the signal of the call, body included; the library's own `timeout` is an idle timeout.
  */
-export function stripeProvider ({ platformKey, host, port, protocol }: StripeProviderOptions = {}): PayProvider {
+export function stripeProvider ({ platformKey, host, port, protocol, ...rest }: StripeProviderOptions = {}): PayProvider {
+  noOthers(rest)
   const access = accessUnder(platformKey)
 
   const stripe = new Stripe('sk_none', {
