@@ -16,9 +16,11 @@ export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings):
   const paramOf = (params: unknown) => shopParam === null ? undefined : (params as Readonly<Record<string, string | undefined>>)[shopParam]
 
   function idFromParam (param: string): string | undefined {
-    // The function is the host's and may be JavaScript: a value that is no id must not pass for a path without a shop.
+    // The function is the host's and may be JavaScript: a number or a promise would refuse every key, and nothing would say why.
     const id: unknown = shopIdFromParam(param)
-    return typeof id === 'string' && id !== '' ? id : undefined
+    if (!id) return undefined
+    must(typeof id === 'string', 'apiKeys.shopIdFromParam must return the id of the owner as a string, or undefined')
+    return id
   }
 
   return {

@@ -190,13 +190,22 @@ t.test('a key on another shop is 403, whether or not that shop exists', async (t
 })
 
 t.test('a key is 403 where the shop in the path is none, however the host says that', async (t) => {
-  for (const nothing of [undefined, null, '', 0, NaN, true, Promise.resolve(SHOP), [SHOP], new String(SHOP)]) { // eslint-disable-line no-new-wrappers
+  for (const nothing of [undefined, null, '', 0, NaN, false]) {
     const { app, mint } = await build(t, { apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : nothing as never } })
     const { plaintext } = await mint()
     const response = await app.inject({ url: products('gone'), headers: { 'x-api-key': plaintext } })
     t.equal(response.statusCode, 403, String(nothing))
     t.equal(response.json().code, 'DUAL_AUTH_SHOP_FORBIDDEN')
     t.equal((await app.inject({ url: products(), headers: { 'x-api-key': plaintext } })).statusCode, 200)
+  }
+})
+
+t.test('an id of the host that is no string is named, and lets no key in', async (t) => {
+  for (const id of [7, true, Promise.resolve(SHOP), [SHOP], new String(SHOP)]) { // eslint-disable-line no-new-wrappers
+    const { app, mint } = await build(t, { apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : id as never } })
+    const { plaintext } = await mint()
+    const response = await app.inject({ url: products('7'), headers: { 'x-api-key': plaintext } })
+    t.match(response.json(), { statusCode: 500, code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: apiKeys.shopIdFromParam must return the id of the owner as a string, or undefined' })
   }
 })
 
