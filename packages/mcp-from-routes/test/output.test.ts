@@ -175,11 +175,12 @@ t.test('JSON that no schema wrote is given as text, and said to be a success', a
 
 t.test('clients get what a hook made of a response, although no schema promised it', async (t) => {
   const item = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] }
+  const warnings: Array<{ tool?: string, statusCode?: number }> = []
   const { url } = await listen(t, (app) => {
     app.addHook('onSend', async ({ url }, _reply, payload) => url.startsWith('/items') ? `{"data":${String(payload)}}` : payload)
     app.get('/items', { schema: { operationId: 'list', description: 'D.', tags: ['mcp'], response: { 200: { type: 'array', items: item } } } }, async () => [{ id: 1 }])
     app.put('/items', { schema: { operationId: 'put', description: 'D.', tags: ['mcp'], response: { 200: item } } }, async () => ({ id: 1 }))
-  })
+  }, {}, { logger: { level: 'warn', stream: { write: (line: string) => { warnings.push(JSON.parse(line)) } } } })
   const said = { type: 'text', text: 'The call succeeded, so do not repeat it. The route answered 200 OK with application/json that does not fit its response schema.' }
   for (const which of CLIENTS) {
     const client = await connect(t, which, url)
@@ -187,6 +188,8 @@ t.test('clients get what a hook made of a response, although no schema promised 
     t.match(await client.callTool({ name: 'list' }), { content: [said, { text: '{"data":[{"id":1}]}' }], isError: true }, which)
     t.match(await client.callTool({ name: 'put' }), { content: [said, { text: '{"data":{"id":1}}' }], isError: true }, which)
   }
+  const told = warnings.flatMap(({ tool, statusCode }) => tool === undefined ? [] : { tool, statusCode })
+  t.strictSame(told, [{ tool: 'list', statusCode: 200 }, { tool: 'put', statusCode: 200 }], 'the host is told once of each')
 })
 
 const answer = { type: 'object', properties: { a: { type: 'string' } } }

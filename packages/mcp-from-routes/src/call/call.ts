@@ -46,6 +46,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   const deadlines = new Deadlines(toolTimeout)
   const hold = holder(sealer, settings)
   const remarkUnforwarded = unforwardedRemark(settings)
+  const unpromised = new Set<Tool>()
 
   /** The arguments of the call, with those that the caller's request implies. @returns undefined if a function of the host threw */
   function argumentsOf (tool: Tool, args: Call['args'], outer: FastifyRequest): Call['args'] | undefined {
@@ -101,10 +102,18 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
       const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes, open: openOf(tool), chosen }
       const result = resultFromResponse(tool, response, context)
       if (response.statusCode === 401) remarkUnforwarded(tool, outer)
+      if (result.isUnpromised) remarkUnpromised(call, response)
       return tool.task === undefined || response.statusCode !== 202 ? result : withWork(call, request, response, result)
     } catch (error) {
       return failed(call, error)
     }
+  }
+
+  /** Clients say nothing of it to the host. */
+  function remarkUnpromised ({ tool, outer }: Call, { statusCode }: InnerResponse): void {
+    if (unpromised.has(tool)) return
+    unpromised.add(tool)
+    outer.log.warn({ tool: tool.public.name, statusCode }, 'the response of a tool has no response schema or does not fit it, so clients get an error that contains it')
   }
 
   function withWork ({ tool, outer }: Call, request: InnerRequest, response: InnerResponse, result: ToolResult): ToolResult {

@@ -28,6 +28,8 @@ export interface ToolResult {
   /** The JSON of the route's response, in an object. Absent in errors and if the response is not JSON. */
   readonly structured?: Json
   readonly isError?: true
+  /** A success that the output schema does not promise, which is why it is an error. */
+  readonly isUnpromised?: true
   readonly _meta?: Readonly<Record<string, unknown>>
   /** The status of the route's response; undefined if there was none. */
   readonly statusCode?: number
@@ -80,7 +82,7 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
   const why = isBroken ? ' that does not fit its response schema' : ', for which it has no 2xx response schema'
   const unpromised = `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)} with ${what}${why}.`
-  return withHeaders({ content: [{ type: 'text', text: unpromised }, ...content], isError: true, statusCode }, headers)
+  return withHeaders({ content: [{ type: 'text', text: unpromised }, ...content], isError: true, isUnpromised: true, statusCode }, headers)
 }
 
 /** A result that says what went wrong, for the model to act on. */
@@ -89,7 +91,7 @@ export function errorResult (text: string, headers?: Record<string, string>): To
 }
 
 /** The result as a client reads it. */
-export function resultFor ({ structured, statusCode, challenge, asks, work, ...result }: ToolResult): Record<string, unknown> {
+export function resultFor ({ structured, statusCode, isUnpromised, challenge, asks, work, ...result }: ToolResult): Record<string, unknown> {
   return structured === undefined ? result : { ...result, structuredContent: structured.value }
 }
 
