@@ -274,7 +274,7 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     maxPerShop = 100, concurrency = 3, queueLength = 256, storeTimeout = 2000, ...rest
   } = object('apiKeys', options)
   noOthers('apiKeys.', rest)
-  must(isMarker(marker), 'apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)')
+  must(isMarker(marker), `apiKeys.marker ${MARKER_RULE}`)
   object('apiKeys.store', store)
   must(STORE.every((method) => typeof store[method] === 'function'), `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`)
   must(typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
@@ -294,6 +294,8 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     storeTimeout: duration('apiKeys.storeTimeout', storeTimeout)
   }
 }
+
+export const MARKER_RULE = 'must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'
 
 export function isMarker (marker: unknown): marker is string {
   return typeof marker === 'string' && MARKER.test(marker) && marker.length <= 16 && !marker.startsWith('ey')

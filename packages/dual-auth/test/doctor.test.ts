@@ -206,18 +206,18 @@ t.test('what was examined is not read again', async (t) => {
 
 const misuses: Array<[title: string, args: readonly string[], says: RegExp | string]> = [
   ['nothing', [], /^Usage: /],
-  ['another command', ['check'], /^Usage: /],
-  ['no issuer', ['doctor'], /^Usage: /],
-  ['a word too many', ['doctor', 'https://x.test', '--issuer', 'https://x.test'], /^Usage: /],
+  ['another command', ['check'], /^The command must be doctor or rules\n/],
+  ['no issuer', ['doctor'], /^--issuer is required\n/],
+  ['a word too many', ['doctor', 'https://x.test', '--issuer', 'https://x.test'], /^doctor takes options only\n/],
   ['an unknown option', ['doctor', '--isuer', 'https://x.test'], /^Unknown option '--isuer'/],
   ['plain http', ['doctor', '--issuer', 'http://idp.test', '--user-client', 'x'], /^jwt\.issuer must be an https URL, or http on loopback: /],
   ['an unknown provider', ['doctor', '--issuer', 'https://idp.test', '--provider', 'google'], /^jwt\.provider must be one of cognito, rfc9068, /],
   ['a symmetric algorithm', ['doctor', '--issuer', 'https://idp.test', '--algorithm', 'HS256'], /^jwt\.algorithms must be /],
   ['an empty standard input', ['doctor', '--issuer', 'https://idp.test', '--token', '-'], /^Standard input has no token\n/],
-  ['no scanner', ['rules', '--marker', 'acme'], /^Usage: /],
-  ['an unknown scanner', ['rules', 'constructor', '--marker', 'acme'], /^Usage: /],
-  ['no marker', ['rules', 'gitleaks'], /^Usage: /],
-  ['a marker that cannot be', ['rules', 'gitleaks', '--marker', "a'''"], /^Usage: /]
+  ['no scanner', ['rules', '--marker', 'acme'], /^rules takes one of regex, gitleaks, trufflehog\n/],
+  ['an unknown scanner', ['rules', 'constructor', '--marker', 'acme'], /^rules takes one of regex, gitleaks, trufflehog\n/],
+  ['no marker', ['rules', 'gitleaks'], /^--marker must be lower-case words/],
+  ['a marker that cannot be', ['rules', 'gitleaks', '--marker', "a'''"], /^--marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT \(ey\)\n/]
 ]
 for (const [title, args, says] of misuses) {
   t.test(`wrong usage: ${title}`, async (t) => {

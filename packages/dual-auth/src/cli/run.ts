@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { examine } from '../doctor/index.ts'
 import { messageOf, printable, type Finding } from '../doctor/finding.ts'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
-import { isMarker, type ClaimName, type JwtOptions } from '../options.ts'
+import { isMarker, MARKER_RULE, type ClaimName, type JwtOptions } from '../options.ts'
 import { RULES } from '../scanning/rules.ts'
 import type { IntrospectionOptions } from '../tokens/introspection-options.ts'
 import { PROVIDERS, type Provider } from '../tokens/providers.ts'
@@ -65,11 +65,15 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
   if (command === 'rules') {
     const [scanner = ''] = words
     const rule = Object.hasOwn(RULES, scanner) ? RULES[scanner] : undefined
-    if (rule === undefined || words.length > 1 || !isMarker(values.marker)) return misused()
+    if (rule === undefined || words.length > 1) return misused(`rules takes one of ${Object.keys(RULES).join(', ')}`)
+    if (!isMarker(values.marker)) return misused(`--marker ${MARKER_RULE}`)
     stdout.write(rule(values.marker))
     return 0
   }
-  if (command !== 'doctor' || words.length > 0 || values.issuer === undefined) return misused()
+  // Not the words themselves: one may be a token.
+  if (command !== 'doctor') return misused(command === undefined ? undefined : 'The command must be doctor or rules')
+  if (words.length > 0) return misused('doctor takes options only')
+  if (values.issuer === undefined) return misused('--issuer is required')
   if (values.token !== undefined && values.token !== '-') return misused('The token must not be an argument: shells keep those, and other users of the machine can see them. Use --token - or DUAL_AUTH_TOKEN')
   try {
     const token = values.token === '-' ? await textFrom(surroundings.stdin) : surroundings.env.DUAL_AUTH_TOKEN ?? ''
