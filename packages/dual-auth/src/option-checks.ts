@@ -62,6 +62,8 @@ export function safeUrl (name: string, value: string, insecure?: { readonly opti
   const hint = insecure !== undefined && /^http:/i.test(value) ? `: ${insecure.option} allows http, inside a network of your own` : ''
   must(isSafeUrl(value, insecure?.isSet), `${name} must be an https URL, or http on loopback${hint}`)
   must(!hasUser(value), `${name} must have no user and no password`)
+  // As at the end of a file. `URL` drops them, and no token has such an issuer.
+  must(!/\s/.test(value), `${name} must contain no spaces and no line breaks`)
   return value
 }
 

@@ -58,6 +58,7 @@ const wrong: Wrong[] = [
   [{ apiKeys: { ...apiKeys, queueLength: -1 } }, 'dual-auth: apiKeys.queueLength must be a whole number, at least 0'],
   [{ apiKeys: { ...apiKeys, storeTimeout: Infinity } }, 'dual-auth: apiKeys.storeTimeout must be a whole number, at least 1'],
   [{ jwt: { ...jwt, issuer: 'pool' } }, 'dual-auth: jwt.issuer must be an https URL, or http on loopback'],
+  [{ jwt: { ...jwt, issuer: jwt.issuer + '\n' } }, 'dual-auth: jwt.issuer must contain no spaces and no line breaks'],
   [{ jwt: { ...jwt, jwksUri: '/jwks' } }, 'dual-auth: jwt.jwksUri must be an https URL, or http on loopback'],
   [{ jwt: { ...jwt, jwksUri: 'https://user@idp.example.com/jwks' } }, 'dual-auth: jwt.jwksUri must have no user and no password'],
   [{ jwt: { ...jwt, jwks: [] as never } }, 'dual-auth: jwt.jwks must be an object'],

@@ -109,6 +109,8 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(typeof insecureHttp === 'boolean', 'insecureHttp must be true or false')
   must(isSafeUrl(issuer, insecureHttp), `issuer must be an https URL, or http on loopback${/^http:/i.test(issuer) ? ': insecureHttp allows http, inside a network of your own' : ''}`)
   must(!/[?#]/.test(issuer) && !hasUser(issuer), 'issuer must have no query, no fragment and no user')
+  // As at the end of a file: no document names such an issuer.
+  must(!/\s/.test(issuer), 'issuer must contain no spaces and no line breaks')
   must(typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId), 'clientId must be a string of printable ASCII without spaces; it may be empty')
   must(mcpPath === false || isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp, or be false')
   must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs such as http://localhost:7777/callback, without a fragment, as strings')

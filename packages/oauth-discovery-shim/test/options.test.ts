@@ -43,7 +43,7 @@ t.test('a wrong option stops the boot and is named', async (t) => {
       '', 'shop.example.com', 'ftp://shop.example.com', 'https://shop.example.com/api', 'https://shop.example.com?x', 'https://shop.example.com#x', 'https://user@shop.example.com', 'https://:secret@shop.example.com',
       new URL('https://shop.example.com')
     ],
-    issuer: ['', 'http://idp.example.com', 'https://idp.example.com/?tenant=1', 'https://user:secret@idp.example.com', new URL('https://idp.example.com')],
+    issuer: ['', 'http://idp.example.com', 'https://idp.example.com/?tenant=1', 'https://user:secret@idp.example.com', 'https://idp.example.com/pool\n', new URL('https://idp.example.com')],
     insecureHttp: ['yes'],
     clientId: [undefined, 'two words', 'line\nbreak'],
     mcpPath: ['', '/', 'mcp', '/mcp/', '/:shop/mcp', '/..', '/api/./mcp', ['/mcp']],
