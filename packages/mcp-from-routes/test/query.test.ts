@@ -151,6 +151,14 @@ t.test('refused at startup: numbers in the path that nothing converts', async (t
   await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: /^GET \/things\/:id cannot be a tool: its path parameter id has the type number, but arrives as a string, which the validator rejects/ })
 })
 
+t.test('these arrive: numbers in the path, where the validator converts those alone', async (t) => {
+  const { url } = await listen(t, (app) => {
+    app.setValidatorCompiler(({ httpPart }) => (value) => httpPart === 'params' || typeof Object(value).a !== 'string')
+    app.get('/things/:id', { schema: { operationId: 'get', description: 'G.', tags: ['mcp'], params: { type: 'object', properties: { id: { type: 'integer' } } } } }, async ({ params }) => ({ params }))
+  })
+  t.strictSame((await call(url, 'get', { id: 1 })).structuredContent, { params: { id: '1' } })
+})
+
 t.test('what nobody can ask about is not refused', async (t) => {
   const app = await build(t, (app) => {
     route(app, filter, { attachValidation: true })

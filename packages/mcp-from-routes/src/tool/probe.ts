@@ -22,6 +22,9 @@ export type AcceptsString = (type: keyof typeof STRINGS) => boolean | undefined
 /** The same for each argument in the URL of a route, by its name. */
 export type UrlAcceptance = (name: string) => AcceptsString
 
+/** The parts of a request in its URL, as validators know them. */
+type UrlPart = 'params' | 'querystring'
+
 /** What a validator makes of a body that is not as its schema says. */
 export interface BodyTypes {
   /** Whether it converts a value of another type: null to '', 'x' to ['x'], true to 1. */
@@ -37,7 +40,7 @@ export interface Probes {
   /** A Standard Schema validates itself, and converts only where it says so. */
   readonly bodyTypes: (body: unknown, validator: Validator | undefined) => BodyTypes
   /** A Standard Schema is tried on the argument itself, any other validator on a schema of the same type. */
-  readonly urlAcceptance: (schema: unknown, validator: Validator | undefined) => UrlAcceptance
+  readonly urlAcceptance: (part: UrlPart, schema: unknown, validator: Validator | undefined) => UrlAcceptance
   /** Whether responses of routes in `scope` are written by Fastify's serializer, or by one that writes the same. */
   readonly keepsToSchema: (serializer: Serializer | undefined, scope: FastifyInstance) => boolean
 }
@@ -45,16 +48,17 @@ export interface Probes {
 export function probesOf (app: FastifyInstance): Probes {
   const fills = remembered(fillsIn)
   const writes = remembered(writesAsFastify)
-  const accepts = remembered((validator: Validator) => new Map(TYPES.map((type) => [type, accepted(validator, type)])))
+  const acceptsIn = (part: UrlPart) => remembered((validator: Validator) => new Map(TYPES.map((type) => [type, accepted(validator, part, type)])))
+  const accepts = { params: acceptsIn('params'), querystring: acceptsIn('querystring') }
   const bodies = remembered(bodyTypesOf)
   const hasReplySerializer = replySerializers(app)
   return {
     fillsDefaults: (validator) => validator !== undefined && fills(validator),
     bodyTypes: (body, validator) => validator === undefined || isStandard(body) ? EXACT : bodies(validator),
-    urlAcceptance: (schema, validator) => (name) => (type) => {
+    urlAcceptance: (part, schema, validator) => (name) => (type) => {
       const validate = standardValidator(schema)
       if (validate !== undefined) return standardAccepts(validate, name, type)
-      return validator === undefined ? undefined : accepts(validator).get(type)
+      return validator === undefined ? undefined : accepts[part](validator).get(type)
     },
     // Fastify sets up its own for every route with a response schema.
     keepsToSchema: (serializer, scope) => !hasReplySerializer(scope) && (serializer === undefined || writes(serializer))
@@ -128,10 +132,10 @@ function writesAsFastify (compiler: Serializer): boolean {
     written(LIST, Array(LARGE).fill(1))?.startsWith('["1"') === true
 }
 
-function accepted (compiler: Validator, type: keyof typeof STRINGS): boolean | undefined {
+function accepted (compiler: Validator, httpPart: UrlPart, type: keyof typeof STRINGS): boolean | undefined {
   const schema = { type: 'object', properties: { a: { type } } }
   return attempt(() => {
-    const result: unknown = compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpPart: 'querystring' })({ a: STRINGS[type] })
+    const result: unknown = compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpPart })({ a: STRINGS[type] })
     return result !== false && !(result instanceof Error) && !(isObject(result) && result.error !== undefined)
   })
 }

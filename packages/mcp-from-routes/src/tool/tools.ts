@@ -105,7 +105,7 @@ function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, 
     queryParser,
     bodyTypes: probes.bodyTypes(body, validator),
     // With attachValidation the handler decides, whatever the validator says.
-    ...route.attachValidation !== true && { accepts: { path: probes.urlAcceptance(params, validator), query: probes.urlAcceptance(querystring ?? query, validator) } }
+    ...route.attachValidation !== true && { accepts: { path: probes.urlAcceptance('params', params, validator), query: probes.urlAcceptance('querystring', querystring ?? query, validator) } }
   }
 }
 
