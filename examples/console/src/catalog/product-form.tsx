@@ -67,7 +67,7 @@ function Heading () {
 
 type Part = 'basics' | 'pictures' | 'attributes' | 'selling' | 'organisation'
 
-/** The input of each field, and the part of the form that it is in; null for a field that has none of its own. A field of the server that is missing here does not compile. */
+/** The input of each field, and the part of the form that it is in; null for a field that has none of its own. A field of the server that is missing here does not compile. For numbers, `numberFrom` reads what is typed, as in attributes-input.tsx: react-admin's NumberInput takes 1,5 for 15. */
 const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, input: () => ReactNode] | null>> = {
   name: ['basics', () => <TextInput source='name' isRequired helperText={false} />],
   description: ['basics', () => <TextInput source='description' multiline minRows={4} helperText={false} />],
