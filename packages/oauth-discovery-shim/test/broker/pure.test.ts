@@ -153,6 +153,16 @@ t.test('a knex of another database is refused as soon as it is given', async (t)
   await t.rejects(createGrantTable(mysql), refusal)
 })
 
+t.test('a misspelt option of a store is named: its rows would be in the usual table', async (t) => {
+  const knex = { client, raw: async () => ({ rows: [] }) }
+  const misspelt = { tableName: 'auth.grants' } as object
+  const refusal = { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: 'tableName is not an option' }
+  t.throws(() => knexBrokerStore(knex, misspelt), refusal)
+  await t.rejects(createBrokerTable(knex, misspelt), refusal)
+  t.throws(() => knexGrantStore(knex, misspelt), refusal)
+  await t.rejects(createGrantTable(knex, misspelt), refusal)
+})
+
 t.test('a number that another replica swept in between was raised', async (t) => {
   t.strictSame(await knexBrokerStore({ client, raw: async () => ({ rows: [] }) }).raise('a', 1, 60), { raised: true })
 })

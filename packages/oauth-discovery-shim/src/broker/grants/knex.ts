@@ -1,4 +1,4 @@
-import { demandPostgres, rowsOf, type Knex } from '../store/postgres.ts'
+import { demandPostgres, rowsOf, type Knex, tableFrom } from '../store/postgres.ts'
 import type { Grant, GrantStore } from './store.ts'
 
 /** What this store needs of knex. */
@@ -38,8 +38,9 @@ const OTHERWISE = 'write a store of your own'
 const SWEEP_EVERY = 600_000
 
 /** Creates the table of {@link knexGrantStore}, for PostgreSQL, and its index. Fails if there is a table that lacks a column. */
-export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): Promise<void> {
+export async function createGrantTable (knex: KnexForGrants, options: KnexGrantStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
+  const table = tableFrom(options, 'oauth_grants')
   await knex.raw('create table if not exists ?? (id text primary key, subject text not null, client_id text, client_name text not null, scope text not null, created_at timestamptz not null, used_at timestamptz not null, access_expires_at timestamptz, expires_at timestamptz not null, ended_at timestamptz, provider_token text)', [table])
   await knex.raw(`select ${COLUMNS}, subject, ended_at from ?? limit 0`, [table])
   // `if not exists` would wait for a dump that runs, with all calls behind it, even if there is nothing to add.
@@ -56,8 +57,9 @@ export async function createGrantTable (knex: KnexForGrants, { table = 'oauth_gr
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for a knex of another database
  */
-export function knexGrantStore (knex: KnexForGrants, { table = 'oauth_grants' }: KnexGrantStoreOptions = {}): GrantStore {
+export function knexGrantStore (knex: KnexForGrants, options: KnexGrantStoreOptions = {}): GrantStore {
   demandPostgres(knex, 'knexGrantStore', OTHERWISE)
+  const table = tableFrom(options, 'oauth_grants')
   const rows = async (sql: string, bindings: ReadonlyArray<string | Date | null>): Promise<readonly Row[]> => await rowsOf<Row, string | Date | null>(knex, sql, [table, ...bindings])
   const present = async (where: string, bindings: readonly string[]): Promise<readonly Grant[]> =>
     (await rows(`select ${COLUMNS} from ?? as stored where ${where} and ended_at is null and expires_at > ? order by stored.used_at desc, id`, [...bindings, new Date(Date.now())])).map(grantFromRow)

@@ -1,5 +1,5 @@
 import type { BrokerStore } from './memory.ts'
-import { demandPostgres, rowsOf, type Knex } from './postgres.ts'
+import { demandPostgres, rowsOf, type Knex, tableFrom } from './postgres.ts'
 
 /** What this store needs of knex. */
 export type KnexForBroker = Knex<string | number>
@@ -22,8 +22,9 @@ const OTHERWISE = 'use Redis, or write a store of your own'
 const SWEEP_EVERY = 600_000
 
 /** Creates the table of {@link knexBrokerStore}, for PostgreSQL. Does nothing if it exists. */
-export async function createBrokerTable (knex: KnexForBroker, { table = 'oauth_broker' }: KnexBrokerStoreOptions = {}): Promise<void> {
+export async function createBrokerTable (knex: KnexForBroker, options: KnexBrokerStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexBrokerStore', OTHERWISE)
+  const table = tableFrom(options, 'oauth_broker')
   await knex.raw('create table if not exists ?? (key text primary key, value integer not null, since timestamptz not null, expires_at timestamptz not null)', [table])
 }
 
@@ -34,8 +35,9 @@ export async function createBrokerTable (knex: KnexForBroker, { table = 'oauth_b
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for a knex of another database
  */
-export function knexBrokerStore (knex: KnexForBroker, { table = 'oauth_broker' }: KnexBrokerStoreOptions = {}): BrokerStore {
+export function knexBrokerStore (knex: KnexForBroker, options: KnexBrokerStoreOptions = {}): BrokerStore {
   demandPostgres(knex, 'knexBrokerStore', OTHERWISE)
+  const table = tableFrom(options, 'oauth_broker')
   let sweepAt = Date.now()
 
   return {

@@ -24,3 +24,14 @@ export async function rowsOf<Row, Binding> (knex: Knex<Binding>, sql: string, bi
 export function demandPostgres ({ client: { dialect } }: Pick<Knex<never>, 'client'>, store: string, otherwise: string): void {
   if (dialect !== 'postgresql') throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`${store} needs PostgreSQL, but this knex speaks ${String(dialect)}: ${otherwise}`)
 }
+
+/**
+ * The table that the options of a store name.
+ *
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} about other options: with a misspelt `table`, all would be in the usual one
+ */
+export function tableFrom ({ table, ...unknown }: { readonly table?: string }, usual: string): string {
+  const [name] = Object.keys(unknown)
+  if (name !== undefined) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`${name} is not an option`)
+  return table ?? usual
+}
