@@ -128,6 +128,26 @@ t.test('what cannot be a price is refused by name', async (t) => {
   t.strictSame((await shop('GET', `/prices/${known.id}`)).body, known)
 })
 
+t.test('a currency of other decimals comes with the amount, which would be another price', async (t) => {
+  const { body: { id } } = await shop('POST', '/products', { name: 'Abroad', price_amount: 1999 })
+  const { body: tier } = await price({ product_id: id, amount: 1999 })
+  const message = 'price_amount is required with this currency: JPY has other decimals than EUR'
+  for (const [method, path, body, field, said] of [
+    ['PATCH', `/products/${id}`, { currency: 'JPY' }, 'price_amount', message],
+    ['PATCH', `/products/${id}`, { currency: 'JPY', tag_ids: [] }, 'price_amount', message],
+    ['POST', '/products/batch', { items: [{ id, currency: 'JPY' }] }, 'items/0/price_amount', undefined],
+    ['PATCH', `/prices/${tier.id}`, { currency: 'KWD' }, 'amount', 'amount is required with this currency: KWD has other decimals than EUR']
+  ] as const) t.match(await shop(method, path, body), { status: 422, body: { field, ...said !== undefined && { message: said } } }, `${method} ${path}`)
+  t.match((await shop('GET', `/products/${id}`)).body, { currency: 'EUR', price_amount: 1999 })
+  t.match((await shop('PATCH', `/products/${id}`, { currency: 'USD' })).body, { currency: 'USD', price_amount: 1999 }, 'of as many decimals')
+  t.match((await shop('PATCH', `/products/${id}`, { currency: 'JPY', price_amount: 3000 })).body, { currency: 'JPY', price_amount: 3000 })
+  for (const [amount, currency] of [[null, 'KWD'], [0, 'EUR']]) {
+    await shop('PATCH', `/products/${id}`, { price_amount: amount })
+    t.equal((await shop('PATCH', `/products/${id}`, { currency })).status, 200, `${amount} is the same in ${currency}`)
+  }
+  t.match((await shop('PATCH', `/prices/${tier.id}`, { currency: 'KWD', amount: 4250 })).body, { currency: 'KWD', amount: 4250 })
+})
+
 t.test('prices are filtered, sorted and paged, and go with their product', async (t) => {
   await knex('prices').delete()
   const [a, b] = [await product('List A'), await product('List B')]

@@ -7,7 +7,7 @@ import { newer } from '../database/updated-at.ts'
 import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { amountFromPrice } from '../http/money.ts'
-import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
+import { refuseLargeMetadata, refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
 import { sizeOfRecords } from '../migrations/columns.ts'
 import { MAX_RECORD } from '../migrations/counting.ts'
 import { holdShop } from '../shops/hold.ts'
@@ -267,6 +267,7 @@ function readyItem (shop: Pick<ShopScope, 'currency'>, index: number, { id: give
   refuseUnknownCurrency(rest)
   const currency = rest.currency ?? (before?.['currency'] as string | undefined) ?? shop.currency
   const fields = price === undefined ? rest : { ...rest, price_amount: price === null ? null : amountFromPrice(price, currency) }
+  if (before !== null) refuseOtherDecimals('price_amount', before as { readonly price_amount: number | null, readonly currency: string }, fields)
   refuseLargeMetadata(fields)
   refuseUnsafeImages(fields)
   refuseWrongLinks(fields, known)

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { updatedAt } from '../database/updated-at.ts'
 import { refuseUnsafeImages } from '../http/image-urls.ts'
-import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
+import { refuseLargeMetadata, refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
 import { holdShop } from '../shops/hold.ts'
 import { Price } from '../shops/price-schemas.ts'
 import { recordRepository } from '../shops/record-repository.ts'
@@ -55,15 +55,16 @@ export function productRepository (knex: Knex) {
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>, on: Knex = knex): Promise<ProductRow> {
-      if (!mentionsLinks(changes)) return await rows.update(shop, id, columnsOf(changes), on)
+      const columns = columnsOf(changes)
+      if ('currency' in columns && !('price_amount' in columns)) refuseOtherDecimals('price_amount', await rows.get(shop, id, on), columns)
+      if (!mentionsLinks(changes)) return await rows.update(shop, id, columns, on)
       return await on.transaction(async (trx) => {
         await holdShop(trx, shop)
         // Links are locked before the product, as deletions of them do: so check first whether it exists.
         await rows.get(shop, id, trx)
         const links = await requireLinks(trx, shop, changes)
         // Links are part of the product, though not of its row.
-        const columns = { ...columnsOf(changes), updated_at: updatedAt(trx, changes) }
-        return await rows.updateWith(shop, id, columns, trx, async () => await replaceLinks(trx, shop, id, links))
+        return await rows.updateWith(shop, id, { ...columns, updated_at: updatedAt(trx, changes) }, trx, async () => await replaceLinks(trx, shop, id, links))
       })
     },
 

@@ -1,4 +1,5 @@
 import { invalid } from '../errors.ts'
+import { digitsOf } from './money.ts'
 import { MAX_METADATA } from './schemas.ts'
 
 /** Codes of ISO 4217 that `Intl` does not list, or not everywhere yet: units of account, and the newest currencies. */
@@ -15,6 +16,19 @@ const CODES: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('currency'
  */
 export function refuseUnknownCurrency ({ currency }: { readonly currency?: string | undefined }): void {
   if (currency !== undefined && !CODES.has(currency)) throw invalid('currency', 'currency must be an ISO 4217 code, such as EUR')
+}
+
+/**
+ * An amount is in minor units: the same one in a currency of other decimals is another price.
+ *
+ * @param before - the record that the changes are for
+ * @throws {@link SHOP_INVALID} about the amount, if the currency changes without it
+ */
+export function refuseOtherDecimals<Name extends string> (name: Name, before: Readonly<Record<Name, number | null>> & { readonly currency: string }, changes: Readonly<Partial<Record<Name | 'currency', unknown>>>): void {
+  const { currency } = changes as { readonly currency?: string }
+  // Nothing is nothing in every currency.
+  if (currency === undefined || changes[name] !== undefined || !before[name] || digitsOf(currency) === digitsOf(before.currency)) return
+  throw invalid(name, `${name} is required with this currency: ${currency} has other decimals than ${before.currency}`)
 }
 
 /** @throws {@link SHOP_INVALID} about `metadata` */

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { refuseUnknownCurrency } from '../http/values.ts'
+import { refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
 import { list, Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
 import { recordRepository } from './record-repository.ts'
 import type { ShopScope } from './scope.ts'
@@ -28,6 +28,7 @@ export function priceRepository (knex: Knex) {
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
     async update (shop: ShopScope, id: string, changes: Static<typeof PriceChanges>, on: Knex = knex): Promise<PriceRow> {
       refuseUnknownCurrency(changes)
+      if (changes.currency !== undefined && changes.amount === undefined) refuseOtherDecimals('amount', await rows.get(shop, id, on), changes)
       return await rows.update(shop, id, changes, on)
     }
   }
