@@ -86,33 +86,29 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
     return { status: incoming.statusCode!, headers: headersOf(incoming), body: incoming }
   }
 
+  /** Requests it once, and caches the response. */
+  function once (key: string, request: () => Promise<HttpResponse | undefined>): Promise<HttpResponse | undefined> {
+    const response = responses.get(key) ?? request()
+    responses.set(key, response)
+    return response
+  }
+
+  const postForm = (url: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<HttpResponse | undefined> => exchange(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(form).toString()
+  }, 0)
+
   return {
-    get (url) {
-      const response = responses.get(url) ?? exchange(url, { headers: { accept: 'application/json, text/html' } })
-      responses.set(url, response)
-      return response
-    },
+    get: (url) => once(url, () => exchange(url, { headers: { accept: 'application/json, text/html' } })),
     post: (url, body) => exchange(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify(body)
     }),
     open: (url) => exchange(url, { headers: { accept: 'application/json, text/html' } }, 0),
-    submit: (url, form, cookie) => exchange(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html', cookie },
-      body: new URLSearchParams(form).toString()
-    }, 0),
-    tokens (url, form) {
-      const key = `${url} ${form['client_id'] ?? ''}`
-      const response = responses.get(key) ?? exchange(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
-        body: new URLSearchParams(form).toString()
-      }, 0)
-      responses.set(key, response)
-      return response
-    }
+    submit: (url, form, cookie) => postForm(url, form, { accept: 'text/html', cookie }),
+    tokens: (url, form) => once(`${url} ${form['client_id'] ?? ''}`, () => postForm(url, form, { accept: 'application/json' }))
   }
 }
 

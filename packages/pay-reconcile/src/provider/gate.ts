@@ -1,6 +1,7 @@
 import { isProviderError, providerError } from '../errors.ts'
 import type { Settings } from '../options.ts'
 import { perKey } from './per-key.ts'
+import { turnIn } from './turn.ts'
 
 export type GateLimits = Pick<Settings, 'inFlight' | 'breakAfter' | 'breakDuration'>
 
@@ -31,21 +32,6 @@ function gate ({ inFlight, breakAfter, breakDuration }: GateLimits, forget: () =
     if (faults >= breakAfter) closedUntil = Date.now() + breakDuration
   }
 
-  function freePlace (signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }
-      const leave = (): void => {
-        waiting.splice(waiting.indexOf(enter), 1)
-        reject(signal.reason)
-      }
-      waiting.push(enter)
-      signal.addEventListener('abort', leave)
-    })
-  }
-
   function record (error: unknown): void {
     if (!isProviderError(error) || error.fault === 'aborted' || error.fault === 'unavailable') return
     // A stored failure says nothing about the provider's present state: let the next request try.
@@ -62,7 +48,7 @@ function gate ({ inFlight, breakAfter, breakDuration }: GateLimits, forget: () =
       signal.throwIfAborted()
       // A request that ends hands its place to the next one, so a newcomer cannot slip in between.
       if (inside < inFlight) inside++
-      else await freePlace(signal)
+      else await turnIn(waiting, signal)
       try {
         assertOpen()
         const result = await call()

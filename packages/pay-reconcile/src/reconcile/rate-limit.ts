@@ -1,4 +1,5 @@
 import { perKey } from '../provider/per-key.ts'
+import { turnIn } from '../provider/turn.ts'
 
 /** The rate limit of bulk calls under one secret key. */
 export interface RateLimit {
@@ -51,20 +52,16 @@ function rateLimit (perSecond: number): RateLimit {
   }
 
   return {
-    wait: (signal) => new Promise((resolve, reject) => {
+    async wait (signal) {
       signal.throwIfAborted()
-      const go = (): void => {
-        signal.removeEventListener('abort', leave)
-        resolve()
-      }
-      const leave = (): void => {
-        waiting.splice(waiting.indexOf(go), 1)
-        reject(signal.reason)
+      const turn = turnIn(waiting, signal)
+      if (waiting.length === 1) letThrough()
+      // Without anybody in line, no timer keeps the process.
+      await turn.catch((error: unknown) => {
         letThrough()
-      }
-      signal.addEventListener('abort', leave)
-      if (waiting.push(go) === 1) letThrough()
-    }),
+        throw error
+      })
+    },
     pause (duration) {
       next = Math.max(next, performance.now() + duration)
     },
