@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { scratchCopy } from '../../../test/mutate/scratch.ts'
+import { scratchCopy } from './scratch.ts'
 import { run } from './command.ts'
 import { entriesOf, packages } from './packages.ts'
 import { makeProjects } from './project.ts'

@@ -8,7 +8,7 @@ const SHARED = 'node_modules/.cache/made-once'
 
 /** A copy of the repository with its build. It shares the dependencies; packages of the repository are those of the copy. */
 export function scratchCopy (root: string): string {
-  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'mutate-')))
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'rehearsal-')))
   cpSync(root, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) })
   for (const home of ['', ...workspaces(root)]) {
     if (!existsSync(join(root, home, 'node_modules'))) continue
@@ -20,7 +20,7 @@ export function scratchCopy (root: string): string {
       symlinkSync(isOurs ? join(copy, relative(root, target)) : target, join(copy, home, 'node_modules', name))
     }
   }
-  // What takes long to make is shared; compiled files are not, for most of them are mutants.
+  // What takes long to make is shared; compiled files are the copy's own.
   mkdirSync(join(root, SHARED), { recursive: true })
   mkdirSync(join(copy, dirname(SHARED)))
   symlinkSync(join(root, SHARED), join(copy, SHARED))
