@@ -9,7 +9,16 @@ export default [
       'house/param-dash': 'error',
       '@stylistic/arrow-parens': ['error', 'always'],
       // One import of a module, with its types; of types alone, `import type`, which loads nothing.
-      'no-duplicate-imports': 'error'
+      'no-duplicate-imports': 'error',
+      // What test/format.js decides.
+      '@stylistic/block-spacing': 'off',
+      '@stylistic/brace-style': 'off',
+      '@stylistic/generator-star-spacing': 'off',
+      '@stylistic/indent': 'off',
+      '@stylistic/jsx-closing-tag-location': 'off',
+      '@stylistic/lines-between-class-members': 'off',
+      '@stylistic/semi-spacing': 'off',
+      '@stylistic/yield-star-spacing': 'off'
     }
   },
   { files: ['**/*.ts', '**/*.tsx'], rules: { '@typescript-eslint/no-import-type-side-effects': 'error' } },
