@@ -1,10 +1,12 @@
 import type { FastifyInstance, FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { attempt } from '../attempt.ts'
-import { isObject } from './json-schema.ts'
+import { isObject, listIn, type JsonSchema } from './json-schema.ts'
+import { alone, leafNamed, leavesOf, sampleOf, type Leaf } from './leaves.ts'
 
 /*
- * The compilers of the host are opaque, so each is tried once on a small schema. One that throws is for
- * schemas of another kind.
+ * The compilers of the host are opaque, so each is tried on small schemas: properties of the route's own, since one made
+ * for the schemas of a library may do something else, or throw, for others. Where those do not say, and for plain JSON
+ * Schema, which is of no library, on a schema of ours.
  */
 
 type Validator = FastifySchemaCompiler<FastifySchema>
@@ -24,6 +26,7 @@ export type UrlAcceptance = (name: string) => AcceptsString
 
 /** The parts of a request in its URL, as validators know them. */
 type UrlPart = 'params' | 'querystring'
+type RequestPart = typeof REQUEST_PARTS[number]
 
 /** What a validator makes of a body that is not as its schema says. */
 export interface BodyTypes {
@@ -33,35 +36,102 @@ export interface BodyTypes {
   readonly drops: boolean
 }
 
+type RequestSchemas = Readonly<Record<RequestPart, unknown>>
+
 /** The behaviour of the host's compilers that tools depend on. */
 export interface Probes {
   /** Whether the validator fills in defaults before it looks for required properties, as Fastify's does unless `useDefaults` is off. */
-  readonly fillsDefaults: (validator: Validator | undefined) => boolean
+  readonly fillsDefaults: (schemas: RequestSchemas, validator: Validator | undefined) => boolean
   /** A Standard Schema validates itself, and converts only where it says so. */
   readonly bodyTypes: (body: unknown, validator: Validator | undefined) => BodyTypes
-  /** A Standard Schema is tried on the argument itself, any other validator on a schema of the same type. */
   readonly urlAcceptance: (part: UrlPart, schema: unknown, validator: Validator | undefined) => UrlAcceptance
   /** Whether responses of routes in `scope` are written by Fastify's serializer, or by one that writes the same. */
-  readonly keepsToSchema: (serializer: Serializer | undefined, scope: FastifyInstance) => boolean
+  readonly keepsToSchema: (response: unknown, serializer: Serializer | undefined, scope: FastifyInstance) => boolean
 }
 
 export function probesOf (app: FastifyInstance): Probes {
   const fills = remembered(fillsIn)
   const writes = remembered(writesAsFastify)
+  const writesLarge = remembered(writesLargeArrays)
   const acceptsIn = (part: UrlPart) => remembered((validator: Validator) => new Map(TYPES.map((type) => [type, accepted(validator, part, type)])))
   const accepts = { params: acceptsIn('params'), querystring: acceptsIn('querystring') }
   const bodies = remembered(bodyTypesOf)
   const hasReplySerializer = replySerializers(app)
+  const ask = inquirer()
   return {
-    fillsDefaults: (validator) => validator !== undefined && fills(validator),
-    bodyTypes: (body, validator) => validator === undefined || isStandard(body) ? EXACT : bodies(validator),
+    fillsDefaults (schemas, validator) {
+      if (validator === undefined) return false
+      const verdicts = REQUEST_PARTS.flatMap((part) => {
+        const filled = leavesOf(schemas[part]).filter(isFilled)
+        const read = (leaf: Leaf): boolean | undefined => fillsOwn(validator, part, leaf)
+        const question = { about: `fills ${part}`, read, probe: () => fills(validator) }
+        return filled.length === 0 ? [] : ask(validator, filled, question)
+      })
+      return verdicts.length === 0 ? fills(validator) : verdicts.every(Boolean)
+    },
+    bodyTypes (body, validator) {
+      if (validator === undefined || isStandard(body)) return EXACT
+      const leaves = leavesOf(body)
+      const closed = leaves.filter(({ parent }) => parent.additionalProperties === false)
+      const { coerces, drops } = bodies(validator)
+      const readCoerces = (leaf: Leaf): boolean | undefined => coercesOwn(validator, leaf)
+      const readDrops = (leaf: Leaf): boolean | undefined => dropsOwn(validator, leaf)
+      const converting = ask(validator, leaves, { about: 'coerces', read: readCoerces, probe: () => coerces })
+      const dropping = ask(validator, closed, { about: 'drops', read: readDrops, probe: () => drops })
+      return {
+        coerces: converting.length === 0 ? coerces : converting.includes(true),
+        drops: dropping.length === 0 ? drops : dropping.includes(true)
+      }
+    },
     urlAcceptance: (part, schema, validator) => (name) => (type) => {
       const validate = standardValidator(schema)
       if (validate !== undefined) return standardAccepts(validate, name, type)
-      return validator === undefined ? undefined : accepts[part](validator).get(type)
+      if (validator === undefined) return undefined
+      const probed = accepts[part](validator).get(type)
+      const leaf = leafNamed(schema, name)
+      if (leaf === undefined) return probed
+      const read = (): boolean | undefined => acceptsOwn(validator, part, leaf, type)
+      const [verdict] = ask(validator, [leaf], { about: `${part} ${type}`, read, probe: () => probed })
+      return verdict ?? (leaf.marks === '' ? probed : undefined)
     },
-    // Fastify sets up its own for every route with a response schema.
-    keepsToSchema: (serializer, scope) => !hasReplySerializer(scope) && (serializer === undefined || writes(serializer))
+    keepsToSchema (response, serializer, scope) {
+      if (hasReplySerializer(scope)) return false
+      // Fastify sets up its own for every route with a response schema.
+      if (serializer === undefined) return true
+      const leaves = Object.values(Object(response) as object).flatMap((answer) => leavesOf(answer))
+      const read = (leaf: Leaf): boolean | undefined => writesOwn(serializer, leaf)
+      const verdicts = ask(serializer, leaves, { about: 'writes', read, probe: () => writes(serializer) })
+      return (verdicts.length === 0 ? writes(serializer) : verdicts.every(Boolean)) && writesLarge(serializer) !== false
+    }
+  }
+}
+
+const REQUEST_PARTS = ['params', 'querystring', 'body'] as const
+
+/** Whether a compiler does something. */
+interface Question {
+  readonly about: string
+  /** Whether it does with a property of the route; undefined if that does not say. */
+  readonly read: (leaf: Leaf) => boolean | undefined
+  /** Whether it does with a schema of ours, which is enough for plain JSON Schema if it is true. */
+  readonly probe: () => boolean | undefined
+}
+
+/** Asks a compiler about properties of a route. @returns what those that say it say */
+type Ask = (compiler: object, leaves: readonly Leaf[], question: Question) => readonly boolean[]
+
+/** One that asks once about each kind of property that a library makes: compiling takes long. */
+function inquirer (): Ask {
+  const verdictsOf = remembered((_compiler: object) => new Map<string, boolean>())
+  return (compiler, leaves, { about, read, probe }) => {
+    if (leaves.every(({ marks }) => marks === '') && probe() === true) return [true]
+    const known = verdictsOf(compiler)
+    return leaves.flatMap((leaf) => {
+      const kind = `${about} ${String(leaf.schema.type)} ${leaf.marks}`
+      const verdict = known.get(kind) ?? read(leaf)
+      if (verdict !== undefined) known.set(kind, verdict)
+      return verdict ?? []
+    })
   }
 }
 
@@ -93,24 +163,79 @@ function fillsIn (compiler: Validator): boolean {
   return body.a === 'x'
 }
 
+function isFilled ({ parent, name, schema }: Leaf): boolean {
+  return schema.default !== undefined && listIn(parent.required).includes(name)
+}
+
+function fillsOwn (compiler: Validator, part: RequestPart, leaf: Leaf): boolean | undefined {
+  const schema = alone(leaf, true)
+  if (validated(compiler, part, schema, { [leaf.name]: leaf.schema.default }) === undefined) return undefined
+  return validated(compiler, part, schema, {})?.[leaf.name] !== undefined
+}
+
+/** What a validator passes on of a value; undefined if it refuses it, or throws. */
+function validated (compiler: Validator, part: RequestPart, schema: object, value: JsonObject): JsonObject | undefined {
+  return attempt(() => {
+    const result = resultOf(compiler, part, schema, value)
+    if (isRefusal(result)) return undefined
+    return isObject(result) && isObject(result.value) ? result.value : value
+  })
+}
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+function resultOf (compiler: Validator, httpPart: RequestPart, schema: object, value: JsonObject): unknown {
+  const method = httpPart === 'body' ? 'POST' : 'GET'
+  return compiler({ schema: schema as FastifySchema, method, url: '/', httpPart })(value)
+}
+
+function isRefusal (result: unknown): boolean {
+  return result === false || result instanceof Error || (isObject(result) && result.error !== undefined)
+}
+
 const EXACT: BodyTypes = { coerces: false, drops: false }
 /** Values that are not of the type beside them, and that some validators convert. */
 const WRONG = [['integer', '1'], ['integer', true], ['integer', null], ['string', 1], ['string', null], ['array', 'x'], ['string', ['x']]] as const
 const CLOSED = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
 
 function bodyTypesOf (compiler: Validator): BodyTypes {
-  const validated = (schema: object, body: object): Readonly<Record<string, unknown>> | undefined => attempt(() => {
-    const result: unknown = compiler({ schema: schema as FastifySchema, method: 'POST', url: '/', httpPart: 'body' })(body)
-    if (result === false || result instanceof Error || (isObject(result) && result.error !== undefined)) return undefined
-    return isObject(result) && isObject(result.value) ? result.value : body as Record<string, unknown>
-  })
+  const closed = validated(compiler, 'body', CLOSED, { a: 'x', b: 1 })
   return {
     coerces: WRONG.some(([type, value]) => {
-      const body = validated({ type: 'object', properties: { a: { type } } }, { a: value })
+      const body = validated(compiler, 'body', { type: 'object', properties: { a: { type } } }, { a: value })
       return body !== undefined && body.a !== value
     }),
-    drops: validated(CLOSED, { a: 'x', b: 1 })?.b === undefined && validated(CLOSED, { a: 'x', b: 1 }) !== undefined
+    drops: closed !== undefined && closed.b === undefined
   }
+}
+
+/** Values of another type than the sample. */
+function wrongFor (type: unknown, sample: unknown): readonly unknown[] {
+  if (type === 'string') return [1, null, [sample]]
+  return Array.isArray(sample) ? [sample[0]] : [String(sample), true, null]
+}
+
+function coercesOwn (compiler: Validator, leaf: Leaf): boolean | undefined {
+  const { name, schema: { type } } = leaf
+  const sample = sampleOf(leaf.schema)
+  const schema = alone(leaf)
+  if (typeof type !== 'string' || type === 'object') return undefined
+  if (validated(compiler, 'body', schema, { [name]: sample }) === undefined) return undefined
+  return wrongFor(type, sample).some((value) => {
+    const body = validated(compiler, 'body', schema, { [name]: value })
+    return body !== undefined && body[name] !== value
+  })
+}
+
+/** No property of a host. */
+const FOREIGN = 'mcp-from-routes.foreign'
+
+function dropsOwn (compiler: Validator, leaf: Leaf): boolean | undefined {
+  const sample = sampleOf(leaf.schema)
+  const schema = alone(leaf)
+  if (validated(compiler, 'body', schema, { [leaf.name]: sample }) === undefined) return undefined
+  const body = validated(compiler, 'body', schema, { [leaf.name]: sample, [FOREIGN]: 1 })
+  return body !== undefined && body[FOREIGN] === undefined
 }
 
 /** Also one of several media types. */
@@ -125,19 +250,44 @@ const LIST = { type: 'array', items: { type: 'string' } }
 const LARGE = 20_000
 
 function writesAsFastify (compiler: Serializer): boolean {
-  const written = (schema: object, response: unknown): string | undefined =>
-    attempt(() => compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpStatus: '200' })(response))
   // A response without a required property must fail.
-  return written(WRITTEN, { a: 1, b: '2', c: 3 }) === '{"a":"1","b":2}' && written(WRITTEN, { b: 2 }) === undefined &&
-    written(LIST, Array(LARGE).fill(1))?.startsWith('["1"') === true
+  const isTyped = written(compiler, WRITTEN, { a: 1, b: '2', c: 3 }) === '{"a":"1","b":2}'
+  return isTyped && written(compiler, WRITTEN, { b: 2 }) === undefined
+}
+
+/** @returns undefined if the serializer is for schemas of another kind */
+function writesLargeArrays (compiler: Serializer): boolean | undefined {
+  return written(compiler, LIST, Array(LARGE).fill(1))?.startsWith('["1"')
+}
+
+function writesOwn (compiler: Serializer, leaf: Leaf): boolean | undefined {
+  const { name, schema: { type, format, const: only } } = leaf
+  if ((type !== 'string' && type !== 'integer') || format !== undefined || only !== undefined) return undefined
+  const schema = alone(leaf, true)
+  const [given, expected] = type === 'string' ? [1, '1'] : ['2', 2]
+  if (written(compiler, schema, { [name]: expected }) === undefined) return undefined
+  const isTyped = written(compiler, schema, { [name]: given }) === JSON.stringify({ [name]: expected })
+  return isTyped && written(compiler, schema, {}) === undefined
+}
+
+function written (compiler: Serializer, schema: JsonSchema, response: unknown): string | undefined {
+  const route = { schema: schema as FastifySchema, method: 'GET', url: '/', httpStatus: '200' }
+  return attempt(() => compiler(route)(response))
 }
 
 function accepted (compiler: Validator, httpPart: UrlPart, type: keyof typeof STRINGS): boolean | undefined {
   const schema = { type: 'object', properties: { a: { type } } }
-  return attempt(() => {
-    const result: unknown = compiler({ schema: schema as FastifySchema, method: 'GET', url: '/', httpPart })({ a: STRINGS[type] })
-    return result !== false && !(result instanceof Error) && !(isObject(result) && result.error !== undefined)
-  })
+  return attempt(() => !isRefusal(resultOf(compiler, httpPart, schema, { a: STRINGS[type] })))
+}
+
+function acceptsOwn (compiler: Validator, part: UrlPart, leaf: Leaf, type: keyof typeof STRINGS): boolean | undefined {
+  const schema = alone(leaf)
+  const sample = sampleOf(leaf.schema, type)
+  // A schema that refuses the right type as well says nothing about the type.
+  if (validated(compiler, part, schema, { [leaf.name]: sample }) === undefined) return undefined
+  const [first] = [sample].flat()
+  const text = isObject(first) ? JSON.stringify(first) : String(first)
+  return validated(compiler, part, schema, { [leaf.name]: text }) !== undefined
 }
 
 type StandardValidate = (value: unknown) => unknown

@@ -90,6 +90,7 @@ export function toolReader (app: FastifyInstance, settings: Settings): ToolReade
 function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
   const { params, querystring, query, body } = (route.schema ?? {}) as { params?: unknown, querystring?: unknown, query?: unknown, body?: unknown }
   const validator = route.validatorCompiler ?? scope.validatorCompiler
+  const serializer = route.serializerCompiler ?? scope.serializerCompiler
   return {
     method: route.method,
     url,
@@ -100,8 +101,8 @@ function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, 
     websocket: Reflect.get(route, 'websocket') === true,
     attachValidation: route.attachValidation === true,
     shared: scope.getSchemas(),
-    keepsToSchema: settings.trustSerializer || probes.keepsToSchema(route.serializerCompiler ?? scope.serializerCompiler, scope),
-    fillsDefaults: probes.fillsDefaults(validator),
+    keepsToSchema: settings.trustSerializer || probes.keepsToSchema(route.schema?.response, serializer, scope),
+    fillsDefaults: probes.fillsDefaults({ params, querystring: querystring ?? query, body }, validator),
     queryParser,
     bodyTypes: probes.bodyTypes(body, validator),
     // With attachValidation the handler decides, whatever the validator says.
