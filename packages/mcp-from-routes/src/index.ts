@@ -89,7 +89,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const isReview = REVIEWS.hasSubscribers
   const reviewed = settings.routes === undefined || isReview ? NOT_REVIEWED : await readReviewed(settings.routes)
   const skills = isReview ? [] : await readFolders([settings.skills ?? []].flat().map(pathOf))
-  const reader = toolReader(app, settings)
+  const reader = toolReader(app, settings, earlier)
   let tools: ReadonlyMap<string, Tool> = new Map()
   let rules: TaskRules = new Map()
   const entries: readonly McpSkill[] = Object.freeze(skills.map(skillFrom))

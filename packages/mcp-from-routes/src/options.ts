@@ -209,6 +209,9 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
   readonly isAllowedOrigin: (origin: string) => boolean
 }
 
+/** With these, a host that trusts its proxy, or reads them itself, sees the same client in the inner request. */
+export const IDENTITY: ReadonlySet<string> = new Set(['forwarded', 'user-agent', 'x-forwarded-for', 'x-forwarded-host',
+  'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'])
 /** Headers of one hop or one message, cookies, and the version of a route, which would lead to another route. */
 export const NEVER_FORWARDED = /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
 /** The longest delay of setTimeout. */

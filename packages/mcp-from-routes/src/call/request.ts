@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
 import { IN_URL, isTyped, structureIn, takesNull, typedValue, type Problem, type Reading } from './typed.ts'
 import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
+import { IDENTITY } from '../options.ts'
 import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Input } from '../tool/overrides.ts'
 import { pathFromParts } from '../tool/path.ts'
@@ -36,8 +37,6 @@ export interface Caller {
 const ACCEPT = 'application/json, */*;q=0.8'
 /** Of a route that declares a stream: @fastify/sse wants its media type by name. */
 const ACCEPT_STREAM = 'application/json, text/event-stream, */*;q=0.8'
-/** With these, a host that trusts its proxy, or reads them itself, sees the same client in the inner request. */
-const IDENTITY = new Set(['forwarded', 'user-agent', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'])
 /** How many unknown arguments an error names. */
 const MAX_NAMES = 10
 const SURROGATE = /\p{Surrogate}/u
@@ -182,8 +181,11 @@ function bodyText (value: unknown): string | undefined | Refusal {
   return jsonText(value) ?? { refusal: `The arguments hold ${TOO_LARGE}` }
 }
 
+type Headed = Pick<Tool, 'headers' | 'streams'>
+
 /** @param tool - the headers that its route needs beside the caller's own; undefined for a route that is not a tool */
-export function headersFor (tool: Pick<Tool, 'headers' | 'streams' | 'version'> | undefined, { headers, forwardHeaders }: Pick<Caller, 'headers' | 'forwardHeaders'>, hasBody: boolean): Record<string, string> {
+export function headersFor (tool: Headed | undefined, caller: Omit<Caller, 'maxParamLength'>, hasBody: boolean) {
+  const { headers, forwardHeaders } = caller
   const out: Record<string, string> = { accept: tool?.streams === true ? ACCEPT_STREAM : ACCEPT }
   const host = headers.host ?? headers[':authority']
   if (typeof host === 'string') out.host = host
@@ -193,7 +195,6 @@ export function headersFor (tool: Pick<Tool, 'headers' | 'streams' | 'version'> 
     if (value !== undefined && (IDENTITY.has(name) || forwardHeaders.has(name))) out[name] = typeof value === 'string' ? value : value.join(', ')
   }
   for (const name in tool?.headers) out[name] = tool.headers[name] as string
-  if (tool?.version !== undefined) out['accept-version'] = tool.version
   if (hasBody) out['content-type'] = 'application/json'
   return out
 }

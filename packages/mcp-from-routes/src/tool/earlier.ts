@@ -9,6 +9,9 @@ export interface SeenRoute {
   readonly constraints: NonNullable<RouteOptions['constraints']>
 }
 
+/** The routes of an application before the plugin; undefined if it was created before this module was loaded. */
+export type EarlierRoutes = readonly SeenRoute[] | undefined
+
 /** The routes of every application since it was created. */
 const routesOf = new WeakMap<FastifyInstance, SeenRoute[]>()
 
@@ -26,10 +29,7 @@ subscribe('fastify.initialization', (message) => {
   })
 })
 
-/**
- * The routes of the application so far.
- * @returns undefined if the application was created before this module was loaded
- */
-export function routesSoFar (app: FastifyInstance): readonly SeenRoute[] | undefined {
+/** The routes of the application so far. */
+export function routesSoFar (app: FastifyInstance): EarlierRoutes {
   return routesOf.get(app)?.slice()
 }

@@ -1,11 +1,12 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { confirmRule, type ConfirmRule } from '../confirm/rule.ts'
 import { MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
-import { NEVER_FORWARDED, type Settings } from '../options.ts'
+import { IDENTITY, NEVER_FORWARDED, type Settings } from '../options.ts'
 import { taskConfig, type TaskConfig } from '../task/config.ts'
 import { resourceRule, type ResourceRule } from '../resource/config.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
 import type { ToolUi } from '../view/view.ts'
+import { constraintHeaders, VERSION_HEADER, type Strategies } from './constraints.ts'
 import { definitionFrom, wordsOf } from './definition.ts'
 import { definitionsOf, followed } from './definitions.ts'
 import { fieldsRule, withOptionalFields, type FieldsRule } from './fields.ts'
@@ -48,8 +49,6 @@ export interface Tool {
   readonly mirrored: readonly MirroredArgument[]
   /** Whether the route has a host constraint. */
   readonly isForOneHost: boolean
-  /** The version constraint of the route, sent along as a header. */
-  readonly version: string | undefined
   /** Whether calls go through light-my-request. */
   readonly inject: boolean
   /** What a person is asked before a call runs. */
@@ -81,6 +80,8 @@ export interface ExposedRoute {
   readonly name?: string
   readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
   readonly constraints: Readonly<Record<string, unknown>>
+  /** Default is Fastify's own for each constraint. */
+  readonly strategies?: Strategies
   readonly websocket: boolean
   /** What the tool says of its view. Default is nothing. */
   readonly ui?: ToolUi | undefined
@@ -114,7 +115,7 @@ type ReaderOf = (prepare?: (part: JsonSchema) => JsonSchema) => SchemaReader
  * @throws one of the errors in errors.ts, naming the route, when it cannot be a tool
  */
 export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolver: RefResolver = refResolver(route.shared)): Tool {
-  const { url, schema, config, constraints: { host, version }, ui } = route
+  const { url, schema, config, constraints: { host }, ui } = route
   const method = methodOf(route)
   const label = `${method} ${url}`
   const words = wordsOf(label, route, options.exposedTag)
@@ -137,7 +138,6 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
     ...result,
     mirrored: mirroredArguments(label, definition.inputSchema),
     isForOneHost: host !== undefined,
-    version: typeof version === 'string' ? version : undefined,
     inject: config.mcp?.loopback === 'inject',
     confirm,
     resource: resourceRule({ label, method, schema, mcp: config.mcp, input, implied }),
@@ -151,7 +151,13 @@ function requestOf (label: string, route: ExposedRoute, options: ToolOptions, re
   const path = partsFromPath(url)
   if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
   const overrides = new Overrides(label, config.mcp?.arguments)
-  const headers = overrides.headers((name) => !NEVER_FORWARDED.test(name) && !options.forwardHeaders.includes(name))
+  const isForwarded = (name: string): boolean => options.forwardHeaders.includes(name)
+  const isLeft = (name: string): boolean => name === VERSION_HEADER || !NEVER_FORWARDED.test(name)
+  const fixed = overrides.headers((name) => isLeft(name) && !isForwarded(name))
+  const varies = (name: string): boolean => name === 'host' || IDENTITY.has(name) || isForwarded(name)
+  const { constraints, strategies } = route
+  const constrained = { label, method: methodOf(route), url, constraints, headers: fixed, varies, strategies }
+  const headers = { ...constraintHeaders(constrained), ...fixed }
   checkHeaders(label, schema.headers, readerOf(withoutPatterns), options, headers)
   const input = inputFromRoute(label, path, schema, readerOf((part) => {
     if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')

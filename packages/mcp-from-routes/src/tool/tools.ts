@@ -8,6 +8,8 @@ import { pathOf } from '../review/reviewed.ts'
 import { resourcesFrom, type Resource } from '../resource/resources.ts'
 import { checkCallers, toolUi } from '../view/view.ts'
 import { checkArgumentNames } from './argument-names.ts'
+import { hostStrategies } from './constraints.ts'
+import type { EarlierRoutes } from './earlier.ts'
 import { probesOf, type Probes } from './probe.ts'
 import { queryParser, type QueryParser } from './query.ts'
 import { refResolver, type RefResolver } from './refs.ts'
@@ -42,14 +44,16 @@ export interface ToolReader {
 }
 
 /** To be called before the host sets up its serializers. */
-export function toolReader (app: FastifyInstance, settings: Settings): ToolReader {
+export function toolReader (app: FastifyInstance, settings: Settings, earlier: EarlierRoutes): ToolReader {
   const probes = probesOf(app)
+  const strategies = hostStrategies(app, earlier)
   const resolverOf = sharedResolvers()
   let parser: QueryParser | undefined
 
   function one (candidate: Candidate, candidates: readonly Candidate[]): Tool {
     const route = exposedRoute(candidate, probes, parser ??= queryParserOf(app, settings), settings)
-    const tool = toolFromRoute({ ...route, ui: toolUi(candidate.label, route.config.mcp ?? {}, candidates) }, settings, resolverOf(route.shared))
+    const ui = toolUi(candidate.label, route.config.mcp ?? {}, candidates)
+    const tool = toolFromRoute({ ...route, strategies, ui }, settings, resolverOf(route.shared))
     checkArgumentNames(candidate.label, tool)
     return tool
   }
