@@ -8,6 +8,7 @@ import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail, type OutputDetail } from './tool/trim.ts'
 import type { Telemetry } from './telemetry/context.ts'
 import type { ToJsonSchema } from './tool/schema.ts'
+import { within } from './within.ts'
 import { PROTOCOL_VERSIONS, type ConfirmFallback, type McpTool, type ToolCallEvent } from './types.ts'
 
 /** The name and version that clients see. */
@@ -234,6 +235,8 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
+  const { prefix } = others as { readonly prefix?: unknown }
+  check(!prefix, 'prefix', `has no effect on a plugin of the whole app. Set path: '${String(prefix)}${String(path)}'`)
   check(isFilled(serverInfo?.name) && isFilled(serverInfo.version), 'serverInfo', 'must have a name and a version')
   check(serverInfo.title === undefined || isFilled(serverInfo.title), 'serverInfo', 'must have a title that is a non-empty string, or no title')
   check(instructions === undefined || isFilled(instructions) || typeof instructions === 'function', 'instructions', 'must be a non-empty string or a function')
@@ -267,7 +270,9 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
   return {
     serverInfo,
-    instructions,
+    instructions: typeof instructions !== 'function'
+      ? instructions
+      : (request) => within(instructions(request), 'instructions', toolTimeout),
     path: withoutSlash(path),
     routes,
     exposedTag,
@@ -281,7 +286,7 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     maxResultBytes,
     toolTimeout,
     caller,
-    canUse,
+    canUse: canUse && ((tool, request) => within(canUse(tool, request), 'canUse', toolTimeout)),
     impliedArguments,
     ignoredArguments,
     onToolCall,
@@ -359,7 +364,8 @@ function headerNames (option: string, names: readonly string[], isAllowed: (name
 function oneOf (origins: readonly string[]): (origin: string) => boolean {
   check(Array.isArray(origins) && origins.every(isOrigin), 'allowedOrigins', 'must be an array of origins like https://app.example.com, without a path')
   const allowed = new Set(origins)
-  return (origin) => allowed.has(origin) || allowed.has(`${origin.replace(/:\d+$/, '')}:*`)
+  const isAnyPort = (origin: string): boolean => allowed.has(`${origin.replace(/:\d+$/, '')}:*`) && URL.canParse(origin)
+  return (origin) => allowed.has(origin) || isAnyPort(origin)
 }
 
 /** The URL standard defines no origin for `chrome-extension://abc` and the like, which browsers send as they are. */

@@ -286,7 +286,7 @@ t.test('options have defaults, and limits that may be reached', async (t) => {
 t.test('what register itself takes is no option of the plugin', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, prefix: '/x', logLevel: 'warn', logSerializers: {} })
+  app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, logLevel: 'warn', logSerializers: {} })
   await app.ready()
   t.pass('boots')
 })

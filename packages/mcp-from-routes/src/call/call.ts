@@ -15,6 +15,7 @@ import { workFromResponse } from '../task/work.ts'
 import { impliedValues } from '../tool/implied.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
 import { unforwardedRemark } from './unforwarded.ts'
+import { unpacked } from './unpacked.ts'
 import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { InnerResponse } from '../types.ts'
@@ -82,9 +83,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     const target: Target = { tool, params: request.params, held, sent: request.sent, missed: undefined, changed: undefined }
     const timed = deadlines.start(stop)
     const loopback = tool.inject ? injectLoopback : lightLoopback
-    return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((response) => {
+    return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((sent) => {
       deadlines.finish(timed)
-      return read(call, request, target, response, chosen)
+      const isPacked = sent?.headers['content-encoding'] !== undefined
+      return read(call, request, target, isPacked ? unpacked(sent, maxResultBytes) : sent, chosen)
     }, (error: unknown) => {
       deadlines.finish(timed)
       return failed(call, error)

@@ -8,6 +8,7 @@ import type { OpenQuestion } from '../confirm/question.ts'
 import type { Work } from '../task/rule.ts'
 import { isTooDeep } from '../depth.ts'
 import { narrowingArguments } from '../tool/definition.ts'
+import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { isAsPromised, isDeclared } from '../tool/output.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -71,9 +72,14 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   }
   if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
   if (statusCode >= 300) return { ...errorResult(redirected(response, context), headers), statusCode }
-  if (Buffer.byteLength(response.body) > context.maxResultBytes) return { ...errorResult(tooLarge(tool, response, context)), statusCode }
+  const isOver = Buffer.byteLength(response.body) > context.maxResultBytes
+  // Of a whole response, the chosen fields may be few enough.
+  if (isOver && (response.cut || context.chosen === undefined)) return overLimit(tool, response, context)
   const whole = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
   const json = whole === undefined || context.chosen === undefined ? whole : jsonIn(selected(whole.text, context.chosen))
+  if (isOver && Buffer.byteLength(json?.text ?? response.body) > context.maxResultBytes) {
+    return overLimit(tool, { ...response, body: json?.text ?? response.body }, context)
+  }
   const isBroken = whole !== undefined && tool.output !== undefined && !isAsPromised(tool.output, whole.value)
   if (json !== undefined && !isBroken) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: structuredFrom(tool, json, headers), statusCode }, headers)
   const content = contentOf(response, context)
@@ -186,11 +192,15 @@ export function openOutcome (isReadOnly: boolean): string {
   return isReadOnly ? '' : ' The call may have been carried out: check before you try again.'
 }
 
+function overLimit (tool: Tool, response: InnerResponse, context: CallContext): ToolResult {
+  return { ...errorResult(tooLarge(tool, response, context)), statusCode: response.statusCode }
+}
+
 function tooLarge (tool: Tool, { body, cut, statusCode }: InnerResponse, { maxResultBytes, open }: CallContext): string {
   const size = `The result has ${cut ? 'at least ' : ''}${Buffer.byteLength(body)} bytes, more than the ${maxResultBytes} that one call may return.`
   // A stream that was cut off may not have come to its end.
   if (open !== '') return cut ? `${size}${open}` : `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)}. ${size}`
-  const names = narrowingArguments(tool.input)
+  const names = [...narrowingArguments(tool.input), ...tool.fields === undefined ? [] : [FIELDS_ARGUMENT]]
   return `${size} ${names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`}`
 }
 
@@ -204,7 +214,9 @@ function redirected ({ statusCode, headers: { location } }: InnerResponse, { ope
 function clientError (tool: Tool, response: InnerResponse): string {
   const status = statusText(response.statusCode)
   const body = jsonOf(response)?.value
-  const text = /^text\/plain$|json$/.test(mediaType(response)) ? String(response.body) : ''
+  const type = mediaType(response)
+  // Pages are for people: their markup says little else.
+  const text = isTextual(type) && type !== 'text/html' ? decoded(response) ?? '' : ''
   const said = isObject(body) ? status + sentenceOf(body, response.statusCode) : text === '' ? status : `${status}: ${text}`
   // The end is cut off later, so it need not be processed.
   return inArgumentNames(tool.input, said.slice(0, 2 * MAX_ERROR_LENGTH))

@@ -73,7 +73,9 @@ async function whenReady<T> (module: string, cwd: string, use: (app: App) => T |
 
 async function appFromModule (module: string, cwd: string): Promise<App> {
   const { default: exported, buildApp } = await importOf(module, cwd)
-  const given = exported ?? buildApp
+  // What a CommonJS module exports is the default of its import.
+  const inner = isApp(exported) ? {} : Object(exported) as Exports
+  const given = inner.default ?? inner.buildApp ?? exported ?? buildApp
   const rule = 'Its default export must be a Fastify app, or a function without arguments that makes one'
   if (given === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `exports neither a default nor buildApp. ${rule}`)
   try {
@@ -85,7 +87,9 @@ async function appFromModule (module: string, cwd: string): Promise<App> {
   }
 }
 
-async function importOf (module: string, cwd: string): Promise<{ default?: unknown, buildApp?: unknown }> {
+interface Exports { readonly default?: unknown, readonly buildApp?: unknown }
+
+async function importOf (module: string, cwd: string): Promise<Exports> {
   try {
     return await import(pathToFileURL(resolve(cwd, module)).href)
   } catch (error) {

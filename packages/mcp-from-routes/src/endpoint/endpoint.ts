@@ -7,7 +7,7 @@ import { rpcError } from './answer.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { directAnswers } from './direct.ts'
 import { relayTo } from './relay.ts'
-import { utf8Check, refuseMessage, unreadableBody } from './unreadable.ts'
+import { bodyCheck, isUnread, refuseMessage, unreadableBody, unreadMessage } from './unreadable.ts'
 import { isEnvelope, sdkHandler } from './sdk.ts'
 import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes } from './wire.ts'
 
@@ -19,14 +19,15 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
   const { settings } = access
   const sdk = sdkHandler(access, (error) => app.log.debug({ err: error }, 'the MCP endpoint refused a message'))
   const isKnownEnvelope = rememberedEnvelopes(isEnvelope)
-  const utf8 = utf8Check()
+  const check = bodyCheck()
   const closing = closingOf(app)
   const throughSdk = relayTo(sdk, closing)
   const answerDirectly = directAnswers(access, closing, throughSdk)
 
   function post (request: FastifyRequest, reply: FastifyReply): unknown {
     if (closing.isClosing()) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
-    if (utf8.isBroken(request)) return refuseMessage(request, reply, 'the message is not UTF-8')
+    if (isUnread(request)) return unreadMessage(request, reply)
+    if (check.isBroken(request)) return refuseMessage(request, reply, 'the message is not UTF-8')
     if (isMessageTooDeep(request.body)) return refuseMessage(request, reply, `the message is nested more than ${MAX_DEPTH} levels deep`)
     if (Array.isArray(request.body)) return batch(request, reply, request.body)
     const form = acceptedForm(request.headers.accept)
@@ -41,8 +42,11 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
   }
 
   for (const url of urlsOf(app, settings.path)) {
-    const common = { url, exposeHeadRoute: false, schema: { hide: true }, onRequest: [originCheck(settings, utf8.watch), ...settings.onRequest] }
-    app.route({ ...common, method: 'POST', handler: post, errorHandler: unreadableBody(app, throughSdk), ...settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit } })
+    const onRequest = [originCheck(settings, check.watch), ...settings.onRequest]
+    const common = { url, exposeHeadRoute: false, schema: { hide: true }, onRequest }
+    const limit = settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit }
+    const errorHandler = unreadableBody(app, throughSdk, check)
+    app.route({ ...common, method: 'POST', handler: post, errorHandler, ...limit })
     app.route({ ...common, method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], onRequest: [...common.onRequest, notAllowed], handler: notAllowed })
   }
   // Not earlier: at onClose every call has been answered.

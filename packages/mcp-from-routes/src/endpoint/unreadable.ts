@@ -7,13 +7,13 @@ import { excerpt } from '../call/excerpt.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { rpcError, sendAnswer } from './answer.ts'
 import type { Relay } from './relay.ts'
-import { acceptedForm } from './wire.ts'
+import { acceptedForm, isJson } from './wire.ts'
 
 /** A body over the limit is read up to this many times the limit, to find the id of the request. */
 const OVERSIZE = 16
 
 /** The SDK rejects a body that Fastify could not read: it knows the protocol's error for it. */
-export function unreadableBody (app: FastifyInstance, throughSdk: Relay) {
+export function unreadableBody (app: FastifyInstance, throughSdk: Relay, { hasPrototype }: BodyCheck) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request, reply)
     const { 'content-encoding': encoding = 'identity' } = request.headers
@@ -22,8 +22,38 @@ export function unreadableBody (app: FastifyInstance, throughSdk: Relay) {
     }
     // Other errors go to the host's error handler, which may have been set after this route.
     if (!/^FST_ERR_CTP_(INVALID_JSON_BODY|EMPTY_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code)) return app.errorHandler(error, request, reply)
-    return throughSdk(request, reply, undefined)
+    const isPoisoned = error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' && hasPrototype(request)
+    if (isPoisoned) return refuseMessage(request, reply, POISONED)
+    return isMisparsed(error, request) ? unreadMessage(request, reply) : throughSdk(request, reply, undefined)
   }
+}
+
+/** Fastify does not tell the two apart. */
+const POISONED = 'it is not JSON, or has an argument __proto__, or a constructor with a prototype. Rename that argument'
+
+/** Whether the host has no parser for messages. */
+function isMisparsed ({ code }: FastifyError, request: FastifyRequest): boolean {
+  return code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE' && isJson(request.headers['content-type'])
+}
+
+/** Whether a parser of the host made no JSON of a message. Where it left the bytes or the text, they are read here. */
+export function isUnread (request: FastifyRequest): boolean {
+  const { body, headers } = request
+  if (!isJson(headers['content-type'])) return false
+  if (Buffer.isBuffer(body) || typeof body === 'string') {
+    const read = attempt(() => JSON.parse(String(body)) as unknown)
+    // JSON may be a string, which is no message.
+    request.body = typeof body === 'string' ? read ?? body : read
+    return false
+  }
+  const isEmpty = (headers['content-length'] ?? '0') === '0' && headers['transfer-encoding'] === undefined
+  return (body === undefined && !isEmpty) || typeof Reflect.get(Object(body), 'pipe') === 'function'
+}
+
+/** Says to the client, and to the log of the host, that no message can be read. */
+export function unreadMessage (request: FastifyRequest, reply: FastifyReply): unknown {
+  request.log.error('the parser of the app for application/json makes no JSON of MCP messages, or there is none')
+  return reply.code(500).send(rpcError(-32603, 'Internal error: this server does not parse application/json'))
 }
 
 async function tooLarge (request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
@@ -83,20 +113,28 @@ async function idOfOversized (body: Readable, isWhole: boolean, maxBytes: number
   return attempt(() => JSON.parse(id?.[1] ?? '') as string | number)
 }
 
-/** Finds bodies that are not UTF-8, as JSON has to be: decoding replaces the bytes that it cannot read, and a route would store that. */
-interface Utf8Check {
+/**
+ * Finds bodies that are not UTF-8, as JSON has to be: decoding replaces the bytes that it cannot read, and a route
+ * would store that.
+ */
+interface BodyCheck {
   /** Watches the bytes of a body, before anything reads it. */
   readonly watch: (request: FastifyRequest) => void
   /** Whether the body, once it is read, was not UTF-8. */
   readonly isBroken: (request: FastifyRequest) => boolean
+  /** Whether the body mentions a prototype, for which Fastify refuses it as if it were no JSON. */
+  readonly hasPrototype: (request: FastifyRequest) => boolean
 }
 
 /** @see [RFC 8259 §8.1](https://www.rfc-editor.org/rfc/rfc8259#section-8.1) */
-export function utf8Check (): Utf8Check {
+export function bodyCheck (): BodyCheck {
   /** What may still become a character, of bodies that are not UTF-8 piece by piece; null if it cannot. */
   const unfinished = new WeakMap<object, Buffer | null>()
 
+  const poisoned = new WeakSet()
+
   function read (this: object, piece: unknown): void {
+    if ((Buffer.isBuffer(piece) || typeof piece === 'string') && piece.includes('proto')) poisoned.add(this)
     // Fastify before 5.12.6 decodes piece by piece: what it could not read is this character, and so is the character itself.
     if (typeof piece === 'string' && piece.includes('\ufffd')) unfinished.set(this, null)
     if (!Buffer.isBuffer(piece)) return
@@ -115,7 +153,8 @@ export function utf8Check (): Utf8Check {
     isBroken ({ raw }) {
       const rest = unfinished.get(raw)
       return rest === null || (rest !== undefined && rest.length > 0)
-    }
+    },
+    hasPrototype: ({ raw }) => poisoned.has(raw)
   }
 }
 

@@ -74,7 +74,8 @@ function onlyHas (object: Members, names: ReadonlySet<string>): boolean {
   return true
 }
 
-function isJson (contentType: string | undefined): boolean {
+/** Whether a content type is JSON. */
+export function isJson (contentType: string | undefined): boolean {
   return contentType === 'application/json' || /^application\/json\s*(;|$)/i.test(contentType ?? '')
 }
 
