@@ -18,6 +18,8 @@ export interface Asking {
   readonly answer: 'yes' | 'agreed' | 'decline' | 'cancel' | undefined
   /** The verified state of that round. */
   readonly state: Sealed | undefined
+  /** The tool that made the call, where its client does not list the tool itself. */
+  readonly through?: string | undefined
 }
 
 /** A call that its route holds before the handler, until its question is answered. */
@@ -35,14 +37,18 @@ export interface Held {
 /** The status of the inner response of a call that is held. @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3) */
 export const HELD = 428
 /** A client that cannot ask. */
-const NOBODY: Asking = { shows: { form: false, url: false }, client: undefined, answer: undefined, state: undefined }
+export const NOBODY: Asking = {
+  shows: { form: false, url: false }, client: undefined, answer: undefined, state: undefined
+}
 
 /** @param args - those of the call, and those that are implied */
 export type Hold = (tool: Tool & { readonly confirm: ConfirmRule }, args: Readonly<Record<string, unknown>>, outer: FastifyRequest, asking?: Asking) => Held
 
 /** Holds calls until a person confirms them. The server stores no question: its state travels through the client. */
 export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<Settings, 'confirmStore'>): Hold {
-  return ({ public: tool, confirm: { confirm, fallback } }, given, outer, { shows, client, answer, state } = NOBODY) => {
+  return ({ public: tool, confirm: { confirm, fallback } }, given, outer, asking = NOBODY) => {
+    const { shows, client, answer, state, through } = asking
+    const callable = through === undefined ? tool.name : `${through} with the name ${tool.name}`
     const { [TOKEN_ARGUMENT]: token, ...others } = given
     const args = fallback === 'token' ? others : given
     let open: { readonly question: Question, readonly subject: Subject } | undefined
@@ -58,11 +64,16 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
       if (url !== undefined) {
         // Only the host knows whether the person is done there. Do not ask again in the same call if they agreed to go.
         if (shows.url && answer !== 'yes' && answer !== 'agreed') return await ask()
-        return errorResult(`${tool.name} was not run: the person must first do something at ${url}\n${text}\nWhen the person says it is done, call ${tool.name} again with the same arguments.`)
+        const what = `${tool.name} was not run: the person must first do something at ${url}\n${text}`
+        const next = `When the person says it is done, call ${callable} again with the same arguments.`
+        return errorResult(`${what}\n${next}`)
       }
       if (shows.form) return await ask()
       if (fallback === 'token') {
-        return errorResult(`${tool.name} was not run yet: a person must agree to this first:\n${text}\nAsk the person. If they agree, call ${tool.name} again within two minutes, with the same arguments and ${TOKEN_ARGUMENT} ${JSON.stringify(sealer.token(subject))}`)
+        const what = `${tool.name} was not run yet: a person must agree to this first:\n${text}`
+        const how = `the same arguments and ${TOKEN_ARGUMENT} ${JSON.stringify(sealer.token(subject))}`
+        const next = `Ask the person. If they agree, call ${callable} again within two minutes, with ${how}`
+        return errorResult(`${what}\n${next}`)
       }
       return errorResult(`${tool.name} was not run: a person must agree first, and this client cannot ask (it does not support elicitation of MCP revision 2026-07-28). The call would do this:\n${text}\nThe person can do it in another way, or with another client.`)
     }

@@ -6,12 +6,13 @@ import { HEADER_MISMATCH, mismatchOf } from '../call/mirrored.ts'
 import type { Sealer } from '../confirm/seal.ts'
 import type { Settings, ToolAccess } from '../options.ts'
 import type { ReadResource } from '../resource/read.ts'
-import type { Resource } from '../resource/resources.ts'
+import { resourceAt, type Resource } from '../resource/resources.ts'
 import { searchOf, type Catalog, type Search } from '../search/search.ts'
 import type { Observer } from '../telemetry/observer.ts'
 import { impliedShower, impliedValues } from '../tool/implied.ts'
 import type { ServedSkill } from '../skill/skills.ts'
 import type { ListedTool, Tool } from '../tool/tool.ts'
+import { viewHider } from '../view/hidden.ts'
 import { tasksOf, type TaskSettings, type Tasks } from './tasks/tasks.ts'
 
 /** The tools that a client may use, and how they are called. */
@@ -68,6 +69,11 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
   const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] => isPerClient ? all.map((tool) => shown(tool, request)) : all
   const accessOf: Access['accessOf'] = ({ public: tool }, request) => canUse === undefined || canUse(tool, request)
   const mayUse: Access['mayUse'] = async (tool, request) => [true, 'unlisted'].includes(await accessOf(tool, request))
+  const maySee = async (uri: string, request: FastifyRequest): Promise<boolean> => {
+    const view = resourceAt(resources(), uri)?.resource
+    return view !== undefined && await mayUse(view, request)
+  }
+  const withoutView = viewHider()
   const toolFor: Access['toolFor'] = canUse === undefined
     ? (name) => tools().get(name)
     : async (name, request) => {
@@ -79,7 +85,11 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
     : async (request) => {
       const all = [...tools().values()]
       const usable = await Promise.all(all.map((tool) => canUse(tool.public, request)))
-      return shownAll(all.filter((_tool, index) => usable[index] === true), request)
+      const listed = all.filter((_tool, index) => usable[index] === true)
+      const views = [...new Set(listed.flatMap(({ ui }) => ui?.resourceUri ?? []))]
+      const hidden = new Set(await Promise.all(views.map(async (uri) => await maySee(uri, request) ? undefined : uri)))
+      const isBare = ({ ui }: Tool): boolean => ui?.resourceUri !== undefined && hidden.has(ui.resourceUri)
+      return shownAll(listed.map((tool) => isBare(tool) ? withoutView(tool) : tool), request)
     }
   const mismatch: Access['mismatch'] = (tool, args, request, mayLack) => {
     if (tool.mirrored.length === 0) return undefined

@@ -14,6 +14,8 @@ import type { CallMessage, DirectMessage, ListMessage } from './wire.ts'
 /** Answers a message in the form that its client accepts. */
 type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
 
+type Form = 'json' | 'stream'
+
 /** Answers messages that need no SDK, and passes the others on. */
 export function directAnswers (access: Access, closing: Closing, throughSdk: Relay): AnswerDirectly {
   const { settings, toolFor, call, looked, mismatch, observe, refused, search, tasks } = access
@@ -45,9 +47,12 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
     return sendAnswer(reply, form, JSON.stringify(thrownError(thrown, id, request)))
   }
 
-  async function startWork (tool: Tool, { era, id, args, taskRequest }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  async function startWork (tool: Tool, message: CallMessage, form: Form, reply: FastifyReply): Promise<unknown> {
+    const { request } = reply
+    const { era, id, name, args, taskRequest } = message
     const result = await call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) })
-    const outcome = await tasks.outcome(tool, result, taskRequest, request)
+    const caller = { outer: request, isListed: name === tool.public.name }
+    const outcome = await tasks.outcome(tool, result, taskRequest, caller)
     closing.endKeepAlive(request, reply)
     if ('task' in outcome) return sendAnswer(reply, form, write.task(era, id, outcome))
     return outcome.challenge === undefined ? sendAnswer(reply, form, write.call(era, id, outcome)) : sendChallenge(reply, id, outcome, outcome.challenge)
@@ -59,7 +64,7 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
     if (wrong !== undefined) return Promise.resolve(reply.code(400).send(rpcError(HEADER_MISMATCH, wrong, id)))
     // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
     if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (taskRequest === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
-    if (tool.task !== undefined) return startWork(tool, message, form, request, reply)
+    if (tool.task !== undefined) return startWork(tool, message, form, reply)
     return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
       closing.endKeepAlive(request, reply)
       if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { classifyInboundRequest, createMcpHandler, ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type ListToolsResult, type McpHttpHandler, type McpRequestContext, type ServerCapabilities } from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
+import { NOBODY } from '../confirm/held.ts'
 import { progressReader, type Progress } from '../call/progress.ts'
 import { resultFor, type ToolResult } from '../call/result.ts'
 import { signalOf, stopWithinMessage, type Stop } from '../call/stop.ts'
@@ -123,11 +124,13 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
     const onChunk = progressToken === undefined ? undefined : progressReader(report)
-    const result = await call({ tool, args, outer: message.outer, meta: params._meta, stop, onChunk, asking: askingFrom(era, mcpReq) })
+    const isListed = params.name === tool.public.name
+    const asking = { ...askingFrom(era, mcpReq) ?? NOBODY, through: isListed ? undefined : params.name }
+    const result = await call({ tool, args, outer: message.outer, meta: params._meta, stop, onChunk, asking })
     if (result.challenge !== undefined) message.refused = result
     if (result.asks !== undefined) return inputRequiredFrom(result.asks)
     if (tool.task === undefined) return resultFor(result) as CallToolResult
-    const outcome = await tasks.outcome(tool, result, taskRequest, message.outer)
+    const outcome = await tasks.outcome(tool, result, taskRequest, { outer: message.outer, isListed })
     if (!('task' in outcome)) return resultFor(outcome) as CallToolResult
     message.created = answerWriter(settings, String).task(era, mcpReq.id, outcome)
     // In a batch, or after the first event of a stream, the SDK writes the answer.

@@ -73,9 +73,12 @@ function wordsOf (text: string): string {
   return text.replace(/([a-z\d])([A-Z])/g, '$1_$2').replace(/[^A-Za-z0-9]+/g, '_').replace(/^_|_$/g, '').toLowerCase()
 }
 
+/** Words in s that are no plurals: some by their ends, and abbreviations without a vowel, such as dns and tls. */
+const SINGULAR = /(ss|us|is|news|series)$|(^|_)([^aeiouy_]+s|alias|aws|canvas|cors|gas|ios|kubernetes|lens|os|saas)$/
+
 /** English plurals, as far as paths use them. */
 function singular (word: string): string {
-  if (/(ss|us|is|news|series)$/.test(word)) return word
+  if (SINGULAR.test(word)) return word
   if (/ies$/.test(word)) return word.replace(/ies$/, 'y')
   return /(ss|us|x|ch|sh)es$/.test(word) ? word.slice(0, -2) : word.replace(/s$/, '')
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { InnerRequest } from '../call/request.ts'
 import type { ToolResult } from '../call/result.ts'
+import { READER, WRITER } from '../search/own.ts'
 import { pathFromParts } from '../tool/path.ts'
 import type { Tool } from '../tool/tool.ts'
 import type { InnerResponse } from '../types.ts'
@@ -37,19 +38,26 @@ export function hostsOf ({ raw: { headers }, host }: FastifyRequest): readonly s
   return [...new Set([host, headers.host].filter((name) => typeof name === 'string' && name !== ''))] as string[]
 }
 
+/** The tool that reads the status, and whether clients list it or call it through another. */
+type StatusTool = Pick<Tool, 'input' | 'public'> & { readonly isListed: boolean }
+
 /** What the model reads if its client has no tasks: the work is still running, and how to get its status. */
-function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusTool: Tool | undefined): string {
+function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusTool: StatusTool | undefined): string {
   const when = `in ${Math.ceil(poll / 1000)} s`
   const name = tool.public.name
   if (statusTool === undefined) {
     return `${name} has started the work, which is still running. Its status is at GET ${pathFromParts(status.path, params)}, which no tool of yours reads. Tell the person, who can look there ${when}. Do not call ${name} again for the same work.`
   }
+  const { public: { name: statusName, annotations }, isListed } = statusTool
   const args = argumentsOf(statusTool, params)
-  return `${name} has started the work, which is still running. Call ${statusTool.public.name} ${when} with ${JSON.stringify(args)} to get its status, and again until it is done. Do not call ${name} again for the same work.`
+  const caller = annotations.readOnlyHint ? READER : WRITER
+  const [called, given] = isListed ? [statusName, args] : [caller, { name: statusName, arguments: args }]
+  const next = `Call ${called} ${when} with ${JSON.stringify(given)} to get its status, and again until it is done.`
+  return `${name} has started the work, which is still running. ${next} Do not call ${name} again for the same work.`
 }
 
 /** The arguments that give the tool's path these parameters. */
-function argumentsOf ({ input }: Tool, params: ReadonlyMap<string, string>): Record<string, string> {
+function argumentsOf ({ input }: StatusTool, params: ReadonlyMap<string, string>): Record<string, string> {
   return Object.fromEntries(input.inputs.flatMap(({ place, name, argument }) => {
     const value = place === 'path' ? params.get(name) : undefined
     return value === undefined || argument === undefined ? [] : [[argument, value]]
@@ -57,7 +65,7 @@ function argumentsOf ({ input }: Tool, params: ReadonlyMap<string, string>): Rec
 }
 
 /** The result of a call; if it has started work, with a sentence that says so. */
-export function workResult (tool: Tool, result: ToolResult, statusTool?: Tool): ToolResult {
+export function workResult (tool: Tool, result: ToolResult, statusTool?: StatusTool): ToolResult {
   // Clients that find structured content show the model nothing else.
   const { structured, work, ...rest } = result
   if (work === undefined) return result

@@ -56,12 +56,17 @@ function checkPolicy (check: Check, ui: unknown): void {
   const { csp = {}, permissions = {}, domain = 'a.example', prefersBorder = true } = known(ui, 'resource.ui', ['csp', 'permissions', 'domain', 'prefersBorder'])
   for (const [name, domains] of Object.entries(known(csp, 'resource.ui.csp', DOMAINS))) {
     check(Array.isArray(domains), `resource.ui.csp.${name} must be an array of origins`)
-    const wrong = (domains as unknown[]).find((origin) => typeof origin !== 'string' || !ORIGIN.test(origin))
+    const wrong = (domains as unknown[]).find((origin) => !isOrigin(origin))
     check(wrong === undefined, `resource.ui.csp.${name} has ${JSON.stringify(wrong)}, which is no origin such as https://cdn.example.com or https://*.example.com`)
   }
   for (const [name, value] of Object.entries(known(permissions, 'resource.ui.permissions', PERMISSIONS))) check(isObject(value) && Object.keys(value).length === 0, `resource.ui.permissions.${name} must be {}`)
   check(typeof domain === 'string' && DOMAIN.test(domain), 'resource.ui.domain must be a host such as shop.hosts.example, or its https origin')
   check(typeof prefersBorder === 'boolean', 'resource.ui.prefersBorder must be true or false')
+}
+
+/** Ports end at 65535, which only parsing tells. */
+function isOrigin (origin: unknown): boolean {
+  return typeof origin === 'string' && ORIGIN.test(origin) && URL.canParse(origin.replace('*.', ''))
 }
 
 function returnsHtml (response: unknown): boolean {

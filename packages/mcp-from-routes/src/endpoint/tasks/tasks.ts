@@ -9,14 +9,22 @@ import { openTask, progressOf, type TaskAccess, type TaskMessage } from './open.
 import type { TaskRequest } from './request.ts'
 import type { SealedTask } from '../../task/seal.ts'
 
+type Outcome = Promise<ToolResult | CreatedTask>
+
 /** What the endpoint does with running work. */
 export interface Tasks {
   /** Whether a tool of the endpoint starts work, and whether some of it can be cancelled. */
   readonly offered: () => { readonly tasks: boolean, readonly cancel: boolean }
   /** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
-  readonly outcome: (tool: Tool, result: ToolResult, request: TaskRequest | undefined, outer: FastifyRequest) => Promise<ToolResult | CreatedTask>
+  readonly outcome: (tool: Tool, result: ToolResult, request: TaskRequest | undefined, caller: TaskCaller) => Outcome
   /** What `tasks/get`, `tasks/result`, `tasks/cancel` and `tasks/update` answer. Throws errors of the protocol. */
   readonly answer: (method: string, id: string, message: TaskMessage) => Promise<Record<string, unknown>>
+}
+
+/** Who called a tool, and whether its client lists it or calls it through another. */
+export interface TaskCaller {
+  readonly outer: FastifyRequest
+  readonly isListed: boolean
 }
 
 /** What the tasks of one endpoint need to know. */
@@ -39,14 +47,16 @@ export const TASK_PARAMS: StandardSchemaV1<unknown, { readonly taskId: string }>
 /** The tasks of one endpoint: how a call becomes one, and what is answered about it. */
 export function tasksOf (settings: TaskSettings): Tasks {
   const { rules, tools, follower, patience } = settings
+  const outcomeOf = outcomes(settings)
   return {
     offered () {
       const all = [...tools().values()].flatMap((tool) => rules().get(tool) ?? [])
       return { tasks: all.length > 0, cancel: all.some(({ cancel }) => cancel !== undefined) }
     },
-    async outcome (tool, result, request, outer) {
+    async outcome (tool, result, request, caller) {
+      const { outer } = caller
       try {
-        return await outcomeOf(tool, result, request, outer, settings)
+        return await outcomeOf(tool, result, request, caller)
       } catch (error) {
         // The route has run, so return its response although a function of the host threw.
         outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
@@ -73,7 +83,8 @@ const MAX_SEALED = 65_536
 const RESULT_TTL = 300_000
 
 /** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
-async function outcomeOf (tool: Tool, result: ToolResult, request: TaskRequest | undefined, outer: FastifyRequest, { sealer, toolFor }: TaskAccess): Promise<ToolResult | CreatedTask> {
+const outcomes = ({ sealer, toolFor }: TaskAccess): Tasks['outcome'] => async (tool, result, request, caller) => {
+  const { outer, isListed } = caller
   const { work } = result
   const now = Date.now()
   if (work !== undefined && request !== undefined) {
@@ -81,8 +92,9 @@ async function outcomeOf (tool: Tool, result: ToolResult, request: TaskRequest |
     return created(request, sealer.seal(sealed, outer), sealed, work)
   }
   if (work !== undefined) {
-    const { tool: statusTool } = work.rule.status
-    return workResult(tool, result, statusTool && await toolFor(statusTool.public.name, outer))
+    const { tool: known } = work.rule.status
+    const statusTool = known && await toolFor(known.public.name, outer)
+    return workResult(tool, result, statusTool && { ...statusTool, isListed })
   }
   if (request !== 'parameter' || result.challenge !== undefined) return result
   const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }

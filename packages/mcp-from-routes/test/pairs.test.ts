@@ -1,0 +1,95 @@
+import type { FastifyInstance } from 'fastify'
+import t from 'tap'
+import type { McpFromRoutesOptions } from '../src/index.ts'
+import { nameFor } from '../src/review/names.ts'
+import { build, call, listen, post } from './build.ts'
+import { jobsApp, start } from './task/jobs.ts'
+
+/* Features that meet. */
+
+const TEXT = { type: 'object', properties: { id: { type: 'integer' }, text: { type: 'string' } } }
+
+t.test('fields narrow a result that is over the limit as a whole', async (t) => {
+  const { url } = await listen(t, (app) => {
+    const response = { 200: { type: 'array', items: TEXT } }
+    const schema = { operationId: 'list', description: 'L.', tags: ['mcp', 'large'], response }
+    app.get('/texts', { schema }, async () => [{ id: 1, text: 'a'.repeat(2000) }])
+  }, { fields: true, maxResultBytes: 1000 })
+  t.strictSame((await call(url, 'list', { fields: ['id'] })).structuredContent, { result: [{ id: 1 }] })
+  t.match(await call(url, 'list'), { isError: true, content: [{ text: /2020 bytes.*Narrow it with fields\.$/ }] })
+  const cut = await call(url, 'list', { fields: ['text'] })
+  t.match(cut, { isError: true, content: [{ text: /2013 bytes.*Narrow it with fields\.$/ }] })
+})
+
+t.test('work that was started through a search says how its status is read through it', async (t) => {
+  const { url } = await jobsApp(t, { options: { sets: { all: { path: '/all', search: true } } } })
+  const direct = await start(url, {}, { tasks: false })
+  t.match(JSON.stringify(direct), /Call get_job in \d+ s with /)
+  const args = { name: 'start_job', arguments: { shop: '1' } }
+  const searched = JSON.stringify((await call(new URL('/all', url), 'call_writing_tool', args)).content)
+  t.match(searched.replaceAll('\\"', "'"), /Call call_reading_tool in \d+ s with \{'name':'get_job','arguments':\{/)
+})
+
+t.test('a call that a person has to confirm says how it is made again through a search', async (t) => {
+  const { url } = await listen(t, (app) => {
+    const schema = { operationId: 'cancel', description: 'C.', tags: ['mcp'] }
+    app.post('/cancel', { schema, config: { mcp: { confirm: 'Cancel?' } } }, async () => ({ isDone: true }))
+  }, { sets: { all: { path: '/all', search: true } }, confirmFallback: 'token' })
+  t.match(await call(url, 'cancel'), { content: [{ text: /call cancel again within/ }] })
+  const asked = await call(new URL('/all', url), 'call_writing_tool', { name: 'cancel', arguments: {} })
+  const [{ text }] = asked.content as [{ text: string }]
+  t.match(text, /call call_writing_tool with the name cancel again within two minutes/)
+  const token = /confirm_token "([^"]+)"/.exec(text)?.[1]
+  const args = { name: 'cancel', arguments: { confirm_token: token } }
+  t.match(await call(new URL('/all', url), 'call_writing_tool', args), { structuredContent: { isDone: true } })
+})
+
+function withView (visibility?: readonly ['app']) {
+  return (app: FastifyInstance): void => {
+    const view = { operationId: 'view', description: 'V.', tags: ['mcp-resource'] }
+    const response = { 200: { content: { 'text/html': { schema: { type: 'string' } } } } }
+    const resource = { name: 'v', uri: 'ui://a/v' }
+    app.get('/v', { schema: { ...view, response }, config: { mcp: { resource } } }, async () => '')
+    const mcp = { view: 'GET /v', ...visibility && { visibility } }
+    const schema = { operationId: 'list', description: 'L.', tags: ['mcp'] }
+    app.get('/list', { schema, config: { mcp } }, async () => ({}))
+  }
+}
+
+t.test('a tool names its view to those who may read it', async (t) => {
+  const metaFor = async (url: URL, headers = {}): Promise<unknown> => {
+    const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers)
+    return (body as { result: { tools: Array<{ _meta?: unknown }> } }).result.tools[0]?._meta
+  }
+  const canUse: McpFromRoutesOptions['canUse'] = ({ name }, { headers }) => name !== 'view' || headers['x-staff'] === 'yes'
+  const { url } = await listen(t, withView(), { canUse })
+  t.equal(await metaFor(url), undefined)
+  t.strictSame(await metaFor(url, { 'x-staff': 'yes' }), { ui: { resourceUri: 'ui://a/v' } })
+  const { url: apps } = await listen(t, withView(['app']), { canUse })
+  t.strictSame(await metaFor(apps), { ui: { visibility: ['app'] } })
+})
+
+t.test('names are guessed of words that end in s and are no plurals', (t) => {
+  const unnamed = { operationId: undefined, version: undefined }
+  const guess = (method: string, url: string): string => nameFor({ method, url, ...unnamed }, new Set())
+  t.equal(guess('POST', '/domains/:id/verify-dns'), 'verify_dns_domain')
+  t.equal(guess('GET', '/dns'), 'get_dns')
+  t.equal(guess('PUT', '/cors'), 'update_cors')
+  t.equal(guess('GET', '/users/:id'), 'get_user')
+  t.equal(guess('GET', '/urls'), 'list_urls')
+  t.end()
+})
+
+t.test('no origin has a port above 65535', async (t) => {
+  const { url } = await listen(t, withView(), { allowedOrigins: ['https://a.example:*'] })
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  const statusFor = async (origin: string): Promise<number> => (await post(url, ping, { origin })).status
+  t.strictSame([await statusFor('https://a.example:65535'), await statusFor('https://a.example:65536')], [200, 403])
+  const app = await build(t, (app) => {
+    const resource = { name: 'v', uri: 'ui://a/v', ui: { csp: { connectDomains: ['https://a.example:65536'] } } }
+    const response = { 200: { content: { 'text/html': { schema: { type: 'string' } } } } }
+    const schema = { operationId: 'v', description: 'V.', tags: ['mcp-resource'], response }
+    app.get('/v', { schema, config: { mcp: { resource } } }, async () => '')
+  })
+  await t.rejects(async () => { await app.ready() }, { message: /connectDomains has "https:\/\/a\.example:65536"/ })
+})
