@@ -87,8 +87,19 @@ export interface JwtOptions {
    * before it is up. Nothing is read then. @default they are read
    */
   readonly jwks?: { readonly keys: readonly object[] }
-  /** Client ids that people sign in with. Required for Cognito and `generic`. @default any client that has a token for `audience` */
-  readonly userClients?: readonly string[]
+  /**
+   * Client ids that people sign in with. Required for Cognito and `generic`, but with `sessionTokens`.
+   * `'any'`, for `generic` only: also clients that register themselves. Then `audience` is the URL of this API, which clients
+   * request tokens for (RFC 8707), and `machineClients` says which of them are machines.
+   * @default any client that has a token for `audience`; with session tokens none
+   */
+  readonly userClients?: readonly string[] | 'any'
+  /**
+   * Accepts tokens that name no client, for `generic` only: sessions of people at the provider's own sign-in. Those that
+   * name one, as the tokens of other people's apps do, still need one of `userClients`. The provider `supabase` has this on.
+   * @default false
+   */
+  readonly sessionTokens?: boolean
   /**
    * Client ids of machines. Zitadel and authentik do not mark a machine's tokens: only these are machines there.
    * @default any client of the issuer whose token the provider marks as a machine's
@@ -326,23 +337,35 @@ export function issuerSettings (jwt: JwtOptions | readonly JwtOptions[]): readon
 
 function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   const {
-    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, jwks, userClients, machineClients, machineScopes, audience, insecureNoAudience = false, algorithms = ['RS256'], claims = {}, introspection, clockTolerance = 5_000,
+    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, jwks, userClients, sessionTokens = false, machineClients,
+    machineScopes, audience, insecureNoAudience = false, algorithms = ['RS256'], claims = {}, introspection, clockTolerance = 5_000,
     jwksCooldown = 30_000, jwksTimeout = 5_000, jwksRefresh = 600_000, jwksKeep = 86_400_000, ...rest
   } = object(name, options)
   noOthers(`${name}.`, rest)
   must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
   const shape = TOKEN_SHAPES[provider]
-  if (userClients !== undefined) strings(`${name}.userClients`, userClients, 'client ids')
+  const hasSessions = boolean(`${name}.sessionTokens`, sessionTokens) || shape.sessionTokens === true
+  const users = userClients === 'any' ? undefined : userClients ?? (hasSessions ? [] : undefined)
+  if (users !== undefined) strings(`${name}.userClients`, users, 'client ids')
   if (machineClients !== undefined) strings(`${name}.machineClients`, machineClients, 'client ids')
   if (audience !== undefined) strings(`${name}.audience`, audience)
   const insecure = { option: `${name}.insecureHttp`, isSet: boolean(`${name}.insecureHttp`, insecureHttp) }
   safeUrl(`${name}.issuer`, issuer, insecure)
   must(!issuer.includes(TENANT) || provider === 'entra', `${name}.issuer may contain ${TENANT} only with the provider entra`)
   must(issuer.includes(TENANT) === (tenants !== undefined), `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`)
-  must(shape.needsUserClients !== true || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
+  must(!sessionTokens || provider === 'generic', `${name}.sessionTokens is for the provider generic; supabase has it on`)
+  must(!sessionTokens || introspection === undefined, `${name}.sessionTokens excludes ${name}.introspection: the answer may leave out the client`)
+  const needsUserClients = shape.needsUserClients === true && !hasSessions
+  must(!needsUserClients || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
   must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
+  if (userClients === 'any') {
+    must(provider === 'generic', `${name}.userClients may be any with the provider generic only`)
+    const isUrl = audience!.every((value) => URL.canParse(value)) && !insecureNoAudience
+    must(isUrl, `${name}.audience must be the URL of this API where ${name}.userClients is any: clients request tokens for that`)
+    must(machineClients !== undefined, `${name}.machineClients is required where ${name}.userClients is any: any client could be a machine`)
+  }
   must(!OPEN_ISSUERS.has(issuer) || machineClients !== undefined, `${name}.machineClients is required with ${issuer}: anybody gets tokens of it for any audience`)
-  const inBoth = shape.listsDecide === true ? machineClients?.find((client) => userClients?.includes(client)) : undefined
+  const inBoth = shape.listsDecide === true ? machineClients?.find((client) => users?.includes(client)) : undefined
   must(inBoth === undefined, `${name}.machineClients and ${name}.userClients must not both list ${inBoth}: with the provider ${provider} its people would be machines`)
   must(!boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic', `${name}.insecureNoAudience is for the provider generic`)
   if (introspection !== undefined) {
@@ -362,8 +385,10 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     tenants: tenants === undefined ? undefined : strings(`${name}.tenants`, tenants, 'tenant ids'),
     jwksUri: jwksUri === undefined ? undefined : safeUrl(`${name}.jwksUri`, jwksUri, insecure),
     jwks,
-    userClients,
+    userClients: users,
     machineClients,
+    sessionTokens: hasSessions,
+    checkAllClients: hasSessions || claims.client !== undefined,
     machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),
     audience,
     // One algorithm with two names, of RFC 8037 and RFC 9864.
@@ -382,6 +407,8 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
 function claimPaths (name: string, names: ClaimNames, standard: ClaimPaths): ClaimPaths {
   const { client, subject, username, groups, scopes, ...rest } = object(name, names)
   noOthers(`${name}.`, rest)
+  must([client].flat().join() !== 'iss', `${name}.client must not be iss: the tokens of other people's apps have the same. ` +
+    'For sessions, which name no client, set sessionTokens, or the provider supabase')
   const own = Object.entries({ client, subject, username, groups, scopes, machineScopes: scopes })
     .filter((entry): entry is [string, ClaimName] => entry[1] !== undefined)
     .map(([fact, claim]) => [fact, [typeof claim === 'string' ? [string(`${name}.${fact}`, claim)] : strings(`${name}.${fact}`, claim, 'names')]])

@@ -111,6 +111,18 @@ t.test('claims with other names, also inside another, are named on the command l
   for (const [claim, problem] of [['role=x', /^jwt\.claims\.role is not an option\n/], ['client', /^jwt\.claims\.client must/], ['groups=["o"', /^--claim groups must be the name of a claim/]] as const) t.match(await command([...args, '--claim', claim], { token }), { code: 2, err: problem })
 })
 
+t.test('the issuer in place of the client is found, and a session or any client accepted if that is wanted', async (t) => {
+  const args = ['doctor', '--issuer', issuer.url, '--provider', 'generic', '--audience', AUDIENCE]
+  t.match(await command([...args, '--claim', 'client=iss', '--user-client', issuer.url]), { code: 2, err: /^jwt\.claims\.client must not be iss: .*set sessionTokens, or the provider supabase\n/ })
+  const session = issuer.sign({ iss: issuer.url, aud: AUDIENCE, sub: 'u1', iat: NOW, exp: NOW + 3600 })
+  const app = issuer.sign({ iss: issuer.url, aud: AUDIENCE, sub: 'u1', client_id: 'other', iat: NOW, exp: NOW + 3600 })
+  t.match(await command(args, { token: session }), { code: 1, out: /hint .*set sessionTokens\n/ })
+  t.match(await command([...args, '--session-tokens'], { token: session }), { code: 0, out: /accepted as a person: subject u1/ })
+  t.match(await command([...args, '--session-tokens'], { token: app }), { code: 1, out: /rejected: client is not a known app\nhint .*an app got it in a person's name.* add "other" to userClients\n/ })
+  t.match(await command([...args, '--any-user-client', '--machine-client', 'robot'], { token: app }), { code: 0, out: /accepted as a person: subject u1/ })
+  t.match(await command([...args, '--any-user-client', '--user-client', 'web'], { token: app }), { code: 2, err: /^--any-user-client excludes --user-client\n/ })
+})
+
 t.test('with the client for introspection, an opaque token: who holds it, or why it is rejected', async (t) => {
   const asked = await startIssuer()
   t.teardown(() => asked.stop())
@@ -137,6 +149,7 @@ t.test('every provider: the command accepts the token that the plugin accepts', 
       ...tenants.flatMap((tenant) => ['--tenant', tenant]), ...machineScopes.flatMap((scope) => ['--machine-scope', scope]), ...audience.flatMap((aud) => ['--audience', aud])
     ]
     t.match(await command(args, { token: user() }), { code: 0, out: /accepted as a person/ }, provider)
+    if (SAMPLES[provider].identities.machine === null) continue
     t.match(await command(args, { token: machine() }), { code: 0, out: /accepted as a machine/ }, provider)
   }
 })

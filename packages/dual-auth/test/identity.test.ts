@@ -5,7 +5,15 @@ import { TOKEN_SHAPES } from '../src/tokens/providers.ts'
 const NOW = 1_700_000_000
 const shape = TOKEN_SHAPES.cognito
 const rules: ClaimRules = {
-  shape, claims: shape.claims, userClients: ['web'], machineClients: undefined, machineScopes: undefined, audience: undefined, clockTolerance: 5_000
+  shape,
+  claims: shape.claims,
+  userClients: ['web'],
+  machineClients: undefined,
+  machineScopes: undefined,
+  sessionTokens: false,
+  checkAllClients: false,
+  audience: undefined,
+  clockTolerance: 5_000
 }
 const issuer = 'https://issuer.test'
 const user = { iss: issuer, sub: 'u1', client_id: 'web', token_use: 'access', username: 'ada', iat: NOW, exp: NOW + 60 }

@@ -170,7 +170,8 @@ const REFUSED_ANSWERS: ReadonlyArray<readonly [title: string, answer: object, re
   ['of another issuer', { ...PERSON, iss: 'https://elsewhere.test' }, 'iss is another issuer'],
   ['a refresh token by its type', { ...PERSON, token_type: 'refresh_token' }, 'token_type is not Bearer'],
   ['a refresh token by its use', { ...PERSON, token_use: 'refresh_token' }, 'token_use is not access'],
-  ['an ID token', { ...PERSON, nonce: 'n' }, 'nonce or at_hash is present: it is an ID token'],
+  ['an ID token', { ...PERSON, nonce: 'n' }, 'nonce, at_hash or c_hash is present: it is an ID token'],
+  ['a logout token', { ...PERSON, events: {} }, 'events is present: it is a logout token or another security event'],
   ['bound to a key', { ...PERSON, cnf: { jkt: 'x' } }, 'cnf is present: the token is bound to a key'],
   ['for a proof of possession', { ...PERSON, token_type: 'DPoP' }, 'token_type is not Bearer'],
   ['expired', { ...PERSON, exp: NOW - 60 }, 'exp has passed'],
@@ -310,7 +311,11 @@ t.test('with jwts, a JWT is verified and then asked about: a lightweight token o
   t.equal((await get(light({ exp: NOW - 60 }))).status, 401)
   t.equal(issuer.questions.length, 2, 'it is not asked about what is not its own')
 
+  const bound = light({ cnf: { jkt: 'x' } })
+  issuer.answers.set(bound, said)
   reasons()
+  t.equal((await get(bound)).status, 401, 'the answer says nothing of it')
+  t.strictSame(reasons(), ['cnf is present: the token is bound to a key'])
   issuer.answers.set(person, issuer.answers.get(machine))
   t.equal((await get(person)).status, 503)
   t.match(reasons(), [/is of another token$/])

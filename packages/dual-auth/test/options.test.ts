@@ -22,6 +22,11 @@ const MARKER = 'dual-auth: apiKeys.marker must be lower-case words joined by _, 
 const PEPPERS = 'dual-auth: apiKeys.peppers must be a list of at least one pepper'
 const SECRET = 'dual-auth: apiKeys.peppers[0].secret must be a string or Buffer of at least 32 bytes'
 const STORE = 'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rotate, rehash, touch, takeNotices'
+const CLIENT_ISS = "dual-auth: jwt.claims.client must not be iss: the tokens of other people's apps have the same. " +
+  'For sessions, which name no client, set sessionTokens, or the provider supabase'
+const API = 'https://api.example.com'
+const ANY_CLIENT = 'dual-auth: jwt.userClients may be any with the provider generic only'
+const ANY_AUDIENCE = 'dual-auth: jwt.audience must be the URL of this API where jwt.userClients is any: clients request tokens for that'
 type Wrong = [Partial<DualAuthOptions>, string]
 const wrong: Wrong[] = [
   ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((marker): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
@@ -96,6 +101,21 @@ const wrong: Wrong[] = [
   [{ jwt: { ...generic, jwksUri: 'https://x.example/jwks', introspection: null as never } }, 'dual-auth: jwt.introspection must be an object'],
   [{ jwt: { ...generic, userClients: ['web', 'both'], machineClients: ['both'] } }, 'dual-auth: jwt.machineClients and jwt.userClients must not both list both: with the provider generic its people would be machines'],
   [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
+  ...(['iss', ['iss']] as const).map((client): Wrong => [{ jwt: { ...generic, claims: { client } } }, CLIENT_ISS]),
+  [{ jwt: { ...jwt, sessionTokens: true } }, 'dual-auth: jwt.sessionTokens is for the provider generic; supabase has it on'],
+  [{ jwt: { ...generic, sessionTokens: 'yes' as never } }, 'dual-auth: jwt.sessionTokens must be true or false'],
+  [
+    { jwt: { ...generic, sessionTokens: true, introspection } },
+    'dual-auth: jwt.sessionTokens excludes jwt.introspection: the answer may leave out the client'
+  ],
+  ...[{}, { provider: 'supabase', audience: ['authenticated'] }, { provider: 'okta', audience: ['https://api.example.com'] }]
+    .map((more): Wrong => [{ jwt: { ...jwt, ...more as object, userClients: 'any' } }, ANY_CLIENT]),
+  ...[{ audience: ['api'] }, { audience: [API, 'client_01ENV'] }, { audience: [API], insecureNoAudience: true }]
+    .map((more): Wrong => [{ jwt: { ...generic, userClients: 'any', machineClients: [], ...more } }, ANY_AUDIENCE]),
+  [
+    { jwt: { ...generic, userClients: 'any', audience: [API] } },
+    'dual-auth: jwt.machineClients is required where jwt.userClients is any: any client could be a machine'
+  ],
   [{ jwt: { ...jwt, claims: { groups: 5 as never } } }, 'dual-auth: jwt.claims.groups must be a list of names'],
   [{ jwt: { ...jwt, claims: { groups: '' } } }, 'dual-auth: jwt.claims.groups must be a non-empty string'],
   [{ jwt: { ...jwt, claims: { roles: 'roles' } as never } }, 'dual-auth: jwt.claims.roles is not an option'],

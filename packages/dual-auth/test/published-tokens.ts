@@ -45,6 +45,39 @@ const sessions = { provider: 'generic', audience: ['https://api.example.com'], i
 const person = { sub: 'u1', client_id: 'web', aud: 'https://api.example.com', scope: 'read' }
 const standard = { provider: 'rfc9068', audience: ['https://api.example.com'] } as const
 const generic = { provider: 'generic', audience: ['https://api.example.com'], userClients: ['web'] } as const
+const WORKOS_MACHINE = { aud: 'client_01ENV', sub: 'client_01APP', client_id: 'client_01APP', org_id: 'org_01', scope: 'read', jti: 'x' }
+const WORKOS_APP = {
+  ...WORKOS_MACHINE, aud: 'https://api.example.com', sub: 'user_01HBEQKA6K4QJAS93VPE39W1JT', client_id: 'client_01DCR', sid: 'app_consent_01'
+}
+const SUPABASE_SESSION = {
+  aud: 'authenticated',
+  sub: '123e4567-e89b-12d3-a456-426614174000',
+  role: 'authenticated',
+  aal: 'aal1',
+  session_id: '123e4567',
+  email: 'ada@example.com',
+  phone: '',
+  is_anonymous: false,
+  app_metadata: { provider: 'email' }
+}
+const SUPABASE_APP = { ...SUPABASE_SESSION, user_id: SUPABASE_SESSION.sub, client_id: '9a8b7c6d-5e4f-3a2b-1c0d-9e8f7a6b5c4d' }
+const SUPABASE_PERSON = {
+  kind: 'user', subject: SUPABASE_SESSION.sub, username: 'ada@example.com', groups: ['authenticated'], scopes: []
+}
+const supabase = { provider: 'supabase', audience: ['authenticated'], algorithms: ['ES256'] } as const
+const constant = { ...supabase, provider: 'generic', userClients: ['authenticated'] } as const
+const CASDOOR_PERSON = {
+  aud: ['294b09fbc17f95daf2fe'],
+  azp: '294b09fbc17f95daf2fe',
+  sub: 'b6a7c1d2',
+  owner: 'acme',
+  name: 'ada',
+  type: 'normal-user',
+  tokenType: 'access-token',
+  scope: 'read'
+}
+const CASDOOR_MACHINE = { ...CASDOOR_PERSON, sub: 'admin/shop', owner: 'admin', name: 'shop', type: 'application' }
+const casdoor = { provider: 'generic', audience: CASDOOR_PERSON.aud, userClients: CASDOOR_PERSON.aud } as const
 const AN_ATTACK = 'none: an attack'
 const ID_TOKEN = /^(?:An ID token tells an app who signed in\. Send the access token|It names no client, so it (?:is|may be) an ID token)/
 
@@ -349,20 +382,102 @@ export const TOKENS: readonly Published[] = [
       sid: 'session_01HQSXZGF8FHF7A9ZZFCW4387R',
       jti: '01HQSXZXPPFPKMDD32RKTFY6PV'
     },
-    options: { ...sessions, userClients: ['ISSUER'], claims: { client: 'iss', scopes: 'permissions' } },
+    options: { ...sessions, sessionTokens: true, claims: { scopes: 'permissions' } },
     becomes: { kind: 'user', subject: 'user_01HBEQKA6K4QJAS93VPE39W1JT', username: null, groups: ['member'], scopes: ['posts:read', 'posts:write'] }
   },
   {
     title: 'WorkOS: a token of a session that is for another API',
     source: 'none: an attack',
     claims: { sub: 'user_01HBEQKA6K4QJAS93VPE39W1JT', aud: 'https://other.example.com', sid: 's' },
-    options: { ...sessions, userClients: ['ISSUER'], claims: { client: 'iss' } },
+    options: { ...sessions, sessionTokens: true },
     becomes: 'aud is another resource'
+  },
+  {
+    title: 'WorkOS: a machine at Connect, where sessions of people are accepted and its audience is listed',
+    source: 'workos.com/docs/authkit/connect/token-claims',
+    claims: WORKOS_MACHINE,
+    options: { ...sessions, audience: ['client_01ENV'], sessionTokens: true, machineClients: [] },
+    becomes: 'client is not a known machine',
+    hint: /add "client_01APP" to machineClients$/
+  },
+  {
+    title: 'WorkOS: an app that registered itself, for this API',
+    source: 'workos.com/docs/authkit/connect/token-claims: aud is the resource that was requested',
+    claims: WORKOS_APP,
+    options: { ...generic, userClients: 'any', machineClients: [] },
+    becomes: { kind: 'user', subject: 'user_01HBEQKA6K4QJAS93VPE39W1JT', username: null, groups: [], scopes: ['read'] }
+  },
+  {
+    title: 'WorkOS: an app that registered itself, for another API',
+    source: AN_ATTACK,
+    claims: { ...WORKOS_APP, aud: 'https://other.example.com' },
+    options: { ...generic, userClients: 'any', machineClients: [] },
+    becomes: 'aud is another resource',
+    hint: /^Request a token for your API/
+  },
+  {
+    title: 'WorkOS: an app that registered itself, for no API in particular',
+    source: 'workos.com/docs/authkit/connect/token-claims: aud is then the environment client ID',
+    claims: { ...WORKOS_APP, aud: 'client_01ENV' },
+    options: { ...generic, userClients: 'any', machineClients: [] },
+    becomes: 'aud is another resource'
+  },
+  {
+    title: 'WorkOS: a machine where any app of people is accepted',
+    source: AN_ATTACK,
+    claims: { ...WORKOS_MACHINE, aud: 'https://api.example.com' },
+    options: { ...generic, userClients: 'any', machineClients: [] },
+    becomes: 'client is not a known machine'
+  },
+  {
+    title: 'WorkOS: an app that registered itself, where apps of people are listed',
+    source: 'workos.com/docs/authkit/connect/token-claims',
+    claims: WORKOS_APP,
+    options: generic,
+    becomes: 'client is not a known app',
+    hint: /add "client_01DCR" to userClients$/
+  },
+  {
+    title: 'PropelAuth: a person by the token of a session',
+    source: 'docs.propelauth.com: the claims that its libraries read',
+    claims: { sub: 'u1', user_id: 'u1', email: 'ada@example.com', org_id_to_org_member_info: { o1: { org_id: 'o1' } } },
+    options: { ...sessions, sessionTokens: true, claims: { username: 'email' } },
+    becomes: { kind: 'user', subject: 'u1', username: 'ada@example.com', groups: [], scopes: [] }
+  },
+  {
+    title: 'Casdoor: a person',
+    source: 'github.com/casdoor/casdoor, object/token_jwt.go',
+    claims: CASDOOR_PERSON,
+    options: casdoor,
+    becomes: { kind: 'user', subject: 'b6a7c1d2', username: null, groups: [], scopes: ['read'] }
+  },
+  {
+    title: 'Casdoor: the client credentials of an app that people sign in with',
+    source: 'github.com/casdoor/casdoor, GetClientCredentialsToken: the application stands for the user',
+    claims: CASDOOR_MACHINE,
+    options: casdoor,
+    becomes: 'it is unclear whether a person or a machine holds it',
+    hint: /type application.*If "294b09fbc17f95daf2fe" is a machine alone, add it to machineClients$/
+  },
+  {
+    title: 'Casdoor: the client credentials of an app for machines',
+    source: 'github.com/casdoor/casdoor, GetClientCredentialsToken',
+    claims: CASDOOR_MACHINE,
+    options: { ...casdoor, userClients: [], machineClients: ['294b09fbc17f95daf2fe'] },
+    becomes: { kind: 'machine', clientId: '294b09fbc17f95daf2fe', scopes: ['read'] }
+  },
+  {
+    title: 'Casdoor: a refresh token, which is a JWT for the same audience',
+    source: 'github.com/casdoor/casdoor, object/token_jwt.go',
+    claims: { ...CASDOOR_PERSON, tokenType: 'refresh-token' },
+    options: casdoor,
+    becomes: 'the claim tokenType is not that of an access token',
+    hint: ID_TOKEN
   },
   {
     title: 'WorkOS: a machine at Connect',
     source: 'workos.com/docs/authkit/connect/token-claims',
-    claims: { aud: 'client_01ENV', sub: 'client_01APP', client_id: 'client_01APP', org_id: 'org_01', scope: 'read', jti: 'x' },
+    claims: WORKOS_MACHINE,
     options: { provider: 'generic', audience: ['client_01ENV'], userClients: [] },
     becomes: { kind: 'machine', clientId: 'client_01APP', scopes: ['read'] }
   },
@@ -407,14 +522,43 @@ export const TOKENS: readonly Published[] = [
     becomes: 'it is unclear whether a person or a machine holds it'
   },
   {
-    title: 'Supabase: a person',
+    title: 'Supabase: a person by a session of your own app',
     source: 'supabase.com/docs/guides/auth/jwt-fields',
-    claims: {
-      aud: 'authenticated', sub: '123e4567-e89b-12d3-a456-426614174000', role: 'authenticated', aal: 'aal1', session_id: '123e4567', email: 'ada@example.com', phone: '', is_anonymous: false, app_metadata: { provider: 'email' }
-    },
+    claims: SUPABASE_SESSION,
     alg: 'ES256',
-    options: { provider: 'generic', audience: ['authenticated'], userClients: ['ISSUER'], claims: { client: 'iss', username: 'email', groups: 'role' }, algorithms: ['ES256'] },
-    becomes: { kind: 'user', subject: '123e4567-e89b-12d3-a456-426614174000', username: 'ada@example.com', groups: ['authenticated'], scopes: [] }
+    options: supabase,
+    becomes: SUPABASE_PERSON
+  },
+  {
+    title: 'Supabase: an OAuth app that is listed',
+    source: 'supabase.com/docs/guides/auth/oauth-server/token-security',
+    claims: SUPABASE_APP,
+    alg: 'ES256',
+    options: { ...supabase, userClients: ['9a8b7c6d-5e4f-3a2b-1c0d-9e8f7a6b5c4d'] },
+    becomes: SUPABASE_PERSON
+  },
+  ...([
+    ['that is not listed', supabase],
+    ['beside sessions of the provider generic', { ...supabase, provider: 'generic', sessionTokens: true }],
+    ['where the audience stands for the client', { ...constant, claims: { client: 'aud' } }],
+    ['where the role stands for the client', { ...constant, claims: { client: 'role' } }]
+  ] as const).map(([which, options]): Published => ({
+    title: `Supabase: an OAuth app of somebody else ${which}`,
+    source: 'supabase.com/docs/guides/auth/oauth-server/token-security: client_id alone differs',
+    claims: SUPABASE_APP,
+    alg: 'ES256',
+    options,
+    becomes: 'client is not a known app',
+    hint: /add "9a8b7c6d-5e4f-3a2b-1c0d-9e8f7a6b5c4d" to userClients$/
+  })),
+  {
+    title: 'Supabase: an ID token of an OAuth app whose id is listed as an audience',
+    source: 'supabase.com/docs/guides/auth/oauth-server/oauth-flows',
+    claims: { aud: '9a8b7c6d', sub: '123e4567-e89b-12d3-a456-426614174000', auth_time: 1, email: 'ada@example.com' },
+    alg: 'ES256',
+    options: { ...supabase, audience: ['9a8b7c6d'] },
+    becomes: 'session_id is missing: it is an ID token',
+    hint: ID_TOKEN
   },
   {
     title: 'Firebase: a person, by an ID token, which has no nonce there',
@@ -505,7 +649,7 @@ export const TOKENS: readonly Published[] = [
     source: 'auth0.com/docs/secure/tokens/id-tokens/id-token-structure',
     claims: { name: 'Jane Doe', email: 'janedoe@example.com', sub: 'auth0|USER-ID', aud: 'https://example.com/health-api', nonce: 'crypto-value', at_hash: 'x' },
     options: { provider: 'auth0', audience: ['https://example.com/health-api'] },
-    becomes: 'nonce or at_hash is present: it is an ID token',
+    becomes: 'nonce, at_hash or c_hash is present: it is an ID token',
     hint: ID_TOKEN
   },
   {
@@ -626,7 +770,7 @@ export const TOKENS: readonly Published[] = [
     source: 'developers.google.com/identity/openid-connect/openid-connect, the sample',
     claims: { azp: 'web', aud: 'web', sub: '10769150350006150715113082367', at_hash: 'HK6E_P6Dh8Y93mRNtsDB1Q', hd: 'example.com', email: 'jsmith@example.com', email_verified: true, nonce: '0394852-3190485-2490358' },
     options: { ...generic, audience: ['web'] },
-    becomes: 'nonce or at_hash is present: it is an ID token',
+    becomes: 'nonce, at_hash or c_hash is present: it is an ID token',
     hint: ID_TOKEN
   },
   {
@@ -708,5 +852,37 @@ export const TOKENS: readonly Published[] = [
   { title: 'a token that is not valid yet', source: 'rfc-editor.org/rfc/rfc7519#section-4.1.5', claims: { ...person, nbf: 4_000_000_000 }, options: generic, becomes: 'The token will be active at 2096-10-02T07:06:35.000Z.', hint: /^Compare the clocks/ },
   { title: 'a token that has expired', source: 'rfc-editor.org/rfc/rfc7519#section-4.1.4', claims: { ...person, exp: 1_000_000_000 }, options: generic, becomes: 'Authorization token expired', hint: /^Get a new one/ },
   { title: 'a token that never expires', source: AN_ATTACK, claims: { ...person, exp: null as never }, options: generic, becomes: 'The exp claim must be a number.', hint: /^Times are numbers of seconds/ },
+  {
+    title: 'a token bound to a key of its client',
+    source: 'rfc-editor.org/rfc/rfc9449#section-6.1',
+    claims: { ...person, cnf: { jkt: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I' } },
+    options: generic,
+    becomes: 'cnf is present: the token is bound to a key',
+    hint: /^Turn off DPoP or mutual TLS/
+  },
+  {
+    title: 'Entra: a token bound to a certificate',
+    source: 'learn.microsoft.com/entra/msidweb/call-downstream-apis/token-binding',
+    claims: { aud: 'api', oid: 'o', azp: 'web', ver: '2.0', scp: 'read', cnf: { 'x5t#S256': 'A4DtL2JmUMhAsvJj5tKyn64SqzmuXbMrJa0n761y5v0' } },
+    options: { provider: 'entra', audience: ['api'] },
+    becomes: 'cnf is present: the token is bound to a key',
+    hint: /^Turn off DPoP or mutual TLS/
+  },
+  {
+    title: 'a logout token without a type',
+    source: 'openid.net/specs/openid-connect-backchannel-1_0.html#LogoutToken',
+    claims: { ...person, events: { 'http://schemas.openid.net/event/backchannel-logout': {} } },
+    options: generic,
+    becomes: 'events is present: it is a logout token or another security event',
+    hint: /calls nothing\. Send the access token$/
+  },
+  {
+    title: 'a listed machine whose sub is null',
+    source: AN_ATTACK,
+    claims: { ...person, sub: null as never },
+    options: { ...generic, userClients: [], machineClients: ['web'] },
+    becomes: 'sub is not a string',
+    hint: /^sub is null: let the provider send an id.*may lack it, but not be null or empty$/
+  },
   { title: 'a refresh token of Keycloak 7 or later', source: 'keycloak.org: signed with HS512, the claim typ is Refresh', claims: { ...person, typ: 'Refresh' }, options: generic, becomes: 'the claim typ is not that of an access token', hint: ID_TOKEN }
 ]

@@ -17,8 +17,8 @@ export interface Samples {
   readonly idToken: TokenClaims
   /** The claim that names the client. */
   readonly client: string
-  /** Who they are, but for `issuer`. */
-  readonly identities: { readonly user: object, readonly machine: object }
+  /** Who they are, but for `issuer`; null: the provider has no machines. */
+  readonly identities: { readonly user: object, readonly machine: object | null }
 }
 
 const standard = (provider: Provider, more: Partial<JwtOptions> = {}) => (issuer: Issuer): JwtOptions =>
@@ -132,6 +132,25 @@ export const SAMPLES: Readonly<Record<Provider, Samples>> = {
     idToken: { sub: PERSON, aud: AUDIENCE, acr: 'goauthentik.io/providers/oauth2/default', preferred_username: 'ada', nonce: 'n', at_hash: 'h' },
     client: 'azp',
     identities: { user: { ...user, username: 'ada', groups: ['staff'] }, machine }
+  },
+  supabase: {
+    jwt: standard('supabase'),
+    header: { typ: 'JWT' },
+    user: {
+      sub: PERSON,
+      client_id: 'web-app',
+      aud: AUDIENCE,
+      role: 'staff',
+      aal: 'aal1',
+      session_id: 's',
+      email: 'ada@shop.test',
+      is_anonymous: false,
+      scope: 'openid write'
+    },
+    machine: { sub: 'robot', client_id: 'robot', aud: AUDIENCE, session_id: 's' },
+    idToken: { sub: PERSON, aud: 'web-app', email: 'ada@shop.test', auth_time: NOW },
+    client: 'client_id',
+    identities: { user: { ...user, username: 'ada@shop.test', groups: ['staff'] }, machine: null }
   },
   generic: {
     jwt: standard('generic'),

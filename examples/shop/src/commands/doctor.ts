@@ -144,7 +144,8 @@ function tokens (config: Settings): readonly Finding[] {
   return acceptedTokens(config).map(({ provider, issuer, tenants, userClients, machineClients, audience = [] }) => {
     const isCognito = provider === 'cognito'
     const machines = machineClients === undefined ? `any${isCognito ? ' with a scope that ends in /api' : ''}` : machineClients.join(', ') || 'none'
-    const people = userClients === undefined ? 'any that exchanges an assertion' : userClients.join(', ') || 'none'
+    const clients = [userClients ?? []].flat().join(', ') || 'none'
+    const people = userClients === undefined ? 'any that exchanges an assertion' : clients
     return ok('tokens', `access tokens of ${issuer} (${provider})${tenants === undefined ? '' : `, tenants ${tenants.join(' ')}`}; clients of people: ${people}; of machines: ${machines}; aud: ${isCognito ? 'absent, or ' : ''}one of ${audience.join(' ')}`)
   })
 }

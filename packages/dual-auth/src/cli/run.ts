@@ -23,6 +23,8 @@ The token comes from standard input with --token -, or from the variable DUAL_AU
   --tenant          a tenant that {tenantid} in the issuer stands for
   --insecure-http   accepts http for an issuer inside your network
   --jwks-uri        where the signing keys are; default: by discovery
+  --session-tokens          accepts tokens that name no client; only with the provider generic
+  --any-user-client         accepts people's tokens of any client; only with the provider generic
   --insecure-no-audience    accepts tokens without aud; only with the provider generic
   --introspection-client    the client that asks the issuer about opaque tokens, with its secret in DUAL_AUTH_CLIENT_SECRET
   --introspection-endpoint  where it asks; default: by discovery
@@ -109,6 +111,8 @@ const OPTIONS = {
   claim: SEVERAL,
   tenant: SEVERAL,
   'insecure-http': { type: 'boolean' },
+  'session-tokens': { type: 'boolean' },
+  'any-user-client': { type: 'boolean' },
   'insecure-no-audience': { type: 'boolean' },
   'introspection-client': ONE,
   'introspection-endpoint': ONE,
@@ -128,29 +132,39 @@ function argumentsFrom (args: readonly string[]): Arguments | string {
 }
 
 function jwtOptions (values: Arguments['values'], clientSecret = ''): JwtOptions {
-  const { issuer = '', provider, audience, tenant, claim, algorithm, 'jwks-uri': jwksUri, 'user-client': users, 'machine-client': machines, 'machine-scope': scopes } = values
+  const { issuer = '', provider, audience, tenant, claim, algorithm } = values
+  const { 'jwks-uri': jwksUri, 'machine-client': machines, 'machine-scope': scopes, 'session-tokens': sessionTokens } = values
   const { 'insecure-http': insecureHttp, 'insecure-no-audience': insecureNoAudience } = values
   const { 'introspection-client': clientId, 'introspection-endpoint': endpoint, 'introspection-auth': clientAuth } = values
   const isCognito = provider === undefined || provider === 'cognito'
-  const listsPeople = isCognito || provider === 'generic'
+  const userClients = userClientsFrom(values, isCognito)
   return {
     issuer,
     ...provider !== undefined && { provider: provider as Provider },
     ...insecureHttp !== undefined && { insecureHttp },
     ...insecureNoAudience !== undefined && { insecureNoAudience },
+    ...sessionTokens !== undefined && { sessionTokens },
     ...clientId !== undefined && {
       introspection: { clientId, clientSecret, ...endpoint !== undefined && { endpoint }, ...clientAuth !== undefined && { clientAuth: clientAuth as NonNullable<IntrospectionOptions['clientAuth']> } }
     },
     ...jwksUri !== undefined && { jwksUri },
     // What the plugin requires and the issuer can be examined without; a token then shows what to set.
     ...audience !== undefined ? { audience } : !isCognito && { audience: ['(set --audience)'] },
-    ...users !== undefined ? { userClients: users } : listsPeople && { userClients: [] },
+    ...userClients !== undefined && { userClients },
     ...machines !== undefined && { machineClients: machines },
     ...scopes !== undefined && { machineScopes: scopes },
     ...algorithm !== undefined && { algorithms: algorithm as unknown as NonNullable<JwtOptions['algorithms']> },
     ...claim !== undefined && { claims: Object.fromEntries(claim.map(claimFromText)) },
     ...tenant !== undefined && { tenants: tenant }
   }
+}
+
+/** Without any, an issuer can be examined, and a token then shows what to set. */
+function userClientsFrom (values: Arguments['values'], isCognito: boolean): JwtOptions['userClients'] {
+  const { provider, 'user-client': users, 'any-user-client': isAny = false } = values
+  if (isAny && users !== undefined) throw new DUAL_AUTH_INVALID_OPTION('--any-user-client excludes --user-client')
+  if (isAny) return 'any'
+  return users ?? (isCognito || provider === 'generic' ? [] : undefined)
 }
 
 /** `groups=roles`, or `groups=["realm_access","roles"]`. */

@@ -1,4 +1,5 @@
 import type { JwtSettings } from '../options.ts'
+import { clientsIn, unlistedIn } from '../tokens/identity.ts'
 import { claimAt, isRecord, type Claims } from '../tokens/providers.ts'
 
 /** A rejected token, unverified, and the options that it was checked with. */
@@ -44,16 +45,20 @@ const HINTS: readonly Hint[] = [
     ? 'Request a token for your API, by its audience, resource or scope. For session tokens that never have an aud, read what insecureNoAudience risks'
     : 'Request a token for your API, by its audience, resource or scope'],
   [/^aud is another/, hintForAudience],
-  [/is an ID token|^token_use is|^the claim typ is/, () => ID_TOKEN],
+  [/is an ID token|^token_use is|^the claim \w+ is/, () => ID_TOKEN],
+  [/^events is/, () => 'It tells a server of a logout or another event, and calls nothing. Send the access token'],
   [/^ver is/, () => 'A token of Entra has ver 1.0 or 2.0. If it is of another provider, set provider'],
-  [/^(?:jti|uid) is missing/, () => ID_TOKEN],
-  [/^sub is/, ({ settings: { provider } }) => provider === 'generic' ? 'A machine without sub has to be in machineClients' : 'Tokens of machines may lack sub with the provider generic, if their clients are in machineClients'],
+  [/^(?:jti|uid|session_id) is missing/, () => ID_TOKEN],
+  [/^sub is/, hintForSubject],
   [/^it is unclear/, hintForHolder],
   [/^no machine scope/, ({ settings: { machineScopes } }) => machineScopes === undefined
     ? 'Request a scope that ends in /api, such as shop/api, or name other scopes in machineScopes'
     : `Request one of machineScopes: ${machineScopes.join(', ') || 'none'}`],
-  [/^client is not a known machine/, ({ payload, settings }) => `It is a token of a machine. If it may call this API, add ${clientOf(payload, settings)} to machineClients`],
-  [/^client is not a known app/, ({ payload, settings }) => `It is a token of a person. If people sign in with this client, add ${clientOf(payload, settings)} to userClients`],
+  [/^client is not a known machine/, ({ payload, settings }) => {
+    const client = clientOf(payload, settings, settings.machineClients)
+    return `It is a token of a machine. If it may call this API, add ${client} to machineClients`
+  }],
+  [/^client is not a known app/, hintForApp],
   [/is not a string$/, hintForName],
   [/^scopes are/, ({ settings }) => `Scopes are a string with spaces between them, or a list. If another claim has them, name it in claims.scopes; here it is ${settings.claims.scopes.map((path) => path.join('.')).join(' or ')}`],
   [/not active$/, () => 'It has expired, was revoked, or is of another environment; or the client for introspection may not ask about it'],
@@ -109,6 +114,19 @@ function hintForAudience ({ payload, settings }: Rejected): string {
   return 'Request a token for your API, by its audience, resource or scope; or add this value to audience, if it means your API'
 }
 
+function hintForApp ({ payload, settings }: Rejected): string {
+  const client = clientOf(payload, settings, settings.userClients)
+  return settings.sessionTokens
+    ? `It is no session of the provider's own sign-in: an app got it in a person's name. If it may, add ${client} to userClients`
+    : `It is a token of a person. If people sign in with this client, add ${client} to userClients`
+}
+
+function hintForSubject ({ payload: { sub } }: Rejected): string {
+  const lacking = 'with the provider generic, tokens of machines in machineClients may lack it'
+  if (sub === undefined) return `Without sub nobody is known; ${lacking}`
+  return `sub is ${JSON.stringify(sub)}: let the provider send an id, as a string; ${lacking}, but not be null or empty`
+}
+
 function hintForHolder ({ payload, settings }: Rejected): string {
   const client = clientOf(payload, settings)
   switch (settings.provider) {
@@ -116,7 +134,10 @@ function hintForHolder ({ payload, settings }: Rejected): string {
     case 'entra': return 'It has neither scp, as people do, nor idtyp app, nor the same sub and oid, as machines do. Add the optional claim idtyp to access tokens of your API'
     case 'okta': return 'People have uid, and machines their client as sub. Without both it is a token of the organization\'s own server: use a custom authorization server'
     case 'auth0': return 'gty says that it is a machine, and sub is not its client and @clients: a rule or action of the tenant changed sub'
-    default: return `It has no sub, or its grant is that of a machine. If ${client} is a machine, add it to machineClients`
+    default: return payload.sub === undefined
+      ? `It has no sub. If ${client} is a machine, add it to machineClients`
+      : `It has a mark of a machine, such as type application or the grant client credentials. If ${client} is a machine alone, ` +
+        'add it to machineClients'
   }
 }
 
@@ -124,8 +145,10 @@ function hintForName ({ payload, settings: { provider, claims } }: Rejected): st
   const clients = claims.client.map((path) => path.join('.'))
   const other = ['client_id', 'azp', 'cid', 'appid'].find((name) => !clients.includes(name) && typeof payload[name] === 'string')
   if (claimAt(payload, claims.client) === undefined) {
+    const sessions = provider === 'generic' ? ', or for sessions of the provider itself set sessionTokens' : ''
     return other === undefined
-      ? `It names no client, so it may be an ID token. ${ID_TOKEN}; if it is one, name the claim that has the client in claims.client`
+      ? `It names no client, so it may be an ID token. ${ID_TOKEN}; if it is one, name the claim that has the client in ` +
+        `claims.client${sessions}`
       : `It names its client in ${other}, so it may be of another provider than ${provider}; or set claims.client to ${other}`
   }
   const isB2c = typeof payload.tfp === 'string' || typeof payload.acr === 'string'
@@ -134,7 +157,8 @@ function hintForName ({ payload, settings: { provider, claims } }: Rejected): st
 
 const isForGraph = ({ aud }: Claims): boolean => typeof aud === 'string' && GRAPH.test(aud)
 
-function clientOf (payload: Claims, { claims }: JwtSettings): string {
-  const client = claimAt(payload, claims.client)
+/** The one that is not on the list, or the one that counts. */
+function clientOf (payload: Claims, settings: JwtSettings, list?: readonly string[]): string {
+  const client = unlistedIn(clientsIn(payload, settings), list) ?? claimAt(payload, settings.claims.client)
   return client === undefined || isRecord(client) ? 'its client' : JSON.stringify(client)
 }

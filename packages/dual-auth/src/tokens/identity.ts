@@ -1,7 +1,7 @@
 import { invalidCredential } from '../credentials.ts'
 import { SCOPE_TOKEN } from '../policy.ts'
 import type { MachineIdentity, UserIdentity } from '../types.ts'
-import { claimAt, isRecord, type ClaimPaths, type Claims, type TokenShape } from './providers.ts'
+import { claimAt, CLIENT_CLAIMS, flawOfAny, isRecord, type ClaimPaths, type Claims, type TokenShape } from './providers.ts'
 
 /** What the claims must be, apart from a valid signature. */
 export interface ClaimRules {
@@ -12,6 +12,10 @@ export interface ClaimRules {
   readonly userClients: readonly string[] | undefined
   /** Clients whose tokens may identify a machine; undefined: any client of the issuer. */
   readonly machineClients: readonly string[] | undefined
+  /** Whether tokens that name no client are sessions of people, at the provider's own sign-in. */
+  readonly sessionTokens: boolean
+  /** Whether all claims that name a client count, beside the one in `claims`: that may be the same in all tokens. */
+  readonly checkAllClients: boolean
   /** Scopes that make a caller a machine; undefined: those that the shape requires. */
   readonly machineScopes: readonly string[] | undefined
   /** Allowed values of `aud`; undefined: any. */
@@ -36,25 +40,28 @@ export type LeftOut = (claim: string) => void
 export function identityFromClaims (claims: Claims, rules: ClaimRules, now: number, leftOut: LeftOut = () => {}): MachineIdentity | UserIdentity {
   const { shape, machineClients, userClients } = rules
   const { iss, sub, iat, exp, aud } = claims
-  const flaw = shape.flaw(claims)
+  const flaw = flawOfAny(claims) ?? shape.flaw(claims)
   if (flaw !== undefined) throw invalidCredential(flaw)
   if (!(sub === undefined && shape.machinesLackSubject) && (typeof sub !== 'string' || sub === '')) throw invalidCredential('sub is not a string')
   // RFC 7519 §2: seconds, and fractions of them.
   if (![exp, iat].every((time) => Math.abs(Number(time)) <= Number.MAX_SAFE_INTEGER && typeof time === 'number')) throw invalidCredential('exp or iat is not a time')
   if (Number(iat) * 1000 > now + rules.clockTolerance) throw invalidCredential('iat is in the future')
   if (!audienceMatches(aud, rules)) throw invalidCredential(aud === undefined ? 'aud is missing' : 'aud is another resource')
-  const client = stringAt(claims, rules, 'client')
+  const clients = clientsIn(claims, rules)
+  const isSession = rules.sessionTokens && clients.length === 0
+  const client = isSession ? '' : stringAt(claims, rules, 'client')
 
   const issuer = String(iss)
   const holder = shape.holder(claims, client, machineClients)
-  if (holder === undefined) throw invalidCredential('it is unclear whether a person or a machine holds it')
+  const isUnclear = holder === undefined || (isSession && holder === 'machine')
+  if (isUnclear) throw invalidCredential('it is unclear whether a person or a machine holds it')
   if (holder === 'machine') {
     const scopes = scopesFromClaim(claimAt(claims, rules.claims.machineScopes))
     if (!hasMachineScope(scopes, rules)) throw invalidCredential('no machine scope')
-    if (machineClients?.includes(client) === false) throw invalidCredential('client is not a known machine')
+    if (unlistedIn(clients, machineClients) !== undefined) throw invalidCredential('client is not a known machine')
     return Object.freeze({ kind: 'machine', issuer, clientId: client, scopes })
   }
-  if (userClients?.includes(client) === false) throw invalidCredential('client is not a known app')
+  if (unlistedIn(clients, userClients) !== undefined) throw invalidCredential('client is not a known app')
   return Object.freeze({
     kind: 'user',
     issuer,
@@ -63,6 +70,17 @@ export function identityFromClaims (claims: Claims, rules: ClaimRules, now: numb
     groups: groupsFromClaim(claimAt(claims, rules.claims.groups), () => leftOut(namesOf(rules, 'groups'))),
     scopes: scopesFromClaim(claimAt(claims, rules.claims.scopes))
   })
+}
+
+/** The clients that the token names. */
+export function clientsIn (claims: Claims, rules: Pick<ClaimRules, 'claims' | 'checkAllClients'>): readonly unknown[] {
+  const others = rules.checkAllClients ? CLIENT_CLAIMS.map((name) => claimAt(claims, [[name]])) : []
+  return [claimAt(claims, rules.claims.client), ...others].filter((value) => value !== undefined)
+}
+
+/** The first client that is not on the list, if there is a list. */
+export function unlistedIn (clients: readonly unknown[], list: readonly unknown[] | undefined): unknown {
+  return list === undefined ? undefined : clients.find((client) => !list.includes(client))
 }
 
 function stringAt (claims: Claims, rules: ClaimRules, fact: 'client' | 'subject'): string {

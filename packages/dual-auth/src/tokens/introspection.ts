@@ -117,11 +117,10 @@ const formEncoded = (part: string): string => new URLSearchParams({ part }).toSt
 function claimsFromAnswer (answer: Claims, { issuer, shape, clockTolerance }: JwtSettings, now: number): Claims {
   if (answer.active !== true) throw invalidCredential('the issuer says that the token is not active')
   const claims = Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null))
-  const { iss = issuer, iat = 0, exp = Number.MAX_SAFE_INTEGER, nbf = 0, token_type: type = 'Bearer', cnf } = claims
+  const { iss = issuer, iat = 0, exp = Number.MAX_SAFE_INTEGER, nbf = 0, token_type: type = 'Bearer' } = claims
   if (iss !== issuer) throw invalidCredential('iss is another issuer')
   // Some name the kind of token here: a refresh token is active as well.
   if (!/^(?:bearer|access_token)$/i.test(String(type))) throw invalidCredential('token_type is not Bearer')
-  if (cnf !== undefined) throw invalidCredential('cnf is present: the token is bound to a key')
   if (typeof nbf !== 'number' || nbf * 1000 > now + clockTolerance) throw invalidCredential('nbf is in the future, or not a time')
   if (typeof exp === 'number' && exp * 1000 <= now - clockTolerance) throw invalidCredential('exp has passed')
   return { ...shape.fromAnswer!(claims), iss, iat, exp }

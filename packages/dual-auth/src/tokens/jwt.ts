@@ -8,7 +8,7 @@ import type { MachineIdentity, UserIdentity } from '../types.ts'
 import { identityFromClaims } from './identity.ts'
 import { createIntrospector } from './introspection.ts'
 import { createKeySet, isKid, type KeySet } from './jwks.ts'
-import { TENANT, type Claims } from './providers.ts'
+import { flawOfAny, TENANT, type Claims } from './providers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,8 +35,10 @@ export const NO_TOKENS: TokenVerifier = {
 // Others are the provider's.
 const REQUIRED_CLAIMS = ['iss', 'exp', 'iat']
 
-/** Types of tokens that are no access tokens, RFC 8725 §3.11. */
-const OTHER_TYPES = /^(?:ID_TOKEN|LOGOUT|SECEVENT|DPOP|CLIENT-AUTHENTICATION|OAUTH-AUTHZ-REQ|KB|ENTITY-STATEMENT)\+JWT$/
+/** Of types that name a kind of token (RFC 8725 §3.11), the one of access tokens. */
+const ACCESS_TYPE = 'AT+JWT'
+/** Kinds of other tokens, where providers write them without `+jwt`. */
+const OTHER_TYPES = /^(?:ID|REFRESH|LOGOUT|KB)(?:[-_]?TOKEN)?$/
 
 /** An issuer of tokens and its signing keys. */
 interface Issuer { readonly settings: JwtSettings, readonly keys: KeySet }
@@ -97,7 +99,12 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
         return request.dualAuthJwtVerify()
       })
       const { settings } = issuerOf(claims, known)
-      if (settings.introspection?.jwts === true) return await introspector!.identityFrom(token, claims)
+      if (settings.introspection?.jwts === true) {
+        // The answer may leave out what the token says.
+        const flaw = flawOfAny(claims)
+        if (flaw !== undefined) throw invalidCredential(flaw)
+        return await introspector!.identityFrom(token, claims)
+      }
       return identityFromClaims(claims, settings, Date.now(), (claim) => tellOnce(settings.issuer, claim))
     } catch (error) {
       if (error instanceof DUAL_AUTH_PROVIDER_UNAVAILABLE || error instanceof DUAL_AUTH_CREDENTIAL_INVALID) throw error
@@ -146,7 +153,10 @@ async function keyFromToken ({ header, payload, signature }: DecodedToken, { set
 
 function isAccessType (typ: unknown, types: ReadonlyArray<string | undefined> | undefined): boolean {
   if (types !== undefined) return types.some((type) => type === typ)
-  return typ === undefined || (typeof typ === 'string' && !OTHER_TYPES.test(typ.replace(/^APPLICATION\//, '')))
+  if (typ === undefined) return true
+  if (typeof typ !== 'string') return false
+  const kind = typ.replace(/^APPLICATION\//, '')
+  return kind.includes('+') ? kind === ACCESS_TYPE : !OTHER_TYPES.test(kind)
 }
 
 function issuerOf ({ iss, tid }: Claims, issuers: readonly Issuer[]): Issuer {

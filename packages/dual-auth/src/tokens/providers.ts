@@ -2,7 +2,7 @@
 export type Claims = Readonly<Record<string, unknown>>
 
 /** The identity providers whose access tokens are known. */
-export type Provider = 'cognito' | 'rfc9068' | 'auth0' | 'entra' | 'keycloak' | 'okta' | 'zitadel' | 'authentik' | 'generic'
+export type Provider = 'cognito' | 'rfc9068' | 'auth0' | 'entra' | 'keycloak' | 'okta' | 'zitadel' | 'authentik' | 'supabase' | 'generic'
 
 /** In the issuer of an app that several tenants of Entra use: the place of a tenant's id. */
 export const TENANT = '{tenantid}'
@@ -33,6 +33,8 @@ export interface TokenShape {
    * is not known to answer.
    */
   readonly fromAnswer?: (answer: Claims) => Claims
+  /** Tokens that name no client are sessions of people. */
+  readonly sessionTokens?: true
   /** A client is of people or of machines by the list that it is in: never in both. */
   readonly listsDecide?: true
   /** Who holds the token; undefined if its claims contradict each other. */
@@ -145,8 +147,22 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     holder: listedHolder
   },
   /**
+   * supabase.com/docs: "JWT Claims Reference", "Token Security and Row Level Security". The tokens of OAuth apps, which
+   * anybody may register, differ from sessions by `client_id` alone: their `aud` is the same. Only access tokens have
+   * `session_id`. There are no machines.
+   */
+  supabase: {
+    ...COMMON,
+    claims: { ...STANDARD, username: [['email']], groups: [['role']] },
+    sessionTokens: true,
+    flaw: (claims) =>
+      claims.session_id === undefined ? 'session_id is missing: it is an ID token' : flawOfIdToken(claims),
+    holder: () => 'user'
+  },
+  /**
    * For providers without a preset: what most of them have in common, and no more trust than that allows. People are those
    * with a token of a listed client. Who is none of them is a machine only if its subject is its client, or it is listed.
+   * A token with a mark of a machine is of nobody, unless its client is listed as one.
    */
   generic: {
     ...COMMON,
@@ -154,21 +170,54 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     types: undefined,
     machinesLackSubject: true,
     needsUserClients: true,
-    flaw: ({ token_use: use = 'access', typ = 'Bearer', ...claims }) =>
-      !/^access(?:_token)?$/.test(String(use)) ? 'token_use is not access' : /^(?:id|refresh|logout)$/i.test(String(typ)) ? 'the claim typ is not that of an access token' : flawOfIdToken(claims),
+    flaw (claims) {
+      if (!/^access(?:_token)?$/.test(String(claims.token_use ?? 'access'))) return 'token_use is not access'
+      const kind = KIND_CLAIMS.find((name) => OTHER_KIND.test(String(claims[name])))
+      return kind === undefined ? flawOfIdToken(claims) : `the claim ${kind} is not that of an access token`
+    },
     fromAnswer: (answer) => answer,
     listsDecide: true,
-    holder ({ sub, gty }, client, machineClients = []) {
+    holder (claims, client, machineClients = []) {
+      const { sub } = claims
       if (machineClients.includes(client) || sub === client || sub === `${client}@clients`) return 'machine'
-      // Who is a machine by the grant, or has no subject, must not pass for a person.
-      return sub === undefined || /^client[-_]credentials$/.test(String(gty)) ? undefined : 'user'
+      // Whoever has a mark of a machine, or no subject, must not pass for a person.
+      return sub === undefined || isMarkedAsMachine(claims) ? undefined : 'user'
     }
   }
 }
 
-/** OpenID Connect Core §2 and §3.1.3.6: claims of ID tokens only. */
-function flawOfIdToken ({ nonce, at_hash: hash }: Claims): string | undefined {
-  return nonce === undefined && hash === undefined ? undefined : 'nonce or at_hash is present: it is an ID token'
+/** Claims that name a client, at one provider or another. */
+export const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid', 'clientId'] as const
+
+/** Claims that say which kind of token it is, and values that mean another one than access tokens; `DSR` is Descope's. */
+const KIND_CLAIMS = ['typ', 'type', 'token_type', 'tokenType', 'TokenType', 'tok_type', 'drn']
+const OTHER_KIND = /^(?:(?:id|refresh|logout)(?:[-_ ]?token)?|IT|RT|DSR)$/i
+
+/**
+ * What providers say of a machine: its client as the subject, the grant, or the kind of holder: Casdoor in `type`, or by the
+ * application's name as the subject; Entra in `idtyp`; Oracle in `sub_type`; Keycloak and authentik by a name.
+ */
+function isMarkedAsMachine (claims: Claims): boolean {
+  const { sub, gty, grant_type: grant, type, idtyp, sub_type: kind, owner, name, preferred_username: username } = claims
+  const isClient = CLIENT_CLAIMS.some((client) => sub === claims[client] || sub === `${String(claims[client])}@clients`)
+  const grants = [gty, grant].flat()
+  return isClient || grants.some((value) => /^client[-_]credentials$/.test(String(value))) ||
+    type === 'application' || idtyp === 'app' || kind === 'client' || sub === `${String(owner)}/${String(name)}` ||
+    /^service-account-|^ak-.*-client_credentials$/.test(String(username))
+}
+
+/** Why a token of any provider is no access token that whoever sends it may use. */
+export function flawOfAny ({ cnf, events }: Claims): string | undefined {
+  // RFC 7800 §3: DPoP (RFC 9449 §6) and mutual TLS (RFC 8705 §3). Without the proof, a stolen token would work.
+  if (cnf !== undefined && cnf !== null) return 'cnf is present: the token is bound to a key'
+  // RFC 8417 §2.2, and OpenID Connect Back-Channel Logout §2.4: required there, and nowhere else.
+  return events === undefined ? undefined : 'events is present: it is a logout token or another security event'
+}
+
+/** OpenID Connect Core §2, §3.1.3.6 and §3.3.2.11: claims of ID tokens only. */
+function flawOfIdToken ({ nonce, at_hash: hash, c_hash: codeHash }: Claims): string | undefined {
+  const isAccessToken = [nonce, hash, codeHash].every((value) => value === undefined)
+  return isAccessToken ? undefined : 'nonce, at_hash or c_hash is present: it is an ID token'
 }
 
 function listedHolder (_claims: Claims, client: string, machineClients: readonly string[] = []): 'machine' | 'user' {
