@@ -18,7 +18,8 @@ await app.register(oauthDiscoveryShim, {
   resourceName: 'Quickstart'
 })
 
-const { jwks_uri: keysUri } = await (await fetch(`${IDP_ISSUER}/.well-known/openid-configuration`)).json() as { jwks_uri: string }
+const document = await fetch(`${IDP_ISSUER.replace(/\/$/, '')}/.well-known/openid-configuration`)
+const { jwks_uri: keysUri } = await document.json() as { jwks_uri: string }
 const keys = createRemoteJWKSet(new URL(keysUri))
 
 // Stands for your MCP endpoint: a request without a valid token leads to the sign-in page.
@@ -26,7 +27,10 @@ app.post<{ Body: { id: number } }>('/mcp', {
   async onRequest ({ headers, log }, reply) {
     const token = headers.authorization?.replace(/^Bearer /, '') ?? ''
     const verified = await jwtVerify(token, keys, { issuer: IDP_ISSUER }).catch((error) => { log.info(error.message) })
-    if (verified?.payload['client_id'] !== IDP_MCP_CLIENT_ID) {
+    // Providers name the client in one of these. Yours has to check more, such as aud: dual-auth does.
+    const named = ['client_id', 'azp', 'cid', 'appid'].map((claim) => verified?.payload[claim])
+    const client = named.find((id) => id !== undefined)
+    if (client !== IDP_MCP_CLIENT_ID) {
       return reply.code(401).header('www-authenticate', app.oauthChallenge).send({ error: 'invalid_token' })
     }
   }

@@ -20,7 +20,7 @@ export type { BrokerOptions, ClientDocumentOptions, ListedClient } from './broke
 export { brokerKeySet } from './broker/assertions/keys.ts'
 export type { AssertionClient, AssertionOptions, TrustedIssuer } from './broker/assertions/options.ts'
 export { createGrantTable, knexGrantStore, type KnexForGrants, type KnexGrantStoreOptions } from './broker/grants/knex.ts'
-export type { GrantOptions } from './broker/grants/options.ts'
+export type { GrantHolder, GrantOptions } from './broker/grants/options.ts'
 export type { AtProvider, ConnectedApp, EndedGrant, Grant, GrantStore, Issued, OAuthGrants } from './broker/grants/store.ts'
 export type { BrokerSecret } from './broker/seal.ts'
 export { createBrokerTable, knexBrokerStore, type KnexBrokerStoreOptions, type KnexForBroker } from './broker/store/knex.ts'

@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT, type JWTPayload } from 'jose'
+import t, { type Test } from 'tap'
 import { accessTokenFor, startIdentityProvider } from '../../../examples/shop/src/demo/identity-provider.ts'
 import { doctor, report } from '../src/doctor/index.ts'
 import { freePort } from '../../../examples/shop/src/demo/ports.ts'
@@ -10,6 +13,26 @@ import { fencesOf, quotes } from '../../../test/docs/fences.ts'
 import { ada } from './mcp-app.ts'
 
 const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
+
+/** Starts the program, which ends with the test, and returns its URL. */
+async function quickstart (t: Test, issuer: string, clientId: string, given?: number): Promise<string> {
+  const port = given ?? await freePort(0)
+  const program = fileURLToPath(new URL('../../../examples/quickstart/oauth-discovery-shim.ts', import.meta.url))
+  const child = spawn(process.execPath, [...process.execArgv, program], {
+    env: { ...process.env, PORT: String(port), IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: clientId },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
+  t.teardown(async () => {
+    child.kill()
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  })
+  let log = ''
+  for await (const chunk of child.stdout) {
+    log += chunk
+    if (log.includes('Server listening')) break
+  }
+  return `http://localhost:${port}`
+}
 
 t.test('the quickstart runs, the doctor finds it healthy as the README shows, and a token opens it', async (t) => {
   const port = await freePort(0)
@@ -21,17 +44,7 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
   t.teardown(idp.close)
   const { issuer } = idp
 
-  const program = fileURLToPath(new URL('../../../examples/quickstart/oauth-discovery-shim.ts', import.meta.url))
-  const child = spawn(process.execPath, [...process.execArgv, program], {
-    env: { ...process.env, PORT: String(port), IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: clientId },
-    stdio: ['ignore', 'pipe', 'inherit']
-  })
-  t.teardown(() => child.kill())
-  let log = ''
-  for await (const chunk of child.stdout) {
-    log += chunk
-    if (log.includes('Server listening')) break
-  }
+  await quickstart(t, issuer, clientId, port)
 
   // Codex's callback depends on the URL.
   const found = report(await doctor(baseUrl)).replace(/(?<=7777\/callback\/)[\w-]{12}/, '2RVLDtro8eoJ')
@@ -49,9 +62,32 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
     `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp", scope="openid email profile"`)
   const token = await accessTokenFor({ issuer, clientId, resource: `${baseUrl}/mcp`, ...ada })
   t.strictSame(await (await ping(token)).json(), { jsonrpc: '2.0', id: 7, result: {} })
+})
 
-  child.kill()
-  await once(child, 'exit')
+t.test('the quickstart takes an issuer with a slash at its end, and the client in azp', async (t) => {
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  const server = createServer((request, response) => {
+    const keys = request.url === '/keys'
+    if (!keys && request.url !== '/.well-known/openid-configuration') return response.writeHead(404).end('no such page')
+    const endpoints = { authorization_endpoint: `${issuer}authorize`, token_endpoint: `${issuer}token` }
+    const document = { issuer, jwks_uri: `${issuer}keys`, ...endpoints }
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(keys ? { keys: [jwk] } : document))
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => { server.closeAllConnections(); server.close() })
+  const jwk = await exportJWK(publicKey)
+  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const baseUrl = await quickstart(t, issuer, 'public-client-1')
+  const ping = async (claims: JWTPayload) => {
+    const jwt = new SignJWT({ iss: issuer, sub: 'ada', ...claims }).setProtectedHeader({ alg: 'RS256' })
+    const token = await jwt.sign(privateKey)
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' })
+    return (await fetch(`${baseUrl}/mcp`, { method: 'POST', headers, body })).status
+  }
+  for (const name of ['client_id', 'azp', 'cid', 'appid']) t.equal(await ping({ [name]: 'public-client-1' }), 200, name)
+  t.equal(await ping({ azp: 'another' }), 401)
+  t.equal(await ping({}), 401)
 })
 
 t.test('every option is in the README, and every reason in the page about the doctor', async (t) => {

@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
 import { attempt, isObject, isStrings } from '../json.ts'
 import { assertionSettings, type AssertionOptions, type AssertionSettings } from './assertions/options.ts'
-import { grantSettings, type GrantOptions } from './grants/options.ts'
+import { grantSettings, type GrantOptions, type GrantSettings } from './grants/options.ts'
 import { redirectKind } from './clients/redirect-uri.ts'
 import { flawOfSecrets, type BrokerSecret } from './seal.ts'
 import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
@@ -114,7 +114,7 @@ export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecr
   readonly upstream: Required<NonNullable<BrokerOptions['upstream']>>
   readonly documents: ClientDocumentOptions | false
   readonly assertions: AssertionSettings | undefined
-  readonly grants: Required<GrantOptions> | undefined
+  readonly grants: GrantSettings | undefined
   /** Whether {@link BrokerOptions.store} was left out. */
   readonly remembersAlone: boolean
 }
@@ -216,7 +216,7 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer,
     assertions: assertions === undefined
       ? undefined
       : assertionSettings(assertions, { own: `${publicBaseUrl}/oauth`, http: insecureHttp, documents: documents !== false, others: clients.map(({ id }) => id) }),
-    grants: grants === undefined ? undefined : grantSettings(grants, { hasStore: store !== undefined, hasTenants: issuer.includes('{tenantid}') })
+    grants: grants === undefined ? undefined : grantSettings(grants, issuer, store !== undefined)
   }
 }
 

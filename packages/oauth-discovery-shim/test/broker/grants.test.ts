@@ -1,6 +1,7 @@
 import t from 'tap'
 import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
-import { createGrantTable, knexGrantStore, memoryBrokerStore, type GrantStore } from '../../src/index.ts'
+import { createGrantTable, knexGrantStore, memoryBrokerStore } from '../../src/index.ts'
+import type { GrantOptions, GrantStore } from '../../src/index.ts'
 import { jwtOf } from './corporate.ts'
 import { brokerWorld, clock, fakeIdp, grantOf, register, signedIn, token, type World, type WorldOptions } from './world.ts'
 
@@ -14,9 +15,17 @@ const tokenOf = (claims: object): string => jwtOf(claims, { alg: 'none' }, {})
 
 /** A server that knows the caller by a header. */
 async function open (t: World | Parameters<typeof brokerWorld>[0], grants: object = {}, more: WorldOptions = {}): Promise<World> {
+  const idp = more.idp ?? await fakeIdp(t as never)
+  const whose: GrantOptions['whose'] = ({ headers }) => ({ issuer: idp.issuer, subject: String(headers['x-person']) })
   const world = await brokerWorld(t as never, {
     ...more,
-    broker: { store: memoryBrokerStore(), grants: { store: knexGrantStore(knex), whose: ({ headers }) => String(headers['x-person']), ...grants }, clients: [{ id: 'desk', name: 'Desk', redirectUris: ['http://127.0.0.1/callback'] }], ...more.broker }
+    idp,
+    broker: {
+      store: memoryBrokerStore(),
+      grants: { store: knexGrantStore(knex), whose, ...grants },
+      clients: [{ id: 'desk', name: 'Desk', redirectUris: ['http://127.0.0.1/callback'] }],
+      ...more.broker
+    }
   })
   world.idp.accessToken = () => tokenOf({ sub: 'ada' })
   return world
@@ -61,7 +70,7 @@ t.test('a person sees whom they let in, and ends it: the next refresh fails', as
   ])
   t.strictSame(await listed(world, 'kim'), [])
 
-  for (const [id, person] of [[first.id, 'kim'], [first.id, ''], ['x', 'ada'], [`${first.id}'--`, 'ada'], ['%00', 'ada']] as const) {
+  for (const [id, person] of [[first.id, 'kim'], ['x', 'ada'], [`${first.id}'--`, 'ada'], ['%00', 'ada']] as const) {
     t.match((await ended(world, id, person)).json(), { statusCode: 404, code: 'OAUTH_DISCOVERY_SHIM_NO_GRANT' }, `${person}: ${id}`)
   }
   t.strictSame((await ended(world, first.id)).json(), { id: first.id, client_name: 'Desk', access_token_expires_at: iso(3_720_000), at_provider: 'revoked' })
@@ -201,6 +210,30 @@ t.test('the host lists and ends those of anybody, by names that a function makes
   await t.rejects(grants!.end('https://b.example#ada', id), { code: 'OAUTH_DISCOVERY_SHIM_NO_GRANT' })
   t.match(await grants!.end('https://a.example#ada', id), { id, at_provider: 'revoked' })
   t.equal((await brokerWorld(t)).app.oauthGrants, undefined)
+})
+
+t.test('a person of another issuer with the same subject, and whoever is no person, see and end nothing', async (t) => {
+  const world = await open(t)
+  const client = await signedIn(world)
+  const [{ id }] = await listed(world)
+  const whose = (found: unknown): Promise<World> => open(t, { whose: () => found as string }, { idp: world.idp })
+  const noPerson = { statusCode: 403, code: 'OAUTH_DISCOVERY_SHIM_NO_PERSON' }
+  const { issuer } = world.idp
+  for (const found of [
+    { issuer: 'https://other.example', subject: 'ada' }, { issuer: `${issuer}/`, subject: 'ada' },
+    { kind: 'machine', issuer, clientId: 'ada' }, { issuer, subject: '' }, { subject: 'ada' }, undefined, null, ''
+  ]) {
+    const other = await whose(found)
+    t.match(await listed(other), noPerson, JSON.stringify(found))
+    t.match((await ended(other, id)).json(), noPerson, JSON.stringify(found))
+  }
+  // A subject alone does not say at which issuer.
+  t.match(await listed(await whose('ada')), { statusCode: 500, message: /whose must return \{ issuer, subject \}/ })
+  const byFunction = { subjectClaim: () => 'ada', whose: () => ({ issuer, subject: 'ada' }) }
+  const named = await open(t, byFunction, { idp: world.idp })
+  t.match(await listed(named), { statusCode: 500, message: /whose must return the string that subjectClaim makes/ })
+  t.match(await refreshed(world, client), { access_token: String }, 'nothing was ended')
+  t.equal((await listed(world)).length, 1)
 })
 
 t.test('a host that says no is heard, and expired rows are swept', async (t) => {

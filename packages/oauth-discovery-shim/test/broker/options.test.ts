@@ -83,7 +83,7 @@ t.test('grants: what is missing or wrong stops the boot and is named', async (t)
   const store = { raise: async () => ({ raised: true } as const) }
   const grants = { store: { record: () => {}, list: () => {}, find: () => {}, end: () => {} }, whose: () => '' }
   const settings = (change: unknown, broker: object = { store }) => settingsFromOptions({ ...good, broker: { secrets, ...broker, grants: change } } as never).broker!.grants
-  t.strictSame(settings(grants), { ...grants, subjectClaim: 'sub', config: {} })
+  t.strictSame(settings(grants), { ...grants, subjectClaim: 'sub', config: {}, issuer: good.issuer })
   for (const [change, named, broker] of [
     [null, ' must be an object'], [{ ...grants, store: undefined }, '.store must be a store'], [{ ...grants, store: { ...grants.store, find: 1 } }, '.store must be a store'], [{ ...grants, whose: undefined }, '.whose must be a function'], [{ ...grants, subjectClaim: '' }, '.subjectClaim'],
     [{ ...grants, config: [] }, '.config must be an object'], [{ ...grants, path: '/x' }, '.path is not an option'], [grants, ' needs broker.store', {}]

@@ -1,10 +1,13 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { OAUTH_DISCOVERY_SHIM_NO_GRANT, OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE } from '../../errors.ts'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  OAUTH_DISCOVERY_SHIM_INVALID_OPTION, OAUTH_DISCOVERY_SHIM_NO_GRANT, OAUTH_DISCOVERY_SHIM_NO_PERSON,
+  OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE
+} from '../../errors.ts'
 import { compileNothing } from '../../scope.ts'
 import type { Broker } from '../broker.ts'
 import { endGrant, listGrants } from '../schemas.ts'
 import { familyKey, lifetimeOf, REVOKED } from '../tokens/refresh-token.ts'
-import type { GrantOptions } from './options.ts'
+import type { GrantSettings } from './options.ts'
 import type { SealedToken } from './record.ts'
 import type { AtProvider, Grant, ConnectedApp, GrantStore, OAuthGrants } from './store.ts'
 
@@ -44,13 +47,35 @@ export function grantsOf (store: GrantStore, broker: Broker, appLog: FastifyBase
 }
 
 /** `GET` and `DELETE`: which clients a person has let in, and the end of one of them. */
-export async function grantRoutes (app: FastifyInstance, { whose, config }: Required<GrantOptions>, grants: OAuthGrants): Promise<void> {
+export async function grantRoutes (app: FastifyInstance, settings: GrantSettings, grants: OAuthGrants): Promise<void> {
+  const { config } = settings
   compileNothing(app)
   app.addHook('onRequest', async (_, reply) => { reply.header('cache-control', 'no-store') })
 
-  app.get('/oauth/grants', { config, schema: listGrants }, async (request) => await grants.list(await whose(request), request.log))
+  app.get('/oauth/grants', { config, schema: listGrants }, async (request) =>
+    await grants.list(await subjectOf(request, settings), request.log))
 
-  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async (request) => await grants.end(await whose(request), request.params.id, request.log))
+  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async (request) =>
+    await grants.end(await subjectOf(request, settings), request.params.id, request.log))
+}
+
+/** Whose grants the caller may see and end, as the record names them. */
+async function subjectOf (request: FastifyRequest, { whose, subjectClaim, issuer }: GrantSettings): Promise<string> {
+  const person = await whose(request) ?? ''
+  if (person === '') throw new OAUTH_DISCOVERY_SHIM_NO_PERSON()
+  if (typeof subjectClaim === 'function') {
+    if (typeof person === 'string') return person
+    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION('broker.grants.whose must return the string that subjectClaim makes')
+  }
+  if (typeof person === 'string') {
+    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION('broker.grants.whose must return { issuer, subject }: ' +
+      'at another issuer, the same subject is somebody else')
+  }
+  if (person.issuer !== issuer || typeof person.subject !== 'string' || person.subject === '') {
+    request.log.info({ issuer: person.issuer, expected: issuer }, 'the caller is no person of the identity provider')
+    throw new OAUTH_DISCOVERY_SHIM_NO_PERSON()
+  }
+  return person.subject
 }
 
 function recordFromGrant ({ id, clientId, clientName, scope, createdAt, usedAt, accessExpiresAt, expiresAt }: Grant): ConnectedApp {
