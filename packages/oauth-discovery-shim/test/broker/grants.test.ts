@@ -1,7 +1,6 @@
 import t from 'tap'
 import { embeddedDatabase } from '../../../dual-auth/test/databases.ts'
-import { createGrantTable, knexGrantStore, memoryBrokerStore } from '../../src/index.ts'
-import type { GrantOptions, GrantStore } from '../../src/index.ts'
+import { createGrantTable, knexGrantStore, memoryBrokerStore, type BrokerOptions, type GrantStore } from '../../src/index.ts'
 import { jwtOf } from './corporate.ts'
 import { brokerWorld, clock, fakeIdp, grantOf, register, signedIn, token, type World, type WorldOptions } from './world.ts'
 
@@ -16,7 +15,7 @@ const tokenOf = (claims: object): string => jwtOf(claims, { alg: 'none' }, {})
 /** A server that knows the caller by a header. */
 async function open (t: World | Parameters<typeof brokerWorld>[0], grants: object = {}, more: WorldOptions = {}): Promise<World> {
   const idp = more.idp ?? await fakeIdp(t as never)
-  const whose: GrantOptions['whose'] = ({ headers }) => ({ issuer: idp.issuer, subject: String(headers['x-person']) })
+  const whose: NonNullable<BrokerOptions['grants']>['whose'] = ({ headers }) => ({ issuer: idp.issuer, subject: String(headers['x-person']) })
   const world = await brokerWorld(t as never, {
     ...more,
     idp,
