@@ -107,7 +107,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   database.logTo(databaseLog(app.log))
   database.replica?.logTo(app.log)
   const redis = config.REDIS_URL === undefined ? undefined : await openRedis(config.REDIS_URL, app.log)
-  const metrics = config.METRICS_TOKEN.length === 0 ? undefined : await openMetrics(database, redis)
+  const metrics = config.METRICS_TOKEN.length === 0 ? undefined : await openMetrics(database)
   app.addHook('onClose', async () => { redis?.disconnect() })
 
   logRequests(app)
@@ -154,7 +154,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   if (config.CONSOLE_ENABLED) await app.register(webConsole, { config })
   const secrets = storedSecrets(database.knex, config, app.log)
   app.decorate('storedSecrets', secrets)
-  await health(app, { database, redis, remarks: () => ({ ...database.replica !== undefined && { read_replica: database.replica.condition }, secrets: secrets.state }) })
+  await health(app, { database, limits: limits.condition, remarks: () => ({ ...database.replica !== undefined && { read_replica: database.replica.condition }, secrets: secrets.state }) })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, tokens: config.METRICS_TOKEN })
 
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))

@@ -14,15 +14,19 @@ export interface RedisServer {
   kill (): Promise<void>
 }
 
-/** Starts it on a free port of loopback; it stores nothing. */
-export async function startRedis (t: Scope): Promise<RedisServer> {
+/**
+ * Starts it on a free port of loopback; it stores nothing.
+ *
+ * @param options - further ones of its command line
+ */
+export async function startRedis (t: Scope, options: readonly string[] = []): Promise<RedisServer> {
   const dir = folderFor(t, 'redis')
   const port = await freePort(0)
   let child: ChildProcess | undefined
   const redis: RedisServer = {
     url: `redis://127.0.0.1:${port}`,
     async start () {
-      child = spawn('redis-server', ['--bind', '127.0.0.1', '--port', `${port}`, '--dir', dir, '--save', ''], { stdio: 'ignore' })
+      child = spawn('redis-server', ['--bind', '127.0.0.1', '--port', `${port}`, '--dir', dir, '--save', '', ...options], { stdio: 'ignore' })
       await listens(port, child)
     },
     async kill () {

@@ -7,6 +7,9 @@ const KEPT = 86_400_000
 /** How many keys this process remembers. */
 const MOST = 20_000
 
+/** How long Redis keeps what a check writes, in milliseconds. */
+const CHECKED = 60_000
+
 const NAME = 'shop:good:'
 
 /** The API keys that were accepted in the last 24 hours, by their digests. */
@@ -14,6 +17,8 @@ export interface AcceptedKeys {
   readonly remember: (digest: string, holder: Holder) => void
   /** @returns the holder, or undefined if the key was not accepted */
   readonly find: (digest: string) => Promise<Holder | undefined>
+  /** @throws if Redis does not remember any */
+  readonly check: () => Promise<void>
 }
 
 /** @param redis - shares them with other replicas */
@@ -40,6 +45,10 @@ export function acceptedKeys (redis?: Redis): AcceptedKeys {
       const shared = await redis?.get(NAME + digest).catch(() => null) ?? undefined
       const [keyId, shopId] = shared?.split(' ') ?? []
       return keyId === undefined || shopId === undefined ? undefined : { keyId, shopId }
+    },
+    async check () {
+      await redis?.set(`${NAME}check`, '', 'PX', CHECKED)
+      await redis?.get(`${NAME}check`)
     }
   }
 }

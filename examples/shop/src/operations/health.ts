@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import type { Redis } from 'ioredis'
 import { isDiskFull } from '../database/errors.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import type { Database } from '../database/index.ts'
 import { unsuitable } from '../database/session.ts'
-import { redisAnswers } from './redis.ts'
 
 /** Route `config` for the operator's probes: public, without rate limits, load shedding, CORS and traces. */
 export const exempt = { auth: 'public', cors: false, rateLimit: false, traced: false, pressureHandler: () => {} } as const
@@ -33,8 +31,8 @@ const Readiness = Type.Object({
 
 export interface HealthOptions {
   readonly database: Database
-  /** Default: none, and no check of it. */
-  readonly redis?: Redis | undefined
+  /** Checks whether Redis counts calls. Default: no such check. */
+  readonly limits?: (() => Promise<string>) | undefined
   /** Default 2000 milliseconds. */
   readonly timeLimit?: number
   /** Further checks, which are reported but never make the server unready. Default: none. */
@@ -44,9 +42,9 @@ export interface HealthOptions {
 /**
  * For load balancers: `/healthz` says whether the process is up, and `/readyz` whether to send calls here. The payment
  * provider is not checked, since nearly everything works without it. Redis and the identity provider are checked, but a
- * server without them is ready: it only has no rate limits, or only accepts API keys.
+ * server without them is ready: it only limits calls alone, or only accepts API keys.
  */
-export async function health (app: FastifyInstance, { database, redis, timeLimit = TIME_LIMIT, remarks = () => ({}) }: HealthOptions): Promise<void> {
+export async function health (app: FastifyInstance, { database, limits, timeLimit = TIME_LIMIT, remarks = () => ({}) }: HealthOptions): Promise<void> {
   let diskIsFull = false
   const noteFullDisk = (error: { readonly code?: string }): void => { diskIsFull ||= isDiskFull(error) }
   database.knex.on('query-error', noteFullDisk)
@@ -71,7 +69,7 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
       operationId: 'readiness',
       summary: 'Should calls be sent here?',
       description: 'Checks the database, its settings, disk space and migrations, and whether the server is about to stop. ' +
-        'Also reports whether the keys of the identity provider were read, whether Redis and the read replica respond, if they are configured, and whether the settings have the secrets of all stored keys; none of these makes the server unready.',
+        'Also reports whether the keys of the identity provider were read, whether Redis counts calls and the read replica responds, if they are configured, and whether the settings have the secrets of all stored keys; none of these makes the server unready.',
       tags: ['operations'],
       response: { 200: Readiness, 503: Readiness }
     }
@@ -99,11 +97,11 @@ export async function health (app: FastifyInstance, { database, redis, timeLimit
       }
     ).finally(() => { looking = undefined })
     const late = sleep(timeLimit, { database: `no answer within ${timeLimit} ms`, migrations: 'unknown' }, { ref: false })
-    const [checked, limits] = await Promise.all([Promise.race([looking, late]), redis && redisAnswers(redis)])
+    const [checked, redis] = await Promise.all([Promise.race([looking, late]), limits?.()])
     return {
       ...checked,
       identity_provider: app.dualAuthReady() ? 'ok' : 'its keys could not be read yet: only API keys are accepted',
-      ...(limits !== undefined && { redis: limits ? 'ok' : 'it does not respond: calls are not limited' })
+      ...(redis !== undefined && { redis })
     }
   }
 

@@ -2,7 +2,6 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KeyEvent, RefusalReason } from 'dual-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Redis } from 'ioredis'
 import type { Knex } from 'knex'
 import type { ToolCallEvent } from 'mcp-from-routes'
 import { isProviderError, providerError, type PayProvider, type ProviderFault } from 'pay-reconcile'
@@ -16,7 +15,6 @@ import { isInner } from '../http/inner-request.ts'
 import { oldestTurn } from '../imports/step.ts'
 import type { Settings } from '../settings/settings.ts'
 import { exempt } from './health.ts'
-import { redisAnswers } from './redis.ts'
 import { TOOLS_VERSION } from './version.ts'
 
 /** The metrics of one app. */
@@ -82,7 +80,7 @@ function gaugesIn (prom: typeof import('prom-client'), registry: Registry) {
  * other input of a caller. A counter is there with 0 for every label that it may have: Prometheus sees no increase where a
  * series begins with 1.
  */
-export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'replica'>, redis?: Redis) {
+export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'replica'>) {
   // Loaded here, so that a server without metrics does not load the library.
   const { default: prom } = await import('prom-client')
   const registry = new prom.Registry()
@@ -120,9 +118,6 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
   })
   new prom.Gauge({ name: 'shop_build_info', help: '1: version is that of the server and its tools, node that of Node.js', labelNames: ['version', 'node'], registers })
     .set({ version: TOOLS_VERSION, node: process.version }, 1)
-  if (redis !== undefined) {
-    gauge('shop_redis_up', '1 while Redis responds, 0 while it does not and calls are not limited', [], async (up) => { up.set(await redisAnswers(redis) ? 1 : 0) })
-  }
   if (replica !== undefined) measureReplica(prom, registry, replica)
   const metrics = {
     registry,
@@ -150,7 +145,7 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
 
 /** Lists of secrets that replicas must have in common, or what one gives out another refuses. */
 const SHARED = ['API_KEY_PEPPERS', 'PAY_KEY_SECRETS', 'OAUTH_BROKER_SECRETS', 'OAUTH_BROKER_ASSERTION_KEYS'] as const
-type Shared = Pick<Settings, typeof SHARED[number]>
+type Shared = Pick<Settings, typeof SHARED[number] | 'REDIS_URL'>
 
 /** Adds what the app knows of its own state. Call it once the app has these parts. */
 export async function measureState (app: FastifyInstance, { registry }: Metrics, settings: Shared, reverts: () => { readonly running: number, readonly waiting: number }): Promise<void> {
@@ -160,6 +155,10 @@ export async function measureState (app: FastifyInstance, { registry }: Metrics,
   gauge('shop_check_ok', '1 while a check of /readyz is ok. Not all of them make the server unready', ['check'], async (checks) => {
     for (const [check, answer] of Object.entries((await app.readiness()).checks)) checks.set({ check }, answer === 'ok' ? 1 : 0)
   })
+  if (settings.REDIS_URL !== undefined) {
+    const help = '1 while Redis counts calls, 0 while it does not and each server limits alone'
+    gauge('shop_redis_up', help, [], async (up) => { up.set((await app.readiness()).checks['redis'] === 'ok' ? 1 : 0) })
+  }
   gauge('shop_reverts', 'Reverts of changes that run, and those that wait for their turn', ['state'], (works) => {
     for (const [state, count] of Object.entries(reverts())) works.set({ state }, count)
   })

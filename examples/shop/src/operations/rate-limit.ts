@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import rateLimit from '@fastify/rate-limit'
+import rateLimit, { type RateLimitPluginOptions } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SHOP_RATE_LIMITED } from '../errors.ts'
 import { callerAddress } from '../http/caller-address.ts'
@@ -8,10 +8,20 @@ import { isInner } from '../http/inner-request.ts'
 import type { Settings } from '../settings/settings.ts'
 import { holderOf } from '../users/person.ts'
 import { acceptedKeys } from './accepted-keys.ts'
+import { sharedCounts } from './shared-counts.ts'
 import type { Redis } from 'ioredis'
 
-/** How many callers this process remembers without Redis. */
+/** How many callers of each limit this process remembers without Redis. */
 const CACHE = 20_000
+
+/** How long the counter of a check is kept, in milliseconds: not until the next one, which must begin another. */
+const CHECK_WINDOW = 100
+
+/** How long checks use the same counter, in milliseconds: one that could not expire must not fail them for longer. */
+const CHECK_COUNTER = 10_000
+
+/** What a limiter reads of a request beside its key. */
+const NO_REQUEST = { routeOptions: {} } as FastifyRequest
 
 /** The limits before the authentication, and those after it. */
 export interface RateLimits {
@@ -19,6 +29,8 @@ export interface RateLimits {
   readonly before: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
   /** Counts calls by the authenticated caller. */
   readonly behind: (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+  /** Checks whether Redis counts. @returns `ok`, or what is wrong; none without Redis */
+  readonly condition: (() => Promise<string>) | undefined
 }
 
 type Limits = Pick<Settings, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'>
@@ -32,18 +44,30 @@ type Limits = Pick<Settings, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_A
  * guesses reach neither the database nor key hashing. Recently accepted keys still pass, and so do tokens, which are
  * verified without the database, so that nobody can lock out others behind the same address.
  *
- * The inner request of a tool call is not counted again. While Redis does not respond, calls are not limited, since no
- * limits for a while are better than no service.
+ * The inner request of a tool call is not counted again. While Redis does not count, each server counts its own calls.
  */
 export async function openRateLimits (app: FastifyInstance, config: Limits, redis?: Redis): Promise<RateLimits> {
   const { API_KEY_MARKER: marker, RATE_LIMIT_WINDOW: timeWindow } = config
-  await app.register(rateLimit, { global: false, timeWindow, cache: CACHE, skipOnError: true, ...(redis && { redis, nameSpace: 'shop:limit:' }) })
-  const limiter = (kind: string, max: number, keyOf: (request: FastifyRequest) => string) => {
+  const accepted = acceptedKeys(redis)
+  const alone = await limitersIn(app, { timeWindow })
+  const together = redis && await limitersIn(app, { timeWindow, redis, nameSpace: 'shop:limit:' })
+  const count = together?.({ max: 1, timeWindow: CHECK_WINDOW, keyGenerator: () => `check:${Math.floor(Date.now() / CHECK_COUNTER)}` })
+  const shared = redis && count && sharedCounts(app, redis, async () => {
+    ending(await count(NO_REQUEST))
+    await accepted.check()
+  })
+  const limiter = (kind: string, max: number, keyOf: (request: FastifyRequest) => string): Limiter => {
     const options = { max, timeWindow, cache: CACHE, keyGenerator: (request: FastifyRequest) => `${kind}:${keyOf(request)}` }
-    return app.createRateLimit(options)
+    const [own, common] = [alone(options), together?.(options)]
+    return async (request, how) => {
+      const found = common && await shared?.attempt(async () => {
+        const verdict = await common(request, how)
+        return how?.increment === false ? verdict : ending(verdict)
+      })
+      return found ?? await own(request, how)
+    }
   }
   const address = (request: FastifyRequest): string => rateLimit.normalizeIP(callerAddress(request))
-  const accepted = acceptedKeys(redis)
   const anonymous = limiter('ip', config.RATE_LIMIT_ANONYMOUS_MAX, address)
   const refused = limiter('refused', config.RATE_LIMIT_REFUSED_MAX, address)
   const key = limiter('key', config.RATE_LIMIT_MAX, keyDigest)
@@ -60,6 +84,7 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
   }
 
   return {
+    condition: shared?.condition,
     before: async (request, reply) => {
       if (isExempt(request)) return
       const kind = credentialKind(request.headers, marker)
@@ -86,12 +111,28 @@ function isExempt (request: FastifyRequest): boolean {
   return request.routeOptions.config?.rateLimit === false || isInner(request)
 }
 
-type Verdict = Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>
+type Limiter = ReturnType<FastifyInstance['createRateLimit']>
+type Verdict = Awaited<ReturnType<Limiter>>
+
+/** @returns makes limiters, with counters of their own. In a scope of their own, since the plugin decorates once */
+async function limitersIn (app: FastifyInstance, options: RateLimitPluginOptions): Promise<FastifyInstance['createRateLimit']> {
+  let limiters: FastifyInstance['createRateLimit'] | undefined
+  await app.register(async (scope) => {
+    await scope.register(rateLimit, { ...options, global: false, skipOnError: false })
+    limiters = scope.createRateLimit
+  })
+  return limiters!
+}
+
+/** @throws for a counter that does not end: Redis may have counted, and then not let it expire. It would reject its caller for ever */
+function ending (verdict: Verdict): Verdict {
+  if (!verdict.isAllowed && verdict.ttl <= 0) throw new Error('NOTTL a counter of Redis does not expire')
+  return verdict
+}
 
 /** @throws {@link SHOP_RATE_LIMITED} */
 function enforce (verdict: Verdict, what: string, reply: FastifyReply): void {
-  // Without a time to live the store did not respond.
-  if (verdict.isAllowed || verdict.ttl === 0) return
+  if (verdict.isAllowed) return
   reply.headers({ 'ratelimit-limit': verdict.max, 'ratelimit-remaining': verdict.remaining, 'ratelimit-reset': verdict.ttlInSeconds })
   if (verdict.isExceeded) throw limited(what, verdict.ttlInSeconds, reply)
 }

@@ -18,7 +18,6 @@ const KEEP_ALIVE = 10_000
 export async function openRedis (url: string, log: FastifyBaseLogger): Promise<Redis> {
   // Loaded here, so that a server without the setting does not load the library.
   const { Redis } = await import('ioredis')
-  let isAway = false
   const redis = new Redis(url, {
     // Which older servers and proxies speak as well.
     protocol: 2,
@@ -31,17 +30,7 @@ export async function openRedis (url: string, log: FastifyBaseLogger): Promise<R
     retryStrategy: (attempt) => Math.min(attempt * 200, LONGEST_RETRY)
   })
   redis.on('error', (err) => {
-    isAway = true
-    log.error({ err, needed: 'redis' }, 'Redis cannot be reached: calls are not rate limited until it is back')
-  })
-  redis.on('ready', () => {
-    if (isAway) log.info('Redis is back: calls are rate limited again')
-    isAway = false
+    log.error({ err, needed: 'redis' }, 'Redis cannot be reached: each server limits calls alone until it can')
   })
   return redis
-}
-
-/** Whether Redis responds, within {@link ANSWER}. */
-export async function redisAnswers (redis: Redis): Promise<boolean> {
-  return await redis.ping().then(() => true, () => false)
 }
