@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { providerError } from 'pay-reconcile'
+import { failedToConnect } from '../src/database/errors.ts'
+import { startRefusingPostgres } from './fake-postgres.ts'
 import { outages } from '../src/operations/outages.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
@@ -88,7 +90,7 @@ t.test('an outage is a line a minute for each thing that is away, with a count a
   let now = 1000
   t.capture(performance, 'now', () => now)
   const shortened = outages({ DATABASE_URL: 'postgres://shop:canary@db.example/shop', REDIS_URL: 'redis://:canary@cache.example:6380/1', IDP_ISSUER: 'https://idp.example/pool' })
-  const refused = Object.assign(new Error('select 1 - connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' })
+  const refused = failedToConnect(Object.assign(new Error('select 1 - connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' }))
   const database = { needed: 'database', setting: 'DATABASE_URL', host: 'db.example:5432', reason: 'ECONNREFUSED: connect ECONNREFUSED 10.0.0.1:5432' }
   t.strictSame(shortened({ err: refused, work: 'history' }, 50), { work: 'history', ...database, failures: 1 })
   for (const err of [refused, new Error('Connection terminated unexpectedly'), Object.assign(new Error('x'), { code: 'DUAL_AUTH_STORE_UNAVAILABLE' }), Object.assign(new Error('x', { cause: refused }), { code: 'PAY_RECONCILE_STORE_FAILED' })]) t.equal(shortened({ err }, 40), undefined)
@@ -113,4 +115,14 @@ t.test('a server that cannot start says in one line what it could not reach or h
   const last = JSON.parse(said.split('\n').find((line) => line.startsWith('{"level":60'))!)
   t.match(last, { level: 60, code: 'EADDRINUSE', setting: 'PORT', host: `127.0.0.1:${port}`, msg: /^The server cannot start: / })
   t.equal(last.err, undefined)
+})
+
+t.test('a server with a wrong password ends at its start, and says in one line what to mend', async (t) => {
+  const DATABASE_URL = await startRefusingPostgres(t, '28P01')
+  const settings = { ...idp.settings, PUBLIC_BASE_URL: 'http://localhost:8080', ALLOW_INSECURE: RISKS.join(',') }
+  const said = await start(t, 'server', { ...settings, DATABASE_URL, HOST: '127.0.0.1' }).then(() => '', ({ cause }: Error) => String(cause))
+  const lines = said.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+  t.match(lines.at(-1), { level: 60, code: '28P01', setting: 'DATABASE_URL', host: new URL(DATABASE_URL).host, msg: 'The server cannot start: rejected with 28P01' })
+  t.strictSame(lines.filter(({ err }) => err !== undefined), [])
+  t.notMatch(said, 'canary')
 })

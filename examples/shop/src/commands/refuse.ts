@@ -1,4 +1,5 @@
 import Fastify from 'fastify'
+import { isUnavailable } from '../database/errors.ts'
 import { remedyForPooler } from '../database/pooler.ts'
 import { loggerOptions } from '../operations/logging.ts'
 import { placeOf } from '../operations/outages.ts'
@@ -15,7 +16,7 @@ export function reasonOf (error: unknown): string {
   const { code, message, stack = String(error) } = error as { code?: string, message: string, stack?: string }
   // An error with a code is about settings, data or the environment, such as a port in use, and needs no stack.
   // Node has no message for a host that responds on none of its addresses.
-  if (code === undefined) return stack
+  if (code === undefined && !isUnavailable(error as Error)) return stack
   return [message || `Cannot connect: ${code}`, remedyForPooler({ message })].filter(Boolean).join('. ')
 }
 
@@ -27,9 +28,13 @@ export function refuseInLog (error: unknown, environment: NodeJS.ProcessEnv): ne
   const { given: { API_KEY_MARKER: marker = 'shop', DATABASE_URL: url = '' } } = givenIn(environment, ['DATABASE_URL'])
   // Its logger; the app itself may be what could not be built.
   const { log } = Fastify({ logger: loggerOptions({ LOG_LEVEL: 'info', API_KEY_MARKER: marker }) })
-  const { code, syscall, address, port, severity } = error as { code?: string, syscall?: string, address?: string, port?: number, severity?: string }
-  const place = syscall === 'listen' ? { setting: 'PORT', host: `${address}:${port}` } : severity !== undefined ? placeOf('database', { DATABASE_URL: url }) : {}
-  if (code === undefined) log.fatal({ err: error }, 'The server cannot start')
+  const { code, syscall, address, port } = error as { code?: string, syscall?: string, address?: string, port?: number }
+  const isDatabase = isUnavailable(error as Error)
+  const place = {
+    ...syscall === 'listen' && { setting: 'PORT', host: `${address}:${port}` },
+    ...isDatabase && placeOf('database', { DATABASE_URL: url })
+  }
+  if (code === undefined && !isDatabase) log.fatal({ err: error }, 'The server cannot start')
   else log.fatal({ code, ...place }, `The server cannot start: ${reasonOf(error)}`)
   refuse(error)
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Database, openDatabase } from '../database/index.ts'
-import { isUnavailable } from '../database/errors.ts'
+import { mayPass } from '../database/errors.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
 import { refuseUnsuitable } from '../database/session.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
@@ -22,14 +22,17 @@ export const STOPPING = GRACE + CLOSE
 /** Between two tries to reach the database, in milliseconds. */
 const RETRY = 1000
 
-/** Waits for a database that starts later than the server: a supervisor would only start it again. */
-async function untilReachable (log: FastifyBaseLogger, look: () => Promise<void>): Promise<void> {
+/**
+ * Repeats what may be repeated until the database takes part: it starts later than the server, fails over or has no connection
+ * left, and a supervisor would only start the server again. What somebody has to mend ends the start.
+ */
+async function untilReachable (log: FastifyBaseLogger, work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
-      await look()
+      await work()
       return
     } catch (error) {
-      if (!isUnavailable(error as Error)) throw error
+      if (!mayPass(error as Error)) throw error
       log.warn({ err: error, needed: 'database' }, 'The server waits for its database')
       await sleep(RETRY)
     }
@@ -49,12 +52,14 @@ export async function serve (config: Settings, prepare: (database: Database) => 
   try {
     // First, since plugins check their options too, and a mistake there must not come after migrations.
     const app = await buildApp({ config, database, tracing })
-    await untilReachable(app.log, async () => { await refuseUnsuitable(database.knex) })
-    if (config.MIGRATE_ON_START) await migrate(database)
-    else await refusePending(database)
-    await app.storedSecrets.compare()
-    await setQuota(database.knex, config)
-    await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
+    await untilReachable(app.log, async () => {
+      await refuseUnsuitable(database.knex)
+      if (config.MIGRATE_ON_START) await migrate(database)
+      else await refusePending(database)
+      await app.storedSecrets.compare()
+      await setQuota(database.knex, config)
+      await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
+    })
     await prepare(database)
     await app.listen({ host: config.HOST, port: config.PORT })
     closeWithGrace({ delay: config.SHUTDOWN_DELAY + STOPPING, logger: app.log }, async ({ err }) => {

@@ -1,5 +1,6 @@
 import type { FastifyError } from '@fastify/error'
 import knex from 'knex'
+import { remedyForPooler } from './pooler.ts'
 import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_GONE, SHOP_QUOTA_EXCEEDED, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 
 interface DatabaseError {
@@ -58,30 +59,77 @@ export function quotaExceeded ({ code, constraint }: DatabaseError): 'records' |
 const NAMES = new RegExp('^(?:shops|accounts|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders|prices|shop_members)' +
   '_(.+)_(taken|exists|fits)$')
 
-/**
- * 57P01-57P03: the server shuts down or starts; 57014, 55P03, 57P05, 25P03, 25P04: a statement, a wait for a lock, or an
- * idle or long session or transaction timed out, by a limit of the operator's; 53: out of disk space, memory or connections;
- * 25006: a read-only standby; 40001, 40P01: a conflict with another transaction; 08: the connection broke.
- */
-const PASSING = /^(57P0[1235]|57014|55P03|25P0[34]|53...|25006|40001|40P01|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
-
 /** Whether a statement failed because the database has no disk space left. */
 export function isDiskFull ({ code }: DatabaseError): boolean {
   return code === '53100'
 }
 
-/** The same without what is about one statement or transaction. */
-const AWAY = /^(57P0[123]|53...|25006|08...|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE)$/
+/** What PostgreSQL itself says: five letters and digits. No code of Node.js begins so. */
+const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/
+
+/**
+ * The classes of errors that no other database and no later moment would change, as the statement is wrong or does not suit its
+ * values: mistakes of this program, or values that it should have refused. All others are failures of the database, its
+ * settings, its rights or the way to it, and so are errors that a later version of PostgreSQL adds.
+ *
+ * 03, 0A, 21, 42, 44: the statement, names in it, or what it writes into a view; 22, 23: values, constraints; 54: statements or
+ * values that are too large; 09, 20, 27, 2F, 38, 39, P0: functions and triggers of the migrations; 0B, 24, 25, 2D, 34, 3B: the
+ * order of statements in a transaction; 0F, 0L, 0P, 0Z, 2B: what this program does not use.
+ *
+ * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
+ */
+const OURS = /^(?:03|09|0A|0B|0F|0L|0P|0Z|20|21|22|23|24|25|27|2B|2D|2F|34|38|39|3B|42|44|54|P0)/
+
+/**
+ * In these classes, what is not ours. 25006: a read-only standby; 25P03, 25P04: an idle or long transaction timed out, by a limit
+ * of the operator's; 42501: rights are missing; 42P05: a pooler has mixed up prepared statements.
+ */
+const NOT_OURS = /^(?:25006|25P03|25P04|42501|42P05)$/
+
+/** About one statement, transaction or session: others may work. */
+const ONE_STATEMENT = /^(?:57014|57P05|25P0[34]|26...|42P05|40...|55...|72...|XX...)$/
+
+/** What an operator has to mend, and no waiting does: the user or password, the name of the database, its schema, rights. */
+const WRONG_SETTING = /^(?:28|3D|3F|42)/
+
+/** What the operating system says of a connection. */
+const ERRNO = /^E(?!RR_)[A-Z0-9_]+$/
+
+const FAILED = Symbol('the database or the way to it failed')
+
+/** Marks an error that came from the driver, where any could come from elsewhere. @returns the same error */
+export function failedAtDatabase<Thrown> (error: Thrown): Thrown {
+  // Mistakes of this program in the values of a statement, or what it read.
+  const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
+  const { code, message = '', statusCode } = error as DatabaseError & { readonly statusCode?: number }
+  const isFailure = error instanceof Error && !isBug && statusCode === undefined && (code !== undefined || BROKEN.test(message))
+  if (isFailure) Object.defineProperty(error, FAILED, { value: true })
+  return error
+}
+
+/** Marks an error of a connection that could not be opened, whatever it is. @returns the same error */
+export function failedToConnect<Thrown extends object> (error: Thrown): Thrown {
+  return Object.defineProperty(error, FAILED, { value: true })
+}
+
+/** Whether the database, or the way to it, has failed. It may answer later, or when an operator has mended it. */
+export function isUnavailable (error: DatabaseError): boolean {
+  const { code = '', message = '' } = error
+  if (SQLSTATE.test(code)) return !OURS.test(code) || NOT_OURS.test(code)
+  return (error as { readonly [FAILED]?: true })[FAILED] === true || error instanceof knex.KnexTimeoutError || BROKEN.test(message)
+}
 
 /** Whether no statement works at the moment. */
 export function isAway (error: DatabaseError): boolean {
-  return AWAY.test(error.code ?? '') || error instanceof knex.KnexTimeoutError || BROKEN.test(error.message ?? '')
+  return isUnavailable(error) && !ONE_STATEMENT.test(error.code ?? '')
 }
 
-/** Whether the database may answer later: it is away, starts, or has no room for this. */
-export function isUnavailable (error: DatabaseError): boolean {
-  return PASSING.test(error.code ?? '') || error instanceof knex.KnexTimeoutError ||
-    BROKEN.test(error.message ?? '')
+/** Whether waiting may help. A wrong password, a certificate and a server without TLS have to be mended. */
+export function mayPass (error: DatabaseError): boolean {
+  const { code = '', message = '' } = error
+  if (!isUnavailable(error) || remedyForPooler(error) !== undefined) return false
+  if (SQLSTATE.test(code)) return !WRONG_SETTING.test(code)
+  return ERRNO.test(code) || error instanceof knex.KnexTimeoutError || BROKEN.test(message)
 }
 
 /** Messages of node-postgres, without a code, for lost connections; knex puts the statement before them. */

@@ -8,6 +8,7 @@ import type { Settings } from '../settings/settings.ts'
 import { privateDirectory } from '../settings/data-dir.ts'
 import { SHOP_NO_INSTANT } from '../errors.ts'
 import { lockDirectory } from './directory-lock.ts'
+import { failedAtDatabase } from './errors.ts'
 import { templateOptions } from './template.ts'
 import type { StatementOptions } from './named-statement.ts'
 import { PatientPostgresClient } from './patient-client.ts'
@@ -129,6 +130,7 @@ export function openPostgres (url: string, { namedStatements = true, limits = LI
     compileSqlOnError: false
   })
   db.userParams = { namedStatements }
+  db.on('query-error', failedAtDatabase)
   return { engine: 'postgres', knex: db, log, logTo, close: async () => await db.destroy() }
 }
 
@@ -155,6 +157,7 @@ export async function openEmbedded (dataDir: string | null, engine?: PGlite): Pr
       // Error messages, which are logged, contain the statement, but not its values.
       compileSqlOnError: false
     })
+    db.on('query-error', failedAtDatabase)
     const close = async (): Promise<void> => {
       await db.destroy()
       if (engine === undefined) await pglite.close()

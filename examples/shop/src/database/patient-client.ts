@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import PostgresClient from 'knex/lib/dialects/postgres/index.js'
+import { failedToConnect } from './errors.ts'
 
 /** What PostgreSQL says when it has no connection left: at all, for the role or for the database. */
 const NO_CONNECTION_LEFT = '53300'
@@ -40,7 +41,7 @@ export class PatientPostgresClient extends PostgresClient {
       }
       // The pool looks at it when this throws.
       pool.propagateCreateError = !(isCrowded && hasOthers())
-      throw error
+      throw failedToConnect(error as Error)
     }
   }
 }

@@ -162,7 +162,8 @@ export function openReplica (database: Database, primary: Knex): Replica {
 
 /** Replaying a change may cancel a statement that still reads what the change removes: 40001, or 40P01. */
 function outcomeOf (error: Error & { readonly code?: string }): Outcome {
-  if (isAway(error)) return 'away'
+  // Where rights are missing it answers all the same.
+  if (isAway(error) && error.code !== '42501') return 'away'
   if (error.code === '40001' || error.code === '40P01') return 'conflict'
   return error.code === '57014' ? 'slow' : 'failed'
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { SHOP_DATABASE_UNSUITABLE } from '../errors.ts'
+import { failedToConnect } from './errors.ts'
 import { losesSessions } from './pooler.ts'
 
 /**
@@ -35,7 +36,7 @@ interface Connection {
 
 /** Gives a new connection the settings of {@link SETTINGS}: for the pool of knex. */
 export function settleSession (connection: Connection, done: (error: Error | null) => void): void {
-  connection.query(SETTLE, (error) => { done(error) })
+  connection.query(SETTLE, (error) => { done(error && failedToConnect(error)) })
 }
 
 /** What a server must be asked, since no session can change it. */
