@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
+import { oldestTurn } from '../src/imports/step.ts'
 import { setQuota } from '../src/shops/shop-repository.ts'
 import { bearer, build, client, createShop, INSTANT, openIdentityProvider, openTestDatabase, UUID } from './build.ts'
 
@@ -470,6 +471,27 @@ async function hold (t: { teardown: (end: () => Promise<void>) => void }, shop: 
   t.teardown(release)
   return release
 }
+
+t.test('an import of which each step fails makes no progress, and is told of; others go on', async (t) => {
+  const { id, csv, ended } = await openShop()
+  const release = await hold(t, id)
+  const failures: Error[] = []
+  const note = (error: Error): void => { failures.push(error) }
+  knex.on('query-error', note)
+  t.teardown(() => { knex.removeListener('query-error', note) })
+  const { body: { id: stuck } } = await csv(['name,sku', 'A,S1'])
+  await knex('imports').where({ id: stuck }).update({ updated_at: knex.raw("now() - interval '1 hour'") })
+  const other = await openShop()
+  for (const name of ['A', 'B']) {
+    const { length: before } = failures
+    t.match(await other.imported('text/csv', `name\n${name}`), { status: 'done', created: 1 })
+    for (let tries = 0; failures.length < before + 4 && tries < 500; tries++) await sleep(20)
+  }
+  t.ok(await oldestTurn(knex) >= 3600, 'what ShopImportStuck reads')
+  await release()
+  t.match(await ended(stuck), { status: 'done', created: 1 })
+  t.equal(await oldestTurn(knex), 0)
+})
 
 t.test('what others change after the file was checked is not overwritten, with a question or without', async (t) => {
   const { id, as, ended, jsonl, make, products } = await openShop()

@@ -71,7 +71,8 @@ export function importRunner (app: FastifyInstance, knex: Knex, onEnd: (outcome:
     const { ofImport, statusCode } = error as { ofImport?: ImportKey, statusCode?: number }
     if (ofImport === undefined) return false
     const isPassing = metAnother(error) || (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
-    await (isPassing ? postpone(ofImport) : fail(ofImport, 'Internal server error'))
+    if (isPassing) postpone(ofImport)
+    else await fail(ofImport, 'Internal server error')
     return true
   }
 

@@ -33,6 +33,7 @@ interface StoredLine {
  */
 export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => void) {
   const batch = productBatch(knex)
+  const postponed = new Map<string, number>()
 
   /** Applies the next lines of an import whose row is locked. @returns whether these were the last */
   async function apply (trx: Knex.Transaction, current: UnfinishedImport): Promise<boolean> {
@@ -74,7 +75,7 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
       let current: UnfinishedImport | undefined
       try {
         const isLast = await tried(async () => await knex.transaction(async (trx) => {
-          current = await nextImport(trx)
+          current = await nextImport(trx, postponed)
           return current && await apply(trx, current)
         }))
         if (isLast === true) onEnd('done')
@@ -89,9 +90,11 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
 
     fail,
 
-    /** Lets all other imports go first. */
-    async postpone ({ shop_id: shopId, id }: ImportKey): Promise<void> {
-      await knex('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).update({ updated_at: knex.raw('clock_timestamp()') })
+    /** Lets all other imports go first, here. It is not written down: that would count as progress. */
+    postpone ({ id }: ImportKey): void {
+      const now = Date.now()
+      for (const [other, at] of postponed) if (at < now - POSTPONED) postponed.delete(other)
+      postponed.set(id, now)
     },
 
     /** Removes files whose process died while it received them. */
@@ -114,6 +117,9 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
 /** How many imports are looked at, should others be working at the first ones. */
 const CANDIDATES = 20
 
+/** How long an import is known to have been postponed, in milliseconds. */
+const POSTPONED = 60_000
+
 /** The first unfinished import of each shop, the one that has waited longest first. */
 const FIRST_OF_SHOPS = `
     from imports
@@ -131,9 +137,12 @@ export async function oldestTurn (knex: Knex): Promise<number> {
 /**
  * Locks the import whose turn it is. The imports of a shop are applied one after another, and shops take turns. Imports
  * that another process is applying are skipped.
+ *
+ * @param postponed - when imports were postponed here, by their ids
  */
-async function nextImport (trx: Knex.Transaction): Promise<UnfinishedImport | undefined> {
-  const { rows: candidates } = await trx.raw(`select id, shop_id ${FIRST_OF_SHOPS} order by updated_at limit ${CANDIDATES}`)
+async function nextImport (trx: Knex.Transaction, postponed: ReadonlyMap<string, number>): Promise<UnfinishedImport | undefined> {
+  const times = Object.fromEntries([...postponed].map(([id, at]) => [id, new Date(at).toISOString()]))
+  const { rows: candidates } = await trx.raw(`select id, shop_id ${FIRST_OF_SHOPS} order by greatest(updated_at, (?::jsonb->>id::text)::timestamptz) limit ${CANDIDATES}`, [JSON.stringify(times)])
   for (const { id, shop_id: shopId } of candidates) {
     // The shop first, as its deletion does.
     if (await trx('shops').where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue
