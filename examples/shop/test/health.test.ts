@@ -4,12 +4,13 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
-import type { Database } from '../src/database/index.ts'
+import { type Database, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { health } from '../src/operations/health.ts'
 import { drainable } from '../src/operations/shutdown.ts'
 import { answerProblems } from '../src/http/problem.ts'
 import { build, openIdentityProvider, openTestDatabase } from './build.ts'
+import { startPostgres, withoutPostgres } from './postgres.ts'
 
 /** For the tests that leave it as it was. */
 const database = await openTestDatabase(t)
@@ -120,6 +121,30 @@ t.test('a full disk is 503 for the call and for readiness, until a write succeed
   t.strictSame(await readiness(), [503, 'its disk is full'], 'as long as it is')
   await knex.raw('drop event trigger disk_still_full')
   t.strictSame(await readiness(), [200, 'ok'])
+})
+
+t.test('a disk is full until there is room where the tables are, wherever temporary tables are', { skip: withoutPostgres }, async (t) => {
+  const { superuser } = await startPostgres(t, { settings: { allow_in_place_tablespaces: 'on' } })
+  const admin = openPostgres(superuser)
+  t.teardown(async () => await admin.close())
+  await migrate(admin)
+  await admin.knex.raw("create tablespace elsewhere location ''")
+  await admin.knex.raw(`
+    alter role postgres set temp_tablespaces = elsewhere;
+    create function no_room () returns event_trigger language plpgsql as $$ begin
+      if exists (select from pg_event_trigger_ddl_commands() made join pg_class on oid = made.objid where relkind = 'r' and reltablespace = 0) then
+        raise exception 'could not extend file' using errcode = 'disk_full';
+      end if;
+    end $$;
+    create event trigger no_room on ddl_command_end when tag in ('CREATE TABLE AS') execute function no_room ()`)
+  const database = openPostgres(superuser)
+  t.teardown(async () => await database.close())
+  const app = await routes(t, database)
+  await t.rejects(database.knex.raw("do $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$"))
+  t.equal((await app.inject('/readyz')).json().checks.database, 'its disk is full')
+  await admin.knex.raw('drop event trigger no_room')
+  await sleep(600)
+  t.equal((await app.inject('/readyz')).json().checks.database, 'ok')
 })
 
 t.test('a flood of probes is one look at the database', async (t) => {

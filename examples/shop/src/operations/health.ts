@@ -114,9 +114,16 @@ export async function health (app: FastifyInstance, { database, limits, timeLimi
   }
 }
 
+/** The tablespaces of the tables: temporary tables are elsewhere where temp_tablespaces says so. */
+const TABLESPACES = `
+  select distinct spcname as name from pg_class
+  join pg_database on datname = current_database() join pg_tablespace on pg_tablespace.oid = coalesce(nullif(reltablespace, 0), dattablespace)
+  where relkind = 'r' and relnamespace = current_schema()::regnamespace`
+
 async function isStillFull (knex: Database['knex']): Promise<boolean> {
   try {
-    await knex.raw('create temporary table disk_space on commit drop as select generate_series(1, 10000)')
+    const { rows } = await knex.raw<{ rows: ReadonlyArray<{ name: string }> }>(TABLESPACES)
+    for (const { name } of rows) await knex.raw('create temporary table disk_space on commit drop tablespace ?? as select generate_series(1, 10000)', [name])
     return false
   } catch (error) {
     // Any other error is left to the checks that follow.
