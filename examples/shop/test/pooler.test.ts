@@ -121,6 +121,8 @@ t.test('the doctor finds the pooler, and that statements have no time limit behi
   const unlimited = await createDatabase(t, TEST_DATABASE_URL!)
   t.match(await examine(await startPgBouncer(t, unlimited)), /^warn {2}pooler {6}statements have no time limit, .*: alter role … set statement_timeout = '20s'$/m)
   t.notMatch(await examine(unlimited), 'pooler')
+  const short = await createDatabase(t, TEST_DATABASE_URL!, 'statement_timeout=500ms')
+  t.match(await examine(await startPgBouncer(t, short)), /^warn {2}pooler {6}statements end after 500ms, .*: alter role … set statement_timeout = '20s'$/m)
 })
 
 t.test('a pooler that refuses the time limit is an error that says what to set', { skip }, async (t) => {

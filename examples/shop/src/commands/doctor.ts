@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import { examine, type Finding } from 'dual-auth/doctor'
 import type { FastifyInstance } from 'fastify'
 import { acceptedTokens } from '../auth.ts'
-import type { Database } from '../database/index.ts'
+import { type Database, STATEMENT_LIMIT } from '../database/index.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
 import type { Replica } from '../database/replica.ts'
@@ -94,10 +94,11 @@ async function examineReplica (replica: Replica): Promise<Finding> {
 /** Nothing if no pooler in transaction mode is found. */
 async function examinePooler (knex: Database['knex']): Promise<readonly Finding[]> {
   if (!await losesSessions(knex)) return []
-  const { rows: [{ limit }] } = await knex.raw("select current_setting('statement_timeout') as limit")
-  return [limit === '0'
-    ? warn('pooler', `statements have no time limit, since the pooler drops that of the server. Set one: ${TIME_LIMIT_REMEDY}`)
-    : ok('pooler', 'in transaction mode. Run migrations with the URL of the PostgreSQL server itself')]
+  const { rows: [{ limit, ms }] } = await knex.raw("select current_setting('statement_timeout') as limit, setting::int as ms from pg_settings where name = 'statement_timeout'")
+  const found = ok('pooler', 'in transaction mode. Run migrations with the URL of the PostgreSQL server itself')
+  if (ms === 0) return [warn('pooler', `statements have no time limit, since the pooler drops that of the server. Set one: ${TIME_LIMIT_REMEDY}`)]
+  if (ms < STATEMENT_LIMIT) return [found, warn('pooler', `statements end after ${limit}, and the pooler drops the limit of the server, which some need: ${TIME_LIMIT_REMEDY}`)]
+  return [found]
 }
 
 /** What the server itself says about its surroundings and a token. */

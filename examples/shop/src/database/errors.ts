@@ -68,12 +68,12 @@ export function isDiskFull ({ code }: DatabaseError): boolean {
 const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/
 
 /**
- * The classes of errors that no other database and no later moment would change, as the statement is wrong or does not suit its
- * values: mistakes of this program, or values that it should have refused. All others are failures of the database, its
+ * The classes of errors that no other database and no later moment would change, as the statement is wrong or does not
+ * suit its values: mistakes of this program, or values that it should have refused. All others are failures of the database, its
  * settings, its rights or the way to it, and so are errors that a later version of PostgreSQL adds.
  *
- * 03, 0A, 21, 42, 44: the statement, names in it, or what it writes into a view; 22, 23: values, constraints; 54: statements or
- * values that are too large; 09, 20, 27, 2F, 38, 39, P0: functions and triggers of the migrations; 0B, 24, 25, 2D, 34, 3B: the
+ * 03, 0A, 21, 42, 44: the statement, names in it, or what it writes into a view; 22, 23: values, constraints; 54:
+ * statements or values that are too large; 09, 20, 27, 2F, 38, 39, P0: functions and triggers of the migrations; 0B, 24, 25, 2D, 34, 3B: the
  * order of statements in a transaction; 0F, 0L, 0P, 0Z, 2B: what this program does not use.
  *
  * @see [PostgreSQL error codes](https://www.postgresql.org/docs/current/errcodes-appendix.html)
@@ -81,8 +81,8 @@ const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/
 const OURS = /^(?:03|09|0A|0B|0F|0L|0P|0Z|20|21|22|23|24|25|27|2B|2D|2F|34|38|39|3B|42|44|54|P0)/
 
 /**
- * In these classes, what is not ours. 25006: a read-only standby; 25P03, 25P04: an idle or long transaction timed out, by a limit
- * of the operator's; 42501: rights are missing; 42P05: a pooler has mixed up prepared statements.
+ * In these classes, what is not ours. 25006: a read-only standby; 25P03, 25P04: an idle or long transaction timed out, by
+ * a limit of the operator's; 42501: rights are missing; 42P05: a pooler has mixed up prepared statements.
  */
 const NOT_OURS = /^(?:25006|25P03|25P04|42501|42P05)$/
 

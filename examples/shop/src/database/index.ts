@@ -46,8 +46,11 @@ const EMBEDDED = { startParams: [...PGlite.defaultStartParams, '-c', 'shared_buf
 /** Time limit for a query to get a connection, in milliseconds. */
 const ACQUIRE_TIMEOUT = 10_000
 
+/** Time limit for a statement on a server, in milliseconds. */
+export const STATEMENT_LIMIT = 20_000
+
 /** Time limits for a statement on a server, for connecting, and for a connection of the pool, in milliseconds. */
-const LIMITS = { statement: 20_000, connect: 5_000, acquire: ACQUIRE_TIMEOUT }
+const LIMITS = { statement: STATEMENT_LIMIT, connect: 5_000, acquire: ACQUIRE_TIMEOUT }
 
 /** How much longer than the server lets it run a statement may be without an answer, in milliseconds. */
 const SILENCE = 5000

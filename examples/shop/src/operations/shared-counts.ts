@@ -15,8 +15,8 @@ export interface SharedCounts {
 }
 
 /**
- * Counts in Redis as long as a check finds that it can. After a check has failed, no call waits for Redis, and the check is
- * repeated until it succeeds.
+ * Counts in Redis as long as a check finds that it can. After a check has failed, no call waits for Redis, and the check
+ * is repeated until it succeeds.
  *
  * @param check - does all that counting needs
  */
