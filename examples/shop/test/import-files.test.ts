@@ -10,7 +10,7 @@ const parseJson = JSON.parse as (text: string) => unknown
 
 async function all (lines: AsyncIterable<Line>): Promise<Array<Omit<Line, 'size'>>> {
   const found = []
-  for await (const { size: _, ...line } of lines) found.push(line)
+  for await (const { size: _, isFromCells: __, ...line } of lines) found.push(line)
   return found
 }
 

@@ -145,10 +145,13 @@ export function productBatch (knex: Knex) {
      * What {@link write} would do now.
      *
      * @param seen - what earlier items of the same file have; this adds its own
+     * @param refuse - says which of the items that could be written must not be
      */
-    async preview (shop: ShopScope, items: readonly ProductItem[], seen: Seen): Promise<{ readonly previews: readonly ItemPreview[], readonly problems: readonly ItemProblem[] }> {
-      const { ready, problems } = await checked(knex, shop, items, { slugs: 'distinct', seen })
-      return { problems, previews: ready.map((item) => ({ index: item.index, ...previewOf(item) })) }
+    async preview (shop: ShopScope, items: readonly ProductItem[], seen: Seen, refuse: (ready: readonly Ready[]) => readonly ItemProblem[]): Promise<{ readonly previews: readonly ItemPreview[], readonly problems: readonly ItemProblem[] }> {
+      const { ready: writable, problems } = await checked(knex, shop, items, { slugs: 'distinct', seen })
+      const refused = refuse(writable)
+      const ready = writable.filter(({ index }) => !refused.some((problem) => problem.index === index))
+      return { problems: [...problems, ...refused], previews: ready.map((item) => ({ index: item.index, ...previewOf(item) })) }
     },
 
     /**

@@ -1,17 +1,20 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { itemsOfPortion } from '../catalog/portion.ts'
-import { type ItemPreview, nothingSeen, ownersOf, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
+import { type ItemPreview, type ItemProblem, nothingSeen, ownersOf, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
+import type { Ready } from '../catalog/product-found.ts'
 import { ProductChanges } from '../catalog/product-schemas.ts'
-import type { FieldError } from '../errors.ts'
+import { conflict, type FieldError } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import { errorFromValidation } from '../http/problem.ts'
+import { typesOf } from '../http/record-schemas.ts'
 import { Uuid } from '../http/schemas.ts'
 import { faultOf } from '../http/storable.ts'
 import { cleanText } from '../http/text.ts'
 import { jsonValidator } from '../http/validation.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import type { Line, LineProblem } from './line.ts'
+import { looksRetyped, REMEDY, retyped } from './retyped.ts'
 
 /** `price` is what people write; programs may send `price_amount` instead. */
 const FileProduct = Type.Object({
@@ -33,14 +36,16 @@ export function importChecker (knex: Knex) {
   const batch = productBatch(knex)
   const isProduct = jsonValidator().compile<Static<typeof FileProduct>>(FileProduct)
 
-  function productOf ({ product, problem }: Line): { readonly product: Static<typeof FileProduct> } | { readonly problem: LineProblem } {
+  function productOf ({ product, problem, isFromCells = false }: Line): { readonly product: Static<typeof FileProduct> } | { readonly problem: LineProblem } {
     if (problem !== undefined) return { problem: problemFrom(problem) }
     if (typeof product !== 'object' || product === null || Array.isArray(product)) return { problem: { field: '', message: 'The line is not a JSON object' } }
     const fault = faultOf(product)
     if (fault !== undefined) return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }) }
     cleanText(FileProduct, product)
     if ('price' in product && 'price_amount' in product) return { problem: { field: 'price', message: 'price and price_amount say the same: leave one of them out' } }
-    return isProduct(product) ? { product } : { problem: problemFrom(errorFromValidation(isProduct.errors![0] as Parameters<typeof errorFromValidation>[0])) }
+    if (isProduct(product)) return { product }
+    const { field, message } = errorFromValidation(isProduct.errors![0] as Parameters<typeof errorFromValidation>[0])
+    return { problem: problemFrom({ field, message: isFromCells ? explained(message, (product as Readonly<Record<string, unknown>>)[field]) : message }) }
   }
 
   /**
@@ -54,14 +59,42 @@ export function importChecker (knex: Knex) {
     const checked: CheckedLine[] = [...read]
     for (let rest = good, left = items; left.length > 0;) {
       const count = await itemsOfPortion(knex, shop, left)
-      const { previews, problems } = await batch.preview(shop, left.slice(0, count), seen)
+      const fromCells = (item: Ready): boolean => lines[rest[item.index]!.at]!.isFromCells === true
+      const { previews, problems } = await batch.preview(shop, left.slice(0, count), seen, (ready) => ready.filter(fromCells).flatMap(retypedIn))
       for (const preview of previews) checked[rest[preview.index]!.at] = { ...checked[rest[preview.index]!.at]!, preview }
-      for (const { index, error } of problems) checked[rest[index]!.at] = { line: lines[rest[index]!.at]!.line, problem: problemFrom(error) }
+      for (const { index, error: { field, message } } of problems) {
+        const { at, product } = rest[index]!
+        const { line, isFromCells = false } = lines[at]!
+        checked[at] = { line, problem: problemFrom({ field, message: isFromCells ? explained(message, product[field as keyof typeof product]) : message }) }
+      }
       ;[rest, left] = [rest.slice(count), left.slice(count)]
     }
     return checked
   }
 }
+
+/** Fields of free text, which a spreadsheet may take for something else. */
+const TEXTS = Object.entries<TSchema>(ProductChanges.properties)
+  .filter(([, schema]) => typesOf(schema).includes('string') && schema['enum'] === undefined && schema['format'] === undefined).map(([name]) => name)
+
+/** @returns what a spreadsheet has made of a text that the product has */
+function retypedIn ({ index, before, fields }: Ready): readonly ItemProblem[] {
+  for (const field of before === null ? [] : TEXTS) {
+    const [was, now] = [before![field], fields[field]]
+    if (typeof was !== 'string' || typeof now !== 'string' || was === now) continue
+    const what = retyped(was, now)
+    if (what !== undefined) return [{ index, error: conflict(field, `${field} is ${quoted(now)}: a spreadsheet has taken ${quoted(was)} for ${what}. ${REMEDY}, or leave it out. If you mean it, change the product by hand or with JSON lines`) }]
+  }
+  return []
+}
+
+/** @returns the message, and what may have happened if the cell is in a form that only spreadsheets write */
+function explained (message: string, cell: unknown): string {
+  if (typeof cell !== 'string' || !looksRetyped(cell) || message.includes(REMEDY)) return message
+  return `${message}. ${quoted(cell)} looks like what a spreadsheet makes of other texts. ${REMEDY}`
+}
+
+const quoted = (text: string): string => JSON.stringify(excerpt(text, 60))
 
 /** In characters: messages name what is allowed, and quote the file. */
 const LONGEST_MESSAGE = 500

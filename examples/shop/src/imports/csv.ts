@@ -29,7 +29,7 @@ export async function * linesFromCsv (text: AsyncIterable<string>, parseJson: Pa
         } else if (count++ === MAX_RECORDS) throw new Fault(line, `The file has more than ${MAX_RECORDS} lines`)
         else if (cells.some((cell) => cell !== null)) {
           const product = productFrom(header, cells, parseJson)
-          if (product !== undefined) yield { line, size, ...product }
+          if (product !== undefined) yield { line, size, isFromCells: true, ...product }
         }
       }
     }

@@ -5,6 +5,8 @@ export interface Line {
   /** In characters. */
   readonly size: number
   readonly product?: unknown
+  /** Whether a spreadsheet may have written it. Default: false. */
+  readonly isFromCells?: boolean
   readonly problem?: LineProblem
   /** What somebody should know before the import. A line with a warning has nothing else. */
   readonly warning?: string

@@ -73,7 +73,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
           if (item.priceChange !== undefined && preview.changed_prices.length < LISTED_PRICES) preview.changed_prices.push({ line, ...changedPrice(item.priceChange) })
           tally.bytes += item.bytes
           prices.add(item)
-          signs.add(line, product!, item.action === 'created', item.price?.currency)
+          signs.add(line, product!, item, item.price?.currency)
           tally.priced += item.price === null && product?.currency === undefined ? 0 : 1
         }
       }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { excerpt } from '#shared/excerpt'
+import type { ItemPreview } from '../catalog/product-batch.ts'
 import { digitsOf } from '../http/money.ts'
 import type { ShopScope } from '../shops/scope.ts'
 
@@ -35,16 +36,16 @@ export function spreadsheetSigns () {
 
   return {
     /**
-     * @param isNew - whether no product has the SKU: one that a product has is right
+     * @param preview - says whether the product gets the SKU: one that it has is right
      * @param currency - of the price, if there is one
      */
-    add (line: number, { name, sku, description, price }: Product, isNew: boolean, currency?: string): void {
+    add (line: number, { name, sku, description, price }: Product, { action, found: { fields } }: Pick<ItemPreview, 'action' | 'found'>, currency?: string): void {
       if (typeof price === 'string' && currency !== undefined) {
         if (/,\d{1,2}$|\.\d{3},\d+$/.test(price)) hasCommas = true
         else if (digitsOf(currency) === 3 && /^[1-9]\d{0,2}\.\d{3}$/.test(price)) pointed.push({ line, price, currency })
       }
       for (const text of [name, description]) if (text != null) note('garbled', line, text)
-      if (sku == null || !isNew) return
+      if (sku == null || (action !== 'created' && fields['sku'] === undefined)) return
       note('rounded', line, sku)
       note('dated', line, sku)
       if (/^[1-9]\d*$/.test(sku)) digits.set(sku, line)
