@@ -237,6 +237,11 @@ export function conflict (field: string, message: string): FieldError {
   return Object.assign(new SHOP_CONFLICT(message), { field })
 }
 
+/** @returns a 409 about a field that a newer version has written, and this one cannot write */
+export function notKnown (field: string): FieldError {
+  return conflict(field, `${field} is not known to this version of the server: undo this with the one that wrote it`)
+}
+
 const DAILY_LIMITS = {
   shop: { calls: SHOP_DAILY_CALLS_EXCEEDED, writes: SHOP_DAILY_WRITES_EXCEEDED, imports: SHOP_DAILY_IMPORTS_EXCEEDED },
   'API key': { calls: SHOP_KEY_DAILY_CALLS_EXCEEDED, writes: SHOP_KEY_DAILY_WRITES_EXCEEDED, imports: SHOP_KEY_DAILY_IMPORTS_EXCEEDED }

@@ -3,6 +3,7 @@ import type { RouteOptions } from 'fastify'
 import { fetchUtils } from 'ra-core'
 import simpleRestProvider from 'ra-data-simple-rest'
 import t from 'tap'
+import { UUID } from '../src/http/schemas.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 /*
@@ -29,6 +30,9 @@ await fill()
 
 /** What a list computes from other fields: a filter finds it, and nothing sorts by it. */
 const derived = new Set(['/shops/:shop_id/api-keys status'])
+
+/** Whether a field names something of the shop. Ids of requests, and what pay-reconcile keeps of its host's ids, are strings like any others. */
+const isId = (url: string, field: string): boolean => /(^|_)id$/.test(field) && field !== 'request_id' && !/^\/admin\/accounts\/(audit|reconcile)/.test(url)
 
 interface ListSchema { type?: string, items?: { properties: Record<string, { type?: string }> } }
 type Row = Record<string, unknown>
@@ -88,6 +92,9 @@ for (const { url, path, fields } of lists) {
         continue
       }
       t.strictSame(matching, all.filter((row) => row[field] === record[field]), `only those with that ${field}`)
+      if (isId(url, field) && UUID.test(String(record[field]))) {
+        t.strictSame(await found({ filter: JSON.stringify({ [field]: String(record[field]).toUpperCase() }) }), matching, `${field} in capitals`)
+      }
       if (field === 'description' || derived.has(`${url} ${field}`)) {
         t.match(await list(path, { sort: field }), { status: 422, body: { field: 'sort' } }, `no sort by ${field}`)
         continue

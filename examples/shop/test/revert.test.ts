@@ -296,6 +296,18 @@ t.test('who may revert: whoever may make the changes by hand', async (t) => {
   t.equal((await shop.revert('no-uuid')).status, 422)
 })
 
+t.test('ids in capitals name the same actor, record and change', async (t) => {
+  const shop = await openShop()
+  const { id } = await shop.make('/tags', { name: 'Tea' }, shop.agent)
+  const capitals = shop.key.toUpperCase()
+  const creation = (await shop.changeOf(id)).id as string
+  t.match(await shop.changeOf(id.toUpperCase(), { actor_id: capitals, id: creation.toUpperCase() }), { id: creation })
+  t.match(await shop.get(`/history/work?actor_id=${capitals}`), { work: [{ actor_id: shop.key, changes: 1 }] })
+  t.match(await shop.get(`/audit?filter=${encodeURIComponent(JSON.stringify({ record_id: capitals, action: 'create' }))}`), [{ record_kind: 'api_key' }])
+  t.match((await shop.revertAll({ actor_id: capitals, dry_run: true })).body, { reverted: 1 })
+  t.match(await shop.revert(creation.toUpperCase()), { status: 200, body: { reverted: 1 } })
+})
+
 t.test('staff learn nothing of changes that they do not see', async (t) => {
   const { owner: by, staff: as, key } = await openShop()
   const since = '2020-01-01T00:00:00Z'

@@ -15,7 +15,7 @@ export function attributeRepository (knex: Knex) {
     noun: 'attribute',
     ...list,
     record: Attribute,
-    dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id', lost: 'row', kept: ['product_id', 'value'] }]
+    dependents: [{ table: 'products', link: 'product_attributes', from: 'product_id', to: 'attribute_id', lost: 'row' }]
   })
 
   return {

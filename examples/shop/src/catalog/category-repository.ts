@@ -17,8 +17,8 @@ export function categoryRepository (knex: Knex) {
     ...list,
     record: Category,
     dependents: [
-      { table: 'products', link: 'product_categories', from: 'product_id', to: 'category_id', lost: 'row', kept: ['product_id'] },
-      { table: 'categories', link: 'categories', from: 'id', to: 'parent_id', lost: 'link', kept: ['id'] }
+      { table: 'products', link: 'product_categories', from: 'product_id', to: 'category_id', lost: 'row' },
+      { table: 'categories', link: 'categories', from: 'id', to: 'parent_id', lost: 'link', key: ['id'] }
     ]
   })
 

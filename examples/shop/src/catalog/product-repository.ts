@@ -4,7 +4,6 @@ import { updatedAt } from '../database/updated-at.ts'
 import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { refuseLargeMetadata, refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
 import { holdShop } from '../shops/hold.ts'
-import { Price } from '../shops/price-schemas.ts'
 import { recordRepository } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { slugFromName } from '../shops/slug.ts'
@@ -28,8 +27,8 @@ export function productRows (knex: Knex) {
       attributes: jsonArray('attributes', "json_build_object('attribute_id', attribute_id, 'value', value)")
     } satisfies Record<Link, string>,
     dependents: [
-      { table: 'orders', link: 'order_lines', from: 'order_id', to: 'product_id', lost: 'link', kept: ['order_id', 'position'] },
-      { table: 'prices', link: 'prices', from: 'id', to: 'product_id', lost: 'row', kept: Object.keys(Price.properties).filter((name) => !['shop_id', 'product_id', 'updated_at'].includes(name)) }
+      { table: 'orders', link: 'order_lines', from: 'order_id', to: 'product_id', lost: 'link', key: ['order_id', 'position'] },
+      { table: 'prices', link: 'prices', from: 'id', to: 'product_id', lost: 'row' }
     ]
   })
 }

@@ -14,7 +14,7 @@ export function tagRepository (knex: Knex) {
     noun: 'tag',
     ...list,
     record: Tag,
-    dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id', lost: 'row', kept: ['product_id'] }]
+    dependents: [{ table: 'products', link: 'product_tags', from: 'product_id', to: 'tag_id', lost: 'row' }]
   })
 
   return {

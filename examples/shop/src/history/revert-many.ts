@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { productBatch } from '../catalog/product-batch.ts'
 import { productRows } from '../catalog/product-repository.ts'
+import { Product } from '../catalog/product-schemas.ts'
 import type { Facts } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { refuseLaterChanges } from './conflict.ts'
@@ -42,7 +43,8 @@ export function revertMany (knex: Knex) {
     const areAlike = changes.every((change) => change.record_kind === 'product' && change.action === action && !change.was_reverted)
     if (!areAlike || new Set(changes.map(({ record_id: id }) => id)).size < changes.length) return false
     if (action === 'create') return await remove(trx, shop, changes)
-    return action === 'update' && await update(trx, shop, changes)
+    // A batch writes the fields that this version knows.
+    return action === 'update' && changes.every((change) => Object.keys(change.changes).every((name) => name in Product.properties)) && await update(trx, shop, changes)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { invalid } from '../errors.ts'
-import { Instant, Nullable, Problem, Uuid } from '../http/schemas.ts'
+import { AnyId, Instant, Nullable, Problem, Uuid } from '../http/schemas.ts'
 import { Action, ActorKind, RecordKindName, RecordName } from './schemas.ts'
 
 /** How many of each a response lists. */
@@ -13,7 +13,7 @@ export const RevertInput = Type.Object({ dry_run: DryRun }, { additionalProperti
 export const RevertAllInput = Type.Object({
   import_id: Type.Optional(Uuid('All changes of this import. Without it, actor_kind, actor_id and since are required')),
   actor_kind: Type.Optional(ActorKind),
-  actor_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'As in the history' })),
+  actor_id: Type.Optional(AnyId('As in the history', { minLength: 1, maxLength: 200 })),
   since: Type.Optional(Instant('Changes at this time or later')),
   until: Type.Optional(Instant('Changes at this time or before; only with since')),
   operation: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Only changes by this operation, for example import_products; only with since' })),

@@ -2,7 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { PORTION } from '../catalog/portion.ts'
 import { tried } from '../database/tried.ts'
-import { invalid, notFound, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_OWNER_ONLY, SHOP_REVERT_TOO_LONG } from '../errors.ts'
+import { invalid, notFound, notKnown, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_OWNER_ONLY, SHOP_REVERT_TOO_LONG } from '../errors.ts'
+import { spellingsOf } from '../http/schemas.ts'
 import { enterAgain } from '../shops/access.ts'
 import { holdShop } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
@@ -176,7 +177,7 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
 
 function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, since, until, operation }: Exclude<Changes, { readonly import_id: string }>): Knex.QueryBuilder {
   if (until !== undefined) entries.modify(notAfter(until))
-  return entries.where({ actor_kind: kind, actor_id: id, ...operation !== undefined && { operation } }).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
+  return entries.where({ actor_kind: kind, ...operation !== undefined && { operation } }).whereIn('actor_id', spellingsOf(id)).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
 }
 
 function ofImport (trx: Knex.Transaction, shop: ShopScope, entries: Knex.QueryBuilder, id: string): Knex.QueryBuilder {
@@ -259,6 +260,8 @@ async function revert (trx: Knex.Transaction, shop: ShopScope, change: StoredCha
   }
   if (facts === undefined) throw new Obstacle(`The ${kind} was deleted`)
   if (action === 'update') {
+    const unknown = Object.keys(changes).find((name) => !(name in facts))
+    if (unknown !== undefined) throw notKnown(unknown)
     refuseLaterChanges(facts, changes, Object.keys(changes))
     await update(shop, change, trx)
     return

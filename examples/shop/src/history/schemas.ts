@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Nullable, Uuid } from '../http/schemas.ts'
+import { AnyId, Nullable, Uuid } from '../http/schemas.ts'
 import { type Filter, instantBound, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -19,7 +19,7 @@ export const HistoryEntry = Type.Object({
   at: Type.String({ format: 'date-time' }),
   shop_id: Nullable(Uuid('The shop, which may have been deleted; null if the change is not about a shop')),
   actor_kind: ActorKind,
-  actor_id: Nullable(Type.String({ description: 'The id of the person or API key, the client id of the machine, the user name that a command ran under, or github for a leaked key; null if unknown' })),
+  actor_id: Nullable(AnyId('The id of the person or API key, the client id of the machine, the user name that a command ran under, or github for a leaked key; null if unknown')),
   actor_name: Nullable(Type.String({ description: 'The name of the person or API key then; null for others' })),
   actor_prefix: Nullable(Type.String({ description: 'The prefix of the API key; null for others' })),
   operation: Operation,
@@ -27,7 +27,7 @@ export const HistoryEntry = Type.Object({
   confirmed: Nullable(Type.String({ description: 'The client in which a person confirmed the call, as it calls itself; null if nobody was asked' })),
   action: Action,
   record_kind: RecordKindName,
-  record_id: Type.String({ description: 'The id of the record; of a member, the person\'s; unknown for refused API keys that nobody has' }),
+  record_id: AnyId('The id of the record; of a member, the person\'s; unknown for refused API keys that nobody has'),
   record_name: RecordName,
   changes: Type.Unsafe<Record<string, { before: unknown, after: unknown }>>({
     type: 'object',

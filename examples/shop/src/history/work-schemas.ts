@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Instant, Nullable } from '../http/schemas.ts'
+import { AnyId, Instant, Nullable } from '../http/schemas.ts'
 import { ActorKind, HistoryEntry, Operation } from './schemas.ts'
 
 const Count = (description: string) => Type.Integer({ description })
@@ -21,7 +21,7 @@ export const Work = Type.Object({
 export const WorkQuery = Type.Object({
   until: Type.Optional(Instant('Changes at this time or before. Default: the newest')),
   actor_kind: Type.Optional(ActorKind),
-  actor_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'As in the history' })),
+  actor_id: Type.Optional(AnyId('As in the history', { minLength: 1, maxLength: 200 })),
   operation: Type.Optional(Operation)
 }, { additionalProperties: false })
 

@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
+import { spellingsOf } from '../http/schemas.ts'
 import { notAfter, revertibleBy, seenBy } from './kinds.ts'
 import type { Work, WorkQuery } from './work-schemas.ts'
 
@@ -22,8 +23,9 @@ const after = (sql: string): string => `date_trunc('milliseconds', ${sql}) + int
  * @param query - `until`: changes at this time or before, default the newest; the others: changes of that actor or by that operation only
  * @returns a page, newest first, and where the next one goes on
  */
-export async function workOf (knex: Knex, shopId: string, isOwner: boolean, { until, ...of }: Static<typeof WorkQuery> = {}): Promise<{ readonly work: Array<Static<typeof Work>>, readonly next: string | null }> {
+export async function workOf (knex: Knex, shopId: string, isOwner: boolean, { until, actor_id: actorId, ...of }: Static<typeof WorkQuery> = {}): Promise<{ readonly work: Array<Static<typeof Work>>, readonly next: string | null }> {
   const changes = knex('history').where({ shop_id: shopId, ...of }).whereNot({ action: 'event' }).modify(seenBy(isOwner))
+  if (actorId !== undefined) changes.whereIn('actor_id', spellingsOf(actorId))
   if (until !== undefined) changes.modify(notAfter(until))
   const newest = changes.clone().orderBy([{ column: 'at', order: 'desc' }, { column: 'id', order: 'desc' }])
   const { rows: [{ work, next }] } = await knex.raw(`

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type StringOptions, type TProperties, type TSchema, type TString, Type } from '@sinclair/typebox'
 
 /** Schemas that the resources share. */
 
@@ -7,6 +7,17 @@ export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The description may be left out where the name of the field says it all: agents read every word of a tool. */
 export const Uuid = (description?: string) => Type.String({ format: 'uuid', ...(description !== undefined && { description }) })
+
+/** Marks the schemas of {@link AnyId}. It is no keyword of JSON Schema, so nobody is told. */
+export const ANY_ID = Symbol('any id')
+
+/** A string that is an id of this server, or of something else, such as the client of a machine. */
+export const AnyId = (description: string, options: StringOptions = {}): TString => Object.assign(Type.String({ ...options, description }), { [ANY_ID]: true })
+
+/** @returns what {@link AnyId} is stored as: the server writes its ids in lower case, and callers may not */
+export function spellingsOf (id: string): readonly string[] {
+  return UUID.test(id) && id !== id.toLowerCase() ? [id, id.toLowerCase()] : [id]
+}
 
 /**
  * An optional field of a new record, and its default. Changes use `schema` itself, since fields that they leave out keep

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { MAX_BATCH } from '../catalog/product-schemas.ts'
 import { ActorKind } from '../history/schemas.ts'
 import { verbatim } from '../http/text.ts'
-import { Currency, Nullable, Problem, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
+import { AnyId, Currency, Nullable, Problem, serverFields, ShopParams, Uuid } from '../http/schemas.ts'
 import { listRules } from '../lists/list.ts'
 
 /** How many products a file may have. */
@@ -91,7 +91,7 @@ const fields = {
   failed: Count('How many lines could not be applied'),
   error: Nullable(Words('Why it stopped')),
   actor_kind: ActorKind,
-  actor_id: Nullable(Words('As in the history')),
+  actor_id: Nullable(AnyId('As in the history')),
   created_at: serverFields.created_at,
   updated_at: serverFields.updated_at,
   started_at: When('When the first line was applied'),

@@ -2,7 +2,7 @@ import { type TInteger, type TObject, type TSchema, Type } from '@sinclair/typeb
 import type { Knex } from 'knex'
 import { UNICODE } from '../database/session.ts'
 import { invalid } from '../errors.ts'
-import { Instant, INSTANT, Nullable } from '../http/schemas.ts'
+import { ANY_ID, Instant, INSTANT, Nullable, spellingsOf } from '../http/schemas.ts'
 import { cleanLine } from '../http/text.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */
@@ -37,7 +37,8 @@ export function refuseLength (filter: unknown): void {
 
 /** Matches any of the given values of a column. */
 export function anyOf (column: string, item: TSchema, description?: string): Filter {
-  return { schema: listOf(item, description), apply: (query, values: ReadonlyArray<string | null>) => whereAny(query, column, values) }
+  const spelt = (value: string | null): readonly string[] | string | null => ANY_ID in item && value !== null ? spellingsOf(value) : value
+  return { schema: listOf(item, description), apply: (query, values: ReadonlyArray<string | null>) => whereAny(query, column, values.flatMap(spelt)) }
 }
 
 /** Matches any of the given instants. Responses have milliseconds, columns microseconds. */

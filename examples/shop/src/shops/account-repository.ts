@@ -21,7 +21,7 @@ export function accountRepository (knex: Knex) {
     ...list,
     record: Account,
     shown: { details: (row) => `(${row}.details - '{${PAY_KEYS.join(',')}}'::text[])` },
-    dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id', lost: 'link', kept: ['id'] }],
+    dependents: [{ table: 'orders', link: 'orders', from: 'id', to: 'account_id', lost: 'link', key: ['id'] }],
     onRemoved: async (trx, accountId) => await forgetAccounts(trx, { accountId })
   })
 

@@ -4,15 +4,16 @@ import { namedStatement, namedStatements, textOf } from '../database/named-state
 import { replicaOf } from '../database/replica.ts'
 import { tried } from '../database/tried.ts'
 import { updatedAt } from '../database/updated-at.ts'
-import { notFound } from '../errors.ts'
+import { notFound, notKnown } from '../errors.ts'
 import { type RecordKind, recorded, recordedMany } from '../history/trail.ts'
 import { isJson, ownFields } from '../http/record-schemas.ts'
+import { serverFields } from '../http/schemas.ts'
 import type { Precondition } from '../http/versions.ts'
 import { createCounts } from '../lists/counts.ts'
 import type { ListQuery, ListRules, Page } from '../lists/list.ts'
 import { pageOf, SNAPSHOT } from '../lists/page.ts'
 import { MAX_PAGE_BYTES, namedPages } from '../lists/page-statement.ts'
-import { affectedBy, type Dependents, keptLinks, restoreLinks, touch } from './dependents.ts'
+import { affectedBy, columnsOf, type Dependents, keptLinks, restoreLinks, touch, writable } from './dependents.ts'
 import { holdShop } from './hold.ts'
 import type { ShopScope } from './scope.ts'
 
@@ -70,13 +71,14 @@ const NO_FACTS = "'{id,shop_id,created_at,updated_at,bytes,part_bytes}'::text[]"
 export function recordRepository<Schema extends TObject, Row = Static<Schema>> (knex: Knex, { table, noun, record, filters, nullable, computed = {}, initial = {}, shown: shownOtherwise = {}, dependents = [], onRemoved }: Records<Schema>) {
   const columns = ownFields(record).filter(([name]) => !(name in computed))
   const jsonColumns = columns.filter(([, schema]) => isJson(schema)).map(([name]) => name)
+  const written = [...Object.keys(serverFields), ...columns.map(([name]) => name)]
   const instants = columns.filter(([, schema]) => schema['format'] === 'date-time').map(([name]) => name)
   const shown: typeof shownOtherwise = { ...Object.fromEntries(instants.map((name) => [name, (row) => `json_instant(${row}.${name})`])), ...shownOtherwise }
   const fields = ['item.*', ...Object.entries(computed).map(([name, sql]) => knex.raw(`${sql} as ??`, [name]))]
   const below = dependents.filter((linked) => linked.table === table).map(({ to }) => to)
 
   const counts = createCounts(knex, table)
-  const written = namedStatements<Row>(knex, MAX_WRITES)
+  const runWrite = namedStatements<Row>(knex, MAX_WRITES)
   const byId = namedStatement<Row>(knex, `select ${fields.join(', ')} from "${table}" as item where shop_id = ? and id = ?`)
   const replica = replicaOf(knex)
   const pageAtPrimary = pagesFrom(knex)
@@ -119,6 +121,8 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     const changed: Record<string, unknown> = Object.fromEntries(Object.entries(values).sort(([a], [b]) => a < b ? -1 : 1))
     for (const name of jsonColumns) if (isPlain(changed[name])) changed[name] = JSON.stringify(changed[name])
     for (const name of instants) if (typeof changed[name] === 'string') changed[name] = new Date(changed[name]).toISOString()
+    // Columns of a newer version, as the history has them: the database knows their types.
+    for (const [name, value] of Object.entries(changed)) if (!written.includes(name)) changed[name] = knex.raw('(jsonb_populate_record(null::??, ?::jsonb)).??', [table, JSON.stringify({ [name]: value }), name])
     return changed
   }
 
@@ -210,7 +214,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     async insert (shop: ShopScope, values: Values, on: Knex = knex): Promise<Row> {
       const statement = on.with('written', on(table).insert({ ...stored(values), shop_id: shop.id }).returning('*'))
         .select('item.*', recorded(on, shop.caller, { recordKind: noun, before: null, after: rowFacts('item') })).from({ item: 'written' })
-      const [row] = await written(...textOf(statement), on)
+      const [row] = await runWrite(...textOf(statement), on)
       return row!
     },
 
@@ -233,7 +237,7 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
           .update({ updated_at: updatedAt(knex, values), ...stored(values) }).returning('*'))
         .select([...fields, recorded(on, shop.caller, { recordKind: noun, before: rowFacts('earlier'), after: rowFacts('item') })])
         .from({ item: 'written' }).crossJoin('earlier' as never)
-      const [row] = await written(...textOf(statement), on)
+      const [row] = await runWrite(...textOf(statement), on)
       if (row === undefined) throw notFound(noun, id)
       return row
     },
@@ -328,13 +332,19 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     },
 
     /**
-     * Restores a deleted row and its links, as the history has them.
+     * Restores a deleted row and its links, as the history has them: with the columns of a newer version, too.
      *
      * @param change - the deletion
      * @param work - adds further rows of the record
+     * @throws {@link SHOP_CONFLICT} about what is not in the tables
      */
     async restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction, work: () => Promise<void> = async () => {}): Promise<Row> {
-      const names = ['id', 'shop_id', 'created_at', 'updated_at', ...columns.map(([name]) => name)]
+      const { rows: [{ fields: told, links, columns: all }] } = await trx.raw(`
+        select to_jsonb(array(select jsonb_object_keys(changes))) as fields, to_jsonb(array(select key from jsonb_each(restore->'links') where value <> '[]')) as links, ${columnsOf(table)} as columns
+        from history where id = ?`, [change])
+      const unknown = (links as readonly string[]).find((name) => !dependents.some(({ table: linked }) => linked === name))
+      if (unknown !== undefined) throw notKnown(unknown)
+      const names = [...new Set([...written, ...writable((told as readonly string[]).filter((name) => !(name in computed)), all)])]
       await trx.raw(`
         insert into ?? (${names.map(() => '??').join(', ')})
         select ${names.map(() => 'item.??').join(', ')}
