@@ -66,6 +66,9 @@ export const SHOP_REVERT_TOO_LONG = createError('SHOP_REVERT_TOO_LONG', 'Nothing
 /** 422. The value of `field` is invalid. */
 export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 
+/** 422. A number does not fit into its column. */
+export const SHOP_OUT_OF_RANGE = createError('SHOP_OUT_OF_RANGE', '%s is out of range for %s', 422)
+
 /** 422. The record would be larger than 64 KiB. */
 export const SHOP_RECORD_TOO_LARGE = createError('SHOP_RECORD_TOO_LARGE', 'The record would be larger than 64 KiB as JSON: shorten %s', 422)
 

@@ -21,6 +21,7 @@ type Body = Record<string, any>
 const FIELDS = {
   barcode: { type: 'text', schema: "Nullable(Type.String({ maxLength: 50, description: 'GTIN' }))", values: ['4006381333931', '=SUM(1)'] },
   fragile: { type: 'boolean', schema: "Nullable(Type.Boolean({ description: 'Whether it breaks' }))", values: [true, false] },
+  pieces: { type: 'integer', schema: "Nullable(Type.Integer({ description: 'In a box' }))", values: [5, -7] },
   tested_at: { type: 'timestamptz', schema: "Nullable(Type.String({ format: 'date-time', description: 'The last test' }))", values: ['2026-01-02T03:04:05.678Z', '2026-02-03T04:05:06.789Z'] },
   size: { type: 'jsonb', schema: "Nullable(Type.Object({}, { additionalProperties: true, description: 'In cm' }))", values: [{ h: 1.5, w: [2] }, { h: 3 }] }
 } as const
@@ -102,6 +103,8 @@ for (const [table, input] of Object.entries({
     const { id } = await done('POST', `/${table}`, { ...input, ...first })
     t.match(await done('GET', path(id)), first)
     t.match(await done('PATCH', path(id), second), second)
+    t.match(await as('PATCH', path(id), { pieces: 3_000_000_000 }), { status: 422, body: { field: 'pieces' } }, 'and no more than the column holds')
+    t.match(await as('GET', `/${table}?filter={"pieces":3000000000}`), { status: 422, body: { field: /^filter\/pieces/ } })
     t.match((await changesOf(id))[0], { changes: { barcode: { before: first['barcode'], after: second['barcode'] }, size: { before: first['size'], after: second['size'] }, tested_at: { before: first['tested_at'] } } })
     t.match(await done('GET', `/${table}?sort=-barcode&filter=${encodeURIComponent(JSON.stringify({ barcode: second['barcode'], fragile: false, size: { h: 3 }, tested_at: second['tested_at'] }))}`), [{ id }])
     await undo(id)
@@ -171,6 +174,7 @@ t.test('what is exported has the new fields, and an import brings them', async (
     if (format === 'csv') {
       const retyped = before.replace(`"${first['barcode']}"`, '4.00638E+12')
       const { json } = await app.inject({ method: 'POST', url: `/shops/${shop}/imports`, headers: { ...machine, 'content-type': type }, payload: retyped })
+      t.match(await imported('text/csv', 'name,pieces\nTwo,2\nMany,3000000000').catch((error: Error) => JSON.parse(error.message)), { errors: [{ line: 3, field: 'pieces' }] })
       t.match(json(), { errors: [{ field: 'barcode', message: /a spreadsheet has taken "4006381333931" for a number/ }] })
     }
     await done('PATCH', `/products/${id}`, none)
@@ -193,7 +197,7 @@ t.test('the console does not compile until its form says where the new fields ar
 })
 
 t.test('the console shows a new field in its form and in the activity, and saves it', { skip: skip || withoutChromium }, async (t) => {
-  editFile(join(folder, 'examples/console/src/catalog/product-form.tsx'), "  name: ['basics'", "  barcode: ['selling', () => <TextInput source='barcode' />],\n  fragile: null,\n  tested_at: null,\n  size: null,\n  name: ['basics'")
+  editFile(join(folder, 'examples/console/src/catalog/product-form.tsx'), "  name: ['basics'", "  barcode: ['selling', () => <TextInput source='barcode' />],\n  fragile: null,\n  pieces: null,\n  tested_at: null,\n  size: null,\n  name: ['basics'")
   await promisify(execFile)(process.execPath, [join(folder, 'examples/console/build.js')], { env: { ...process.env, NODE_OPTIONS: '' } })
 
   const { freePort } = await from('src/demo/ports.ts') as typeof import('../src/demo/ports.ts')

@@ -58,7 +58,7 @@ const CLASSES: Readonly<Record<string, readonly [title: string, meaning: Meaning
 
 /** Codes that have been met, or whose meaning differs from that of their class. */
 const CODES = [
-  '08000', '08001', '08003', '08004', '08006', '08P01', '22001', '22003', '22P02', '22P05', '23502', '23505', '25001', '25006', '25P01', '25P02', '25P03', '25P04', '26000', '28000', '28P01', '3D000', '3F000',
+  '08000', '08001', '08003', '08004', '08006', '08P01', '22001', '22P02', '22P05', '23502', '23505', '25001', '25006', '25P01', '25P02', '25P03', '25P04', '26000', '28000', '28P01', '3D000', '3F000',
   '40001', '40002', '40003', '40P01', '42501', '42601', '42703', '42883', '42P01', '42P05', '53100', '53200', '53300', '53400', '54000', '54001', '55000', '55006', '55P03', '57014', '57P01', '57P02', '57P03', '57P04', '57P05',
   '58000', '58030', '58P01', '72000', 'F0000', 'HV000', 'P0001', 'XX000', 'XX001', 'XX002'
 ]
@@ -99,6 +99,21 @@ const DRIVER = [
 const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'ETIMEDOUT', 'EPIPE', 'EACCES', 'ENOENT', 'EMFILE']
 const TLS = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID', 'ERR_SSL_WRONG_VERSION_NUMBER']
 const errorOf = (code: string): Error => Object.assign(new Error(code), { code })
+
+t.test('a number beyond its column is named, as far as PostgreSQL names it', async (t) => {
+  for (const [message, told] of [
+    [
+      'select 1 where total = any($1) - value "3000000000" is out of range for type integer',
+      '3000000000 is out of range for a stored integer'
+    ],
+    ['value "1e300" is out of range for type real', '1e300 is out of range for a stored real'],
+    ['insert … - integer out of range', 'A number is out of range for a stored number'],
+    ['numeric field overflow', 'A number is out of range for a stored number']
+  ] as const) {
+    const error = errorFromDatabase({ code: '22003', message })
+    t.match(error, { statusCode: 422, code: 'SHOP_OUT_OF_RANGE', message: told })
+  }
+})
 
 t.test('a connection that breaks or cannot be opened is the failure of the database, whatever the reason', async (t) => {
   for (const message of DRIVER) t.match(errorFromDatabase({ message }), { statusCode: 503 }, message)

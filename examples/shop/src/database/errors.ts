@@ -1,7 +1,7 @@
 import type { FastifyError } from '@fastify/error'
 import knex from 'knex'
 import { remedyForPooler } from './pooler.ts'
-import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_GONE, SHOP_QUOTA_EXCEEDED, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
+import { conflict, invalid, SHOP_DATABASE_UNAVAILABLE, SHOP_GONE, SHOP_OUT_OF_RANGE, SHOP_QUOTA_EXCEEDED, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
 
 interface DatabaseError {
   readonly code?: string
@@ -45,9 +45,18 @@ export function errorFromDatabase (error: DatabaseError): FastifyError | undefin
   if (quota !== undefined) return new SHOP_QUOTA_EXCEEDED(error.detail, quota)
   if (code === '23514' && constraint in LARGE_FIELDS) return new SHOP_RECORD_TOO_LARGE(LARGE_FIELDS[constraint])
   if (code === '23514' && field !== undefined && rule === 'fits' && sentence !== undefined) return invalid(field, sentence)
+  if (code === '22003') return outOfRange(error)
   // It existed when the caller got access.
   if (code === '23503' && constraint.endsWith('_shop_id_fkey')) return new SHOP_GONE()
   return isUnavailable(error) ? new SHOP_DATABASE_UNAVAILABLE() : undefined
+}
+
+/** Such as `value "3000000000" is out of range for type integer`, behind the statement. */
+const OUT_OF_RANGE = /(?:value "([-+\d.eE]{1,40})" is )?out of range(?: for type ([a-z ]{1,30}))?$/
+
+function outOfRange ({ message = '' }: DatabaseError): FastifyError {
+  const [, value, type] = OUT_OF_RANGE.exec(message) ?? []
+  return new SHOP_OUT_OF_RANGE(value ?? 'A number', type === undefined ? 'a stored number' : `a stored ${type}`)
 }
 
 /** @returns which quota of its shop a write would have exceeded; undefined for any other error */

@@ -21,13 +21,32 @@ export function recordSchemas<Fields extends TProperties, Required extends keyof
   fields: Fields,
   { required, otherwise = {}, fixed = [] }: { readonly required: readonly Required[], readonly otherwise?: { readonly [Name in keyof Fields]?: string }, readonly fixed?: readonly Fixed[] }
 ) {
-  const input = Object.entries(fields).map(([name, schema]) => [name, (required as readonly string[]).includes(name) ? schema : otherwise[name] === undefined ? Type.Optional(schema) : Defaulted(schema, otherwise[name])])
-  const changes = Object.entries(fields).filter(([name]) => !(fixed as readonly string[]).includes(name))
+  const all = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, inRange(schema)])) as Fields
+  const input = Object.entries(all).map(([name, schema]) => [name, (required as readonly string[]).includes(name) ? schema : otherwise[name] === undefined ? Type.Optional(schema) : Defaulted(schema, otherwise[name])])
+  const changes = Object.entries(all).filter(([name]) => !(fixed as readonly string[]).includes(name))
   return {
     Input: Type.Object(Object.fromEntries(input), { additionalProperties: false }) as unknown as Input<Fields, Required>,
     Changes: Type.Partial(Type.Object(Object.fromEntries(changes)), { additionalProperties: false }) as unknown as Changes<Fields, Fixed>,
-    Record: ShopRecord(fields)
+    Record: ShopRecord(all)
   }
+}
+
+/** What a column of type `integer` holds. */
+const INTEGER = { minimum: -2_147_483_648, maximum: 2_147_483_647 }
+
+/** What the column of a whole number holds: it is an `integer`, unless the number's own maximum needs a `bigint`. */
+export function columnRange ({ maximum = INTEGER.maximum }: TSchema): { readonly minimum: number, readonly maximum: number } {
+  return maximum <= INTEGER.maximum ? INTEGER : { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+}
+
+/** A field whose whole numbers fit into its column, whatever limits it has itself. */
+function inRange (schema: TSchema): TSchema {
+  return isInteger(schema) ? { ...columnRange(schema), ...schema } : schema
+}
+
+/** Whether a field holds whole numbers. */
+export function isInteger (schema: TSchema): boolean {
+  return typesOf(schema).includes('integer')
 }
 
 /** The types of a field in JSON. */

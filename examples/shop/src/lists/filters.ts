@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { UNICODE } from '../database/session.ts'
 import { invalid } from '../errors.ts'
 import { ANY_ID, Instant, INSTANT, Nullable, spellingsOf } from '../http/schemas.ts'
+import { columnRange } from '../http/record-schemas.ts'
 import { cleanLine } from '../http/text.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */
@@ -41,6 +42,13 @@ export function anyOf (column: string, item: TSchema, description?: string): Fil
   return { schema: listOf(item, description), apply: (query, values: ReadonlyArray<string | null>) => whereAny(query, column, values.flatMap(spelt)) }
 }
 
+/** Matches any of the given whole numbers of a column. Those that it cannot hold are in no record. */
+export function integers (column: string, item: TSchema): Filter {
+  const { minimum, maximum } = columnRange(item)
+  const canBe = (value: number | null): boolean => value === null || (value >= minimum && value <= maximum)
+  return { schema: listOf(item), apply: (query, values: ReadonlyArray<number | null>) => whereAny(query, column, values.filter(canBe)) }
+}
+
 /** Matches any of the given instants. Responses have milliseconds, columns microseconds. */
 export function instants (column: string, isNullable: boolean): Filter {
   const instant = Type.String({ format: 'date-time' })
@@ -63,12 +71,13 @@ function isoFromInstant (column: string, value: string): string {
   return new Date(value).toISOString()
 }
 
-function whereAny (query: Knex.QueryBuilder, column: string, values: ReadonlyArray<string | null>): void {
+function whereAny (query: Knex.QueryBuilder, column: string, values: ReadonlyArray<string | number | null>): void {
   query.where((any) => {
-    const wanted = [...new Set(values.filter((value) => value !== null).flatMap((value) => typeof value === 'string' ? [value, cleanLine(value)] : value))]
+    const spelt = (value: string | number): ReadonlyArray<string | number> => typeof value === 'string' ? [value, cleanLine(value)] : [value]
+    const wanted = [...new Set(values.filter((value) => value !== null).flatMap(spelt))]
     // One value, which an index in another order serves as well, or any number of them in one text.
     if (wanted.length === 1) any.where(column, wanted[0]!)
-    else any.whereRaw('?? = any(?)', [column, wanted])
+    else any.whereRaw('?? = any(?)', [column, wanted as string[]])
     if (values.includes(null)) any.orWhereNull(column)
   })
 }

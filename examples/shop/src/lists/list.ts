@@ -2,9 +2,9 @@ import { contentRange, isCut, jsonFrom, type ListRules as PageRules, pageFrom, s
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
-import { isJson, typesOf } from '../http/record-schemas.ts'
+import { isInteger, isJson, typesOf } from '../http/record-schemas.ts'
 import type { CursorScope } from './cursor.ts'
-import { anyOf, containing, type Filter, instants, MAX_VALUES, refuseLength } from './filters.ts'
+import { anyOf, containing, type Filter, instants, integers, MAX_VALUES, refuseLength } from './filters.ts'
 
 /*
  * The lists of the shop. They read pages and sorts as those of the packages do, by the shared list grammar; a schema validates
@@ -86,10 +86,11 @@ export function listRules (record: TObject, { sort, filters = {} }: { readonly s
   }
 }
 
-/** A value that no record can have matches nothing, so strings of any length and shape will do. A maximum keeps numbers within those that PostgreSQL takes. */
+/** A value that no record can have matches nothing, so strings of any length and shape will do. */
 function filterFromSchema (column: string, { description: _, minLength: __, maxLength: ___, pattern: ____, minimum: _____, ...schema }: TSchema): Filter {
   if (schema['format'] === 'date-time') return instants(column, typesOf(schema).includes('null'))
   if (typesOf(schema).includes('object')) return containing(column)
+  if (isInteger(schema as TSchema)) return integers(column, schema as TSchema)
   return anyOf(column, schema as TSchema)
 }
 
