@@ -49,9 +49,10 @@ interface Decimal {
 
 function decimal (sign: string, whole: string, fraction: string, exponent: number): Decimal {
   const digits = (whole + fraction).replace(/^0+/, '')
-  const significant = digits.replace(/0+$/, '')
-  if (significant === '') return { sign: '', digits: '', exponent: 0 }
-  return { sign: sign === '-' ? '-' : '', digits: significant, exponent: exponent - fraction.length + digits.length - significant.length }
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  if (end === 0) return { sign: '', digits: '', exponent: 0 }
+  return { sign: sign === '-' ? '-' : '', digits: digits.slice(0, end), exponent: exponent - fraction.length + digits.length - end }
 }
 
 const PLAIN = /^([-+]?)(\d+)(?:[.,](\d+))?(?:E([-+]?\d{1,3}))?$/i
