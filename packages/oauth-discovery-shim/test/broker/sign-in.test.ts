@@ -35,7 +35,7 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   const decided = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
   t.equal(decided.statusCode, 303)
   const upstream = new URL(String(decided.headers.location))
-  const { state, code_challenge: ownChallenge, ...parameters } = Object.fromEntries(upstream.searchParams)
+  const { state: _state, code_challenge: ownChallenge, ...parameters } = Object.fromEntries(upstream.searchParams)
   t.strictSame(parameters, {
     response_type: 'code',
     redirect_uri: `${base}/oauth/callback`,
@@ -45,7 +45,9 @@ t.test('from a registration to tokens and their refresh: every step in order', a
     client_id: 'broker-client'
   })
   t.not(ownChallenge, challenge, 'PKCE on this leg has a verifier of its own')
-  t.strictSame([...person.cookies.keys()], [asked, `__Host-oauth-sign-in-${state}`])
+  const [, begun = ''] = person.cookies.keys()
+  t.match(begun, /^__Host-oauth-sign-in-[\w-]{22}$/)
+  for (const value of person.cookies.values()) t.match(value, /^[\w-]{43}$/, 'it holds only a value that nobody can guess')
   for (const { httpOnly, secure, path, sameSite } of decided.cookies) t.strictSame([httpOnly, secure, path, sameSite], [true, true, '/', 'Lax'])
 
   const returned = idp.signIn(upstream.href)

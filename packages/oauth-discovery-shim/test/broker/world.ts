@@ -164,17 +164,21 @@ export function sealedIn (page: string): string {
   return /name="request" value="([^"]+)"/.exec(page)?.[1] ?? ''
 }
 
+/** Where a browser goes from here by itself: by a redirect, or by a page if the URL is too long for a header. */
+export function nextOf ({ headers, body }: Pick<Response, 'headers' | 'body'>): string {
+  const [, url] = /<meta http-equiv="refresh" content="0;url=([^"]*)">/.exec(body) ?? []
+  return String(headers.location ?? url?.replaceAll('&amp;', '&').replaceAll('&#39;', "'"))
+}
+
 /** Allows what the page asks. @returns the identity provider's URL, where the browser is sent */
 export async function allow (person: Browser, url: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const { body } = await person.get(url, more)
-  const { headers } = await person.post('/oauth/authorize', { request: sealedIn(body), decision: 'allow' })
-  return String(headers.location)
+  return nextOf(await person.post('/oauth/authorize', { request: sealedIn(body), decision: 'allow' }))
 }
 
 /** A person signs in with a client. @returns where the browser ends */
 export async function signIn ({ app, idp }: World, url: string, person = browser(app)): Promise<URL> {
-  const { headers } = await person.get(idp.signIn(await allow(person, url)).href)
-  return new URL(String(headers.location))
+  return new URL(nextOf(await person.get(idp.signIn(await allow(person, url)).href)))
 }
 
 /** A request for tokens. */

@@ -4,7 +4,7 @@
  */
 export type RedirectKind = 'loopback' | 'https' | 'app'
 
-/** In characters: it has to fit into a cookie beside the rest of the request. */
+/** In characters: it travels in URLs beside the rest of the request. */
 const LONGEST = 500
 
 const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?=[/?]|$)/

@@ -53,7 +53,7 @@ export function recipientFrom (parameters: Parameters, client: Client, { appSche
     throw refusal('invalid_request', `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ${kind === undefined ? 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes' : PLACES[client.source]}`)
   }
   const state = parameters.get('state')
-  // It is kept in cookies, and sent back as it came.
+  // It travels with the browser to the identity provider and back, and is sent on as it came.
   const isSendable = state === undefined || /^[\x20-\x7e]{1,4096}$/.test(state)
   if (!isSendable) throw refusal('invalid_request', 'The parameter state must be at most 4096 characters of printable ASCII')
   return { client, redirectUri, kind, state }
@@ -110,7 +110,7 @@ export function requireResource (parameters: Parameters, { resource: own, resour
   if (resource !== undefined && !resources.includes(resource)) throw refusal('invalid_target', `resource must be ${own}`)
 }
 
-/** Parameters that only the identity provider understands (OpenID Connect Core §3.1.2.1), and their longest value: a cookie keeps them. */
+/** Parameters that only the identity provider understands (OpenID Connect Core §3.1.2.1), and their longest value. */
 const HINTS = ['prompt', 'login_hint']
 const LONGEST_HINT = 200
 

@@ -1,25 +1,40 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { digest } from '../clients/client.ts'
 
-/** The cookies of one browser. */
+/** What a browser begins: it is asked whether a client may sign in, or its person is sent to the identity provider. */
+export type Begun = 'asked' | 'sign-in'
+
+/** The cookies of one browser. Together they are at most {@link MOST} characters, with their names: the oldest goes. */
 export interface Browser {
-  /** The value of a cookie of this plugin. */
-  get (name: string): string | undefined
-  /** Those whose names begin so, oldest first, each with its length. */
-  startingWith (beginning: string): ReadonlyArray<readonly [name: string, length: number]>
-  /** @param seconds - how long it is kept; by default until the browser is closed */
-  set (name: string, value: string, seconds?: number): void
-  remove (name: string): void
+  /** What it allowed before, sealed. */
+  consent (): string | undefined
+  /** @param seconds - how long it is kept */
+  keepConsent (value: string, seconds: number): void
+  /**
+   * Gives the browser a value that nobody else knows.
+   *
+   * @param seconds - how long it is kept
+   * @returns what stands for it in sealed values
+   */
+  begin (kind: Begun, seconds: number): string
+  /** Whether the browser has the value that this stands for. */
+  hasBegun (kind: Begun, mark: string): boolean
+  end (kind: Begun, mark: string): void
+  /** Whether it has begun anything that it did not end. */
+  isBusy (): boolean
 }
 
 /** Cookies with another name than those of the host. */
 const NAME = 'oauth-'
+const CONSENT = 'consent'
+const BEGUN = /^(?:asked|sign-in)-[\w-]{22}$/
 
-/** In characters: browsers keep 4,096 bytes of a cookie, with its name and attributes. What is longer is kept in several. */
-const PART = 3500
+/** In characters: proxies accept 4 KiB of headers and more, and the host has cookies, too. */
+const MOST = 2000
 
-/** The name of a part; the first has the name itself. */
-const partOf = (name: string, part: number): string => part === 0 ? name : `${name}.${part}`
+/** How many cookies a response removes, since each takes a header. Only planted ones are so many. */
+const MOST_REMOVED = 4
 
 /**
  * Cookies that only this origin can set and read: with the prefix `__Host-` no other host, not even a subdomain, can
@@ -32,30 +47,59 @@ const partOf = (name: string, part: number): string => part === 0 ? name : `${na
  */
 export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecure: boolean): Browser {
   const prefix = isSecure ? `__Host-${NAME}` : NAME
+  // Browsers send the oldest first.
   const cookies = new Map<string, string>()
   for (const pair of request.headers.cookie?.split(';') ?? []) {
     const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair.trim()) ?? []
+    const own = name?.startsWith(prefix) === true ? name.slice(prefix.length) : ''
     // Without the prefix __Host- a cookie for a longer path comes first. Ours is the last one.
-    if (name?.startsWith(prefix)) cookies.set(name.slice(prefix.length), value!)
+    if (own === CONSENT || BEGUN.test(own)) cookies.set(own, value!)
   }
-  const send = (name: string, value: string, ...attributes: readonly string[]): void => {
-    reply.header('set-cookie', [`${prefix}${name}=${value}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', ...isSecure ? ['Secure'] : [], ...attributes].join('; '))
+  let removed = 0
+
+  const lengthOf = (name: string, value: string): number => `; ${prefix}${name}=${value}`.length
+  const send = (name: string, value: string, seconds: number): void => {
+    const attributes = ['Path=/', 'HttpOnly', 'SameSite=Lax', ...isSecure ? ['Secure'] : [], `Max-Age=${seconds}`]
+    reply.header('set-cookie', [`${prefix}${name}=${value}`, ...attributes].join('; '))
   }
-  const partsOf = (name: string): readonly string[] => {
-    const parts: string[] = []
-    for (let value = cookies.get(name); value !== undefined; value = cookies.get(partOf(name, parts.length))) parts.push(value)
-    return parts
-  }
-  return {
-    get: (name) => cookies.has(name) ? partsOf(name).join('') : undefined,
-    startingWith: (beginning) => [...cookies.keys()].filter((name) => name.startsWith(beginning) && !name.includes('.')).map((name) => [name, partsOf(name).join('').length]),
-    set (name, value, seconds) {
-      for (let part = 0; part * PART < value.length; part++) send(partOf(name, part), value.slice(part * PART, (part + 1) * PART), ...seconds === undefined ? [] : [`Max-Age=${seconds}`])
-    },
-    remove (name) {
-      for (const part of partsOf(name).keys()) send(partOf(name, part), '', 'Max-Age=0')
+  function set (name: string, value: string, seconds: number): void {
+    const others = [...cookies].filter(([other]) => other !== name)
+    let total = others.reduce((sum, cookie) => sum + lengthOf(...cookie), lengthOf(name, value))
+    for (const [other, old] of others.filter(([one]) => one !== CONSENT)) {
+      if (total <= MOST || removed === MOST_REMOVED) break
+      remove(other)
+      removed++
+      total -= lengthOf(other, old)
     }
+    cookies.set(name, value)
+    send(name, value, seconds)
   }
+  function remove (name: string): void {
+    cookies.delete(name)
+    send(name, '', 0)
+  }
+
+  return {
+    consent: () => cookies.get(CONSENT),
+    keepConsent: (value, seconds) => { set(CONSENT, value, seconds) },
+    begin (kind, seconds) {
+      const value = unguessable()
+      const mark = digest(value)
+      set(nameOf(kind, mark), value, seconds)
+      return mark
+    },
+    hasBegun (kind, mark) {
+      const value = cookies.get(nameOf(kind, mark))
+      return value !== undefined && digest(value) === mark
+    },
+    end: (kind, mark) => { remove(nameOf(kind, mark)) },
+    isBusy: () => [...cookies.keys()].some((name) => name !== CONSENT)
+  }
+}
+
+/** A cookie for each: what is begun at the same time in a new browser must not replace each other. */
+function nameOf (kind: Begun, mark: string): string {
+  return `${kind}-${mark.slice(0, 22)}`
 }
 
 /** A value that nobody can guess: 256 bits, 43 characters. */

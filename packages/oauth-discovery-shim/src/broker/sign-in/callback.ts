@@ -33,8 +33,8 @@ export interface Code {
 const PASSED_ON = new Set(['access_denied', 'invalid_scope', 'temporarily_unavailable', 'login_required', 'interaction_required', 'consent_required'])
 
 /**
- * `GET`: the identity provider sends the browser back. Only a browser that began this sign-in has its cookie: a code that
- * somebody else got, or was tricked into, ends here.
+ * `GET`: the identity provider sends the browser back. Only the browser that began this sign-in has the cookie that its
+ * state belongs to: a code that somebody else got, or was tricked into, ends here.
  *
  * @param issuerFrom - what the identity provider calls itself in answers; `undefined` if it does not
  * @see [RFC 9700 §4.5](https://www.rfc-editor.org/rfc/rfc9700#section-4.5) (code injection), [§4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7) (cross-site requests)
@@ -44,10 +44,10 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
     const parameters = parametersFrom(queryOf(request.url))
     const state = parameters.get('state')
     const browser = browserOf(request, reply, isSecure)
-    const cookie = `sign-in-${state}`
-    const transaction = sealer.open<Transaction>('transaction', browser.get(cookie))
-    if (transaction === undefined || state === undefined || !/^[\w-]{43}$/.test(state)) throw elsewhere(browser)
-    browser.remove(cookie)
+    const transaction = sealer.open<Transaction>('transaction', state)
+    const isOwn = transaction !== undefined && browser.hasBegun('sign-in', transaction.browser)
+    if (state === undefined || transaction === undefined || !isOwn) throw elsewhere(browser)
+    browser.end('sign-in', transaction.browser)
 
     // A mix-up: the answer of another authorization server (RFC 9207 §2.4).
     const sender = parameters.get('iss')

@@ -8,9 +8,8 @@ type Allowed = Readonly<Record<string, number>>
 const MOST = 20
 
 function allowedIn (sealer: Sealer, browser: Browser): Allowed {
-  return sealer.open<Allowed>('consent', browser.get('consent')) ?? {}
+  return sealer.open<Allowed>('consent', browser.consent()) ?? {}
 }
-
 /** Whether somebody allowed this in this browser before, and it still counts. */
 export function remembers (sealer: Sealer, browser: Browser, name: string): boolean {
   const until = allowedIn(sealer, browser)[name]

@@ -71,18 +71,24 @@ export function protect (reply: FastifyReply): FastifyReply {
   })
 }
 
-/**
- * Sends a whole page.
- *
- * @param heading - the title as HTML, if it holds more than text
- */
-export function sendPage (reply: FastifyReply, statusCode: number, title: string, body: Html, heading: Html = html`${title}`): FastifyReply {
+/** What else a page may have. */
+export interface PageOptions {
+  /** The title as HTML, if it holds more than text. */
+  readonly heading?: Html
+  /** A URL that the browser opens at once, in place of the page. */
+  readonly next?: string
+}
+
+/** Sends a whole page. */
+export function sendPage (reply: FastifyReply, statusCode: number, title: string, body: Html, options: PageOptions = {}): FastifyReply {
+  const { heading = html`${title}`, next } = options
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
+${next === undefined ? '' : html`<meta http-equiv="refresh" content="0;url=${next}">`}
 <title>${title}</title>
 <style>${new Html(STYLE)}</style>
 </head>
@@ -116,7 +122,19 @@ ${back === undefined ? '' : html`<p><a href="${back.url}" rel="noreferrer">Go ba
 <p><small>For the maker of the app: <code>${code}</code></small></p>`)
 }
 
-/** Sends the browser on. 303: a form must not be sent again (RFC 9700 §4.12). */
+/**
+ * In characters, of a URL and the cookies that are set with it. Proxies take a server whose headers exceed 4 KiB for
+ * broken, and the host has headers of its own.
+ */
+const LONGEST_HEADERS = 1900
+
+/**
+ * Sends the browser on. 303: a form must not be sent again (RFC 9700 §4.12). A URL that is too long for a header is in
+ * a page, which opens it by itself.
+ */
 export function sendOn (reply: FastifyReply, url: string): FastifyReply {
-  return protect(reply).code(303).header('location', url).send()
+  const cookies = [reply.getHeader('set-cookie') ?? []].flat().join('')
+  if (url.length + cookies.length <= LONGEST_HEADERS) return protect(reply).code(303).header('location', url).send()
+  const link = html`<p><a href="${url}" rel="noreferrer">Go on</a>, if this page does not do so by itself.</p>`
+  return sendPage(reply, 200, 'Signing in', link, { next: url })
 }

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { answerUrl, errorAnswer, recipientFrom, signInRequestFrom, type Recipient, type SignInRequest } from './authorize.ts'
 import type { Broker } from '../broker.ts'
 import { browserOf, unguessable, type Browser } from './browser.ts'
-import { digest } from '../clients/client.ts'
 import { forgotten, remembers, rememberedWith } from './consent-memory.ts'
 import { consentHeading, consentPage, consentTitle } from './consent.ts'
 import { sendOn, sendPage, sendProblemPage } from './pages.ts'
@@ -14,15 +13,9 @@ import { isRefusal, refusal, type Refusal } from '../refusal.ts'
 const TO_DECIDE = 600
 const TO_SIGN_IN = 900
 
-/**
- * How much a browser keeps of sign-ins that it has begun, in characters of cookies, and of questions that it was asked. With
- * more, servers reject its requests; the oldest go.
- */
-const MOST_BEGUN = 8000
-const MOST_ASKED = 600
-
 /** What the consent page's form holds: the request, and which browser was asked. */
 interface PendingConsent extends SignInRequest {
+  /** The mark of its cookie. */
   readonly browser: string
   /** Whether no other site started this, so that the answer may be remembered. */
   readonly isOwnStart: boolean
@@ -30,8 +23,13 @@ interface PendingConsent extends SignInRequest {
   readonly isTold: boolean
 }
 
-/** What a browser keeps while its person is at the identity provider. */
-export interface Transaction extends SignInRequest {
+/**
+ * What is needed when the identity provider sends the browser back. It travels as the `state`, sealed: in cookies, a few
+ * sign-ins at once would be more than proxies accept.
+ */
+export interface Transaction extends Omit<SignInRequest, 'hints' | 'remember'> {
+  /** Whose sign-in it is: the mark of the browser's cookie. */
+  readonly browser: string
   /** Proves at the identity provider that the code was meant for this server (RFC 7636). */
   readonly verifier: string
 }
@@ -57,11 +55,12 @@ export function startSignIn (broker: Broker) {
     if (signIn.remember !== undefined && rememberConsent > 0 && !mustAsk && isOwnStart(request) && remembers(sealer, browser, signIn.remember)) {
       return goToProvider(broker, browser, reply, signIn)
     }
-    const id = unguessable()
-    makeRoom(browser, 'asked-', MOST_ASKED - id.length)
-    // A cookie for each question: two that are asked at the same time in a new browser must not replace each other's.
-    browser.set(askedCookie(digest(id)), id, TO_DECIDE)
-    const pending: PendingConsent = { ...signIn, browser: digest(id), isOwnStart: isOwnStart(request), isTold: isToldByRedirect(recipient) }
+    const pending: PendingConsent = {
+      ...signIn,
+      browser: browser.begin('asked', TO_DECIDE),
+      isOwnStart: isOwnStart(request),
+      isTold: isToldByRedirect(recipient)
+    }
     const consent = {
       ...recipient,
       scope: signIn.scope,
@@ -69,7 +68,7 @@ export function startSignIn (broker: Broker) {
       action: '/oauth/authorize',
       sealed: sealer.seal('request', pending, TO_DECIDE)
     }
-    return sendPage(reply, 200, consentTitle(consent), consentPage(consent), consentHeading(consent))
+    return sendPage(reply, 200, consentTitle(consent), consentPage(consent), { heading: consentHeading(consent) })
   }
 
   function tellClient (reply: FastifyReply, recipient: Recipient, error: Refusal): FastifyReply {
@@ -98,6 +97,7 @@ function isToldByRedirect ({ client, kind }: Recipient): boolean {
 /** `POST`: what the person decided. */
 export function decideSignIn (broker: Broker) {
   const { settings: { publicBaseUrl, broker: { rememberConsent } }, sealer, isSecure } = broker
+  const toRemember = Math.ceil(rememberConsent / 1000)
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const form = formOf(request)
@@ -105,14 +105,15 @@ export function decideSignIn (broker: Broker) {
     const pending = sealer.open<PendingConsent>('request', form.get('request'))
     // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700 §4.7).
     const isOwnForm = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
-    const id = pending && browser.get(askedCookie(pending.browser))
-    if (pending === undefined || !isOwnForm || id === undefined || digest(id) !== pending.browser) throw elsewhere(browser)
+    if (pending === undefined || !isOwnForm || !browser.hasBegun('asked', pending.browser)) throw elsewhere(browser)
 
     const { browser: _browser, isOwnStart: isOwn, isTold, ...signIn } = pending
     if (form.get('decision') !== 'allow') {
       request.log.info({ client: signIn.client }, 'a person did not let a client sign in')
       // Who allowed it before changed their mind.
-      if (signIn.remember !== undefined && remembers(sealer, browser, signIn.remember)) browser.set('consent', forgotten(sealer, browser, signIn.remember), Math.ceil(rememberConsent / 1000))
+      if (signIn.remember !== undefined && remembers(sealer, browser, signIn.remember)) {
+        browser.keepConsent(forgotten(sealer, browser, signIn.remember), toRemember)
+      }
       const denied = refusal('access_denied', 'The person did not agree')
       const url = answerUrl(signIn, publicBaseUrl, errorAnswer(denied))
       if (isTold) return sendOn(reply, url)
@@ -127,45 +128,27 @@ export function decideSignIn (broker: Broker) {
       })
     }
     if (signIn.remember !== undefined && isOwn && rememberConsent > 0) {
-      browser.set('consent', rememberedWith(sealer, browser, signIn.remember, rememberConsent), Math.ceil(rememberConsent / 1000))
+      browser.keepConsent(rememberedWith(sealer, browser, signIn.remember, rememberConsent), toRemember)
     }
     return goToProvider(broker, browser, reply, signIn)
   }
 }
 
-/** Leaves the request with the browser, under a state that nobody else knows, and sends it to the identity provider. */
+/** Sends the browser to the identity provider, with a value that only it has and a state that belongs to that value. */
 function goToProvider ({ provider, sealer, callback, target, settings: { broker: { sendResource } } }: Broker, browser: Browser, reply: FastifyReply, signIn: SignInRequest): FastifyReply {
-  const state = unguessable()
+  const { hints, remember: _remember, ...kept } = signIn
   const verifier = unguessable()
-  const url = provider.authorizationUrl({
+  const transaction: Transaction = { ...kept, browser: browser.begin('sign-in', TO_SIGN_IN), verifier }
+  return sendOn(reply, provider.authorizationUrl({
     response_type: 'code',
     redirect_uri: callback,
     scope: signIn.scope,
-    state,
+    state: sealer.seal('transaction', transaction, TO_SIGN_IN),
     code_challenge: createHash('sha256').update(verifier).digest('base64url'),
     code_challenge_method: 'S256',
-    ...signIn.hints,
+    ...hints,
     ...sendResource && { resource: target.resource }
-  })
-  const transaction: Transaction = { ...signIn, verifier }
-  const sealed = sealer.seal('transaction', transaction, TO_SIGN_IN)
-  makeRoom(browser, 'sign-in-', MOST_BEGUN - sealed.length)
-  browser.set(`sign-in-${state}`, sealed, TO_SIGN_IN)
-  return sendOn(reply, url)
-}
-
-/** The name of the cookie that shows that a browser was asked. */
-const askedCookie = (id: string): string => `asked-${id.slice(0, 22)}`
-
-/** Removes the oldest cookies of a kind until the others are no longer than this. */
-function makeRoom (browser: Browser, kind: string, most: number): void {
-  const cookies = browser.startingWith(kind)
-  let total = cookies.reduce((sum, [, length]) => sum + length, 0)
-  for (const [name, length] of cookies) {
-    if (total <= most) return
-    browser.remove(name)
-    total -= length
-  }
+  }))
 }
 
 /**
@@ -181,8 +164,7 @@ function isOwnStart ({ headers }: FastifyRequest): boolean {
 
 /** What came back does not belong to this browser, or not any more. */
 export function elsewhere (browser: Browser): Refusal {
-  const hasOthers = ['asked-', 'sign-in-'].some((kind) => browser.startingWith(kind).length > 0)
-  return refusal('invalid_request', hasOthers
+  return refusal('invalid_request', browser.isBusy()
     ? 'This sign-in was started in another browser, took too long, or was replaced by later ones in this browser'
     : 'This sign-in was started in another browser, or it took too long')
 }
