@@ -91,14 +91,22 @@ async function openedAt (url: URL, http: Http): Promise<{ readonly asked: URL, r
   if (sealed === undefined) return { asked: url, response: page }
   const cookie = page.headers.getSetCookie().map((text) => text.split(';')[0]).join('; ')
   const decided = await http.submit(url.origin + url.pathname, { request: sealed, decision: 'allow' }, cookie)
-  const location = decided?.headers.get('location')
+  const location = decided?.headers.get('location') ?? refreshIn(decided?.text)
   return location != null && URL.canParse(location) ? { asked: new URL(location), response: await http.open(location) } : { asked: url, response: decided }
+}
+
+/** Where a page of a broker of this package leads by itself. */
+function refreshIn (page = ''): string | undefined {
+  return textFrom(/<meta http-equiv="refresh" content="0;url=([^"]+)">/.exec(page)?.[1])
 }
 
 /** Why a broker of this package refused, as its page says. */
 function faultIn (page: string): string | undefined {
-  const [, sentence] = /<p>(?:The metadata document of this app cannot be used: )?([^<]{1,400})\.<\/p>/.exec(page) ?? []
-  return sentence?.replaceAll('&#39;', "'").replaceAll('&amp;', '&')
+  return textFrom(/<p>(?:The metadata document of this app cannot be used: )?([^<]{1,400})\.<\/p>/.exec(page)?.[1])
+}
+
+function textFrom (html: string | undefined): string | undefined {
+  return html?.replaceAll('&#39;', "'").replaceAll('&amp;', '&')
 }
 
 /** What a provider says, on one line. */

@@ -87,6 +87,10 @@ t.test('the doctor says why a server cannot use a client\'s document', async (t)
   }
   const scoped = await signInWorld(t, { shimOptions: { broker, scopes: ['phone'] } })
   t.match((await doctor(scoped.baseUrl, { only: [described(`${origin}/good.json`)] }))[0]?.obstacle, { reason: 'scope' }, 'what the identity provider says is not about the document')
+  const long = { ...broker, upstream: { authorize: { acr_values: 'x'.repeat(2000) } } }
+  const paged = await signInWorld(t, { shimOptions: { broker: long, scopes: ['phone'] } })
+  const [refused] = await doctor(paged.baseUrl, { only: [described(`${origin}/good.json`)] })
+  t.match(refused?.obstacle, { reason: 'scope' }, 'also if a page leads there, since the URL is too long for a header')
 })
 
 t.test('a document in a private network is read only if the server is in one', async (t) => {
