@@ -10,6 +10,7 @@ import { type Database, openEmbedded, openPostgres } from '../src/database/index
 import { migrate } from '../src/database/migrate.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
+import { isInner } from '../src/http/inner-request.ts'
 import { engineWithTables } from './engines.ts'
 import type { Scope } from './scope.ts'
 import { folderWithKey } from './signing-key-folder.ts'
@@ -134,6 +135,7 @@ export async function build (t: Checked, database: Database, idp: TestIdentityPr
     logger: false,
     onRoute: (route) => {
       watchStatuses(t, route)
+      watchHeaders(t, route)
       onRoute?.(route)
     },
     ...rest
@@ -152,6 +154,26 @@ function watchStatuses (t: Checked, route: RouteOptions): void {
   route.onResponse = [...[route.onResponse ?? []].flat(), async (request: FastifyRequest, { statusCode }: FastifyReply) => {
     if (!declared.includes(String(statusCode))) t.fail(`${request.method} ${route.url} answers ${statusCode}, which it does not declare`)
   }]
+}
+
+/** In bytes. nginx takes a server that sends more than 4 KiB of headers for broken. */
+export const LARGEST_HEADERS = 3072
+
+/** Fails the test as soon as the headers of the route's answer are larger. */
+function watchHeaders (t: Checked, route: RouteOptions): void {
+  route.onResponse = [...[route.onResponse ?? []].flat(), async (request: FastifyRequest, reply: FastifyReply) => {
+    // They stay in the process.
+    if (isInner(request)) return
+    const size = headersOf(reply.raw).length
+    if (size > LARGEST_HEADERS) t.fail(`${request.method} ${route.url} answers with ${size} bytes of headers`)
+  }]
+}
+
+/** The status line and the headers, as they were sent. */
+export function headersOf (response: object): string {
+  const { _header: text } = response as { readonly _header?: unknown }
+  if (typeof text !== 'string') throw new TypeError('this version of Node.js keeps the headers elsewhere')
+  return text
 }
 
 /** @returns the id of a new shop */

@@ -24,6 +24,16 @@ const SETTLE = 5000
 const EXPOSED = ['content-range', 'etag', 'key-counts', 'link', 'location', 'retry-after', 'www-authenticate', 'x-request-id', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
 
 /**
+ * Request headers that pages of other origins may send: what the server and its tools read. By default the response would
+ * repeat all that a page names, whatever its length.
+ */
+const ALLOWED = [
+  'accept', 'authorization', 'baggage', 'content-type', 'if-match', 'if-none-match', 'last-event-id', 'mcp-method',
+  'mcp-name', 'mcp-param-shop-id', 'mcp-protocol-version', 'mcp-session-id', 'traceparent', 'tracestate', 'x-api-key',
+  'x-request-id'
+]
+
+/**
  * What a browser may do with responses: nothing with JSON. HTML pages set their own policy.
  *
  * Uses helmet itself and not its plugin, which computes the headers for each request: a tool call is two requests.
@@ -77,6 +87,7 @@ export async function allowOrigins (app: FastifyInstance, { CORS_ORIGINS: origin
   await app.register(cors, {
     origin: origins.map(originFromSetting),
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: ALLOWED,
     exposedHeaders: EXPOSED,
     maxAge: 600
   })

@@ -2,6 +2,7 @@ import { contentRange, isCut, jsonFrom, type ListRules as PageRules, pageFrom, s
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
+import { isInner } from '../http/inner-request.ts'
 import { isInteger, isJson, typesOf } from '../http/record-schemas.ts'
 import type { CursorScope } from './cursor.ts'
 import { anyOf, containing, type Filter, instants, integers, MAX_VALUES, refuseLength } from './filters.ts'
@@ -164,22 +165,34 @@ function rangeOf (unit: string, { limit, [WHOLE]: whole }: ListQuery, { rows, st
   return contentRange(unit, page, count, rows.length)
 }
 
+/** In characters: proxies take a server whose headers exceed 4 KiB for broken. */
+const LONGEST_LINK = 1700
+
 /**
- * The Link to the next page, relative to the URL of this one.
+ * The Link to the next page, relative to the URL of this one. A filter that is too long for a header is left out: the link
+ * as it is then gets 422, since the cursor belongs to the filter. Tools have the link in the body.
  *
  * @see [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288)
  */
-function nextLink (url: string, { limit }: ListQuery, next: string): string {
-  const { searchParams } = new URL(url, 'http://localhost')
+function nextLink (request: FastifyRequest, { limit, sort }: ListQuery, next: string): string {
+  const { searchParams } = new URL(request.url, 'http://localhost')
   for (const name of ['skip', 'range', 'after']) searchParams.delete(name)
+  if (searchParams.has('sort')) searchParams.set('sort', sort)
   searchParams.set('limit', String(limit))
   searchParams.set('after', next)
-  return `<?${searchParams.toString()}>; rel="next"`
+  const link = linkTo(searchParams)
+  if (link.length <= LONGEST_LINK || isInner(request)) return link
+  searchParams.delete('filter')
+  return linkTo(searchParams)
+}
+
+function linkTo (parameters: URLSearchParams): string {
+  return `<?${parameters.toString()}>; rel="next"`
 }
 
 /** Sends the records of a page, with its Content-Range and the Link to the next one. */
 export function sendPage<Row> (reply: FastifyReply, unit: string, query: ListQuery, page: Page<Row>): Row[] {
   reply.header('content-range', rangeOf(unit, query, page))
-  if (page.next !== undefined) reply.header('link', nextLink(reply.request.url, query, page.next))
+  if (page.next !== undefined) reply.header('link', nextLink(reply.request, query, page.next))
   return page.rows
 }
