@@ -145,7 +145,7 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   app.addHook('onRequest', limits.behind)
   limitConcurrency(app, config)
   if (metrics !== undefined) {
-    countAuthentication(app, metrics, config.API_KEY_MARKER)
+    countAuthentication(app, metrics)
     countQuotas(app, metrics)
   }
 

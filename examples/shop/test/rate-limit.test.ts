@@ -41,6 +41,15 @@ t.test('a key is limited by itself, in the shape of every error, with the time t
   t.equal((await app.inject({ url: tags, headers: machine })).statusCode, 200)
 })
 
+t.test('an empty key header is none: it spends the calls of nobody else, and the address of a stranger counts', async (t) => {
+  const app = await open(t, { RATE_LIMIT_MAX: 3, RATE_LIMIT_ANONYMOUS_MAX: 3 })
+  const from = async (remoteAddress: string, headers: Record<string, string>) => (await app.inject({ url: tags, remoteAddress, headers: { 'x-api-key': '', ...headers } })).statusCode
+  t.strictSame([await from('192.0.2.7', {}), await from('192.0.2.7', {}), await from('192.0.2.7', {}), await from('192.0.2.7', {})], [401, 401, 401, 429])
+  for (let call = 0; call < 3; call++) t.equal(await from('192.0.2.8', machine), 200, 'with a token beside it the machine counts')
+  t.equal(await from('192.0.2.8', machine), 429)
+  t.equal(await from('192.0.2.9', bearer((await makeKey())['x-api-key'])), 200, 'and with a key as a token that key')
+})
+
 t.test('a machine and a person are limited by who they are, with whatever token', async (t) => {
   const app = await open(t, { RATE_LIMIT_MAX: 1 })
   for (const token of [() => idp.machineToken(), () => idp.userToken('kim')]) {

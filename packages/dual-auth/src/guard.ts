@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headersFromRefusal } from './challenge.ts'
-import { credentialFromHeaders, invalidCredential, isKey, sameCredential, type Credential } from './credentials.ts'
+import { credentialFromHeaders, invalidCredential, isBearer, isKey, presentedFrom, sameCredential, type Credential, type PresentedCredential } from './credentials.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
 import type { RefusalReason } from './keys/events.ts'
 import type { Refusals } from './keys/refusals.ts'
@@ -36,6 +36,8 @@ export interface Guard {
   onRequest (request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** The property of a request that the hook stores its outcome in; decorate requests with it. */
   readonly outcome: symbol
+  /** See `request.presentedCredential`. */
+  presented (request: FastifyRequest): PresentedCredential
   /** See `request.mayCall`. */
   mayCall (identity: Identity | null, route: AuthRoute): boolean
 }
@@ -55,9 +57,9 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     request.identity = null
     const rules = rulesFor(request)
     if (rules.policy === 'public') return
+    const credential = credentialOf(request, rules)
     let identity: Identity | undefined
     try {
-      const credential = credentialFromHeaders(request.headers, apiKeys.headerName, apiKeys.marker)
       // Its own hooks decide about everybody else. `dual` only: a route without a policy stays closed.
       if (hostSignsIn && rules.policy === 'dual' && !isKey(credential)) return
       identity = await identify(request, credential, rules.policy)
@@ -68,11 +70,20 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       const reason = REASONS[code]
       if (reason !== undefined && identity?.kind === 'api-key') report(reason, { id: identity.keyId, shopId: identity.shopId }, request.ip)
-      // An API key's header decides alone, also beside a token.
-      const isBearer = request.headers[apiKeys.headerName] === undefined
-      reply.headers(headersFromRefusal(code, challenge, { scopes: rules.tokenScopes, isBearer }))
+      reply.headers(headersFromRefusal(code, challenge, { scopes: rules.tokenScopes, isBearer: isBearer(credential) }))
       throw error
     }
+  }
+
+  /** Where tokens alone count, the header for keys is not looked at. */
+  function credentialOf ({ headers }: FastifyRequest, { policy }: RouteRules): Credential {
+    return credentialFromHeaders(headers, policy === 'dual' ? apiKeys.headerName : null, apiKeys.marker)
+  }
+
+  function presented (request: FastifyRequest): PresentedCredential {
+    if (request.is404) return { kind: 'none' }
+    const rules = rulesFor(request)
+    return rules.policy === 'public' ? { kind: 'none' } : presentedFrom(credentialOf(request, rules))
   }
 
   /** Computed once for each method of a route: routes do not change once the server listens. */
@@ -128,5 +139,5 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     }
   }
 
-  return { onRequest, outcome, mayCall }
+  return { onRequest, outcome, presented, mayCall }
 }

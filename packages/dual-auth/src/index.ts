@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import type { PresentedCredential } from './credentials.ts'
 import { DUAL_AUTH_INVALID_OPTION } from './errors.ts'
 import { createGuard } from './guard.ts'
 import { createStoreCall } from './keys/call-store.ts'
@@ -17,6 +18,7 @@ import { NO_TOKENS, registerJwt } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
 export type { ApiKeyOptions, ClaimName, ClaimNames, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
+export type { PresentedCredential } from './credentials.ts'
 export type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity, MachineIdentity, UserIdentity } from './types.ts'
 export type {
   ApiKeyRecord, ApiKeySecrets, ApiKeyStore, KeyChange, KeyField, KeyFilter, KeyNotice, KeyPage, KeyQuery, KeyStatus, KeyUse, NewApiKey, NotableUse, OnRotated, OnStored,
@@ -57,6 +59,12 @@ declare module 'fastify' {
     /** Who is calling; null on public routes, and with `jwt: 'host'` for callers without an API key. */
     identity: Identity | null
     /**
+     * What the request presents where its route looks, valid or not: the value that is about to be verified. For limits
+     * before the authentication and for counts of refusals, instead of reading the headers a second time. `none` on public
+     * routes and for unknown paths.
+     */
+    presentedCredential (): PresentedCredential
+    /**
      * Whether this caller could call a route: false for an API key that the route does not accept, or whose scopes do
      * not open it. Says nothing about the shop, and is true for tokens, which may get more scopes. The route's own check
      * runs in any case. Cheap: what a route requires is kept for each `route` object.
@@ -96,6 +104,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.decorate('dualAuthReady', tokens.ready)
   app.decorateRequest('identity', null)
   app.decorateRequest(guard.outcome, null)
+  app.decorateRequest('presentedCredential', function (this: FastifyRequest) { return guard.presented(this) })
   app.decorateRequest('mayCall', function (this: FastifyRequest, route: AuthRoute) { return guard.mayCall(this.identity, route) })
   app.addHook('onRoute', (route) => {
     const policy = policyFromRoute(route, settings)

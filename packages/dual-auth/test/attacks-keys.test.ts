@@ -174,10 +174,12 @@ t.test('a good key is 401 where keys are not taken, wherever it is put, and runs
   ] as const
   const scrypt = countScrypt()
   for (const [method, url] of routes) {
-    for (const headers of [{ 'x-api-key': plaintext }, bearer(plaintext), { 'x-api-key': plaintext, ...bearer(issuer.user()) }]) {
+    for (const [headers, body] of [
+      [{ 'x-api-key': plaintext }, MISSING], [bearer(plaintext), REFUSED], [{ 'x-api-key': plaintext, ...bearer(plaintext) }, REFUSED], [{ 'x-api-key': plaintext, ...bearer('bad') }, REFUSED]
+    ] as const) {
       const response = await app.inject({ method, url, headers, ...(method === 'POST' && { payload: { name: 'minted by a key' } }) })
       t.equal(response.statusCode, 401, `${method} ${url}`)
-      if (method !== 'HEAD') t.strictSame(response.json(), REFUSED)
+      if (method !== 'HEAD') t.strictSame(response.json(), body)
     }
   }
   scrypt.stop()

@@ -2,7 +2,7 @@ import t from 'tap'
 import Fastify from 'fastify'
 import dualAuth, { DUAL_AUTH_SHOP_UNKNOWN, memoryStore } from '../src/index.ts'
 import { startIssuer } from './issuer.ts'
-import { bearer, build, named, PEPPER, products, REFUSED, SHOP, OTHER_SHOP, type Harness, type Settings } from './build.ts'
+import { bearer, build, MISSING, named, PEPPER, products, REFUSED, SHOP, OTHER_SHOP, type Harness, type Settings } from './build.ts'
 
 const PATH = `/shops/${SHOP}/api-keys/`
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -37,9 +37,11 @@ t.test('a policy that lets API keys in everywhere does not let them manage keys'
   const { app, mint } = await build(t, { auth: { policy: () => 'dual', management: { canManage: () => true } } })
   const { id, plaintext } = await mint()
   for (const [method, url] of [['GET', PATH], ['POST', PATH], ['DELETE', `${PATH}${id}`]] as const) {
-    const response = await app.inject({ method, url, headers: { 'x-api-key': plaintext }, ...method === 'POST' && { payload: { name: 'another' } } })
-    t.equal(response.statusCode, 401, method)
-    t.strictSame(response.json(), REFUSED, method)
+    for (const [headers, body] of [[{ 'x-api-key': plaintext }, MISSING], [bearer(plaintext), REFUSED]] as const) {
+      const response = await app.inject({ method, url, headers, ...method === 'POST' && { payload: { name: 'another' } } })
+      t.equal(response.statusCode, 401, method)
+      t.strictSame(response.json(), body, method)
+    }
   }
 })
 

@@ -119,6 +119,57 @@ t.test('who is calling, by each method', async (t) => {
   t.strictSame(await as(bearer(issuer.user())), { kind: 'user', issuer: issuer.url, subject: 'user-1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
 })
 
+t.test('where tokens alone count, the header for keys is not looked at; where keys count, it decides alone', async (t) => {
+  const { app, issuer, mint } = await build(t)
+  const { plaintext } = await mint()
+  const management = `/shops/${SHOP}/api-keys`
+  for (const key of [plaintext, 'shop_test_no', 'x', '', ' ', ', ']) {
+    const isEmpty = /^[ ,]*$/.test(key)
+    for (const url of ['/orders', management]) {
+      const beside = await app.inject({ url, headers: { ...bearer(issuer.user()), 'x-api-key': key } })
+      t.equal(beside.statusCode, 200, `${url}: a good token beside the key '${key}'`)
+      t.strictSame((await app.inject({ url, headers: { 'x-api-key': key } })).json(), MISSING, `${url}: '${key}' is no credential there`)
+      const bad = await app.inject({ url, headers: { ...bearer('bad'), 'x-api-key': key } })
+      t.strictSame(bad.json(), REFUSED, `${url}: a bad token beside it`)
+      t.match(bad.headers['www-authenticate'], 'error="invalid_token"')
+    }
+    const status = async (headers: Record<string, string>) => (await app.inject({ url: products(), headers: { 'x-api-key': key, ...headers } })).statusCode
+    t.equal(await status(bearer(issuer.user())), isEmpty || key === plaintext ? 200 : 401, 'a good token rescues no bad key')
+    t.equal(await status(bearer('bad')), isEmpty || key !== plaintext ? 401 : 200)
+  }
+  for (const url of ['/orders', management]) t.strictSame((await app.inject({ url, headers: bearer(plaintext) })).json(), REFUSED, `${url}: a key as a token`)
+})
+
+t.test('a bad token beside an empty key header is called an error', async (t) => {
+  const { app } = await build(t)
+  for (const key of ['', '  ', ',', ', ,']) {
+    const { statusCode, headers } = await app.inject({ url: products(), headers: { ...bearer('bad'), 'x-api-key': key } })
+    t.strictSame([statusCode, headers['www-authenticate']], [401, 'Bearer error="invalid_token"'], key)
+  }
+})
+
+t.test('what a request presents is read in one place, for limits and counts of the host', async (t) => {
+  const { app, issuer, mint } = await build(t, {
+    host: (app) => { app.addHook('onRequest', async (request, reply) => { reply.header('presented', JSON.stringify(request.presentedCredential())) }) }
+  })
+  const { plaintext } = await mint()
+  const token = issuer.user()
+  const presented = async (url: string, headers: Record<string, string>) => JSON.parse(String((await app.inject({ url, headers })).headers['presented']))
+  const key = { kind: 'api-key', value: plaintext }
+  const spelled = [{ 'x-api-key': plaintext }, bearer(plaintext), { 'x-api-key': '', ...bearer(plaintext) }, { 'x-api-key': plaintext, ...bearer(token) }, { authorization: `bearer ${plaintext}` }]
+  for (const headers of spelled) t.strictSame(await presented(products(), headers), key, JSON.stringify(Object.keys(headers)))
+  t.strictSame(await presented(products(), bearer(token)), { kind: 'token', value: token })
+  t.strictSame(await presented(products(), { ...bearer(token), 'x-api-key': ' ' }), { kind: 'token', value: token })
+  t.strictSame(await presented(products(), { 'x-api-key': ' ' }), { kind: 'none' })
+  t.strictSame(await presented(products(), { 'x-api-key': 'bad', ...bearer(token) }), { kind: 'api-key', value: 'bad' })
+  t.strictSame(await presented(products(), { authorization: plaintext }), { kind: 'api-key', value: plaintext }, 'a key without a scheme is still one')
+  t.strictSame(await presented(products(), { authorization: 'Basic eDp5' }), { kind: 'token', value: 'Basic eDp5' })
+  t.strictSame(await presented('/orders', { 'x-api-key': plaintext, ...bearer(token) }), { kind: 'token', value: token }, 'for tokens alone')
+  t.strictSame(await presented('/orders', { 'x-api-key': plaintext }), { kind: 'none' })
+  t.strictSame(await presented('/orders', bearer(plaintext)), key)
+  for (const url of ['/health', '/nowhere']) t.strictSame(await presented(url, { 'x-api-key': plaintext, ...bearer(token) }), { kind: 'none' }, url)
+})
+
 t.test('the identity is frozen', async (t) => {
   const { app, mint } = await build(t, { routes: (app) => { app.get('/shops/:shop_id/products/frozen', async ({ identity }) => [Object.isFrozen(identity), identity?.kind === 'api-key' && Object.isFrozen(identity.scopes)]) } })
   const { plaintext } = await mint()

@@ -10,7 +10,6 @@ import { quotaExceeded } from '../database/errors.ts'
 import type { Database } from '../database/index.ts'
 import { OUTCOMES, type Replica } from '../database/replica.ts'
 import { SHOP_METRICS_TOKEN } from '../errors.ts'
-import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
 import { oldestTurn } from '../imports/step.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -265,7 +264,7 @@ export function measureRequests (app: FastifyInstance, { http, requests }: Metri
 }
 
 /** Counts accepted and rejected credentials. Register it after the authentication. */
-export function countAuthentication (app: FastifyInstance, { auth }: Metrics, marker: string): void {
+export function countAuthentication (app: FastifyInstance, { auth }: Metrics): void {
   app.addHook('onRequest', async (request) => {
     if (request.identity !== null && !isInner(request)) auth.inc({ method: request.identity.kind, outcome: 'accepted' })
   })
@@ -273,7 +272,7 @@ export function countAuthentication (app: FastifyInstance, { auth }: Metrics, ma
     const { code } = error as { code?: string }
     const outcome = AUTH_OUTCOMES[code ?? '']
     if (outcome === undefined || isInner(request)) return
-    auth.inc({ method: request.identity?.kind ?? credentialKind(request.headers, marker), outcome })
+    auth.inc({ method: request.identity?.kind ?? request.presentedCredential().kind, outcome })
   })
 }
 

@@ -3,7 +3,6 @@ import rateLimit, { type RateLimitPluginOptions } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { SHOP_RATE_LIMITED } from '../errors.ts'
 import { callerAddress } from '../http/caller-address.ts'
-import { credentialKind } from '../http/credential.ts'
 import { isInner } from '../http/inner-request.ts'
 import type { Settings } from '../settings/settings.ts'
 import { holderOf } from '../users/person.ts'
@@ -33,7 +32,7 @@ export interface RateLimits {
   readonly condition: (() => Promise<string>) | undefined
 }
 
-type Limits = Pick<Settings, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'>
+type Limits = Pick<Settings, 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'>
 
 /**
  * Three limits, each with its own window for each caller. Calls without a credential are counted by IP address, calls
@@ -47,7 +46,7 @@ type Limits = Pick<Settings, 'API_KEY_MARKER' | 'RATE_LIMIT_MAX' | 'RATE_LIMIT_A
  * The inner request of a tool call is not counted again. While Redis does not count, each server counts its own calls.
  */
 export async function openRateLimits (app: FastifyInstance, config: Limits, redis?: Redis): Promise<RateLimits> {
-  const { API_KEY_MARKER: marker, RATE_LIMIT_WINDOW: timeWindow } = config
+  const { RATE_LIMIT_WINDOW: timeWindow } = config
   const accepted = acceptedKeys(redis)
   const alone = await limitersIn(app, { timeWindow })
   const together = redis && await limitersIn(app, { timeWindow, redis, nameSpace: 'shop:limit:' })
@@ -87,7 +86,7 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
     condition: shared?.condition,
     before: async (request, reply) => {
       if (isExempt(request)) return
-      const kind = credentialKind(request.headers, marker)
+      const { kind } = request.presentedCredential()
       if (kind === 'none') return enforce(await anonymous(request), 'calls without a credential', reply)
       if (kind !== 'api-key') return
       const [guesses, calls] = await Promise.all([refused(request, { increment: false }), key(request)])
@@ -100,7 +99,7 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
     behind: async (request, reply) => {
       if (isExempt(request)) return
       if (request.identity?.kind === 'api-key') accepted.remember(keyDigest(request), request.identity)
-      const kind = credentialKind(request.headers, marker)
+      const { kind } = request.presentedCredential()
       if (request.identity === null && kind !== 'none') enforce(await anonymous(request), 'calls', reply)
       else if (kind === 'token') enforce(await subject(request), 'calls', reply)
     }
@@ -144,7 +143,7 @@ function limited (what: string, seconds: number, reply: FastifyReply): Error {
 }
 
 /** Identifies a key: the store may be shared, and must not contain keys. */
-function keyDigest ({ headers }: FastifyRequest): string {
-  const credential = String(headers['x-api-key'] ?? headers.authorization)
-  return createHash('sha256').update(credential.replace(/^bearer\s+/i, '')).digest('base64url')
+function keyDigest (request: FastifyRequest): string {
+  const credential = request.presentedCredential()
+  return createHash('sha256').update(credential.kind === 'none' ? '' : credential.value).digest('base64url')
 }
