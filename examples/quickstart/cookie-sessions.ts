@@ -19,9 +19,15 @@ app.addHook('onRequest', async (request) => { request.person = sessions.get(requ
 
 // Keys for agents beside it. Each belongs to a person, who makes it and revokes it.
 await app.register(dualAuth, {
-  apiKeys: { marker: 'notes', peppers: [{ id: '1', secret: process.env.PEPPER ?? randomBytes(32) }], store: memoryStore(), shopParam: 'person' },
+  apiKeys: {
+    marker: 'notes',
+    peppers: [{ id: '1', secret: process.env.PEPPER ?? randomBytes(32) }],
+    store: memoryStore(),
+    shopParam: 'person',
+    shopIdFromParam: 'slug'
+  },
   jwt: 'host', // Whoever has no key is left to the hooks of the application.
-  policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'dual' : 'public',
+  policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
   scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
   management: { path: '/people/:person/api-keys', canManage: ({ person }, owner) => person === owner && person }
 })

@@ -6,7 +6,12 @@ import type { Knex } from 'knex'
 /** The option `apiKeys`, for the plugin and for commands. */
 export async function apiKeysIn (knex: Knex, pepper: string): Promise<ApiKeyOptions> {
   await createApiKeysTable(knex) // or in a migration; several replicas may call it at once
-  return { marker: 'acme', peppers: [{ id: '2026-01', secret: pepper }], store: knexStore(knex) }
+  return {
+    marker: 'acme',
+    peppers: [{ id: '2026-01', secret: pepper }],
+    store: knexStore(knex),
+    shopIdFromParam: 'slug'
+  }
 }
 
 /** The option `management.onKeyChange`: the audit row is stored if and only if the change is. */

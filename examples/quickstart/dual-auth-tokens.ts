@@ -9,7 +9,8 @@ await app.register(dualAuth, {
   apiKeys: {
     marker: 'acme',
     peppers: [{ id: '2026-01', secret: PEPPER }],
-    store: memoryStore() // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
+    store: memoryStore(), // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
+    shopIdFromParam: 'slug' // or 'uuid' or 'integer': what ids of shops look like
   },
   jwt: { issuer: ISSUER, userClients: [CLIENT_ID] },
   // Products accept API keys too. Everything else accepts only tokens, unless its route says otherwise.

@@ -9,7 +9,13 @@ export const app = Fastify()
 
 await app.register(jwt, { secret: TOKEN_SECRET })
 await app.register(dualAuth, {
-  apiKeys: { marker: 'acme', peppers: [{ id: '1', secret: PEPPER }], store: memoryStore(), shopParam: 'team' },
+  apiKeys: {
+    marker: 'acme',
+    peppers: [{ id: '1', secret: PEPPER }],
+    store: memoryStore(),
+    shopParam: 'team',
+    shopIdFromParam: 'slug'
+  },
   jwt: 'host',
   policy: ({ url }) => url.startsWith('/teams/:team/reports') ? 'dual' : 'public',
   management: {

@@ -25,9 +25,18 @@ const isMember = (team: string, user: string) => teams.get(team)?.includes(user)
 const PERSON = 'person:' // No team has such an id, so a key of a person opens no path of a team.
 
 await app.register(dualAuth, {
-  apiKeys: { marker: 'acme', peppers: [{ id: '1', secret: process.env.PEPPER ?? randomBytes(32) }], store: memoryStore(), shopParam: 'team' },
+  apiKeys: {
+    marker: 'acme',
+    peppers: [{ id: '1', secret: process.env.PEPPER ?? randomBytes(32) }],
+    store: memoryStore(),
+    shopParam: 'team',
+    shopIdFromParam: 'slug'
+  },
   jwt: 'host',
-  policy: ({ url }) => ['/me/notes', '/teams/:team/notes'].includes(url) ? 'dual' : 'public',
+  policy: ({ url }) => {
+    if (url === '/me/notes') return 'any-key' // It names no owner: the handler looks whose key it is.
+    return url === '/teams/:team/notes' ? 'dual' : 'public'
+  },
   management: [
     { path: '/teams/:team/api-keys', canManage: (request, team) => isMember(team, signedIn(request)) && signedIn(request) },
     { path: '/me/api-keys', owner: (request) => PERSON + signedIn(request), canManage: (request) => signedIn(request), operationName: 'my_api_key' }

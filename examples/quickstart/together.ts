@@ -20,10 +20,18 @@ const isAdmin = ({ identity }: FastifyRequest): boolean => identity?.kind === 'u
 
 // 1. Authentication first: it guards every route behind it.
 await app.register(dualAuth, {
-  apiKeys: { marker: 'acme', peppers: [{ id: '2026-11', secret: PEPPER }], store: knexStore(knex) },
+  apiKeys: {
+    marker: 'acme',
+    peppers: [{ id: '2026-11', secret: PEPPER }],
+    store: knexStore(knex),
+    shopIdFromParam: 'slug' // or 'uuid' or 'integer': what ids of shops look like
+  },
   jwt: { issuer: IDP_ISSUER, userClients: [IDP_MCP_CLIENT_ID], machineClients: [], audience: [PUBLIC_BASE_URL, `${PUBLIC_BASE_URL}/mcp`] },
   // The endpoint and the routes behind its tools accept API keys. All other routes accept tokens only.
-  policy: ({ url, schema }) => isEndpoint(url) || schema?.tags?.includes('mcp') ? 'dual' : 'jwt',
+  policy: ({ url, schema }) => {
+    if (isEndpoint(url)) return 'any-key' // It names no shop; its tools do.
+    return schema?.tags?.includes('mcp') ? 'dual' : 'jwt'
+  },
   // The endpoint is no operation: a key with the scope `read` may reach it, and each route checks the scopes of its own calls.
   scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
   challenge: { resourceMetadata: `${PUBLIC_BASE_URL}/.well-known/oauth-protected-resource/mcp`, scope: 'openid email profile' },

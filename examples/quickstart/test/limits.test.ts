@@ -27,7 +27,10 @@ async function world (t: Test, limits: { perMinute: number, atOnce: number }, st
   await app.register(dualAuth, {
     apiKeys,
     jwt: { issuer: issuer.url, userClients: ['web-app'], audience: ['x'] },
-    policy: ({ url }) => url.startsWith('/mcp') || url.startsWith('/shops') ? 'dual' : 'jwt'
+    policy: ({ url }) => {
+      if (url.startsWith('/mcp')) return 'any-key'
+      return url.startsWith('/shops') ? 'dual' : 'jwt'
+    }
   })
   limitKeys(app, limits)
   await app.register(mcpFromRoutes, { serverInfo: { name: 'acme', version: '1.0.0' } })
@@ -44,7 +47,7 @@ async function world (t: Test, limits: { perMinute: number, atOnce: number }, st
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const origin = app.listeningOrigin
-  const makeKey = async () => (await createApiKey(apiKeys, { shopId: 's1', name: 'x', createdBy: 'test' })).plaintext
+  const makeKey = async () => (await createApiKey(apiKeys, { shopId: 's1', name: 'x', scopes: 'all', createdBy: 'test' })).plaintext
   const rest = async (headers: Record<string, string>, path = 'now', signal: AbortSignal | null = null) => await fetch(`${origin}/shops/s1/${path}`, { headers, signal })
   const tool = async (headers: Record<string, string>, name = 'now') => await fetch(`${origin}/mcp`, {
     method: 'POST',

@@ -34,7 +34,8 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
   return {
     policy: (route) => {
       if (config.PAY_ROUTES_PUBLIC && route.url.startsWith(`${PAY_PREFIX}/`)) return 'public'
-      return isEndpoint(route.url) || route.schema?.tags?.includes('mcp') ? 'dual' : 'jwt'
+      if (isEndpoint(route.url)) return 'any-key'
+      return route.schema?.tags?.includes('mcp') ? 'dual' : 'jwt'
     },
     // The endpoint itself needs no scope: the routes of the tools check which tools a key may use.
     scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),

@@ -26,7 +26,7 @@ const isEndpoint = (url: string): boolean => url === '/mcp' || url === '/mcp/'
 await app.register(dualAuth, {
   apiKeys: { marker: 'notes', peppers: [{ id: '1', secret: 'p'.repeat(32) }], store: memoryStore() },
   jwt: { issuer: idp.issuer, userClients: ['notes-mcp'], audience: [baseUrl, `${baseUrl}/mcp`] },
-  policy: ({ url, schema }) => isEndpoint(url) || schema?.tags?.includes('mcp') ? 'dual' : 'jwt',
+  policy: ({ url, schema }) => isEndpoint(url) || schema?.tags?.includes('mcp') ? 'any-key' : 'jwt',
   scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
   tokenScopes: ({ method, schema }) => schema?.tags?.includes('mcp') && method === 'POST' ? ['openid', 'email', 'profile'] : null,
   challenge: { resourceMetadata: `${baseUrl}/.well-known/oauth-protected-resource/mcp`, scope: 'openid' }

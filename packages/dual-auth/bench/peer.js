@@ -92,7 +92,10 @@ const servers = {
 
   async 'dual-auth' () {
     const apiKeys = { marker: 'bench', peppers: [{ id: 'p1', secret: randomBytes(32) }], store: memoryStore() }
-    const keysIn = async (store) => times(async (_, i) => byKey((await createApiKey({ ...apiKeys, store }, { shopId: `shop-${i}`, name: 'bench', createdBy: 'bench' })).plaintext))
+    const keysIn = async (store) => times(async (_, i) => {
+      const request = { shopId: `shop-${i}`, name: 'bench', scopes: 'all', createdBy: 'bench' }
+      return byKey((await createApiKey({ ...apiKeys, store }, request)).plaintext)
+    })
     const unknown = await keysIn(memoryStore())
     if (database !== '') {
       const db = databaseOf(database)
@@ -102,7 +105,9 @@ const servers = {
     const known = await keysIn(apiKeys.store)
     return {
       callers: { 'known key': known, 'unknown key': unknown, [FIRST]: known, ...tokens },
-      async register (app) { await app.register(dualAuth, { apiKeys, jwt: { issuer, userClients: ['app'] }, policy: () => 'dual' }) }
+      async register (app) {
+        await app.register(dualAuth, { apiKeys, jwt: { issuer, userClients: ['app'] }, policy: () => 'any-key' })
+      }
     }
   }
 }

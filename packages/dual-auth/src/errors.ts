@@ -4,7 +4,11 @@ import { createError } from '@fastify/error'
 export const DUAL_AUTH_INVALID_OPTION = createError('DUAL_AUTH_INVALID_OPTION', 'dual-auth: %s', 500)
 
 /** 500 at startup: a route has a policy that does not exist. */
-export const DUAL_AUTH_POLICY_UNKNOWN = createError('DUAL_AUTH_POLICY_UNKNOWN', "dual-auth: route %s %s has the unknown policy '%s'; it must be 'jwt', 'dual' or 'public'", 500)
+export const DUAL_AUTH_POLICY_UNKNOWN = createError(
+  'DUAL_AUTH_POLICY_UNKNOWN',
+  "dual-auth: route %s %s has the unknown policy '%s'; it must be 'jwt', 'dual', 'any-key' or 'public'",
+  500
+)
 
 /** 401: the route needs a credential and the request has none. */
 export const DUAL_AUTH_CREDENTIAL_MISSING = createError('DUAL_AUTH_CREDENTIAL_MISSING', 'Credentials are required', 401)
@@ -42,7 +46,10 @@ export const DUAL_AUTH_NAME_BLANK = createError('DUAL_AUTH_NAME_BLANK', 'name mu
 /** 400: a new key was requested with scopes that no route has. The message lists the known ones. */
 export const DUAL_AUTH_SCOPE_UNKNOWN = createError('DUAL_AUTH_SCOPE_UNKNOWN', 'Unknown scopes: %s. Known: %s', 400)
 
-/** 404: a key was requested for an owner that does not exist, as far as the store knows owners. Thrown by stores. */
+/**
+ * 404: keys were requested for an owner that does not exist, or that the path spells in another way than
+ * `shopIdFromParam` allows. Thrown by stores too.
+ */
 export const DUAL_AUTH_SHOP_UNKNOWN = createError('DUAL_AUTH_SHOP_UNKNOWN', 'The owner of the API key does not exist', 404)
 
 /** 404: the owner that the path names has no such key. */

@@ -7,7 +7,7 @@ import type { Refusals } from './keys/refusals.ts'
 import type { KeyVerifier } from './keys/verify.ts'
 import type { Settings } from './options.ts'
 import { acceptsKey, authorize, decidedPolicy, rulesFromRoute, type RouteRules } from './policy.ts'
-import type { ShopReader, UnboundPaths } from './shop.ts'
+import type { ShopReader } from './shop.ts'
 import type { TokenVerifier } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
@@ -42,7 +42,13 @@ export interface Guard {
   mayCall (identity: Identity | null, route: AuthRoute): boolean
 }
 
-export function createGuard (settings: Settings, tokens: TokenVerifier, keys: KeyVerifier, shops: ShopReader, noteUnbound: UnboundPaths['note'], report: Refusals['report']): Guard {
+export function createGuard (
+  settings: Settings,
+  tokens: TokenVerifier,
+  keys: KeyVerifier,
+  shops: ShopReader,
+  report: Refusals['report']
+): Guard {
   const { apiKeys, challenge, hostSignsIn } = settings
   const rules = new WeakMap<object, Map<string, RouteRules>>()
   const rulesOfRoutes = new WeakMap<AuthRoute, RouteRules>()
@@ -92,8 +98,8 @@ export function createGuard (settings: Settings, tokens: TokenVerifier, keys: Ke
     let byMethod = rules.get(config)
     if (byMethod === undefined) {
       // Undecided on a route from before the plugin, and the hooks of the host read it too: who sees no `dual` there asks nobody.
-      config.auth ??= decidedPolicy({ method: routeOptions.method ?? method, url: routeOptions.url ?? '', schema: routeOptions.schema, config }, settings)
-      if (config.auth === 'dual') noteUnbound(routeOptions.url ?? '', config.anyShop === true)
+      const { method: methods = method, url = '', schema } = routeOptions
+      Object.assign(config, decidedPolicy({ method: methods, url, schema, config }, settings))
       rules.set(config, byMethod = new Map())
     }
     let found = byMethod.get(method)

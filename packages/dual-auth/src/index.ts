@@ -13,11 +13,13 @@ import { must } from './option-checks.ts'
 import { settingsFromOptions, type DualAuthOptions } from './options.ts'
 import { keyScopesFromRoute, policyFromRoute, scopesFromRoutes, tokenScopesFromRoute } from './policy.ts'
 import { scanningRoutes } from './scanning/routes.ts'
-import { createShopReader, unboundPaths } from './shop.ts'
+import { createShopReader } from './shop.ts'
 import { NO_TOKENS, registerJwt } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
-export type { ApiKeyOptions, ClaimName, ClaimNames, DualAuthOptions, JwtOptions, ManagementOptions } from './options.ts'
+export type {
+  ApiKeyOptions, ClaimName, ClaimNames, DualAuthOptions, JwtOptions, ManagementOptions, ShopIds
+} from './options.ts'
 export type { PresentedCredential } from './credentials.ts'
 export type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity, MachineIdentity, UserIdentity } from './types.ts'
 export type {
@@ -50,8 +52,8 @@ declare module 'fastify' {
     /** Who may call the route. @default what the `policy` option returns, else 'jwt' */
     auth?: AuthPolicy
     /**
-     * Silences the startup warning about a `dual` route whose path names no shop, so that API keys of every shop may call
-     * it. It opens nothing: where the path names a shop, a key must still belong to it. @default false
+     * Set by the plugin on routes with the policy `any-key`, beside `auth: 'dual'`. Where the path names a shop, a key
+     * must still belong to it.
      */
     anyShop?: boolean
   }
@@ -98,8 +100,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   })
   const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, report: watch.report, log: app.log })
   const shops = createShopReader(apiKeys)
-  const unbound = unboundPaths(apiKeys, app.log)
-  const guard = createGuard(settings, tokens, keys, shops, unbound.note, watch.report)
+  const guard = createGuard(settings, tokens, keys, shops, watch.report)
 
   app.decorate('dualAuthReady', tokens.ready)
   app.decorateRequest('identity', null)
@@ -107,17 +108,16 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.decorateRequest('presentedCredential', function (this: FastifyRequest) { return guard.presented(this) })
   app.decorateRequest('mayCall', function (this: FastifyRequest, route: AuthRoute) { return guard.mayCall(this.identity, route) })
   app.addHook('onRoute', (route) => {
-    const policy = policyFromRoute(route, settings)
-    route.config = { ...route.config, auth: policy }
+    const decided = policyFromRoute(route, settings)
+    const { auth: policy } = decided
+    route.config = { ...route.config, ...decided }
     // A wrong scope must fail startup, not the first call.
     for (const method of [route.method].flat()) {
       if (policy !== 'public') tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
       if (policy === 'dual') keyScopesFromRoute({ ...route, method }, settings.scopes)
     }
-    if (policy === 'dual') unbound.note(route.url, route.config.anyShop === true)
   })
   app.addHook('onReady', async () => {
-    unbound.check()
     // A database that is down now may come up later, and `callStore` has logged the failure.
     await callStore(async () => store.ready?.()).catch((error) => { if (error instanceof DUAL_AUTH_INVALID_OPTION) throw error })
     watch.start()

@@ -30,11 +30,14 @@ export interface ApiKeyOptions {
    */
   readonly shopParam?: string | null
   /**
-   * Maps a path's spelling of a shop's id to the id as you store it, for ids with several spellings, such as UUIDs in
-   * capitals. Returns undefined if there is no such shop: API keys then get 403, and none can be created.
+   * The one spelling of an owner's id in paths. Your routes may read one owner from several: `01`, `1.0` and `1` are
+   * one number, and a key that somebody made for `01` would be listed and counted apart from those of `1`. `'integer'`:
+   * digits without leading zeros; `'uuid'`: in lower case; `'slug'`: lower-case ASCII letters, digits, `-` and `_`;
+   * every other spelling is no owner. A function returns the id as you store it, or undefined if there is no such
+   * owner. Where there is none, API keys get 403 and the management routes 404. Required with `management` by path.
    * @default the value itself
    */
-  readonly shopIdFromParam?: (value: string) => string | undefined
+  readonly shopIdFromParam?: ShopIds | ((value: string) => string | undefined)
   /** Active keys a shop may have. @default 100 */
   readonly maxPerShop?: number
   /**
@@ -47,6 +50,9 @@ export interface ApiKeyOptions {
   /** How long the store may take to answer, in milliseconds. @default 2000 */
   readonly storeTimeout?: number
 }
+
+/** How ids of owners are spelled. */
+export type ShopIds = 'integer' | 'uuid' | 'slug'
 
 /** Where tokens have a fact: the name of a claim, or the path of names to it through nested objects. */
 export type ClaimName = string | readonly string[]
@@ -204,7 +210,8 @@ export interface DualAuthOptions {
 }
 
 /** API key options, checked and complete. */
-export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers'>> {
+export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' | 'shopIdFromParam'>> {
+  readonly shopIdFromParam: (value: string) => string | undefined
   readonly peppers: readonly [Pepper, ...Pepper[]]
 }
 
@@ -243,6 +250,11 @@ const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 /** Their users choose the audience of a token themselves. */
 const OPEN_ISSUERS = new Set(['https://accounts.google.com', 'https://token.actions.githubusercontent.com'])
+const SPELLINGS: Readonly<Record<ShopIds, RegExp>> = {
+  integer: /^(?:0|[1-9]\d{0,18})$/,
+  uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  slug: /^[a-z0-9_-]+$/
+}
 const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revoke', 'rotate', 'rehash', 'touch', 'takeNotices']
 
 /**
@@ -259,6 +271,11 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
   const acceptsTokens = jwt !== false && jwt !== 'host'
   must(acceptsTokens || tokenScopes === undefined, 'tokenScopes needs jwt: without it no tokens are accepted')
   const sets = management === undefined ? [] : allManagementSettings(management, apiKeys.shopParam)
+  must(
+    keys.shopIdFromParam !== undefined || sets.every(({ owner }) => owner !== undefined),
+    `apiKeys.shopIdFromParam is required with management by path: ${IDS_RULE}. ` +
+    'Paths may spell one owner in several ways, such as 1 and 01'
+  )
   must(scanning === undefined || new Set(sets.map(({ onKeyChange }) => onKeyChange)).size <= 1, 'management.onKeyChange must be the same function in each set of routes with scanning: a leaked key may be of any')
   return {
     apiKeys,
@@ -298,12 +315,21 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     headerName: headerName.toLowerCase(),
     logN,
     shopParam,
-    shopIdFromParam: func('apiKeys.shopIdFromParam', shopIdFromParam),
+    shopIdFromParam: idsFrom(shopIdFromParam),
     maxPerShop: integer('apiKeys.maxPerShop', maxPerShop, 1),
     concurrency: integer('apiKeys.concurrency', concurrency, 1),
     queueLength: integer('apiKeys.queueLength', queueLength, 0),
     storeTimeout: duration('apiKeys.storeTimeout', storeTimeout)
   }
+}
+
+const IDS_RULE = "'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, " +
+  'or undefined for what is none'
+
+function idsFrom (ids: NonNullable<ApiKeyOptions['shopIdFromParam']>): ApiKeySettings['shopIdFromParam'] {
+  if (typeof ids === 'function') return ids
+  must(Object.hasOwn(SPELLINGS, ids), `apiKeys.shopIdFromParam must be ${IDS_RULE}`)
+  return (value) => SPELLINGS[ids].test(value) ? value : undefined
 }
 
 export const MARKER_RULE = 'must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'

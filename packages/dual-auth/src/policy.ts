@@ -1,33 +1,60 @@
 import { DUAL_AUTH_KEY_NOT_ACCEPTED, DUAL_AUTH_POLICY_UNKNOWN, DUAL_AUTH_SCOPE_INSUFFICIENT, DUAL_AUTH_SHOP_FORBIDDEN, DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT } from './errors.ts'
 import { must, strings } from './option-checks.ts'
+import { namesOwner } from './path-params.ts'
 import type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity } from './types.ts'
 
-const POLICIES: readonly unknown[] = ['jwt', 'dual', 'public']
+const POLICIES: readonly unknown[] = ['jwt', 'dual', 'any-key', 'public']
+
+type PolicySettings = Pick<RuleSettings, 'policy' | 'apiKeys'>
+type Issuers = { readonly jwt: readonly unknown[] }
+
+/** A policy in the form in which a route's `config` has it: hooks of the host compare with three words. */
+export type DecidedPolicy =
+  | { readonly auth: 'jwt' | 'public' }
+  | { readonly auth: 'dual', readonly anyShop?: true }
 
 /**
  * The policy of a route when it is registered: its `config.auth`, else what the `policy` option returns, else `jwt`.
  *
  * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}
- * @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that asks for tokens where none are accepted
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that asks for tokens where none are accepted, or that would let
+ *   keys of every owner in without saying so
  */
-export function policyFromRoute (route: AuthRoute, { policy: decide, jwt }: Pick<RuleSettings, 'policy'> & { readonly jwt: readonly unknown[] }): AuthPolicy {
-  const policy = route.config?.auth ?? decide(route)
-  must(policy !== 'jwt' || jwt.length > 0, `${String(route.method)} ${route.url} has the policy 'jwt', but jwt has no issuer: nobody could call it`)
-  return known(route, policy ?? 'jwt')
+export function policyFromRoute (route: AuthRoute, settings: PolicySettings & Issuers): DecidedPolicy {
+  const policy = route.config?.auth ?? settings.policy(route)
+  const place = `${String(route.method)} ${route.url}`
+  const isOpen = policy !== 'jwt' || settings.jwt.length > 0
+  must(isOpen, `${place} has the policy 'jwt', but jwt has no issuer: nobody could call it`)
+  return decidedPolicy(route, settings)
 }
 
 /**
  * The policy of a whole route, also of one that was registered before the plugin.
  *
  * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that would let keys of every owner in without saying so
  */
-export function decidedPolicy (route: AuthRoute, { policy: decide }: Pick<RuleSettings, 'policy'>): AuthPolicy {
-  return known(route, route.config?.auth ?? decide(route) ?? 'jwt')
+export function decidedPolicy (route: AuthRoute, settings: PolicySettings): DecidedPolicy {
+  const policy = route.config?.auth ?? settings.policy(route) ?? 'jwt'
+  if (!POLICIES.includes(policy)) throw new DUAL_AUTH_POLICY_UNKNOWN(route.method, route.url, policy)
+  if (policy === 'jwt' || policy === 'public') return { auth: policy }
+  const anyShop = policy === 'any-key' || route.config?.anyShop === true
+  if (!anyShop) demandOwner(route, settings.apiKeys.shopParam)
+  return { auth: 'dual', ...anyShop && { anyShop } }
 }
 
-function known (route: AuthRoute, policy: AuthPolicy): AuthPolicy {
-  if (!POLICIES.includes(policy)) throw new DUAL_AUTH_POLICY_UNKNOWN(route.method, route.url, policy)
-  return policy
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that takes API keys and whose path names no owner */
+function demandOwner ({ method, url }: AuthRoute, shopParam: string | null): void {
+  // Nothing is forgotten where no path names an owner.
+  if (shopParam === null) return
+  const named = namesOwner(url, shopParam)
+  const what = named === 'sometimes' ? `may leave out :${shopParam}` : `has no parameter :${shopParam}`
+  must(
+    named === 'always',
+    `${[method].flat().join(', ')} ${url} accepts API keys, and its path ${what}, which names their owner: ` +
+    'every key would open it. Set apiKeys.shopParam to the parameter that names owners in your paths, or to null if none does; ' +
+    "or give the route the policy 'any-key' if it is for the keys of every owner"
+  )
 }
 
 /**
@@ -54,13 +81,14 @@ export function scopesFromRoutes (routes: readonly AuthRoute[], scopes: RuleSett
 /** The functions that decide what a route requires. */
 export interface RuleSettings {
   readonly policy: (route: AuthRoute) => AuthPolicy | undefined
+  readonly apiKeys: { readonly shopParam: string | null }
   readonly scopes: (route: AuthRoute) => readonly string[] | null
   readonly tokenScopes: (route: AuthRoute) => readonly string[]
 }
 
 /** What a route requires of an identity. */
 export interface RouteRules {
-  readonly policy: AuthPolicy
+  readonly policy: DecidedPolicy['auth']
   /** Any of these opens the route to an API key for the method of the request; null: any key does. */
   readonly scopes: readonly string[] | null
   /** A token needs all of these. */
@@ -75,7 +103,7 @@ export interface RouteRules {
  */
 export function rulesFromRoute (route: AuthRoute, settings: RuleSettings): RouteRules {
   // Decided when the route was registered; a description of a route may come from elsewhere.
-  const policy = decidedPolicy(route, settings)
+  const { auth: policy } = decidedPolicy(route, settings)
   return {
     policy,
     scopes: policy === 'dual' ? keyScopesFromRoute(route, settings.scopes) : null,
@@ -84,8 +112,18 @@ export function rulesFromRoute (route: AuthRoute, settings: RuleSettings): Route
   }
 }
 
-/** @throws {@link DUAL_AUTH_INVALID_OPTION} */
+/** What scopes of keys mean beside operation ids. */
+const WORDS: readonly unknown[] = ['read', 'write', 'all']
+
+/** @throws {@link DUAL_AUTH_INVALID_OPTION} also for an operation id that is a word for scopes */
 export function keyScopesFromRoute (route: AuthRoute, scopes: RuleSettings['scopes']): readonly string[] | null {
+  const id = route.schema?.operationId
+  const place = `${String(route.method)} ${route.url}`
+  // A key for this operation would open more.
+  must(
+    !WORDS.includes(id),
+    `${place} must have another operationId than '${id}', which is a word for the scopes of API keys`
+  )
   const found = scopes(route)
   return found === null ? null : strings(`scopes of ${String(route.method)} ${route.url}`, found, 'scopes, or null for any key')
 }
@@ -118,7 +156,7 @@ export function authorize (identity: Identity, { policy, scopes, tokenScopes, la
   if (policy !== 'dual') throw new DUAL_AUTH_KEY_NOT_ACCEPTED(label)
   if (!isAllowedShop(identity.shopId)) throw new DUAL_AUTH_SHOP_FORBIDDEN()
   if (!scopesOpen(identity, scopes)) {
-    const needed = scopes === null || scopes.length === 0 ? 'a key without scopes' : inWords(scopes, 'or')
+    const needed = scopes === null || scopes.length === 0 ? "a key with the scopes 'all'" : inWords(scopes, 'or')
     throw new DUAL_AUTH_SCOPE_INSUFFICIENT(label, needed, inWords(identity.scopes, 'and'))
   }
 }

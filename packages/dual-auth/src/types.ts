@@ -43,11 +43,12 @@ export interface UserIdentity {
 export type Identity = ApiKeyIdentity | MachineIdentity | UserIdentity
 
 /**
- * Who may call a route. `jwt`: machines and people with a token. `dual`: those and API keys.
- * `public`: everybody; credentials are not even read. Without tokens (the option `jwt` is false or `'host'`) `jwt` means
- * nobody, and is what a route without a policy has.
+ * Who may call a route. `jwt`: machines and people with a token. `dual`: those and the API keys of the owner that the
+ * path names. `any-key`: the same, for a path that names no owner: API keys of every owner. It becomes `dual` with
+ * `anyShop` in the route's `config`. `public`: everybody; credentials are not even read. Without tokens (the option
+ * `jwt` is false or `'host'`) `jwt` means nobody, and is what a route without a policy has.
  */
-export type AuthPolicy = 'jwt' | 'dual' | 'public'
+export type AuthPolicy = 'jwt' | 'dual' | 'any-key' | 'public'
 
 /** What is known of a route when its policy is decided. */
 export interface AuthRoute {

@@ -38,9 +38,12 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
   settings.host?.(app)
 
   await app.register(dualAuth, {
-    apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: settings.store ?? memoryStore(), logN: 4, ...settings.apiKeys },
+    apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: settings.store ?? memoryStore(), shopIdFromParam: (id) => id, logN: 4, ...settings.apiKeys },
     jwt: { issuer: issuer.url, userClients: ['web-app', 'mcp-app'], machineScopes: ['shop/api'], audience: ['https://shop.test/mcp'], ...settings.jwt },
-    policy: (route) => route.url.startsWith('/shops/:shop_id/products') || route.url === '/mcp' ? 'dual' : undefined,
+    policy: (route) => {
+      if (route.url === '/mcp') return 'any-key'
+      return route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
+    },
     scopes: (route) => route.url === '/mcp' ? null : [route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write', ...operationOf(route.schema)],
     management: { canManage: (request, shop) => request.identity?.kind === 'user' && (shop === SHOP || shop === OTHER_SHOP) },
     ...settings.auth

@@ -29,7 +29,7 @@ async function replicas (t: Test): Promise<Replicas> {
     const db = knex({ client: 'pg', connection: database.url })
     const app = Fastify()
     await app.register(dualAuth, {
-      apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: knexStore(db), maxPerShop: 1000, storeTimeout: 60_000 },
+      apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: knexStore(db), shopIdFromParam: (id) => id, maxPerShop: 1000, storeTimeout: 60_000 },
       jwt: { issuer: issuer.url, userClients: ['web-app'] },
       management: { canManage: () => true },
       onKeyEvent: (event) => { events.push(event) }

@@ -25,7 +25,7 @@ async function logging (t: Test, settings: Settings = {}) {
   const lines: Line[] = []
   const store = settings.store ?? memoryStore()
   const { app } = await build(t, { issuer, ...settings, store, server: { logger: { stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } })
-  const made = async (change: object = {}) => createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, { shopId: SHOP, name: 'x', createdBy: 'ada', ...change })
+  const made = async (change: object = {}) => createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, { shopId: SHOP, name: 'x', scopes: 'all', createdBy: 'ada', ...change })
   return { app, made, store, said: () => lines.splice(0).filter(({ msg }) => !/^(?:incoming request|request completed|Server|Credentials|The )/.test(msg)) }
 }
 

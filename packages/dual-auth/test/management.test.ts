@@ -18,9 +18,9 @@ t.test('a created key is 201 with its plaintext, once, not to be stored', async 
   t.equal(response.headers['cache-control'], 'no-store')
   const { plaintext, warnings, ...key } = response.json()
   const { id, prefix, created_at: createdAt, ...rest } = key
-  t.strictSame(rest, { name: 'Label printer', status: 'active', scopes: [], created_by: 'user-1', expires_at: null, last_used_at: null, last_used_network: null, revoked_at: null, replaces: null, replaced_by: null })
+  t.strictSame(rest, { name: 'Label printer', status: 'active', scopes: 'all', created_by: 'user-1', expires_at: null, last_used_at: null, last_used_network: null, revoked_at: null, replaces: null, replaced_by: null })
   t.strictSame(warnings, [
-    'This key has no scopes: it opens every operation that accepts keys. Create keys with "scopes": ["read"], or the operations they need.',
+    'This key has the scopes all: it opens every operation that accepts keys. Create keys with "scopes": ["read"], or the operations they need.',
     'This key has no expires_at: it works until somebody revokes it.'
   ])
   t.match(id, /^[0-9a-f-]{36}$/)
@@ -33,8 +33,23 @@ t.test('a created key is 201 with its plaintext, once, not to be stored', async 
   t.notMatch(list.body, plaintext.split('_')[3])
 })
 
+t.test('full access is said: a key without scopes is all in every answer, and an empty list is refused by name', async (t) => {
+  const { app, issuer } = await build(t)
+  const call = async (method: 'GET' | 'POST', payload?: object) => (await app.inject({ method, url: PATH, headers: bearer(issuer.user()), ...payload && { payload } })).json()
+  for (const [scopes, answered] of [[undefined, 'all'], ['all', 'all'], [['read'], ['read']]] as const) {
+    const made = await call('POST', { name: 'x', ...scopes && { scopes } })
+    t.match(made, { scopes: answered })
+    t.equal(made.warnings.some((warning: string) => warning.includes('opens every operation')), answered === 'all')
+    t.match((await call('GET')).find(({ id }: { id: string }) => id === made.id), { scopes: answered })
+  }
+  for (const [scopes, message] of [[[], /^body\/scopes must NOT have fewer than 1 items/], ['read', /^body\/scopes must match pattern/], ['', /^body\/scopes/], [null, /^body\/scopes must be array,string/], [['all'], /Unknown scopes: all/]] as const) {
+    t.match(await call('POST', { name: 'x', scopes }), { statusCode: 400, message }, JSON.stringify(scopes))
+  }
+  t.equal((await call('GET')).length, 3)
+})
+
 t.test('a policy that lets API keys in everywhere does not let them manage keys', async (t) => {
-  const { app, mint } = await build(t, { auth: { policy: () => 'dual', management: { canManage: () => true } } })
+  const { app, mint } = await build(t, { auth: { policy: () => 'any-key', management: { canManage: () => true } } })
   const { id, plaintext } = await mint()
   for (const [method, url] of [['GET', PATH], ['POST', PATH], ['DELETE', `${PATH}${id}`]] as const) {
     for (const [headers, body] of [[{ 'x-api-key': plaintext }, MISSING], [bearer(plaintext), REFUSED]] as const) {
@@ -286,7 +301,7 @@ t.test('an error about input names the field to the error handler of the host', 
   t.teardown(() => app.close())
   app.setErrorHandler((error: Error & { field?: string }, _request, reply) => reply.code(422).send({ field: error.field }))
   await app.register(dualAuth, {
-    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'slug' },
     jwt: { issuer: issuer.url, userClients: ['web-app'] },
     management: { canManage: () => true }
   })
@@ -311,7 +326,7 @@ for (const order of ['before', 'after', 'before and after'] as const) {
     }
     if (order !== 'after') answer('before')
     await app.register(dualAuth, {
-      apiKeys: { marker: 'm', peppers: [PEPPER], store: { ...memoryStore(), list: async () => { throw new Error('down') } } },
+      apiKeys: { marker: 'm', peppers: [PEPPER], store: { ...memoryStore(), list: async () => { throw new Error('down') } }, shopIdFromParam: 'slug' },
       jwt: { issuer: issuer.url, userClients: ['web-app'] },
       management: { canManage: () => true }
     })
@@ -336,7 +351,7 @@ t.test('an error handler that throws is followed by the one before it', async (t
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(dualAuth, {
-    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'slug' },
     jwt: { issuer: issuer.url, userClients: ['web-app'] },
     management: { canManage: () => true }
   })
@@ -345,7 +360,7 @@ t.test('an error handler that throws is followed by the one before it', async (t
   t.strictSame(response.json(), { statusCode: 418, error: "I'm a Teapot", message: 'of the handler' })
 })
 
-t.test('a shop that the host makes no id of is 403, and nobody is asked about it', async (t) => {
+t.test('a shop that the host makes no id of is 404, and nobody is asked about it', async (t) => {
   const asked: string[] = []
   const harness = await build(t, {
     apiKeys: { shopIdFromParam: (value) => value === SHOP ? value : undefined },
@@ -354,8 +369,8 @@ t.test('a shop that the host makes no id of is 403, and nobody is asked about it
   const call = as(harness)
   const { id } = await harness.mint()
   for (const response of [await call('GET', '/shops/gone/api-keys/'), await call('POST', '/shops/gone/api-keys/', { name: 'x' }), await call('DELETE', `/shops/gone/api-keys/${id}`)]) {
-    t.equal(response.statusCode, 403)
-    t.equal(response.json().code, 'DUAL_AUTH_MANAGEMENT_FORBIDDEN')
+    t.equal(response.statusCode, 404)
+    t.equal(response.json().code, 'DUAL_AUTH_SHOP_UNKNOWN')
   }
   t.strictSame(asked, [SHOP])
 })

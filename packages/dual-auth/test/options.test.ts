@@ -1,9 +1,9 @@
 import t from 'tap'
 import Fastify from 'fastify'
-import dualAuth, { memoryStore, type DualAuthOptions } from '../src/index.ts'
+import dualAuth, { memoryStore, type ApiKeyOptions, type DualAuthOptions } from '../src/index.ts'
 import { PEPPER } from './build.ts'
 
-const apiKeys = { marker: 'shop_test', peppers: [PEPPER], store: memoryStore() }
+const apiKeys: ApiKeyOptions = { marker: 'shop_test', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'uuid' }
 const jwt = { issuer: 'http://127.0.0.1:9/pool', userClients: ['web'], jwksTimeout: 100 }
 const generic = { ...jwt, provider: 'generic', audience: ['api'] } as const
 const introspection = { clientId: 'api', clientSecret: 'secret' }
@@ -27,6 +27,7 @@ const CLIENT_ISS = "dual-auth: jwt.claims.client must not be iss: the tokens of 
 const API = 'https://api.example.com'
 const ANY_CLIENT = 'dual-auth: jwt.userClients may be any with the provider generic only'
 const ANY_AUDIENCE = 'dual-auth: jwt.audience must be the URL of this API where jwt.userClients is any: clients request tokens for that'
+const IDS = "'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, or undefined for what is none"
 type Wrong = [Partial<DualAuthOptions>, string]
 const wrong: Wrong[] = [
   ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((marker): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
@@ -55,7 +56,9 @@ const wrong: Wrong[] = [
   [{ apiKeys: { ...apiKeys, headerName: 5 as never } }, 'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'],
   ...[5, '', ':shop_id', 'shop-id'].map((shopParam): Wrong => [{ apiKeys: { ...apiKeys, shopParam: shopParam as never } }, 'dual-auth: apiKeys.shopParam must be the name of a route parameter, without its colon, or null']),
   [{ apiKeys: { ...apiKeys, shopParam: null }, management: { canManage: () => true } }, 'dual-auth: management.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are'],
-  [{ apiKeys: { ...apiKeys, shopIdFromParam: 'x' as never } }, 'dual-auth: apiKeys.shopIdFromParam must be a function'],
+  [{ apiKeys: { ...apiKeys, shopIdFromParam: 'x' as never } }, `dual-auth: apiKeys.shopIdFromParam must be ${IDS}`],
+  [{ apiKeys: { ...apiKeys, shopIdFromParam: 'toString' as never } }, `dual-auth: apiKeys.shopIdFromParam must be ${IDS}`],
+  [{ apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, management: { canManage: () => true } }, `dual-auth: apiKeys.shopIdFromParam is required with management by path: ${IDS}. Paths may spell one owner in several ways, such as 1 and 01`],
   [{ apiKeys: { ...apiKeys, logN: null as never } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, peper: [] } as never }, 'dual-auth: apiKeys.peper is not an option'],
   [{ apiKeys: { ...apiKeys, maxPerShop: 0 } }, 'dual-auth: apiKeys.maxPerShop must be a whole number, at least 1'],

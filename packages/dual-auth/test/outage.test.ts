@@ -148,7 +148,7 @@ for (const slow of ['touch', 'rehash'] as const) {
     const inner = memoryStore()
     let isDone = false
     const store: ApiKeyStore = { ...inner, [slow]: async () => { await setTimeout(100); isDone = true; return [] } }
-    const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, { shopId: SHOP, name: 'x', createdBy: 'ada' })
+    const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, { shopId: SHOP, name: 'x', scopes: 'all', createdBy: 'ada' })
     const { app } = await build(t, { store, apiKeys: { logN: 5 } })
     t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
     await app.close()

@@ -1,6 +1,6 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
-import dualAuth, { memoryStore, type DualAuthOptions } from '../src/index.ts'
+import dualAuth, { createApiKey, memoryStore, type DualAuthOptions } from '../src/index.ts'
 import { PEPPER } from './build.ts'
 
 /** An app whose callers name themselves in a header, as its own sign-in would find them. */
@@ -9,8 +9,8 @@ async function server (t: Test, options: Partial<DualAuthOptions>, apiKeys: { sh
   t.teardown(() => app.close())
   const ids: string[] = []
   app.addHook('onRoute', ({ schema }) => { if (schema !== undefined && 'operationId' in schema) ids.push(String(schema.operationId)) })
-  await app.register(dualAuth, { apiKeys: { marker: 'acme', peppers: [PEPPER], store: memoryStore(), ...apiKeys }, jwt: 'host', ...options })
-  app.get('/notes/:id', { config: { auth: 'dual', ...apiKeys.shopParam !== null && { anyShop: true } } }, async ({ identity }) => identity)
+  await app.register(dualAuth, { apiKeys: { marker: 'acme', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'slug', ...apiKeys }, jwt: 'host', ...options })
+  app.get('/notes/:id', { config: { auth: 'any-key' } }, async ({ identity }) => identity)
   await app.ready()
   const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, headers: Record<string, string> = {}, payload?: object) => {
     const response = await app.inject({ method, url, headers, ...payload && { payload } })
@@ -71,4 +71,41 @@ t.test('several sets of routes: each is asked about its own owner, and has opera
   t.match(await call('POST', `/me/api-keys/${mine.body.id}/rotate`, { 'x-user': 'kim' }, {}), { status: 201, body: { replaces: mine.body.id } })
   t.match(await call('POST', `/me/api-keys/${team.body.id}/rotate`, { 'x-user': 'kim' }, {}), { status: 404 })
   t.strictSame(ids.filter((id) => id.includes('key')).sort(), ['create_api_key', 'create_my_api_key', 'list_api_keys', 'list_my_api_keys', 'revoke_api_key', 'revoke_my_api_key', 'rotate_api_key', 'rotate_my_api_key'])
+})
+
+t.test('an owner has one spelling: by no other one a key can be made, listed or used', async (t) => {
+  const uuid = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
+  for (const [shopIdFromParam, id, others] of [
+    ['integer', '1', ['01', '1.0', '+1', '-1', ' 1', '1 ', '1e0', '0x1', '1n', '1_0', '\uff11', '\u0661', '1\u200b', '1,', `1${'0'.repeat(19)}`, uuid, 'NaN', '-0', '00']],
+    ['uuid', uuid, [uuid.toUpperCase(), uuid.replace('c', 'C'), uuid.replaceAll('-', ''), `{${uuid}}`, `urn:uuid:${uuid}`, ` ${uuid}`, `${uuid}\n`, '1', uuid.replace('c', '\u0441')]],
+    ['slug', 'blue', ['Blue', 'BLUE', 'blu\u00e9', 'blue ', ' blue', 'blu\u0435', 'blue\u00ad', 'bl\uff55e', 'blue.', 'blue\t']]
+  ] as const) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    const apiKeys = { marker: 'acme', peppers: [PEPPER], store: memoryStore(), shopParam: 'fleet', shopIdFromParam }
+    const asked: string[] = []
+    // As a host whose rows are found by any spelling.
+    await app.register(dualAuth, { apiKeys, jwt: 'host', policy: ({ url }) => url === '/fleets/:fleet/trucks' ? 'dual' : undefined, management: { path: '/fleets/:fleet/api-keys', canManage: (_request, fleet) => { asked.push(fleet); return 'kim' } } })
+    app.get('/fleets/:fleet/trucks', async () => [])
+    await app.ready()
+    const call = async (method: 'GET' | 'POST', fleet: string, path: string, headers: Record<string, string> = {}) => {
+      const response = await app.inject({ method, url: `/fleets/${encodeURIComponent(fleet)}/${path}`, headers, ...method === 'POST' && { payload: { name: 'x' } } })
+      return { status: response.statusCode, body: response.json() }
+    }
+    const { status, body: { plaintext } } = await call('POST', id, 'api-keys/')
+    t.equal(status, 201)
+    for (const other of others) {
+      t.match(await call('POST', other, 'api-keys/'), { status: 404, body: { code: 'DUAL_AUTH_SHOP_UNKNOWN' } }, `${shopIdFromParam}: ${JSON.stringify(other)}`)
+      t.match(await call('GET', other, 'api-keys/'), { status: 404, body: { code: 'DUAL_AUTH_SHOP_UNKNOWN' } })
+      t.match(await call('GET', other, 'trucks', { 'x-api-key': plaintext }), { status: 403, body: { code: 'DUAL_AUTH_SHOP_FORBIDDEN' } })
+      // One that was made before there was a rule.
+      const { plaintext: older } = await createApiKey(apiKeys, { shopId: other, name: 'older', scopes: 'all', createdBy: 'kim' })
+      t.equal((await call('GET', other, 'trucks', { 'x-api-key': older })).status, 403)
+      t.equal((await call('GET', id, 'trucks', { 'x-api-key': older })).status, 403)
+    }
+    const escaped = `%${id.charCodeAt(0).toString(16)}${id.slice(1)}`
+    t.equal((await app.inject({ url: `/fleets/${escaped}/trucks`, headers: { 'x-api-key': plaintext } })).statusCode, 200, 'an escaped letter is the letter')
+    t.equal((await call('GET', id, 'api-keys/')).body.length, 1)
+    t.strictSame([...new Set(asked)], [id], 'canManage is asked about no other spelling')
+  }
 })

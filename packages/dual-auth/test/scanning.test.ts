@@ -182,7 +182,7 @@ t.test('without management routes a reported key is revoked, too', async (t) => 
   const scanner = await startScanner(t)
   const store = memoryStore()
   const { app } = await build(t, { issuer, store, auth: { scanning: { keysUrl: scanner.keysUrl }, management: undefined as never } })
-  const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 1 }, { shopId: SHOP, name: 'Printer', createdBy: 'command' })
+  const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 1 }, { shopId: SHOP, name: 'Printer', scopes: 'all', createdBy: 'command' })
   const report = JSON.stringify([match(plaintext)])
   const { statusCode, json } = await app.inject({ method: 'POST', url: '/secret-scanning', headers: scanner.headers(report), payload: report })
   t.strictSame([statusCode, json()], [200, [feedback(plaintext, 'true_positive')]])

@@ -9,7 +9,7 @@ const same = <T extends true>(value?: T) => value
 
 same<Equals<FastifyRequest['identity'], Identity | null>>()
 same<Equals<Identity['kind'], 'api-key' | 'machine' | 'user'>>()
-same<Equals<AuthPolicy, 'jwt' | 'dual' | 'public'>>()
+same<Equals<AuthPolicy, 'jwt' | 'dual' | 'any-key' | 'public'>>()
 same<Equals<ReturnType<typeof memoryStore>, ApiKeyStore>>()
 same<Equals<ReturnType<typeof knexStore>, ApiKeyStore>>()
 same<Equals<NonNullable<ApiKeyIdentity['shop']>, ApiKeyShop>>()

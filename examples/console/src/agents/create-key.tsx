@@ -27,7 +27,8 @@ export function CreateKey ({ onClose, onCreated }: { readonly onClose: () => voi
     // Said in the form of the server, so that they stand at their fields.
     if (name.trim() === '') throw new ApiError(422, { field: 'name', message: texts.keys.noName })
     if (preset === 'some' && chosen.size === 0) throw new ApiError(422, { field: 'scopes', message: texts.keys.noTools })
-    const scopes = preset === 'all' ? [] : preset === 'some' ? tools.map(({ name }) => name).filter((name) => chosen.has(name)) : preset === 'write' ? ['read', 'write'] : ['read']
+    const some = tools.map(({ name }) => name).filter((name) => chosen.has(name))
+    const scopes = { all: 'all', some, write: ['read', 'write'], read: ['read'] }[preset]
     const expires = endOf(life, date, timeZone)
     const { json } = await call<NewKey>(`/shops/${shopId}/api-keys/`, { method: 'POST', data: { name: name.trim(), scopes, ...expires !== null && { expires_at: expires ?? '' } } })
     await queryClient.invalidateQueries({ queryKey: ['api-keys'] })

@@ -13,7 +13,7 @@ export function KeyFacts ({ apiKey, clients }: { readonly apiKey: ApiKey, readon
   const facts: ReadonlyArray<readonly [string, React.ReactNode]> = [
     [fields.status, <StatusChip key='status' status={apiKey.status} />],
     [fields.prefix, <code key='prefix'>{apiKey.prefix}…</code>],
-    [fields.scopes, apiKey.scopes.length === 0 ? texts.keys.everything : apiKey.scopes.join(', ')],
+    [fields.scopes, apiKey.scopes === 'all' ? texts.keys.everything : apiKey.scopes.join(', ')],
     [fields.last_used_at, apiKey.last_used_at === null ? texts.keys.never : <span key='used'>{agoText(apiKey.last_used_at, shop)} {apiKey.last_used_network !== null && texts.keys.from(apiKey.last_used_network)}</span>],
     [fields.expires_at, apiKey.expires_at === null ? texts.keys.never : timeText(apiKey.expires_at, shop)],
     [fields.created_at, timeText(apiKey.created_at, shop)],

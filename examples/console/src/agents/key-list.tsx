@@ -62,8 +62,8 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
 /** How many scopes stand in a row of the list. */
 const SHOWN = 3
 
-function Scopes ({ scopes }: { readonly scopes: readonly string[] }) {
-  if (scopes.length === 0) return <Chip size='small' color='warning' variant='outlined' label={texts.keys.everything} />
+function Scopes ({ scopes }: { readonly scopes: ApiKey['scopes'] }) {
+  if (scopes === 'all') return <Chip size='small' color='warning' variant='outlined' label={texts.keys.everything} />
   return (
     <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>
       {scopes.slice(0, SHOWN).map((scope) => <Chip key={scope} size='small' label={scope} />)}

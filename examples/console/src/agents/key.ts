@@ -7,7 +7,7 @@ export interface ApiKey {
   readonly prefix: string
   readonly status: 'active' | 'expired' | 'revoked'
   /** Empty: every operation that takes keys. */
-  readonly scopes: readonly string[]
+  readonly scopes: readonly string[] | 'all'
   readonly created_at: string
   readonly expires_at: string | null
   readonly last_used_at: string | null

@@ -35,7 +35,11 @@ export const keyCreate: Command = {
       const found = await shopOf(knex, shop)
       const actor = operatorOf(environment, 'key create')
       const { key, plaintext } = await createApiKey(apiKeyOptions(config, knex), {
-        shopId: found.id, name, scopes, expiresAt, createdBy: actor.id === null ? 'command' : `command:${actor.id}`
+        shopId: found.id,
+        name,
+        scopes: scopes.length === 0 ? 'all' : scopes,
+        expiresAt,
+        createdBy: actor.id === null ? 'command' : `command:${actor.id}`
       }, async (made, trx) => { await recordKeyChange(trx as Knex.Transaction, actor, { action: 'create', key: made }) })
       return {
         code: 0,

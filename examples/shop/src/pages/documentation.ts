@@ -158,7 +158,8 @@ async function nothing (): Promise<void> {}
 
 /** The described credentials are the real ones: both come from `config.auth`. */
 function describedSchema (schema: FastifySchema, { config }: RouteOptions): FastifySchema {
-  const security = { public: [], dual: [{ api_key: [] }, { bearer: [] }], jwt: [{ bearer: [] }] }[config?.auth ?? 'jwt']
+  const withKeys = [{ api_key: [] }, { bearer: [] }]
+  const security = { public: [], dual: withKeys, 'any-key': withKeys, jwt: [{ bearer: [] }] }[config?.auth ?? 'jwt']
   const querystring = schema.querystring as QuerySchema | undefined
   // Rate limits apply to the routes of packages too, whose schemas do not know them.
   const response = config?.rateLimit === false ? schema.response : { 429: Problem, ...schema.response as object }

@@ -17,8 +17,11 @@ export interface KeyRequest {
   readonly shopId: string
   /** A label: 1 to 100 characters without control characters. Spaces around it, and characters that show nothing, are dropped. */
   readonly name: string
-  /** `read`, `write` or operation ids. Not compared with the routes. @default [], every operation of the shop */
-  readonly scopes?: readonly string[]
+  /**
+   * `'all'`, every operation of the shop; or at least one of `read`, `write` and operation ids. Not compared with the
+   * routes.
+   */
+  readonly scopes: readonly string[] | 'all'
   /** @default null, never */
   readonly expiresAt?: Date | null
   /** Who creates it, for the record. */
@@ -39,7 +42,17 @@ export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 // stores one as it came. The same with and without the flag `u`, which Ajv sets and TypeBox does not.
 export const PRINTABLE = '^(?:[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$'
 export const KeyName = Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'A label of your own' })
-export const KeyScopes = Type.Array(Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_.:/-]+$' }), { minItems: 1, maxItems: 64, uniqueItems: true, description: 'read, write or operation ids; left out, every operation' })
+const KeyScopes = Type.Array(
+  Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_.:/-]+$' }),
+  { minItems: 1, maxItems: 64, uniqueItems: true }
+)
+/** In the body of a request: one schema, so that errors name the field and not the members of a union. */
+export const KeyScopesOrAll = Type.Unsafe<string[] | 'all'>({
+  ...KeyScopes,
+  type: ['array', 'string'],
+  pattern: '^all$',
+  description: 'read, write or operation ids. all, or left out: every operation'
+})
 
 /**
  * Creates and stores a key outside of a request, for a command or a script. The caller needs no token, but the peppers
@@ -58,7 +71,11 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
   string('shopId', shopId)
   string('createdBy', createdBy)
   must(Value.Check(KeyName, name), 'name must be 1 to 100 characters without control characters and lone surrogates')
-  must(scopes === undefined || (Array.isArray(scopes) && scopes.length === 0) || Value.Check(KeyScopes, scopes), 'scopes must be at most 64 different names of letters, digits and _.:/-')
+  const isList = Value.Check(KeyScopes, scopes) && !scopes.includes('all')
+  must(
+    scopes === 'all' || isList,
+    "scopes must be 'all', or a list of 1 to 64 different names of letters, digits and _.:/-"
+  )
   must(expiresAt === undefined || expiresAt === null || isDate(expiresAt), 'expiresAt must be a Date')
   const { stored, plaintext } = await newKey(settings, request, async (work) => work())
   if (!await settings.store.insert(stored, settings.maxPerShop, onStored)) throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerShop)
@@ -71,7 +88,11 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
  * @param queue - where the hash waits for the thread pool
  * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}
  */
-export async function newKey ({ marker, peppers, logN }: ApiKeySettings, { shopId, name, scopes = [], expiresAt = null, createdBy }: KeyRequest, queue: Queue): Promise<{ stored: NewApiKey, plaintext: string }> {
+export async function newKey (
+  { marker, peppers, logN }: ApiKeySettings,
+  { shopId, name, scopes, expiresAt = null, createdBy }: KeyRequest,
+  queue: Queue
+): Promise<{ stored: NewApiKey, plaintext: string }> {
   const label = keyName(name)
   // The name of a successor comes from the key that it replaces.
   if (label === '' && name !== '') throw Object.assign(new DUAL_AUTH_NAME_BLANK(), { field: 'name' })
@@ -81,5 +102,6 @@ export async function newKey ({ marker, peppers, logN }: ApiKeySettings, { shopI
   const { prefix, plaintext } = mintKey(marker)
   const [pepper] = peppers
   const secrets = { fingerprint: fingerprint(plaintext, pepper), pepperId: pepper.id, hash: await queue(async () => hashFromKey(plaintext, logN)) }
-  return { stored: { id: randomUUID(), shopId, name: label, prefix, scopes, createdAt, createdBy, expiresAt, ...secrets }, plaintext }
+  const key = { id: randomUUID(), shopId, name: label, prefix, createdAt, createdBy, expiresAt, ...secrets }
+  return { stored: { ...key, scopes: scopes === 'all' ? [] : scopes }, plaintext }
 }

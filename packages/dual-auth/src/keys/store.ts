@@ -7,6 +7,7 @@ export interface ApiKeyRecord {
   readonly shopId: string
   readonly name: string
   readonly prefix: string
+  /** Empty: every operation of the shop. */
   readonly scopes: readonly string[]
   readonly createdAt: Date
   /** The subject or client id of its creator. */

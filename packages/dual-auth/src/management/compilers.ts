@@ -22,6 +22,8 @@ export function compileOwnSchemas (scope: FastifyInstance): void {
       customOptions: {
         coerceTypes: false,
         removeAdditional: false,
+        // The scopes of a new key are a list or a word.
+        allowUnionTypes: true,
         // The schemas are constants; validating them takes longer than compiling them.
         validateSchema: false
       },

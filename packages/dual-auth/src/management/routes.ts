@@ -15,7 +15,10 @@ import { excerpt } from '#shared/excerpt'
 import type { RawKeyQuery } from './key-list.ts'
 import { contentRange } from '#shared/list-grammar'
 import { bodyFromRecord, countsHeader, createdBody, schemasForShop, type NewKeyBody, type RotationBody } from './schemas.ts'
-import { DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
+import {
+  DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN,
+  DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE
+} from '../errors.ts'
 
 /** Who manages keys, for the record, and whose they are. */
 const BY = Symbol('dual-auth.by')
@@ -74,7 +77,9 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const shopId = owner === undefined ? shops.fromParams(request.params) : await owner(request)
     // The function is the host's and may be JavaScript: a value that is no id must not pass for an owner.
     must(shopId === undefined || shopId === null || typeof shopId === 'string', 'management.owner must return the id of the owner as a string, or undefined')
-    if (typeof shopId !== 'string' || shopId === '') throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    if (typeof shopId !== 'string' || shopId === '') {
+      throw owner === undefined ? new DUAL_AUTH_SHOP_UNKNOWN() : new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    }
     const allowed = await canManage(request, shopId)
     request[SHOP] = shopId
     if (!allowed) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
@@ -82,8 +87,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   })
 
   app.post<{ Body: NewKeyBody }>('/', { schema: createSchema, config }, async (request, reply) => {
-    const { name, scopes = [], expires_at: expiry } = request.body
-    const unknown = scopes.filter((scope) => !knownScopes().has(scope))
+    const { name, scopes = 'all', expires_at: expiry } = request.body
+    const unknown = scopes === 'all' ? [] : scopes.filter((scope) => !knownScopes().has(scope))
     if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ') || NO_SCOPES), { field: 'scopes' })
     const by = request[BY]
     const { stored, plaintext } = await newKey(settings, { shopId: request[SHOP], name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
@@ -112,7 +117,9 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const { grace = DEFAULT_GRACE, expires_at: expiry } = request.body
     const by = request[BY]
     const shopId = request[SHOP]
-    const { stored: minted, plaintext } = await newKey(settings, { shopId, name: '', expiresAt: dateFromText(expiry), createdBy: by }, queue)
+    // Its name and scopes become those of the key that it replaces.
+    const wanted = { shopId, name: '', scopes: 'all', expiresAt: dateFromText(expiry), createdBy: by } as const
+    const { stored: minted, plaintext } = await newKey(settings, wanted, queue)
     let isLate = false
     const rotating = callStore(
       () => store.rotate(shopId, request.params.key_id.toLowerCase(), minted.createdAt, (found) => rotationFrom(found, { minted, grace, limit: maxPerShop, isEndless: expiry === null }), async (rotated, transaction) => {

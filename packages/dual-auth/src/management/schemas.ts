@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { KeyName, KeyScopes, PRINTABLE } from '../keys/new-key.ts'
+import { KeyName, KeyScopesOrAll, PRINTABLE } from '../keys/new-key.ts'
 import { DEFAULT_GRACE, MAX_GRACE } from '../keys/rotation.ts'
 import { statusOfKey, type ApiKeyRecord, type KeyPage } from '../keys/store.ts'
 import { KEY_LIST } from './key-list.ts'
@@ -12,7 +12,7 @@ const expiry = (description: string) => Type.Optional(Type.Unsafe<string | null>
 
 const NewKey = Type.Object({
   name: KeyName,
-  scopes: Type.Optional(KeyScopes),
+  scopes: Type.Optional(KeyScopesOrAll),
   expires_at: expiry('When the key stops working; null or left out, never')
 }, { additionalProperties: false })
 
@@ -44,7 +44,9 @@ export const Key = Type.Object({
   name: Type.String(),
   prefix: Type.String({ description: 'The middle part of the key' }),
   status: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')], { description: 'Only an active key works' }),
-  scopes: Type.Array(Type.String(), { description: 'The only operations that it opens; empty: every operation that accepts keys' }),
+  scopes: Type.Union([Type.Array(Type.String()), Type.Literal('all')], {
+    description: 'The only operations that it opens; all: every operation that accepts keys'
+  }),
   created_at: Time,
   created_by: Type.String({ description: 'The subject of the person or the client id of the machine that created it' }),
   expires_at: Type.Union([Time, Type.Null()], { description: 'Null: never' }),
@@ -118,7 +120,8 @@ export function schemasForShop (shopParam: string | null, name: string) {
   }
 }
 
-const OPENS_ALL = 'This key has no scopes: it opens every operation that accepts keys. Create keys with "scopes": ["read"], or the operations they need.'
+const OPENS_ALL = 'This key has the scopes all: it opens every operation that accepts keys. ' +
+  'Create keys with "scopes": ["read"], or the operations they need.'
 const NEVER_EXPIRES = 'This key has no expires_at: it works until somebody revokes it.'
 
 /** A key as the routes return it. */
@@ -128,7 +131,7 @@ export function bodyFromRecord (key: ApiKeyRecord, at: Date) {
     name: key.name,
     prefix: key.prefix,
     status: statusOfKey(key, at),
-    scopes: [...key.scopes],
+    scopes: key.scopes.length === 0 ? 'all' as const : [...key.scopes],
     created_at: key.createdAt.toISOString(),
     created_by: key.createdBy,
     expires_at: key.expiresAt?.toISOString() ?? null,

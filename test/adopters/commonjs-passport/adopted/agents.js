@@ -4,9 +4,15 @@ module.exports = async function addAgents (app) {
   const { default: dualAuth, memoryStore, scopesFromRoute } = await import('dual-auth')
   const { default: mcpFromRoutes } = await import('mcp-from-routes')
   await app.register(dualAuth, {
-    apiKeys: { marker: 'notes', peppers: [{ id: '1', secret: 'a pepper of an application for tests' }], store: memoryStore(), shopParam: 'person' },
+    apiKeys: {
+      marker: 'notes',
+      peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
+      store: memoryStore(),
+      shopParam: 'person',
+      shopIdFromParam: 'slug'
+    },
     jwt: 'host',
-    policy: ({ url }) => ['/mcp', '/notes', '/notes/'].includes(url) ? 'dual' : 'public',
+    policy: ({ url }) => ['/mcp', '/notes', '/notes/'].includes(url) ? 'any-key' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
     // passport finds the user in preValidation, which is later.
     management: { path: '/people/:person/api-keys', canManage: ({ session }, person) => session.get('passport') === person && person }

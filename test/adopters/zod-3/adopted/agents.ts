@@ -7,9 +7,15 @@ import { zodToJsonSchema } from 'zod-to-json-schema'
 /** Keys of people, and the notes as tools. */
 export async function addAgents (app: FastifyInstance) {
   await app.register(dualAuth, {
-    apiKeys: { marker: 'notes', peppers: [{ id: '1', secret: 'a pepper of an application for tests' }], store: memoryStore(), shopParam: 'person' },
+    apiKeys: {
+      marker: 'notes',
+      peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
+      store: memoryStore(),
+      shopParam: 'person',
+      shopIdFromParam: 'slug'
+    },
     jwt: 'host',
-    policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'dual' : 'public',
+    policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
     management: {
       path: '/people/:person/api-keys',

@@ -5,9 +5,15 @@ import mcpFromRoutes from 'mcp-from-routes'
 /** Keys of people, and the notes as tools. Loaded after the sign-in, and before the routes. */
 export default fp(async (app) => {
   await app.register(dualAuth, {
-    apiKeys: { marker: 'notes', peppers: [{ id: '1', secret: 'a pepper of an application for tests' }], store: memoryStore(), shopParam: 'person' },
+    apiKeys: {
+      marker: 'notes',
+      peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
+      store: memoryStore(),
+      shopParam: 'person',
+      shopIdFromParam: 'slug'
+    },
     jwt: 'host',
-    policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'dual' : 'public',
+    policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
     management: { path: '/people/:person/api-keys', canManage: ({ session }, person) => session.person === person && person }
   })

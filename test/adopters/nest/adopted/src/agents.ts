@@ -9,9 +9,15 @@ export async function addAgents (nest: NestFastifyApplication) {
   const app = nest.getHttpAdapter().getInstance()
   const sessions = nest.get(Sessions)
   await app.register(dualAuth, {
-    apiKeys: { marker: 'notes', peppers: [{ id: '1', secret: 'a pepper of an application for tests' }], store: memoryStore(), shopParam: 'person' },
+    apiKeys: {
+      marker: 'notes',
+      peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
+      store: memoryStore(),
+      shopParam: 'person',
+      shopIdFromParam: 'slug'
+    },
     jwt: 'host',
-    policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'dual' : 'public',
+    policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
     management: { path: '/people/:person/api-keys', canManage: (request, person) => sessions.personOf(request) === person && person }
   })

@@ -1,0 +1,18 @@
+/** Whether a path names the owner of keys, also when its optional last parameter is left out. */
+export function namesOwner (url: string, shopParam: string): 'always' | 'sometimes' | 'never' {
+  if (!paramsFromPath(url).includes(shopParam)) return 'never'
+  return optionalParamsFromPath(url).includes(shopParam) ? 'sometimes' : 'always'
+}
+
+/**
+ * The names of a path's parameters, as the router reads them: each ends at the next `/`, `-`, `.`, `(` or `?`, and two
+ * colons stand for a literal one.
+ */
+function paramsFromPath (path: string): string[] {
+  return [...path.replaceAll('::', '').matchAll(/:([^/.(?-]+)/g)].map(([, name]) => String(name))
+}
+
+/** The names of the optional parameters: the router serves the path without its last segment too. */
+function optionalParamsFromPath (path: string): string[] {
+  return paramsFromPath(/\/:[^/()]*\?\/?$/.exec(path)?.[0] ?? '')
+}
