@@ -2,7 +2,7 @@ import t from 'tap'
 import Fastify from 'fastify'
 import dualAuth, { DUAL_AUTH_SHOP_UNKNOWN, memoryStore } from '../src/index.ts'
 import { startIssuer } from './issuer.ts'
-import { bearer, build, MISSING, named, PEPPER, products, REFUSED, SHOP, OTHER_SHOP, type Harness, type Settings } from './build.ts'
+import { at, bearer, build, MISSING, named, PEPPER, products, REFUSED, SHOP, OTHER_SHOP, type Harness, type Settings } from './build.ts'
 
 const PATH = `/shops/${SHOP}/api-keys/`
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -46,6 +46,30 @@ t.test('full access is said: a key without scopes is all in every answer, and an
     t.match(await call('POST', { name: 'x', scopes }), { statusCode: 400, message }, JSON.stringify(scopes))
   }
   t.equal((await call('GET')).length, 3)
+})
+
+t.test('revoked_at is since when a key is refused, whatever ended it, and status says why', async (t) => {
+  const harness = await build(t)
+  const call = as(harness)
+  const now = Date.now()
+  const end = new Date(now + 60_000).toISOString()
+  const expiring = await harness.mint(SHOP, { name: 'expiring', expires_at: end })
+  const rotated = await harness.mint()
+  const { replaced } = (await call('POST', `${PATH}${rotated.id}/rotate`, { grace: 60 })).json()
+  t.match(replaced, { status: 'active', revoked_at: null }, 'in its grace')
+  const stateAt = async (time: number, filter = {}) => await at(time, async () => {
+    const keys: Array<{ id: string, status: string, revoked_at: string | null }> = (await call('GET', `${PATH}?filter=${encodeURIComponent(JSON.stringify(filter))}`)).json()
+    const of = (id: string) => keys.filter((key) => key.id === id).map(({ status, revoked_at: since }) => [status, since])[0]
+    const use = async ({ plaintext }: { plaintext: string }) => (await harness.app.inject({ url: products(), headers: bearer(plaintext) })).statusCode
+    return { expiring: of(expiring.id), rotated: of(rotated.id), used: [await use(expiring), await use(rotated)] }
+  })
+  t.strictSame(await stateAt(now + 1000), { expiring: ['active', null], rotated: ['active', null], used: [200, 200] })
+  const ended = { expiring: ['expired', end], rotated: ['expired', replaced.expires_at], used: [401, 401] }
+  t.strictSame(await stateAt(now + 120_000), ended)
+  t.strictSame(await stateAt(now + 120_000, { revoked_at: [end, replaced.expires_at] }), ended)
+  t.match(await stateAt(now + 120_000, { revoked_at: null }), { expiring: undefined, rotated: undefined })
+  await at(now + 180_000, async () => { await call('DELETE', `${PATH}${expiring.id}`) })
+  t.match(await stateAt(now + 200_000), { expiring: ['revoked', end] }, 'revoked later, it was refused before')
 })
 
 t.test('a policy that lets API keys in everywhere does not let them manage keys', async (t) => {

@@ -152,6 +152,11 @@ const NO_ROWS: Row[] = [{ id: null, count: '0', active: '0', expired: '0', revok
 /** The status of a key at a moment, which is the one binding. */
 const STATUS = "case when revoked_at is not null then 'revoked' when expires_at <= ? then 'expired' else 'active' end"
 
+/** The moment since which a key is refused; the one binding is `at`. `least` passes over null. */
+function refusedSince (source: string): string {
+  return `least(${source}revoked_at, case when ${source}expires_at <= ? then ${source}expires_at end)`
+}
+
 function onlyWorking (query: Knex.QueryBuilder, at: Date): void {
   // The first says nothing that the second does not; it is what the index on keys that are not revoked can be used by.
   query.whereNull('revoked_at').whereRaw(`${STATUS} = 'active'`, [at])
@@ -161,11 +166,12 @@ function onlyWorking (query: Knex.QueryBuilder, at: Date): void {
 function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ...fields }: KeyFilter, at: Date): void {
   for (const [field, values] of Object.entries(fields)) {
     const present = values.filter((value) => value !== null)
+    const [sql, bindings] = field === 'revoked_at' ? [refusedSince(''), [at]] as const : ['??', [field]] as const
     // Responses have milliseconds, the columns may have microseconds.
-    const column = query.client.raw(field.endsWith('_at') ? "date_trunc('milliseconds', ??)" : '??', [field])
+    const column = query.client.raw(field.endsWith('_at') ? `date_trunc('milliseconds', ${sql})` : sql, bindings)
     query.where((any) => {
       any.whereIn(column, present)
-      if (present.length < values.length) any.orWhereNull(field)
+      if (present.length < values.length) any.orWhereRaw(`${sql} is null`, bindings)
     })
   }
   if (scopes !== undefined) query.whereRaw('scopes && ?::text[]', [[...scopes]])
@@ -191,7 +197,8 @@ function eitherCase (text: string): string {
 function orderFromSort (sort: KeyQuery['sort'], at: Date, source = ''): [sql: string, bindings: readonly Date[]] {
   if (sort === null) return [`${STATUS} <> 'active', ${source}created_at desc, ${source}id desc`, [at]]
   const direction = sort.descending ? 'desc' : 'asc'
-  return [`${source}${sort.field} ${direction} nulls last, ${source}id ${direction}`, []]
+  const [column, bindings] = sort.field === 'revoked_at' ? [refusedSince(source), [at]] : [source + sort.field, []]
+  return [`${column} ${direction} nulls last, ${source}id ${direction}`, bindings]
 }
 
 function rowFromNewKey ({ id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }: NewApiKey, shopColumn: string): object {

@@ -1,5 +1,7 @@
 import { inLowerCase, spellingsOf } from './key-name.ts'
-import { statusOfKey, type ApiKeyRecord, type KeyField, type KeyFilter, type KeyPage, type KeyQuery } from './store.ts'
+import {
+  refusedSince, statusOfKey, type ApiKeyRecord, type KeyField, type KeyFilter, type KeyPage, type KeyQuery
+} from './store.ts'
 
 /** The page of a list, of all keys of its shop. */
 export function pageOf (keys: readonly ApiKeyRecord[], { at, skip, limit, filter, sort }: KeyQuery): KeyPage {
@@ -9,7 +11,7 @@ export function pageOf (keys: readonly ApiKeyRecord[], { at, skip, limit, filter
   return { keys: found.slice(skip, skip + limit), count: found.length, counts }
 }
 
-const valueOf: Readonly<Record<KeyField, (key: ApiKeyRecord) => string | null>> = {
+const valueOf: Readonly<Record<KeyField, (key: ApiKeyRecord, at: Date) => string | null>> = {
   id: (key) => key.id,
   name: (key) => key.name,
   prefix: (key) => key.prefix,
@@ -18,7 +20,7 @@ const valueOf: Readonly<Record<KeyField, (key: ApiKeyRecord) => string | null>> 
   last_used_at: (key) => key.lastUsedAt?.toISOString() ?? null,
   last_used_network: (key) => key.lastUsedNetwork,
   expires_at: (key) => key.expiresAt?.toISOString() ?? null,
-  revoked_at: (key) => key.revokedAt?.toISOString() ?? null,
+  revoked_at: (key, at) => refusedSince(key, at)?.toISOString() ?? null,
   replaces: (key) => key.replaces,
   replaced_by: (key) => key.replacedBy
 }
@@ -29,12 +31,12 @@ function matches (key: ApiKeyRecord, { q, revoked, status, scopes, ...fields }: 
     (revoked === undefined || revoked === (key.revokedAt !== null)) &&
     (status === undefined || status === statusOfKey(key, at)) &&
     (scopes === undefined || scopes.some((scope) => key.scopes.includes(scope))) &&
-    Object.entries(fields).every(([field, values]) => values.includes(valueOf[field as KeyField](key)))
+    Object.entries(fields).every(([field, values]) => values.includes(valueOf[field as KeyField](key, at)))
 }
 
 function comparatorFromSort (sort: KeyQuery['sort'], at: Date): (a: ApiKeyRecord, b: ApiKeyRecord) => number {
   if (sort === null) return (a, b) => Number(statusOfKey(a, at) !== 'active') - Number(statusOfKey(b, at) !== 'active') || +b.createdAt - +a.createdAt || compare(b.id, a.id)
-  const value = valueOf[sort.field]
+  const value = (key: ApiKeyRecord): string | null => valueOf[sort.field](key, at)
   const ascending = (a: ApiKeyRecord, b: ApiKeyRecord): number => compare(value(a) ?? '', value(b) ?? '') || compare(a.id, b.id)
   return (a, b) => Number(value(a) === null) - Number(value(b) === null) || (sort.descending ? ascending(b, a) : ascending(a, b))
 }

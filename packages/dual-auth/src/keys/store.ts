@@ -130,6 +130,17 @@ export function statusOfKey ({ revokedAt, expiresAt }: Pick<ApiKeyRecord, 'revok
   return expiresAt !== null && !(expiresAt > at) ? 'expired' : 'active'
 }
 
+type Ends = Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>
+
+/**
+ * The moment since which a key is refused: it was revoked, expired, or the grace after its rotation ended. Null: it works.
+ */
+export function refusedSince ({ revokedAt, expiresAt }: Ends, at: Date): Date | null {
+  const ended = expiresAt !== null && !(expiresAt > at) ? expiresAt : null
+  if (revokedAt === null || ended === null) return revokedAt ?? ended
+  return ended < revokedAt ? ended : revokedAt
+}
+
 /** Where a key was used from lately. */
 export interface KeyUse {
   readonly id: string
@@ -156,7 +167,10 @@ export interface KeyNotice {
 /** How many networks of a key a store remembers. */
 export const KNOWN_NETWORKS = 32
 
-/** A field of a key with a single value, named as in the routes. */
+/**
+ * A field of a key with a single value, named as in the routes: `revoked_at` is the moment since which the key is refused
+ * at the `at` of the query, so also the end of a key that expired.
+ */
 export type KeyField = 'id' | 'name' | 'prefix' | 'created_at' | 'created_by' | 'last_used_at' | 'last_used_network' | 'expires_at' | 'revoked_at' | 'replaces' | 'replaced_by'
 
 /**

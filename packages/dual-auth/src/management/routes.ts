@@ -147,7 +147,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const by = request[BY]
     let revoked: ApiKeyRecord | undefined
     const tell = async (): Promise<void> => { if (revoked !== undefined) emit({ type: 'revoked', key: revoked, by }) }
-    const found = await callStore(() => store.revoke(shopId, id, by, new Date(), async (key, transaction) => {
+    const found = await callStore(() => store.revoke(shopId, id, by, new Date(Date.now()), async (key, transaction) => {
       await onKeyChange({ action: 'revoke', key }, request, transaction)
       revoked = key
     }), tell)

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { KeyName, KeyScopesOrAll, PRINTABLE } from '../keys/new-key.ts'
 import { DEFAULT_GRACE, MAX_GRACE } from '../keys/rotation.ts'
-import { statusOfKey, type ApiKeyRecord, type KeyPage } from '../keys/store.ts'
+import { refusedSince, statusOfKey, type ApiKeyRecord, type KeyPage } from '../keys/store.ts'
 import { KEY_LIST } from './key-list.ts'
 
 const Time = Type.String({ format: 'date-time' })
@@ -137,7 +137,7 @@ export function bodyFromRecord (key: ApiKeyRecord, at: Date) {
     expires_at: key.expiresAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     last_used_network: key.lastUsedNetwork,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
+    revoked_at: refusedSince(key, at)?.toISOString() ?? null,
     replaces: key.replaces,
     replaced_by: key.replacedBy
   }

@@ -56,6 +56,21 @@ export const LISTS: readonly Check[] = [
     }
   },
   {
+    title: 'revoked_at is the moment since which a key is refused, in filters and in the order',
+    mend: 'For revoked_at, take the earlier of revokedAt and of an expiresAt that is at or before `at`.',
+    run: async (use) => {
+      const { found } = await fourKeys(use)
+      const by = async (at: Date, descending: boolean) => found({ at, sort: { field: 'revoked_at', descending } })
+      const at = [second(35), second(50)] as const
+      const first = (await by(at[0], false)).slice(0, 2)
+      same([first, await by(at[1], false), await by(at[1], true)], ['34', '3421', '2431'], 'the order')
+      const since = async (value: Date | null) => {
+        return found({ at: at[1], filter: { revoked_at: [value?.toISOString() ?? null] } })
+      }
+      same([await since(null), await since(second(50)), await since(second(31))], ['1', '2', '4'], 'the filter')
+    }
+  },
+  {
     title: 'pages have each key once, also where all keys are equal',
     mend: ORDER,
     run: async ({ store, inserted }) => {
