@@ -28,6 +28,8 @@ export async function reconcileUsers (app: FastifyInstance, { knex, authorize, p
   await app.register(payReconcile, {
     accounts: knexAccountStore(knex, users()),
     runs: knexRunStore(knex, { table: 'users' }),
+    // Of this app, environment and table: another one under the same account at the provider has a user 1, too.
+    namespace: 'acme-production-users',
     provider,
     authorize,
     actor: () => 'staff',

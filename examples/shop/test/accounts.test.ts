@@ -153,10 +153,10 @@ t.test('an order moves on, and never back', async (t) => {
 
 t.test('what reconciliation runs keep of an account ends with it', async (t) => {
   const [gone, stays] = [await account(), await account()]
-  await knex('pay_reconcile_runs').insert({ id: NOBODY, mode: 'check', dry_run: true, actor: 'ada', finished_at: knex.fn.now() })
+  await knex('pay_reconcile_runs').insert({ registration: 'accounts', id: NOBODY, mode: 'check', dry_run: true, actor: 'ada', finished_at: knex.fn.now() })
   for (const accountId of [gone, stays]) {
     await knex('pay_reconcile_items').insert({ run_id: NOBODY, account_id: accountId, shop_id: here, outcome: 'different', item: JSON.stringify({ accountName: 'Ada' }) })
-    await knex('pay_reconcile_snapshots').insert({ audit_id: accountId, account_id: accountId, shop_id: here, customer: JSON.stringify({ name: 'Ada' }) })
+    await knex('pay_reconcile_snapshots').insert({ registration: 'accounts', audit_id: accountId, account_id: accountId, shop_id: here, customer: JSON.stringify({ name: 'Ada' }) })
   }
   t.equal((await shop('DELETE', `/accounts/${gone.toUpperCase()}`)).status, 204)
   for (const table of ['pay_reconcile_items', 'pay_reconcile_snapshots']) t.strictSame(await knex(table).pluck('account_id'), [stays], table)

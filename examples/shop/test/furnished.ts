@@ -112,10 +112,10 @@ export async function openFurnished (t: Checked, names: readonly string[], opene
     await knex('shop_members').insert({ shop_id: id, user_id: member, role: 'owner' })
     const key = (await client(app, `/shops/${id}`, machine)('POST', '/api-keys/', { name: MARK })).body.id
     const run = randomUUID()
-    await knex('pay_reconcile_runs').insert({ id: run, mode: 'check', dry_run: true, shop_id: id, actor: MARK, finished_at: knex.fn.now() })
-    await knex('pay_reconcile_run_shops').insert({ run_id: run, shop_id: id, status: 'done', total: 0 })
+    await knex('pay_reconcile_runs').insert({ registration: 'accounts', id: run, mode: 'check', dry_run: true, shop_id: id, actor: MARK, finished_at: knex.fn.now() })
+    await knex('pay_reconcile_run_shops').insert({ registration: 'accounts', run_id: run, shop_id: id, status: 'done', total: 0 })
     const change = await insert('pay_reconcile_audit', { actor: MARK, action: 'sync', account_id: account, shop_id: id, before: {}, after: {} })
-    await knex('pay_reconcile_snapshots').insert({ audit_id: change, account_id: account, shop_id: id, customer: { id: 'cus_known' } })
+    await knex('pay_reconcile_snapshots').insert({ registration: 'accounts', audit_id: change, account_id: account, shop_id: id, customer: { id: 'cus_known' } })
     const imported = await insert('imports', { shop_id: id, status: 'cancelled', actor: { kind: 'machine', id: MARK } })
     await knex('import_lines').insert({ shop_id: id, import_id: imported, position: 1, line: 1, status: 'failed', message: MARK })
     const reverted = await insert('history', {

@@ -186,8 +186,8 @@ async function fill (): Promise<void> {
   }
   for (const [mode, finished] of [['check', true], ['sync', false], ['link', true]]) {
     const id = randomUUID()
-    await knex('pay_reconcile_runs').insert({ id, mode, dry_run: mode === 'check', shop_id: mode === 'link' ? null : shopId, actor: 'boss', scheduled_for: mode === 'check' ? '2026-01-01T03:00:00Z' : null, finished_at: finished ? knex.fn.now() : null })
-    await knex('pay_reconcile_run_shops').insert({ run_id: id, shop_id: shopId, status: finished ? 'done' : 'running', total: 3, processed: 2, outcomes: { synced: 2 }, differences: { missing: 1 }, leased_until: '2100-01-01T00:00:00Z' })
+    await knex('pay_reconcile_runs').insert({ registration: 'accounts', id, mode, dry_run: mode === 'check', shop_id: mode === 'link' ? null : shopId, actor: 'boss', scheduled_for: mode === 'check' ? '2026-01-01T03:00:00Z' : null, finished_at: finished ? knex.fn.now() : null })
+    await knex('pay_reconcile_run_shops').insert({ registration: 'accounts', run_id: id, shop_id: shopId, status: finished ? 'done' : 'running', total: 3, processed: 2, outcomes: { synced: 2 }, differences: { missing: 1 }, leased_until: '2100-01-01T00:00:00Z' })
   }
   for (const [id, status, error] of [[importId, 'done', null], [randomUUID(), 'failed', 'The quota is used up'], [randomUUID(), 'cancelled', null]]) {
     const isDone = status === 'done'
@@ -202,6 +202,7 @@ async function fill (): Promise<void> {
   for (const action of ['link', 'create', 'sync']) {
     const isSync = action === 'sync'
     await knex('pay_reconcile_audit').insert({
+      registration: 'accounts',
       actor: 'boss',
       action,
       account_id: randomUUID(),

@@ -17,7 +17,7 @@ const idp = await openIdentityProvider(t)
 const machine = bearer(await idp.machineToken())
 const shop = await createShop(database, 'measured')
 for (const mode of ['link', 'pull']) {
-  await database.knex('pay_reconcile_schedule').insert({ mode, scheduled_for: '2026-01-01T00:00:00Z' })
+  await database.knex('pay_reconcile_schedule').insert({ registration: 'accounts', mode, scheduled_for: '2026-01-01T00:00:00Z' })
 }
 
 /** A replica that has just started, and what it serves to Prometheus. */

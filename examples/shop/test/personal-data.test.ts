@@ -35,8 +35,8 @@ async function busy (): Promise<{ readonly id: string, readonly subject: string 
   t.equal(status, 202)
   const account = (await ada('POST', `/shops/${shop}/accounts`, { name: 'Account' })).body.id
   await ada('POST', `/admin/accounts/${account}/link-pay`, { pay_customer_id: 'cus_x' })
-  await knex('pay_reconcile_audit').insert({ actor: known, action: 'link', account_id: account, shop_id: shop, before: '{}', after: '{}' })
-  await knex('pay_reconcile_runs').insert({ id: knex.raw('gen_random_uuid()'), mode: 'check', dry_run: true, actor: known, finished_at: knex.fn.now() })
+  await knex('pay_reconcile_audit').insert({ registration: 'accounts', actor: known, action: 'link', account_id: account, shop_id: shop, before: '{}', after: '{}' })
+  await knex('pay_reconcile_runs').insert({ registration: 'accounts', id: knex.raw('gen_random_uuid()'), mode: 'check', dry_run: true, actor: known, finished_at: knex.fn.now() })
   await knex('oauth_grants').insert({ id: `grant-${known}`, subject, client_name: 'An app', scope: 'openid', created_at: knex.fn.now(), used_at: knex.fn.now(), expires_at: knex.raw("now() + interval '1 day'"), provider_token: 'sealed' })
   while (await knex('imports').whereNull('finished_at').first('id') !== undefined) await new Promise((resolve) => { setTimeout(resolve, 20) })
   return { id: known, subject }

@@ -73,7 +73,7 @@ t.test('a deleted shop takes all that is in it along; one with orders stays', as
   const order = await knex('orders').insert({ shop_id: id, account_id: account, currency: 'EUR', total_amount: 1 }).returning('id')
   t.strictSame(await said(admin.as('DELETE', `/shops/${id}`)), conflict('shop_id', 'A shop with orders cannot be deleted: archive it instead'))
   await knex('orders').where(order[0]).delete()
-  await knex('pay_reconcile_snapshots').insert({ audit_id: account, account_id: account, shop_id: id, customer: JSON.stringify({ name: 'Ann' }) })
+  await knex('pay_reconcile_snapshots').insert({ registration: 'accounts', audit_id: account, account_id: account, shop_id: id, customer: JSON.stringify({ name: 'Ann' }) })
   t.equal((await admin.as('DELETE', `/shops/${id}`)).status, 204)
   for (const table of ['products', 'accounts', 'api_keys', 'pay_reconcile_snapshots']) t.strictSame(await knex(table).where({ shop_id: id }), [], table)
   t.equal((await client(app, '', { 'x-api-key': plaintext })('GET', `/shops/${id}/tags`)).status, 401)

@@ -1,19 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { accountRoutes } from './admin/account-routes.ts'
 import { auditRoutes } from './admin/audit-routes.ts'
 import { setHttpRules } from './admin/http.ts'
 import { unlinkedRoutes } from './admin/unlinked-routes.ts'
 import { runRoutes } from './admin/run-routes.ts'
 import { ensureCustomer } from './customers/ensure.ts'
+import type { Naming } from './customers/naming.ts'
 import type { Caller, NewCustomer, Sources } from './customers/snapshot.ts'
-import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
+import { PAY_RECONCILE_INVALID_OPTION, PAY_RECONCILE_STORE_FAILED } from './errors.ts'
 import { guardedStore } from './guarded-store.ts'
-import { settingsFromOptions, type PayReconcileOptions } from './options.ts'
+import { settingsFromOptions, type PayReconcileOptions, type Settings } from './options.ts'
 import { providerCalls } from './provider/calls.ts'
-import { bulkRunner } from './reconcile/runner.ts'
+import { bulkRunner, type BulkRunner } from './reconcile/runner.ts'
+import { remembered } from './remembered.ts'
 import { scheduler } from './schedule/scheduler.ts'
+import type { AccountStore } from './types.ts'
 import { gathering, webhookRoute } from './webhooks/route.ts'
 
 /** What the plugin offers to the rest of the application, as `app.payReconcile`. */
@@ -54,12 +57,17 @@ const HOUR = 3_600_000
  */
 async function payReconcile (app: FastifyInstance, options: PayReconcileOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  const { provider, authorize, actor, prefix, leaseDuration, mayContinue, webhooks } = settings
+  const { provider, naming, authorize, actor, prefix, leaseDuration, mayContinue, webhooks } = settings
   const accounts = guardedStore(settings.accounts)
   const runs = settings.runs && guardedStore(settings.runs)
   const secrets = webhooks && guardedStore(webhooks.secrets)
-  const sources: Sources = { accounts, provider, call: providerCalls(settings) }
-  const runner = runs && bulkRunner(sources, runs, settings, app.log)
+  claimRegistration(app, settings)
+  const sources: Sources = { accounts, provider, call: providerCalls(settings), naming }
+  const tables = checkOf(async () => {
+    await Promise.all([accounts.ready?.(), runs?.ready?.(), secrets?.ready?.()])
+    await refuseSharedIds(accounts, naming)
+  }, app.log)
+  const runner = runs && onceChecked(tables, bulkRunner(sources, runs, settings, app.log))
   const callerOf = (request: FastifyRequest): Caller =>
     ({ actor: actor(request), requestId: request.id, runId: null, signal: request.signal })
 
@@ -70,9 +78,9 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
 
   app.addHook('onReady', async () => {
     const timeout = sleep(READY_TIMEOUT, undefined, { ref: false }).then(() => { throw new PAY_RECONCILE_STORE_FAILED({ cause: `no response in ${READY_TIMEOUT} ms` }) })
-    await Promise.race([Promise.all([accounts.ready?.(), runs?.ready?.(), secrets?.ready?.()]), timeout]).catch((error) => {
+    await Promise.race([tables.check(), timeout]).catch((error) => {
       if (!(error instanceof PAY_RECONCILE_STORE_FAILED)) throw error
-      app.log.warn({ err: error }, 'the tables cannot be checked at the moment')
+      app.log.warn({ err: error }, UNCHECKED)
     })
   })
 
@@ -115,6 +123,73 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     app.addHook('preClose', async () => gathered.close())
   }
   app.addHook('preClose', runner.close)
+}
+
+/**
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} if ids of accounts are not UUIDs, so that others under the same account at the
+ * provider may have them, too
+ */
+async function refuseSharedIds (accounts: AccountStore, { namespace }: Naming): Promise<void> {
+  if (namespace === undefined && await accounts.hasUuids?.() === false) {
+    throw new PAY_RECONCILE_INVALID_OPTION('namespace is required, because the ids of accounts are not UUIDs: set it to a name of this app, environment and table, such as acme-production-users')
+  }
+}
+
+const UNCHECKED = 'the tables cannot be checked at the moment'
+
+/** Whether the stores have said that they can work, and are the right ones. */
+interface TableCheck {
+  /** Asks them, once at a time. @throws what they throw */
+  check (): Promise<void>
+  /** Whether they have. If not, asks again for the next time, which may take as long as the database likes. */
+  passed (): boolean
+}
+
+function checkOf (ask: () => Promise<void>, log: FastifyBaseLogger): TableCheck {
+  let hasPassed = false
+  const check = remembered(async () => {
+    await ask()
+    hasPassed = true
+  })
+  return {
+    check,
+    passed () {
+      if (!hasPassed) check().catch((error) => log.warn({ err: error }, UNCHECKED))
+      return hasPassed
+    }
+  }
+}
+
+/** The same runner, which starts nothing by itself before the tables have been checked: a run could be about other accounts. */
+function onceChecked (tables: TableCheck, runner: BulkRunner): BulkRunner {
+  return {
+    ...runner,
+    resume: async () => { if (tables.passed()) await runner.resume() },
+    startScheduled: async (mode, scheduledFor) => { if (tables.passed()) await runner.startScheduled(mode, scheduledFor) },
+    startAwaited: async (awaited) => tables.passed() && await runner.startAwaited(awaited)
+  }
+}
+
+/** The registrations of each app, by its server. */
+const registrations = new WeakMap<object, Set<string | undefined>>()
+
+/**
+ * Claims the name under which runs, audit and notes are stored: of two registrations with one, each would continue the runs
+ * of the other.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION}
+ */
+function claimRegistration ({ server }: FastifyInstance, { accounts, runs }: Settings): void {
+  const { registration = runs?.registration } = accounts
+  if (runs?.registration !== undefined && runs.registration !== registration) {
+    throw new PAY_RECONCILE_INVALID_OPTION(`accounts has the registration ${registration}, but runs has ${runs.registration}: pass both the same table, or the same registration`)
+  }
+  const claimed = registrations.get(server) ?? new Set()
+  registrations.set(server, claimed)
+  if (claimed.has(registration)) {
+    throw new PAY_RECONCILE_INVALID_OPTION(`this app has a registration ${registration ?? 'without a name'} already: set registration of accounts and runs to a name of its own`)
+  }
+  claimed.add(registration)
 }
 
 /** Does something at startup and regularly. @param interval - in milliseconds. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
 import { canFollow } from './reconcile/can-follow.ts'
+import { namingFrom, type Naming, type NamingOptions } from './customers/naming.ts'
 import type { PayProvider } from './provider/types.ts'
 import type { RunStore } from './reconcile/types.ts'
 import { scheduledFrom, type Schedule, type ScheduledTimes } from './schedule/options.ts'
@@ -8,7 +9,7 @@ import type { Account, AccountStore } from './types.ts'
 import { webhooksFrom, type Webhooks } from './webhooks/options.ts'
 
 /** Options of the plugin. */
-export interface PayReconcileOptions {
+export interface PayReconcileOptions extends NamingOptions {
   /** The accounts of all shops: `knexAccountStore(knex)` or your own. */
   readonly accounts: AccountStore
   /** The payment provider: `stripeProvider()` or your own. */
@@ -73,7 +74,8 @@ export interface PayReconcileOptions {
 }
 
 /** The options after checks, with their defaults. */
-export type Settings = Required<Omit<PayReconcileOptions, 'schedule' | 'webhooks'>> & {
+export type Settings = Required<Omit<PayReconcileOptions, 'schedule' | 'webhooks' | keyof NamingOptions>> & {
+  readonly naming: Naming
   readonly scheduled: readonly ScheduledTimes[]
   readonly webhooks: Required<Webhooks> | undefined
 }
@@ -93,7 +95,7 @@ const DEFAULTS = {
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
-  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, comparedFields = provider?.comparedFields, schedule, webhooks, ...rest } = options
+  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, comparedFields = provider?.comparedFields, schedule, webhooks, namespace, metadataKey, ...rest } = options
   if (!accounts) throw invalid('accounts must be an AccountStore, such as knexAccountStore(knex)')
   if (!provider) throw invalid('provider must be a PayProvider, such as stripeProvider()')
   if (typeof authorize !== 'function') throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
@@ -110,7 +112,7 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
   const unknown = Object.keys(others).find((name) => !Object.hasOwn(DEFAULTS, name))
   if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
-  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, comparedFields, scheduled: scheduledFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
+  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, comparedFields, naming: namingFrom({ namespace, metadataKey }), scheduled: scheduledFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof DEFAULTS {

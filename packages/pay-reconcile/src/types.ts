@@ -219,10 +219,20 @@ export interface ScannedAccount {
  */
 export interface AccountStore {
   /**
-   * Called once at startup. Throw an error with a `statusCode` if the store cannot work, for example because a table is
-   * missing. Any other error is only logged, since the database may come up later.
+   * Called at startup, and again after an error before runs start by themselves. Throw an error with a `statusCode` if the
+   * store cannot work, for example because a table is missing. Any other error is only logged, since the database may come
+   * up later.
    */
   ready? (): Promise<void>
+
+  /**
+   * Under which name the store keeps audit, notes and snapshots. Two registrations of the plugin in one app must not have
+   * the same, and a run store with a `registration` must have the same as the account store.
+   */
+  readonly registration?: string
+
+  /** Whether the ids of accounts are UUIDs; undefined: the store cannot tell. Without a `namespace`, false stops startup. */
+  hasUuids? (): Promise<boolean | undefined>
 
   /** A page, and the number of all matching accounts even if the page is empty. */
   list (query: AccountQuery): Promise<{ readonly accounts: readonly Account[], readonly count: number }>

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto'
 import type { Knex } from 'knex'
 import { knexAccountStore } from '../src/knex/index.ts'
 import { engines, pglite } from './database.ts'
-import { build, host, shopKey, type World } from './world.ts'
+import { build, host, namespaceFor, shopKey, type World } from './world.ts'
 
 type Entry = Readonly<Record<string, unknown>> & { readonly id: string, readonly at: string, readonly account_id: string, readonly action: string }
 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text']) {
     t.test(`with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
-      const world = await build(t, await engine.connect(t, 'jsonb', idType))
+      const world = await build(t, await engine.connect(t, 'jsonb', idType), namespaceFor(idType))
       await t.test('the audit', (t) => auditing(t, world))
       await t.test('a replaced snapshot', (t) => readingBack(t, world))
     })

@@ -109,16 +109,16 @@ t.test('an item is one line for each thing to say of it', async (t) => {
   const item: ItemBody = {
     id: '7', account_id: 'a1', account_name: 'Ada', shop_id: 's1', shop_name: 'Shop', outcome: 'linked', before: null, after: 'cus_1', reason: 'metadata', differences: [], fields: [], candidates: [], error_code: null, provider_request_id: null
   }
-  const customer = { pay_customer_id: 'cus_2', match: 'email', name: null, email: 'a@example.org', linked: true } as const
+  const customer = { pay_customer_id: 'cus_2', match: 'email', name: null, email: 'a@example.org', metadata: { account_id: 'a2' }, linked: true } as const
   for (const [change, lines] of [
     [{}, [['7', 'a1', 'Ada', 'Shop', 'linked', '(none) → cus_1  metadata']]],
     [{ outcome: 'unmatched', after: null, reason: null }, [['7', 'a1', 'Ada', 'Shop', 'unmatched', '']]],
     [{ outcome: 'different', before: 'cus_1', reason: null, differences: ['deleted', 'duplicate'] }, [['7', 'a1', 'Ada', 'Shop', 'deleted, duplicate', 'cus_1']]],
-    [{ outcome: 'ambiguous', candidates: [{ ...customer, match: 'metadata', linked: false }, customer] },
-      [['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'], ['', '', '', '', '', 'cus_2 by email: a@example.org (another account has it)']]]
+    [{ outcome: 'ambiguous', candidates: [{ ...customer, match: 'metadata', metadata: {}, linked: false }, customer] },
+      [['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'], ['', '', '', '', '', 'cus_2 by email: a@example.org, {"account_id":"a2"} (another account has it)']]]
   ] as const) t.strictSame(itemLines({ ...item, ...change } as ItemBody, false), lines)
   t.strictSame(itemTable.lines({ ...item, fields: [{ field: 'metadata', stored: { a: 1 } }], candidates: [customer] }).map((line) => line.slice(12)), [
-    ['metadata', '{"a":1}', '', '', '', '', '', ''], ['', '', '', 'cus_2', 'email', '', 'a@example.org', 'true']
+    ['metadata', '{"a":1}', '', '', '', '', '', '', ''], ['', '', '', 'cus_2', 'email', '', 'a@example.org', 'true', '{"account_id":"a2"}']
   ])
   t.strictSame(itemLines(item, true), [['7', 'a1', 'Ada', 'linked', '(none) → cus_1  metadata']])
   t.equal(itemTable.lines(item)[0]?.length, itemTable.head.length)
@@ -272,7 +272,7 @@ const forged = {
     after: null,
     differences: [hostile],
     fields: [{ field: hostile, stored: { [hostile]: hostile }, live: hostile }],
-    candidates: [{ pay_customer_id: hostile, match: hostile, name: hostile, email: hostile, linked: true }]
+    candidates: [{ pay_customer_id: hostile, match: hostile, name: hostile, email: hostile, metadata: { [hostile]: hostile }, linked: true }]
   }],
   items_count: 1
 }
@@ -401,7 +401,7 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   const [head, ...lines] = text.split('\r\n')
   t.equal(head, itemTable.head.map((name) => `"${name}"`).join())
   t.equal(lines.filter((line) => line.includes('"\'=cmd"')).length, 3, 'no cell is a formula')
-  t.match(lines.find((line) => line.includes('"suggested"')), /,"cus_s","email","","ada@example.org","false"$/)
+  t.match(lines.find((line) => line.includes('"suggested"')), /,"cus_s","email","","ada@example.org","false",""$/)
   t.equal(statSync(file).mode & 0o777, 0o600)
   writeFileSync(file, text.split('\r\n').filter((line) => !line.includes('"unmatched"')).join('\r\n'))
   const accepted = await command('--mode=link', `--shop=${shopId}`, `--accept=${file}`, '--show=linked')

@@ -29,7 +29,7 @@ for (const engine of engines) {
       const { statusCode, headers, body } = await call('GET', `/admin/accounts/reconcile/${runId}?format=csv`)
       t.match([statusCode, headers], [200, { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': `attachment; filename="run-${runId}.csv"` }])
       const [head, ...lines] = body.split('\r\n')
-      t.equal(head, '"item","account_id","account_name","shop_id","shop_name","outcome","differences","before","after","reason","error_code","provider_request_id","field","stored","live","candidate","match","candidate_name","candidate_email","candidate_linked"')
+      t.equal(head, '"item","account_id","account_name","shop_id","shop_name","outcome","differences","before","after","reason","error_code","provider_request_id","field","stored","live","candidate","match","candidate_name","candidate_email","candidate_linked","candidate_metadata"')
       t.strictSame(lines.map((line) => line.split('","')[2]), [
         '\'=HYPERLINK(""http://example.org"")', "'+1", "'@sum", "'-2+3", '-2', "'\uff1d1", ' =1', 'two\\u000alines', '\\u0009Tab', 'O\\u202ehara', 'plain', undefined
       ])
@@ -54,8 +54,8 @@ for (const engine of engines) {
     })
 
     await t.test('an audit of many pages is whole, and the same as that of the command', async (t) => {
-      await knex.raw(`insert into pay_reconcile_audit (actor, action, account_id, shop_id, before, after, at)
-        select '=' || n, 'link', 'a', 's', '{}', '{}', now() - n * interval '1 second' from generate_series(1, 2500) n`)
+      await knex.raw(`insert into pay_reconcile_audit (registration, actor, action, account_id, shop_id, before, after, at)
+        select 'accounts', '=' || n, 'link', 'a', 's', '{}', '{}', now() - n * interval '1 second' from generate_series(1, 2500) n`)
       const { body } = await call('GET', '/admin/accounts/audit?format=csv')
       const lines = body.split('\r\n').slice(1, -1)
       t.equal(new Set(lines).size, 2500)

@@ -48,7 +48,7 @@ for (const engine of engines) {
   for (const [name, options] of hosts) {
     t.test(`a host with ${name}, on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const knex = await engine.connect(t, 'jsonb', 'bigint', options)
-      await everything(t, await build(t, knex, { ...fast, leaseDuration: 60_000 }), engine === postgresql)
+      await everything(t, await build(t, knex, { ...fast, leaseDuration: 60_000, namespace: 'test' }), engine === postgresql)
     })
   }
 }
@@ -78,8 +78,8 @@ t.test('a knex of another database is refused as soon as it is given', async (t)
 
 t.test('a time that is none is an error, and not 1970 or null', async (t) => {
   const knex = await pglite.connect(t)
-  await knex.raw("insert into pay_reconcile_audit (at, actor, action, account_id, shop_id, before, after) values ('infinity', 'a', 'link', '1', '7', '{}', '{}')")
-  await knex.raw("insert into pay_reconcile_positions values ('7', '-infinity', now())")
+  await knex.raw("insert into pay_reconcile_audit (registration, at, actor, action, account_id, shop_id, before, after) values ('accounts', 'infinity', 'a', 'link', '1', '7', '{}', '{}')")
+  await knex.raw("insert into pay_reconcile_positions values ('accounts', '7', '-infinity', now())")
   const store = knexAccountStore(knex)
   await t.rejects(store.audit({ skip: 0, limit: 1, filter: {}, sort: null }), RangeError)
   await t.rejects(store.changes!.position('7'), RangeError)
@@ -137,7 +137,7 @@ async function everything (t: Test, world: World, microseconds: boolean): Promis
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-  customers.set('cus_3', { id: 'cus_3', object: 'customer', metadata: { account_id: three } })
+  customers.set('cus_3', { id: 'cus_3', object: 'customer', metadata: { account_id: three, account_namespace: 'test' } })
   const linked = await run({ mode: 'link' })
   t.match(linked, { status: 'done', total: 3, outcomes: { linked: 1, unchanged: 2 }, shops: { total: 1, finished: 1, stopped: [] } })
   isNow(linked.started_at)

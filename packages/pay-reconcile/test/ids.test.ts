@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { dropPayReconcileTables } from '../src/knex/index.ts'
 import { start, untilOver } from './bulk.ts'
 import { engines, pglite } from './database.ts'
-import { build, shopKey, type World } from './world.ts'
+import { build, namespaceFor, shopKey, type World } from './world.ts'
 
 interface Ids {
   readonly type: string
@@ -37,7 +37,7 @@ for (const engine of engines) {
     // The others differ in what a column holds, and not in how an engine compares it.
     if (engine !== pglite && !['text collate "C"', 'bigint'].includes(ids.type)) continue
     t.test(`ids of the type ${ids.type} on ${engine.name}`, { skip: engine.skip }, async (t) => {
-      const world = await build(t, await engine.connect(t, 'jsonb', ids.type), fast)
+      const world = await build(t, await engine.connect(t, 'jsonb', ids.type), { ...fast, ...namespaceFor(ids.type) })
       await everyRoute(t, world, ids)
     })
   }

@@ -37,11 +37,11 @@ for (const { name, skip, connect } of engines) {
       return new;
     end $$`)
     await knex.raw('create trigger meet before insert on pay_reconcile_awaited for each row execute function meet()')
-    await run(knex, knex.raw("insert into pay_reconcile_awaited (shop_id) values ('s1')"))
+    await run(knex, knex.raw("insert into pay_reconcile_awaited (registration, shop_id) values ('accounts', 's1')"))
     t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), ['s1'])
     await t.rejects(knex.transaction(async (trx) => {
       await trx.raw("select setval('tries', 1)")
-      await run(trx, trx.raw("insert into pay_reconcile_awaited (shop_id) values ('s2')"))
+      await run(trx, trx.raw("insert into pay_reconcile_awaited (registration, shop_id) values ('accounts', 's2')"))
     }), { code: '40P01' }, 'a transaction of the host is over')
   })
 }

@@ -4,7 +4,7 @@ import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import type { RunStore } from '../src/index.ts'
 import { untilOver } from './bulk.ts'
 import { engines, type Engine } from './database.ts'
-import { build, host, shopKey, type World } from './world.ts'
+import { build, host, namespaceFor, naming, shopKey, type World } from './world.ts'
 
 const fast = { perSecond: 2000, accountsAtOnce: 2, leaseDuration: 60_000 }
 
@@ -22,11 +22,11 @@ const found = (items: readonly Item[]) => items.map(({ account_id: id, outcome, 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text collate "C"', 'bigint']) {
     t.test(`mending with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
-      const world = await build(t, await engine.connect(t, 'jsonb', idType), fast)
+      const world = await build(t, await engine.connect(t, 'jsonb', idType), { ...fast, ...namespaceFor(idType) })
       const ids = idsOf(idType)
       await t.test('one account is unlinked', (t) => unlinking(t, world, ids))
       await t.test('accounts are unlinked in a run', (t) => unlinkingMany(t, world, ids))
-      await t.test('suggestions are accepted', (t) => accepting(t, world, ids))
+      await t.test('suggestions are accepted', (t) => accepting(t, world, ids, idType))
       await t.test('a suggestion is accepted whatever its customer is called', (t) => acceptingOdd(t, world, ids))
       await t.test('what failed is tried again', (t) => retrying(t, world, ids))
       await t.test('a run is limited', (t) => limiting(t, world, ids))
@@ -90,7 +90,7 @@ async function unlinkingMany (t: Test, world: World, next: () => string): Promis
   t.match(differences.shops.stopped, [{ reason: 'PAY_RECONCILE_NO_SECRET_KEY' }])
 }
 
-async function accepting (t: Test, world: World, next: () => string): Promise<void> {
+async function accepting (t: Test, world: World, next: () => string, idType: string): Promise<void> {
   const { call, knex, standIn, addShop, addAccount, detailsOf, audit } = world
   const key = 'sk_test_accept'
   const suggested = ['same', 'called', 'renamed', 'gone', 'moved', 'taken', 'linked', 'metadata']
@@ -140,7 +140,7 @@ async function accepting (t: Test, world: World, next: () => string): Promise<vo
   await knex('accounts').where('id', accounts['moved']).update({ details: { email: 'elsewhere@example.org' } })
   await addAccount(shopId, { pay_customer_id: 'cus_taken' }, { id: next() })
   await call('POST', `/admin/accounts/${encodeURIComponent(accounts['linked']!)}/link-pay`, { pay_customer_id: 'cus_other' })
-  customers.set('cus_metadata', { ...customers.get('cus_metadata')!, metadata: { account_id: accounts['metadata']! } })
+  customers.set('cus_metadata', { ...customers.get('cus_metadata')!, metadata: naming(accounts['metadata']!, idType) })
   const wanted = [
     [accounts['same'], 'linked', 'accepted', null, 'cus_same'],
     [accounts['called'], 'skipped', 'changed_meanwhile', null, null],

@@ -5,7 +5,7 @@ import { migrate, reconcileUsers } from '../../../examples/quickstart/pay-reconc
 import { run } from '../src/cli/run.ts'
 import { customerIdOf } from '../src/details.ts'
 import { hostTables } from '../src/knex/account-table.ts'
-import { createAccountIndexes, knexAccountStore, type KnexAccountStoreOptions } from '../src/knex/index.ts'
+import { createAccountIndexes, knexAccountStore, knexRunStore, type KnexAccountStoreOptions } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { fast, start, untilOver } from './bulk.ts'
 import { engines, pglite } from './database.ts'
@@ -24,7 +24,7 @@ for (const engine of engines) {
     const knex = await engine.connect(t, 'jsonb', 'bigint')
     await createUsers(knex)
     await createAccountIndexes(knex, users)
-    const world = await build(t, knex, { ...fast, accounts: knexAccountStore(knex, users) })
+    const world = await build(t, knex, { ...fast, namespace: 'test', accounts: knexAccountStore(knex, users), runs: knexRunStore(knex, { table: 'users', columns }) })
     await oneByOne(t, world)
     await inRuns(t, world)
     await writersAtOnce(t, world)
@@ -74,7 +74,7 @@ async function inRuns (t: Test, world: World): Promise<void> {
   customers.clear()
   await knex('users').insert([{ user_id: 1, full_name: 'Ada', email: ' Ada@Example.org' }, { user_id: 2, full_name: 'Bob', email: 'bob@example.org' }, { user_id: 3, full_name: 'Cid', stripe_customer_id: 'cus_gone' }])
   customers.set('cus_ada', { id: 'cus_ada', object: 'customer', email: 'ada@example.org' })
-  customers.set('cus_bob', { id: 'cus_bob', object: 'customer', metadata: { account_id: '2' } })
+  customers.set('cus_bob', { id: 'cus_bob', object: 'customer', metadata: { account_id: '2', account_namespace: 'test' } })
   const over = async (body: object) => {
     const id = await start(world, body)
     await untilOver(world, id)

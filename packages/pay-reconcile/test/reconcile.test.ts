@@ -38,7 +38,7 @@ const item = (accountId: string, shopId: string, fields: object) => ({
   ...fields
 })
 
-const candidate = (customerId: string, match: string, facts: object = {}) => ({ pay_customer_id: customerId, match, name: null, email: null, linked: false, ...facts })
+const candidate = (customerId: string, match: string, facts: object = {}) => ({ pay_customer_id: customerId, match, name: null, email: null, metadata: {}, linked: false, ...facts })
 
 const withoutIds = (items: Array<Record<string, unknown>>) => items.map(({ id: _, provider_request_id: __, ...rest }) => rest)
 
@@ -174,10 +174,10 @@ async function linking (t: Test, world: World): Promise<void> {
   const before = await allDetails(world, shopId)
   const expected = [
     item(id(200), shopId, { outcome: 'linked', after: 'cus_meta', reason: 'metadata' }),
-    item(id(201), shopId, { outcome: 'ambiguous', reason: 'metadata', candidates: [candidate('cus_two_a', 'metadata'), candidate('cus_two_b', 'metadata')] }),
+    item(id(201), shopId, { outcome: 'ambiguous', reason: 'metadata', candidates: [candidate('cus_two_a', 'metadata', of(201)), candidate('cus_two_b', 'metadata', of(201))] }),
     item(id(202), shopId, { outcome: 'suggested', reason: 'email', candidates: [candidate('cus_mail', 'email', { name: "O'Hara", email: "o'hara@example.org" })] }),
     item(id(203), shopId, { outcome: 'unmatched' }),
-    item(id(204), shopId, { outcome: 'ambiguous', reason: 'linked_to_another_account', candidates: [candidate('cus_taken', 'metadata', { linked: true })] })
+    item(id(204), shopId, { outcome: 'ambiguous', reason: 'linked_to_another_account', candidates: [candidate('cus_taken', 'metadata', { ...of(204), linked: true })] })
   ]
 
   const dry = await runOver(world, { mode: 'link', shop_id: shopId })

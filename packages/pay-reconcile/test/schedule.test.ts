@@ -112,7 +112,7 @@ async function busyShop (t: Test, world: World): Promise<void> {
   await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
   const end = standIn.fault({ kind: 'slow', delay: 1000, secretKey: 'sk_test_busy' })
   const busy = await start(world, { mode: 'sync', shop_id: shopId })
-  await knex('pay_reconcile_schedule').insert({ mode: 'check', scheduled_for: knex.raw("now() - interval '5 days'") })
+  await knex('pay_reconcile_schedule').insert({ registration: 'accounts', mode: 'check', scheduled_for: knex.raw("now() - interval '5 days'") })
   const scheduled = await host(t, knex, standIn, { ...fast, schedule: nightly })
   while ((await scheduledRuns(scheduled)).length === 0) await pause()
   const [{ id }] = await scheduledRuns(world)
@@ -125,7 +125,7 @@ async function busyShop (t: Test, world: World): Promise<void> {
 
 async function scheduledSync (t: Test, world: World): Promise<void> {
   const { knex, standIn } = world
-  await knex('pay_reconcile_schedule').insert({ mode: 'sync', scheduled_for: knex.raw("now() - interval '5 days'") })
+  await knex('pay_reconcile_schedule').insert({ registration: 'accounts', mode: 'sync', scheduled_for: knex.raw("now() - interval '5 days'") })
   const scheduled = await host(t, knex, standIn, { ...fast, schedule: { sync: nightly.check }, mayContinue: () => false })
   while ((await scheduledRuns(scheduled)).length < 2) await pause()
   const { id } = (await scheduledRuns(world)).at(-1)

@@ -1,32 +1,32 @@
 import t, { type Test } from 'tap'
 import { engines } from './database.ts'
-import { build, type World } from './world.ts'
+import { build, namespaceFor, naming, type World } from './world.ts'
 
 const path = (query: Record<string, string>) => `/admin/accounts/unlinked-customers?${new URLSearchParams(query)}`
 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text collate "C"', 'bigint']) {
     t.test(`unlinked customers, with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
-      const world = await build(t, await engine.connect(t, 'jsonb', idType))
+      const world = await build(t, await engine.connect(t, 'jsonb', idType), namespaceFor(idType))
       const ids = idType === 'uuid'
         ? Array.from({ length: 9 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
         : idType === 'bigint' ? Array.from({ length: 9 }, (_, n) => String(n + 1)) : Array.from({ length: 9 }, (_, n) => `acct_${n}/ü'`)
-      await finding(t, world, ids as [string, string, string, string, string, string, string, string])
+      await finding(t, world, ids as [string, string, string, string, string, string, string, string], idType)
     })
   }
 }
 
-async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: World, ids: readonly [string, string, string, string, string, string, string, string]): Promise<void> {
+async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: World, ids: readonly [string, string, string, string, string, string, string, string], idType: string): Promise<void> {
   const [shopId, otherShop, named, mailed, taken, theirs, keyless, nobody] = ids
   const key = 'sk_test_unlinked'
   const email = "o'hara@example.org"
   const filler = Array.from({ length: 150 }, (_, n) => ({ id: `cus_filler_${n}`, created: 1000 + n, email: `${n}@example.org` }))
   standIn.addAccount(key, {
     customers: [
-      { id: 'cus_named', created: 5, name: 'Named', email, metadata: { account_id: named } },
+      { id: 'cus_named', created: 5, name: 'Named', email, metadata: naming(named, idType) },
       { id: 'cus_linked', created: 4, email },
       { id: 'cus_gone', created: 3, deleted: true },
-      { id: 'cus_foreign', created: 2, metadata: { account_id: theirs } },
+      { id: 'cus_foreign', created: 2, metadata: naming(theirs, idType) },
       { id: 'cus_odd', created: 1, metadata: { account_id: "' or true --" } },
       ...filler
     ]
@@ -50,10 +50,11 @@ async function finding (t: Test, { call, standIn, addShop, addAccount, knex }: W
         pay_customer_id: 'cus_named',
         name: 'Named',
         email,
+        metadata: naming(named, idType),
         accounts: [match(named, `${'n'.repeat(199)}…`, 'metadata'), match(mailed, 'Mailed', 'email'), match(taken, 'Taken', 'email', 'cus_linked')]
       },
-      { pay_customer_id: 'cus_foreign', name: null, email: null, accounts: [] },
-      { pay_customer_id: 'cus_odd', name: null, email: null, accounts: [] }
+      { pay_customer_id: 'cus_foreign', name: null, email: null, metadata: naming(theirs, idType), accounts: [] },
+      { pay_customer_id: 'cus_odd', name: null, email: null, metadata: { account_id: "' or true --" }, accounts: [] }
     ],
     next: null
   }, 'customers that no account is linked to, with the accounts of this shop that they may belong to')

@@ -35,6 +35,12 @@ export interface World {
   audit (accountId: string): Promise<Array<Record<string, unknown>>>
 }
 
+/** The namespace of a host whose ids are of a type other than uuid. */
+export const namespaceFor = (idType: string): { readonly namespace?: string } => idType === 'uuid' ? {} : { namespace: 'test' }
+
+/** The metadata of a customer that names an account of this host. */
+export const naming = (accountId: string, idType: string) => ({ account_id: accountId, ...(idType !== 'uuid' && { account_namespace: 'test' }) })
+
 export const shopKey = 'sk_test_shopA00000000000000000000'
 
 export async function build (t: Teardown, knex: Knex, options: Partial<PayReconcileOptions> = {}): Promise<World> {

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { formatParameter } from './csv-reply.ts'
-import { filterParameter, Id, listParameters, MAX_LIMIT, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, Timestamp } from './schemas.ts'
+import { filterParameter, Id, listParameters, MAX_LIMIT, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, ShownMetadata, Timestamp } from './schemas.ts'
 import { DIFFERENCES, MATCH_REASONS, MODES, OUTCOMES, STATUSES, type Counters } from '../reconcile/types.ts'
 
 const Status = oneOf(STATUSES)
@@ -70,6 +70,7 @@ const Candidate = Type.Object({
   match: Type.Union(MATCH_REASONS.map((reason) => Type.Literal(reason)), { description: 'metadata: names the account; email: has the same address' }),
   name: NullableString,
   email: NullableString,
+  metadata: ShownMetadata,
   linked: Type.Boolean({ description: 'Whether another account of the shop has this customer' })
 })
 

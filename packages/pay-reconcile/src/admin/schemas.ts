@@ -25,6 +25,9 @@ export const NullableTimestamp = nullable(Timestamp)
 
 export const JsonObject = Type.Unsafe<Details>(Type.Object({}, { additionalProperties: true }))
 
+/** What a customer's metadata say, for a person to decide by. */
+export const ShownMetadata = Type.Record(Type.String(), Type.String(), { description: 'What the customer\'s metadata say: at most ten values, first those that name its account' })
+
 /** An account as the admin routes return it. */
 export type AdminAccount = Static<typeof AdminAccountSchema>
 export const AdminAccountSchema = Type.Object({

@@ -6,12 +6,13 @@ import { validationError } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import type { RawQuery } from '#shared/list-grammar'
 import { shopFrom } from './list-query.ts'
-import { documented, Id, NullableString, oneOf, readProblems } from './schemas.ts'
+import { documented, Id, NullableString, oneOf, readProblems, ShownMetadata } from './schemas.ts'
 
 const UnlinkedCustomerSchema = Type.Object({
   pay_customer_id: Type.String(),
   name: NullableString,
   email: NullableString,
+  metadata: ShownMetadata,
   accounts: Type.Array(Type.Object({
     account_id: Id,
     account_name: Type.String(),
@@ -50,11 +51,10 @@ export function unlinkedRoutes (scope: FastifyInstance, sources: Sources): void 
   })
 }
 
-function unlinkedBodyFrom ({ customerId, name, email, accounts }: UnlinkedCustomer): Static<typeof UnlinkedCustomerSchema> {
+function unlinkedBodyFrom ({ customerId, accounts, ...facts }: UnlinkedCustomer): Static<typeof UnlinkedCustomerSchema> {
   return {
     pay_customer_id: customerId,
-    name,
-    email,
+    ...facts,
     accounts: accounts.map(({ account, match, customerId: linked }) => ({
       account_id: account.id, account_name: excerpt(account.name), match, pay_customer_id: linked
     }))

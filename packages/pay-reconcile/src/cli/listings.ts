@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { AuditBody } from '../admin/audit-schemas.ts'
 import type { UnlinkedCustomersSchema } from '../admin/unlinked-routes.ts'
 import type { ItemBody } from '../admin/run-schemas.ts'
-import { auditTable, cell } from '../csv/tables.ts'
+import { auditTable, cell, metadataCell } from '../csv/tables.ts'
 import type { Listing } from './records.ts'
 
 /** @param oneShop - whether the table is about one shop. */
@@ -18,8 +18,8 @@ export function itemLines (item: ItemBody, oneShop: boolean): string[][] {
 function detailsOf ({ fields, candidates, before, after, reason, error_code: code, provider_request_id: request }: ItemBody): readonly string[] {
   const lines = [
     ...fields.map(({ field, stored, live }) => `${field}: ${shown(stored)} → ${shown(live)}`),
-    ...candidates.map(({ pay_customer_id: id, match, name, email, linked }) =>
-      `${id} by ${match}: ${[name, email].filter(Boolean).join(', ')}${linked ? ' (another account has it)' : ''}`)
+    ...candidates.map(({ pay_customer_id: id, match, name, email, linked, metadata }) =>
+      `${id} by ${match}: ${[name, email, metadataCell(metadata)].filter(Boolean).join(', ')}${linked ? ' (another account has it)' : ''}`)
   ]
   if (lines.length > 0) return lines
   if (code !== null) return [[code, request].filter(Boolean).join('  ')]
@@ -52,16 +52,16 @@ type UnlinkedCustomerBody = UnlinkedCustomersBody['customers'][number]
 export function unlinkedListing (pages: Listing<UnlinkedCustomerBody>['pages']): Listing<UnlinkedCustomerBody> {
   return {
     pages,
-    head: ['customer', 'name', 'email', 'may belong to'],
-    lines: ({ pay_customer_id: id, name, email, accounts }) => {
+    head: ['customer', 'name', 'email', 'metadata', 'may belong to'],
+    lines: ({ pay_customer_id: id, name, email, metadata, accounts }) => {
       const matches = accounts.map((account) => `${account.account_id} by ${account.match}: ${account.account_name}${account.pay_customer_id === null ? '' : ` (has ${account.pay_customer_id})`}`)
-      return (matches.length > 0 ? matches : ['']).map((match, index) => [...(index === 0 ? [id, name ?? '', email ?? ''] : ['', '', '']), match])
+      return (matches.length > 0 ? matches : ['']).map((match, index) => [...(index === 0 ? [id, name ?? '', email ?? '', metadataCell(metadata)] : ['', '', '', '']), match])
     },
     csv: {
-      head: ['pay_customer_id', 'name', 'email', 'account_id', 'account_name', 'match', 'account_pay_customer_id'],
-      lines: ({ pay_customer_id: id, name, email, accounts }) => {
+      head: ['pay_customer_id', 'name', 'email', 'account_id', 'account_name', 'match', 'account_pay_customer_id', 'metadata'],
+      lines: ({ pay_customer_id: id, name, email, metadata, accounts }) => {
         const matches = accounts.map((account) => [account.account_id, account.account_name, account.match, account.pay_customer_id ?? ''])
-        return (matches.length > 0 ? matches : [['', '', '', '']]).map((match) => [id, name ?? '', email ?? '', ...match])
+        return (matches.length > 0 ? matches : [['', '', '', '']]).map((match) => [id, name ?? '', email ?? '', ...match, metadataCell(metadata)])
       }
     }
   }

@@ -8,10 +8,11 @@ function linesOf (item: ItemBody): string[][] {
     item.id, item.account_id, item.account_name, item.shop_id, item.shop_name, item.outcome, item.differences.join(' '), item.before ?? '', item.after ?? '',
     item.reason ?? '', item.error_code ?? '', item.provider_request_id ?? ''
   ]
-  const none = ['', '', '', '', '']
+  const none = ['', '', '', '', '', '']
   const found = [
     ...item.fields.map(({ field, stored, live }) => [field, cell(stored), cell(live), ...none]),
-    ...item.candidates.map(({ pay_customer_id: id, match, name, email, linked }) => ['', '', '', id, match, name ?? '', email ?? '', String(linked)])
+    ...item.candidates.map(({ pay_customer_id: id, match, name, email, linked, metadata }) =>
+      ['', '', '', id, match, name ?? '', email ?? '', String(linked), metadataCell(metadata)])
   ]
   return (found.length > 0 ? found : [['', '', '', ...none]]).map((line) => [...common, ...line])
 }
@@ -20,7 +21,8 @@ function linesOf (item: ItemBody): string[][] {
 export const itemTable: CsvTable<ItemBody> = {
   head: [
     'item', 'account_id', 'account_name', 'shop_id', 'shop_name', 'outcome', 'differences', 'before', 'after', 'reason', 'error_code',
-    'provider_request_id', 'field', 'stored', 'live', 'candidate', 'match', 'candidate_name', 'candidate_email', 'candidate_linked'
+    'provider_request_id', 'field', 'stored', 'live', 'candidate', 'match', 'candidate_name', 'candidate_email', 'candidate_linked',
+    'candidate_metadata'
   ],
   lines: linesOf
 }
@@ -28,6 +30,11 @@ export const itemTable: CsvTable<ItemBody> = {
 /** Any value as a string; values other than strings as JSON. */
 export function cell (value: unknown): string {
   return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Metadata as JSON; empty if there are none. */
+export function metadataCell (metadata: Readonly<Record<string, string>>): string {
+  return Object.keys(metadata).length === 0 ? '' : JSON.stringify(metadata)
 }
 
 /** Changes of accounts. */

@@ -3,7 +3,7 @@ import {
   isProviderError, providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_AMBIGUOUS, PAY_RECONCILE_CUSTOMER_CHANGED,
   PAY_RECONCILE_CUSTOMER_TAKEN
 } from '../errors.ts'
-import { accountIdOf, isAlive, type PayCustomer, type ProviderCall, type ProviderResponse } from '../provider/types.ts'
+import { isAlive, type PayCustomer, type ProviderCall, type ProviderResponse } from '../provider/types.ts'
 import { customerFor, linkedUnderKey, searchByAccount, type Wanted } from './matching.ts'
 import { originOf, retrieve, secretKeyOf, type Caller, type NewCustomer, type Sources } from './snapshot.ts'
 
@@ -23,7 +23,7 @@ interface Ensured {
  * one customer: the idempotency key makes the provider return the same one to all, and only the first link is kept.
  *
  * @throws {@link PAY_RECONCILE_ACCOUNT_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY},
- * {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS}, {@link PAY_RECONCILE_CUSTOMER_TAKEN}, {@link PAY_RECONCILE_CUSTOMER_CHANGED}
+ * {@link PAY_RECONCILE_NAMESPACE_REQUIRED}, {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS}, {@link PAY_RECONCILE_CUSTOMER_TAKEN}, {@link PAY_RECONCILE_CUSTOMER_CHANGED}
  * or a provider error.
  */
 export async function ensureCustomer (sources: Sources, wanted: NewCustomer, caller: Caller): Promise<Ensured> {
@@ -66,7 +66,7 @@ async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller
  * 1. List the customers with the e-mail address, and search for the account's id in the metadata. After 24 hours the
  *    provider has forgotten the idempotency key, but the search finds the customer: it lags by a minute, an hour at worst.
  *    Because it lags, what it finds is read before it counts.
- * 2. Create under the key `account:<id>`. The provider stores the first response to a key, even its own failure, and
+ * 2. Create under the key `account:<id>`, with the namespace if there is one. The provider stores the first response to a key, even its own failure, and
  *    returns it to everyone who uses the key: all replicas get one customer. A stored customer may have been deleted
  *    since, or given to another account, so it is read before it is returned.
  * 3. After a stored failure, or if the key was used with another name or e-mail address, list the customers created in the
@@ -74,13 +74,14 @@ async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller
  * 4. Create under the next key. The order of keys is fixed, and the provider remembers which of them are used up: all
  *    replicas reach the same one.
  *
- * @throws {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} or a provider error.
+ * @throws {@link PAY_RECONCILE_NAMESPACE_REQUIRED}, {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} or a provider error.
  * @see [Stripe: idempotent requests](https://docs.stripe.com/api/idempotent_requests): stored failures, 24 hours
  * @see [Stripe: data freshness](https://docs.stripe.com/search#data-freshness): lists for reading after writing
  */
 async function createOrFind (sources: Sources, { name, email }: NewCustomer, of: Wanted): Promise<ProviderResponse<PayCustomer>> {
-  const { provider, call } = sources
+  const { provider, call, naming } = sources
   const { secretKey, accountId, signal: caller, gone } = of
+  const metadata = naming.metadataFor(accountId)
   const send = <T>(request: (call: ProviderCall) => Promise<ProviderResponse<T>>) => call(secretKey, caller, (signal) => request({ secretKey, signal }))
   const existing = await findExisting()
   if (existing) return existing
@@ -89,7 +90,7 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
     let failedNow = false
     try {
       const created = await send((call) =>
-        provider.createCustomer({ ...call, accountId, name, email, idempotencyKey: idempotencyKey(accountId, number) }).catch((error) => {
+        provider.createCustomer({ ...call, metadata, name, email, idempotencyKey: naming.idempotencyKey(accountId, number) }).catch((error) => {
           failedNow ||= !isReplayed(error)
           throw error
         }))
@@ -99,7 +100,7 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
     } catch (error) {
       if (!isReplayed(error)) throw error
       const since = new Date(Date.now() - SEARCH_LAG)
-      const recent = onlyOne(await send((call) => provider.listByAccount({ ...call, accountId, since })))
+      const recent = onlyOne(await send((call) => provider.listByAccount({ ...call, metadata, since })))
       if (recent) return recent
       // The first failure may have been temporary. After a second one, leave the other keys to later checkouts.
       if ((failedNow && number > 1) || number === MAX_KEYS) throw error
@@ -108,7 +109,7 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
   throw providerError('refused')
 
   async function findExisting (): Promise<ProviderResponse<PayCustomer> | undefined> {
-    const byEmail = email ? onlyOne(await send((call) => provider.listByAccount({ ...call, accountId, email }))) : undefined
+    const byEmail = email ? onlyOne(await send((call) => provider.listByAccount({ ...call, metadata, email }))) : undefined
     return byEmail ?? onlyOne(await searchByAccount(sources, of))
   }
 
@@ -120,14 +121,8 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
   }
 
   function isOurs (customer: PayCustomer): boolean {
-    return isAlive(customer) && customer.id !== gone && accountIdOf(customer) === accountId
+    return isAlive(customer) && customer.id !== gone && naming.accountIdOf(customer) === accountId
   }
-}
-
-/** Encoded, because ids of the host may contain characters that a header cannot hold. */
-function idempotencyKey (accountId: string, number: number): string {
-  const key = `account:${encodeURIComponent(accountId)}`
-  return number === 1 ? key : `${key}:${number}`
 }
 
 function isReplayed (error: unknown): boolean {

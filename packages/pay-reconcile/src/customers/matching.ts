@@ -1,5 +1,6 @@
 import { isProviderError } from '../errors.ts'
-import { accountIdOf, isAlive, type PayCustomer, type ProviderResponse } from '../provider/types.ts'
+import { isAlive, type PayCustomer, type ProviderResponse } from '../provider/types.ts'
+import type { NamingMetadata } from './naming.ts'
 import { retrieve, type Sources } from './snapshot.ts'
 
 /** Who looks for a customer, and for whom. */
@@ -26,21 +27,38 @@ const MOST = 10
  * and is read before it counts.
  *
  * @returns none if the provider refused the search.
+ * @throws {@link PAY_RECONCILE_NAMESPACE_REQUIRED} or a provider error.
  * @see [Stripe: search customers](https://docs.stripe.com/api/customers/search): the lag, and where there is no search
  */
 export async function searchByAccount (sources: Sources, wanted: Wanted): Promise<Found> {
-  const { secretKey, accountId, signal, gone } = wanted
+  const { naming } = sources
+  return await search(sources, wanted, naming.metadataFor(wanted.accountId), () => true, (customer) => naming.accountIdOf(customer) === wanted.accountId)
+}
+
+/** The same of customers without a namespace, where there is one: they may be of another app, so a person has to decide. */
+export async function searchWithoutNamespace (sources: Sources, wanted: Wanted): Promise<Found> {
+  const { naming } = sources
+  if (naming.namespace === undefined) return { value: [], requestId: null, refused: false }
+  const isWanted = (customer: PayCustomer): boolean =>
+    naming.perhapsIdOf(customer) === wanted.accountId && naming.accountIdOf(customer) === undefined
+  return await search(sources, wanted, naming.withoutNamespace(wanted.accountId), isWanted, isWanted)
+}
+
+/** @param isHint - which hits are read @param isWanted - which of the customers that were read count */
+async function search (
+  sources: Sources, { secretKey, signal, gone }: Wanted, metadata: NamingMetadata, isHint: IsWanted, isWanted: IsWanted
+): Promise<Found> {
   const { provider, call } = sources
   let hits: ProviderResponse<readonly PayCustomer[]>
   try {
-    hits = await call(secretKey, signal, (attempt) => provider.findByAccount({ secretKey, accountId, signal: attempt }))
+    hits = await call(secretKey, signal, (attempt) => provider.findByAccount({ secretKey, metadata, signal: attempt }))
   } catch (error) {
     if (isProviderError(error) && error.fault === 'refused') return { value: [], requestId: error.provider_request_id ?? null, refused: true }
     throw error
   }
   const value: PayCustomer[] = []
-  for (const id of new Set(hits.value.filter(isAlive).map((hit) => hit.id))) {
-    const customer = id === gone ? undefined : await customerFor(sources, wanted, id)
+  for (const id of new Set(hits.value.filter((hit) => isAlive(hit) && isHint(hit)).map((hit) => hit.id))) {
+    const customer = id === gone ? undefined : await readIf(sources, { secretKey, signal }, id, isWanted)
     if (customer) value.push(customer)
     if (value.length === MOST) break
   }
@@ -48,10 +66,19 @@ export async function searchByAccount (sources: Sources, wanted: Wanted): Promis
 }
 
 /** The customer, if it exists and names the account now. */
-export async function customerFor (sources: Sources, { secretKey, accountId, signal }: Wanted, customerId: string): Promise<PayCustomer | undefined> {
+export async function customerFor (sources: Sources, wanted: Wanted, customerId: string): Promise<PayCustomer | undefined> {
+  return await readIf(sources, wanted, customerId, (customer) => sources.naming.accountIdOf(customer) === wanted.accountId)
+}
+
+type IsWanted = (customer: PayCustomer) => boolean
+
+/** The customer, if it exists and is wanted. */
+async function readIf (
+  sources: Sources, { secretKey, signal }: Pick<Wanted, 'secretKey' | 'signal'>, customerId: string, isWanted: IsWanted
+): Promise<PayCustomer | undefined> {
   try {
     const { value } = await retrieve(sources, secretKey, customerId, signal)
-    return isAlive(value) && accountIdOf(value) === accountId ? value : undefined
+    return isAlive(value) && isWanted(value) ? value : undefined
   } catch (error) {
     if (isProviderError(error) && error.fault === 'customer_not_found') return undefined
     throw error

@@ -2,6 +2,7 @@ import type { ProviderCalls } from '../provider/calls.ts'
 import type { PayProvider, PayCustomer, ProviderResponse } from '../provider/types.ts'
 import type { AccountStore, Account, ChangeOrigin } from '../types.ts'
 import { customerIdOf, syncedAtOf, storable } from '../details.ts'
+import type { Naming } from './naming.ts'
 import {
   providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID, PAY_RECONCILE_NO_SECRET_KEY
 } from '../errors.ts'
@@ -11,6 +12,7 @@ export interface Sources {
   readonly accounts: AccountStore
   readonly provider: PayProvider
   readonly call: ProviderCalls
+  readonly naming: Naming
 }
 
 /** Who reads or changes a customer, for the audit row. */

@@ -1,15 +1,16 @@
 import { customerIdOf, storable } from '../details.ts'
 import { isProviderError, providerError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
 import { nextPage } from '../provider/next-page.ts'
-import { accountIdOf, excerptOf, isAlive, type PayCustomer } from '../provider/types.ts'
+import { excerptOf, isAlive, type PayCustomer } from '../provider/types.ts'
 import type { Account } from '../types.ts'
 import { comparableAddress, linkedUnderKey } from './matching.ts'
+import type { Naming, NamingMetadata } from './naming.ts'
 import { secretKeyOf, type Sources } from './snapshot.ts'
 
 /** An account that a customer may belong to. */
 export interface AccountMatch {
   readonly account: Account
-  /** The customer's metadata name the account, or the e-mail addresses are equal. */
+  /** The customer's metadata name the account, though perhaps without a namespace, or the e-mail addresses are equal. */
   readonly match: 'metadata' | 'email'
   /** The customer that the account has, if any. */
   readonly customerId: string | null
@@ -20,6 +21,8 @@ export interface UnlinkedCustomer {
   readonly customerId: string
   readonly name: string | null
   readonly email: string | null
+  /** What the customer's metadata say: at most ten values, first those that name its account. */
+  readonly metadata: NamingMetadata
   /** At most ten. */
   readonly accounts: readonly AccountMatch[]
 }
@@ -35,7 +38,7 @@ export interface UnlinkedCustomer {
 export async function unlinkedCustomersOf (
   sources: Sources, wantedShop: string, after: string | undefined, signal: AbortSignal | undefined
 ): Promise<{ readonly customers: readonly UnlinkedCustomer[], readonly next: string | null }> {
-  const { accounts, provider, call } = sources
+  const { accounts, provider, call, naming } = sources
   const [shop] = await accounts.shops(wantedShop)
   if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
   const { shopId } = shop
@@ -51,14 +54,14 @@ export async function unlinkedCustomersOf (
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
   const unlinked = customers.filter((customer) => isAlive(customer) && !linked.has(customer.id))
   const emails = [...new Set(unlinked.flatMap((customer) => [emailOf(customer), comparableAddress(emailOf(customer))]).filter((email) => email !== undefined))]
-  const named = unlinked.map(accountIdOf).filter((id) => id !== undefined)
+  const named = unlinked.map(naming.perhapsIdOf).filter((id) => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
-  return { customers: unlinked.map((customer) => unlinkedCustomerFrom(customer, candidates)), next }
+  return { customers: unlinked.map((customer) => unlinkedCustomerFrom(customer, candidates, naming)), next }
 }
 
 /** @param candidates - accounts that some of the page's customers may belong to. */
-export function unlinkedCustomerFrom (customer: PayCustomer, candidates: readonly Account[]): UnlinkedCustomer {
-  const [accountId, email] = [accountIdOf(customer), comparableAddress(emailOf(customer))]
+export function unlinkedCustomerFrom (customer: PayCustomer, candidates: readonly Account[], naming: Naming): UnlinkedCustomer {
+  const [accountId, email] = [naming.perhapsIdOf(customer), comparableAddress(emailOf(customer))]
   const matches = candidates.flatMap((account): AccountMatch[] => {
     const match = account.id === accountId ? 'metadata' : email !== undefined && comparableAddress(account.details.email) === email ? 'email' : undefined
     return match ? [{ account, match, customerId: customerIdOf(account.details) }] : []
@@ -68,6 +71,7 @@ export function unlinkedCustomerFrom (customer: PayCustomer, candidates: readonl
     customerId: customer.id,
     name: excerptOf(customer.name),
     email: excerptOf(customer.email),
+    metadata: naming.shown(customer),
     accounts: [...named, ...matches.filter(({ match }) => match === 'email')].slice(0, 10)
   }
 }

@@ -17,12 +17,12 @@ const IS_FINISHED = `(exists (select from pay_reconcile_items f where f.run_id =
 type Limit = (query: Knex.QueryBuilder) => void
 
 /** How each limit keeps the accounts `a` that it is about. */
-const limitsOf = (knex: Knex, { account: isId, accountType }: HostColumns, customerId: string, syncedAt: string): { readonly [name in keyof AccountLimits]-?: (value: NonNullable<AccountLimits[name]>) => Limit | Promise<Limit> } => ({
+const limitsOf = (knex: Knex, { account: isId, accountType }: HostColumns, customerId: string, syncedAt: string, registration: string): { readonly [name in keyof AccountLimits]-?: (value: NonNullable<AccountLimits[name]>) => Limit | Promise<Limit> } => ({
   accounts: (accounts) => (query) => query.whereIn('a.id', accounts.filter(isId)),
   syncedBefore: (time) => (query) => query.whereRaw(`${customerId} is not null and coalesce(${syncedAt}, '') collate "C" < ?`, [time]),
   linked: () => (query) => query.whereRaw(`${customerId} is not null`),
   customers: (customers) => (query) => query.whereRaw(`${customerId} = any(?::text[])`, [[...customers]]),
-  changed: () => (query) => query.whereRaw(`exists (select from pay_reconcile_changed c where c.account_id::${accountType} = a.id)`),
+  changed: () => (query) => query.whereRaw(`exists (select from pay_reconcile_changed c where c.registration = ? and c.account_id::${accountType} = a.id)`, [registration]),
   unfinishedIn: (runId) => (query) => query.whereRaw(`not ${IS_FINISHED}`, [runId, runId]),
   failedIn: async (runId) => {
     const ended = await recordsOf<EndedPart>(knex, knex('pay_reconcile_run_shops').where('run_id', runId).whereIn('status', ['stopped', 'cancelled'])
@@ -42,8 +42,8 @@ const limitsOf = (knex: Knex, { account: isId, accountType }: HostColumns, custo
 })
 
 /** @returns what limits a query over the accounts `a`. @throws TypeError for an unknown limit: without it, a run would change other accounts */
-export async function limitsFrom (knex: Knex, only: AccountLimits, columns: HostColumns, { customerId, syncedAt }: HostTables): Promise<Limit> {
-  const known = limitsOf(knex, columns, customerId('a'), syncedAt('a')) as Readonly<Record<string, (value: unknown) => Limit | Promise<Limit>>>
+export async function limitsFrom (knex: Knex, only: AccountLimits, columns: HostColumns, { customerId, syncedAt, registration }: HostTables): Promise<Limit> {
+  const known = limitsOf(knex, columns, customerId('a'), syncedAt('a'), registration) as Readonly<Record<string, (value: unknown) => Limit | Promise<Limit>>>
   const limits: Limit[] = []
   for (const [name, value] of Object.entries(only)) {
     if (value === undefined) continue

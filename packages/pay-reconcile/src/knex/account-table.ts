@@ -28,6 +28,15 @@ export interface AccountTable {
   readonly columns?: AccountColumnNames
 }
 
+/** What the rows of the package's own tables are about. */
+export interface Registered {
+  /**
+   * The name under which runs, audit and notes of these accounts are stored, the same for both stores. Give each of two
+   * registrations over the same table its own, and keep the old one when you rename the table. Default: the table.
+   */
+  readonly registration?: string
+}
+
 /** The shop of every account, in an application that has one account at the provider. */
 export interface OnlyShop {
   /** The secret key of the provider; a missing one stops startup. */
@@ -67,6 +76,9 @@ export interface HostTables {
   readonly fields: (row: string) => string
   /** What an update sets. @param details - in SQL @param customerId - in SQL; undefined: it stays */
   readonly assigned: (details: string, customerId: string | undefined) => string
+  readonly registration: string
+  /** Where the customers' ids are, for messages and to tell registrations apart. */
+  readonly customerColumn: string
   /** For messages. */
   readonly name: string
   readonly shopName: string
@@ -75,7 +87,9 @@ export interface HostTables {
 }
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
-export function hostTables (knex: Knex, { table = 'accounts', columns: given = {}, shopTable = 'shops', shop }: AccountTable & { readonly shopTable?: string, readonly shop?: OnlyShop }): HostTables {
+export function hostTables (
+  knex: Knex, { table = 'accounts', columns: given = {}, shopTable = 'shops', shop, registration }: AccountTable & Registered & { readonly shopTable?: string, readonly shop?: OnlyShop }
+): HostTables {
   const columns = columnsFrom(given, shop)
   const shopId = shop && `'${onlyShop(shop)}'::text`
   const quoted = (name: string): string => knex.raw('??', [name]).toString()
@@ -104,6 +118,8 @@ export function hostTables (knex: Knex, { table = 'accounts', columns: given = {
   const isDefault = shop === undefined && Object.keys(given).length === 0
 
   return {
+    registration: registrationFrom(registration, table),
+    customerColumn: customerId ?? `${columns.details}.pay_customer_id`,
     name: table,
     shopName: shopTable,
     columns,
@@ -128,6 +144,13 @@ export function neededTables ({ name, shopName, columns: { id, shopId, name: cal
   const texts = new Set([called, hashName, customerId, email].filter((column) => column !== null).map((column) => `${column} text`))
   const accounts = `${name} (${[id, ...shopId === null ? [] : [shopId], ...texts, `${details} jsonb`].join(', ')})`
   return `${accounts}${shopId === null ? '' : ` and ${shopName} (id, name text, pay_secret_key text)`}, with ids of uuid, text or integers`
+}
+
+/** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
+export function registrationFrom (registration: string | undefined, table: string): string {
+  if (registration === undefined) return table
+  if (typeof registration !== 'string' || !/^[\w.-]{1,100}$/.test(registration)) throw invalid('registration must have 1 to 100 letters, digits, _, - and .')
+  return registration
 }
 
 function columnsFrom (given: AccountColumnNames, shop: OnlyShop | undefined): Columns {

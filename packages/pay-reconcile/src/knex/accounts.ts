@@ -2,15 +2,17 @@ import type { Knex } from 'knex'
 import { PAY_RECONCILE_CUSTOMER_TAKEN, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, ScannedAccount } from '../types.ts'
 import { noOthers } from '../no-others.ts'
+import { remembered } from '../remembered.ts'
 import { payStringIn } from '../lists/accounts.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage, ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './account-page.ts'
-import { hostTables, neededTables, type AccountTable, type HostTables, type OnlyShop } from './account-table.ts'
+import { hostTables, neededTables, type AccountTable, type HostTables, type OnlyShop, type Registered } from './account-table.ts'
 import { auditTrail } from './audit.ts'
 import { limitsFrom } from './account-limits.ts'
 import { changeStore } from './changes.ts'
 import { checkColumns, hostColumns, searchableName, type HostColumns } from './host-columns.ts'
 import { record, recordsOf, violates } from './records.ts'
+import { register } from './registration.ts'
 import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
 import { demandColumns } from './tables.ts'
 
@@ -18,7 +20,7 @@ import { demandColumns } from './tables.ts'
 const BLANK_ENDS = '^[\\s\\u00a0]+|[\\s\\u00a0]+$'
 
 /** The tables of accounts and shops, and how to read a shop's key. */
-export interface KnexAccountStoreOptions extends AccountTable {
+export interface KnexAccountStoreOptions extends AccountTable, Registered {
   /**
    * Table with id, shop_id, name, hash_name and details (`jsonb` or `json`), or with the columns of `columns`. Default
    * `accounts`. Ids may be text, varchar, char, uuid, smallint, integer or bigint; the same holds for shops.
@@ -59,16 +61,21 @@ const CLOCK_SKEW = 60_000
  * Concurrent writers of other keys lose nothing.
  */
 export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions = {}): AccountStore {
-  const { table: _table, columns: _columns, shopTable = 'shops', openKey = (stored) => stored, keepSnapshots = 30, shop, ...rest } = options
+  const { table: _table, columns: _columns, shopTable = 'shops', openKey = (stored) => stored, keepSnapshots = 30, shop, registration: _registration, ...rest } = options
   noOthers(rest)
   if (!Number.isInteger(keepSnapshots) || keepSnapshots < 0 || keepSnapshots > 36_500) throw new PAY_RECONCILE_INVALID_OPTION('keepSnapshots must be an integer from 0 to 36500')
   demandPostgres(knex)
   if (shop && (options.shopTable !== undefined || options.openKey !== undefined)) throw new PAY_RECONCILE_INVALID_OPTION('shopTable and openKey have no use with shop')
-  const trail = auditTrail(knex, keepSnapshots)
   const tables = hostTables(knex, options)
-  const { accounts, shops, name: table, columns } = tables
+  const { accounts, shops, name: table, columns, registration } = tables
+  // Before anything is read or written: the tables could be about other accounts of the same name.
+  const registered = remembered(() => register(knex, tables))
+  const trail = auditTrail(knex, { registration, registered, days: keepSnapshots })
   const storedId = tables.customerId('a')
-  const ids = remembered(() => hostColumns(knex, tables))
+  const ids = remembered(async () => {
+    await registered()
+    return await hostColumns(knex, tables)
+  })
   const name = remembered(() => searchableName(knex, tables))
   /** Accounts with their shops. @param more - what to read of each beside the account, in SQL with its bindings */
   const accountsOf = <More = unknown>(query: (rows: Knex.QueryBuilder) => Knex.QueryBuilder, more: Readonly<Record<string, string>> = {}, bindings: readonly string[] = []) =>
@@ -77,7 +84,7 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   async function write (accountId: string, origin: ChangeOrigin, { action, bindings, ...change }: Write): Promise<ChangeResult> {
     if (!(await ids()).account(accountId)) return { changed: false, account: undefined }
     const [row] = await recordsOf<Account>(knex, knex.raw(writeStatement(tables, change), {
-      table, shops, id: columns.id, ...bindings, accountId, action, ...origin, keepSnapshots
+      table, shops, id: columns.id, ...bindings, accountId, action, ...origin, registration, keepSnapshots
     })).catch((error) => noRowsIfDoneByRun(columns.customerId === null ? error : takenIfUnique(error)))
     if (row) return { changed: true, account: accountFrom(row) }
     const [current] = await accountsOf<{ readonly isObject: boolean }>((rows) => rows.where('a.id', accountId), { isObject: isObjectOrNull(tables.stored('a')) })
@@ -88,11 +95,23 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   }
 
   return {
-    ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf((rows) => rows.limit(0)), demandColumns(knex, ['pay_reconcile_audit', 'pay_reconcile_snapshots', 'pay_reconcile_changed'])]),
+    ready: () => assertUsable(Promise.all([leavesNames(knex), checkColumns(knex, tables), ids(), name(), accountsOf((rows) => rows.limit(0)), demandColumns(knex, ['pay_reconcile_registrations', 'pay_reconcile_audit', 'pay_reconcile_snapshots', 'pay_reconcile_changed'])]),
       `knexAccountStore needs ${neededTables(tables)}, and the tables of createPayReconcileTables`),
 
     ...trail,
-    changes: changeStore(knex, tables),
+    registration,
+    changes: changeStore(knex, tables, registered),
+
+    async hasUuids () {
+      const { accountType } = await ids()
+      if (accountType === 'uuid') return true
+      if (/int$|integer/.test(accountType)) return false
+      const [row] = await recordsOf<{ readonly others: boolean }>(knex, knex.raw(`select ${record({
+ others: `exists (
+        select from (select a.id::text as id from ? limit 100) a where a.id !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')`
+})}`, [accounts('a')]))
+      return row?.others ? false : undefined
+    },
 
     async list (query) {
       return accountPage(knex, tables, await name(), { ...query, filter: withPossibleIds(query.filter, await ids()) })
@@ -185,18 +204,6 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
   }
 }
 
-/** Asks once, but again after a failure. */
-function remembered<T> (ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined
-  return () => {
-    answer ??= ask().catch((error) => {
-      answer = undefined
-      throw error
-    })
-    return answer
-  }
-}
-
 /** The filter without ids that the columns cannot hold: they match nothing. */
 function withPossibleIds (filter: AccountFilter, { account, shop }: HostColumns): AccountFilter {
   return {
@@ -255,18 +262,18 @@ function writeStatement ({ fields, assigned }: HostTables, { value, customer, gu
       where a.:id: = b.id and ${isObjectOrNull('b.stored')} and ${guard}
       returning ${fields('a')}
     ), logged as (
-      insert into pay_reconcile_audit (actor, action, account_id, shop_id, run_id, before, after, provider_request_id, request_id)
-      select :actor, :action, c.id::text, c.shop_id::text, :runId::uuid, ${auditedDetails('b')}, ${auditedDetails('c')}, :providerRequestId, :requestId
+      insert into pay_reconcile_audit (registration, actor, action, account_id, shop_id, run_id, before, after, provider_request_id, request_id)
+      select :registration, :actor, :action, c.id::text, c.shop_id::text, :runId::uuid, ${auditedDetails('b')}, ${auditedDetails('c')}, :providerRequestId, :requestId
       from changed c join before b on b.id = c.id returning id
     ), kept as (
-      insert into pay_reconcile_snapshots (audit_id, account_id, shop_id, customer_id, customer)
-      select l.id, c.id::text, c.shop_id::text, ${payStringIn('b.details', 'pay_customer_id')}, b.details->'pay_customer'
+      insert into pay_reconcile_snapshots (audit_id, registration, account_id, shop_id, customer_id, customer)
+      select l.id, :registration, c.id::text, c.shop_id::text, ${payStringIn('b.details', 'pay_customer_id')}, b.details->'pay_customer'
       from logged l, changed c join before b on b.id = c.id
       where :keepSnapshots::int > 0 and jsonb_typeof(b.details->'pay_customer') = 'object'
         and b.details->'pay_customer' is distinct from c.details->'pay_customer'
     ), noted as (
-      insert into pay_reconcile_changed (account_id, shop_id) select c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
-      on conflict (account_id) do update set version = excluded.version
+      insert into pay_reconcile_changed (registration, account_id, shop_id) select :registration, c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
+      on conflict (registration, account_id) do update set version = excluded.version
     )
     select ${record(ACCOUNT_COLUMNS)} from changed a join :shops on s.id = a.shop_id`
 }

@@ -17,10 +17,10 @@ export async function itemPage (knex: Knex, runId: string, { skip, limit, filter
   return { items: rows.map(itemFrom), count: await countOf(knex, matching()) }
 }
 
-/** Items of any runs; an id that the column cannot hold is unknown. */
-export async function itemsById (knex: Knex, ids: readonly string[]): Promise<readonly Item[]> {
-  const rows = await recordsOf<ItemRow>(knex, knex('pay_reconcile_items').whereIn('id', ids.filter((id) => /^[1-9]\d{0,17}$/.test(id)))
-    .select(knex.raw(record({ id: 'id::text', item: 'item' }))))
+/** Items of any runs of a registration; an id that the column cannot hold is unknown. */
+export async function itemsById (knex: Knex, registration: string, ids: readonly string[]): Promise<readonly Item[]> {
+  const rows = await recordsOf<ItemRow>(knex, knex('pay_reconcile_items as i').join('pay_reconcile_runs as r', 'r.id', 'i.run_id').where('r.registration', registration)
+    .whereIn('i.id', ids.filter((id) => /^[1-9]\d{0,17}$/.test(id))).select(knex.raw(record({ id: 'i.id::text', item: 'i.item' }))))
   return rows.map(itemFrom)
 }
 

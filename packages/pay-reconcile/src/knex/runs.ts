@@ -5,7 +5,7 @@ import { whereListed } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
 import { storable } from '../details.ts'
-import type { AccountColumnNames } from './account-table.ts'
+import { registrationFrom, type AccountColumnNames, type Registered } from './account-table.ts'
 import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
 import { instantFrom, record, recordsOf, run as execute, countOf, violates } from './records.ts'
@@ -20,7 +20,7 @@ const FREE = "(p.status = 'pending' or (p.status = 'running' and p.leased_until 
 const LEASED_UNTIL = "now() + ? * interval '1 millisecond'"
 
 /** Options of {@link knexRunStore}. */
-export interface KnexRunStoreOptions {
+export interface KnexRunStoreOptions extends Registered {
   /** Table of accounts, as for {@link knexAccountStore}. Items are stored only for existing accounts. Default `accounts`. */
   readonly table?: string
   /** As for {@link knexAccountStore}; only `id` matters here. */
@@ -37,7 +37,8 @@ export interface KnexRunStoreOptions {
  * A lease in its row holds a part, rather than an advisory lock. A lease does not occupy a connection for hours, and works
  * through a pooler that assigns connections per transaction.
  */
-export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: idColumn = 'id' } = {}, keepScheduledRuns = 30, keepRuns, ...rest }: KnexRunStoreOptions = {}): RunStore {
+export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: idColumn = 'id' } = {}, keepScheduledRuns = 30, keepRuns, registration: named, ...rest }: KnexRunStoreOptions = {}): RunStore {
+  const registration = registrationFrom(named, table)
   noOthers(rest)
   for (const [name, days = 1] of Object.entries({ keepScheduledRuns, keepRuns })) {
     if (!(days > 0 && days <= 36_500)) throw new PAY_RECONCILE_INVALID_OPTION(`${name} must be a number of days greater than 0 and at most 36500`)
@@ -58,11 +59,11 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
   async function insert (run: NewRun, parts: string, targets: string | null): Promise<boolean> {
     try {
       await execute(knex, knex.raw(`with run as (
-          insert into pay_reconcile_runs (id, mode, dry_run, shop_id, actor, request_id, selection, targets)
-          values (?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb) returning id
-        ) insert into pay_reconcile_run_shops (run_id, shop_id, total)
-        select run.id, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id text, total integer)`,
-      [run.id, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, JSON.stringify(run.selection), targets, parts]))
+          insert into pay_reconcile_runs (id, registration, mode, dry_run, shop_id, actor, request_id, selection, targets)
+          values (?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb) returning id, registration
+        ) insert into pay_reconcile_run_shops (run_id, registration, shop_id, total)
+        select run.id, run.registration, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id text, total integer)`,
+      [run.id, registration, run.mode, run.dryRun, run.shopId, run.actor, run.requestId, JSON.stringify(run.selection), targets, parts]))
       return true
     } catch (error) {
       if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
@@ -84,8 +85,8 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
       while (!await insert(run, parts, targets && JSON.stringify(storable(targets)))) {
         const [held] = await recordsOf<Pick<Part, 'runId' | 'shopId'>>(knex, knex.raw(`
           select ${record({ runId: 'p.run_id', shopId: 'p.shop_id' })} from pay_reconcile_run_shops p
-          where p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
-          order by p.shop_id limit 1`, [parts]))
+          where p.registration = ? and p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
+          order by p.shop_id limit 1`, [registration, parts]))
         // None: the other run ended between the two statements, and the shop is free.
         if (held) throw runActiveError(held.runId, held.shopId)
       }
@@ -94,8 +95,8 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
 
     async lastScheduled (mode, now) {
       const [row] = await recordsOf<{ readonly scheduled_for: string }>(knex, knex.raw(`
-        with first as (insert into pay_reconcile_schedule (mode, scheduled_for) values (:mode, :now) on conflict do nothing returning scheduled_for)
-        select ${record({ scheduled_for: 'scheduled_for' })} from (select scheduled_for from first union all select scheduled_for from pay_reconcile_schedule where mode = :mode) s`, { mode, now }))
+        with first as (insert into pay_reconcile_schedule (registration, mode, scheduled_for) values (:registration, :mode, :now) on conflict do nothing returning scheduled_for)
+        select ${record({ scheduled_for: 'scheduled_for' })} from (select scheduled_for from first union all select scheduled_for from pay_reconcile_schedule where registration = :registration and mode = :mode) s`, { registration, mode, now }))
       // None: another process has inserted it since this statement began.
       return row ? instantFrom(row.scheduled_for) : now
     },
@@ -104,7 +105,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
       const parts = partsFrom(shops)
       for (;;) {
         try {
-          const [row] = await recordsOf(knex, knex.raw(startScheduledStatement, { ...run, parts }))
+          const [row] = await recordsOf(knex, knex.raw(startScheduledStatement, { ...run, registration, parts }))
           // The run is over if all of its shops are held, or there are none.
           if (row) await settle()
           return row !== undefined
@@ -117,7 +118,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
 
     async get (id) {
       if (!RUN_ID.test(id)) return undefined
-      const [row] = await recordsOf<RunRow>(knex, knex.raw(runsStatement('where r.id = :id'), { id }))
+      const [row] = await recordsOf<RunRow>(knex, knex.raw(runsStatement('where r.id = :id and r.registration = :registration'), { id, registration }))
       return row && runFrom(row)
     },
 
@@ -127,7 +128,7 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     },
 
     async list ({ skip, limit, filter, sort }) {
-      const matching = () => knex('pay_reconcile_runs as r').modify((query) => whereListed(query, runList, filter))
+      const matching = () => knex('pay_reconcile_runs as r').where('r.registration', registration).modify((query) => whereListed(query, runList, filter))
       const [page, count] = await Promise.all([
         recordsOf<{ readonly id: string }>(knex, matching().orderByRaw(orderOfRuns(sort)).offset(skip).limit(limit).select(knex.raw(record({ id: 'r.id' })))),
         countOf(knex, matching())
@@ -138,13 +139,14 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
       return { runs: page.flatMap(({ id }) => runs.get(id) ?? []), count }
     },
 
-    awaited: awaitedShops(knex),
+    registration,
+    awaited: awaitedShops(knex, registration),
     items: (id, query) => itemPage(knex, id, query),
-    itemsById: (ids) => itemsById(knex, ids),
+    itemsById: (ids) => itemsById(knex, registration, ids),
 
     async cancel (id) {
       if (!RUN_ID.test(id)) return
-      await execute(knex, knex('pay_reconcile_runs').where({ id, finished_at: null }).update({ cancel_requested: true }))
+      await execute(knex, knex('pay_reconcile_runs').where({ id, registration, finished_at: null }).update({ cancel_requested: true }))
       await settle()
     },
 
@@ -153,9 +155,9 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
         update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${LEASED_UNTIL}, updated_at = now()
         where (p.run_id, p.shop_id) = (
           select p.run_id, p.shop_id from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id
-          where p.run_id = ? and ${FREE} and not r.cancel_requested
+          where p.run_id = ? and p.registration = ? and ${FREE} and not r.cancel_requested
           order by p.shop_id limit 1 for update of p skip locked)
-        returning ${record(PART_COLUMNS)}`, [owner, duration, id]))
+        returning ${record(PART_COLUMNS)}`, [owner, duration, id, registration]))
       return part
     },
 
@@ -209,15 +211,15 @@ export function knexRunStore (knex: Knex, { table = 'accounts', columns: { id: i
     },
 
     async deleteExpired () {
-      await execute(knex, knex.raw("delete from pay_reconcile_runs where (scheduled_for is not null or webhook) and finished_at < now() - ? * interval '1 day'", [keepScheduledRuns]))
-      if (keepRuns !== undefined) await execute(knex, knex.raw("delete from pay_reconcile_runs where scheduled_for is null and not webhook and finished_at < now() - ? * interval '1 day'", [keepRuns]))
+      await execute(knex, knex.raw("delete from pay_reconcile_runs where registration = ? and (scheduled_for is not null or webhook) and finished_at < now() - ? * interval '1 day'", [registration, keepScheduledRuns]))
+      if (keepRuns !== undefined) await execute(knex, knex.raw("delete from pay_reconcile_runs where registration = ? and scheduled_for is null and not webhook and finished_at < now() - ? * interval '1 day'", [registration, keepRuns]))
       await execute(knex, knex.raw("delete from pay_reconcile_deliveries where at < now() - interval '1 hour'"))
     },
 
     async claimable () {
       await settle()
       const rows = await recordsOf<{ readonly run_id: string }>(knex, knex.raw(`select distinct ${record({ run_id: 'p.run_id' })}
-        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where ${FREE} and not r.cancel_requested`))
+        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where p.registration = ? and ${FREE} and not r.cancel_requested`, [registration]))
       return rows.map((row) => row.run_id)
     }
   }
@@ -231,14 +233,14 @@ function partsFrom (shops: ReadonlyArray<{ readonly shopId: string, readonly acc
 /** Takes the scheduled time and starts its run in one statement, so that a crash does neither. A second process waits for the row, and finds it taken. */
 const startScheduledStatement = `
   with taken as (
-    update pay_reconcile_schedule set scheduled_for = :scheduledFor where mode = :mode and scheduled_for < :scheduledFor returning scheduled_for
+    update pay_reconcile_schedule set scheduled_for = :scheduledFor where registration = :registration and mode = :mode and scheduled_for < :scheduledFor returning scheduled_for
   ), run as (
-    insert into pay_reconcile_runs (id, mode, dry_run, actor, scheduled_for) select :id, :mode, :dryRun, :actor, scheduled_for from taken returning id
+    insert into pay_reconcile_runs (id, registration, mode, dry_run, actor, scheduled_for) select :id, :registration, :mode, :dryRun, :actor, scheduled_for from taken returning id
   ), parts as (
-    insert into pay_reconcile_run_shops (run_id, shop_id, total, status, reason)
-    select run.id, p.shop_id, p.total, case when h.held then 'stopped' else 'pending' end, case when h.held then 'PAY_RECONCILE_RUN_ACTIVE' end
+    insert into pay_reconcile_run_shops (run_id, registration, shop_id, total, status, reason)
+    select run.id, :registration, p.shop_id, p.total, case when h.held then 'stopped' else 'pending' end, case when h.held then 'PAY_RECONCILE_RUN_ACTIVE' end
     from run, jsonb_to_recordset(:parts::jsonb) as p (shop_id text, total integer),
-      lateral (select exists (select from pay_reconcile_run_shops o where o.shop_id = p.shop_id and o.status in ('pending', 'running')) as held) h
+      lateral (select exists (select from pay_reconcile_run_shops o where o.registration = :registration and o.shop_id = p.shop_id and o.status in ('pending', 'running')) as held) h
   )
   select ${record({ id: 'id' })} from run`
 

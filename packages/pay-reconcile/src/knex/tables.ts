@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import { payStringIn } from '../lists/accounts.ts'
 import { hostTables, type AccountTable, type OnlyShop } from './account-table.ts'
 import { withBriefLocks } from './brief-locks.ts'
@@ -6,8 +7,16 @@ import { record, recordsOf } from './records.ts'
 import { assertUsable, demandPostgres } from './startup.ts'
 
 const TABLES = `
+create table if not exists pay_reconcile_registrations (
+  name text primary key,
+  accounts text not null,
+  customer text not null,
+  unique (accounts, customer)
+);
+
 create table if not exists pay_reconcile_audit (
   id uuid primary key default gen_random_uuid(),
+  registration text not null,
   at timestamptz not null default now(),
   actor text not null,
   action text not null check (action in ('link', 'create', 'sync', 'unlink')),
@@ -19,24 +28,26 @@ create table if not exists pay_reconcile_audit (
   provider_request_id text,
   request_id text
 );
-create index if not exists pay_reconcile_audit_account on pay_reconcile_audit (account_id, at);
+create index if not exists pay_reconcile_audit_account on pay_reconcile_audit (registration, account_id, at);
 create unique index if not exists pay_reconcile_audit_once_per_run on pay_reconcile_audit (run_id, account_id) where run_id is not null;
-create index if not exists pay_reconcile_audit_at on pay_reconcile_audit (at, id);
-create index if not exists pay_reconcile_audit_actor on pay_reconcile_audit (actor, at);
+create index if not exists pay_reconcile_audit_at on pay_reconcile_audit (registration, at, id);
+create index if not exists pay_reconcile_audit_actor on pay_reconcile_audit (registration, actor, at);
 
 create table if not exists pay_reconcile_snapshots (
   audit_id uuid primary key,
+  registration text not null,
   account_id text not null,
   shop_id text not null,
   customer_id text,
   customer jsonb not null,
   replaced_at timestamptz not null default now()
 );
-create index if not exists pay_reconcile_snapshots_replaced_at on pay_reconcile_snapshots (replaced_at);
-create index if not exists pay_reconcile_snapshots_account on pay_reconcile_snapshots (account_id);
+create index if not exists pay_reconcile_snapshots_replaced_at on pay_reconcile_snapshots (registration, replaced_at);
+create index if not exists pay_reconcile_snapshots_account on pay_reconcile_snapshots (registration, account_id);
 
 create table if not exists pay_reconcile_runs (
   id uuid primary key,
+  registration text not null,
   mode text not null check (mode in ('link', 'sync', 'check', 'unlink', 'changes')),
   dry_run boolean not null,
   shop_id text,
@@ -50,30 +61,36 @@ create table if not exists pay_reconcile_runs (
   started_at timestamptz not null default now(),
   finished_at timestamptz
 );
-create index if not exists pay_reconcile_runs_scheduled_for on pay_reconcile_runs (mode, scheduled_for) where scheduled_for is not null;
+create index if not exists pay_reconcile_runs_scheduled_for on pay_reconcile_runs (registration, mode, scheduled_for) where scheduled_for is not null;
 
 create table if not exists pay_reconcile_awaited (
-  shop_id text primary key,
+  registration text not null,
+  shop_id text not null,
   run_id uuid,
   attempts integer not null default 0,
-  due timestamptz not null default now()
+  due timestamptz not null default now(),
+  primary key (registration, shop_id)
 );
 
 create table if not exists pay_reconcile_deliveries (
+  registration text not null,
   shop_id text not null,
   id text not null,
   at timestamptz not null default now(),
-  primary key (shop_id, id)
+  primary key (registration, shop_id, id)
 );
 create index if not exists pay_reconcile_deliveries_at on pay_reconcile_deliveries (at);
 
 create table if not exists pay_reconcile_schedule (
-  mode text primary key,
-  scheduled_for timestamptz not null
+  registration text not null,
+  mode text not null,
+  scheduled_for timestamptz not null,
+  primary key (registration, mode)
 );
 
 create table if not exists pay_reconcile_run_shops (
   run_id uuid not null references pay_reconcile_runs on delete cascade,
+  registration text not null,
   shop_id text not null,
   status text not null default 'pending' check (status in ('pending', 'running', 'done', 'stopped', 'cancelled')),
   reason text,
@@ -89,7 +106,7 @@ create table if not exists pay_reconcile_run_shops (
   updated_at timestamptz not null default now(),
   primary key (run_id, shop_id)
 );
-create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (shop_id) where status in ('pending', 'running');
+create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (registration, shop_id) where status in ('pending', 'running');
 
 create table if not exists pay_reconcile_items (
   id bigint generated always as identity,
@@ -112,22 +129,27 @@ create table if not exists pay_reconcile_unchanged (
 );
 
 create table if not exists pay_reconcile_changed (
-  account_id text primary key,
+  registration text not null,
+  account_id text not null,
   shop_id text not null,
-  version xid8 not null default pg_current_xact_id()
+  version xid8 not null default pg_current_xact_id(),
+  primary key (registration, account_id)
 );
 
 create table if not exists pay_reconcile_events (
+  registration text not null,
   shop_id text not null,
   event_id text not null,
   created_at timestamptz not null,
-  primary key (shop_id, event_id)
+  primary key (registration, shop_id, event_id)
 );
 
 create table if not exists pay_reconcile_positions (
-  shop_id text primary key,
+  registration text not null,
+  shop_id text not null,
   until timestamptz not null,
-  complete_at timestamptz not null
+  complete_at timestamptz not null,
+  primary key (registration, shop_id)
 );
 
 create or replace function pay_reconcile_append_only() returns trigger language plpgsql as
@@ -138,7 +160,7 @@ create or replace trigger pay_reconcile_audit_append_only before update or delet
 
 /** The columns of each table. */
 const columns: ReadonlyMap<string, readonly string[]> = new Map([...TABLES.matchAll(/^create table if not exists (\w+) \(\n(.*?)^\);/gms)].map(
-  ([, table = '', body = '']) => [table, [...body.matchAll(/^ {2}(?!primary key)(\w+)/gm)].map(([, column = '']) => column)]))
+  ([, table = '', body = '']) => [table, [...body.matchAll(/^ {2}(?!primary key|unique)(\w+)/gm)].map(([, column = '']) => column)]))
 
 /**
  * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and inside
@@ -148,6 +170,7 @@ const columns: ReadonlyMap<string, readonly string[]> = new Map([...TABLES.match
  */
 export async function createPayReconcileTables (knex: Knex): Promise<void> {
   demandPostgres(knex)
+  await refuseEarlier(knex)
   await withBriefLocks(knex, createMissing)
   await assertUsable(demandColumns(knex, [...columns.keys()]), 'createPayReconcileTables changes no table that exists')
 }
@@ -155,6 +178,19 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
 /** Fails with the database's error, which has the name, if one of the package's tables is missing, lacks a column or may not be read. */
 export async function demandColumns (knex: Knex, names: readonly string[]): Promise<void> {
   for (const table of names) await knex.raw(`select ${(columns.get(table) ?? []).map((column) => `${table}.${column}`).join(', ')} from ${table} limit 0`)
+}
+
+/** Tables of an earlier version do not say whose accounts their rows are about. @throws {@link PAY_RECONCILE_INVALID_OPTION} */
+async function refuseEarlier (knex: Knex): Promise<void> {
+  const named = [...columns].filter(([, names]) => names.includes('registration')).map(([table]) => table)
+  const [earlier] = await recordsOf<{ readonly name: string }>(knex, knex.raw(`select ${record({ name: 'c.relname' })} from pg_class c
+    where c.relname = any(?::text[]) and c.relkind in ('r', 'p') and pg_table_is_visible(c.oid)
+      and not exists (select from pg_attribute where attrelid = c.oid and attname = 'registration' and not attisdropped)
+    order by c.relname limit 1`, [named]))
+  if (earlier) {
+    throw new PAY_RECONCILE_INVALID_OPTION(`${earlier.name} was created by an earlier version, and does not say whose accounts its rows are about: ` +
+      'call dropPayReconcileTables(knex) first, which deletes the audit, the runs and the replaced snapshots; the customers of accounts stay')
+  }
 }
 
 async function createMissing (knex: Knex): Promise<void> {
@@ -183,7 +219,7 @@ async function presentNames (knex: Knex): Promise<ReadonlySet<string>> {
 
 /** Drops what {@link createPayReconcileTables} created, including the audit trail. */
 export async function dropPayReconcileTables (knex: Knex): Promise<void> {
-  for (const table of ['unchanged', 'items', 'run_shops', 'runs', 'schedule', 'awaited', 'deliveries', 'changed', 'events', 'positions', 'snapshots', 'audit']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
+  for (const table of ['unchanged', 'items', 'run_shops', 'runs', 'schedule', 'awaited', 'deliveries', 'changed', 'events', 'positions', 'snapshots', 'audit', 'registrations']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
   await knex.raw('drop function if exists pay_reconcile_append_only()')
 }
 

@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { CustomerEvent } from '../types.ts'
 
 /**
- * A customer as the provider returned it; only its id is certain. `metadata.account_id` names its account, and
- * `deleted: true` marks the tombstone of a deleted one.
+ * A customer as the provider returned it; only its id is certain. Its `metadata` may name its account, and `deleted: true`
+ * marks the tombstone of a deleted one.
  */
 export interface PayCustomer {
   readonly id: string
@@ -14,12 +14,6 @@ export interface PayCustomer {
 /** Whether a customer exists, as opposed to the tombstone of a deleted one. */
 export function isAlive (customer: PayCustomer): boolean {
   return customer.deleted !== true
-}
-
-/** The id of the account that a customer names in its metadata. */
-export function accountIdOf ({ metadata }: PayCustomer): string | undefined {
-  const id = typeof metadata === 'object' && metadata !== null && 'account_id' in metadata ? metadata.account_id : undefined
-  return typeof id === 'string' ? id : undefined
 }
 
 /** Parameters of every call to the provider. */
@@ -56,30 +50,31 @@ export interface PayProvider {
   retrieveCustomer (call: ProviderCall & { readonly customerId: string }): Promise<ProviderResponse<PayCustomer>>
 
   /**
-   * Creates a customer that carries the account's id in its metadata, and returns it with them.
+   * Creates a customer that carries these values in its metadata, and returns it with them.
    * Calls with the same `idempotencyKey` create one customer and return it. Set `replayed` on an error if the provider
    * repeats a stored failure, or refuses a key that was used with other parameters: only another key can succeed then.
    */
   createCustomer (call: ProviderCall & {
-    readonly accountId: string
+    /** The account's id, and the namespace if there is one. */
+    readonly metadata: Readonly<Record<string, string>>
     readonly idempotencyKey: string
     readonly name?: string | undefined
     readonly email?: string | undefined
   }): Promise<ProviderResponse<PayCustomer>>
 
   /**
-   * Customers whose metadata seem to carry the account's id, at most 100. May be a search whose index lags: each hit is read
+   * Customers whose metadata seem to carry all of these values, at most 100. May be a search whose index lags: each hit is read
    * before it is used, because it may have been deleted, or may name another account by now. If there is no such search, it
    * throws the fault `refused`.
    */
-  findByAccount (call: ProviderCall & { readonly accountId: string }): Promise<ProviderResponse<readonly PayCustomer[]>>
+  findByAccount (call: ProviderCall & { readonly metadata: Readonly<Record<string, string>> }): Promise<ProviderResponse<readonly PayCustomer[]>>
 
   /**
-   * Customers whose metadata carry the account's id, among those with this e-mail address or created since this date.
+   * Customers whose metadata carry all of these values, among those with this e-mail address or created since this date.
    * Shows every write immediately and leaves out deleted customers.
    */
   listByAccount (call: ProviderCall & {
-    readonly accountId: string
+    readonly metadata: Readonly<Record<string, string>>
     readonly email?: string | undefined
     readonly since?: Date | undefined
   }): Promise<ProviderResponse<readonly PayCustomer[]>>

@@ -1,5 +1,5 @@
 import type { Caller } from '../customers/snapshot.ts'
-import { isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_STORE_FAILED, type ProviderError } from '../errors.ts'
+import { isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_NAMESPACE_REQUIRED, PAY_RECONCILE_STORE_FAILED, type ProviderError } from '../errors.ts'
 import type { ScannedAccount } from '../types.ts'
 import { reconcileAccount } from './account.ts'
 import { itemOf } from './item.ts'
@@ -76,7 +76,7 @@ async function reconciled (
  * either, and the batch is repeated later.
  */
 function codeOf ({ log, run }: ShopWork, { account }: ScannedAccount, error: unknown): string {
-  if (error instanceof PAY_RECONCILE_DETAILS_NOT_OBJECT) return error.code
+  if (error instanceof PAY_RECONCILE_DETAILS_NOT_OBJECT || error instanceof PAY_RECONCILE_NAMESPACE_REQUIRED) return error.code
   log.error({ err: error, accountId: account.id, runId: run.id }, 'the account was not reconciled')
   return new PAY_RECONCILE_STORE_FAILED().code
 }

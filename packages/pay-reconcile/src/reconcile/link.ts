@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { excerpt } from '#shared/excerpt'
-import { linkedUnderKey, searchByAccount, writtenAddresses } from '../customers/matching.ts'
+import { linkedUnderKey, searchByAccount, searchWithoutNamespace, writtenAddresses } from '../customers/matching.ts'
+import type { Naming } from '../customers/naming.ts'
 import { originOf, type Caller } from '../customers/snapshot.ts'
 import { customerIdOf, storable } from '../details.ts'
-import { accountIdOf, excerptOf, isAlive, type PayCustomer } from '../provider/types.ts'
+import { excerptOf, isAlive, type PayCustomer } from '../provider/types.ts'
 import type { Account } from '../types.ts'
 import { itemOf } from './item.ts'
 import type { ShopWork } from './shop-work.ts'
@@ -15,12 +16,15 @@ export interface LinkWork extends Pick<ShopWork, 'sources' | 'run' | 'limits'> {
   readonly caller: Caller
 }
 
+/** Candidates of an item. */
+const MOST = 10
+
 /** Looks for the customer of an account that has none, and links it. @param accepted - the suggestion that was accepted, if any. */
 export async function linkAccount (work: LinkWork, account: Account, accepted: Target | null): Promise<FoundItem> {
   const { sources, secretKey, run, caller } = work
   const found = await matches(work, account)
-  const ids = [...found.byAccount, ...found.byEmail].map(({ id }) => id)
-  const match = itemFrom(account, found, await linkedUnderKey(sources, account.shopId, secretKey, ids))
+  const ids = [...found.byAccount, ...found.perhaps, ...found.byEmail].map(({ id }) => id)
+  const match = itemFrom(sources.naming, account, found, await linkedUnderKey(sources, account.shopId, secretKey, ids))
   const item = accepted ? acceptedItem(account, match, accepted) : match
   if (run.dryRun || item.outcome !== 'linked' || item.after === null) return item
   const { account: after } = await sources.accounts.link(
@@ -33,7 +37,9 @@ export async function linkAccount (work: LinkWork, account: Account, accepted: T
 /** Customers found for an account that has none; deleted ones are left out. */
 interface Matches {
   readonly byAccount: readonly PayCustomer[]
-  /** Only searched for if no customer carries the account's id. */
+  /** They carry the account's id, but no namespace. Only searched for if no customer names the account. */
+  readonly perhaps: readonly PayCustomer[]
+  /** Only searched for if no customer names the account. Without those in `perhaps`. */
   readonly byEmail: readonly PayCustomer[]
   /** The provider refused to search for the account's id. */
   readonly searchRefused: boolean
@@ -45,10 +51,14 @@ interface Matches {
  * among those with the address: the search may be refused, or lag.
  */
 async function matches ({ sources, secretKey, limits, caller: { signal } }: LinkWork, account: Account): Promise<Matches> {
-  const { call, provider } = sources
-  const { value: byAccount, requestId, refused } = await searchByAccount(sources, { secretKey, accountId: account.id, signal })
-  const email = byAccount.length === 0 ? limits.emailOf(account) : undefined
-  if (email === undefined) return { byAccount, byEmail: [], searchRefused: refused, providerRequestId: requestId }
+  const { call, provider, naming } = sources
+  const isPerhaps = (customer: PayCustomer): boolean => naming.perhapsIdOf(customer) === account.id
+  const wanted = { secretKey, accountId: account.id, signal }
+  const { value: byAccount, requestId, refused } = await searchByAccount(sources, wanted)
+  if (byAccount.length > 0) return { byAccount, perhaps: [], byEmail: [], searchRefused: refused, providerRequestId: requestId }
+  const perhaps = refused ? [] : (await searchWithoutNamespace(sources, wanted)).value
+  const email = limits.emailOf(account)
+  if (email === undefined) return { byAccount, perhaps, byEmail: [], searchRefused: refused, providerRequestId: requestId }
   const found = new Map<string, PayCustomer>()
   let lastId = requestId
   for (const address of writtenAddresses(email)) {
@@ -57,24 +67,38 @@ async function matches ({ sources, secretKey, limits, caller: { signal } }: Link
     lastId = id ?? lastId
   }
   const alive = [...found.values()].filter(isAlive)
-  const named = alive.filter((customer) => accountIdOf(customer) === account.id)
-  return { byAccount: named, byEmail: named.length > 0 ? [] : alive, searchRefused: refused, providerRequestId: lastId }
+  const named = alive.filter((customer) => naming.accountIdOf(customer) === account.id)
+  if (named.length > 0) return { byAccount: named, perhaps: [], byEmail: [], searchRefused: refused, providerRequestId: lastId }
+  const [unnamespaced, others] = [alive.filter(isPerhaps), alive.filter((customer) => !isPerhaps(customer))]
+  const known = new Set(perhaps.map(({ id }) => id))
+  return {
+    byAccount: [],
+    perhaps: [...perhaps, ...unnamespaced.filter(({ id }) => !known.has(id))],
+    byEmail: others,
+    searchRefused: refused,
+    providerRequestId: lastId
+  }
 }
 
 /**
- * Only metadata link, because only we write them. Anybody can type an e-mail address, so it only suggests.
+ * Only metadata link, because only we write them, and only of our namespace. Anybody can type an e-mail address, and an id
+ * without a namespace may be that of another app, so they only suggest. A customer that names another account is shown, but
+ * no suggestion that could be accepted.
  *
  * @param linked - the customers that accounts of the shop have, or of another shop with the same key.
  */
-function itemFrom (account: Account, { byAccount, byEmail, searchRefused, providerRequestId }: Matches, linked: ReadonlySet<string>): FoundItem {
-  const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] => customers.slice(0, 10).map((customer) => ({
-    customerId: customer.id, match, name: excerptOf(customer.name), email: excerptOf(customer.email), linked: linked.has(customer.id)
+function itemFrom (naming: Naming, account: Account, { byAccount, perhaps, byEmail, searchRefused, providerRequestId }: Matches, linked: ReadonlySet<string>): FoundItem {
+  const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] => customers.map((customer) => ({
+    customerId: customer.id, match, name: excerptOf(customer.name), email: excerptOf(customer.email), metadata: naming.shown(customer), linked: linked.has(customer.id)
   }))
   const item = (outcome: Outcome, rest: Partial<FoundItem> = {}): FoundItem => itemOf(account, outcome, { providerRequestId, ...rest })
   const [only, ...others] = byAccount
   if (only && others.length === 0 && !linked.has(only.id)) return item('linked', { after: only.id, reason: 'metadata' })
-  if (only) return item('ambiguous', { reason: others.length > 0 ? 'metadata' : 'linked_to_another_account', candidates: candidatesOf('metadata', byAccount) })
-  if (byEmail.length > 0) return item('suggested', { reason: 'email', candidates: candidatesOf('email', byEmail) })
+  if (only) return item('ambiguous', { reason: others.length > 0 ? 'metadata' : 'linked_to_another_account', candidates: candidatesOf('metadata', byAccount).slice(0, MOST) })
+  const candidates = [...candidatesOf('metadata', perhaps), ...candidatesOf('email', byEmail)].slice(0, MOST)
+  if (perhaps.length > 0) return item('suggested', { reason: 'no_namespace', candidates })
+  if (byEmail.some((customer) => !naming.namesAnother(customer, account.id))) return item('suggested', { reason: 'email', candidates })
+  if (byEmail.length > 0) return item('ambiguous', { reason: 'names_another_account', candidates })
   return item('unmatched', { reason: searchRefused ? 'search_refused' : null })
 }
 

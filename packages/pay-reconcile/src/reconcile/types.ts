@@ -36,6 +36,8 @@ export interface Candidate {
   /** Of the customer, to decide by. */
   readonly name: string | null
   readonly email: string | null
+  /** What the customer's metadata say: at most ten values, first those that name its account. */
+  readonly metadata: Readonly<Record<string, string>>
   /** Another account has this customer, of the shop or of one with the same key. */
   readonly linked: boolean
 }
@@ -230,6 +232,9 @@ export interface AwaitedShops {
 export interface RunStore {
   /** Like `ready` of an AccountStore. */
   ready? (): Promise<void>
+
+  /** Like `registration` of an AccountStore. No method returns or changes a run of another one. */
+  readonly registration?: string
 
   /** @throws `runActiveError(runId, shopId)` if a shop is part of an unfinished run. */
   start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>, targets: Targets | null): Promise<void>

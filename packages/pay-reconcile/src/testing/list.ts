@@ -45,17 +45,35 @@ export interface SearchSource {
   readonly fields: readonly string[]
 }
 
-/** A page of a search, oldest first (the provider promises no order). Understands queries of one clause with `:`. */
+/** A part of a search: a key of metadata or a field, and its value. */
+interface Clause {
+  readonly key: string | undefined
+  readonly field: string
+  readonly wanted: string
+}
+
+/** @returns undefined for a query that is not understood */
+function clausesIn (query: string): readonly Clause[] | undefined {
+  const pattern = /(?:metadata\[(['"])([^'"]+)\1\]|(\w+)):(?:(['"])((?:\\.|(?!\4)[^\\])*)\4|(\d+))(?: AND (?=.)|$)/y
+  const clauses: Clause[] = []
+  do {
+    const match = pattern.exec(query)
+    if (!match) return undefined
+    const [, , key, field = '', , text, number = ''] = match
+    clauses.push({ key, field, wanted: text?.replace(/\\(.)/g, '$1') ?? number })
+  } while (pattern.lastIndex < query.length)
+  return clauses
+}
+
+/** A page of a search, oldest first (the provider promises no order). Understands clauses with `:`, joined by AND. */
 export function searchResponse ({ resource, objects, fields }: SearchSource, form: Form): StandInResponse {
-  const match = /^(?:metadata\[(['"])([^'"]+)\1\]|(\w+)):(?:(['"])((?:\\.|(?!\4)[^\\])*)\4|(\d+))$/.exec(stringIn(form, 'query') ?? '')
-  if (!match) return refusal(400, 'We were unable to parse your search query.', { param: 'query' })
-  const [, , key, field = '', , text, number = ''] = match
-  if (key === undefined && !fields.includes(field)) {
-    return refusal(400, `Field \`${field}\` is an unsupported search field for resource \`${resource}\`.`, { param: 'query' })
-  }
-  const wanted = text?.replace(/\\(.)/g, '$1') ?? number
-  const valueOf = (object: StandInObject): unknown => key === undefined ? object[field] : (object.metadata as Record<string, unknown> | undefined)?.[key]
-  const found = objects.filter((object) => object.deleted !== true && String(valueOf(object) ?? '') === wanted)
+  const clauses = clausesIn(stringIn(form, 'query') ?? '')
+  if (!clauses) return refusal(400, 'We were unable to parse your search query.', { param: 'query' })
+  const unknown = clauses.find(({ key, field }) => key === undefined && !fields.includes(field))
+  if (unknown) return refusal(400, `Field \`${unknown.field}\` is an unsupported search field for resource \`${resource}\`.`, { param: 'query' })
+  const valueOf = (object: StandInObject, { key, field }: Clause): unknown =>
+    key === undefined ? object[field] : (object.metadata as Record<string, unknown> | undefined)?.[key]
+  const found = objects.filter((object) => object.deleted !== true && clauses.every((clause) => String(valueOf(object, clause) ?? '') === clause.wanted))
 
   const page = stringIn(form, 'page')
   const at = page === undefined ? -1 : found.findIndex(({ id }) => pageAfter(id) === page)

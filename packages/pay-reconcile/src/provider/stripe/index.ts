@@ -81,17 +81,17 @@ export function stripeProvider ({ platformKey, host, port, protocol, ...rest }: 
     retrieveCustomer: ({ customerId, ...call }) =>
       responseTo(call, (options) => stripe.customers.retrieve(customerId, {}, options), customerFrom),
 
-    createCustomer ({ accountId, idempotencyKey, name, email, ...call }) {
-      const params = { metadata: { account_id: accountId }, ...(name && { name }), ...(email && { email }) }
+    createCustomer ({ metadata, idempotencyKey, name, email, ...call }) {
+      const params = { metadata, ...(name && { name }), ...(email && { email }) }
       return responseTo(call, (options) => stripe.customers.create(params, { ...options, idempotencyKey }), customerFrom)
     },
 
-    findByAccount ({ accountId, ...call }) {
-      const query = `metadata['account_id']:'${accountId.replace(/[\\']/g, '\\$&')}'`
+    findByAccount ({ metadata, ...call }) {
+      const query = Object.entries(metadata).map(([name, value]) => `metadata['${name}']:'${value.replace(/[\\']/g, '\\$&')}'`).join(' AND ')
       return responseTo(call, (options) => stripe.customers.search({ query, limit: 100 }, options), customersFrom)
     },
 
-    listByAccount ({ accountId, email, since, ...call }) {
+    listByAccount ({ metadata, email, since, ...call }) {
       const params = { limit: 100, ...(email && { email }), ...(since && { created: { gte: Math.floor(since.getTime() / 1000) } }) }
       return responseTo(call, async (options) => {
         const data: Stripe.Customer[] = []
@@ -99,7 +99,7 @@ export function stripeProvider ({ platformKey, host, port, protocol, ...rest }: 
         for await (const customer of stripe.customers.list(params, options)) {
           if (seen.has(customer.id)) throw providerError('list_repeats')
           seen.add(customer.id)
-          if (customer.metadata?.account_id === accountId) data.push(customer)
+          if (Object.entries(metadata).every(([name, value]) => customer.metadata?.[name] === value)) data.push(customer)
         }
         return { data }
       }, customersFrom)
