@@ -5,6 +5,7 @@ import { pglite } from './database.ts'
 import { build, host } from './world.ts'
 import type { Fault } from '../src/testing/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { withExactIntegers } from '../src/provider/stripe/request.ts'
 
 const canaryKey = 'sk_test_CANARYkeyCANARYkeyCANARY'
 const canaryHeaders = {
@@ -237,4 +238,17 @@ t.test('a client that goes away ends the request to the provider', async (t) => 
   // Without the abort this close would wait a minute for the request in flight, and the test would fail.
   await app.close()
   t.equal(standIn.requests.length, 1, 'it was not tried again')
+})
+
+t.test('an integer that JavaScript would round is stored as it came', (t) => {
+  for (const [json, exact] of [
+    ['{"a":9007199254740993,"b":[-9007199254740993,1]}', '{"a":"9007199254740993","b":["-9007199254740993",1]}'],
+    ['{"s":"9007199254740993 \\" 9007199254740993","n":9007199254740991}', '{"s":"9007199254740993 \\" 9007199254740993","n":9007199254740991}'],
+    ['{"f":1234567890.12345678901234567,"e":1e30}', '{"f":1234567890.12345678901234567,"e":1e30}'],
+    ['{"9007199254740993":true,"\\\\":12345678901234567890}', '{"9007199254740993":true,"\\\\":"12345678901234567890"}']
+  ] as const) {
+    t.equal(withExactIntegers(json), exact)
+    t.doesNotThrow(() => JSON.parse(exact))
+  }
+  t.end()
 })

@@ -33,7 +33,16 @@ export async function send (request: StripeRequest | undefined, url: string | UR
   }
   const body = await response.text()
   const usable = body.trimStart().startsWith('{') && (response.ok || body.includes('"error"'))
-  return new Response(usable ? body : null, { status })
+  return new Response(usable ? withExactIntegers(body) : null, { status })
+}
+
+/** Strings, to leave what is in them, and numbers. */
+const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+
+/** JSON with integers beyond 2^53 as strings: JSON.parse would round them, and a snapshot would keep another number. */
+export function withExactIntegers (json: string): string {
+  if (!/\d{16}/.test(json)) return json
+  return json.replace(TOKENS, (token) => /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token)
 }
 
 /** A request id that may be shown. Values of any other form are not trusted. */
