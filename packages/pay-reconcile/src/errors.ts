@@ -24,7 +24,9 @@ export const PAY_RECONCILE_CUSTOMER_TAKEN = createError('PAY_RECONCILE_CUSTOMER_
 export const PAY_RECONCILE_CUSTOMER_CHANGED = createError('PAY_RECONCILE_CUSTOMER_CHANGED', 'The customer of the account has been changed meanwhile', 409)
 export const PAY_RECONCILE_RUN_ACTIVE = createError<[string, string]>('PAY_RECONCILE_RUN_ACTIVE', 'The reconciliation run %s is still processing the shop %s', 409)
 /** Neither a namespace nor a UUID: customers that name such an id may belong to another app, environment or table. */
-export const PAY_RECONCILE_NAMESPACE_REQUIRED = createError<[string]>('PAY_RECONCILE_NAMESPACE_REQUIRED', 'The id %s of an account is no UUID, so that others under the same account at the payment provider may have it, too: set the option namespace of pay-reconcile', 500)
+export const PAY_RECONCILE_NAMESPACE_REQUIRED = createError<[string]>('PAY_RECONCILE_NAMESPACE_REQUIRED',
+  'The id %s of an account is no UUID, so that others under the same account at the payment provider may have it, too: ' +
+  'set the option namespace of pay-reconcile', 500)
 /** `details` holds an array or a scalar: nothing can be added to it without losing what is there. */
 export const PAY_RECONCILE_DETAILS_NOT_OBJECT = createError('PAY_RECONCILE_DETAILS_NOT_OBJECT', 'The details of the account are not a JSON object', 500)
 /** The store failed, in a request or in a bulk run; `cause` is what it threw. */

@@ -131,7 +131,8 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
  */
 async function refuseSharedIds (accounts: AccountStore, { namespace }: Naming): Promise<void> {
   if (namespace === undefined && await accounts.hasUuids?.() === false) {
-    throw new PAY_RECONCILE_INVALID_OPTION('namespace is required, because the ids of accounts are not UUIDs: set it to a name of this app, environment and table, such as acme-production-users')
+    throw new PAY_RECONCILE_INVALID_OPTION('namespace is required, because the ids of accounts are not UUIDs: ' +
+      'set it to a name of this app, environment and table, such as acme-production-users')
   }
 }
 
@@ -160,12 +161,12 @@ function checkOf (ask: () => Promise<void>, log: FastifyBaseLogger): TableCheck 
   }
 }
 
-/** The same runner, which starts nothing by itself before the tables have been checked: a run could be about other accounts. */
+/** The same runner, which starts nothing by itself before the tables are checked: runs could be about other accounts. */
 function onceChecked (tables: TableCheck, runner: BulkRunner): BulkRunner {
   return {
     ...runner,
     resume: async () => { if (tables.passed()) await runner.resume() },
-    startScheduled: async (mode, scheduledFor) => { if (tables.passed()) await runner.startScheduled(mode, scheduledFor) },
+    startScheduled: async (mode, time) => { if (tables.passed()) await runner.startScheduled(mode, time) },
     startAwaited: async (awaited) => tables.passed() && await runner.startAwaited(awaited)
   }
 }
@@ -182,12 +183,14 @@ const registrations = new WeakMap<object, Set<string | undefined>>()
 function claimRegistration ({ server }: FastifyInstance, { accounts, runs }: Settings): void {
   const { registration = runs?.registration } = accounts
   if (runs?.registration !== undefined && runs.registration !== registration) {
-    throw new PAY_RECONCILE_INVALID_OPTION(`accounts has the registration ${registration}, but runs has ${runs.registration}: pass both the same table, or the same registration`)
+    throw new PAY_RECONCILE_INVALID_OPTION(`accounts has the registration ${registration}, but runs has ${runs.registration}: ` +
+      'pass both the same table, or the same registration')
   }
   const claimed = registrations.get(server) ?? new Set()
   registrations.set(server, claimed)
   if (claimed.has(registration)) {
-    throw new PAY_RECONCILE_INVALID_OPTION(`this app has a registration ${registration ?? 'without a name'} already: set registration of accounts and runs to a name of its own`)
+    throw new PAY_RECONCILE_INVALID_OPTION(`this app has a registration ${registration ?? 'without a name'} already: ` +
+      'set registration of accounts and runs to a name of its own')
   }
   claimed.add(registration)
 }

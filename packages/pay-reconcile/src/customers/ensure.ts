@@ -88,9 +88,10 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
 
   for (let number = 1; number <= MAX_KEYS; number++) {
     let failedNow = false
+    const idempotencyKey = naming.idempotencyKey(accountId, number)
     try {
       const created = await send((call) =>
-        provider.createCustomer({ ...call, metadata, name, email, idempotencyKey: naming.idempotencyKey(accountId, number) }).catch((error) => {
+        provider.createCustomer({ ...call, metadata, name, email, idempotencyKey }).catch((error) => {
           failedNow ||= !isReplayed(error)
           throw error
         }))
@@ -109,8 +110,8 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
   throw providerError('refused')
 
   async function findExisting (): Promise<ProviderResponse<PayCustomer> | undefined> {
-    const byEmail = email ? onlyOne(await send((call) => provider.listByAccount({ ...call, metadata, email }))) : undefined
-    return byEmail ?? onlyOne(await searchByAccount(sources, of))
+    const byEmail = email && onlyOne(await send((call) => provider.listByAccount({ ...call, metadata, email })))
+    return byEmail || onlyOne(await searchByAccount(sources, of))
   }
 
   /** @throws {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} */

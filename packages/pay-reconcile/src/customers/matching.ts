@@ -32,10 +32,11 @@ const MOST = 10
  */
 export async function searchByAccount (sources: Sources, wanted: Wanted): Promise<Found> {
   const { naming } = sources
-  return await search(sources, wanted, naming.metadataFor(wanted.accountId), () => true, (customer) => naming.accountIdOf(customer) === wanted.accountId)
+  const isWanted = (customer: PayCustomer): boolean => naming.accountIdOf(customer) === wanted.accountId
+  return await search(sources, wanted, naming.metadataFor(wanted.accountId), () => true, isWanted)
 }
 
-/** The same of customers without a namespace, where there is one: they may be of another app, so a person has to decide. */
+/** The same of customers without a namespace, if the host has one: they may be of another app, so a person decides. */
 export async function searchWithoutNamespace (sources: Sources, wanted: Wanted): Promise<Found> {
   const { naming } = sources
   if (naming.namespace === undefined) return { value: [], requestId: null, refused: false }

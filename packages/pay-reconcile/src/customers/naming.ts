@@ -54,8 +54,8 @@ export function namingFrom ({ namespace, metadataKey: key = 'account_id' }: Nami
     throw new PAY_RECONCILE_INVALID_OPTION(`metadataKey must have 1 to 40 letters, digits, _, - and ., and not be ${NAMESPACE_KEY}`)
   }
   const valueIn = ({ metadata }: PayCustomer, name: string): string | undefined => {
-    const value = stringsIn(metadata)[name]
-    return value === '' ? undefined : value
+    const strings = stringsIn(metadata)
+    return Object.hasOwn(strings, name) && strings[name] !== '' ? strings[name] : undefined
   }
 
   return {

@@ -10,7 +10,7 @@ import { secretKeyOf, type Sources } from './snapshot.ts'
 /** An account that a customer may belong to. */
 export interface AccountMatch {
   readonly account: Account
-  /** The customer's metadata name the account, though perhaps without a namespace, or the e-mail addresses are equal. */
+  /** The customer's metadata name the account, perhaps without a namespace, or the e-mail addresses are equal. */
   readonly match: 'metadata' | 'email'
   /** The customer that the account has, if any. */
   readonly customerId: string | null
@@ -60,7 +60,9 @@ export async function unlinkedCustomersOf (
 }
 
 /** @param candidates - accounts that some of the page's customers may belong to. */
-export function unlinkedCustomerFrom (customer: PayCustomer, candidates: readonly Account[], naming: Naming): UnlinkedCustomer {
+export function unlinkedCustomerFrom (
+  customer: PayCustomer, candidates: readonly Account[], naming: Naming
+): UnlinkedCustomer {
   const [accountId, email] = [naming.perhapsIdOf(customer), comparableAddress(emailOf(customer))]
   const matches = candidates.flatMap((account): AccountMatch[] => {
     const match = account.id === accountId ? 'metadata' : email !== undefined && comparableAddress(account.details.email) === email ? 'email' : undefined

@@ -86,9 +86,14 @@ export interface HostTables {
   readonly columns: Columns
 }
 
+interface HostOptions extends AccountTable, Registered {
+  readonly shopTable?: string
+  readonly shop?: OnlyShop
+}
+
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
 export function hostTables (
-  knex: Knex, { table = 'accounts', columns: given = {}, shopTable = 'shops', shop, registration }: AccountTable & Registered & { readonly shopTable?: string, readonly shop?: OnlyShop }
+  knex: Knex, { table = 'accounts', columns: given = {}, shopTable = 'shops', shop, registration }: HostOptions
 ): HostTables {
   const columns = columnsFrom(given, shop)
   const shopId = shop && `'${onlyShop(shop)}'::text`
@@ -149,7 +154,9 @@ export function neededTables ({ name, shopName, columns: { id, shopId, name: cal
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
 export function registrationFrom (registration: string | undefined, table: string): string {
   if (registration === undefined) return table
-  if (typeof registration !== 'string' || !/^[\w.-]{1,100}$/.test(registration)) throw invalid('registration must have 1 to 100 letters, digits, _, - and .')
+  if (typeof registration !== 'string' || !/^[\w.-]{1,100}$/.test(registration)) {
+    throw invalid('registration must have 1 to 100 letters, digits, _, - and .')
+  }
   return registration
 }
 

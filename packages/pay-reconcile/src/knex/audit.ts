@@ -16,8 +16,10 @@ interface TrailOptions {
   readonly days: number
 }
 
+type Trail = Required<Pick<AccountStore, 'audit' | 'replacedSnapshot' | 'deleteExpired'>>
+
 /** Reads the audit trail of a registration, and its snapshots of the last days. */
-export function auditTrail (knex: Knex, { registration, registered, days }: TrailOptions): Required<Pick<AccountStore, 'audit' | 'replacedSnapshot' | 'deleteExpired'>> {
+export function auditTrail (knex: Knex, { registration, registered, days }: TrailOptions): Trail {
   const listed = auditList(days)
   const { at_gte: _from, at_lte: _to, ...fields } = listed
   const columns = record(Object.fromEntries(Object.keys(fields).map((name) => [camelCased(name), sortKeyOf(listed, name)])))
@@ -27,7 +29,8 @@ export function auditTrail (knex: Knex, { registration, registered, days }: Trai
       await registered()
       const { field, descending } = sort ?? { field: 'at', descending: true }
       const direction = descending ? 'desc' : 'asc'
-      const matching = () => knex('pay_reconcile_audit as c').where('c.registration', registration).modify((query) => whereListed(query, listed, filter))
+      const matching = () => knex('pay_reconcile_audit as c').where('c.registration', registration)
+        .modify((query) => whereListed(query, listed, filter))
       const [rows, count] = await Promise.all([
         recordsOf<AuditEntry>(knex, matching().orderByRaw(`${sortKeyOf(listed, field)} ${direction} nulls last, c.id ${direction}`).offset(skip).limit(limit).select(knex.raw(columns))),
         countOf(knex, matching())

@@ -8,7 +8,8 @@ export function awaitedShops (knex: Knex, registration: string): AwaitedShops {
     async note (shopId, deliveryId) {
       const fresh = await recordsOf(knex, knex.raw(`
         with fresh as (
-          insert into pay_reconcile_deliveries (registration, shop_id, id) values (:registration, :shopId, :deliveryId) on conflict do nothing returning id
+          insert into pay_reconcile_deliveries (registration, shop_id, id) values (:registration, :shopId, :deliveryId)
+          on conflict do nothing returning id
         ), noted as (
           insert into pay_reconcile_awaited (registration, shop_id) select :registration, :shopId from fresh
           on conflict (registration, shop_id) do update set run_id = null, attempts = 0, due = now()
@@ -43,7 +44,8 @@ const startStatement = `
   with free as (
     select a.shop_id from pay_reconcile_awaited a
     where a.registration = :registration and a.due <= clock_timestamp()
-      and not exists (select from pay_reconcile_run_shops o where o.registration = :registration and o.shop_id = a.shop_id and o.status in ('pending', 'running'))
+      and not exists (select from pay_reconcile_run_shops o
+        where o.registration = :registration and o.shop_id = a.shop_id and o.status in ('pending', 'running'))
     order by a.shop_id for update of a skip locked
   ), taken as (
     update pay_reconcile_awaited a set run_id = :id, attempts = a.attempts + 1,
@@ -51,11 +53,14 @@ const startStatement = `
     from free where a.registration = :registration and a.shop_id = free.shop_id returning a.shop_id
   ), run as (
     insert into pay_reconcile_runs (id, registration, mode, dry_run, shop_id, actor, webhook)
-    select :id, :registration, :mode, :dryRun, case when count(*) = 1 then min(shop_id) end, :actor, true from taken having count(*) > 0 returning id
+    select :id, :registration, :mode, :dryRun, case when count(*) = 1 then min(shop_id) end, :actor, true
+    from taken having count(*) > 0 returning id
   ), parts as (
-    insert into pay_reconcile_run_shops (run_id, registration, shop_id, total) select run.id, :registration, t.shop_id, 0 from run, taken t
+    insert into pay_reconcile_run_shops (run_id, registration, shop_id, total)
+    select run.id, :registration, t.shop_id, 0 from run, taken t
   )
   select ${record({
     started: 'exists (select from run)',
-    left: 'exists (select from pay_reconcile_awaited a where a.registration = :registration and a.due <= clock_timestamp() and a.shop_id not in (select shop_id from taken))'
+    left: `exists (select from pay_reconcile_awaited a
+      where a.registration = :registration and a.due <= clock_timestamp() and a.shop_id not in (select shop_id from taken))`
   })}`

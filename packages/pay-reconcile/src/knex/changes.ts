@@ -11,7 +11,9 @@ const KEEP_EVENTS = "interval '4 days'"
  * snapshot of transactions: what the snapshot sees was noted before it. Times could not tell, since a note is seen only
  * once its transaction has ended.
  */
-export function changeStore (knex: Knex, { accounts, customerId: of, registration }: HostTables, registered: () => Promise<void>): ChangeStore {
+export function changeStore (
+  knex: Knex, { accounts, customerId: of, registration }: HostTables, registered: () => Promise<void>
+): ChangeStore {
   const customerId = of('a')
   const noteAccounts = `insert into pay_reconcile_changed (registration, account_id, shop_id)
     select :registration, a.id::text, a.shop_id::text from ${accounts('a').toString()}`
@@ -27,9 +29,11 @@ export function changeStore (knex: Knex, { accounts, customerId: of, registratio
       await registered()
       await run(knex, knex.raw(`
         with forgotten as (
-          delete from pay_reconcile_events where registration = :registration and shop_id = :shopId and created_at < :until::timestamptz - ${KEEP_EVENTS}
+          delete from pay_reconcile_events
+          where registration = :registration and shop_id = :shopId and created_at < :until::timestamptz - ${KEEP_EVENTS}
         )
-        insert into pay_reconcile_positions (registration, shop_id, until, complete_at) values (:registration, :shopId, :until, :completeAt)
+        insert into pay_reconcile_positions (registration, shop_id, until, complete_at)
+        values (:registration, :shopId, :until, :completeAt)
         on conflict (registration, shop_id) do update set until = greatest(pay_reconcile_positions.until, excluded.until),
           complete_at = greatest(pay_reconcile_positions.complete_at, excluded.complete_at)`, { registration, shopId, until, completeAt }))
     },
@@ -41,7 +45,8 @@ export function changeStore (knex: Knex, { accounts, customerId: of, registratio
         with given as materialized (
           select distinct on (id) * from jsonb_to_recordset(:events::jsonb) as e (id text, created_at timestamptz, customer_id text)
         ), fresh as (
-          insert into pay_reconcile_events (registration, shop_id, event_id, created_at) select :registration, :shopId, id, created_at from given order by id
+          insert into pay_reconcile_events (registration, shop_id, event_id, created_at)
+          select :registration, :shopId, id, created_at from given order by id
           on conflict do nothing returning event_id
         )
         ${noteAccounts} where a.shop_id = :shopId and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${ONCE}`,
@@ -62,7 +67,8 @@ export function changeStore (knex: Knex, { accounts, customerId: of, registratio
       await registered()
       await run(knex, knex.raw(`delete from pay_reconcile_changed where registration = :registration and account_id in (
         select account_id from pay_reconcile_changed
-        where registration = :registration and account_id = any(:accountIds::text[]) and pg_visible_in_snapshot(version, :moment::pg_snapshot)
+        where registration = :registration and account_id = any(:accountIds::text[])
+          and pg_visible_in_snapshot(version, :moment::pg_snapshot)
         order by account_id for update)`, { registration, accountIds: [...accountIds], moment }))
     }
   }

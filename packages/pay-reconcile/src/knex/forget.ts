@@ -11,7 +11,9 @@ import { record, recordsOf, run } from './records.ts'
  * `registration` of the stores, if the database has more than one.
  * @throws {@link PAY_RECONCILE_INVALID_OPTION} if it has, and none is named.
  */
-export async function forgetAccounts (knex: Knex, of: ({ readonly accountId: string } | { readonly shopId: string }) & { readonly registration?: string }): Promise<void> {
+export async function forgetAccounts (
+  knex: Knex, of: ({ readonly accountId: string } | { readonly shopId: string }) & { readonly registration?: string }
+): Promise<void> {
   const registration = of.registration ?? await onlyRegistration(knex)
   if (registration === undefined) return
   const [column, id] = 'accountId' in of ? ['account_id', of.accountId] : ['shop_id', of.shopId]
@@ -22,7 +24,12 @@ export async function forgetAccounts (knex: Knex, of: ({ readonly accountId: str
 
 /** @returns undefined if nothing was stored yet */
 async function onlyRegistration (knex: Knex): Promise<string | undefined> {
-  const names = (await recordsOf<{ readonly name: string }>(knex, knex('pay_reconcile_registrations').orderBy('name').select(knex.raw(record({ name: 'name' }))))).map(({ name }) => name)
-  if (names.length > 1) throw new PAY_RECONCILE_INVALID_OPTION(`forgetAccounts needs the registration of the accounts, such as { accountId, registration: '${names[0]}' }: this database has ${names.join(', ')}`)
+  const rows = await recordsOf<{ readonly name: string }>(knex,
+    knex('pay_reconcile_registrations').orderBy('name').select(knex.raw(record({ name: 'name' }))))
+  const names = rows.map(({ name }) => name)
+  if (names.length > 1) {
+    throw new PAY_RECONCILE_INVALID_OPTION('forgetAccounts needs the registration of the accounts, ' +
+      `such as { accountId, registration: '${names[0]}' }: this database has ${names.join(', ')}`)
+  }
   return names[0]
 }

@@ -183,13 +183,16 @@ export async function demandColumns (knex: Knex, names: readonly string[]): Prom
 /** Tables of an earlier version do not say whose accounts their rows are about. @throws {@link PAY_RECONCILE_INVALID_OPTION} */
 async function refuseEarlier (knex: Knex): Promise<void> {
   const named = [...columns].filter(([, names]) => names.includes('registration')).map(([table]) => table)
-  const [earlier] = await recordsOf<{ readonly name: string }>(knex, knex.raw(`select ${record({ name: 'c.relname' })} from pg_class c
+  const [earlier] = await recordsOf<{ readonly name: string }>(knex, knex.raw(`
+    select ${record({ name: 'c.relname' })} from pg_class c
     where c.relname = any(?::text[]) and c.relkind in ('r', 'p') and pg_table_is_visible(c.oid)
       and not exists (select from pg_attribute where attrelid = c.oid and attname = 'registration' and not attisdropped)
     order by c.relname limit 1`, [named]))
   if (earlier) {
-    throw new PAY_RECONCILE_INVALID_OPTION(`${earlier.name} was created by an earlier version, and does not say whose accounts its rows are about: ` +
-      'call dropPayReconcileTables(knex) first, which deletes the audit, the runs and the replaced snapshots; the customers of accounts stay')
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      `${earlier.name} was created by an earlier version, and does not say whose accounts its rows are about: ` +
+      'call dropPayReconcileTables(knex) first, which deletes the audit, the runs and the replaced snapshots; ' +
+      'the customers of accounts stay')
   }
 }
 

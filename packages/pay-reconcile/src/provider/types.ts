@@ -67,7 +67,9 @@ export interface PayProvider {
    * before it is used, because it may have been deleted, or may name another account by now. If there is no such search, it
    * throws the fault `refused`.
    */
-  findByAccount (call: ProviderCall & { readonly metadata: Readonly<Record<string, string>> }): Promise<ProviderResponse<readonly PayCustomer[]>>
+  findByAccount (call: ProviderCall & {
+    readonly metadata: Readonly<Record<string, string>>
+  }): Promise<ProviderResponse<readonly PayCustomer[]>>
 
   /**
    * Customers whose metadata carry all of these values, among those with this e-mail address or created since this date.

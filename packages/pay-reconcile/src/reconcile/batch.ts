@@ -76,7 +76,8 @@ async function reconciled (
  * either, and the batch is repeated later.
  */
 function codeOf ({ log, run }: ShopWork, { account }: ScannedAccount, error: unknown): string {
-  if (error instanceof PAY_RECONCILE_DETAILS_NOT_OBJECT || error instanceof PAY_RECONCILE_NAMESPACE_REQUIRED) return error.code
+  const isTold = error instanceof PAY_RECONCILE_DETAILS_NOT_OBJECT || error instanceof PAY_RECONCILE_NAMESPACE_REQUIRED
+  if (isTold) return error.code
   log.error({ err: error, accountId: account.id, runId: run.id }, 'the account was not reconciled')
   return new PAY_RECONCILE_STORE_FAILED().code
 }

@@ -55,27 +55,27 @@ async function matches ({ sources, secretKey, limits, caller: { signal } }: Link
   const isPerhaps = (customer: PayCustomer): boolean => naming.perhapsIdOf(customer) === account.id
   const wanted = { secretKey, accountId: account.id, signal }
   const { value: byAccount, requestId, refused } = await searchByAccount(sources, wanted)
-  if (byAccount.length > 0) return { byAccount, perhaps: [], byEmail: [], searchRefused: refused, providerRequestId: requestId }
+  const found = { byAccount, perhaps: [], byEmail: [], searchRefused: refused, providerRequestId: requestId }
+  if (byAccount.length > 0) return found
   const perhaps = refused ? [] : (await searchWithoutNamespace(sources, wanted)).value
   const email = limits.emailOf(account)
-  if (email === undefined) return { byAccount, perhaps, byEmail: [], searchRefused: refused, providerRequestId: requestId }
-  const found = new Map<string, PayCustomer>()
+  if (email === undefined) return { ...found, perhaps }
+  const withAddress = new Map<string, PayCustomer>()
   let lastId = requestId
   for (const address of writtenAddresses(email)) {
     const { value, requestId: id } = await call(secretKey, signal, (attempt) => provider.findByEmail({ secretKey, email: address, signal: attempt }))
-    for (const customer of value) found.set(customer.id, customer)
+    for (const customer of value) withAddress.set(customer.id, customer)
     lastId = id ?? lastId
   }
-  const alive = [...found.values()].filter(isAlive)
+  const alive = [...withAddress.values()].filter(isAlive)
   const named = alive.filter((customer) => naming.accountIdOf(customer) === account.id)
-  if (named.length > 0) return { byAccount: named, perhaps: [], byEmail: [], searchRefused: refused, providerRequestId: lastId }
+  if (named.length > 0) return { ...found, byAccount: named, providerRequestId: lastId }
   const [unnamespaced, others] = [alive.filter(isPerhaps), alive.filter((customer) => !isPerhaps(customer))]
   const known = new Set(perhaps.map(({ id }) => id))
   return {
-    byAccount: [],
+    ...found,
     perhaps: [...perhaps, ...unnamespaced.filter(({ id }) => !known.has(id))],
     byEmail: others,
-    searchRefused: refused,
     providerRequestId: lastId
   }
 }
@@ -87,17 +87,28 @@ async function matches ({ sources, secretKey, limits, caller: { signal } }: Link
  *
  * @param linked - the customers that accounts of the shop have, or of another shop with the same key.
  */
-function itemFrom (naming: Naming, account: Account, { byAccount, perhaps, byEmail, searchRefused, providerRequestId }: Matches, linked: ReadonlySet<string>): FoundItem {
+function itemFrom (naming: Naming, account: Account, found: Matches, linked: ReadonlySet<string>): FoundItem {
+  const { byAccount, perhaps, byEmail, searchRefused, providerRequestId } = found
   const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] => customers.map((customer) => ({
-    customerId: customer.id, match, name: excerptOf(customer.name), email: excerptOf(customer.email), metadata: naming.shown(customer), linked: linked.has(customer.id)
+    customerId: customer.id,
+    match,
+    name: excerptOf(customer.name),
+    email: excerptOf(customer.email),
+    metadata: naming.shown(customer),
+    linked: linked.has(customer.id)
   }))
   const item = (outcome: Outcome, rest: Partial<FoundItem> = {}): FoundItem => itemOf(account, outcome, { providerRequestId, ...rest })
   const [only, ...others] = byAccount
   if (only && others.length === 0 && !linked.has(only.id)) return item('linked', { after: only.id, reason: 'metadata' })
-  if (only) return item('ambiguous', { reason: others.length > 0 ? 'metadata' : 'linked_to_another_account', candidates: candidatesOf('metadata', byAccount).slice(0, MOST) })
+  if (only) {
+    const reason = others.length > 0 ? 'metadata' : 'linked_to_another_account'
+    return item('ambiguous', { reason, candidates: candidatesOf('metadata', byAccount).slice(0, MOST) })
+  }
   const candidates = [...candidatesOf('metadata', perhaps), ...candidatesOf('email', byEmail)].slice(0, MOST)
   if (perhaps.length > 0) return item('suggested', { reason: 'no_namespace', candidates })
-  if (byEmail.some((customer) => !naming.namesAnother(customer, account.id))) return item('suggested', { reason: 'email', candidates })
+  if (byEmail.some((customer) => !naming.namesAnother(customer, account.id))) {
+    return item('suggested', { reason: 'email', candidates })
+  }
   if (byEmail.length > 0) return item('ambiguous', { reason: 'names_another_account', candidates })
   return item('unmatched', { reason: searchRefused ? 'search_refused' : null })
 }

@@ -70,10 +70,13 @@ export function searchResponse ({ resource, objects, fields }: SearchSource, for
   const clauses = clausesIn(stringIn(form, 'query') ?? '')
   if (!clauses) return refusal(400, 'We were unable to parse your search query.', { param: 'query' })
   const unknown = clauses.find(({ key, field }) => key === undefined && !fields.includes(field))
-  if (unknown) return refusal(400, `Field \`${unknown.field}\` is an unsupported search field for resource \`${resource}\`.`, { param: 'query' })
+  if (unknown) {
+    return refusal(400, `Field \`${unknown.field}\` is an unsupported search field for resource \`${resource}\`.`, { param: 'query' })
+  }
   const valueOf = (object: StandInObject, { key, field }: Clause): unknown =>
     key === undefined ? object[field] : (object.metadata as Record<string, unknown> | undefined)?.[key]
-  const found = objects.filter((object) => object.deleted !== true && clauses.every((clause) => String(valueOf(object, clause) ?? '') === clause.wanted))
+  const found = objects.filter((object) => object.deleted !== true &&
+    clauses.every((clause) => String(valueOf(object, clause) ?? '') === clause.wanted))
 
   const page = stringIn(form, 'page')
   const at = page === undefined ? -1 : found.findIndex(({ id }) => pageAfter(id) === page)
