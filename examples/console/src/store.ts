@@ -1,17 +1,25 @@
-import { localStorageStore } from 'react-admin'
+import { localStorageStore, memoryStore } from 'react-admin'
 
-/** What belongs to the records of one workspace: filters, sorting and pages of lists, and selected rows. */
-const OF_RECORDS = /\.(?:listParams|selectedIds)$/
+/** What belongs to the records of one workspace: filters, sorting and pages of lists. */
+const OF_RECORDS = /\.listParams$/
+
+/** What ends with the window: nobody sees here what was selected elsewhere or long ago. */
+const OF_WINDOW = /\.selection$/
 
 /** Preferences, such as columns and the theme, are the same in all workspaces. A list of one shop says nothing of another. */
 export function storeFor (root: string): ReturnType<typeof localStorageStore> {
-  const store = localStorageStore('1', 'shop-console')
-  const keyOf = (key: string): string => OF_RECORDS.test(key) ? `${root}.${key}` : key
+  const lasting = localStorageStore('1', 'shop-console')
+  const ofWindow = memoryStore()
+  const placeOf = (key: string): readonly [store: typeof lasting, key: string] =>
+    OF_WINDOW.test(key) ? [ofWindow, key] : [lasting, OF_RECORDS.test(key) ? `${root}.${key}` : key]
+  const at = <Result>(key: string, use: (store: typeof lasting, key: string) => Result): Result => use(...placeOf(key))
   return {
-    ...store,
-    getItem: (key, fallback) => store.getItem(keyOf(key), fallback),
-    setItem: (key, value) => store.setItem(keyOf(key), value),
-    removeItem: (key) => store.removeItem(keyOf(key)),
-    subscribe: (key, callback) => store.subscribe(keyOf(key), callback)
+    ...lasting,
+    setup: () => { lasting.setup(); ofWindow.setup() },
+    teardown: () => { lasting.teardown(); ofWindow.teardown() },
+    getItem: (key, fallback) => at(key, (store, key) => store.getItem(key, fallback)),
+    setItem: (key, value) => at(key, (store, key) => store.setItem(key, value)),
+    removeItem: (key) => at(key, (store, key) => store.removeItem(key)),
+    subscribe: (key, callback) => at(key, (store, key) => store.subscribe(key, callback))
   }
 }

@@ -165,7 +165,9 @@ export const texts = {
       add: 'Add these tags',
       remove: 'Remove these tags',
       apply: 'Apply',
-      done: (count: number) => `${counted(count, 'product')} changed`,
+      askStatus: (count: number, status: string) => `Set the status of ${counted(count, 'product')} to ${status}?`,
+      done: (count: number, gone: number) =>
+        `${counted(count, 'product')} changed${gone === 0 ? '' : `, ${gone} not there any more`}`,
       stopped: (done: number, count: number, why: string) => `${done} of ${counted(count, 'product')} changed. What is not changed stays selected: ${why}`,
       all: (most: number) => `Select the first ${most}`,
       title: (count: number) => `Tags of ${counted(count, 'product')}`,
@@ -682,7 +684,19 @@ export const texts = {
     customer: 'Payment customer',
     missing: 'none'
   },
-  list: { actions: 'Actions', columns: 'Columns', reset: 'Reset', export: 'Export', created: 'Created', cancel: 'Cancel' },
+  list: {
+    selected: (count: number, unseen: number) =>
+      `${counted(count, 'item')} selected${unseen === 0 ? '' : `, ${unseen} not on this page`}`,
+    unseen: (count: number) => `${count === 1 ? 'One of them is' : `${count} of them are`} not on this page:`,
+    gone: (count: number) => `${count === 1 ? 'One more is' : `${count} more are`} not there any more, and left out.`,
+    allSeen: 'All of them are on this page.',
+    actions: 'Actions',
+    columns: 'Columns',
+    reset: 'Reset',
+    export: 'Export',
+    created: 'Created',
+    cancel: 'Cancel'
+  },
   names: {
     products: { name: 'Product |||| Products', fields: { name: 'Name', slug: 'Slug', description: 'Description', sku: 'SKU', status: 'Status', price_amount: 'Price', currency: 'Currency', category_ids: 'Categories', tag_ids: 'Tags', attributes: 'Attributes', image_urls: 'Pictures', updated_at: 'Changed', created_at: 'Created' } },
     tags: { name: 'Tag |||| Tags', fields: { name: 'Name', slug: 'Slug', updated_at: 'Changed', created_at: 'Created' } },

@@ -2,15 +2,11 @@ import simpleRestProvider from 'ra-data-simple-rest'
 import type { DataProvider } from 'react-admin'
 import { changesOf } from './changes.ts'
 import { type Call, listUrl, rangeFrom } from './http.ts'
-import { inTurn } from './in-turn.ts'
 import { ApiError } from './problem.ts'
 import { ifMatch, saveChanges, type Settle, type Versioned } from './save.ts'
 
 /** Most ids that a filter may have. */
 const MOST_IDS = 100
-
-/** How many writes of a bulk action are under way at once: fewer than the server allows a person. */
-const AT_ONCE = 4
 
 /** Fields that the server sets. */
 const SERVER_FIELDS = ['id', 'shop_id', 'created_at', 'updated_at']
@@ -24,9 +20,6 @@ const SERVER_FIELDS = ['id', 'shop_id', 'created_at', 'updated_at']
  */
 export function dataProviderFor (root: string, call: Call, settle: Settle): DataProvider {
   const simple = simpleRestProvider(root, call as never)
-
-  const patch = async (resource: string, id: unknown, data: object): Promise<any> =>
-    (await call(`${root}/${resource}/${encodeURIComponent(String(id))}`, { method: 'PATCH', data })).json
 
   return {
     ...simple,
@@ -60,16 +53,6 @@ export function dataProviderFor (root: string, call: Call, settle: Settle): Data
       const changes = changesOf(previousData ?? {}, data)
       for (const name of SERVER_FIELDS) delete changes[name]
       return { data: Object.keys(changes).length === 0 ? previousData : await saveChanges(call, `${root}/${resource}/${encodeURIComponent(String(id))}`, previousData, changes, settle) }
-    },
-
-    async updateMany (resource, { ids, data }) {
-      await inTurn(ids, AT_ONCE, async (id) => await patch(resource, id, data))
-      return { data: ids }
-    },
-
-    async deleteMany (resource, { ids }) {
-      await inTurn(ids, AT_ONCE, async (id) => await call(`${root}/${resource}/${encodeURIComponent(String(id))}`, { method: 'DELETE' }))
-      return { data: ids }
     },
 
     async delete (resource, { id, previousData }) {

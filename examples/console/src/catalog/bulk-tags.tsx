@@ -1,29 +1,25 @@
 import TagIcon from '@mui/icons-material/LocalOfferOutlined'
 import { Alert, Autocomplete, Button, Dialog, DialogActions, DialogContent, DialogTitle, LinearProgress, TextField } from '@mui/material'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useListContext, useNotify, useUnselectAll } from 'react-admin'
-import { Interrupted, inTurn } from '../api/in-turn.ts'
+import { useListContext, useNotify } from 'react-admin'
 import type { Versioned } from '../api/save.ts'
 import { useSave } from '../layout/conflicts.tsx'
+import { useSelected } from '../layout/selection.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
+import { useBulk } from './use-bulk.ts'
 import { type Tag, useTags } from './use-catalog.ts'
 
 type Product = Versioned & { readonly tag_ids: readonly string[] }
 
-/** How many products are changed at once. */
-const AT_ONCE = 4
-
 /** Adds tags to the selected products, and removes others. */
 export function BulkTags () {
-  const { selectedIds, onSelect } = useListContext()
+  const { selectedIds } = useListContext()
   const { call } = useViewer()
   const saveChanges = useSave()
   const { id: shopId } = useShop()
   const { data } = useTags()
-  const queryClient = useQueryClient()
-  const unselect = useUnselectAll('products')
+  const bulk = useBulk()
   const notify = useNotify()
   const [isOpen, setOpen] = useState(false)
   const [added, setAdded] = useState<readonly Tag[]>([])
@@ -32,33 +28,27 @@ export function BulkTags () {
   const [failure, setFailure] = useState<string>()
   const close = () => { setOpen(false); setAdded([]); setRemoved([]); setDone(undefined); setFailure(undefined) }
 
-  const apply = async () => {
+  const { ids, named } = useSelected(isOpen)
+
+  const apply = async (ids: readonly string[]) => {
     setFailure(undefined)
     setDone(0)
-    let changed = 0
     try {
-      await inTurn(selectedIds, AT_ONCE, async (id) => {
+      notify(await bulk(ids, async (id) => {
         const path = `/shops/${shopId}/products/${id}`
         // As they are now: the list may be older than the last change of an agent.
         const { json: product } = await call<Product>(path)
         const { tag_ids: before } = product
         const after = [...new Set([...before, ...added.map(({ id }) => id)])].filter((id) => removed.every((tag) => tag.id !== id))
-        if (after.length !== before.length || after.some((id) => !before.includes(id))) {
-          await saveChanges(path, product, { tag_ids: after })
-          changed += 1
-        }
+        const isChanged = after.length !== before.length || after.some((id) => !before.includes(id))
+        if (isChanged) await saveChanges(path, product, { tag_ids: after })
         setDone((done = 0) => done + 1)
-      })
-      notify(texts.products.bulk.done(changed), { type: 'success' })
-      unselect()
+        return isChanged
+      }), { type: 'success' })
       close()
     } catch (error) {
-      const done = error instanceof Interrupted ? error.done : []
-      setFailure(texts.products.bulk.stopped(done.length, selectedIds.length, (error as Error).message))
-      onSelect(selectedIds.filter((id) => !done.includes(id)))
+      setFailure((error as Error).message)
       setDone(undefined)
-    } finally {
-      await queryClient.invalidateQueries({ queryKey: ['products'] })
     }
   }
   const isBusy = done !== undefined
@@ -72,8 +62,9 @@ export function BulkTags () {
     <>
       <Button size='small' startIcon={<TagIcon />} onClick={() => setOpen(true)}>{texts.products.bulk.tags}</Button>
       <Dialog open={isOpen} onClose={isBusy ? undefined : close} fullWidth maxWidth='xs' aria-labelledby='bulk-tags'>
-        <DialogTitle id='bulk-tags'>{texts.products.bulk.title(selectedIds.length)}</DialogTitle>
+        <DialogTitle id='bulk-tags'>{texts.products.bulk.title((ids ?? selectedIds).length)}</DialogTitle>
         <DialogContent>
+          {named}
           {choice(texts.products.bulk.add, added, setAdded, removed)}
           {choice(texts.products.bulk.remove, removed, setRemoved, added)}
           {isBusy && <LinearProgress variant='determinate' value={done / Math.max(selectedIds.length, 1) * 100} aria-label={texts.products.bulk.progress(done, selectedIds.length)} sx={{ mt: 2 }} />}
@@ -81,7 +72,12 @@ export function BulkTags () {
         </DialogContent>
         <DialogActions>
           <Button onClick={close} disabled={isBusy}>{texts.list.cancel}</Button>
-          <Button variant='contained' disabled={isBusy || added.length + removed.length === 0} onClick={() => { apply() }}>{texts.products.bulk.apply}</Button>
+          <Button
+            variant='contained' disabled={isBusy || (ids ?? []).length === 0 || added.length + removed.length === 0}
+            onClick={() => { apply(ids!) }}
+          >
+            {texts.products.bulk.apply}
+          </Button>
         </DialogActions>
       </Dialog>
     </>

@@ -10,6 +10,7 @@ import { ChoiceChip, EmptyList, ListFilters } from '../layout/filter-chips.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Pages } from '../layout/pages.tsx'
 import { RecordLink } from '../layout/record-link.tsx'
+import { Selectable, useSelectedText } from '../layout/selection.tsx'
 import { StatusChip } from '../layout/status-chip.tsx'
 import { moneyText } from '../money.ts'
 import { statusText, texts } from '../texts.ts'
@@ -41,7 +42,7 @@ export function ProductList () {
       </PageHeading>
       <Card>
         <Filters />
-        <Products />
+        <Selectable><Products /></Selectable>
       </Card>
     </ListBase>
   )
@@ -66,6 +67,16 @@ function SelectAll () {
   return <SelectAllButton limit={PAGE} {...total > PAGE && { label: texts.products.bulk.all(PAGE) }} />
 }
 
+/** What can be done with the selected products. */
+function Bulk () {
+  return (
+    <BulkActionsToolbar label={useSelectedText()} selectAllButton={<SelectAll />}>
+      <BulkStatus />
+      <BulkTags />
+    </BulkActionsToolbar>
+  )
+}
+
 function Products () {
   const shop = useShop()
   const { total, data, sort, filterValues, setFilters, displayedFilters, isPending } = useListContext()
@@ -85,7 +96,10 @@ function Products () {
       {isSmall
         ? <SimpleList leftIcon={({ image_urls: [url] }) => <Picture url={url} name='' size={40} />} primaryText={({ name }) => name} secondaryText={(product) => <>{price(product)} · <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{product.sku ?? '—'}</Box></>} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
         : (
-          <DataTable rowClick='edit' storeKey={COLUMNS} hiddenColumns={HIDDEN} bulkActionsToolbar={<BulkActionsToolbar selectAllButton={<SelectAll />}><BulkStatus /><BulkTags /></BulkActionsToolbar>} sx={{ '& .RaDataTable-row': { height: 48 } }}>
+          <DataTable
+            rowClick='edit' storeKey={COLUMNS} hiddenColumns={HIDDEN} bulkActionsToolbar={<Bulk />}
+            sx={{ '& .RaDataTable-row': { height: 48 } }}
+          >
             <DataTable.Col
               source='name' sx={{ minWidth: 180 }}
               render={({ image_urls: [url] }) => <Stack direction='row' sx={{ gap: 1.5, alignItems: 'center', '& > a': { minWidth: '9em', overflowWrap: 'anywhere' } }}><Picture url={url} name='' size={36} /><RecordLink /></Stack>}
