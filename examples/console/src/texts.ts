@@ -11,6 +11,14 @@ export const texts = {
   product: 'Shop console',
   errors: {
     connection: 'The server cannot be reached. Nothing that you typed is lost: try again when you are back online.',
+    notSent: 'There is no connection, so nothing was sent. What you typed is kept: try again when you are back online.',
+    lost: 'The connection was lost before the server answered.',
+    cut: 'The answer of the server was cut off.',
+    outcomes: {
+      open: 'It may have been done all the same: look whether it was before you repeat it.',
+      late: 'It may still be under way: wait a little, then look whether it was done before you repeat it.',
+      done: 'It was done: do not repeat it, but load the page again to see it.'
+    } as Readonly<Record<string, string>>,
     unreadable: 'The server sent something unexpected, with status',
     title: 'This did not work',
     number: (field: string) => `${field} must be a number such as 12.50`,
@@ -32,6 +40,7 @@ export const texts = {
     signIn: 'Sign in',
     failed: 'The sign-in failed',
     ended: 'Your session has ended',
+    endedNotSent: 'Your session has ended, so nothing was sent. Sign in again, then repeat it.',
     endedStill: 'Your session has ended: nothing is read or saved until you sign in again.',
     endedWhy: 'Sign in again in a small window. This page stays as it is, with everything that you typed.',
     signInAgain: 'Sign in again',
@@ -168,7 +177,10 @@ export const texts = {
       askStatus: (count: number, status: string) => `Set the status of ${counted(count, 'product')} to ${status}?`,
       done: (count: number, gone: number) =>
         `${counted(count, 'product')} changed${gone === 0 ? '' : `, ${gone} not there any more`}`,
-      stopped: (done: number, count: number, why: string) => `${done} of ${counted(count, 'product')} changed. What is not changed stays selected: ${why}`,
+      stopped: ({ changed, open, count }: Readonly<Record<'changed' | 'open' | 'count', number>>, why: string) => {
+        const maybe = open === 0 ? '' : `, ${open} more may have been`
+        return `${changed} of ${counted(count, 'product')} changed${maybe}. What is not changed stays selected: ${why}`
+      },
       all: (most: number) => `Select the first ${most}`,
       title: (count: number) => `Tags of ${counted(count, 'product')}`,
       progress: (done: number, count: number) => `${done} of ${count}`
@@ -215,6 +227,8 @@ export const texts = {
     expand: (name: string) => `Show what is below ${isolated(name)}`,
     collapse: (name: string) => `Hide what is below ${isolated(name)}`,
     moved: (name: string) => `${isolated(name)} was moved`,
+    movedPartly: (name: string, why: string) =>
+      `${isolated(name)} was moved, but not all beside it have their new place: ${why}`,
     more: (shown: number, total: number) => `Showing ${shown} of ${total} categories.`,
     save: 'Save'
   },
@@ -514,6 +528,7 @@ export const texts = {
     replace: 'Save key',
     verify: 'Check with the provider',
     valid: 'The provider accepts the key.',
+    savedOnly: (why: string) => `The key is saved, but was not checked. ${why}`,
     invalid: (code: string) => `The provider does not accept the key (${code}).`,
     remove: 'Remove',
     removeTitle: 'Remove the payment key?',

@@ -115,7 +115,11 @@ t.test('a few at a time; after a failure nothing new starts', async (t) => {
   await inTurn([1, 2, 3, 4, 5], 2, async (item) => { most = Math.max(most, ++running); await null; done.push(item); running-- })
   t.strictSame([most, done], [2, [1, 2, 3, 4, 5]])
   const started: number[] = []
-  await t.rejects(inTurn([1, 2, 3, 4], 1, async (item) => { started.push(item); if (item === 2) throw new Error('two') }), { message: 'two', done: [1] })
+  const failing = inTurn([1, 2, 3, 4], 1, async (item) => {
+    started.push(item)
+    if (item === 2) throw new Error('two')
+  })
+  await t.rejects(failing, { message: 'two', done: [1], failures: [{ message: 'two' }] })
   t.strictSame(started, [1, 2])
 })
 
@@ -219,16 +223,63 @@ t.test('a read that a busy server refuses is tried again; a write is not, and th
   t.intercept(globalThis, 'fetch', {
     value: async (_url: string, { method }: RequestInit) => {
       asked.push(String(method))
-      return new Response('{"message":"busy"}', { status: answers.shift()!, headers: { 'retry-after': '0.01' } })
+      const body = '{"message":"busy","code":"SHOP_OVERLOADED"}'
+      return new Response(body, { status: answers.shift()!, headers: { 'retry-after': '0.01' } })
     }
   })
+  t.intercept(globalThis, 'navigator', { value: { onLine: true } })
   const call = callAs({ token: async () => 'token' } as never)
   t.equal((await call('/shops')).status, 200)
   await t.rejects(call('/shops', { method: 'POST', data: {} }), { status: 503, message: 'busy' })
   t.strictSame(asked, ['GET', 'GET', 'POST'])
 })
 
+t.test('a write that did not end well says whether it was done, and a read only why it failed', async (t) => {
+  const broken = () => new ReadableStream({ start: (stream) => { stream.error(new TypeError('network error')) } })
+  const cut = (status: number) => new Response(broken(), { status })
+  const json = (status: number, body: object) => () => new Response(JSON.stringify(body), { status })
+  const open = 'It may have been done all the same: look whether it was before you repeat it.'
+  const late = 'It may still be under way: wait a little, then look whether it was done before you repeat it.'
+  const done = 'It was done: do not repeat it, but load the page again to see it.'
+  const unreadable = 'The server sent something unexpected, with status'
+  let answer: () => Response = () => { throw new TypeError('Failed to fetch') }
+  t.intercept(globalThis, 'fetch', { value: async () => answer() })
+  t.intercept(globalThis, 'navigator', { value: { onLine: true } })
+  let token = async () => 'token'
+  const call = callAs({ token: async () => await token() } as never)
+  const error = async (request: object) => {
+    const made = call('/tags', { method: 'POST', data: {}, ...request })
+    return await made.then(() => undefined, ({ message, outcome }) => [outcome, message])
+  }
+  const lost = 'The connection was lost before the server answered'
+  for (const [name, given, outcome, message] of [
+    ['no answer', answer, 'open', `${lost}. ${open}`],
+    ['a body of success that is cut off', () => cut(201), 'done', `The answer of the server was cut off. ${done}`],
+    ['a body of refusal that is cut off', () => cut(409), 'refused', `${unreadable} 409`],
+    ['a page of the network', () => new Response('<p>Sign in to this Wi-Fi'), 'open', `${unreadable} 200. ${open}`],
+    ['a mistake', json(422, { message: 'name is too long' }), 'refused', 'name is too long'],
+    ['a busy server', json(503, { message: 'Overloaded', code: 'SHOP_OVERLOADED' }), 'refused', 'Overloaded'],
+    ['a lost database', json(503, { message: 'No database.' }), 'open', `No database. ${open}`],
+    ['a fault', json(500, { message: 'It failed' }), 'open', `It failed. ${open}`],
+    ['a proxy that waited', () => new Response('<p>504', { status: 504 }), 'late', `${unreadable} 504. ${late}`]
+  ] as const) {
+    answer = given
+    t.strictSame(await error({}), [outcome, message], name)
+  }
+  answer = () => { throw new TypeError('Failed to fetch') }
+  t.match(await error({ isRead: true }), ['refused', /^The server cannot be reached/], 'a preview')
+  answer = json(500, { message: 'It failed' })
+  t.strictSame(await error({ isRead: true }), ['refused', 'It failed'])
+  token = async () => { throw new TypeError('Failed to fetch') }
+  t.match(await error({}), ['not sent', /nothing was sent/], 'a token that cannot be renewed')
+  t.intercept(globalThis, 'navigator', { value: { onLine: false } })
+  token = async () => 'token'
+  answer = json(201, {})
+  t.match(await error({}), ['not sent', /nothing was sent/], 'a browser that is offline sends nothing')
+})
+
 t.test('a read names the version that it has, and is told when that is the same', async (t) => {
+  t.intercept(globalThis, 'navigator', { value: { onLine: true } })
   const asked: Array<string | undefined> = []
   t.intercept(globalThis, 'fetch', {
     value: async (_url: string, { headers }: { headers: Record<string, string> }) => {

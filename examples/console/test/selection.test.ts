@@ -20,8 +20,8 @@ t.test('what is selected is seen, or is named before it changes', { skip: withou
   const path = '/console/shops/copper-kettle/products'
   const kim = await signIn(browser, baseUrl, demo.users.find(({ username }) => username === 'kim')!, path)
   const listed = async (page: Page, filter: object) => {
-    const query = new URLSearchParams({ filter: JSON.stringify(filter), perPage: '25', page: '1', sort: 'name', order: 'ASC' })
-    await goWithin(page, `${path}?${query}`)
+    const query = new URLSearchParams({ filter: JSON.stringify(filter), perPage: '25', page: '1', sort: 'name' })
+    await goWithin(page, `${path}?${query}&order=ASC`)
   }
   const shot = async (name: string) => {
     if (process.env['SHOTS'] !== undefined) await kim.screenshot({ path: `${process.env['SHOTS']}/${name}.png` })

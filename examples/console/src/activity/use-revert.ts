@@ -15,13 +15,14 @@ export function useRevert (path: string, data: () => object) {
   const { id } = useShop()
   const queryClient = useQueryClient()
   const notify = useNotify()
-  const send = async (more: object): Promise<Revert> => (await call<Revert>(`/shops/${id}/history/${path}`, { method: 'POST', data: { ...data(), ...more } })).json
+  const send = async (more: object, isRead: boolean): Promise<Revert> =>
+    (await call<Revert>(`/shops/${id}/history/${path}`, { method: 'POST', data: { ...data(), ...more }, isRead })).json
   return {
     /** What it would do. */
-    check: async () => await send({ dry_run: true }),
+    check: async () => await send({ dry_run: true }, true),
     /** @param preview - what somebody agreed to: conflicts that it has are skipped, later ones are not */
     undo: async (preview: Revert | undefined) => {
-      const { reverted } = await send((preview?.conflict_count ?? 0) > 0 ? { skip_conflicts: true } : {})
+      const { reverted } = await send((preview?.conflict_count ?? 0) > 0 ? { skip_conflicts: true } : {}, false)
       await queryClient.invalidateQueries()
       notify(texts.activity.done(reverted), { type: 'success' })
     }

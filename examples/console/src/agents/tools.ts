@@ -10,11 +10,14 @@ export function useTools () {
   return useQuery({ queryKey: ['tools'], queryFn: async () => settings.mcp === undefined ? [] : await readTools(call), staleTime: Infinity })
 }
 
+interface Listing { readonly result?: { readonly tools: readonly Listed[], readonly nextCursor?: string } }
+
 async function readTools (call: Call): Promise<readonly Tool[]> {
   const headers = new Headers({ accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' })
   const tools: Tool[] = []
   for (let cursor: string | undefined, page = 0; page === 0 || (cursor !== undefined && page < 20); page += 1) {
-    const { json } = await call<{ result?: { tools: readonly Listed[], nextCursor?: string } }>('/mcp', { method: 'POST', headers, data: { jsonrpc: '2.0', id: page, method: 'tools/list', params: cursor === undefined ? {} : { cursor } } })
+    const data = { jsonrpc: '2.0', id: page, method: 'tools/list', params: cursor === undefined ? {} : { cursor } }
+    const { json } = await call<Listing>('/mcp', { method: 'POST', headers, data, isRead: true })
     tools.push(...(json.result?.tools ?? []).map(toolFrom))
     cursor = json.result?.nextCursor
   }

@@ -1,6 +1,7 @@
 import { isConnectionLost, type Session } from '../session/session.ts'
 import { texts } from '../texts.ts'
-import { ApiError, type Problem } from './problem.ts'
+import { outcomeOf } from './outcome.ts'
+import { ApiError } from './problem.ts'
 
 /** A response of the server whose status is 2xx. */
 export interface Answer<Body = any> {
@@ -20,6 +21,16 @@ export interface Request {
   readonly body?: string | Blob
   readonly headers?: Headers
   readonly signal?: AbortSignal
+  /** Whether it changes nothing on the server. Default: for GET alone. */
+  readonly isRead?: boolean
+}
+
+/** What came over the wire. */
+interface Received {
+  readonly status: number
+  readonly headers: Headers
+  /** Undefined if it was cut off. */
+  readonly body: string | undefined
 }
 
 /** Calls the server as the person who signed in. @throws {@link ApiError} */
@@ -53,22 +64,41 @@ function unversioned (session: Session): Call {
   return async (url, request = {}) => {
     // Pages read by themselves, and write when somebody asks for it.
     const isWanted = request.method !== undefined && request.method !== 'GET'
-    const token = await session.token(undefined, isWanted)
-    const response = await send(url, request, token)
-    if (response.status !== 401) return await answerFrom(response)
+    const token = await tokenOf(session, undefined, isWanted)
+    const received = await send(url, request, token)
+    if (received.status !== 401) return answerFrom(received, request)
     // The token ended early, or its client was removed.
-    return await answerFrom(await send(url, request, await session.token(token, isWanted)))
+    return answerFrom(await send(url, request, await tokenOf(session, token, isWanted)), request)
   }
 }
 
-async function send (url: string, request: Request, token: string, tries = 0): Promise<Response> {
+/** @throws {@link ApiError} if there is no connection to renew it: nothing was sent then */
+async function tokenOf (session: Session, refused: string | undefined, isWanted: boolean): Promise<string> {
+  try {
+    return await session.token(refused, isWanted)
+  } catch (error) {
+    throw isConnectionLost(error) ? notSent() : error
+  }
+}
+
+function notSent (): ApiError {
+  return new ApiError(0, { message: texts.errors.notSent }, undefined, 'not sent')
+}
+
+function isReading ({ method = 'GET', isRead = method === 'GET' }: Request): boolean {
+  return isRead
+}
+
+async function send (url: string, request: Request, token: string, tries = 0): Promise<Received> {
   const { method = 'GET', data, body, headers, signal } = request
   const sent = data === undefined ? body : JSON.stringify(data)
   const pause = method === 'GET' ? RETRIES[tries] : undefined
-  const again = async (milliseconds: number): Promise<Response> => {
+  const again = async (milliseconds: number): Promise<Received> => {
     await new Promise((resolve) => setTimeout(resolve, milliseconds))
     return await send(url, request, token, tries + 1)
   }
+  // What would be sent now could arrive later, when somebody has done it otherwise.
+  if (!isReading(request) && navigator.onLine === false) throw notSent()
   try {
     const response = await fetch(url, {
       method,
@@ -77,20 +107,33 @@ async function send (url: string, request: Request, token: string, tries = 0): P
       ...sent !== undefined && { body: sent },
       headers: { accept: 'application/json', ...sent !== undefined && { 'content-type': 'application/json' }, ...Object.fromEntries(headers ?? []), authorization: `Bearer ${token}` }
     })
-    return response.status === 503 && pause !== undefined ? await again(Number(response.headers.get('retry-after') ?? 0) * 1000 || pause) : response
+    const { status, headers: answered } = response
+    const wait = Number(answered.get('retry-after') ?? 0) * 1000
+    if (status === 503 && pause !== undefined) return await again(wait || pause)
+    const whole = await response.text().catch((error: unknown) => {
+      if (isReading(request) || !isConnectionLost(error)) throw error
+      return undefined
+    })
+    return { status, headers: answered, body: whole }
   } catch (error) {
     if (!isConnectionLost(error)) throw error
-    if (pause === undefined) throw new ApiError(0, { message: texts.errors.connection })
-    return await again(pause)
+    if (pause !== undefined) return await again(pause)
+    if (isReading(request)) throw new ApiError(0, { message: texts.errors.connection })
+    throw new ApiError(0, { message: texts.errors.lost }, undefined, 'open')
   }
 }
 
-async function answerFrom (response: Response): Promise<Answer> {
-  const { status, headers } = response
-  const body = await response.text()
-  const json = parsed(body)
-  if (response.ok || status === 304) return { status, headers, body, json }
-  throw new ApiError(status, (json ?? { message: `${texts.errors.unreadable} ${status}` }) as Problem, headers.get('x-request-id') ?? undefined)
+/** @throws {@link ApiError} for all but success */
+function answerFrom ({ status, headers, body }: Received, request: Request): Answer {
+  const isSuccess = status >= 200 && status < 300
+  const requestId = headers.get('x-request-id') ?? undefined
+  if (body === undefined && isSuccess) throw new ApiError(status, { message: texts.errors.cut }, requestId, 'done')
+  const json = parsed(body ?? '')
+  // Somebody else has answered, such as the page of a network that wants a sign-in.
+  const isOther = json === undefined && body !== '' && !(request.headers?.has('accept') ?? false)
+  if ((isSuccess && !isOther) || status === 304) return { status, headers, body: body ?? '', json }
+  const problem = json ?? { message: `${texts.errors.unreadable} ${status}` }
+  throw new ApiError(status, problem, requestId, isReading(request) ? 'refused' : outcomeOf(status, problem.code))
 }
 
 function parsed (text: string): any {

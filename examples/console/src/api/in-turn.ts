@@ -1,32 +1,35 @@
-/** Some of the items were done before one failed. Its message is that of the failure. */
+/** Some of the items were done before one failed. Its message is that of the first failure. */
 export class Interrupted extends Error {
   readonly done: readonly unknown[]
+  /** The errors of those that were under way together. */
+  readonly failures: readonly unknown[]
 
-  constructor (done: readonly unknown[], cause: unknown) {
-    super((cause as Error).message, { cause })
+  constructor (done: readonly unknown[], failures: readonly unknown[]) {
+    super((failures[0] as Error).message, { cause: failures[0] })
     this.done = done
+    this.failures = failures
   }
 }
 
 /**
  * Does the same with each item, a few at a time. After a failure nothing new is started.
  *
- * @throws {@link Interrupted} with the first failure, when those under way have ended
+ * @throws {@link Interrupted} when those under way have ended
  */
 export async function inTurn<Item> (items: readonly Item[], atOnce: number, work: (item: Item, index: number) => Promise<unknown>): Promise<void> {
   const waiting = items.entries()
   const done: Item[] = []
-  let failure: { readonly error: unknown } | undefined
+  const failures: unknown[] = []
   await Promise.all(Array.from({ length: atOnce }, async () => {
     for (const [index, item] of waiting) {
-      if (failure !== undefined) return
+      if (failures.length > 0) return
       try {
         await work(item, index)
         done.push(item)
       } catch (error) {
-        failure ??= { error }
+        failures.push(error)
       }
     }
   }))
-  if (failure !== undefined) throw new Interrupted(done, failure.error)
+  if (failures.length > 0) throw new Interrupted(done, failures)
 }

@@ -1,4 +1,5 @@
 import { texts } from '../texts.ts'
+import { type Outcome, withAdvice } from './outcome.ts'
 
 /** The body of every error of the server. */
 export interface Problem {
@@ -15,19 +16,27 @@ export class ApiError extends Error {
   readonly status: number
   readonly problem: Partial<Problem>
   readonly requestId: string | undefined
+  /** What became of the write; of a read, `refused`. */
+  readonly outcome: Outcome
   readonly body: { readonly errors?: FieldErrors }
   /** The message for the field that it is about, if any. */
   readonly atField: string | undefined
 
-  constructor (status: number, problem: Partial<Problem>, requestId?: string) {
-    super(messageOf(status, problem, requestId))
+  constructor (status: number, problem: Partial<Problem>, requestId?: string, outcome: Outcome = 'refused') {
+    super(withAdvice(messageOf(status, problem, requestId), outcome))
     this.name = 'ApiError'
     this.status = status
     this.problem = problem
     this.requestId = requestId
+    this.outcome = outcome
     this.atField = problem.field === undefined ? undefined : sentenceAt(problem.field, problem.message ?? this.message)
     this.body = [409, 422].includes(status) && problem.field !== undefined ? { errors: errorsAt(problem.field, this.atField!) } : {}
   }
+}
+
+/** Whether a write that has failed may have been done, or is. */
+export function mayBeDone (error: unknown): boolean {
+  return error instanceof ApiError && ['open', 'late', 'done'].includes(error.outcome)
 }
 
 /** What the server says about a field, with the field's name in words: `price_amount must be a whole number, not text` is `Price must be a number such as 12.50`. */

@@ -45,6 +45,7 @@ export function CategoriesPage () {
       const others = moves.filter(({ id }) => id !== category.id)
       for (const { id, changes } of own) await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes, headers: ifMatch(category) })
       await inTurn(others, 4, async ({ id, changes }) => await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes }))
+        .catch(({ message }: Error) => { throw new Error(texts.categories.movedPartly(category.name, message)) })
       setSaid(texts.categories.moved(category.name))
     } finally {
       await readAgain()

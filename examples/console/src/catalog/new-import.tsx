@@ -2,6 +2,7 @@ import FileIcon from '@mui/icons-material/UploadFileOutlined'
 import { Alert, Box, Button, FormControlLabel, Stack, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
+import { mayBeDone } from '../api/problem.ts'
 import { AskBeforeLeaving } from '../layout/ask-before-leaving.tsx'
 import { Section } from '../layout/section.tsx'
 import { priceText } from '../money.ts'
@@ -21,8 +22,11 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
   const [isBusy, setBusy] = useState(false)
   const [skips, setSkips] = useState(false)
 
-  const send = async (file: File, query: string): Promise<Preview> =>
-    (await call<Preview>(`/shops/${shopId}/imports${query}`, { method: 'POST', body: file, headers: new Headers({ 'content-type': typeOfFile(file.name)! }) })).json
+  const send = async (file: File, query: string, isRead: boolean): Promise<Preview> => {
+    const headers = new Headers({ 'content-type': typeOfFile(file.name)! })
+    const path = `/shops/${shopId}/imports${query}`
+    return (await call<Preview>(path, { method: 'POST', body: file, headers, isRead })).json
+  }
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true)
     setError(undefined)
@@ -42,11 +46,15 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
     setPreview(undefined)
     setSkips(false)
     if (typeOfFile(chosen.name) === undefined) setError(new Error(texts.imports.unknown))
-    else attempt(async () => setPreview(await send(chosen, '?dry_run=true')))
+    else attempt(async () => setPreview(await send(chosen, '?dry_run=true', true)))
   }
   const start = () => {
     attempt(async () => {
-      await send(file!, skips ? '?skip_invalid=true' : '')
+      await send(file!, skips ? '?skip_invalid=true' : '', false).catch((error: unknown) => {
+        // The list below says whether it has begun.
+        if (mayBeDone(error)) onSent()
+        throw error
+      })
       setFile(undefined)
       setPreview(undefined)
       notify(texts.imports.sent, { type: 'success' })

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Interrupted, inTurn } from '../api/in-turn.ts'
-import { ApiError } from '../api/problem.ts'
+import { ApiError, mayBeDone } from '../api/problem.ts'
 import { useSelectLeft } from '../layout/selection.tsx'
 import { texts } from '../texts.ts'
 
@@ -31,9 +31,10 @@ export function useBulk (): (ids: readonly string[], change: (id: string) => Pro
       return texts.products.bulk.done(changed, gone)
     } catch (error) {
       if (!(error instanceof Interrupted)) throw error
-      const { done, message } = error
+      const { done, failures, message } = error
       selectLeft(ids.filter((id) => !done.includes(id)))
-      throw new Error(texts.products.bulk.stopped(done.length, ids.length, message))
+      const open = failures.filter(mayBeDone).length
+      throw new Error(texts.products.bulk.stopped({ changed: done.length - gone, open, count: ids.length }, message))
     } finally {
       await queryClient.invalidateQueries({ queryKey: ['products'] })
     }

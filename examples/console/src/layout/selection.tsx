@@ -27,8 +27,8 @@ function useSelection () {
 }
 
 /**
- * A list whose records can be selected. The selection belongs to the filter, the shop and this window; other pages of the
- * list keep it.
+ * A list whose records can be selected. The selection belongs to the filter, the shop and this window; other pages of
+ * the list keep it.
  */
 export function Selectable ({ children }: { readonly children: ReactNode }) {
   const list = useListContext()
@@ -90,7 +90,7 @@ export function useSelected (isAsked: boolean): Selected {
   })
   if (!isRead) return { ids: selectedIds, named: null }
   if (error !== null) return { ids: undefined, named: <Alert severity='error'>{error.message}</Alert> }
-  if (data === undefined) return { ids: undefined, named: <CircularProgress size={24} aria-label={texts.layout.loading} /> }
+  if (data === undefined) return { ids: undefined, named: <CircularProgress aria-label={texts.layout.loading} /> }
   const gone = unseen.filter((id) => data.every((record) => record.id !== id))
   return { ids: selectedIds.filter((id) => !gone.includes(id)), named: <Unseen records={data} gone={gone.length} /> }
 }

@@ -3,6 +3,7 @@ import { useNotify, useRedirect, useResourceContext } from 'react-admin'
 import { ApiError } from '../api/problem.ts'
 import { useUnsaved } from './ask-before-leaving.tsx'
 import { useNotifyError } from './use-notify-error.ts'
+import { useReadAgain } from './use-read-again.ts'
 
 /** Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are. */
 export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
@@ -30,12 +31,17 @@ export function useSaved (what: 'created' | 'updated', to?: 'list' | 'edit'): { 
   const notify = useNotify()
   const notifyError = useNotifyError()
   const goOn = useGoOn()
+  const readAgain = useReadAgain()
   return {
     onSuccess: ({ id }) => {
       notify(`ra.notification.${what}`, { type: 'success', messageArgs: { smart_count: 1 } })
       if (to !== undefined) goOn(to, id)
     },
     // What is wrong with a field is said at the field.
-    onError: (error) => { if (!(error instanceof ApiError && error.body.errors !== undefined)) notifyError(error as Error) }
+    onError: (error) => {
+      if (error instanceof ApiError && error.body.errors !== undefined) return
+      notifyError(error as Error)
+      readAgain(error)
+    }
   }
 }

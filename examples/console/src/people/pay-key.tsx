@@ -8,6 +8,8 @@ import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 
+interface Verdict { readonly valid: boolean, readonly code?: string }
+
 interface Status { readonly configured: boolean, readonly readable: boolean, readonly accounts: number, readonly linked: number, readonly synced: number }
 
 /** The shop's key at its payment provider: whether there is one and it works, and a new one. */
@@ -33,7 +35,7 @@ export function PayKey () {
     setBusy(false)
   }
   const verify = async () => {
-    const { json: { valid, code } } = await call<{ valid: boolean, code?: string }>(`${path}/key/verify`, { method: 'POST' })
+    const { json: { valid, code } } = await call<Verdict>(`${path}/key/verify`, { method: 'POST', isRead: true })
     setSaid(valid ? { severity: 'success', text: texts.settings.valid } : { severity: 'error', text: texts.settings.invalid(code ?? '') })
   }
   const save = async (event: FormEvent) => {
@@ -42,7 +44,7 @@ export function PayKey () {
       await call(`${path}/key`, { method: 'PUT', data: { pay_secret_key: key.trim() } })
       setKey('')
       await readAgain()
-      await verify()
+      await verify().catch((error: Error) => { throw new Error(texts.settings.savedOnly(error.message)) })
     })
   }
   const state = data === undefined ? '' : !data.configured ? texts.settings.payNone : data.readable ? texts.settings.paySet : texts.settings.payUnreadable

@@ -57,7 +57,7 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
     queryKey: ['pay', 'verdict', id, round, tries],
     enabled: round + tries > 0 && status.data?.configured === true,
     gcTime: 0,
-    queryFn: async () => (await call<Verdict>(`${path}/key/verify`, { method: 'POST' })).json
+    queryFn: async () => (await call<Verdict>(`${path}/key/verify`, { method: 'POST', isRead: true })).json
   })
   const replace = async () => {
     await call(`${path}/key`, { method: 'PUT', data: { pay_secret_key: key.trim() } })

@@ -26,7 +26,7 @@ export function SignInAgain ({ session }: { readonly session: Session }) {
     close()
     setDeclined(false)
   }, () => setFailed(true))
-  const giveUp = () => { setDeclined(true); asked?.reject(new SessionEnded(texts.session.ended)); close() }
+  const giveUp = () => { setDeclined(true); asked?.reject(new SessionEnded(texts.session.endedNotSent)); close() }
   return (
     <SystemTheme>
       <Offline />

@@ -12,6 +12,7 @@ import { connect, textOf, type ToolResult } from './host.ts'
 type Import = typeof ImportSchema['static']
 
 const ENDED = { done: 'The import is done', failed: 'The import stopped', cancelled: 'The import was stopped' }
+const OPEN = 'It may have been done all the same: look whether it was before you repeat it.'
 /** Between two looks at an import, in milliseconds. */
 const PACE = 1000
 
@@ -38,7 +39,8 @@ button.addEventListener('click', async () => {
   try {
     await act()
   } catch (error) {
-    fail((error as Error).message)
+    // The call has left, and no result has come.
+    fail(`${(error as Error).message.replace(/\.$/, '')}. ${OPEN}`)
   } finally {
     button.disabled = false
   }
