@@ -47,6 +47,40 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
     t.strictSame(await violations(view), [])
   })
 
+  await t.test('prices are typed in the currency that the view names, and only those in it match', async (t) => {
+    for (const [name, currency, amount] of [['cheap', 'JPY', 1500], ['dear', 'JPY', 9000], ['in dollars', 'USD', 9000]]) {
+      const body = { name: `Yen lamp ${name}`, currency, price_amount: amount, status: 'active' }
+      t.equal((await call('POST', `${baseUrl}/shops/${kettle.id}/products`, { headers, body })).status, 201)
+    }
+    const args = { filter: { q: 'Yen lamp', currency: ['JPY'] }, sort: 'name' }
+    const { page, view, calls } = await open({ ...shown, tool: 'list_products', args })
+    const from = view.getByLabel('Price from (JPY)')
+    await from.fill('2000')
+    await from.press('Enter')
+    await view.getByText('1 of 1 products').waitFor()
+    const filter = { q: 'Yen lamp', currency: ['JPY'], price_amount_gte: 2000 }
+    t.match(calls.at(-1), { arguments: { filter } })
+    t.match(await view.getByRole('listitem').innerText(), 'Yen lamp dear')
+    await from.fill('20.5')
+    await from.press('Enter')
+    await view.getByText('A price is a number such as 1250').waitFor()
+
+    // Nothing was found, so that no product says a currency: the filter does.
+    const lost = { q: 'no such lamp', price_amount_gte: 2000 }
+    const none = await open({ ...shown, tool: 'list_products', args: { filter: { ...lost, currency: 'JPY' } } })
+    await none.view.getByText('No product matches.').waitFor()
+    t.equal(await none.view.getByLabel('Price from (JPY)').inputValue(), '2000')
+    const unknown = await open({ ...shown, tool: 'list_products', args: { filter: lost } })
+    await unknown.view.getByText('No product matches.').waitFor()
+    t.equal(await unknown.view.getByLabel('Price from').isDisabled(), true)
+    await unknown.view.getByLabel('Search').fill('Yen lamp')
+    await unknown.view.getByLabel('Search').press('Enter')
+    await unknown.view.getByText('2 of 2 products').waitFor()
+    const kept = { q: 'Yen lamp', price_amount_gte: 2000 }
+    t.match(unknown.calls.at(-1), { arguments: { filter: kept } }, 'what the model asked for stays')
+    t.strictSame(faultsOf.get(page), [])
+  })
+
   await t.test('it follows the theme, the colours and the width of its host', async (t) => {
     const { page, view } = await open({ ...shown, tool: 'list_products', args: { limit: 4 }, theme: 'dark', width: 320, variables: { '--color-text-primary': 'rgb(1, 2, 3)' } })
     await view.getByRole('listitem').first().waitFor()

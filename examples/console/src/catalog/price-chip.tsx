@@ -4,7 +4,8 @@ import { useListContext } from 'react-admin'
 import { currencies } from '../layout/codes.ts'
 import { ChipButton } from '../layout/filter-chips.tsx'
 import { Picker } from '../layout/picker.tsx'
-import { amountFrom, amountText, isCurrency, moneyText } from '../money.ts'
+import { amountText, isCurrency, moneyText } from '../money.ts'
+import { filterOfRange, isBadEnd, rangeOfFilter } from '../price-filter.ts'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 
@@ -18,17 +19,17 @@ export function PriceChip () {
   const only = [chosen].flat() as readonly string[]
   const currency = only[0] ?? shop.currency
   const [typed, setTyped] = useState({ currency, from: '', to: '' })
-  const bad = (end: 'from' | 'to') => amountFrom(typed[end], typed.currency, locale) === undefined
+  const bad = (end: 'from' | 'to') => isBadEnd(typed, end, locale)
 
   const open = (element: HTMLElement) => {
-    setTyped({ currency, from: amountText(from, currency, locale), to: amountText(to, currency, locale) })
+    setTyped(rangeOfFilter(filterValues ?? {}, shop.currency, locale))
     setAnchor(element)
   }
   const apply = (event: FormEvent) => {
     event.preventDefault()
-    if (!isCurrency(typed.currency) || bad('from') || bad('to')) return
-    const bounds = { price_amount_gte: amountFrom(typed.from, typed.currency, locale), price_amount_lte: amountFrom(typed.to, typed.currency, locale) }
-    setFilters({ ...others, currency: [typed.currency], ...Object.fromEntries(Object.entries(bounds).filter(([, amount]) => amount !== null)) }, displayedFilters, false)
+    const filter = filterOfRange(typed, locale)
+    if (filter === undefined) return
+    setFilters({ ...others, ...filter }, displayedFilters, false)
     setAnchor(null)
   }
   const money = (amount: number) => moneyText(amount, currency, locale)

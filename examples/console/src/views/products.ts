@@ -1,5 +1,6 @@
 import type { Product as ProductSchema } from '../../../shop/src/catalog/product-schemas.ts'
-import { amountFrom, amountText, moneyText } from '../money.ts'
+import { amountText, moneyText } from '../money.ts'
+import { filterOfRange, isBadEnd, type PriceFilter, rangeOfFilter } from '../price-filter.ts'
 import { element } from './element.ts'
 import { connect, textOf, type ToolResult } from './host.ts'
 
@@ -17,15 +18,17 @@ const STATUSES = { '': 'All', active: 'Active', draft: 'Draft', archived: 'Archi
 /** Where paths of the server lead. */
 const ORIGIN = document.documentElement.dataset['origin'] ?? ''
 
-const field = (label: string, input: HTMLElement): HTMLLabelElement => element('label', {}, label, input)
+const field = (label: string | HTMLElement, input: HTMLElement): HTMLLabelElement => element('label', {}, label, input)
 const select = (name: string, options: Readonly<Record<string, string>>): HTMLSelectElement => element('select', { name }, ...Object.entries(options).map(([value, label]) => element('option', { value }, label)))
 
 const search = element('input', { name: 'q', type: 'search', autocomplete: 'off' })
 const status = select('status', STATUSES)
-const lowest = element('input', { name: 'from', inputmode: 'decimal', autocomplete: 'off' })
-const highest = element('input', { name: 'to', inputmode: 'decimal', autocomplete: 'off' })
+const lowest = element('input', { name: 'from', inputmode: 'decimal', autocomplete: 'off', disabled: true })
+const highest = element('input', { name: 'to', inputmode: 'decimal', autocomplete: 'off', disabled: true })
+const [lowestName, highestName] = [element('span', {}, 'Price from'), element('span', {}, 'Price to')]
 const sort = select('sort', SORTS)
-const form = element('form', { role: 'search', hidden: true }, field('Search', search), field('Status', status), field('Price from', lowest), field('Price to', highest), field('Order', sort))
+const form = element('form', { role: 'search', hidden: true },
+  field('Search', search), field('Status', status), field(lowestName, lowest), field(highestName, highest), field('Order', sort))
 const said = element('div', { role: 'status' }, 'Waiting for the products…')
 const wrong = element('div', { role: 'alert', hidden: true })
 const grid = element('ul', { class: 'grid' })
@@ -33,7 +36,10 @@ const more = element('button', { type: 'button', hidden: true }, 'Show more')
 document.body.append(element('main', {}, element('h1', {}, 'Products'), form, wrong, said, grid, more))
 
 let args: Readonly<Record<string, unknown>> = {}
-let currency = 'EUR'
+/** Of the prices that are typed; undefined while no product is known that has one. */
+let currency: string | undefined
+/** The currencies that the model asked for. */
+let asked: PriceFilter['currency']
 let latest = 0
 let shown = 0
 
@@ -41,16 +47,13 @@ const host = await connect('shop-products', {
   input (given) {
     args = given
     const { filter = {}, sort: order = 'name' } = given as { readonly filter?: Readonly<Record<string, unknown>>, readonly sort?: string }
+    asked = filter['currency'] as PriceFilter['currency']
     search.value = typeof filter['q'] === 'string' ? filter['q'] : ''
     status.value = typeof filter['status'] === 'string' && filter['status'] in STATUSES ? filter['status'] : ''
     if (order in SORTS) sort.value = order
   },
   result (result) {
-    const { price_amount_gte: from, price_amount_lte: to } = (args['filter'] ?? {}) as Readonly<Record<string, number | undefined>>
     const products = productsIn(result)
-    currency = products?.[0]?.currency ?? currency
-    lowest.value = amountText(from, currency, host.locale)
-    highest.value = amountText(to, currency, host.locale)
     form.hidden = !host.mayCall
     // The model may have read fewer fields than the view shows.
     if (products?.every((product) => FIELDS.every((name) => name in product)) === false && host.mayCall) load({ ...args, fields: FIELDS }, false)
@@ -63,18 +66,52 @@ form.addEventListener('submit', async (event) => { event.preventDefault(); await
 form.addEventListener('change', filter)
 more.addEventListener('click', async () => { await load({ ...args, skip: shown }, true) })
 
+/** Shows the range of prices of the filter, in its currency or that of the products, and says which that is. */
+function showRange (products: readonly Product[]): void {
+  const filter = (args['filter'] ?? {}) as PriceFilter
+  const priced = products.find(({ price_amount: amount }) => amount !== null)
+  const range = rangeOfFilter(filter, priced?.currency ?? currency ?? '', host.locale)
+  if (range.currency === '') return
+  currency = range.currency
+  lowestName.textContent = `Price from (${currency})`
+  highestName.textContent = `Price to (${currency})`
+  for (const input of [lowest, highest]) input.disabled = false
+  lowest.value = range.from
+  highest.value = range.to
+}
+
+function isAnyPrice (): boolean {
+  return lowest.value.trim() === '' && highest.value.trim() === ''
+}
+
 async function filter (): Promise<void> {
-  const [from, to] = [lowest, highest].map((input) => {
-    const amount = amountFrom(input.value, currency, host.locale)
-    input.setAttribute('aria-invalid', String(amount === undefined))
-    return amount
-  })
-  if (from === undefined || to === undefined) return fail(`A price is a number such as ${amountText(1250, currency, host.locale)}`)
   // What the model asked for beside these stays: a category, a tag.
-  const { q: _q, status: _status, price_amount_gte: _from, price_amount_lte: _to, ...others } = (args['filter'] ?? {}) as Readonly<Record<string, unknown>>
-  const wanted = { ...others, ...search.value.trim() !== '' && { q: search.value.trim() }, ...status.value !== '' && { status: status.value }, ...from !== null && { price_amount_gte: from }, ...to !== null && { price_amount_lte: to } }
+  const { q: _q, status: _status, ...others } = (args['filter'] ?? {}) as Readonly<Record<string, unknown>>
+  const prices = pricesOf(others)
+  if (prices === undefined) return fail(`A price is a number such as ${amountText(1250, currency!, host.locale)}`)
+  const { currency: _currency, price_amount_gte: _from, price_amount_lte: _to, ...rest } = others
+  const wanted = {
+    ...rest,
+    ...prices,
+    ...search.value.trim() !== '' && { q: search.value.trim() },
+    ...status.value !== '' && { status: status.value }
+  }
   args = { ...typeof args['shop_id'] === 'string' && { shop_id: args['shop_id'] }, ...Object.keys(wanted).length > 0 && { filter: wanted }, sort: sort.value, limit: PAGE, fields: FIELDS }
   await load(args, false)
+}
+
+/**
+ * @param before - the filter, whose prices stay while nobody can type others
+ * @returns the prices that are wanted; undefined if an end is none
+ */
+function pricesOf ({ price_amount_gte: from, price_amount_lte: to }: PriceFilter): PriceFilter | undefined {
+  const known = { ...from !== undefined && { price_amount_gte: from }, ...to !== undefined && { price_amount_lte: to } }
+  if (currency === undefined) return known
+  const range = { currency, from: lowest.value, to: highest.value }
+  lowest.setAttribute('aria-invalid', String(isBadEnd(range, 'from', host.locale)))
+  highest.setAttribute('aria-invalid', String(isBadEnd(range, 'to', host.locale)))
+  if (isAnyPrice()) return asked === undefined ? {} : { currency: asked }
+  return filterOfRange(range, host.locale)
 }
 
 async function load (call: Readonly<Record<string, unknown>>, isMore: boolean): Promise<void> {
@@ -97,6 +134,8 @@ function show (result: ToolResult, isMore: boolean): void {
   const products = productsIn(result)
   if (products === undefined) return fail(textOf(result))
   wrong.hidden = true
+  // What is typed keeps its currency.
+  if (isAnyPrice()) showRange(products)
   const cards = products.map(card)
   if (isMore) grid.append(...cards)
   else grid.replaceChildren(...cards)

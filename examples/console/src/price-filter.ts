@@ -1,0 +1,36 @@
+import { amountFrom, amountText, isCurrency } from './money.ts'
+
+/** A range of prices as people type it, in one currency: amounts of several cannot be compared. */
+export interface PriceRange {
+  readonly currency: string
+  /** Empty for any. */
+  readonly from: string
+  readonly to: string
+}
+
+/** The part of a filter of products that is about prices. */
+export interface PriceFilter {
+  readonly currency?: string | readonly string[]
+  readonly price_amount_gte?: number
+  readonly price_amount_lte?: number
+}
+
+/** The range of a filter. @param fallback - the currency if the filter has none */
+export function rangeOfFilter (filter: PriceFilter, fallback: string, locale: string): PriceRange {
+  const currency = [filter.currency ?? []].flat()[0] ?? fallback
+  const [from, to] = [filter.price_amount_gte, filter.price_amount_lte].map((amount) => amountText(amount, currency, locale))
+  return { currency, from: from!, to: to! }
+}
+
+/** Whether an end of the range is no amount of its currency. */
+export function isBadEnd ({ currency, ...ends }: PriceRange, end: 'from' | 'to', locale: string): boolean {
+  return amountFrom(ends[end], currency, locale) === undefined
+}
+
+/** The filter of a range. @returns undefined if its currency or an end is none */
+export function filterOfRange (range: PriceRange, locale: string): PriceFilter | undefined {
+  const { currency, from, to } = range
+  if (!isCurrency(currency) || isBadEnd(range, 'from', locale) || isBadEnd(range, 'to', locale)) return undefined
+  const bounds = { price_amount_gte: amountFrom(from, currency, locale), price_amount_lte: amountFrom(to, currency, locale) }
+  return { currency: [currency], ...Object.fromEntries(Object.entries(bounds).filter(([, amount]) => amount !== null)) }
+}
