@@ -18,8 +18,8 @@ export interface PriceFilter {
 /** The range of a filter. @param fallback - the currency if the filter has none */
 export function rangeOfFilter (filter: PriceFilter, fallback: string, locale: string): PriceRange {
   const currency = [filter.currency ?? []].flat()[0] ?? fallback
-  const [from, to] = [filter.price_amount_gte, filter.price_amount_lte].map((amount) => amountText(amount, currency, locale))
-  return { currency, from: from!, to: to! }
+  const text = (amount: number | undefined): string => amountText(amount, currency, locale)
+  return { currency, from: text(filter.price_amount_gte), to: text(filter.price_amount_lte) }
 }
 
 /** Whether an end of the range is no amount of its currency. */
@@ -31,6 +31,7 @@ export function isBadEnd ({ currency, ...ends }: PriceRange, end: 'from' | 'to',
 export function filterOfRange (range: PriceRange, locale: string): PriceFilter | undefined {
   const { currency, from, to } = range
   if (!isCurrency(currency) || isBadEnd(range, 'from', locale) || isBadEnd(range, 'to', locale)) return undefined
-  const bounds = { price_amount_gte: amountFrom(from, currency, locale), price_amount_lte: amountFrom(to, currency, locale) }
+  const amount = (text: string): number | null | undefined => amountFrom(text, currency, locale)
+  const bounds = { price_amount_gte: amount(from), price_amount_lte: amount(to) }
   return { currency: [currency], ...Object.fromEntries(Object.entries(bounds).filter(([, amount]) => amount !== null)) }
 }

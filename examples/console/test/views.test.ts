@@ -48,8 +48,8 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('prices are typed in the currency that the view names, and only those in it match', async (t) => {
-    for (const [name, currency, amount] of [['cheap', 'JPY', 1500], ['dear', 'JPY', 9000], ['in dollars', 'USD', 9000]]) {
-      const body = { name: `Yen lamp ${name}`, currency, price_amount: amount, status: 'active' }
+    for (const [name, currency, price] of [['cheap', 'JPY', 1500], ['dear', 'JPY', 9000], ['of dollars', 'USD', 9000]]) {
+      const body = { name: `Yen lamp ${name}`, currency, price_amount: price, status: 'active' }
       t.equal((await call('POST', `${baseUrl}/shops/${kettle.id}/products`, { headers, body })).status, 201)
     }
     const args = { filter: { q: 'Yen lamp', currency: ['JPY'] }, sort: 'name' }

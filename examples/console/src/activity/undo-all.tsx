@@ -29,7 +29,9 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
   })
   // From the first change on, unless somebody chooses another time.
   const since = typed ?? localFrom(first.data ?? null, timeZone)
-  const [preview, setPreview] = useState<Revert>()
+  const [checked, setChecked] = useState<{ readonly typed: string | undefined, readonly revert: Revert }>()
+  // A check of another time, which may come late, is none of what would be undone.
+  const preview = checked?.typed === typed ? checked?.revert : undefined
   const [error, setError] = useState<Error>()
   const [isChecking, setChecking] = useState(false)
   const { check: dryRun, undo } = useRevert('revert', () => ({ actor_kind: actorKind, actor_id: actorId, since: typed === undefined ? first.data : instantFrom(typed, timeZone) }))
@@ -37,7 +39,7 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
     setChecking(true)
     setError(undefined)
     try {
-      setPreview(await dryRun())
+      setChecked({ typed, revert: await dryRun() })
     } catch (error) {
       setError(error as Error)
     }
@@ -51,7 +53,7 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
       {() => (
         <>
           <DialogContentText sx={{ mb: 1 }}>{texts.activity.undoAllWhy}</DialogContentText>
-          <TextField fullWidth={false} name='since' type='datetime-local' label={texts.activity.since} value={since} helperText={texts.activity.sinceHelp(timeZone)} onChange={({ target }) => { setTyped(target.value); setPreview(undefined) }} slotProps={{ inputLabel: { shrink: true } }} />
+          <TextField fullWidth={false} name='since' type='datetime-local' label={texts.activity.since} value={since} helperText={texts.activity.sinceHelp(timeZone)} onChange={({ target }) => setTyped(target.value)} slotProps={{ inputLabel: { shrink: true } }} />
           <Button onClick={() => { check() }} disabled={isChecking || since === ''} loading={isChecking} sx={{ ml: 1, mt: 1.5 }} variant='outlined'>{texts.activity.check}</Button>
           {preview !== undefined && <RevertPreview revert={preview} />}
           {[error, first.error].map((error, index) => error != null && <Alert key={index} severity='error' sx={{ mt: 2 }}>{error.message}</Alert>)}

@@ -28,7 +28,8 @@ const highest = element('input', { name: 'to', inputmode: 'decimal', autocomplet
 const [lowestName, highestName] = [element('span', {}, 'Price from'), element('span', {}, 'Price to')]
 const sort = select('sort', SORTS)
 const form = element('form', { role: 'search', hidden: true },
-  field('Search', search), field('Status', status), field(lowestName, lowest), field(highestName, highest), field('Order', sort))
+  field('Search', search), field('Status', status), field(lowestName, lowest), field(highestName, highest),
+  field('Order', sort))
 const said = element('div', { role: 'status' }, 'Waiting for the products…')
 const wrong = element('div', { role: 'alert', hidden: true })
 const grid = element('ul', { class: 'grid' })
