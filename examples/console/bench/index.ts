@@ -74,7 +74,7 @@ const search = (word: string) => async (page: Page) => await page.getByRole('tex
 const STEPS: readonly Step[] = [
   ['open the list', async (page) => await page.getByRole('menuitem', { name: 'Products' }).click(), /sort=\["name"/],
   ['sort by price', async (page) => await page.getByRole('button', { name: /^Sort by price/i }).click(), /sort=\["price_amount"/],
-  ['next page', async (page) => await page.getByRole('button', { name: 'Go to next page' }).click(), /range=\[25,/],
+  ['next page', async (page) => await page.getByRole('button', { name: 'Go to next page' }).click(), /skip=25/],
   ['filter by status', async (page) => {
     await page.getByRole('button', { name: 'Status', exact: true }).click()
     await page.getByRole('menuitemcheckbox', { name: 'Draft' }).click()

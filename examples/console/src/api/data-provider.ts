@@ -1,8 +1,6 @@
-import simpleRestProvider from 'ra-data-simple-rest'
 import type { DataProvider } from 'react-admin'
 import { changesOf } from './changes.ts'
 import { type Call, listUrl, rangeFrom } from './http.ts'
-import { ApiError } from './problem.ts'
 import { ifMatch, saveChanges, type Settle, type Versioned } from './save.ts'
 
 /** Most ids that a filter may have. */
@@ -19,25 +17,25 @@ const SERVER_FIELDS = ['id', 'shop_id', 'created_at', 'updated_at']
  * @param settle - asks about what others have changed meanwhile
  */
 export function dataProviderFor (root: string, call: Call, settle: Settle): DataProvider {
-  const simple = simpleRestProvider(root, call as never)
+  const pathOf = (resource: string, id: unknown): string => `${root}/${resource}/${encodeURIComponent(String(id))}`
 
   return {
-    ...simple,
+    async getList (resource, { pagination: { page, perPage } = { page: 1, perPage: 25 }, sort, filter, signal }) {
+      const order = sort === undefined ? undefined : `${sort.order === 'DESC' ? '-' : ''}${sort.field}`
+      const wanted = { skip: (page - 1) * perPage, limit: perPage, filter, sort: order, signal }
+      return await listInParts(call, `${root}/${resource}`, wanted)
+    },
 
-    async getList (resource, params) {
-      try {
-        return await simple.getList(resource, params)
-      } catch (error) {
-        // Records so large that a page of them is not sent at once.
-        if (!(error instanceof ApiError) || error.problem.field !== 'range') throw error
-        return await listInParts(call, `${root}/${resource}`, params)
-      }
+    async getOne (resource, { id, signal }) {
+      return { data: (await call(pathOf(resource, id), signalled(signal))).json }
     },
 
     async getMany (resource, { ids, signal }) {
       const unique = [...new Set(ids)]
       const parts = Array.from({ length: Math.ceil(unique.length / MOST_IDS) }, (_, n) => unique.slice(n * MOST_IDS, (n + 1) * MOST_IDS))
-      const pages = await Promise.all(parts.map(async (part) => await simple.getMany(resource, { ids: part, signal })))
+      const pages = await Promise.all(parts.map(async (part) => {
+        return await listInParts(call, `${root}/${resource}`, { skip: 0, limit: part.length, filter: { id: part }, signal })
+      }))
       return { data: pages.flatMap(({ data }) => data) }
     },
 
@@ -52,25 +50,39 @@ export function dataProviderFor (root: string, call: Call, settle: Settle): Data
     async update (resource, { id, data, previousData }) {
       const changes = changesOf(previousData ?? {}, data)
       for (const name of SERVER_FIELDS) delete changes[name]
-      return { data: Object.keys(changes).length === 0 ? previousData : await saveChanges(call, `${root}/${resource}/${encodeURIComponent(String(id))}`, previousData, changes, settle) }
+      if (Object.keys(changes).length === 0) return { data: previousData }
+      return { data: await saveChanges(call, pathOf(resource, id), previousData, changes, settle) }
     },
 
     async delete (resource, { id, previousData }) {
-      await call(`${root}/${resource}/${encodeURIComponent(String(id))}`, { method: 'DELETE', headers: ifMatch(previousData as Versioned) })
+      await call(pathOf(resource, id), { method: 'DELETE', headers: ifMatch(previousData as Versioned) })
       return { data: previousData }
     }
   } as DataProvider
 }
 
-async function listInParts (call: Call, path: string, { pagination, sort, filter }: Parameters<DataProvider['getList']>[1]): Promise<{ data: any[], total: number }> {
-  const { page = 1, perPage = 25 } = pagination ?? {}
-  const order = sort === undefined ? undefined : `${sort.order === 'DESC' ? '-' : ''}${sort.field}`
+function signalled (signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal }
+}
+
+interface Wanted {
+  readonly skip: number
+  readonly limit: number
+  readonly filter: object
+  readonly sort?: string | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+/** Reads a page; in several requests if its records are so large that the server ends it early. */
+async function listInParts (call: Call, path: string, wanted: Wanted): Promise<{ data: any[], total: number }> {
+  const { skip: start, limit, filter, sort, signal } = wanted
   const data: any[] = []
-  for (let skip = (page - 1) * perPage; ;) {
-    const { headers, json } = await call<any[]>(listUrl(path, { skip, limit: perPage - data.length, filter, sort: order }))
+  for (let skip = start; ;) {
+    const url = listUrl(path, { skip, limit: limit - data.length, filter, ...sort !== undefined && { sort } })
+    const { headers, json } = await call<any[]>(url, signalled(signal))
     const { next, total } = rangeFrom(headers)
     data.push(...json)
-    if (data.length >= perPage || next >= total || next <= skip) return { data, total }
+    if (data.length >= limit || next >= total || next <= skip) return { data, total }
     skip = next
   }
 }

@@ -7,7 +7,7 @@ import { ApiError } from './problem.ts'
 export interface Answer<Body = any> {
   readonly status: number
   readonly headers: Headers
-  /** As text; ra-data-simple-rest expects it. */
+  /** As text. */
   readonly body: string
   /** The parsed body; undefined if there is none. */
   readonly json: Body
