@@ -53,6 +53,10 @@ export const texts = {
     why: 'You are not a member of a shop yet. Send this id to an owner of the shop, who can add you:',
     copy: 'Copy your id'
   },
+  saved: {
+    created: (kind: string) => `${kind} created`,
+    updated: (kind: string) => `${kind} saved`
+  },
   unsaved: {
     title: 'Discard what you typed?',
     why: 'It is not saved yet.',

@@ -94,7 +94,7 @@ t.test('nothing that was typed is lost without a question, and what is saved ask
         await page.keyboard.press('Tab')
       }
       await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText(/^Element (created|updated)$/).first().waitFor()
+      await page.getByText(/^(Product|Tag|Attribute|Account|Shop) (created|saved)$/).first().waitFor()
       t.strictSame(questions, [])
       await leaveFreely(t, page)
     })
@@ -210,7 +210,7 @@ t.test('nothing that was typed is lost without a question, and what is saved ask
     const name = kim.getByRole('textbox', { name: 'Name', exact: true })
     await name.pressSequentially(' twice', { delay: 30 })
     await kim.getByRole('button', { name: 'Save' }).click()
-    await kim.getByText(/updated/).first().waitFor()
+    await kim.getByText('Product saved').first().waitFor()
     await name.pressSequentially('!', { delay: 30 })
     t.strictSame(await asks(kim, await kim.getByRole('heading', { level: 1 }).innerText()), ALL)
   })

@@ -222,7 +222,7 @@ t.test('the console shows a new field in its form and in the activity, and saves
   t.equal(await input.inputValue(), first['barcode'])
   await input.fill(second['barcode'])
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Element updated').waitFor()
+  await page.getByText('Product saved').waitFor()
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByRole('button', { name: /^Details/ }).first().click()
   const row = page.getByRole('row').filter({ hasText: 'Barcode' })

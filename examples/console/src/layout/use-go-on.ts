@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
-import { useNotify, useRedirect, useResourceContext } from 'react-admin'
+import { useNotify, useRedirect, useResourceContext, useTranslate } from 'react-admin'
 import { ApiError } from '../api/problem.ts'
+import { texts } from '../texts.ts'
 import { useUnsaved } from './ask-before-leaving.tsx'
 import { useNotifyError } from './use-notify-error.ts'
 import { useReadAgain } from './use-read-again.ts'
@@ -28,13 +29,15 @@ export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
  * @param to - default: it stays
  */
 export function useSaved (what: 'created' | 'updated', to?: 'list' | 'edit'): { readonly onSuccess: (record: { readonly id: string }) => void, readonly onError: (error: unknown) => void } {
+  const resource = useResourceContext()
+  const translate = useTranslate()
   const notify = useNotify()
   const notifyError = useNotifyError()
   const goOn = useGoOn()
   const readAgain = useReadAgain()
   return {
     onSuccess: ({ id }) => {
-      notify(`ra.notification.${what}`, { type: 'success', messageArgs: { smart_count: 1 } })
+      notify(texts.saved[what](translate(`resources.${resource}.name`, { smart_count: 1 })), { type: 'success' })
       if (to !== undefined) goOn(to, id)
     },
     // What is wrong with a field is said at the field.

@@ -64,7 +64,8 @@ function headerFrom (cells: readonly Cell[]): Header | { readonly field: string,
 function leftOut ({ fields, preset }: Header, cells: readonly Cell[]): string | undefined {
   const names = cells.filter((_, index) => fields[index] === undefined).map((cell) => excerpt(cell?.trim() ?? ''))
   if (preset === undefined || names.length === 0) return undefined
-  return `This is a ${preset.system} file. These columns are left out: ${names.slice(0, MOST_NAMED).join(', ')}${names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''}`
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
+  return `This file is from ${preset.system}. These columns are left out: ${names.slice(0, MOST_NAMED).join(', ')}${more}`
 }
 
 const MOST_NAMED = 30
