@@ -1,5 +1,6 @@
 import { Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle, FormControl, FormControlLabel, FormLabel, Radio, RadioGroup, Typography } from '@mui/material'
-import { useContext, useEffect, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useContext, useState } from 'react'
 import { actorOf, type Entry, fieldName, kindOf } from '../activity/entry.ts'
 import { type Difference, useWords } from '../activity/words.ts'
 import { listUrl } from '../api/http.ts'
@@ -10,6 +11,7 @@ import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
 import { ShopContext, useViewer } from '../viewer.tsx'
 import type { Question } from './conflicts.tsx'
+import { useFocusAfterDialog } from './focus-heading.ts'
 
 const nameOf = ({ fields }: Clash): string => fields.join(' ')
 
@@ -18,6 +20,7 @@ export default function ConflictDialog ({ question: { path, before, clashes, ans
   const manner = useContext(ShopContext) ?? MANNER
   const [kept, setKept] = useState<Readonly<Record<string, 'mine' | 'theirs'>>>({})
   const changes = useChangesSince(before)
+  useFocusAfterDialog()
   const isReady = clashes.every((clash) => nameOf(clash) in kept)
   const finish = () => answer(Object.assign({}, ...clashes.map((clash) => kept[nameOf(clash)] === 'mine' ? clash.mine : {})))
   const difference: Difference = {
@@ -28,7 +31,10 @@ export default function ConflictDialog ({ question: { path, before, clashes, ans
   const words = useWords([difference])
   const shown = ({ fields }: Clash, whose: 'mine' | 'theirs') => fields.filter((field) => field !== 'currency' || fields.length === 1).map((field) => words.value(difference, field, whose === 'mine' ? 'before' : 'after')).join(' ')
   return (
-    <Dialog open fullWidth maxWidth='sm' aria-labelledby='conflicts'>
+    <Dialog
+      open fullWidth maxWidth='sm' aria-labelledby='conflicts'
+      onClose={(_event, reason) => { if (reason === 'escapeKeyDown') answer(undefined) }}
+    >
       <DialogTitle id='conflicts'>{texts.conflicts.title}</DialogTitle>
       <DialogContent>
         <DialogContentText>{texts.conflicts.why}</DialogContentText>
@@ -58,9 +64,14 @@ export default function ConflictDialog ({ question: { path, before, clashes, ans
 /** The latest changes of a record since it was read, the newest first; none if they cannot be read. */
 function useChangesSince ({ id, shop_id: shopId = id, updated_at: since }: Versioned): readonly Entry[] {
   const { call } = useViewer()
-  const [entries, setEntries] = useState<readonly Entry[]>([])
-  useEffect(() => {
-    call<readonly Entry[]>(listUrl(`/shops/${String(shopId)}/history`, { limit: 50, sort: '-at', filter: { record_id: id ?? shopId, at_gte: since } })).then(({ json }) => setEntries(json), () => {})
-  }, [call, id, shopId, since])
-  return entries
+  const filter = { record_id: id ?? shopId, at_gte: since }
+  const { data } = useQuery({
+    queryKey: ['history', 'since', filter],
+    queryFn: async () => {
+      const path = listUrl(`/shops/${String(shopId)}/history`, { limit: 50, sort: '-at', filter })
+      return (await call<readonly Entry[]>(path)).json
+    },
+    gcTime: 0
+  })
+  return data ?? []
 }

@@ -3,6 +3,7 @@ import { type Query, useQueryClient } from '@tanstack/react-query'
 import { useRef, useSyncExternalStore } from 'react'
 import { SessionEnded } from '../session/session.ts'
 import { texts } from '../texts.ts'
+import { focusHeading } from './focus-heading.ts'
 
 /** Failed, and not succeeded since. A query that is tried again has no error meanwhile. */
 const isFailed = ({ state }: Query): boolean => state.errorUpdatedAt > state.dataUpdatedAt && !(state.error instanceof SessionEnded)
@@ -20,8 +21,8 @@ export function ReadFailed () {
   })
   if (message === undefined) return null
   const readAgain = () => {
-    // The button goes away: as after a navigation, what follows is the page.
-    document.querySelector<HTMLElement>('h1')?.focus()
+    // The button goes away.
+    focusHeading()
     queries.refetchQueries({ type: 'active', predicate: isFailed }).catch(() => {})
   }
   return <Alert severity='error' action={<Button color='inherit' onClick={readAgain}>{texts.errors.again}</Button>} sx={{ position: 'sticky', top: 56, zIndex: 2, mb: 2, overflowWrap: 'anywhere' }}>{texts.errors.notRead(message)}</Alert>

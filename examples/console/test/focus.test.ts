@@ -1,0 +1,64 @@
+import t from 'tap'
+import type { Page } from 'playwright-core'
+import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+
+t.test('the focus goes where the eye goes', { skip: withoutChromium }, async (t) => {
+  const settings = await seededData(t)
+  const { baseUrl } = await start(t, 'demo/start', settings)
+  const demo = readDemo(settings.DATA_DIR)
+  const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+  const headers = { 'x-api-key': kettle.api_key }
+  const api = async (method: string, path: string, body: object) =>
+    await call(method, `${baseUrl}/shops/${kettle.id}${path}`, { headers, body })
+  const browser = await openBrowser(t)
+  const path = '/console/shops/copper-kettle/products'
+  const kim = await signIn(browser, baseUrl, demo.users.find(({ username }) => username === 'kim')!, path)
+  const onHeading = async (page: Page) => await comesTrue(page, "document.activeElement.localName === 'h1'")
+  const { body: { id } } = await api('POST', '/products', { name: 'Focused product', status: 'draft' })
+
+  await t.test('after a save it is on the heading, and Tab does not lead to Delete', async (t) => {
+    await goWithin(kim, `${path}/${id}`)
+    await kim.getByLabel('SKU').fill('FOCUS-1')
+    await kim.getByRole('button', { name: 'Save', exact: true }).focus()
+    await kim.keyboard.press('Enter')
+    await kim.getByText('Product saved').waitFor()
+    t.ok(await onHeading(kim))
+    await kim.keyboard.press('Tab')
+    t.notMatch(await kim.evaluate('document.activeElement.textContent'), 'Delete')
+  })
+
+  await t.test('Escape closes the question about what others have changed, and the page has the focus again', async (t) => {
+    await goWithin(kim, `${path}/${id}`)
+    await kim.getByLabel('SKU').fill('FOCUS-2')
+    await api('PATCH', `/products/${id}`, { sku: 'FOCUS-3' })
+    await kim.getByRole('button', { name: 'Save', exact: true }).click()
+    const dialog = kim.getByRole('dialog', { name: 'Changed since you opened it' })
+    await dialog.waitFor()
+    await kim.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    t.equal(await kim.getByLabel('SKU').inputValue(), 'FOCUS-2')
+    t.ok(await onHeading(kim))
+    kim.removeAllListeners('dialog')
+    kim.on('dialog', (dialog) => { dialog.accept().catch(() => {}) })
+  })
+
+  await t.test('after a change of the selected products it is on the heading', async (t) => {
+    await goWithin(kim, `${path}?filter=${encodeURIComponent('{"q":"Focused"}')}`)
+    await kim.getByRole('row', { name: /Focused product/ }).getByRole('checkbox').check()
+    await kim.getByRole('button', { name: 'Set status' }).click()
+    await kim.getByRole('menuitem', { name: 'Active' }).click()
+    await kim.getByText('1 product changed').waitFor()
+    t.ok(await onHeading(kim))
+  })
+
+  await t.test('after a row is deleted in a dialog it is on the heading', async (t) => {
+    t.equal((await api('POST', '/categories', { name: 'Deleted by hand' })).status, 201)
+    await goWithin(kim, '/console/shops/copper-kettle/categories')
+    await kim.getByRole('button', { name: 'Delete Deleted by hand' }).click()
+    await kim.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await kim.getByRole('button', { name: 'Delete Deleted by hand' }).waitFor({ state: 'detached' })
+    t.ok(await onHeading(kim))
+  })
+  t.strictSame(faultsOf.get(kim), [])
+})
