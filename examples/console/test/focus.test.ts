@@ -28,7 +28,7 @@ t.test('the focus goes where the eye goes', { skip: withoutChromium }, async (t)
     t.notMatch(await kim.evaluate('document.activeElement.textContent'), 'Delete')
   })
 
-  await t.test('Escape closes the question about what others have changed, and the page has the focus again', async (t) => {
+  await t.test('Escape closes the question about changes of others, and the page has the focus again', async (t) => {
     await goWithin(kim, `${path}/${id}`)
     await kim.getByLabel('SKU').fill('FOCUS-2')
     await api('PATCH', `/products/${id}`, { sku: 'FOCUS-3' })

@@ -34,7 +34,8 @@ export function dataProviderFor (root: string, call: Call, settle: Settle): Data
       const unique = [...new Set(ids)]
       const parts = Array.from({ length: Math.ceil(unique.length / MOST_IDS) }, (_, n) => unique.slice(n * MOST_IDS, (n + 1) * MOST_IDS))
       const pages = await Promise.all(parts.map(async (part) => {
-        return await listInParts(call, `${root}/${resource}`, { skip: 0, limit: part.length, filter: { id: part }, signal })
+        const wanted = { skip: 0, limit: part.length, filter: { id: part }, signal }
+        return await listInParts(call, `${root}/${resource}`, wanted)
       }))
       return { data: pages.flatMap(({ data }) => data) }
     },
