@@ -118,7 +118,7 @@ t.test('every tenant table has a shop and keys that hold it', async (t) => {
     select t.table_name as name,
       exists (select from information_schema.columns c where c.table_schema = 'public' and c.table_name = t.table_name
         and c.column_name = 'shop_id' and c.is_nullable = 'NO') as scoped
-    from information_schema.tables t where t.table_schema = 'public' and t.table_name not like 'knex_%' and t.table_name not in ('shops', 'shop_quota', 'users', 'history', 'pay_reconcile_runs', 'pay_reconcile_schedule', 'oauth_broker', 'oauth_grants', 'standing_reverts', 'confirmations')`)
+    from information_schema.tables t where t.table_schema = 'public' and t.table_name not like 'knex_%' and t.table_name not in ('shops', 'shop_quota', 'users', 'history', 'pay_reconcile_registrations', 'pay_reconcile_runs', 'pay_reconcile_schedule', 'oauth_broker', 'oauth_grants', 'standing_reverts', 'confirmations')`)
   t.ok(tables.length >= 15)
   for (const { name, scoped } of tables) t.ok(scoped, name)
 

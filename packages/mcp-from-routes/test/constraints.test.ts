@@ -32,7 +32,7 @@ function server (own: Strategy): FastifyServerOptions {
   return { routerOptions: { constraints: { [own.name]: own } } } as FastifyServerOptions
 }
 
-function route (operationId: string, constraints: object, headers = {}): RouteShorthandOptions {
+function route (operationId: string, constraints: Record<string, unknown>, headers = {}): RouteShorthandOptions {
   const schema = { operationId, description: 'A.', tags: ['mcp'] }
   return { schema, constraints, config: { mcp: { arguments: { headers } } } }
 }

@@ -8,6 +8,7 @@ import { toolCalls } from './007-tool-calls.ts'
 import { history } from './008-history.ts'
 import { imports } from './009-imports.ts'
 import { signIn } from './010-sign-in.ts'
+import { payRegistrations } from './011-pay-registrations.ts'
 import type { Migration } from './migration.ts'
 
 /** Migrations by name, in the order in which they run. A name starts with a number, and those of later ones are higher. */
@@ -24,5 +25,6 @@ export const migrations: Migrations = {
   '007-tool-calls': toolCalls,
   '008-history': history,
   '009-imports': imports,
-  '010-sign-in': signIn
+  '010-sign-in': signIn,
+  '011-pay-registrations': payRegistrations
 }
