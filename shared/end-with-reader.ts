@@ -2,8 +2,8 @@
 const BROKEN_PIPE = 141
 
 /**
- * From now on, ends the process without a word once the reader of its output has left, as `head` does after its lines. The
- * exit code is the one that is set by then, or 141, as of other commands.
+ * From now on, ends the process without a word once the reader of its output has left, as `head` does after its lines.
+ * The exit code is the one that is set by then, or 141, as of other commands.
  */
 export function endWithReader (): void {
   for (const stream of [process.stdout, process.stderr]) {

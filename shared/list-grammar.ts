@@ -3,10 +3,10 @@ import { excerpt } from './excerpt.ts'
 /*
  * The grammar of lists: `skip` and `limit` or `range`, `filter`, `sort` and `Content-Range`. docs/lists.md states it.
  *
- * The shared files are compiled into the `dist/shared` of each package that lists them in its `tsconfig.shared.json`, and imported
- * from there as `#shared/…`: packages never import each other, and each installs alone. A package of its own would be one
- * more to choose, install and version, for 200 lines that no other program has asked for; a JSON Schema in
- * each package would be shorter than this file, and a second grammar with words of its own.
+ * The shared files are compiled into the `dist/shared` of each package that lists them in its `tsconfig.shared.json`,
+ * and imported from there as `#shared/…`: packages never import each other, and each installs alone. A package of its
+ * own would be one more to choose, install and version, for 200 lines that no other program has asked for; a JSON
+ * Schema in each package would be shorter than this file, and a second grammar with words of its own.
  */
 
 /** A query string as Fastify parses it: nothing in it is a number or a boolean yet. */
@@ -14,7 +14,10 @@ export type RawQuery = Readonly<Record<string, unknown>>
 
 /** What a field of a record holds, and so what `filter` can compare it with. */
 export interface ListField {
-  /** `instant`: RFC 3339; `strings`: a list of strings, of which one must be among the values; `object`: a JSON object that contains the value. */
+  /**
+   * `instant`: RFC 3339; `strings`: a list of strings, of which one must be among the values; `object`: a JSON object
+   * that contains the value.
+   */
   readonly kind: 'string' | 'uuid' | 'integer' | 'boolean' | 'instant' | 'strings' | 'object'
   /** Whether it may be null. Default false. */
   readonly nullable?: boolean
@@ -24,7 +27,10 @@ export interface ListField {
 
 /** What one list accepts. */
 export interface ListRules {
-  /** The fields of its records. `filter` takes a value or a list of values of each; `sort` takes those that hold one value. */
+  /**
+   * The fields of its records. `filter` takes a value or a list of values of each; `sort` takes those that hold one
+   * value.
+   */
   readonly fields: Readonly<Record<string, ListField>>
   /** Further conditions that `filter` takes, one value each. */
   readonly conditions: Readonly<Record<string, ListField>>
@@ -73,16 +79,24 @@ export function listQueryFrom (query: RawQuery, rules: ListRules): ListQuery {
  *
  * @param ids - how many records the filter names: all of them fit on a page that says no limit
  */
-export function pageFrom (query: RawQuery, { defaultLimit, maxLimit, maxSkip = MAX_SKIP, refuse }: Omit<ListRules, 'fields' | 'conditions'>, ids = 0): Page {
+export function pageFrom (
+  query: RawQuery,
+  { defaultLimit, maxLimit, maxSkip = MAX_SKIP, refuse }: Omit<ListRules, 'fields' | 'conditions'>,
+  ids = 0
+): Page {
   if (query.range === undefined) {
     return {
       skip: integer('skip', query.skip, 0, 0, maxSkip),
       limit: integer('limit', query.limit, Math.max(defaultLimit, ids), 1, maxLimit)
     }
   }
-  if (query.skip !== undefined || query.limit !== undefined) throw refuse(['range'], 'cannot be combined with skip or limit')
+  if (query.skip !== undefined || query.limit !== undefined) {
+    throw refuse(['range'], 'cannot be combined with skip or limit')
+  }
   const [first, last, ...more] = listOf(jsonFrom('range', query.range, refuse))
-  if (!isIndex(first) || !isIndex(last) || more.length > 0 || last < first) throw refuse(['range'], 'must be [first, last], such as [0, 24]')
+  if (!isIndex(first) || !isIndex(last) || more.length > 0 || last < first) {
+    throw refuse(['range'], 'must be [first, last], such as [0, 24]')
+  }
   if (first > maxSkip) throw refuse(['range'], `must not start after ${maxSkip}`)
   if (last - first >= maxLimit) throw refuse(['range'], `must not hold more than ${maxLimit} records`)
   return { skip: first, limit: last - first + 1 }
@@ -116,17 +130,21 @@ function filterFrom (value: unknown, rules: ListRules): Readonly<Record<string, 
   if (value === undefined) return {}
   const filter = typeof value === 'string' && value.length > MAX_FILTER ? undefined : jsonFrom('filter', value, refuse)
   if (!isObject(filter)) throw refuse(['filter'], 'must be a JSON object')
-  return Object.fromEntries(Object.entries(filter).map(([name, wanted]) => {
-    if (Object.hasOwn(conditions, name)) return [name, valueFrom(name, wanted, conditions[name]!, refuse)]
-    if (Object.hasOwn(fields, name)) return [name, valuesFrom(name, wanted, fields[name]!, rules)]
-    throw refuse(['filter', excerpt(name)], 'is not a known field')
-  }))
+  return Object.fromEntries(
+    Object.entries(filter).map(([name, wanted]) => {
+      if (Object.hasOwn(conditions, name)) return [name, valueFrom(name, wanted, conditions[name]!, refuse)]
+      if (Object.hasOwn(fields, name)) return [name, valuesFrom(name, wanted, fields[name]!, rules)]
+      throw refuse(['filter', excerpt(name)], 'is not a known field')
+    })
+  )
 }
 
 function valuesFrom (name: string, wanted: unknown, field: ListField, { maxLimit, refuse }: ListRules): unknown {
   if (field.kind === 'object') return valueFrom(name, wanted, field, refuse)
   const values: readonly unknown[] = Array.isArray(wanted) ? wanted : [wanted]
-  if (values.length === 0 || values.length > maxLimit) throw refuse(['filter', name], `must have 1 to ${maxLimit} values`)
+  if (values.length === 0 || values.length > maxLimit) {
+    throw refuse(['filter', name], `must have 1 to ${maxLimit} values`)
+  }
   return values.map((value) => valueFrom(name, value, field, refuse))
 }
 
@@ -140,10 +158,17 @@ function valueFrom (name: string, value: unknown, field: ListField, refuse: List
     uuid: text !== undefined && UUID.test(text.toLowerCase()) ? text.toLowerCase() : undefined,
     integer: Number.isSafeInteger(value) ? value : undefined,
     boolean: typeof value === 'boolean' ? value : undefined,
-    instant: text !== undefined && INSTANT.test(text) && !Number.isNaN(Date.parse(text)) ? new Date(text).toISOString() : undefined,
+    instant: text !== undefined && INSTANT.test(text) && !Number.isNaN(Date.parse(text))
+      ? new Date(text).toISOString()
+      : undefined,
     object: isObject(value) && isStorable(value) ? value : undefined
   }[kind]
-  if (read === undefined) throw refuse(['filter', name], `must be ${words === undefined ? NAMES[kind] : `one of ${words.join(', ')}`}${nullable ? ', or null' : ''}`)
+  if (read === undefined) {
+    throw refuse(
+      ['filter', name],
+      `must be ${words === undefined ? NAMES[kind] : `one of ${words.join(', ')}`}${nullable ? ', or null' : ''}`
+    )
+  }
   return read
 }
 
@@ -164,9 +189,13 @@ const NAMES: Readonly<Record<ListField['kind'], string>> = {
 function sortFrom (value: unknown, { fields, refuse }: ListRules): ListQuery['sort'] {
   if (value === undefined) return null
   if (typeof value !== 'string') throw refuse(['sort'], 'must be given once')
-  const { field, descending } = value.startsWith('[') ? sortFromPair(value, refuse) : { field: value.replace(/^-/, ''), descending: value.startsWith('-') }
+  const { field, descending } = value.startsWith('[')
+    ? sortFromPair(value, refuse)
+    : { field: value.replace(/^-/, ''), descending: value.startsWith('-') }
   const sortable = Object.keys(fields).filter((name) => !['object', 'strings'].includes(fields[name]!.kind))
-  if (!sortable.includes(field)) throw refuse(['sort'], `must be one of ${sortable.join(', ')}, with a minus for descending`)
+  if (!sortable.includes(field)) {
+    throw refuse(['sort'], `must be one of ${sortable.join(', ')}, with a minus for descending`)
+  }
   return { field, descending }
 }
 
@@ -174,7 +203,9 @@ function sortFrom (value: unknown, { fields, refuse }: ListRules): ListQuery['so
 export function sortFromPair (value: string, refuse: ListRules['refuse']): { field: string, descending: boolean } {
   const [field, order, ...more] = listOf(jsonFrom('sort', value, refuse))
   const direction = typeof order === 'string' ? order.toUpperCase() : ''
-  if (typeof field !== 'string' || !['ASC', 'DESC'].includes(direction) || more.length > 0) throw refuse(['sort'], 'must be a field, or ["field", "ASC" or "DESC"]')
+  if (typeof field !== 'string' || !['ASC', 'DESC'].includes(direction) || more.length > 0) {
+    throw refuse(['sort'], 'must be a field, or ["field", "ASC" or "DESC"]')
+  }
   return { field, descending: direction === 'DESC' }
 }
 
@@ -209,5 +240,6 @@ function isStorable (value: unknown, depth = 1): boolean {
   if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value)
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true
-  return depth <= MAX_DEPTH && Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner, depth + 1))
+  return depth <= MAX_DEPTH &&
+    Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner, depth + 1))
 }

@@ -7,11 +7,14 @@ import { ROOT } from './pages.js'
 /** The sources of what a package exports, by the name that users import. */
 function entryPoints (name) {
   const { exports } = JSON.parse(readFileSync(`${ROOT}packages/${name}/package.json`, 'utf8'))
-  return Object.entries(exports).map(([path, { types }]) => [`packages/${name}/${types.replace('./dist/', 'src/').replace('.d.ts', '.ts')}`, posix.join(name, path)])
+  return Object.entries(exports).map((
+    [path, { types }]
+  ) => [`packages/${name}/${types.replace('./dist/', 'src/').replace('.d.ts', '.ts')}`, posix.join(name, path)])
 }
 
 /**
- * Writes the API reference of the packages, from their docstrings, as Markdown. What a `{@link}` does not find fails it.
+ * Writes the API reference of the packages, from their docstrings, as Markdown. What a `{@link}` does not find fails
+ * it.
  *
  * @returns the pages, by package
  */
@@ -44,7 +47,9 @@ export async function writeApi (names, folder) {
     logLevel: LogLevel.Warn
   })
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
-    for (const module of project.children) module.name = modules.get(`${module.name}/index.ts`) ?? modules.get(`${module.name}.ts`)
+    for (const module of project.children) {
+      module.name = modules.get(`${module.name}/index.ts`) ?? modules.get(`${module.name}.ts`)
+    }
   })
   // An error that a file only mentions is found in its package.
   app.converter.addUnknownSymbolResolver(({ symbolReference }, reflection) => {
@@ -58,5 +63,7 @@ export async function writeApi (names, folder) {
   app.validate(project)
   await app.generateOutputs(project)
   if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('the API reference has errors')
-  return new Map(names.map((name) => [name, entryPoints(name).map(([, module]) => ({ text: module, link: `/api/${module}` }))]))
+  return new Map(
+    names.map((name) => [name, entryPoints(name).map(([, module]) => ({ text: module, link: `/api/${module}` }))])
+  )
 }

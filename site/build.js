@@ -1,7 +1,7 @@
 /**
  * `npm run docs`: builds the site of the documentation from the Markdown of the repository and the docstrings of the
- * packages, checks it, and serves it. With `-- --check`, it ends there, after a look at it in Chromium. The site's tools
- * are installed when it runs.
+ * packages, checks it, and serves it. With `-- --check`, it ends there, after a look at it in Chromium. The site's
+ * tools are installed when it runs.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,10 @@ const folder = fileURLToPath(new URL('.', import.meta.url))
 const { PORT = '4173' } = process.env
 const time = (path) => existsSync(folder + path) ? statSync(folder + path).mtimeMs : 0
 if (time('node_modules/.package-lock.json') < time('package-lock.json')) {
-  execFileSync('npm', ['ci', '--no-audit', '--prefer-offline', '--ignore-scripts', '--silent'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  execFileSync('npm', ['ci', '--no-audit', '--prefer-offline', '--ignore-scripts', '--silent'], {
+    cwd: folder,
+    stdio: ['ignore', 'inherit', 'inherit']
+  })
 }
 
 rmSync(`${folder}pages`, { recursive: true, force: true })
@@ -45,6 +48,9 @@ const url = await app.listen({ host: '127.0.0.1', port: Number(PORT) })
 console.log(`The documentation: ${url}`)
 if (process.argv.includes('--check')) {
   const { look } = await import('./look.ts')
-  await look(url, [...pages.values()].map((page) => page.replace(/(?:index)?\.md$/, (end) => end === '.md' ? '.html' : '')))
+  await look(
+    url,
+    [...pages.values()].map((page) => page.replace(/(?:index)?\.md$/, (end) => end === '.md' ? '.html' : ''))
+  )
   process.exit()
 }

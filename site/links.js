@@ -1,17 +1,35 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 
-const text = (attribute) => decodeURI(attribute.replaceAll('&amp;', '&').replaceAll('&#39;', "'").replaceAll('&quot;', '"'))
+const text = (attribute) =>
+  decodeURI(attribute.replaceAll('&amp;', '&').replaceAll('&#39;', "'").replaceAll('&quot;', '"'))
 
-/** Every link of the built pages leads to a file and an anchor, and the navigation to every page. @throws naming those that do not */
+/**
+ * Every link of the built pages leads to a file and an anchor, and the navigation to every page. @throws naming those
+ * that do not
+ */
 export function checkLinks (dist) {
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })
-  const pages = new Map(files.filter((file) => file.endsWith('.html') && file !== '404.html').map((file) => [`/${file}`, readFileSync(`${dist}/${file}`, 'utf8')]))
-  const anchors = new Map([...pages].map(([page, html]) => [page, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => text(id)))]))
-  const linksOf = (page) => [...pages.get(page).matchAll(/<(?:a|img)\s[^>]*?(?:href|src)="([^"]*)"/g)].map(([, link]) => text(link)).filter((link) => !/^(?:[a-z]+:)/.test(link))
+  const pages = new Map(
+    files.filter((file) => file.endsWith('.html') && file !== '404.html').map((
+      file
+    ) => [`/${file}`, readFileSync(`${dist}/${file}`, 'utf8')])
+  )
+  const anchors = new Map(
+    [...pages].map(([page, html]) => [page, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => text(id)))])
+  )
+  const linksOf = (page) =>
+    [...pages.get(page).matchAll(/<(?:a|img)\s[^>]*?(?:href|src)="([^"]*)"/g)].map(([, link]) => text(link)).filter((
+      link
+    ) => !/^(?:[a-z]+:)/.test(link))
   const targetOf = (page, link) => {
     const [path, anchor] = link.split('#')
-    const file = path === '' ? page : posix.join(posix.dirname(page), path.startsWith('/') ? posix.relative(posix.dirname(page), path) + (path.endsWith('/') ? '/' : '') : path)
+    const file = path === ''
+      ? page
+      : posix.join(
+        posix.dirname(page),
+        path.startsWith('/') ? posix.relative(posix.dirname(page), path) + (path.endsWith('/') ? '/' : '') : path
+      )
     return { file: file.endsWith('/') ? `${file}index.html` : file, anchor }
   }
   const wrong = []
@@ -23,6 +41,10 @@ export function checkLinks (dist) {
     }
   }
   const named = new Set(linksOf('/index.html').map((link) => targetOf('/index.html', link).file))
-  for (const page of pages.keys()) if (!named.has(page) && !page.startsWith('/source/')) wrong.push(`${page}: no link in the navigation; docs/README.md makes it`)
+  for (const page of pages.keys()) {
+    if (!named.has(page) && !page.startsWith('/source/')) {
+      wrong.push(`${page}: no link in the navigation; docs/README.md makes it`)
+    }
+  }
   if (wrong.length > 0) throw new Error(`\n${[...new Set(wrong)].join('\n')}`)
 }

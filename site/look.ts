@@ -5,22 +5,35 @@ export async function look (url: string, pages: readonly string[]): Promise<void
   const wrong: string[] = []
   const browser = await launchBrowser()
   const page = await browser.newPage({ viewport: { width: 400, height: 800 } })
-  page.on('request', (request) => { if (!request.url().startsWith(url) && !request.url().startsWith('data:')) wrong.push(`asks ${request.url()}`) })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) wrong.push(`asks ${request.url()}`)
+  })
   page.on('pageerror', (error) => wrong.push(`${page.url()}: ${error}`))
   for (const path of pages) {
     const response = await page.goto(`${url}/${path}`)
     if (response?.status() !== 200) wrong.push(`/${path} answers ${response?.status()}`)
     await comesTrue(page, 'document.querySelector("pre.diagram") === null')
-    const seen = await page.evaluate('({ wide: document.documentElement.scrollWidth > innerWidth, title: document.querySelector("h1")?.textContent, sources: document.querySelectorAll("pre.diagram").length, broken: [...document.images].filter(({ naturalWidth }) => naturalWidth === 0).length })') as { wide: boolean, title?: string, sources: number, broken: number }
+    const seen = await page.evaluate(
+      '({ wide: document.documentElement.scrollWidth > innerWidth, title: ' +
+        'document.querySelector("h1")?.textContent, sources: document.querySelectorAll("pre.diagram").length, ' +
+        'broken: [...document.images].filter(({ naturalWidth }) => naturalWidth === 0).length })'
+    ) as { wide: boolean, title?: string, sources: number, broken: number }
     if (seen.wide) wrong.push(`/${path} is wider than a phone`)
     if (!seen.title) wrong.push(`/${path} has no heading`)
     if (seen.sources + seen.broken > 0) wrong.push(`/${path} has pictures that are not drawn`)
   }
-  for (const [words, found] of [['confirm', '/mcp-from-routes/confirm.html'], ['createApiKeysTable', '/api/dual-auth/knex.html']] as const) {
+  for (
+    const [words, found] of [['confirm', '/mcp-from-routes/confirm.html'], [
+      'createApiKeysTable',
+      '/api/dual-auth/knex.html'
+    ]] as const
+  ) {
     await page.goto(`${url}/`)
     await page.locator('.DocSearch-Button').click()
     await page.locator('.search-input').fill(words)
-    await page.locator(`.results a[href^="${found}"]`).first().waitFor({ timeout: 10_000 }).catch(() => wrong.push(`a search for ${words} does not find ${found}`))
+    await page.locator(`.results a[href^="${found}"]`).first().waitFor({ timeout: 10_000 }).catch(() =>
+      wrong.push(`a search for ${words} does not find ${found}`)
+    )
   }
   await browser.close()
   if (wrong.length > 0) throw new Error(`\n${wrong.join('\n')}`)

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url))
 export const read = (path) => readFileSync(ROOT + path, 'utf8')
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' }).trim().split('\n').filter((path) => existsSync(ROOT + path))
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: ROOT,
+  encoding: 'utf8'
+}).trim().split('\n').filter((path) => existsSync(ROOT + path))
 
 /** The path of each page in the site, by its file in the repository. */
 export const pages = new Map(files.flatMap((file) => {
@@ -31,7 +34,9 @@ export function sources () {
   for (const file of pages.keys()) {
     for (const [, link] of read(file).replaceAll(/^```[^]*?^```/gm, '').matchAll(/\]\(([^)#]+)[^)]*\)/g)) {
       const target = targetOf(file, link)
-      if (target !== undefined && pageOf(target) === undefined && !pictures.includes(target)) found.set(sourcePage(target), sourceHtml(target))
+      if (target !== undefined && pageOf(target) === undefined && !pictures.includes(target)) {
+        found.set(sourcePage(target), sourceHtml(target))
+      }
     }
   }
   return found
@@ -42,7 +47,10 @@ function sourceHtml (path) {
     ? files.filter((file) => file.startsWith(`${path}/`)).map((file) => file.slice(path.length + 1)).join('\n')
     : read(path)
   const escaped = content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="icon" href="data:,"><title>${path}</title><h1>${path}</h1><pre style="white-space: pre-wrap; overflow-wrap: anywhere">${escaped}</pre></html>\n`
+  return '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" ' +
+    'content="width=device-width"><meta name="color-scheme" content="light dark"><link rel="icon" ' +
+    `href="data:,"><title>${path}</title><h1>${path}</h1><pre style="white-space: pre-wrap; overflow-wrap: ` +
+    `anywhere">${escaped}</pre></html>\n`
 }
 
 /** What a link in a file means in the repository; undefined for addresses and anchors. */
@@ -55,7 +63,9 @@ function targetOf (file, link) {
 
 const pageOf = (target) => pages.get(target) ?? pages.get(`${target}/README.md`)
 
-/** Rewrites the links and pictures of a page, which are relative to its file in the repository, to those of the site. */
+/**
+ * Rewrites the links and pictures of a page, which are relative to its file in the repository, to those of the site.
+ */
 export function siteLinks (md) {
   md.core.ruler.push('site-links', ({ tokens, env: { relativePath } }) => {
     const file = fileOf.get(relativePath)
@@ -85,20 +95,39 @@ export function sidebar (api) {
   const groups = []
   for (const section of read('docs/README.md').split(/^## /m).slice(1)) {
     const [title] = section.split('\n', 1)
-    const rows = section.split('\n').filter((line) => line.startsWith('|')).map((line) => [...line.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)].map(([, text, link]) => itemOf(text, targetOf('docs/README.md', link))))
+    const rows = section.split('\n').filter((line) => line.startsWith('|')).map((line) =>
+      [...line.matchAll(/\[([^\]]+)\]\(([^)#]+\.md)\)/g)].map(([, text, link]) =>
+        itemOf(text, targetOf('docs/README.md', link))
+      )
+    )
     const ofPackages = rows.filter(([first]) => first !== undefined && first.link.endsWith('/') && api.has(first.text))
     if (ofPackages.length > 0) {
       for (const [{ text, link }, ...items] of ofPackages) {
-        groups.push({ text, link, collapsed: true, items: [{ text: 'Overview', link }, ...items.map(capital), { text: 'Types and functions', collapsed: true, items: api.get(text) }] })
+        groups.push({
+          text,
+          link,
+          collapsed: true,
+          items: [{ text: 'Overview', link }, ...items.map(capital), {
+            text: 'Types and functions',
+            collapsed: true,
+            items: api.get(text)
+          }]
+        })
       }
     } else if (rows.flat().length > 0) groups.push({ text: title, items: rows.flat().map(capital) })
   }
-  const about = [{ text: 'All types and functions', link: '/api/' }, ...['README.md', 'docs/README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((file) => itemOf('.md', file))]
+  const about = [
+    { text: 'All types and functions', link: '/api/' },
+    ...['README.md', 'docs/README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((file) => itemOf('.md', file))
+  ]
   return [...groups, { text: 'This repository', items: about }]
 }
 
 const capital = ({ text, link }) => ({ text: text[0].toUpperCase() + text.slice(1), link })
 
 function itemOf (text, file) {
-  return { text: /\.md$|README/.test(text) ? headingOf(file) : text, link: `/${pages.get(file).replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')}` }
+  return {
+    text: /\.md$|README/.test(text) ? headingOf(file) : text,
+    link: `/${pages.get(file).replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')}`
+  }
 }

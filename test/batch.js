@@ -5,17 +5,19 @@ import { pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 
 /*
- * `TEST_FILES='["a.test.ts", …]' node batch.js`: runs test files in one process, one after another. Each is a subtest by
- * the name of the file: what it imports as `tap` is that subtest. Helpers that import `tap` get the root, which ends with
- * the process. Not as arguments, because tap makes them part of the names of the folders that tests write to. Processes
- * that share an empty folder, `TEST_CLAIMS`, share the files; each takes `TEST_SHARE` of them at most.
+ * `TEST_FILES='["a.test.ts", …]' node batch.js`: runs test files in one process, one after another. Each is a subtest
+ * by the name of the file: what it imports as `tap` is that subtest. Helpers that import `tap` get the root, which ends
+ * with the process. Not as arguments, because tap makes them part of the names of the folders that tests write to.
+ * Processes that share an empty folder, `TEST_CLAIMS`, share the files; each takes `TEST_SHARE` of them at most.
  */
 const CURRENT = Symbol.for('the test file that is running')
 const SUBTEST = `export default globalThis[Symbol.for('${CURRENT.description}')]`
 
 /** A module of its own for each file, and a domain that costs less. */
 export function resolve (specifier, context, next) {
-  if (specifier === 'async-hook-domain') return { url: new URL('tap-domain.js', import.meta.url).href, shortCircuit: true }
+  if (specifier === 'async-hook-domain') {
+    return { url: new URL('tap-domain.js', import.meta.url).href, shortCircuit: true }
+  }
   if (specifier !== 'tap' || !context.parentURL?.endsWith('.test.ts')) return next(specifier, context)
   return { url: `data:text/javascript,${encodeURIComponent(`${SUBTEST} // ${context.parentURL}`)}`, shortCircuit: true }
 }

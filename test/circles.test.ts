@@ -10,7 +10,10 @@ function importsIn (folder: string): Imports {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).sort()
   return new Map(files.map((file) => {
     const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, file), 'utf8'))
-    return [file, importedFiles.filter(({ fileName }) => fileName.startsWith('.')).map(({ fileName }) => join(file, '..', fileName))]
+    return [
+      file,
+      importedFiles.filter(({ fileName }) => fileName.startsWith('.')).map(({ fileName }) => join(file, '..', fileName))
+    ]
   }))
 }
 
@@ -39,15 +42,32 @@ for (const name of readdirSync('packages')) {
   })
 }
 
-const oneWay = { 'a.ts': "import { b } from './b.ts'\nimport { c } from './room/c.ts'\n", 'b.ts': "import type { C } from './room/c.ts'\n" }
-const forms = ["import { b } from '../b.ts'", "import type { B } from '../b.ts'", "import { type B } from '../b.ts'", "export * from '../b.ts'", "export type { B } from '../b.ts'", "type B = import('../b.ts').B", "const b = await import('../b.ts')"]
+const oneWay = {
+  'a.ts': "import { b } from './b.ts'\nimport { c } from './room/c.ts'\n",
+  'b.ts': "import type { C } from './room/c.ts'\n"
+}
+const forms = [
+  "import { b } from '../b.ts'",
+  "import type { B } from '../b.ts'",
+  "import { type B } from '../b.ts'",
+  "export * from '../b.ts'",
+  "export type { B } from '../b.ts'",
+  "type B = import('../b.ts').B",
+  "const b = await import('../b.ts')"
+]
 
 for (const form of forms) {
   t.test(`a circle is found that is closed by: ${form}`, async (t) => {
-    t.strictSame(circleIn(importsIn(t.testdir({ ...oneWay, room: { 'c.ts': `export const c = /["'\`]/\n${form}\n` } }))), ['b.ts', 'room/c.ts', 'b.ts'])
+    t.strictSame(
+      circleIn(importsIn(t.testdir({ ...oneWay, room: { 'c.ts': `export const c = /["'\`]/\n${form}\n` } }))),
+      ['b.ts', 'room/c.ts', 'b.ts']
+    )
   })
 }
 
 t.test('two ways to one file are not a circle', async (t) => {
-  t.strictSame(circleIn(importsIn(t.testdir({ ...oneWay, room: { 'c.ts': "import { join } from 'node:path'\n" } }))), [])
+  t.strictSame(
+    circleIn(importsIn(t.testdir({ ...oneWay, room: { 'c.ts': "import { join } from 'node:path'\n" } }))),
+    []
+  )
 })

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +29,11 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 const pages = ['docs', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/docs`)]
-  .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).map((name) => `${folder}/${name}`))
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md')).map((
+      name
+    ) => `${folder}/${name}`)
+  )
 const settings = await seededData(t)
 const demo = await start(t, 'demo/start', settings)
 const { base_url: baseUrl, idp, pay, users } = readDemo(settings.DATA_DIR)
@@ -40,21 +53,28 @@ const installed = t.fixture('symlink', join(root, 'node_modules'))
 const directories: Readonly<Record<string, Parameters<Test['testdir']>[0]>> = {
   // They write, so it is not the shop itself.
   'packages/mcp-from-routes/docs/contract.md': {
-    'package.json': read('examples/shop/package.json'), dist: t.fixture('symlink', join(root, 'examples/shop/dist')), node_modules: installed
+    'package.json': read('examples/shop/package.json'),
+    dist: t.fixture('symlink', join(root, 'examples/shop/dist')),
+    node_modules: installed
   },
   // Its program has no types, so it is built as it is.
-  'packages/mcp-from-routes/docs/whole-api.md': { 'package.json': '{ "type": "module" }', 'app.js': read('examples/quickstart/whole-api.ts'), node_modules: installed }
+  'packages/mcp-from-routes/docs/whole-api.md': {
+    'package.json': '{ "type": "module" }',
+    'app.js': read('examples/quickstart/whole-api.ts'),
+    node_modules: installed
+  }
 }
 
 /**
- * npm and npx take five times as long as the programs that they start. They start each one once, on whichever page it comes
- * first. After that it is started as they do.
+ * npm and npx take five times as long as the programs that they start. They start each one once, on whichever page it
+ * comes first. After that it is started as they do.
  */
 const ran = mkdtempSync(join(tmpdir(), 'docs-ran-'))
 for (const name of ['npm', 'npx']) mkdirSync(join(ran, name))
 t.teardown(() => rmSync(ran, { recursive: true }))
 const scripts = Object.entries<string>(JSON.parse(read('package.json')).scripts)
-const pathOf = (program: string): string => execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).trim()
+const pathOf = (program: string): string =>
+  execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).trim()
 const NPX = `[ "$1" = --no-install ] && shift
 bin='${root}node_modules/.bin/'"$1"
 mkdir "${ran}/npx/$1" 2>/dev/null || { [ -x "$bin" ] && shift && exec "$bin" "$@"; }
@@ -62,7 +82,11 @@ exec '${pathOf('npx')}' --no-install "$@"`
 const NPM = `if [ "$1 $2 $4" = 'run --silent --' ] && ! mkdir "${ran}/npm/$3" 2>/dev/null; then
 script=$3; shift 4; cd '${root}'
 case "$script" in
-${scripts.filter(([, command]) => command.startsWith('node ')).map(([name, command]) => `${name}) exec ${command} "$@";;`).join('\n')}
+${
+  scripts.filter(([, command]) => command.startsWith('node ')).map(([name, command]) =>
+    `${name}) exec ${command} "$@";;`
+  ).join('\n')
+}
 esac
 fi
 exec '${pathOf('npm')}' "$@"`
@@ -72,7 +96,15 @@ function terminal (t: Test, page: string): Shell {
   const { [page]: directory } = directories
   const scratch = t.testdir({ home: {}, stubs: {}, directory: directory ?? {} })
   const stubs = join(scratch, 'stubs')
-  for (const [name, command] of Object.entries({ 'xdg-open': ':', open: ':', aws: `exec node '${root}test/docs/aws.js' "$@"`, npm: NPM, npx: NPX })) {
+  for (
+    const [name, command] of Object.entries({
+      'xdg-open': ':',
+      open: ':',
+      aws: `exec node '${root}test/docs/aws.js' "$@"`,
+      npm: NPM,
+      npx: NPX
+    })
+  ) {
     writeFileSync(join(stubs, name), `#!/bin/sh\n${command}\n`)
     chmodSync(join(stubs, name), 0o755)
   }
@@ -86,7 +118,9 @@ function terminal (t: Test, page: string): Shell {
       const [, url] = /visiting:\n(\S+)\n/.exec(written) ?? []
       if (url === undefined || opened.has(url)) return
       opened.add(url)
-      callbackFrom(new URL(url), kim).then(async (callback) => await fetch(callback)).catch((error: unknown) => t.fail(String(error)))
+      callbackFrom(new URL(url), kim).then(async (callback) => await fetch(callback)).catch((error: unknown) =>
+        t.fail(String(error))
+      )
     }
   })
 }
@@ -96,15 +130,24 @@ const elsewhere: readonly string[] = ['docs/production.md', 'docs/backup.md', 'p
 const typedHere = [...pages.filter((name) => !elsewhere.includes(name)), 'examples/shop/README.md']
 
 /** The programs of the pages that are JavaScript modules. One process tells of all: to start it takes longest. */
-const modules: readonly string[] = JSON.parse(execFileSync(process.execPath, ['--experimental-vm-modules', '--no-warnings', '--input-type=module', '--eval', `
+const modules: readonly string[] = JSON.parse(
+  execFileSync(process.execPath, [
+    '--experimental-vm-modules',
+    '--no-warnings',
+    '--input-type=module',
+    '--eval',
+    `
   import { readFileSync } from 'node:fs'
   import { SourceTextModule } from 'node:vm'
   const isModule = (text) => { try { return Boolean(new SourceTextModule(text)) } catch { return false } }
   console.log(JSON.stringify(JSON.parse(readFileSync(0, 'utf8')).filter(isModule)))`
-], {
-  encoding: 'utf8',
-  input: JSON.stringify(typedHere.flatMap((page) => fencesOf(read(page))).filter(({ info }) => /^js\b/.test(info)).map(({ text }) => text))
-}))
+  ], {
+    encoding: 'utf8',
+    input: JSON.stringify(
+      typedHere.flatMap((page) => fencesOf(read(page))).filter(({ info }) => /^js\b/.test(info)).map(({ text }) => text)
+    )
+  })
+)
 
 /** A program is that of a file, which is compiled; a skill that of a file, which is served. */
 function isFile (t: Test, { info, text, line }: Fence): void {
@@ -114,36 +157,69 @@ function isFile (t: Test, { info, text, line }: Fence): void {
 }
 
 /** How each kind of fence is known to be right; `next` is the fence behind it. */
-const checks: Readonly<Record<string, (t: Test, fence: Fence, run: Shell['run'], next: Fence | undefined) => Promise<void> | void>> = {
+const checks: Readonly<
+  Record<string, (t: Test, fence: Fence, run: Shell['run'], next: Fence | undefined) => Promise<void> | void>
+> = {
   async sh (t, fence, run, next) {
-    await typed(t, fence, next, fence.text === 'npm ci && npm start\n' ? async () => ({ code: 0, output: demo.output() }) : run, places)
+    await typed(
+      t,
+      fence,
+      next,
+      fence.text === 'npm ci && npm start\n' ? async () => ({ code: 0, output: demo.output() }) : run,
+      places
+    )
   },
-  text (t, { line }) { t.pass(`line ${line} was compared`) },
+  text (t, { line }) {
+    t.pass(`line ${line} was compared`)
+  },
   ts: isFile,
   markdown: isFile,
   conversation (t, { text, line }) {
     // `npm run clients` compares that page with what the client shows its model.
-    const shown = read('docs/clients.md').split('\n').filter((row) => row.startsWith('| Claude Code') || row.includes('The server says'))
+    const shown = read('docs/clients.md').split('\n').filter((row) =>
+      row.startsWith('| Claude Code') || row.includes('The server says')
+    )
     const answers = [...text.matchAll(/^ +→ +(.*)$/gm)].map(([, answer]) => answer!)
-    t.ok(answers.length > 0 && answers.every((answer) => shown.some((row) => row.includes(answer))), `line ${line} is in docs/clients.md`)
+    t.ok(
+      answers.length > 0 && answers.every((answer) => shown.some((row) => row.includes(answer))),
+      `line ${line} is in docs/clients.md`
+    )
   },
-  report (t, { line }) { t.pass(`line ${line} is compared by examples/shop/test/contract.test.ts`) },
+  report (t, { line }) {
+    t.pass(`line ${line} is compared by examples/shop/test/contract.test.ts`)
+  },
   async sql (t, { text, line }) {
     const { knex } = await openTestDatabase(t)
-    await t.resolves(knex.transaction(async (trx) => await trx.raw(`create schema page; set local search_path to page, public; ${text}`)), `line ${line} runs in the database of the shop`)
+    await t.resolves(
+      knex.transaction(async (trx) =>
+        await trx.raw(`create schema page; set local search_path to page, public; ${text}`)
+      ),
+      `line ${line} runs in the database of the shop`
+    )
   },
-  js (t, { text, line }) { t.ok(modules.includes(text), `line ${line} is JavaScript`) },
+  js (t, { text, line }) {
+    t.ok(modules.includes(text), `line ${line} is JavaScript`)
+  },
   md (t, { text, line }) {
     const { releases } = parseChangeset(text)
-    t.ok(releases.length > 0 && releases.every(({ name }) => existsSync(join(root, 'packages', name))), `line ${line} is a changeset`)
+    t.ok(
+      releases.length > 0 && releases.every(({ name }) => existsSync(join(root, 'packages', name))),
+      `line ${line} is a changeset`
+    )
   },
-  json (t, { text, line }) { t.ok(JSON.parse(text), `line ${line} is JSON`) },
-  yaml (t, { text, line }) { t.ok(parse(text), `line ${line} is YAML`) },
+  json (t, { text, line }) {
+    t.ok(JSON.parse(text), `line ${line} is JSON`)
+  },
+  yaml (t, { text, line }) {
+    t.ok(parse(text), `line ${line} is YAML`)
+  },
   env (t, { text, line }) {
     const environment = Object.fromEntries(text.trim().split('\n').map((setting) => setting.split(/=(.*)/).slice(0, 2)))
     const secret = `2026:${'x'.repeat(32)}`
     const config = settingsFromEnvironment({ ...environment, API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret })
-    for (const [name, value] of Object.entries(environment)) t.equal(String(config[name as keyof typeof config]), value, `line ${line} sets ${name}`)
+    for (const [name, value] of Object.entries(environment)) {
+      t.equal(String(config[name as keyof typeof config]), value, `line ${line} sets ${name}`)
+    }
   }
 }
 
@@ -159,31 +235,48 @@ for (const page of typedHere) {
     for (const [index, fence] of fences.entries()) {
       const check = checks[fence.info.replace(/ .*/, '')]
       if (check === undefined) t.fail(`line ${fence.line}: nobody knows how to check \`${fence.info}\``)
-      else if (fence.info === 'text' && fences[index - 1]?.info !== 'sh') t.fail(`line ${fence.line}: nothing prints it`)
-      else await check(t, fence, run, fences[index + 1])
+      else if (fence.info === 'text' && fences[index - 1]?.info !== 'sh') {
+        t.fail(`line ${fence.line}: nothing prints it`)
+      } else await check(t, fence, run, fences[index + 1])
     }
   })
 }
 
 t.test('the README shows lines of a whole program, and what tools of the demo answer', async (t) => {
   const [program, install, connect, calls] = fencesOf(read('README.md'))
-  for (const part of program!.text.trim().split('\n\n')) t.ok(read('examples/quickstart/mcp-from-routes.ts').includes(part), part)
+  for (const part of program!.text.trim().split('\n\n')) {
+    t.ok(read('examples/quickstart/mcp-from-routes.ts').includes(part), part)
+  }
   t.match(read('packages/mcp-from-routes/README.md'), install!.text.split(' --pack-destination')[0]!)
   const [shop] = readDemo(settings.DATA_DIR).shops
-  t.ok(asHere(demo.output(), places.map(([page, here]) => [here, page])).includes(connect!.text.split('shop_…')[0]!.trim()))
+  t.ok(
+    asHere(demo.output(), places.map(([page, here]) => [here, page])).includes(connect!.text.split('shop_…')[0]!.trim())
+  )
 
   // Ids are shown by their first digits.
   let known = JSON.stringify(shop)
-  const whole = (text: string): string => text.replace(/"(\w+)…"/g, (_, start) => `"${new RegExp(`"(${start}[\\w-]+)"`).exec(known)?.[1]}"`)
+  const whole = (text: string): string =>
+    text.replace(/"(\w+)…"/g, (_, start) => `"${new RegExp(`"(${start}[\\w-]+)"`).exec(known)?.[1]}"`)
   const shown = [...calls!.text.matchAll(/^(\w+) +(\{.*\})\n +→ +(.*)$/gm)]
   t.equal(shown.length, 3)
   for (const [, name, args, answer] of shown) {
     const response = await fetch(`${baseUrl}/mcp`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'x-api-key': shop!.api_key },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: JSON.parse(whole(args!)) } })
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'x-api-key': shop!.api_key
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: JSON.parse(whole(args!)) }
+      })
     })
-    const { result } = await response.json() as { result: { content: [{ text: string }], structuredContent?: { result?: object[] } } }
+    const { result } = await response.json() as {
+      result: { content: [{ text: string }], structuredContent?: { result?: object[] } }
+    }
     known += result.content[0].text
     const [, error] = /^error: (.*)$/.exec(answer!) ?? []
     if (error !== undefined) t.match(result, { isError: true, content: [{ text: error }] })
@@ -210,7 +303,13 @@ t.test('no shell takes a URL of the pages for a pattern of file names', (t) => {
 
 t.test('the two commands warn of nothing on this version of Node.js', (t) => {
   // It warns of what is locked; what is installed here takes longer to read, and says nothing of it.
-  const { status, stderr } = spawnSync('npm', ['ci', '--dry-run', '--package-lock-only', '--ignore-scripts', '--offline'], { cwd: root, encoding: 'utf8' })
+  const { status, stderr } = spawnSync('npm', [
+    'ci',
+    '--dry-run',
+    '--package-lock-only',
+    '--ignore-scripts',
+    '--offline'
+  ], { cwd: root, encoding: 'utf8' })
   t.equal(status, 0)
   t.notMatch(stderr, /EBADENGINE/)
   t.notMatch(demo.output(), /WARNING|Unsupported/)
@@ -218,20 +317,28 @@ t.test('the two commands warn of nothing on this version of Node.js', (t) => {
 })
 
 t.test('every package says how to install it without the registry', (t) => {
-  for (const name of readdirSync(join(root, 'packages'))) t.match(read(`packages/${name}/README.md`), new RegExp(`\`npm pack -w ${name}\``))
+  for (const name of readdirSync(join(root, 'packages'))) {
+    t.match(read(`packages/${name}/README.md`), new RegExp(`\`npm pack -w ${name}\``))
+  }
   t.end()
 })
 
 t.test('the client of browser-login.md is the one that the server tells MCP clients about', async (t) => {
   const [{ text } = { text: '' }] = fencesOf(read('docs/browser-login.md'))
   const client = JSON.parse(/<<JSON\n([^]*?)\nJSON/.exec(text)?.[1] ?? '')
-  const { redirectUris, scopes } = settingsFromOptions({ publicBaseUrl: baseUrl, issuer: idp.issuer, clientId: idp.mcp_client_id })
+  const { redirectUris, scopes } = settingsFromOptions({
+    publicBaseUrl: baseUrl,
+    issuer: idp.issuer,
+    clientId: idp.mcp_client_id
+  })
   t.strictSame(client.CallbackURLs, redirectUris)
   t.strictSame(client.AllowedOAuthScopes, scopes)
 })
 
 t.test('every link of the pages leads somewhere', (t) => {
-  const readmes = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'examples/shop'].map((folder) => `${folder}/README.md`)
+  const readmes = [...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`), 'examples/shop'].map((
+    folder
+  ) => `${folder}/README.md`)
   for (const page of ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...readmes, ...pages]) {
     for (const [, target = ''] of read(page).replace(/```[^]*?```/g, '').matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
       if (/^https:\/\//.test(target)) continue

@@ -1,5 +1,5 @@
-// `npm run format` lays out sources and tests, and copies the programs of pages from their files. With `--check` it names
-// the files that differ, and changes nothing. What it decides, eslint.config.js leaves alone.
+// `npm run format` lays out sources and tests, and copies the programs of pages from their files. With `--check` it
+// names the files that differ, and changes nothing. What it decides, eslint.config.js leaves alone.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createFromBuffer } from '@dprint/formatter'

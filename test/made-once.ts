@@ -1,5 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +23,11 @@ const CACHE = fileURLToPath(new URL('../node_modules/.cache/made-once/', import.
  * @param make - makes it at the path
  * @returns its path; do not change what is there
  */
-export async function madeOnce (name: string, sources: readonly URL[], make: (path: string) => Promise<void>): Promise<string> {
+export async function madeOnce (
+  name: string,
+  sources: readonly URL[],
+  make: (path: string) => Promise<void>
+): Promise<string> {
   const hash = createHash('sha256')
   for (const source of sources) addTo(hash, fileURLToPath(source))
   const kept = join(CACHE, `${name}-${hash.digest('hex').slice(0, 16)}`)

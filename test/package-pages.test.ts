@@ -7,7 +7,9 @@ import { fencesOf } from './docs/fences.ts'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** The README of a package is short; its depth is in its docs. `npm run docs -- --check` tries the links of all pages. */
+/**
+ * The README of a package is short; its depth is in its docs. `npm run docs -- --check` tries the links of all pages.
+ */
 for (const name of readdirSync(join(root, 'packages'))) {
   const readme = `packages/${name}/README.md`
 
@@ -25,7 +27,10 @@ for (const name of readdirSync(join(root, 'packages'))) {
 }
 
 const errorsOf = {
-  'packages/mcp-from-routes/docs/errors.md': ['packages/mcp-from-routes/src/errors.ts', 'packages/mcp-from-routes/src/contract/errors.ts'],
+  'packages/mcp-from-routes/docs/errors.md': [
+    'packages/mcp-from-routes/src/errors.ts',
+    'packages/mcp-from-routes/src/contract/errors.ts'
+  ],
   'packages/dual-auth/docs/errors.md': ['packages/dual-auth/src/errors.ts'],
   'packages/oauth-discovery-shim/docs/errors.md': ['packages/oauth-discovery-shim/src/errors.ts'],
   'packages/pay-reconcile/docs/errors.md': ['packages/pay-reconcile/src/errors.ts'],
@@ -36,7 +41,11 @@ for (const [file, sources] of Object.entries(errorsOf)) {
     const page = read(file)
     const told: string[] = []
     for (const source of sources) {
-      for (const [name, Make] of Object.entries<any>(await import(`../${source}`)).filter(([name]) => /^[A-Z_]+$/.test(name))) {
+      for (
+        const [name, Make] of Object.entries<any>(await import(`../${source}`)).filter(([name]) =>
+          /^[A-Z_]+$/.test(name)
+        )
+      ) {
         const { statusCode } = new Make()
         told.push(name)
         // 500 is also that of errors without a status, which stop a start or a command.
@@ -49,8 +58,18 @@ for (const [file, sources] of Object.entries(errorsOf)) {
 
 t.test('npx lines run what is installed, or name a version: never a package that a stranger published', async (t) => {
   const inDocs = ['docs', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/docs`)]
-    .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md')).map((path) => `${folder}/${path}`))
-  const pages = [...inDocs, ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`), 'README.md', 'CONTRIBUTING.md', 'examples/shop/README.md']
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.md')).map(
+        (path) => `${folder}/${path}`
+      )
+    )
+  const pages = [
+    ...inDocs,
+    ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`),
+    'README.md',
+    'CONTRIBUTING.md',
+    'examples/shop/README.md'
+  ]
   const lines = pages.flatMap((page) => read(page).split('\n').map((line) => `${page}: ${line}`))
     // What the contract command says of the project that it is installed in.
     .filter((line) => !/: (?:If intended, update it|Add a changeset)/.test(line))

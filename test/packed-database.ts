@@ -19,20 +19,25 @@ const BUFFERS = '8MB'
  * @param fill - fills the database in the directory; default: it stays empty
  */
 export async function packedDatabase (name: string, sources: readonly URL[] = [], fill = createEmpty): Promise<Blob> {
-  return await openAsBlob(await madeOnce(name, [ENGINE, new URL(import.meta.url), ...sources], async (path) => {
-    const dataDir = `${path}.directory`
-    await fill(dataDir)
-    appendFileSync(join(dataDir, 'postgresql.conf'), `\nshared_buffers = ${BUFFERS}\n`)
-    const engine = await PGlite.create({ dataDir })
-    await engine.exec('update pg_database set datistemplate = false')
-    for (const template of TEMPLATES) await engine.exec(`drop database if exists ${template}`)
-    await engine.exec('select pg_switch_wal(); checkpoint')
-    const { rows: [log] } = await engine.query<{ name: string }>('select pg_walfile_name(pg_current_wal_lsn()) as name')
-    const files = await engine.dumpDataDir('none')
-    await engine.close()
-    rmSync(dataDir, { recursive: true })
-    writeFileSync(path, withShortLog(Buffer.from(await files.arrayBuffer()), log!.name))
-  }), { type: 'application/x-tar' })
+  return await openAsBlob(
+    await madeOnce(name, [ENGINE, new URL(import.meta.url), ...sources], async (path) => {
+      const dataDir = `${path}.directory`
+      await fill(dataDir)
+      appendFileSync(join(dataDir, 'postgresql.conf'), `\nshared_buffers = ${BUFFERS}\n`)
+      const engine = await PGlite.create({ dataDir })
+      await engine.exec('update pg_database set datistemplate = false')
+      for (const template of TEMPLATES) await engine.exec(`drop database if exists ${template}`)
+      await engine.exec('select pg_switch_wal(); checkpoint')
+      const { rows: [log] } = await engine.query<{ name: string }>(
+        'select pg_walfile_name(pg_current_wal_lsn()) as name'
+      )
+      const files = await engine.dumpDataDir('none')
+      await engine.close()
+      rmSync(dataDir, { recursive: true })
+      writeFileSync(path, withShortLog(Buffer.from(await files.arrayBuffer()), log!.name))
+    }),
+    { type: 'application/x-tar' }
+  )
 }
 
 async function createEmpty (dataDir: string): Promise<void> {
@@ -43,7 +48,9 @@ async function createEmpty (dataDir: string): Promise<void> {
 const BLOCK = 512
 const PAGE = 8192
 
-/** A tar file of a database without the log of how it was made, and the zeros behind its present one: half of the bytes. */
+/**
+ * A tar file of a database without the log of how it was made, and the zeros behind its present one: half of the bytes.
+ */
 function withShortLog (tar: Buffer, current: string): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; tar[at] !== 0 && at < tar.length;) {

@@ -24,21 +24,44 @@ const computed: Readonly<Record<string, RegExp>> = {
 
 /** Patterns that no caller and no other server can choose the input of. */
 const unreachable: Readonly<Record<string, string>> = {
-  "packages/mcp-from-routes/src/contract/facts.ts: new RegExp(pattern, 'u')": 'a pattern of the host, on a value of its own schemas',
-  "packages/mcp-from-routes/src/tool/plan.ts: new RegExp(pattern, 'u')": 'a pattern of the host, whose validator runs it on the same names',
-  "packages/mcp-from-routes/src/tool/dialect.ts: RegExp(pattern, 'u')": 'compiled at startup to see whether it can be, never run',
+  "packages/mcp-from-routes/src/contract/facts.ts: new RegExp(pattern, 'u')":
+    'a pattern of the host, on a value of its own schemas',
+  "packages/mcp-from-routes/src/tool/plan.ts: new RegExp(pattern, 'u')":
+    'a pattern of the host, whose validator runs it on the same names',
+  "packages/mcp-from-routes/src/tool/dialect.ts: RegExp(pattern, 'u')":
+    'compiled at startup to see whether it can be, never run',
   'packages/mcp-from-routes/src/tool/spelling.ts: pattern': 'a pattern of the host, published as it is, never run',
   'packages/pay-reconcile/src/schedule/options.ts: pattern': 'times in the notation of cron, not a regular expression'
 }
 
-const folders = ['packages/mcp-from-routes/src', 'packages/dual-auth/src', 'packages/oauth-discovery-shim/src', 'packages/pay-reconcile/src', 'examples/shop/src', 'shared']
-const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).map((file) => `${folder}/${file}`))
+const folders = [
+  'packages/mcp-from-routes/src',
+  'packages/dual-auth/src',
+  'packages/oauth-discovery-shim/src',
+  'packages/pay-reconcile/src',
+  'examples/shop/src',
+  'shared'
+]
+const files = folders.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).map((file) =>
+    `${folder}/${file}`
+  )
+)
 const patterns = patternsIn(files.sort())
 
 t.test('every pattern of the sources is measured here, or cannot be reached', async (t) => {
   const places = patterns.map(({ place }) => place)
-  t.strictSame(patterns.filter(({ place, source }) => source === undefined && !(place in computed) && !(place in unreachable)).map(({ place }) => place), [])
-  t.strictSame([...Object.keys(computed), ...Object.keys(unreachable)].filter((place) => !places.includes(place)), [], 'none is gone')
+  t.strictSame(
+    patterns.filter(({ place, source }) => source === undefined && !(place in computed) && !(place in unreachable)).map(
+      ({ place }) => place
+    ),
+    []
+  )
+  t.strictSame(
+    [...Object.keys(computed), ...Object.keys(unreachable)].filter((place) => !places.includes(place)),
+    [],
+    'none is gone'
+  )
 })
 
 for (const { place, source = '', flags } of patterns) {
@@ -46,21 +69,30 @@ for (const { place, source = '', flags } of patterns) {
   const { source: text, flags: own } = computed[place] ?? new RegExp(source, flags)
   const pattern = new RegExp(text, [...new Set(`${own}g`)].join(''))
   t.test(`takes four times as long for four times the input: ${place}`, async (t) => {
-    const { ratio, input } = growth((string) => { string.replace(pattern, '') }, hostileStrings(pattern))
+    const { ratio, input } = growth((string) => {
+      string.replace(pattern, '')
+    }, hostileStrings(pattern))
     t.ok(ratio <= TOO_MUCH, `${ratio.toFixed(1)} times as long for ${JSON.stringify(input)}…`)
   })
 }
 
-for (const [quality, pattern, isLinear] of [
-  ['one that starts at each place of a run', /\beyJ[\w-]+\.[\w.-]+/g, false],
-  ['one that tries each end of a run', /\/+$/g, false],
-  ['one that reads to the end of a line from each beginning', /(^| - )Client .+ is gone/g, false],
-  ['one that divides a run in two', /^\d+\d+$/g, false],
-  ['one that can match a character in two ways', /^(?:a|a)*$/g, false],
-  ['one that is anchored', /^[a-z]+(?:-[a-z]+)*$/g, true],
-  ['one that looks behind for the beginning of a run', /(?<![a-z])[a-z]+_mismatch/g, true]
-] as const) {
+for (
+  const [quality, pattern, isLinear] of [
+    ['one that starts at each place of a run', /\beyJ[\w-]+\.[\w.-]+/g, false],
+    ['one that tries each end of a run', /\/+$/g, false],
+    ['one that reads to the end of a line from each beginning', /(^| - )Client .+ is gone/g, false],
+    ['one that divides a run in two', /^\d+\d+$/g, false],
+    ['one that can match a character in two ways', /^(?:a|a)*$/g, false],
+    ['one that is anchored', /^[a-z]+(?:-[a-z]+)*$/g, true],
+    ['one that looks behind for the beginning of a run', /(?<![a-z])[a-z]+_mismatch/g, true]
+  ] as const
+) {
   t.test(`the measure knows ${quality}`, async (t) => {
-    t.equal(growth((string) => { string.replace(pattern, '') }, hostileStrings(pattern)).ratio <= TOO_MUCH, isLinear)
+    t.equal(
+      growth((string) => {
+        string.replace(pattern, '')
+      }, hostileStrings(pattern)).ratio <= TOO_MUCH,
+      isLinear
+    )
   })
 }

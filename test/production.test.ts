@@ -15,51 +15,73 @@ const withoutPostgres = TEST_DATABASE_URL === undefined
   ? 'it is about PostgreSQL: set TEST_DATABASE_URL'
   : spawnSync('pg_dump', ['--version']).error !== undefined && 'pg_dump is not installed'
 
-t.test('docs/production.md leads from an empty database to an agent with a key, and docs/backup.md saves, restores, upgrades and rolls back', { skip: withoutPostgres }, async (t) => {
-  const [port, first, second] = [await freePort(0), await freePort(0), await freePort(0)]
-  const baseUrl = `http://localhost:${port}`
-  const [clientId, password] = ['1example23456789', 'a long password']
-  const idp = await startIdentityProvider({
-    port: 0, users: [{ username: 'kim', password }], resource: baseUrl, clientId, m2m: { clientId: 'machine', clientSecret: 'not used here' }
-  })
-  t.teardown(idp.close)
-  const url = await createDatabase(t, TEST_DATABASE_URL!)
-  // Made to be dropped again; the page makes it itself.
-  const restored = await createDatabase(t, TEST_DATABASE_URL!)
-  spawnSync('psql', ['-q', url, '-c', `drop database ${new URL(restored).pathname.slice(1)}`])
+t.test(
+  'docs/production.md leads from an empty database to an agent with a key, and docs/backup.md saves, restores, upgrades and rolls back',
+  { skip: withoutPostgres },
+  async (t) => {
+    const [port, first, second] = [await freePort(0), await freePort(0), await freePort(0)]
+    const baseUrl = `http://localhost:${port}`
+    const [clientId, password] = ['1example23456789', 'a long password']
+    const idp = await startIdentityProvider({
+      port: 0,
+      users: [{ username: 'kim', password }],
+      resource: baseUrl,
+      clientId,
+      m2m: { clientId: 'machine', clientSecret: 'not used here' }
+    })
+    t.teardown(idp.close)
+    const url = await createDatabase(t, TEST_DATABASE_URL!)
+    // Made to be dropped again; the page makes it itself.
+    const restored = await createDatabase(t, TEST_DATABASE_URL!)
+    spawnSync('psql', ['-q', url, '-c', `drop database ${new URL(restored).pathname.slice(1)}`])
 
-  const links = Object.fromEntries(['package.json', 'examples', 'node_modules', 'packages'].map((name) => [name, t.fixture('symlink', join(root, name))]))
-  const directory = t.testdir({ home: {}, stubs: {}, shop: { ...links, old: t.fixture('symlink', root), new: t.fixture('symlink', root) } })
-  const aws = join(directory, 'stubs', 'aws')
-  writeFileSync(aws, `#!/bin/sh\nexec node '${root}test/docs/aws.js' "$@"\n`)
-  chmodSync(aws, 0o755)
-  const { run } = shell(t, {
-    cwd: join(directory, 'shop'),
-    home: join(directory, 'home'),
-    env: {
-      PATH: `${join(directory, 'stubs')}:${process.env['PATH']}`,
-      PORT: `${port}`,
-      PASSWORD: password,
-      SHUTDOWN_DELAY: '0',
-      // Of the test: nobody here speaks https.
-      ALLOW_INSECURE: 'http-base-url,http-issuer'
-    },
-    onError: () => {}
-  })
-  const places = [
-    ['postgres://shop@db.example/shop_restored', restored],
-    ['shop_restored', new URL(restored).pathname.slice(1)],
-    ['postgres://shop@db.example/shop', url],
-    ['https://shop.example', baseUrl],
-    ['https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_EXAMPLE', idp.issuer],
-    ['8081', `${first}`],
-    ['8082', `${second}`]
-  ] as const
-  for (const page of ['production.md', 'backup.md']) {
-    const fences = fencesOf(readFileSync(join(root, 'docs', page), 'utf8'))
-    for (const [index, fence] of fences.entries()) {
-      if (fence.info === 'sh') await t.test(`docs/${page}, line ${fence.line}`, async (t) => await typed(t, fence, fences[index + 1], run, places))
-      else t.equal(`${fences[index - 1]?.info} ${fence.info}`, 'sh text', `docs/${page}, line ${fence.line} is what a command prints`)
+    const links = Object.fromEntries(
+      ['package.json', 'examples', 'node_modules', 'packages'].map((
+        name
+      ) => [name, t.fixture('symlink', join(root, name))])
+    )
+    const directory = t.testdir({
+      home: {},
+      stubs: {},
+      shop: { ...links, old: t.fixture('symlink', root), new: t.fixture('symlink', root) }
+    })
+    const aws = join(directory, 'stubs', 'aws')
+    writeFileSync(aws, `#!/bin/sh\nexec node '${root}test/docs/aws.js' "$@"\n`)
+    chmodSync(aws, 0o755)
+    const { run } = shell(t, {
+      cwd: join(directory, 'shop'),
+      home: join(directory, 'home'),
+      env: {
+        PATH: `${join(directory, 'stubs')}:${process.env['PATH']}`,
+        PORT: `${port}`,
+        PASSWORD: password,
+        SHUTDOWN_DELAY: '0',
+        // Of the test: nobody here speaks https.
+        ALLOW_INSECURE: 'http-base-url,http-issuer'
+      },
+      onError: () => {}
+    })
+    const places = [
+      ['postgres://shop@db.example/shop_restored', restored],
+      ['shop_restored', new URL(restored).pathname.slice(1)],
+      ['postgres://shop@db.example/shop', url],
+      ['https://shop.example', baseUrl],
+      ['https://cognito-idp.eu-west-1.amazonaws.com/eu-west-1_EXAMPLE', idp.issuer],
+      ['8081', `${first}`],
+      ['8082', `${second}`]
+    ] as const
+    for (const page of ['production.md', 'backup.md']) {
+      const fences = fencesOf(readFileSync(join(root, 'docs', page), 'utf8'))
+      for (const [index, fence] of fences.entries()) {
+        if (fence.info === 'sh') {
+          await t.test(`docs/${page}, line ${fence.line}`, async (t) =>
+            await typed(t, fence, fences[index + 1], run, places))
+        } else {t.equal(
+            `${fences[index - 1]?.info} ${fence.info}`,
+            'sh text',
+            `docs/${page}, line ${fence.line} is what a command prints`
+          )}
+      }
     }
   }
-})
+)

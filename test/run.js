@@ -11,10 +11,13 @@ import { nodeFlags } from './node-flags.js'
 /**
  * `npm test -- [--jobs N] [--all] [FILE...]`: runs the test files; without `--all` or names, those that are
  * {@link PROGRAMS} wait. It prints a line for each file, everything about those that fail, and what was skipped. A few
- * processes take the files from one queue, since most files run for less time than a process takes to start. The runner of
- * tap gives each file a process and measures coverage, in three times the time: `npm run coverage`.
+ * processes take the files from one queue, since most files run for less time than a process takes to start. The runner
+ * of tap gives each file a process and measures coverage, in three times the time: `npm run coverage`.
  */
-const { values: { all, jobs }, positionals } = parseArgs({ allowPositionals: true, options: { all: { type: 'boolean', default: false }, jobs: { type: 'string' } } })
+const { values: { all, jobs }, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { all: { type: 'boolean', default: false }, jobs: { type: 'string' } }
+})
 
 /** How long a file may take, in milliseconds, and how much longer until its process is killed. */
 const TIMEOUT = 600_000
@@ -25,8 +28,8 @@ const TIMES = new URL('../node_modules/.cache/test-times.json', import.meta.url)
 /** How many files a process runs before a new one takes over: it gets slower the more memory it has used. */
 const SHARE = 24
 /**
- * They have a process of their own: their subject is one that has just started, or they move its clock, and the timers of an
- * embedded database beside them would then fire a thousand times a second.
+ * They have a process of their own: their subject is one that has just started, or they move its clock, and the timers
+ * of an embedded database beside them would then fire a thousand times a second.
  */
 const FRESH = /late-import|mock\.timers\.enable/
 
@@ -39,8 +42,8 @@ const found = positionals.length > 0 ? positionals : existing.filter((file) => !
 if (found.length > SHARE) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
 const fresh = found.filter((file) => FRESH.test(file) || FRESH.test(readFileSync(file, 'utf8')))
 const times = timesOfLastRun()
-// Those that take longest start first, so that no process is left with one of them at the end. A file that never ran here
-// is taken to last the longer the larger it is.
+// Those that take longest start first, so that no process is left with one of them at the end. A file that never ran
+// here is taken to last the longer the larger it is.
 const expected = new Map(found.map((file) => [file, times[file] ?? statSync(file).size / 2000]))
 const queue = found.filter((file) => !fresh.includes(file)).toSorted((a, b) => expected.get(b) - expected.get(a))
 // One more than there are processors, since tests also wait.
@@ -72,21 +75,37 @@ const claims = mkdtempSync(join(tmpdir(), 'test-claims-'))
 process.once('exit', () => rmSync(claims, { recursive: true, force: true }))
 await Promise.all([
   ...Array.from({ length: processes }, async () => {
-    while (readdirSync(claims).length < queue.length && await run(queue, { TEST_CLAIMS: claims, TEST_SHARE: String(SHARE) }) > 0);
+    while (
+      readdirSync(claims).length < queue.length &&
+      await run(queue, { TEST_CLAIMS: claims, TEST_SHARE: String(SHARE) }) > 0
+    );
   }),
-  (async () => { for (const file of fresh) await run([file]) })()
+  (async () => {
+    for (const file of fresh) await run([file])
+  })()
 ])
 for (const file of found) if (!ended.has(file)) report(file, 'no process was left to run it')
 
 console.log(`1..${ended.size}`)
-console.log(`# { ${Object.entries(totals).filter(([name, count]) => name === 'total' || count > 0).map((entry) => entry.join(': ')).join(', ')} }`)
+console.log(
+  '# { ' +
+    `${
+      Object.entries(totals).filter(([name, count]) => name === 'total' || count > 0).map((entry) => entry.join(': '))
+        .join(', ')
+    } ` +
+    '}'
+)
 console.log(`# assertions in ${tests} tests`)
-if (left.length > 0) console.log(`# ${left.length} files with browsers, the programs of the docs and drills did not run: npm run test:all`)
+if (left.length > 0) {
+  console.log(`# ${left.length} files with browsers, the programs of the docs and drills did not run: npm run test:all`)
+}
 console.log(`# time=${performance.now().toFixed(0)}ms`)
 console.log(`# ${cpu.reduce((sum, [seconds]) => sum + seconds, 0).toFixed(0)} s of processor time; most of it:`)
 mkdirSync(new URL('.', TIMES), { recursive: true })
 writeFileSync(TIMES, JSON.stringify({ ...times, ...Object.fromEntries(cpu.map(([seconds, file]) => [file, seconds])) }))
-for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) console.log(`# ${seconds.toFixed(1).padStart(6)} s ${file}`)
+for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) {
+  console.log(`# ${seconds.toFixed(1).padStart(6)} s ${file}`)
+}
 
 /**
  * Runs files in one process, and prints what it says of each once it is through with it.
@@ -95,7 +114,10 @@ for (const [seconds, file] of cpu.toSorted(([a], [b]) => b - a).slice(0, 10)) co
  */
 async function run (files, env = {}) {
   let count = 0
-  const child = spawn(process.execPath, [...nodeFlags(new URL('..', import.meta.url)), fileURLToPath(new URL('batch.js', import.meta.url))], {
+  const child = spawn(process.execPath, [
+    ...nodeFlags(new URL('..', import.meta.url)),
+    fileURLToPath(new URL('batch.js', import.meta.url))
+  ], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       // Node.js 22 and later keep what V8 compiled; 20 ignores it.

@@ -9,7 +9,10 @@ const { _compileMetaSchema: compile } = Core.prototype
 const compiled = new WeakMap()
 
 Core.prototype._compileMetaSchema = function (env) {
-  const options = JSON.stringify(this._metaOpts, (name, value) => typeof value === 'object' && !['', 'code'].includes(name) ? undefined : value)
+  const options = JSON.stringify(
+    this._metaOpts,
+    (name, value) => typeof value === 'object' && !['', 'code'].includes(name) ? undefined : value
+  )
   if (!compiled.has(env.schema)) compiled.set(env.schema, new Map())
   const known = compiled.get(env.schema)
   if (!known.has(options)) {

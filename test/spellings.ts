@@ -1,6 +1,6 @@
 /*
- * What people and their programs write in more than one way. Every limit, id and header is tried with each, so that none
- * is read by one part of a server and not by the next.
+ * What people and their programs write in more than one way. Every limit, id and header is tried with each, so that
+ * none is read by one part of a server and not by the next.
  */
 
 /** The scheme of `Authorization` has no case, RFC 9110 §11.1. */

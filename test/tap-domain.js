@@ -1,9 +1,9 @@
 import { createHook, executionAsyncResource } from 'node:async_hooks'
 
 /*
- * Takes the place of `async-hook-domain`, by which tap finds the test that an uncaught error belongs to. That keeps every
- * promise by its number until the garbage collector reports its end, in a sixth of the time of most tests. Here the
- * resources carry their domain themselves.
+ * Takes the place of `async-hook-domain`, by which tap finds the test that an uncaught error belongs to. That keeps
+ * every promise by its number until the garbage collector reports its end, in a sixth of the time of most tests. Here
+ * the resources carry their domain themselves.
  */
 const DOMAIN = Symbol('the domain of a test')
 
@@ -34,7 +34,9 @@ function take (error, event) {
 
 function onException (error, event) {
   // Else Node.js would end the process.
-  if (take(error, event)) process.setUncaughtExceptionCaptureCallback(() => process.setUncaughtExceptionCaptureCallback(null))
+  if (take(error, event)) {
+    process.setUncaughtExceptionCaptureCallback(() => process.setUncaughtExceptionCaptureCallback(null))
+  }
 }
 
 function emitToDomains (name, ...args) {

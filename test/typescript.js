@@ -10,7 +10,9 @@ import { isMainThread } from 'node:worker_threads'
  * `node_modules/.cache`; types are not checked.
  */
 export function load (url, context, next) {
-  return url.startsWith('file:') && url.endsWith('.ts') ? { format: 'module', source: compiled(url), shortCircuit: true } : next(url, context)
+  return url.startsWith('file:') && url.endsWith('.ts')
+    ? { format: 'module', source: compiled(url), shortCircuit: true }
+    : next(url, context)
 }
 
 const require = createRequire(import.meta.url)
@@ -29,7 +31,13 @@ export function compiled (url) {
   const ts = require('typescript')
   const { outputText } = ts.transpileModule(source, {
     fileName,
-    compilerOptions: { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true, inlineSourceMap: true, inlineSources: true }
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      inlineSourceMap: true,
+      inlineSources: true
+    }
   })
   // Moved into place whole: several processes may compile the same file.
   mkdirSync(CACHE, { recursive: true })

@@ -5,12 +5,16 @@ import { parse } from 'yaml'
 
 interface Workflow {
   readonly permissions: Readonly<Record<string, string>>
-  readonly jobs: Readonly<Record<string, {
-    readonly permissions?: Readonly<Record<string, string>>
-    readonly 'timeout-minutes'?: number
-    readonly needs?: string
-    readonly steps: ReadonlyArray<{ readonly uses?: string, readonly run?: string, readonly with?: Readonly<Record<string, string>> }>
-  }>>
+  readonly jobs: Readonly<
+    Record<string, {
+      readonly permissions?: Readonly<Record<string, string>>,
+      readonly 'timeout-minutes'?: number,
+      readonly needs?: string,
+      readonly steps: ReadonlyArray<
+        { readonly uses?: string, readonly run?: string, readonly with?: Readonly<Record<string, string>> }
+      >
+    }>
+  >
 }
 
 const root = new URL('../', import.meta.url)
@@ -42,7 +46,14 @@ for (const file of readdirSync(new URL('.github/workflows', root))) {
   t.test(`${file} may do no more than it needs`, async (t) => {
     const writes = [permissions, ...Object.values(jobs).map((job) => job.permissions ?? {})]
       .flatMap((granted) => Object.entries(granted)).filter(([, level]) => level !== 'read').map(([scope]) => scope)
-    t.strictSame(writes.toSorted(), { 'release.yml': ['contents', 'id-token', 'pull-requests'], 'contract.yml': ['pull-requests'], 'image.yml': ['packages'] }[file] ?? [])
+    t.strictSame(
+      writes.toSorted(),
+      {
+        'release.yml': ['contents', 'id-token', 'pull-requests'],
+        'contract.yml': ['pull-requests'],
+        'image.yml': ['packages']
+      }[file] ?? []
+    )
     t.notMatch(read(`.github/workflows/${file}`), /NPM_TOKEN|NODE_AUTH_TOKEN|pull_request_target/)
   })
 }
@@ -61,9 +72,14 @@ for (const [file, right] of [['release.yml', 'id-token'], ['image.yml', 'package
 t.test('the image is published with a list of its contents, and with how and from which base it was built', async (t) => {
   const { jobs } = parse(read('.github/workflows/image.yml')) as Workflow
   const commands = jobs['image']!.steps.map(({ run = '' }) => run)
-  const at = commands.findIndex((run) => /^docker buildx build --push --sbom=true --provenance=mode=max .*--file examples\/shop\/Dockerfile /s.test(run))
+  const at = commands.findIndex((run) =>
+    /^docker buildx build --push --sbom=true --provenance=mode=max .*--file examples\/shop\/Dockerfile /s.test(run)
+  )
   t.ok(at > 0)
-  t.ok(commands.slice(0, at).some((run) => run.includes('--driver docker-container')), 'a builder that stores attestations')
+  t.ok(
+    commands.slice(0, at).some((run) => run.includes('--driver docker-container')),
+    'a builder that stores attestations'
+  )
 })
 
 t.test('CI runs each part of .ci/run, on each Node.js that is promised', async (t) => {
@@ -79,8 +95,20 @@ t.test('CI runs each part of .ci/run, on each Node.js that is promised', async (
 
 for (const name of readdirSync(new URL('.github/actions', root))) {
   const { inputs, runs: { using, steps } } = parse(read(`.github/actions/${name}/action.yml`)) as {
-    readonly inputs: Readonly<Record<string, { readonly description: string, readonly required?: boolean, readonly default?: string }>>
-    readonly runs: { readonly using: string, readonly steps: ReadonlyArray<{ readonly uses?: string, readonly run?: string, readonly shell?: string, readonly env?: Readonly<Record<string, string>> }> }
+    readonly inputs: Readonly<
+      Record<string, { readonly description: string, readonly required?: boolean, readonly default?: string }>
+    >,
+    readonly runs: {
+      readonly using: string,
+      readonly steps: ReadonlyArray<
+        {
+          readonly uses?: string,
+          readonly run?: string,
+          readonly shell?: string,
+          readonly env?: Readonly<Record<string, string>>
+        }
+      >
+    }
   }
 
   t.test(`the action ${name} takes nothing into its scripts but by variables, and relies on no other`, async (t) => {
@@ -89,18 +117,35 @@ for (const name of readdirSync(new URL('.github/actions', root))) {
       t.equal(uses, undefined)
       t.equal(shell, 'bash')
       t.notMatch(run, /\$\{\{|\beval\b|\bbash\b|\bsh\b/)
-      for (const [, variable = ''] of run?.matchAll(/\$\{?(\w+)/g) ?? []) t.ok(variable in env || /^(GITHUB|RUNNER)_|^(options|file)$/.test(variable), variable)
-      t.notMatch(run?.replaceAll(/"[^"]*"/g, ''), /\$(?!\()/, 'in quotes, so that no string becomes several words or a pattern')
-      for (const value of Object.values(env)) t.notMatch(value, /github\.(event|head_ref|actor)/, 'nothing that anybody can write')
+      for (const [, variable = ''] of run?.matchAll(/\$\{?(\w+)/g) ?? []) {
+        t.ok(variable in env || /^(GITHUB|RUNNER)_|^(options|file)$/.test(variable), variable)
+      }
+      t.notMatch(
+        run?.replaceAll(/"[^"]*"/g, ''),
+        /\$(?!\()/,
+        'in quotes, so that no string becomes several words or a pattern'
+      )
+      for (const value of Object.values(env)) {
+        t.notMatch(value, /github\.(event|head_ref|actor)/, 'nothing that anybody can write')
+      }
     }
   })
 
   t.test(`the action ${name} gives its token to the step that comments, and the workflow all inputs that it needs`, async (t) => {
-    t.strictSame(steps.filter(({ env = {} }) => Object.values(env).some((value) => /token|secrets/i.test(value))).map(({ run }) => run), ['node "$GITHUB_ACTION_PATH/comment.mjs"'])
+    t.strictSame(
+      steps.filter(({ env = {} }) => Object.values(env).some((value) => /token|secrets/i.test(value))).map(({ run }) =>
+        run
+      ),
+      ['node "$GITHUB_ACTION_PATH/comment.mjs"']
+    )
     const { jobs, on } = parse(read(`.github/workflows/${name}.yml`)) as Workflow & { readonly on: string }
     t.equal(on, 'pull_request', 'with a token that may only read where it comes from a fork')
-    const used = Object.values(jobs).flatMap((job) => job.steps).find(({ uses }) => uses === `./.github/actions/${name}`)
+    const used = Object.values(jobs).flatMap((job) => job.steps).find(({ uses }) =>
+      uses === `./.github/actions/${name}`
+    )
     t.strictSame(Object.keys(used?.with ?? {}).filter((input) => !(input in inputs)), [])
-    for (const [input, { required, default: value }] of Object.entries(inputs)) t.ok(required ? used?.with?.[input] : value !== undefined, input)
+    for (const [input, { required, default: value }] of Object.entries(inputs)) {
+      t.ok(required ? used?.with?.[input] : value !== undefined, input)
+    }
   })
 }

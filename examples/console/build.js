@@ -18,8 +18,13 @@ const sources = readdirSync(join(here, 'src'), { recursive: true, withFileTypes:
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name))
   .sort()
-const files = [...sources, ...['index.html', 'vite.config.ts', 'package.json', 'build.js'].map((name) => join(here, name))]
-const libraries = Object.keys(JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).devDependencies).map(versionOf)
+const files = [
+  ...sources,
+  ...['index.html', 'vite.config.ts', 'package.json', 'build.js'].map((name) => join(here, name))
+]
+const libraries = Object.keys(JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).devDependencies).map(
+  versionOf
+)
 
 const hash = createHash('sha256')
 for (const file of files) hash.update(`${file.slice(here.length)}\0`).update(readFileSync(file)).update('\0')
@@ -40,9 +45,17 @@ async function viewPage (name, build) {
     root: here,
     configFile: false,
     logLevel: 'warn',
-    build: { target: 'es2022', write: false, modulePreload: false, rolldownOptions: { input: join(here, 'src', 'views', `${name}.ts`) } }
+    build: {
+      target: 'es2022',
+      write: false,
+      modulePreload: false,
+      rolldownOptions: { input: join(here, 'src', 'views', `${name}.ts`) }
+    }
   })
-  const style = readFileSync(join(here, 'src', 'views', 'view.css'), 'utf8').replace(/\/\*.*?\*\//gs, '').replace(/\s+/g, ' ')
+  const style = readFileSync(join(here, 'src', 'views', 'view.css'), 'utf8').replace(/\/\*.*?\*\//gs, '').replace(
+    /\s+/g,
+    ' '
+  )
   return `<!doctype html>
 <html lang="en" data-origin="ORIGIN_OF_SERVER">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Shop</title><style>${style}</style></head>
@@ -53,6 +66,8 @@ async function viewPage (name, build) {
 
 /** @returns the installed version of a library, which may not export its package.json */
 function versionOf (name) {
-  const folder = resolve.paths(name).map((path) => join(path, name)).find((path) => existsSync(join(path, 'package.json')))
+  const folder = resolve.paths(name).map((path) => join(path, name)).find((path) =>
+    existsSync(join(path, 'package.json'))
+  )
   return `${name}@${folder === undefined ? '' : JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version}`
 }

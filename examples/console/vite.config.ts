@@ -12,7 +12,16 @@ function compressed (): Plugin {
       const assets = join(dir, 'assets')
       for (const name of readdirSync(assets).filter((name) => /\.(js|css|svg)$/.test(name))) {
         const text = readFileSync(join(assets, name))
-        writeFileSync(join(assets, `${name}.br`), brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_LGWIN]: 22, [constants.BROTLI_PARAM_SIZE_HINT]: text.length } }))
+        writeFileSync(
+          join(assets, `${name}.br`),
+          brotliCompressSync(text, {
+            params: {
+              [constants.BROTLI_PARAM_QUALITY]: 11,
+              [constants.BROTLI_PARAM_LGWIN]: 22,
+              [constants.BROTLI_PARAM_SIZE_HINT]: text.length
+            }
+          })
+        )
         writeFileSync(join(assets, `${name}.gz`), gzipSync(text))
       }
     }
@@ -31,9 +40,12 @@ export default defineConfig({
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       // 'use client' is for servers that render React.
-      onLog: (level, log, handle) => { if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log) },
+      onLog: (level, log, handle) => {
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handle(level, log)
+      },
       output: {
-        // Few files for the first screen, each with what it imports: together they compress better, and each costs a request.
+        // Few files for the first screen, each with what it imports: together they compress better, and each costs a
+        // request.
         codeSplitting: {
           groups: [
             { name: 'index', tags: ['$initial'], priority: 4 },

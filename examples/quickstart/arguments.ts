@@ -15,7 +15,8 @@ export default async function things (app: FastifyInstance): Promise<void> {
       mcp: {
         arguments: {
           body: { id: { name: 'id' } }, // The id in the path and in the body: one argument fills both.
-          querystring: { version: { value: 2 }, q: { name: 'search', description: 'Words that the name contains' } }, // A fixed value; another name, and words for models.
+          // A fixed value; another name, and words for models.
+          querystring: { version: { value: 2 }, q: { name: 'search', description: 'Words that the name contains' } },
           headers: { 'x-tenant': { value: 'acme' } } // Headers have fixed values only.
         }
       }

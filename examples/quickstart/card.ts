@@ -15,7 +15,11 @@ await app.register(mcpFromRoutes, {
   }
 })
 
-app.get('/notes', { schema: { operationId: 'list_notes', description: 'List all notes.', tags: ['mcp'] } }, async () => ['Water the plants'])
+app.get(
+  '/notes',
+  { schema: { operationId: 'list_notes', description: 'List all notes.', tags: ['mcp'] } },
+  async () => ['Water the plants']
+)
 
 await app.listen({ port })
 console.log(`${app.mcpCard?.name} at ${publicUrl}/mcp/server-card`)

@@ -5,7 +5,9 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
 
 declare module 'fastify' {
-  interface FastifyRequest { person: string | undefined }
+  interface FastifyRequest {
+    person: string | undefined
+  }
 }
 
 const app = Fastify()
@@ -15,7 +17,9 @@ const notes = new Map([['ada', ['Water the plants']], ['kim', ['Buy milk']]])
 // The sign-in that the application has: a hook that finds the person.
 await app.register(cookie)
 app.decorateRequest('person', undefined)
-app.addHook('onRequest', async (request) => { request.person = sessions.get(request.cookies.session ?? '') })
+app.addHook('onRequest', async (request) => {
+  request.person = sessions.get(request.cookies.session ?? '')
+})
 
 // Keys for agents beside it. Each belongs to a person, who makes it and revokes it.
 await app.register(dualAuth, {
@@ -38,7 +42,11 @@ const personOf = ({ identity, person }: FastifyRequest) => identity?.kind === 'a
 // A browser adds its cookie to every request, so the endpoint takes keys only.
 await app.register(mcpFromRoutes, {
   serverInfo: { name: 'notes', version: '1.0.0' },
-  onRequest: async ({ identity }, reply) => { if (identity === null) await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' }) }
+  onRequest: async ({ identity }, reply) => {
+    if (identity === null) {
+      await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' })
+    }
+  }
 })
 
 app.post<{ Body: { name: string } }>('/session', async ({ body }, reply) => {
@@ -49,7 +57,9 @@ app.post<{ Body: { name: string } }>('/session', async ({ body }, reply) => {
 
 app.get('/notes', {
   schema: { operationId: 'list_notes', description: 'List your notes.', tags: ['mcp'] },
-  onRequest: async (request, reply) => { if (personOf(request) === undefined) await reply.code(401).send({ message: 'Sign in first' }) }
+  onRequest: async (request, reply) => {
+    if (personOf(request) === undefined) await reply.code(401).send({ message: 'Sign in first' })
+  }
 }, async (request) => notes.get(personOf(request) ?? ''))
 
 console.log(`Notes at ${await app.listen({ port: Number(process.env.PORT ?? 3000) })}`)

@@ -8,12 +8,20 @@ export function keyAlerts (tell: (shopId: string, message: string) => Promise<vo
       case 'expiring':
         return await tell(event.key.shopId, `${event.key.name} expires in less than ${event.days} days. Rotate it.`)
       case 'unused':
-        return await tell(event.key.shopId, `Nobody has used ${event.key.name} for ${event.days} days. Revoke it if nobody needs it.`)
+        return await tell(
+          event.key.shopId,
+          `Nobody has used ${event.key.name} for ${event.days} days. Revoke it if nobody needs it.`
+        )
       case 'new_network':
-        return await tell(event.key.shopId, `${event.key.name} is used from a new network, ${event.network}. Revoke it if that is none of yours.`)
+        return await tell(
+          event.key.shopId,
+          `${event.key.name} is used from a new network, ${event.network}. Revoke it if that is none of yours.`
+        )
       case 'refused':
         // An old key that somebody still uses: a client that missed the rotation, or a thief.
-        if (event.reason === 'expired' || event.reason === 'revoked') await tell(event.key!.shopId, `The ${event.reason} key ${event.key!.id} was refused ${event.count} times.`)
+        if (event.reason === 'expired' || event.reason === 'revoked') {
+          await tell(event.key!.shopId, `The ${event.reason} key ${event.key!.id} was refused ${event.count} times.`)
+        }
     }
   }
 }

@@ -3,15 +3,24 @@ import '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Call it after dual-auth is registered, on an app with `await app.register(rateLimit, { global: false })`. */
-export function limitKeys (app: FastifyInstance, limits: { readonly perMinute: number, readonly atOnce: number }): void {
-  const count = app.createRateLimit({ max: limits.perMinute, timeWindow: '1 minute', keyGenerator: (request) => `key:${keyOf(request)}` })
+export function limitKeys (
+  app: FastifyInstance,
+  limits: { readonly perMinute: number, readonly atOnce: number }
+): void {
+  const count = app.createRateLimit({
+    max: limits.perMinute,
+    timeWindow: '1 minute',
+    keyGenerator: (request) => `key:${keyOf(request)}`
+  })
   const underWay = new Map<string, number>()
 
   app.addHook('onRequest', async (request, reply) => {
     const key = keyOf(request)
     if (key === undefined) return
     const calls = await count(request)
-    if (!calls.isAllowed && calls.isExceeded) throw tooMany(reply, `${limits.perMinute} calls a minute`, calls.ttlInSeconds)
+    if (!calls.isAllowed && calls.isExceeded) {
+      throw tooMany(reply, `${limits.perMinute} calls a minute`, calls.ttlInSeconds)
+    }
     // The client has gone away meanwhile: no response will close.
     if (reply.raw.destroyed) return
     const running = underWay.get(key) ?? 0
@@ -26,7 +35,10 @@ export function limitKeys (app: FastifyInstance, limits: { readonly perMinute: n
   })
 }
 
-/** The key that a call counts for. A tool call counts once: its route is called inside the process, for the outer request. */
+/**
+ * The key that a call counts for. A tool call counts once: its route is called inside the process, for the outer
+ * request.
+ */
 function keyOf ({ identity, raw }: FastifyRequest): string | undefined {
   return identity?.kind === 'api-key' && !(Symbol.for('fastify.parentRequest') in raw) ? identity.keyId : undefined
 }

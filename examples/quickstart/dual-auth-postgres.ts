@@ -16,7 +16,12 @@ export async function apiKeysIn (knex: Knex, pepper: string): Promise<ApiKeyOpti
 
 /** The option `management.onKeyChange`: the audit row is stored if and only if the change is. */
 export const onKeyChange: ManagementOptions['onKeyChange'] = async ({ action, key }, { identity }, transaction) => {
-  await (transaction as Knex.Transaction)('audit').insert({ action, key_id: key.id, shop_id: key.shopId, by: JSON.stringify(identity) })
+  await (transaction as Knex.Transaction)('audit').insert({
+    action,
+    key_id: key.id,
+    shop_id: key.shopId,
+    by: JSON.stringify(identity)
+  })
 }
 
 /** A command needs no token, and its scopes are not compared with the routes. */

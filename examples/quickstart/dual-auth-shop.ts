@@ -4,10 +4,13 @@ import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 
 declare module 'fastify' {
-  interface ApiKeyShop { readonly currency: string }
+  interface ApiKeyShop {
+    readonly currency: string
+  }
 }
 
 /** The option `apiKeys.store`. `api_keys.shop_id` contains the column `id` of the table `shops`. */
 export const storeWithShops = (knex: Knex) => knexStore(knex, { shop: { table: 'shops', columns: ['currency'] } })
 
-export const currencyOf = ({ identity }: FastifyRequest) => identity?.kind === 'api-key' ? identity.shop?.currency : undefined
+export const currencyOf = ({ identity }: FastifyRequest) =>
+  identity?.kind === 'api-key' ? identity.shop?.currency : undefined

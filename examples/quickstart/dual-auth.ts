@@ -24,5 +24,10 @@ app.get('/orders', async () => ({ orders: [] }))
 app.get('/health', { config: { auth: 'public' } }, async () => ({ ok: true }))
 
 await app.listen({ host: '127.0.0.1', port: Number(PORT) })
-const { plaintext } = await createApiKey(apiKeys, { shopId: 'blue', name: 'Label printer', scopes: ['read'], createdBy: 'me' })
+const { plaintext } = await createApiKey(apiKeys, {
+  shopId: 'blue',
+  name: 'Label printer',
+  scopes: ['read'],
+  createdBy: 'me'
+})
 console.log(`KEY=${plaintext}`)

@@ -3,8 +3,15 @@ import Fastify from 'fastify'
 import oauthDiscoveryShim, { brokerKeySet } from 'oauth-discovery-shim'
 
 const {
-  PORT = '8080', PUBLIC_BASE_URL = `http://localhost:${PORT}`, IDP_ISSUER = '', IDP_MCP_CLIENT_ID = '', ORGANIZATION = '', AGENT_SECRET = '',
-  BROKER_SECRET = '', KEY_SECRET = '', PEPPER = ''
+  PORT = '8080',
+  PUBLIC_BASE_URL = `http://localhost:${PORT}`,
+  IDP_ISSUER = '',
+  IDP_MCP_CLIENT_ID = '',
+  ORGANIZATION = '',
+  AGENT_SECRET = '',
+  BROKER_SECRET = '',
+  KEY_SECRET = '',
+  PEPPER = ''
 } = process.env
 
 const app = Fastify({ logger: { level: 'warn' } })
@@ -17,7 +24,14 @@ await app.register(dualAuth, {
     // People who sign in with a browser.
     { issuer: IDP_ISSUER, userClients: [IDP_MCP_CLIENT_ID], audience: [resource] },
     // People of the organization. This server issues their tokens, so it knows the keys.
-    { provider: 'rfc9068', issuer: `${PUBLIC_BASE_URL}/oauth`, jwks: brokerKeySet(keys, PUBLIC_BASE_URL), algorithms: ['EdDSA'], machineClients: [], audience: [resource] }
+    {
+      provider: 'rfc9068',
+      issuer: `${PUBLIC_BASE_URL}/oauth`,
+      jwks: brokerKeySet(keys, PUBLIC_BASE_URL),
+      algorithms: ['EdDSA'],
+      machineClients: [],
+      audience: [resource]
+    }
   ],
   challenge: { resourceMetadata: `${PUBLIC_BASE_URL}/.well-known/oauth-protected-resource/mcp` }
 })
@@ -34,7 +48,10 @@ await app.register(oauthDiscoveryShim, {
 })
 
 // Stands for your MCP endpoint.
-app.post<{ Body: { id: number } }>('/mcp', async ({ body, identity }) => ({ jsonrpc: '2.0', id: body.id, result: { identity } }))
+app.post<{ Body: { id: number } }>(
+  '/mcp',
+  async ({ body, identity }) => ({ jsonrpc: '2.0', id: body.id, result: { identity } })
+)
 
 await app.listen({ port: Number(PORT) })
 console.log(`listening at ${PUBLIC_BASE_URL}`)

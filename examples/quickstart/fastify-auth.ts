@@ -41,4 +41,8 @@ async function withToken (request: FastifyRequest): Promise<void> {
 }
 
 // The error of the last one is the answer.
-app.get('/teams/:team/reports', { preHandler: app.auth([withKey, withToken]) }, async ({ identity }) => ({ reports: [], by: identity?.kind ?? 'a person' }))
+app.get(
+  '/teams/:team/reports',
+  { preHandler: app.auth([withKey, withToken]) },
+  async ({ identity }) => ({ reports: [], by: identity?.kind ?? 'a person' })
+)

@@ -3,12 +3,21 @@ import mcpFromRoutes from 'mcp-from-routes'
 
 const app = Fastify()
 const notes = new Map([['1', { id: '1', text: 'Water the plants' }]])
-const note = { type: 'object', properties: { id: { type: 'string' }, text: { type: 'string' } }, required: ['id', 'text'] }
+const note = {
+  type: 'object',
+  properties: { id: { type: 'string' }, text: { type: 'string' } },
+  required: ['id', 'text']
+}
 
 await app.register(mcpFromRoutes, { serverInfo: { name: 'notes', version: '1.0.0' } })
 
 app.get('/notes', {
-  schema: { operationId: 'list_notes', description: 'List all notes.', tags: ['mcp'], response: { 200: { type: 'array', items: note } } }
+  schema: {
+    operationId: 'list_notes',
+    description: 'List all notes.',
+    tags: ['mcp'],
+    response: { 200: { type: 'array', items: note } }
+  }
 }, async () => [...notes.values()])
 
 app.post<{ Body: { text: string } }>('/notes', {
@@ -16,7 +25,11 @@ app.post<{ Body: { text: string } }>('/notes', {
     operationId: 'create_note',
     description: 'Create a note.',
     tags: ['mcp'],
-    body: { type: 'object', properties: { text: { type: 'string', minLength: 1, description: 'what to remember' } }, required: ['text'] },
+    body: {
+      type: 'object',
+      properties: { text: { type: 'string', minLength: 1, description: 'what to remember' } },
+      required: ['text']
+    },
     response: { 201: note }
   }
 }, async ({ body }, reply) => {

@@ -26,7 +26,9 @@ const keys = createRemoteJWKSet(new URL(keysUri))
 app.post<{ Body: { id: number } }>('/mcp', {
   async onRequest ({ headers, log }, reply) {
     const token = headers.authorization?.replace(/^Bearer /, '') ?? ''
-    const verified = await jwtVerify(token, keys, { issuer: IDP_ISSUER }).catch((error) => { log.info(error.message) })
+    const verified = await jwtVerify(token, keys, { issuer: IDP_ISSUER }).catch((error) => {
+      log.info(error.message)
+    })
     // Providers name the client in one of these. Yours has to check more, such as aud: dual-auth does.
     const named = ['client_id', 'azp', 'cid', 'appid'].map((claim) => verified?.payload[claim])
     const client = named.find((id) => id !== undefined)

@@ -31,7 +31,9 @@ await app.register(dualAuth, {
 app.addHook<{ Params: { team?: string } }>('onRequest', async (request) => {
   if (request.identity !== null || request.routeOptions.config.auth !== 'dual') return
   const { teams } = await request.jwtVerify<{ teams: readonly string[] }>()
-  if (!teams.includes(request.params.team ?? '')) throw Object.assign(new Error('Not a team of yours'), { statusCode: 403 })
+  if (!teams.includes(request.params.team ?? '')) {
+    throw Object.assign(new Error('Not a team of yours'), { statusCode: 403 })
+  }
 })
 
 app.get('/teams/:team/reports', async ({ identity }) => ({ reports: [], by: identity?.kind ?? 'a person' }))

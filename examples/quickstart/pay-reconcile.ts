@@ -13,11 +13,15 @@ app.register(payReconcile, {
   accounts: knexAccountStore(knex),
   runs: knexRunStore(knex),
   // Without PAY_PORT this is the real provider.
-  provider: stripeProvider(process.env.PAY_PORT ? { host: '127.0.0.1', port: Number(process.env.PAY_PORT), protocol: 'http' } : {}),
+  provider: stripeProvider(
+    process.env.PAY_PORT ? { host: '127.0.0.1', port: Number(process.env.PAY_PORT), protocol: 'http' } : {}
+  ),
   // Your own check of who is a superuser.
   authorize: async ({ headers: { authorization } }, reply) => {
     if (authorization === undefined) return reply.code(401).send({ message: 'Log in first' })
-    if (authorization !== `Bearer ${process.env.ADMIN_TOKEN}`) return reply.code(403).send({ message: 'For superusers only' })
+    if (authorization !== `Bearer ${process.env.ADMIN_TOKEN}`) {
+      return reply.code(403).send({ message: 'For superusers only' })
+    }
   },
   actor: () => 'admin'
 })
@@ -29,5 +33,7 @@ app.post<{ Params: { id: string } }>('/accounts/:id/checkout', async ({ id: requ
 })
 
 app.addHook('onClose', () => knex.destroy())
-process.once('SIGTERM', () => { app.close() })
+process.once('SIGTERM', () => {
+  app.close()
+})
 await app.listen({ port: Number(process.env.PORT ?? 8080) })

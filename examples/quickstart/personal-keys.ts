@@ -5,7 +5,9 @@ import dualAuth, { memoryStore } from 'dual-auth'
 import Fastify, { type FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
-  interface FastifyRequest { person: string | undefined }
+  interface FastifyRequest {
+    person: string | undefined
+  }
 }
 
 export const app = Fastify()
@@ -15,7 +17,9 @@ const teams = new Map([['red', ['ada']], ['blue', ['ada', 'kim']]])
 // The sign-in that the app has: a hook that finds the person.
 await app.register(cookie)
 app.decorateRequest('person', undefined)
-app.addHook('onRequest', async (request) => { request.person = sessions.get(request.cookies.session ?? '') })
+app.addHook('onRequest', async (request) => {
+  request.person = sessions.get(request.cookies.session ?? '')
+})
 
 const signedIn = ({ person }: FastifyRequest): string => {
   if (person === undefined) throw Object.assign(new Error('Sign in first'), { statusCode: 401 })
@@ -38,8 +42,16 @@ await app.register(dualAuth, {
     return url === '/teams/:team/notes' ? 'dual' : 'public'
   },
   management: [
-    { path: '/teams/:team/api-keys', canManage: (request, team) => isMember(team, signedIn(request)) && signedIn(request) },
-    { path: '/me/api-keys', owner: (request) => PERSON + signedIn(request), canManage: (request) => signedIn(request), operationName: 'my_api_key' }
+    {
+      path: '/teams/:team/api-keys',
+      canManage: (request, team) => isMember(team, signedIn(request)) && signedIn(request)
+    },
+    {
+      path: '/me/api-keys',
+      owner: (request) => PERSON + signedIn(request),
+      canManage: (request) => signedIn(request),
+      operationName: 'my_api_key'
+    }
   ]
 })
 
@@ -47,7 +59,9 @@ await app.register(dualAuth, {
 const personOf = (request: FastifyRequest): string => {
   const { identity } = request
   if (identity?.kind !== 'api-key') return signedIn(request)
-  if (!identity.shopId.startsWith(PERSON)) throw Object.assign(new Error('This is the key of a team'), { statusCode: 403 })
+  if (!identity.shopId.startsWith(PERSON)) {
+    throw Object.assign(new Error('This is the key of a team'), { statusCode: 403 })
+  }
   return identity.shopId.slice(PERSON.length)
 }
 
@@ -60,6 +74,8 @@ app.get('/me/notes', async (request) => ({ notes: [], of: personOf(request) }))
 app.get<{ Params: { team: string } }>('/teams/:team/notes', async (request, reply) => {
   // A good key of this team has come in before.
   const { identity, params: { team } } = request
-  if (identity === null && !isMember(team, signedIn(request))) return reply.code(403).send({ message: 'Not a team of yours' })
+  if (identity === null && !isMember(team, signedIn(request))) {
+    return reply.code(403).send({ message: 'Not a team of yours' })
+  }
   return { notes: [], of: team }
 })

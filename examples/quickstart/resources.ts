@@ -1,7 +1,10 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
 
-const policies = new Map([['returns', '# Returns\n\nWithin 30 days, unused.\n'], ['shipping', '# Shipping\n\nIn two days, within the EU.\n']])
+const policies = new Map([['returns', '# Returns\n\nWithin 30 days, unused.\n'], [
+  'shipping',
+  '# Shipping\n\nIn two days, within the EU.\n'
+]])
 
 const app = Fastify()
 await app.register(mcpFromRoutes, { serverInfo: { name: 'shop', version: '1.0.0' } })
@@ -16,7 +19,9 @@ app.get<{ Params: { id: string } }>('/policies/:id', {
   config: { mcp: { resource: { uri: 'shop://policies/{id}', name: 'policy', mimeType: 'text/markdown' } } }
 }, async ({ params: { id } }, reply) => {
   const policy = policies.get(id)
-  return policy === undefined ? reply.callNotFound() : reply.type('text/markdown').header('cache-control', 'max-age=60').send(policy)
+  return policy === undefined
+    ? reply.callNotFound()
+    : reply.type('text/markdown').header('cache-control', 'max-age=60').send(policy)
 })
 
 const address = await app.listen({ port: Number(process.env.PORT ?? 3000) })

@@ -8,7 +8,11 @@ await app.register(mcpFromRoutes, {
 })
 
 for (const name of ['products', 'tags', 'orders']) {
-  app.get(`/${name}`, { schema: { operationId: `list_${name}`, description: `List ${name}.`, tags: ['mcp', name] } }, async () => [])
+  app.get(
+    `/${name}`,
+    { schema: { operationId: `list_${name}`, description: `List ${name}.`, tags: ['mcp', name] } },
+    async () => []
+  )
 }
 
 const address = await app.listen({ port: Number(process.env.PORT ?? 3000) })

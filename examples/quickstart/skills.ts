@@ -11,7 +11,12 @@ await app.register(mcpFromRoutes, {
 })
 
 app.get<{ Querystring: { about?: string } }>('/notes', {
-  schema: { operationId: 'list_notes', description: 'List the notes.', tags: ['mcp'], querystring: { type: 'object', properties: { about } } }
+  schema: {
+    operationId: 'list_notes',
+    description: 'List the notes.',
+    tags: ['mcp'],
+    querystring: { type: 'object', properties: { about } }
+  }
 }, async ({ query }) => notes.filter((note) => query.about === undefined || note.about === query.about))
 
 app.post<{ Body: { about: string, text: string } }>('/notes', {

@@ -26,7 +26,9 @@ app.get<{ Params: { id: string } }>('/reports/:id', {
 }, async ({ params: { id } }, reply) => {
   const report = reports.get(id)
   if (report === undefined) return reply.code(404).send({ message: `No report ${id}` })
-  if (report.ready > Date.now()) return reply.header('retry-after', 1).send({ status: 'running', message: `Counting ${report.year}` })
+  if (report.ready > Date.now()) {
+    return reply.header('retry-after', 1).send({ status: 'running', message: `Counting ${report.year}` })
+  }
   return { status: 'done', text: `${report.year} was a good year.` }
 })
 

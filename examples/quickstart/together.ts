@@ -8,7 +8,14 @@ import payReconcile from 'pay-reconcile'
 import { createPayReconcileTables, knexAccountStore, knexRunStore } from 'pay-reconcile/knex'
 import { stripeProvider } from 'pay-reconcile/stripe'
 
-const { DATABASE_URL = '', IDP_ISSUER = '', IDP_MCP_CLIENT_ID = '', PEPPER = '', PORT = '8080', PUBLIC_BASE_URL = `http://localhost:${PORT}` } = process.env
+const {
+  DATABASE_URL = '',
+  IDP_ISSUER = '',
+  IDP_MCP_CLIENT_ID = '',
+  PEPPER = '',
+  PORT = '8080',
+  PUBLIC_BASE_URL = `http://localhost:${PORT}`
+} = process.env
 
 const knex = knexFrom({ client: 'pg', connection: DATABASE_URL })
 await createApiKeysTable(knex) // in your migrations, rather
@@ -16,7 +23,8 @@ await createPayReconcileTables(knex)
 
 const app = Fastify({ logger: { level: 'warn' } })
 const isEndpoint = (url: string): boolean => url === '/mcp' || url === '/mcp/'
-const isAdmin = ({ identity }: FastifyRequest): boolean => identity?.kind === 'user' && identity.groups.includes('admin')
+const isAdmin = ({ identity }: FastifyRequest): boolean =>
+  identity?.kind === 'user' && identity.groups.includes('admin')
 
 // 1. Authentication first: it guards every route behind it.
 await app.register(dualAuth, {
@@ -26,20 +34,34 @@ await app.register(dualAuth, {
     store: knexStore(knex),
     shopIdFromParam: 'slug' // or 'uuid' or 'integer': what ids of shops look like
   },
-  jwt: { issuer: IDP_ISSUER, userClients: [IDP_MCP_CLIENT_ID], machineClients: [], audience: [PUBLIC_BASE_URL, `${PUBLIC_BASE_URL}/mcp`] },
+  jwt: {
+    issuer: IDP_ISSUER,
+    userClients: [IDP_MCP_CLIENT_ID],
+    machineClients: [],
+    audience: [PUBLIC_BASE_URL, `${PUBLIC_BASE_URL}/mcp`]
+  },
   // The endpoint and the routes behind its tools accept API keys. All other routes accept tokens only.
   policy: ({ url, schema }) => {
     if (isEndpoint(url)) return 'any-key' // It names no shop; its tools do.
     return schema?.tags?.includes('mcp') ? 'dual' : 'jwt'
   },
-  // The endpoint is no operation: a key with the scope `read` may reach it, and each route checks the scopes of its own calls.
+  // The endpoint is no operation: a key with the scope `read` may reach it, and each route checks the scopes of its own
+  // calls.
   scopes: (route) => isEndpoint(route.url) ? null : scopesFromRoute(route),
-  challenge: { resourceMetadata: `${PUBLIC_BASE_URL}/.well-known/oauth-protected-resource/mcp`, scope: 'openid email profile' },
+  challenge: {
+    resourceMetadata: `${PUBLIC_BASE_URL}/.well-known/oauth-protected-resource/mcp`,
+    scope: 'openid email profile'
+  },
   management: { canManage: isAdmin }
 })
 
 // 2. The discovery documents are for clients that have no credentials yet.
-await app.register(oauthDiscoveryShim, { publicBaseUrl: PUBLIC_BASE_URL, issuer: IDP_ISSUER, clientId: IDP_MCP_CLIENT_ID, config: { auth: 'public' } })
+await app.register(oauthDiscoveryShim, {
+  publicBaseUrl: PUBLIC_BASE_URL,
+  issuer: IDP_ISSUER,
+  clientId: IDP_MCP_CLIENT_ID,
+  config: { auth: 'public' }
+})
 
 // 3. The tools, in front of the routes that they are made of.
 await app.register(mcpFromRoutes, {
@@ -56,7 +78,9 @@ app.get<{ Params: { shop_id: string } }>('/shops/:shop_id/products', {
     description: 'List the products of a shop.',
     tags: ['mcp'],
     params: { type: 'object', properties: { shop_id: { type: 'string' } }, required: ['shop_id'] },
-    response: { 200: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } } }
+    response: {
+      200: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } }
+    }
   }
 }, async ({ params }) => [{ name: `A teapot of ${params.shop_id}` }])
 

@@ -9,7 +9,12 @@ app.get('/products', {
     operationId: 'list_products',
     description: 'The products with their prices.',
     tags: ['mcp'],
-    response: { 200: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' }, price: { type: 'number' } } } } }
+    response: {
+      200: {
+        type: 'array',
+        items: { type: 'object', properties: { name: { type: 'string' }, price: { type: 'number' } } }
+      }
+    }
   },
   config: { mcp: { view: 'GET /views/products' } }
 }, async () => [{ name: 'Kettle', price: 39 }, { name: 'Cup', price: 8 }])

@@ -10,10 +10,14 @@ export default async function buildApp () {
   })
 
   const byId = { params: { type: 'object', properties: { id: { type: 'string' } } } }
-  app.get('/api/v1/orders', { schema: { querystring: { type: 'object', properties: { status: { enum: ['open', 'paid'] } } } } }, async () => [])
+  app.get('/api/v1/orders', {
+    schema: { querystring: { type: 'object', properties: { status: { enum: ['open', 'paid'] } } } }
+  }, async () => [])
   app.get('/api/v1/orders/:id', { schema: { ...byId, summary: 'One order with its lines.' } }, async () => ({}))
   app.delete('/api/v1/orders/:id', { schema: byId }, async () => ({}))
-  app.post('/api/v1/orders/:id/refund', { schema: { ...byId, body: { type: 'object', properties: { reason: { type: 'string' } } } } }, async () => ({}))
+  app.post('/api/v1/orders/:id/refund', {
+    schema: { ...byId, body: { type: 'object', properties: { reason: { type: 'string' } } } }
+  }, async () => ({}))
   app.get('/assets/*', async () => '')
   return app
 }

@@ -11,7 +11,16 @@ import { run, serve } from '../../examples/quickstart/release/command.ts'
 import type { Adopter } from './apps.ts'
 
 /** What is done with an application, in this order. */
-export const STEPS = ['its tests before', 'install', 'its tests after', 'types', 'sign-in', 'bad key', 'SDK 1.x', 'SDK 2.x'] as const
+export const STEPS = [
+  'its tests before',
+  'install',
+  'its tests after',
+  'types',
+  'sign-in',
+  'bad key',
+  'SDK 1.x',
+  'SDK 2.x'
+] as const
 export type Step = typeof STEPS[number]
 
 /** How far an application came. */
@@ -47,12 +56,18 @@ export async function adopt (adopter: Adopter, { directory, tarballs }: Place): 
   }
   try {
     await reach(adopter)
-    cpSync(source, cwd, { recursive: true, filter: (path) => !path.startsWith(join(source, 'adopted')) && !path.includes('node_modules') })
+    cpSync(source, cwd, {
+      recursive: true,
+      filter: (path) => !path.startsWith(join(source, 'adopted')) && !path.includes('node_modules')
+    })
     await run('npm', INSTALL, { cwd })
     fastify = fastifyOf(cwd, manifest)
     await step('its tests before', () => run('npm', ['test'], { cwd }))
 
-    await step('install', () => run('npm', [...INSTALL, ...adopter.packages.map((one) => tarballs.get(one)!), ...more], { cwd }))
+    await step(
+      'install',
+      () => run('npm', [...INSTALL, ...adopter.packages.map((one) => tarballs.get(one)!), ...more], { cwd })
+    )
     fastify = fastifyOf(cwd, manifest)
     cpSync(join(source, 'adopted'), cwd, { recursive: true })
     for (const { file, from, to } of changes) {
@@ -61,17 +76,34 @@ export async function adopt (adopter: Adopter, { directory, tarballs }: Place): 
       writeFileSync(join(cwd, file), text.replace(from, () => to))
     }
     await step('its tests after', () => run('npm', ['test'], { cwd }))
-    await step('types', async () => { if (manifest.scripts.types !== undefined) await run('npm', ['run', 'types'], { cwd }) })
+    await step('types', async () => {
+      if (manifest.scripts.types !== undefined) await run('npm', ['run', 'types'], { cwd })
+    })
 
     // Without npm in between, which would not pass a signal on.
-    const server = await serve('sh', ['-c', `exec env ${manifest.scripts.start}`], { cwd, env: { PORT: '0' } }, /listening at (http:\/\/\S+)/)
+    const server = await serve(
+      'sh',
+      ['-c', `exec env ${manifest.scripts.start}`],
+      { cwd, env: { PORT: '0' } },
+      /listening at (http:\/\/\S+)/
+    )
     try {
       const { origin } = server
       let key = ''
-      await step('sign-in', async () => { key = await keyOf(origin, await signIn(origin, 'ada', token === true)) })
+      await step('sign-in', async () => {
+        key = await keyOf(origin, await signIn(origin, 'ada', token === true))
+      })
       await step('bad key', async () => {
-        for (const [path, given] of [['/notes', { authorization: `Bearer ${key}x` }], ['/mcp', { authorization: `Bearer ${key}x` }], ['/mcp', {}]] as const) {
-          assert.equal((await fetch(origin + path, { method: path === '/mcp' ? 'POST' : 'GET', headers: given })).status, 401, `${path} with ${JSON.stringify(given)}`)
+        for (
+          const [path, given] of [['/notes', { authorization: `Bearer ${key}x` }], ['/mcp', {
+            authorization: `Bearer ${key}x`
+          }], ['/mcp', {}]] as const
+        ) {
+          assert.equal(
+            (await fetch(origin + path, { method: path === '/mcp' ? 'POST' : 'GET', headers: given })).status,
+            401,
+            `${path} with ${JSON.stringify(given)}`
+          )
         }
       })
       const requestInit = { headers: { authorization: `Bearer ${key}` } }
@@ -96,9 +128,13 @@ export async function adopt (adopter: Adopter, { directory, tarballs }: Place): 
 
 /** What both versions of the SDK have. */
 interface AnyClient {
-  listTools (): Promise<{ readonly tools: ReadonlyArray<{ readonly name: string }> }>
-  callTool (call: { readonly name: string, readonly arguments: object }): Promise<{ readonly isError?: boolean, readonly structuredContent?: Record<string, unknown>, readonly content: unknown }>
-  close (): Promise<void>
+  listTools(): Promise<{ readonly tools: ReadonlyArray<{ readonly name: string }> }>
+  callTool(
+    call: { readonly name: string, readonly arguments: object }
+  ): Promise<
+    { readonly isError?: boolean, readonly structuredContent?: Record<string, unknown>, readonly content: unknown }
+  >
+  close(): Promise<void>
 }
 
 /** Writes a note and reads it back, as the person whose key it is. @param count - of notes, with this one */
@@ -118,21 +154,36 @@ async function useTools (client: AnyClient, count: number): Promise<void> {
 
 /** @returns the headers of a person who has signed in as the application wants it */
 async function signIn (origin: string, name: string, token: boolean): Promise<Record<string, string>> {
-  const response = await fetch(`${origin}/session`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ name, password: 'enchantress' }) })
+  const response = await fetch(`${origin}/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name, password: 'enchantress' })
+  })
   assert.ok(response.ok, `${response.status} ${await response.clone().text()}`)
   const headers = token
     ? { authorization: `Bearer ${(await response.json() as { token: string }).token}` }
     : { cookie: response.headers.getSetCookie().map((cookie) => cookie.split(';')[0]).join('; ') }
   const own = await fetch(`${origin}/notes`, { headers: headers as Record<string, string> })
-  assert.deepEqual([own.status, (await fetch(`${origin}/notes`)).status], [200, 401], 'people see their notes as before, and nobody else does')
+  assert.deepEqual(
+    [own.status, (await fetch(`${origin}/notes`)).status],
+    [200, 401],
+    'people see their notes as before, and nobody else does'
+  )
   return headers as Record<string, string>
 }
 
 /** @returns a key that the person has made */
 async function keyOf (origin: string, headers: Record<string, string>): Promise<string> {
-  const make = async (person: string) => await fetch(`${origin}/people/${person}/api-keys/`, {
-    method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify({ name: 'Agent', scopes: ['read', 'write'], expires_at: new Date(Date.now() + 3_600_000).toISOString() })
-  })
+  const make = async (person: string) =>
+    await fetch(`${origin}/people/${person}/api-keys/`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'Agent',
+        scopes: ['read', 'write'],
+        expires_at: new Date(Date.now() + 3_600_000).toISOString()
+      })
+    })
   const made = await make('ada')
   assert.equal(made.status, 201, await made.clone().text())
   assert.ok([401, 403, 404].includes((await make('kim')).status), 'nobody makes keys of others')
@@ -144,8 +195,20 @@ async function reach ({ server }: Adopter): Promise<void> {
   if (server === undefined) return
   const { hostname, port } = new URL(process.env[server.variable] ?? server.address)
   await new Promise<void>((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => { socket.end(); resolve() })
-    socket.once('error', () => reject(new Error(`it needs ${server.what}, and nobody listens at ${hostname}:${port}: set ${server.variable}, such as ${server.address}`)))
+    const socket = connect(Number(port), hostname, () => {
+      socket.end()
+      resolve()
+    })
+    socket.once(
+      'error',
+      () =>
+        reject(
+          new Error(
+            `it needs ${server.what}, and nobody listens at ${hostname}:${port}: set ${server.variable}, such ` +
+              `as ${server.address}`
+          )
+        )
+    )
   })
 }
 

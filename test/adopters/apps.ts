@@ -29,8 +29,17 @@ export const adopters: readonly Adopter[] = [
     token: true,
     changes: [
       { file: 'app.ts', from: 'import { Note,', to: "import { addAgents } from './agents.ts'\nimport { Note," },
-      { file: 'app.ts', from: '  await request.jwtVerify()', to: "  if (request.identity?.kind === 'api-key') request.user = { sub: request.identity.shopId }\n  else await request.jwtVerify()" },
-      { file: 'app.ts', from: '  const notes = new NotesOf()', to: '  await addAgents(app)\n  const notes = new NotesOf()' }
+      {
+        file: 'app.ts',
+        from: '  await request.jwtVerify()',
+        to: "  if (request.identity?.kind === 'api-key') request.user = { sub: request.identity.shopId }\n  else " +
+          'await request.jwtVerify()'
+      },
+      {
+        file: 'app.ts',
+        from: '  const notes = new NotesOf()',
+        to: '  await addAgents(app)\n  const notes = new NotesOf()'
+      }
     ]
   },
   {
@@ -39,9 +48,22 @@ export const adopters: readonly Adopter[] = [
     signIn: '@fastify/passport with an encrypted cookie',
     packages,
     changes: [
-      { file: 'app.js', from: 'const { Strategy }', to: "const addAgents = require('./agents.js')\nconst { Strategy }" },
-      { file: 'app.js', from: '    if (!request.isAuthenticated())', to: "    if (request.identity?.kind === 'api-key') request.user = { name: request.identity.shopId }\n    if (!request.isAuthenticated())" },
-      { file: 'app.js', from: '  await app.register(async (scope)', to: '  await addAgents(app)\n  await app.register(async (scope)' }
+      {
+        file: 'app.js',
+        from: 'const { Strategy }',
+        to: "const addAgents = require('./agents.js')\nconst { Strategy }"
+      },
+      {
+        file: 'app.js',
+        from: '    if (!request.isAuthenticated())',
+        to: "    if (request.identity?.kind === 'api-key') request.user = { name: request.identity.shopId }\n    " +
+          'if (!request.isAuthenticated())'
+      },
+      {
+        file: 'app.js',
+        from: '  await app.register(async (scope)',
+        to: '  await addAgents(app)\n  await app.register(async (scope)'
+      }
     ]
   },
   {
@@ -51,7 +73,11 @@ export const adopters: readonly Adopter[] = [
     packages,
     server: { variable: 'TEST_MARIADB_URL', address: 'mysql://root@127.0.0.1:3306/mysql', what: 'a MariaDB server' },
     changes: [
-      { file: 'routes/notes.ts', from: '({ session }: FastifyRequest) => session.person', to: "({ identity, session }: FastifyRequest) => identity?.kind === 'api-key' ? identity.shopId : session.person" }
+      {
+        file: 'routes/notes.ts',
+        from: '({ session }: FastifyRequest) => session.person',
+        to: "({ identity, session }: FastifyRequest) => identity?.kind === 'api-key' ? identity.shopId : session.person"
+      }
     ]
   },
   {
@@ -62,7 +88,11 @@ export const adopters: readonly Adopter[] = [
     token: true,
     changes: [
       { file: 'app.ts', from: 'import { sessions }', to: "import { addAgents } from './agents'\nimport { sessions }" },
-      { file: 'app.ts', from: '  await app.register(sessions)', to: '  await app.register(sessions)\n  await addAgents(app)' }
+      {
+        file: 'app.ts',
+        from: '  await app.register(sessions)',
+        to: '  await app.register(sessions)\n  await addAgents(app)'
+      }
     ]
   },
   {
@@ -72,7 +102,11 @@ export const adopters: readonly Adopter[] = [
     packages,
     token: true,
     changes: [
-      { file: 'src/app.ts', from: 'import { NotesController,', to: "import { addAgents } from './agents'\nimport { NotesController," },
+      {
+        file: 'src/app.ts',
+        from: 'import { NotesController,',
+        to: "import { addAgents } from './agents'\nimport { NotesController,"
+      },
       { file: 'src/app.ts', from: '  return app', to: '  await addAgents(app)\n  return app' }
     ]
   },
@@ -82,7 +116,11 @@ export const adopters: readonly Adopter[] = [
     signIn: 'express-session',
     packages,
     changes: [
-      { file: 'app.js', from: 'import session from', to: "import { addAgents } from './agents.js'\nimport session from" },
+      {
+        file: 'app.js',
+        from: 'import session from',
+        to: "import { addAgents } from './agents.js'\nimport session from"
+      },
       { file: 'app.js', from: '  const signedIn = ', to: '  await addAgents(app)\n  const signedIn = ' }
     ]
   }

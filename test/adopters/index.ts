@@ -8,9 +8,14 @@ import { adopt, type Outcome } from './adopt.ts'
 import { adopters } from './apps.ts'
 import { page } from './page.ts'
 
-const { values: { write }, positionals } = parseArgs({ allowPositionals: true, options: { write: { type: 'boolean', default: false } } })
+const { values: { write }, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { write: { type: 'boolean', default: false } }
+})
 const unknown = positionals.filter((wanted) => !adopters.some(({ name }) => name === wanted))
-if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}, but ${adopters.map(({ name }) => name).join(', ')}`)
+if (unknown.length > 0) {
+  throw new Error(`There is no ${unknown.join(', ')}, but ${adopters.map(({ name }) => name).join(', ')}`)
+}
 const chosen = adopters.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const pageFile = new URL('../../docs/adopters.md', import.meta.url)
 
@@ -26,7 +31,10 @@ try {
       const start = performance.now()
       const outcome = await adopt(adopter, { directory, tarballs })
       outcomes.set(adopter.name, outcome)
-      console.log(`${outcome.problem === undefined ? 'ok    ' : 'not ok'} ${adopter.name}, fastify ${outcome.fastify}, in ${((performance.now() - start) / 1000).toFixed(0)} s: ${outcome.done.join(', ')}`)
+      console.log(
+        `${outcome.problem === undefined ? 'ok    ' : 'not ok'} ${adopter.name}, fastify ${outcome.fastify}, in ` +
+          `${((performance.now() - start) / 1000).toFixed(0)} s: ${outcome.done.join(', ')}`
+      )
       if (outcome.problem !== undefined) {
         console.log(`  ${outcome.problem.replaceAll('\n', '\n  ')}`)
         process.exitCode = 1

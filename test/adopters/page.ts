@@ -12,11 +12,25 @@ Applications of the kinds that teams have. \`npm run adopters\` adds the packed 
 
 | application | made of | its sign-in | Fastify | what the team changes |
 |---|---|---|---|---|
-${adopters.map((adopter) => row([linkOf(adopter), adopter.kind, adopter.signIn, outcomes.get(adopter.name)?.fastify ?? '', changesOf(adopter)])).join('\n')}
+${
+    adopters.map((adopter) =>
+      row([
+        linkOf(adopter),
+        adopter.kind,
+        adopter.signIn,
+        outcomes.get(adopter.name)?.fastify ?? '',
+        changesOf(adopter)
+      ])
+    ).join('\n')
+  }
 
 Steps: ${STEPS.join(', ')}.
 
-${adopters.filter((adopter) => hasFailed(outcomes.get(adopter.name))).map(({ name }) => `- **${name} failed**: ${failureOf(outcomes.get(name))}.`).join('\n') || 'Every application passes all of them.'}
+${
+    adopters.filter((adopter) => hasFailed(outcomes.get(adopter.name))).map(({ name }) =>
+      `- **${name} failed**: ${failureOf(outcomes.get(name))}.`
+    ).join('\n') || 'Every application passes all of them.'
+  }
 `
 }
 
@@ -30,7 +44,8 @@ function changesOf ({ name, changes, packages, more = [] }: Adopter): string {
   const folder = fileURLToPath(new URL(`${name}/adopted/`, import.meta.url))
   const added = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
     .reduce((sum, { parentPath, name }) => sum + linesIn(readFileSync(join(parentPath, name), 'utf8').trimEnd()), 0)
-  return `${changed} ${changed === 1 ? 'line' : 'lines'}, and a file of ${added}; installs ${[...packages, ...more].map((one) => `\`${one}\``).join(', ')}`
+  return `${changed} ${changed === 1 ? 'line' : 'lines'}, and a file of ${added}; installs ` +
+    `${[...packages, ...more].map((one) => `\`${one}\``).join(', ')}`
 }
 
 function linesIn (text: string): number {

@@ -14,10 +14,17 @@ const KEPT = /^(accept|content-type|user-agent|traceparent|mcp-.*)$/
 
 /** The first list and the first call of each client, without its key. */
 export function envelopesOf (recorded: ReadonlyMap<Client, readonly Exchange[]>): readonly Envelope[] {
-  return [...recorded].flatMap(([client, exchanges]) => ['tools/list', 'tools/call'].flatMap((method) => {
-    const exchange = exchanges.find(({ body }) => body?.method === method)
-    if (exchange === undefined) return []
-    const headers = Object.entries(exchange.headers).filter(([name]) => KEPT.test(name))
-    return [{ client: client.name, version: versionOf(client), headers: { ...Object.fromEntries(headers), 'x-api-key': 'KEY' }, body: exchange.body }]
-  }))
+  return [...recorded].flatMap(([client, exchanges]) =>
+    ['tools/list', 'tools/call'].flatMap((method) => {
+      const exchange = exchanges.find(({ body }) => body?.method === method)
+      if (exchange === undefined) return []
+      const headers = Object.entries(exchange.headers).filter(([name]) => KEPT.test(name))
+      return [{
+        client: client.name,
+        version: versionOf(client),
+        headers: { ...Object.fromEntries(headers), 'x-api-key': 'KEY' },
+        body: exchange.body
+      }]
+    })
+  )
 }

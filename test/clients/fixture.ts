@@ -10,15 +10,27 @@ export interface Fixture {
   /** Origin of a replica, which shares the secret of confirmations, and what was used. */
   readonly replica: string
   /** Stops the server and starts it again, at the same address. */
-  restart (): Promise<void>
-  close (): Promise<void>
+  restart(): Promise<void>
+  close(): Promise<void>
 }
 
 /** The smallest PNG: one transparent pixel. */
-const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64')
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+  'base64'
+)
 
 /** Its tools, sorted by name. */
-export const fixtureTools = ['drop_record', 'get_document', 'get_image', 'get_job', 'get_large', 'get_limited', 'get_slow', 'start_job']
+export const fixtureTools = [
+  'drop_record',
+  'get_document',
+  'get_image',
+  'get_job',
+  'get_large',
+  'get_limited',
+  'get_slow',
+  'start_job'
+]
 
 /** Starts it on a free port of this machine. */
 export async function startFixture (): Promise<Fixture> {
@@ -45,7 +57,12 @@ export async function startFixture (): Promise<Fixture> {
 async function build (used: Set<string>): Promise<FastifyInstance> {
   const app = Fastify({ forceCloseConnections: true })
   await app.register(rateLimit, { global: false })
-  await app.register(mcpFromRoutes, { serverInfo: { name: 'fixture', version: '1.0.0' }, instructions: 'Tools to look at.', maxResultBytes: 2000, ...confirmations(used) })
+  await app.register(mcpFromRoutes, {
+    serverInfo: { name: 'fixture', version: '1.0.0' },
+    instructions: 'Tools to look at.',
+    maxResultBytes: 2000,
+    ...confirmations(used)
+  })
 
   const tool = (operationId: string, description: string) => ({ operationId, description, tags: ['mcp'] })
   const text = { 200: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] } }
@@ -58,26 +75,47 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
   app.get<{ Querystring: { limit: number } }>('/large', {
     schema: {
       ...tool('get_large', 'Get a long string.'),
-      querystring: { type: 'object', properties: { limit: { type: 'integer', default: 5000, description: 'how long' } } },
+      querystring: {
+        type: 'object',
+        properties: { limit: { type: 'integer', default: 5000, description: 'how long' } }
+      },
       response: text
     }
   }, async ({ query }) => ({ text: 'x'.repeat(query.limit) }))
 
   app.delete<{ Params: { name: string } }>('/records/:name', {
-    schema: { ...tool('drop_record', 'Drop a record.'), params: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } },
+    schema: {
+      ...tool('drop_record', 'Drop a record.'),
+      params: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] }
+    },
     config: { mcp: { confirm: ({ name }) => `Drop ${quoted(name)}?` } }
   }, async ({ params: { name } }) => `Dropped ${name}`)
 
-  app.get('/image', { schema: tool('get_image', 'Get an image.') }, async (_request, reply) => await reply.type('image/png').send(PIXEL))
+  app.get(
+    '/image',
+    { schema: tool('get_image', 'Get an image.') },
+    async (_request, reply) => await reply.type('image/png').send(PIXEL)
+  )
 
-  app.get('/document', { schema: tool('get_document', 'Get a document.') }, async (_request, reply) => await reply.type('application/pdf').send(Buffer.from('%PDF-1.7')))
+  app.get(
+    '/document',
+    { schema: tool('get_document', 'Get a document.') },
+    async (_request, reply) => await reply.type('application/pdf').send(Buffer.from('%PDF-1.7'))
+  )
 
-  app.get('/slow', { schema: tool('get_slow', 'Get three lines, slowly.') }, async (_request, reply) =>
-    await reply.type('application/x-ndjson').send(Readable.from(lines())))
+  app.get(
+    '/slow',
+    { schema: tool('get_slow', 'Get three lines, slowly.') },
+    async (_request, reply) => await reply.type('application/x-ndjson').send(Readable.from(lines()))
+  )
 
   const params = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
-  app.post('/jobs', { schema: tool('start_job', 'Start a job.'), config: { mcp: { task: { status: 'get_job' } } } }, async (_request, reply) =>
-    await reply.code(202).headers({ location: '/jobs/seven', 'retry-after': 2 }).send({ id: 'seven' }))
+  app.post(
+    '/jobs',
+    { schema: tool('start_job', 'Start a job.'), config: { mcp: { task: { status: 'get_job' } } } },
+    async (_request, reply) =>
+      await reply.code(202).headers({ location: '/jobs/seven', 'retry-after': 2 }).send({ id: 'seven' })
+  )
   app.get('/jobs/:id', { schema: { ...tool('get_job', 'Get a job.'), params } }, async () => ({ status: 'done' }))
 
   return app
@@ -85,10 +123,13 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
 
 /** Of all replicas. */
 function confirmations (used: Set<string>): Pick<McpFromRoutesOptions, 'confirmSecret' | 'confirmStore'> {
-  return { confirmSecret: 'the secret of all replicas of the lab', confirmStore: { use: (id) => !used.has(id) && used.add(id).size > 0 } }
+  return {
+    confirmSecret: 'the secret of all replicas of the lab',
+    confirmStore: { use: (id) => !used.has(id) && used.add(id).size > 0 }
+  }
 }
 
-async function * lines (): AsyncGenerator<string> {
+async function* lines (): AsyncGenerator<string> {
   for (const line of [1, 2, 3]) {
     await sleep(200)
     yield `{"line":${line}}\n`

@@ -16,7 +16,10 @@ const says = data('[]', 'content-range: tags 0-25/0')
 const REFRESHES = 3
 
 /** More than an hour at each kind of provider. It moves the clock of this process, so nothing else runs meanwhile. */
-export async function hoursOf (client: Client, place: { readonly folder: string, readonly node: string }): Promise<readonly Outcome[]> {
+export async function hoursOf (
+  client: Client,
+  place: { readonly folder: string, readonly node: string }
+): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   for (const kind of PROVIDER_KINDS) {
     const problems = await problemsOf(client, place, kind).catch((error: unknown) => [String(error)])
@@ -25,16 +28,24 @@ export async function hoursOf (client: Client, place: { readonly folder: string,
   return outcomes
 }
 
-async function problemsOf (client: Client, place: { readonly folder: string, readonly node: string }, kind: ProviderKind): Promise<readonly string[]> {
+async function problemsOf (
+  client: Client,
+  place: { readonly folder: string, readonly node: string },
+  kind: ProviderKind
+): Promise<readonly string[]> {
   const database = await openEmbedded(null)
   await migrate(database)
-  const [{ id: shopId }] = await database.knex('shops').insert({ slug: 'hours', name: 'Hours', currency: 'EUR' }).returning('id')
+  const [{ id: shopId }] = await database.knex('shops').insert({ slug: 'hours', name: 'Hours', currency: 'EUR' })
+    .returning('id')
   const call = { name: `${client.prefix ?? ''}list_tags`, arguments: { shop_id: shopId } }
   let end = async (): Promise<unknown> => undefined
   try {
     const { calls, requests } = await anHour(kind, database, async (baseUrl) => {
       // The provider asks for nothing: it knows the person.
-      const session = await openSession(client, { ...place, url: `${baseUrl}/mcp`, headers: {} }, { username: '', password: '' })
+      const session = await openSession(client, { ...place, url: `${baseUrl}/mcp`, headers: {} }, {
+        username: '',
+        password: ''
+      })
       end = session.end
       if (client.loads) await session.call(client.loads([call.name]))
       return async () => (await session.call(call)).told?.map(normal)
@@ -42,8 +53,14 @@ async function problemsOf (client: Client, place: { readonly folder: string, rea
     const count = (grant: string): number => requests.filter(({ form }) => form['grant_type'] === grant).length
     const expected = client.shows(says, 'list_tags')
     return [
-      ...calls.flatMap(({ minutes, outcome }) => isDeepStrictEqual(outcome, expected) ? [] : [`after ${minutes} minutes the model reads ${JSON.stringify(outcome)}`]),
-      ...requests.flatMap(({ error, form }) => error === undefined ? [] : [`the provider refuses ${form['grant_type']}: ${error}`]),
+      ...calls.flatMap(({ minutes, outcome }) =>
+        isDeepStrictEqual(outcome, expected)
+          ? []
+          : [`after ${minutes} minutes the model reads ${JSON.stringify(outcome)}`]
+      ),
+      ...requests.flatMap(({ error, form }) =>
+        error === undefined ? [] : [`the provider refuses ${form['grant_type']}: ${error}`]
+      ),
       ...(count('authorization_code') === 1 ? [] : [`the person signs in ${count('authorization_code')} times`]),
       ...(count('refresh_token') >= REFRESHES ? [] : [`it refreshes ${count('refresh_token')} times`])
     ]

@@ -21,11 +21,19 @@ import { clients } from './table.ts'
 import { ended, take, type Outcome } from './visit.ts'
 
 const { values: options } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, record: { type: 'string' }, write: { type: 'boolean', default: false } }
+  options: {
+    only: { type: 'string', multiple: true },
+    record: { type: 'string' },
+    write: { type: 'boolean', default: false }
+  }
 })
-const chosen = clients.filter(({ id, isLarge = false }) => options.only ? options.only.includes(id) : !isLarge || process.env['CLIENTS'] === 'all')
+const chosen = clients.filter(({ id, isLarge = false }) =>
+  options.only ? options.only.includes(id) : !isLarge || process.env['CLIENTS'] === 'all'
+)
 const plays = options.only?.includes('played') ?? true
-if (chosen.length === 0 && !plays) throw new Error(`--only must name some of ${clients.map(({ id }) => id).join(', ')}, played`)
+if (chosen.length === 0 && !plays) {
+  throw new Error(`--only must name some of ${clients.map(({ id }) => id).join(', ')}, played`)
+}
 
 /** How many clients are installed, or run, at the same time. */
 const AT_ONCE = 2
@@ -42,7 +50,9 @@ const internet = await openInternet()
 const [node, shop] = await Promise.all([
   installNode(),
   startShop(internet.environment),
-  each(chosen, async (client) => { folders.set(client, await installClient(client)) })
+  each(chosen, async (client) => {
+    folders.set(client, await installClient(client))
+  })
 ])
 if (plays) {
   for (const { client, problem } of await playAll(shop)) {
@@ -64,7 +74,9 @@ for (const client of chosen.filter(({ staysForHours }) => staysForHours)) {
 // What is on the page was asserted, for the clients that ran.
 const text = page(clients, [...scenes.values()])
 if (options.write) writeFileSync(pageFile, text)
-else if (text !== readFileSync(pageFile, 'utf8')) fail('docs/clients.md is not what the lab shows. If that is intended, update it: npm run clients -- --write')
+else if (text !== readFileSync(pageFile, 'utf8')) {
+  fail('docs/clients.md is not what the lab shows. If that is intended, update it: npm run clients -- --write')
+}
 if (options.record) writeFileSync(options.record, JSON.stringify(envelopesOf(recorded), null, 2) + '\n')
 
 /** Does something with each client, some at the same time. */
@@ -83,7 +95,12 @@ async function outcomesOf (client: Client): Promise<readonly Outcome[]> {
   const plans: Visit[] = []
   for (const visit of visits) {
     const at: { recorder?: Recorder } = {}
-    const plan = await visit({ shop, fixture, disconnect: () => at.recorder?.disconnect(), redirect: (origin) => at.recorder?.redirect(origin) })
+    const plan = await visit({
+      shop,
+      fixture,
+      disconnect: () => at.recorder?.disconnect(),
+      redirect: (origin) => at.recorder?.redirect(origin)
+    })
     plans.push(plan)
     if (plan.canAsk !== undefined && plan.canAsk !== (client.canAsk ?? false)) continue
     if (plan.byDocument && client.document !== 'told') continue
@@ -108,7 +125,12 @@ async function outcomesOf (client: Client): Promise<readonly Outcome[]> {
 function documentOutcome (client: Client): readonly Outcome[] {
   if (client.document === undefined) return []
   const url = client.document === 'told' ? documentOf(client.id) : client.document.own
-  return [{ client, scene: 'metadata document', told: [], problems: internet.read.has(url) ? [] : [`the server did not read ${url}`] }]
+  return [{
+    client,
+    scene: 'metadata document',
+    told: [],
+    problems: internet.read.has(url) ? [] : [`the server did not read ${url}`]
+  }]
 }
 
 /** A visit of which nothing came. */
@@ -119,7 +141,10 @@ function lost (client: Client, { name }: Visit, error: Error): Outcome {
 
 function print (client: Client, outcomes: readonly Outcome[], duration: number): void {
   const bad = outcomes.filter(({ problems }) => problems.length > 0)
-  console.log(`${bad.length === 0 ? 'ok    ' : 'not ok'} ${client.name} ${versionOf(client)}: ${outcomes.length} scenes in ${(duration / 1000).toFixed(1)} s`)
+  console.log(
+    `${bad.length === 0 ? 'ok    ' : 'not ok'} ${client.name} ${versionOf(client)}: ${outcomes.length} scenes ` +
+      `in ${(duration / 1000).toFixed(1)} s`
+  )
   for (const { scene, problems } of bad) {
     for (const problem of problems) fail(`  ${scene}: ${problem.replaceAll('\n', '\n  ')}`)
   }

@@ -43,7 +43,11 @@ async function npmInstall (folder: string, packages: readonly string[]): Promise
   if (existsSync(done) && readFileSync(done, 'utf8') === packages.join(' ')) return folder
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-  const npm = spawn('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', ...packages], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  const npm = spawn(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', ...packages],
+    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] }
+  )
   const [code] = await once(npm, 'close')
   if (code !== 0) throw new Error(`${packages[0]} cannot be installed`)
   writeFileSync(done, packages.join(' '))

@@ -18,7 +18,10 @@ export interface Turn {
 }
 
 /** What the model says: a call, or the end. */
-export interface Call { readonly name: string, readonly arguments: object }
+export interface Call {
+  readonly name: string
+  readonly arguments: object
+}
 
 /** What the person at the client answers to a question, as the protocol has it. */
 export type Person = (question: string) => Promise<object>
@@ -27,9 +30,9 @@ export type Person = (question: string) => Promise<object>
 export interface Model {
   readonly url: string
   /** Answers the turn that is open with a call, or ends the conversation; a call resolves with the next turn. */
-  turn (): Promise<Turn>
-  say (call: Call | undefined, person?: Person): void
-  close (): void
+  turn(): Promise<Turn>
+  say(call: Call | undefined, person?: Person): void
+  close(): void
 }
 
 /** Starts a stand-in on a port of its own. */

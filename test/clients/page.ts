@@ -22,9 +22,22 @@ How to connect a client, and what its model reads of a tool call. \`npm run clie
 
 | client | version | newest revision | shows the instructions | reads resources | signs a person in by |
 |---|---|---|---|---|---|
-${clients.map((client) => row([client.name, versionOf(client), word(client.isNewest), word(client.showsInstructions), readsResources(client), signsIn(client)])).join('\n')}
+${
+    clients.map((client) =>
+      row([
+        client.name,
+        versionOf(client),
+        word(client.isNewest),
+        word(client.showsInstructions),
+        readsResources(client),
+        signsIn(client)
+      ])
+    ).join('\n')
+  }
 
-The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are listed by ${clients.filter(({ listsSkills }) => listsSkills).map(({ name }) => name).join(' and ')}; the others read them as resources.
+The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are listed by ${
+    clients.filter(({ listsSkills }) => listsSkills).map(({ name }) => name).join(' and ')
+  }; the others read them as resources.
 
 At a server with [the broker](../packages/oauth-discovery-shim/docs/broker.md), every client signs in with the URL alone.
 
@@ -69,7 +82,14 @@ function table (clients: readonly Client[], says: Told, told: (client: Client) =
   groups.delete(SAME)
   return `| client | the model reads |
 |---|---|
-${[...[...groups].map(([reads, names]) => row([names.join('; '), reads])), ...same === undefined ? [] : [row([groups.size === 0 ? 'all' : same.length === 1 ? same[0]! : 'all others', SAME])]].join('\n')}`
+${
+    [
+      ...[...groups].map(([reads, names]) => row([names.join('; '), reads])),
+      ...same === undefined
+        ? []
+        : [row([groups.size === 0 ? 'all' : same.length === 1 ? same[0]! : 'all others', SAME])]
+    ].join('\n')
+  }`
 }
 
 const SAME = 'the same'

@@ -15,7 +15,10 @@ export interface Answer {
 export interface Scene {
   /** Names it in the page and in what clients do otherwise. */
   readonly title: string
-  /** What the server must do, for readers of the page; left out for a call that only prepares the next one, or whose result looks like another on the page or is told elsewhere. */
+  /**
+   * What the server must do, for readers of the page; left out for a call that only prepares the next one, or whose
+   * result looks like another on the page or is told elsewhere.
+   */
   readonly about?: string
   /** What happens before the call. */
   readonly before?: () => Promise<void>
@@ -50,7 +53,9 @@ export interface Visit {
   readonly headers: Readonly<Record<string, string>>
   /** All tools that the server lists. */
   readonly tools: readonly string[]
-  /** Who signs in with a browser, in place of headers. The client then talks to the server itself: nothing is recorded. */
+  /**
+   * Who signs in with a browser, in place of headers. The client then talks to the server itself: nothing is recorded.
+   */
   readonly person?: Credentials
   /** Whether it is only for clients that are told the URL of a metadata document, by which they sign in. */
   readonly byDocument?: true
@@ -75,7 +80,11 @@ export interface Stage {
 export function data (json: string, ...headers: readonly string[]): Answer {
   const value: object = JSON.parse(json)
   const beside = headers.length > 0 && { headers: Object.fromEntries(headers.map((header) => header.split(': '))) }
-  return { isError: false, content: headers.length > 0 ? [json, headers.join('\n')] : [json], structured: Array.isArray(value) ? { result: value, ...beside } : value }
+  return {
+    isError: false,
+    content: headers.length > 0 ? [json, headers.join('\n')] : [json],
+    structured: Array.isArray(value) ? { result: value, ...beside } : value
+  }
 }
 
 /** A result of content without a structure. */

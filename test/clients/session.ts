@@ -13,10 +13,13 @@ import { openModel, type Call, type Person, type Turn } from './model.ts'
 export interface Session {
   /** What the model knows at its first turn. */
   readonly first: Turn
-  /** The model calls a tool; resolves with its next turn, or rejects when that takes longer than `patience` milliseconds. */
-  call (call: Call, patience?: number, person?: Person): Promise<Turn>
+  /**
+   * The model calls a tool; resolves with its next turn, or rejects when that takes longer than `patience`
+   * milliseconds.
+   */
+  call(call: Call, patience?: number, person?: Person): Promise<Turn>
   /** The model ends the conversation; resolves with what the client printed, once it has ended. */
-  end (): Promise<string>
+  end(): Promise<string>
 }
 
 /** How long a client may take for a turn, in milliseconds. */
@@ -30,14 +33,22 @@ export class TooLate extends Error {}
  *
  * @param person - who signs in with a browser; otherwise there is a browser, but nobody at it
  */
-export async function openSession (client: Client, own: Pick<Place, 'folder' | 'node' | 'url' | 'headers' | 'document' | 'resource'>, person?: Credentials): Promise<Session> {
+export async function openSession (
+  client: Client,
+  own: Pick<Place, 'folder' | 'node' | 'url' | 'headers' | 'document' | 'resource'>,
+  person?: Credentials
+): Promise<Session> {
   const model = await openModel()
   const home = mkdtempSync(join(tmpdir(), 'clients-home-'))
   const browser = browserAt(home, person)
   const place = { ...own, home, model: model.url, signsIn: person !== undefined }
-  const start = ({ command, args, env }: Command): ChildProcess => spawn(command, args, {
-    cwd: home, env: { PATH: `${home}:${process.env['PATH']}`, HOME: home, BROWSER: browser.command, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true
-  })
+  const start = ({ command, args, env }: Command): ChildProcess =>
+    spawn(command, args, {
+      cwd: home,
+      env: { PATH: `${home}:${process.env['PATH']}`, HOME: home, BROWSER: browser.command, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true
+    })
   if (person !== undefined && client.login) {
     const login = start(client.login(place))
     const failed = await Promise.race([once(login, 'close').then(() => undefined), browser.failed])
@@ -50,9 +61,16 @@ export async function openSession (client: Client, own: Pick<Place, 'folder' | '
 
   const child = start(client.start(place))
   let printed = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => { printed += chunk })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      printed += chunk
+    })
+  }
   const ended = Promise.race([
-    once(child, 'close').then(([code]) => new Error(`ended with ${code}:\n${printed}`), (error: unknown) => error as Error),
+    once(child, 'close').then(
+      ([code]) => new Error(`ended with ${code}:\n${printed}`),
+      (error: unknown) => error as Error
+    ),
     browser.failed
   ])
 
@@ -91,11 +109,24 @@ export async function openSession (client: Client, own: Pick<Place, 'folder' | '
 }
 
 /** A browser, as programs start one: by the name that desktops have, and by the variable. */
-function browserAt (home: string, person: Credentials | undefined): { readonly command: string, readonly failed: Promise<Error>, close (): void } {
+function browserAt (
+  home: string,
+  person: Credentials | undefined
+): { readonly command: string, readonly failed: Promise<Error>, close(): void } {
   const command = join(home, 'xdg-open')
   const failure = join(home, 'browser-failed')
-  const quoted = [process.execPath, '--import', url('../typescript.js'), url('browser.ts'), person?.username, person?.password, failure].map((word) => `'${word}'`)
-  writeFileSync(command, `#!/bin/sh\n${person === undefined ? 'exit 0' : `exec ${quoted.join(' ')} "$1"`}\n`, { mode: 0o700 })
+  const quoted = [
+    process.execPath,
+    '--import',
+    url('../typescript.js'),
+    url('browser.ts'),
+    person?.username,
+    person?.password,
+    failure
+  ].map((word) => `'${word}'`)
+  writeFileSync(command, `#!/bin/sh\n${person === undefined ? 'exit 0' : `exec ${quoted.join(' ')} "$1"`}\n`, {
+    mode: 0o700
+  })
   const closed = new AbortController()
   async function failed (): Promise<Error> {
     while (!closed.signal.aborted && !existsSync(failure)) await sleep(100)

@@ -13,11 +13,11 @@ export interface Shop {
   readonly demo: Demo
   /** Somebody who can sign in, and owns the first shop. */
   readonly person: Credentials
-  createKey (scopes: readonly string[]): Promise<{ readonly id: string, readonly plaintext: string }>
-  revokeKey (id: string): Promise<void>
+  createKey(scopes: readonly string[]): Promise<{ readonly id: string, readonly plaintext: string }>
+  revokeKey(id: string): Promise<void>
   /** Stops it and starts it again, at the same address and with its data. */
-  restart (): Promise<void>
-  stop (): Promise<void>
+  restart(): Promise<void>
+  stop(): Promise<void>
 }
 
 const script = fileURLToPath(new URL('../../examples/shop/dist/demo/start.js', import.meta.url))
@@ -28,7 +28,16 @@ export async function startShop (environment: Readonly<Record<string, string>>):
   // Not 0, so that it comes back where it was.
   const port = String(await freePort(0))
   const file = join(dataDir, 'demo.json')
-  const start = async (): Promise<ChildProcess> => await started({ PATH: process.env['PATH'], PORT: port, MAX_EVENT_LOOP_DELAY: '0', DATA_DIR: dataDir, OAUTH_BROKER_DOCUMENTS: 'true', MCP_VIEWS_ENABLED: 'true', ...environment })
+  const start = async (): Promise<ChildProcess> =>
+    await started({
+      PATH: process.env['PATH'],
+      PORT: port,
+      MAX_EVENT_LOOP_DELAY: '0',
+      DATA_DIR: dataDir,
+      OAUTH_BROKER_DOCUMENTS: 'true',
+      MCP_VIEWS_ENABLED: 'true',
+      ...environment
+    })
   let child = await start()
   process.once('exit', () => {
     child.kill('SIGKILL')
@@ -41,7 +50,12 @@ export async function startShop (environment: Readonly<Record<string, string>>):
 
   const demo: Demo = JSON.parse(readFileSync(file, 'utf8'))
   const person = demo.users.find(({ username }) => username === 'kim')!
-  const token = await accessTokenFor({ ...person, issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
+  const token = await accessTokenFor({
+    ...person,
+    issuer: demo.idp.issuer,
+    clientId: demo.idp.mcp_client_id,
+    resource: demo.mcp_url
+  })
   const keys = `${demo.base_url}/shops/${demo.shops[0]!.id}/api-keys/`
 
   async function call (method: string, url: string, body?: object): Promise<any> {
@@ -60,7 +74,9 @@ export async function startShop (environment: Readonly<Record<string, string>>):
       await stop()
       child = await start()
       const { base_url: baseUrl, idp } = JSON.parse(readFileSync(file, 'utf8')) as Demo
-      if (baseUrl !== demo.base_url || idp.issuer !== demo.idp.issuer) throw new Error(`the shop came back at ${baseUrl} with ${idp.issuer}: its ports were taken`)
+      if (baseUrl !== demo.base_url || idp.issuer !== demo.idp.issuer) {
+        throw new Error(`the shop came back at ${baseUrl} with ${idp.issuer}: its ports were taken`)
+      }
     },
     stop
   }
@@ -69,7 +85,9 @@ export async function startShop (environment: Readonly<Record<string, string>>):
 async function started (env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let printed = ''
-  child.stderr.on('data', (chunk) => { printed += chunk })
+  child.stderr.on('data', (chunk) => {
+    printed += chunk
+  })
   await new Promise<void>((resolve, reject) => {
     child.stdout.on('data', (chunk) => {
       printed += chunk

@@ -12,5 +12,15 @@ import { sdk1, sdk2 } from './clients/sdk.ts'
 
 /** All clients of the lab, in the order of the page. */
 export const clients: readonly Client[] = [
-  claudeCode, codex, inspector, mcpRemote, sdk1, ...sdk2, aiSdk, langchain, openAiAgents, mastra, mcpUse
+  claudeCode,
+  codex,
+  inspector,
+  mcpRemote,
+  sdk1,
+  ...sdk2,
+  aiSdk,
+  langchain,
+  openAiAgents,
+  mastra,
+  mcpUse
 ]

@@ -22,11 +22,23 @@ export interface Outcome {
 const WAIT = 5000
 
 /** Takes a client through a visit; every scene has an outcome, also when the client gives up. */
-export async function take (client: Client, visit: Visit, recorder: Recorder, { folder, node }: { readonly folder: string, readonly node: string }): Promise<readonly Outcome[]> {
+export async function take (
+  client: Client,
+  visit: Visit,
+  recorder: Recorder,
+  { folder, node }: { readonly folder: string, readonly node: string }
+): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = []
   const { prefix = '' } = client
   const origin = visit.person === undefined ? recorder.url : visit.origin
-  const session = await openSession(client, { folder, node, url: `${origin}/mcp`, headers: visit.headers, document: visit.byDocument && documentOf(client.id), resource: visit.isFirst && SKILL.uri }, visit.person)
+  const session = await openSession(client, {
+    folder,
+    node,
+    url: `${origin}/mcp`,
+    headers: visit.headers,
+    document: visit.byDocument && documentOf(client.id),
+    resource: visit.isFirst && SKILL.uri
+  }, visit.person)
   for (const [scene, look] of [['list', list], ['instructions', instructions]] as const) {
     const outcome = { client, scene, ...look(client, visit, session.first) }
     if (visit.isFirst || outcome.problems.length > 0) outcomes.push(outcome)
@@ -34,7 +46,15 @@ export async function take (client: Client, visit: Visit, recorder: Recorder, { 
   if (client.loads) await session.call(client.loads(visit.scenes.map(({ tool }) => prefix + tool)))
   if (visit.isFirst) {
     const told = client.reads && (await session.call(client.reads(SKILL.uri))).told?.map(normal)
-    outcomes.push({ client, scene: SKILL.title, told: told ?? [], problems: [...told ? differ('the model reads', skillReadBy(client), told) : [], ...ofExtensions(client, recorder.exchanges)] })
+    outcomes.push({
+      client,
+      scene: SKILL.title,
+      told: told ?? [],
+      problems: [
+        ...told ? differ('the model reads', skillReadBy(client), told) : [],
+        ...ofExtensions(client, recorder.exchanges)
+      ]
+    })
   }
 
   let isOver = false
@@ -46,12 +66,25 @@ export async function take (client: Client, visit: Visit, recorder: Recorder, { 
     const waits = client.instead?.[scene.title]?.[0] === '<nothing>'
     const told = isOver
       ? ['<ended>']
-      : await session.call({ name: prefix + scene.tool, arguments: scene.arguments }, waits ? WAIT : undefined, personIn(scene, read)).then(({ told }) => told ?? [], (error: Error) => {
+      : await session.call(
+        { name: prefix + scene.tool, arguments: scene.arguments },
+        waits ? WAIT : undefined,
+        personIn(scene, read)
+      ).then(({ told }) => told ?? [], (error: Error) => {
         isOver = true
         return error instanceof TooLate ? ['<nothing>'] : ended(error)
       })
     const model = told.map(normal)
-    outcomes.push({ client, scene: scene.title, told: model, problems: [...atPerson(client, scene, read), ...(visit.person === undefined ? atServer(client, scene, recorder.exchanges.slice(start)) : []), ...atModel(client, scene, model)] })
+    outcomes.push({
+      client,
+      scene: scene.title,
+      told: model,
+      problems: [
+        ...atPerson(client, scene, read),
+        ...(visit.person === undefined ? atServer(client, scene, recorder.exchanges.slice(start)) : []),
+        ...atModel(client, scene, model)
+      ]
+    })
   }
   await session.end()
   return outcomes
@@ -86,7 +119,9 @@ function personIn ({ asks }: Scene, read: string[]): Person {
     // Who is asked once more has enough of it.
     if (asks === undefined || read.length > 1) return { action: 'cancel' }
     await asks.meanwhile?.()
-    return asks.says === 'yes' ? { action: 'accept', content: { confirm: true } } : { action: asks.says === 'no' ? 'decline' : 'cancel' }
+    return asks.says === 'yes'
+      ? { action: 'accept', content: { confirm: true } }
+      : { action: asks.says === 'no' ? 'decline' : 'cancel' }
   }
 }
 
@@ -97,7 +132,11 @@ function atPerson ({ canAsk = false }: Client, { asks }: Scene, read: readonly s
 }
 
 /** What reached the server, and what it answered. */
-function atServer ({ silent = [], asksForProgress, canAsk = false, closesQuestions = false }: Client, scene: Scene, exchanges: readonly Exchange[]): readonly string[] {
+function atServer (
+  { silent = [], asksForProgress, canAsk = false, closesQuestions = false }: Client,
+  scene: Scene,
+  exchanges: readonly Exchange[]
+): readonly string[] {
   const calls = exchanges.filter(({ body }) => body?.method === 'tools/call')
   const elsewhere = exchanges.filter(({ path }) => path !== '/mcp').map(({ method, path }) => `${method} ${path}`)
   if (silent.includes(scene.title)) return differ('calls', 0, calls.length)
@@ -107,22 +146,39 @@ function atServer ({ silent = [], asksForProgress, canAsk = false, closesQuestio
   const answered = answerOf(last)
   const closes = closesQuestions && scene.asks !== undefined
   return [
-    ...differ('calls', scene.asks === undefined || !(canAsk || closes) ? 1 : scene.asks.readsAgain === undefined ? 2 : 3, calls.length),
+    ...differ(
+      'calls',
+      scene.asks === undefined || !(canAsk || closes) ? 1 : scene.asks.readsAgain === undefined ? 2 : 3,
+      calls.length
+    ),
     // Where the credential is not valid, looking for a way to sign in is right.
     ...('status' in scene.says ? [] : differ('also asks', [], elsewhere)),
     ...differ('sends', scene.arguments, call.body.params.arguments),
     ...differ('asks for progress', asksForProgress, call.body.params._meta?.progressToken !== undefined),
-    ...closes ? [] : differ('the server says', 'status' in scene.says ? scene.says : { isError: scene.says.isError, content: scene.says.content }, answered)
+    ...closes
+      ? []
+      : differ(
+        'the server says',
+        'status' in scene.says ? scene.says : { isError: scene.says.isError, content: scene.says.content },
+        answered
+      )
   ]
 }
 
 function answerOf ({ status, answer }: Exchange): Pick<Answer, 'isError' | 'content'> | { readonly status: number } {
   if (status !== 200) return { status }
-  const messages = answer.startsWith('{') ? [answer] : [...answer.matchAll(/^data: (.+)$/gm)].map(([, message = '']) => message)
+  const messages = answer.startsWith('{')
+    ? [answer]
+    : [...answer.matchAll(/^data: (.+)$/gm)].map(([, message = '']) => message)
   const { result } = JSON.parse(messages.at(-1) ?? '{}')
   if (result === undefined) return { isError: true, content: messages.map(normal) }
   if (result.resultType === 'input_required') return { isError: false, content: ['<asks>'] }
-  return { isError: result.isError ?? false, content: result.content.map((block: any) => normal(block.text ?? (block.type === 'image' ? '<image>' : JSON.stringify(block)))) }
+  return {
+    isError: result.isError ?? false,
+    content: result.content.map((block: any) =>
+      normal(block.text ?? (block.type === 'image' ? '<image>' : JSON.stringify(block)))
+    )
+  }
 }
 
 /** @returns what the model must read of the page of a skill */
@@ -131,12 +187,23 @@ function skillReadBy ({ instead = {} }: Client): Told {
 }
 
 /** What the client says that it can do, and what it asks for by itself. */
-function ofExtensions ({ listsSkills = false, showsViews = false }: Client, exchanges: readonly Exchange[]): readonly string[] {
+function ofExtensions (
+  { listsSkills = false, showsViews = false }: Client,
+  exchanges: readonly Exchange[]
+): readonly string[] {
   const reads = exchanges.filter(({ body }) => body?.method === 'resources/read' && body.params.uri === SKILL.uri)
   return [
-    ...differ('reads the skill', true, reads.some(({ status, answer }) => status === 200 && answer.includes(JSON.stringify(SKILL.text).slice(1, -1)))),
+    ...differ(
+      'reads the skill',
+      true,
+      reads.some(({ status, answer }) => status === 200 && answer.includes(JSON.stringify(SKILL.text).slice(1, -1)))
+    ),
     ...differ('lists skills', listsSkills, exchanges.some(({ body }) => body?.method === 'skills/list')),
-    ...differ('says that it shows views', showsViews, exchanges.some(({ body }) => JSON.stringify(body?.params ?? {}).includes('io.modelcontextprotocol/ui')))
+    ...differ(
+      'says that it shows views',
+      showsViews,
+      exchanges.some(({ body }) => JSON.stringify(body?.params ?? {}).includes('io.modelcontextprotocol/ui'))
+    )
   ]
 }
 
@@ -152,5 +219,7 @@ function atModel (client: Client, scene: Scene, told: Told): readonly string[] {
 }
 
 function differ (what: string, expected: unknown, actual: unknown): readonly string[] {
-  return isDeepStrictEqual(actual, expected) ? [] : [`${what}\n  expected ${JSON.stringify(expected)}\n  got      ${JSON.stringify(actual)}`]
+  return isDeepStrictEqual(actual, expected)
+    ? []
+    : [`${what}\n  expected ${JSON.stringify(expected)}\n  got      ${JSON.stringify(actual)}`]
 }

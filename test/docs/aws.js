@@ -23,7 +23,14 @@ const parameters = {
   AccessTokenValidity: 'number',
   IdTokenValidity: 'number',
   TokenValidityUnits: 'object',
-  ExplicitAuthFlows: ['ALLOW_ADMIN_USER_PASSWORD_AUTH', 'ALLOW_CUSTOM_AUTH', 'ALLOW_USER_PASSWORD_AUTH', 'ALLOW_USER_SRP_AUTH', 'ALLOW_REFRESH_TOKEN_AUTH', 'ALLOW_USER_AUTH'],
+  ExplicitAuthFlows: [
+    'ALLOW_ADMIN_USER_PASSWORD_AUTH',
+    'ALLOW_CUSTOM_AUTH',
+    'ALLOW_USER_PASSWORD_AUTH',
+    'ALLOW_USER_SRP_AUTH',
+    'ALLOW_REFRESH_TOKEN_AUTH',
+    'ALLOW_USER_AUTH'
+  ],
   SupportedIdentityProviders: 'object',
   CallbackURLs: 'object',
   LogoutURLs: 'object',
@@ -39,7 +46,9 @@ const [service, operation, ...args] = process.argv.slice(2)
 const options = operations[operation]
 if (service !== 'cognito-idp' || options === undefined) throw new Error(`no such operation: ${service} ${operation}`)
 const { values } = parseArgs({ args, options })
-if ('user-pool-id' in options && 'client-id' in options && !(values['user-pool-id'] && values['client-id'])) throw new Error('the pool or the client is missing')
+if ('user-pool-id' in options && 'client-id' in options && !(values['user-pool-id'] && values['client-id'])) {
+  throw new Error('the pool or the client is missing')
+}
 if (operation === 'create-user-pool-client') {
   const input = JSON.parse(readFileSync(values['cli-input-json'].replace('file:///dev/stdin', '/dev/stdin'), 'utf8'))
   if (!input.UserPoolId || !input.ClientName) throw new Error('UserPoolId or ClientName is missing')
@@ -51,7 +60,9 @@ if (operation === 'create-user-pool-client') {
   console.log('1example23456789')
 }
 if (operation === 'initiate-auth') {
-  if (values['auth-flow'] !== 'USER_PASSWORD_AUTH' || values.query !== 'AuthenticationResult.AccessToken') throw new Error(`${values['auth-flow']} ${values.query}`)
+  if (values['auth-flow'] !== 'USER_PASSWORD_AUTH' || values.query !== 'AuthenticationResult.AccessToken') {
+    throw new Error(`${values['auth-flow']} ${values.query}`)
+  }
   const [, username, password] = /^USERNAME=([^,]+),PASSWORD=(.+)$/.exec(values['auth-parameters'])
   const { accessTokenFor } = await import('../../examples/shop/dist/demo/identity-provider/browser.js')
   const { IDP_ISSUER: issuer, PUBLIC_BASE_URL: resource } = process.env

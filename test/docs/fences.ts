@@ -32,8 +32,10 @@ export function fencesOf (markdown: string): readonly Fence[] {
  * that is `…` alone for any number of lines. Blank lines at the end do not count.
  */
 export function quotes (quotation: string, printed: string): boolean {
-  const pattern = quotation.trimEnd().split('\n').map((line) => line === '…'
-    ? '(?:.*\\n)*?'
-    : line.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^\\n]*') + '\\n').join('')
+  const pattern = quotation.trimEnd().split('\n').map((line) =>
+    line === '…'
+      ? '(?:.*\\n)*?'
+      : line.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^\\n]*') + '\\n'
+  ).join('')
   return new RegExp(`^${pattern}$`).test(`${printed.trimEnd()}\n`)
 }

@@ -16,17 +16,22 @@ export interface Shell {
  * @param onError - is told what the commands write to their standard error, as far as it came
  */
 export function shell (t: Test, { cwd, home, env, onError }: {
-  readonly cwd: string
-  readonly home: string
-  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string,
+  readonly home: string,
+  readonly env: Readonly<Record<string, string>>,
   readonly onError: (written: string) => void
 }): Shell {
   const child = spawn('bash', ['--noprofile', '--norc'], {
-    cwd, detached: true, env: { PATH: process.env['PATH'], HOME: home, npm_config_update_notifier: 'false', ...env }, stdio: ['pipe', 'pipe', 'pipe']
+    cwd,
+    detached: true,
+    env: { PATH: process.env['PATH'], HOME: home, npm_config_update_notifier: 'false', ...env },
+    stdio: ['pipe', 'pipe', 'pipe']
   })
   const ended = once(child, 'exit')
   // Nothing is torn down when the test is killed: a loop of the page would run forever.
-  child.stdin.write(`(while kill -0 ${process.pid}; do sleep 1; done; kill -KILL 0) </dev/null >/dev/null 2>&1 & disown\n`)
+  child.stdin.write(
+    `(while kill -0 ${process.pid}; do sleep 1; done; kill -KILL 0) </dev/null >/dev/null 2>&1 & disown\n`
+  )
   t.teardown(async () => {
     // What it started belongs to its group, and goes along.
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
@@ -34,8 +39,13 @@ export function shell (t: Test, { cwd, home, env, onError }: {
   })
   let output = ''
   let written = ''
-  child.stdout.on('data', (data) => { output += data })
-  child.stderr.on('data', (data) => { written += data; onError(written) })
+  child.stdout.on('data', (data) => {
+    output += data
+  })
+  child.stderr.on('data', (data) => {
+    written += data
+    onError(written)
+  })
 
   const END = /\x04(\d+)\x04$/ // eslint-disable-line no-control-regex
   return {

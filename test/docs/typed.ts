@@ -15,11 +15,18 @@ function asWritten (text: string, places: Places): string {
 }
 
 /**
- * Types the commands of a fence, which must succeed, and compares what they print with the fence behind, if it is `text`.
+ * Types the commands of a fence, which must succeed, and compares what they print with the fence behind, if it is
+ * `text`.
  *
  * @param run - runs the commands
  */
-export async function typed (t: Test, { text, line }: Fence, next: Fence | undefined, run: Shell['run'], places: Places): Promise<void> {
+export async function typed (
+  t: Test,
+  { text, line }: Fence,
+  next: Fence | undefined,
+  run: Shell['run'],
+  places: Places
+): Promise<void> {
   const { code, output } = await run(asHere(text, places))
   t.equal(code, 0, `line ${line} succeeds`)
   if (next?.info !== 'text') return

@@ -8,7 +8,11 @@ const paramDash = {
       for (const comment of sourceCode.getAllComments()) {
         for (const { 0: tag, index } of comment.value.matchAll(/@param [\w.]+(?= )(?! - )/g)) {
           const at = comment.range[0] + 2 + index + tag.length
-          report({ loc: sourceCode.getLocFromIndex(at), message: '@param has a dash before its text', fix: (fixer) => fixer.insertTextAfterRange([at, at], ' -') })
+          report({
+            loc: sourceCode.getLocFromIndex(at),
+            message: '@param has a dash before its text',
+            fix: (fixer) => fixer.insertTextAfterRange([at, at], ' -')
+          })
         }
       }
     }
@@ -19,9 +23,13 @@ const paramDash = {
 const capitals = {
   meta: { type: 'suggestion', schema: [] },
   create: ({ report }) => ({
-    'Program > VariableDeclaration[kind=const], Program > ExportNamedDeclaration > VariableDeclaration[kind=const]' ({ declarations }) {
+    'Program > VariableDeclaration[kind=const], Program > ExportNamedDeclaration > VariableDeclaration[kind=const]' (
+      { declarations }
+    ) {
       for (const { id, init } of declarations) {
-        if (id.type === 'Identifier' && init !== null && isLiteral(init) && !/^[A-Z][A-Z0-9_]*$/.test(id.name)) report({ node: id, message: `the constant ${id.name} is written in capitals` })
+        if (id.type === 'Identifier' && init !== null && isLiteral(init) && !/^[A-Z][A-Z0-9_]*$/.test(id.name)) {
+          report({ node: id, message: `the constant ${id.name} is written in capitals` })
+        }
       }
     }
   })
@@ -29,15 +37,25 @@ const capitals = {
 
 function isLiteral (node) {
   switch (node.type) {
-    case 'Literal': return true
-    case 'TemplateLiteral': return node.expressions.length === 0
-    case 'UnaryExpression': return isLiteral(node.argument)
-    case 'BinaryExpression': return isLiteral(node.left) && isLiteral(node.right)
-    case 'TSAsExpression': case 'TSSatisfiesExpression': return isLiteral(node.expression)
-    case 'ArrayExpression': return node.elements.every(isLiteral)
-    case 'ObjectExpression': return node.properties.every((property) => property.type === 'Property' && isLiteral(property.value))
-    case 'NewExpression': return node.callee.name === 'Set' && node.arguments.every(isLiteral)
-    default: return false
+    case 'Literal':
+      return true
+    case 'TemplateLiteral':
+      return node.expressions.length === 0
+    case 'UnaryExpression':
+      return isLiteral(node.argument)
+    case 'BinaryExpression':
+      return isLiteral(node.left) && isLiteral(node.right)
+    case 'TSAsExpression':
+    case 'TSSatisfiesExpression':
+      return isLiteral(node.expression)
+    case 'ArrayExpression':
+      return node.elements.every(isLiteral)
+    case 'ObjectExpression':
+      return node.properties.every((property) => property.type === 'Property' && isLiteral(property.value))
+    case 'NewExpression':
+      return node.callee.name === 'Set' && node.arguments.every(isLiteral)
+    default:
+      return false
   }
 }
 

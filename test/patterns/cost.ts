@@ -19,7 +19,10 @@ const DOUBTS = 4
  * How much more a function costs on a string four times as long: 4 when it is linear, 16 when it is quadratic. Of all
  * strings, the worst one counts, or the first that grows {@link TOO_MUCH}.
  */
-export function growth (run: (input: string) => void, strings: readonly Hostile[]): { readonly ratio: number, readonly input: string } {
+export function growth (
+  run: (input: string) => void,
+  strings: readonly Hostile[]
+): { readonly ratio: number, readonly input: string } {
   let worst = { ratio: 4, input: '' }
   for (const length of LENGTHS) {
     for (const string of strings) {

@@ -21,8 +21,10 @@ export function hostileStrings ({ source, flags }: RegExp): readonly Hostile[] {
 
   const sample = (element: AST.Element, variant: number): string => {
     switch (element.type) {
-      case 'Character': return String.fromCodePoint(element.value)
-      case 'Quantifier': return sample(element.element, variant).repeat(Math.max(1, element.min))
+      case 'Character':
+        return String.fromCodePoint(element.value)
+      case 'Quantifier':
+        return sample(element.element, variant).repeat(Math.max(1, element.min))
       case 'CharacterSet':
       case 'CharacterClass': {
         const one = new RegExp(`^${element.raw}$`, flags.replace(/[gy]/g, ''))
@@ -30,9 +32,12 @@ export function hostileStrings ({ source, flags }: RegExp): readonly Hostile[] {
         return members[variant % members.length] ?? ''
       }
       case 'Group':
-      case 'CapturingGroup': return ofAlternatives(element.alternatives, variant)
-      case 'Assertion': return 'alternatives' in element && !element.negate ? ofAlternatives(element.alternatives, variant) : ''
-      default: return ''
+      case 'CapturingGroup':
+        return ofAlternatives(element.alternatives, variant)
+      case 'Assertion':
+        return 'alternatives' in element && !element.negate ? ofAlternatives(element.alternatives, variant) : ''
+      default:
+        return ''
     }
   }
   const ofAlternatives = (alternatives: readonly AST.Alternative[], variant: number): string =>
@@ -41,7 +46,12 @@ export function hostileStrings ({ source, flags }: RegExp): readonly Hostile[] {
   const add = (prefix: string, part: string): void => {
     if (part === '') return
     for (const start of [prefix, '']) {
-      for (const end of ['', '\u0001', '\n']) strings.set(JSON.stringify([start, part, end]), (length) => start + part.repeat(Math.ceil(length / part.length)) + end)
+      for (const end of ['', '\u0001', '\n']) {
+        strings.set(
+          JSON.stringify([start, part, end]),
+          (length) => start + part.repeat(Math.ceil(length / part.length)) + end
+        )
+      }
     }
   }
   const visit = (alternative: AST.Alternative, before: string, variant: number): void => {
@@ -56,12 +66,14 @@ export function hostileStrings ({ source, flags }: RegExp): readonly Hostile[] {
       }
       for (const element of part) {
         const inner = element.type === 'Quantifier' ? element.element : element
-        if ('alternatives' in inner) for (const one of inner.alternatives) visit(one, prefix, variant)
+        if ('alternatives' in inner) { for (const one of inner.alternatives) visit(one, prefix, variant) }
       }
     })
   }
   for (const character of alphabet) add('', character)
-  for (let variant = 0; variant < VARIANTS; variant++) for (const alternative of tree.alternatives) visit(alternative, '', variant)
+  for (let variant = 0; variant < VARIANTS; variant++) {
+    for (const alternative of tree.alternatives) visit(alternative, '', variant)
+  }
   return [...strings.values()]
 }
 

@@ -16,7 +16,9 @@ export interface Pattern {
  * Strings are followed through constants, templates and additions; anything else counts as computed.
  */
 export function patternsIn (files: readonly string[]): readonly Pattern[] {
-  const sources = files.map((file) => ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true))
+  const sources = files.map((file) =>
+    ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
+  )
   const constants = new Map<string, ts.Expression>()
   for (const source of sources) {
     each(source, (node) => {
@@ -32,14 +34,25 @@ export function patternsIn (files: readonly string[]): readonly Pattern[] {
       const value = constants.get(`${node.getSourceFile().fileName} ${node.text}`) ?? constants.get(node.text)
       return value && stringOf(value)
     }
-    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) return joined([stringOf(node.left), stringOf(node.right)])
-    if (ts.isTemplateExpression(node)) return joined([node.head.text, ...node.templateSpans.flatMap(({ expression, literal }) => [stringOf(expression), literal.text])])
+    if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
+      return joined([stringOf(node.left), stringOf(node.right)])
+    }
+    if (ts.isTemplateExpression(node)) {
+      return joined([
+        node.head.text,
+        ...node.templateSpans.flatMap(({ expression, literal }) => [stringOf(expression), literal.text])
+      ])
+    }
     return undefined
   }
 
   const found: Pattern[] = []
   const add = (node: ts.Node, source: string | undefined, flags: string): void => {
-    found.push({ place: `${node.getSourceFile().fileName}: ${node.getText().replace(/\s+/g, ' ')}`, flags, ...source !== undefined && { source } })
+    found.push({
+      place: `${node.getSourceFile().fileName}: ${node.getText().replace(/\s+/g, ' ')}`,
+      flags,
+      ...source !== undefined && { source }
+    })
   }
   for (const source of sources) {
     each(source, (node) => {
@@ -65,5 +78,7 @@ function joined (parts: ReadonlyArray<string | undefined>): string | undefined {
 
 function each (node: ts.Node, visit: (node: ts.Node) => void): void {
   visit(node)
-  ts.forEachChild(node, (child) => { each(child, visit) })
+  ts.forEachChild(node, (child) => {
+    each(child, visit)
+  })
 }

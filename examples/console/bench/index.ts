@@ -1,7 +1,7 @@
-// npm run bench -w examples/console: what the page costs whoever looks at it, in Chromium. The first screen on the embedded
-// demo, and the list of products in shops of 1,000 and of 100,000, on the PostgreSQL server in TEST_DATABASE_URL: how long
-// each step takes until its answer is painted, and the longest time for which the page does not respond. In turn, medians of
-// rounds. Exits with 1 if a figure is missed.
+// npm run bench -w examples/console: what the page costs whoever looks at it, in Chromium. The first screen on the
+// embedded demo, and the list of products in shops of 1,000 and of 100,000, on the PostgreSQL server in
+// TEST_DATABASE_URL: how long each step takes until its answer is painted, and the longest time for which the page does
+// not respond. In turn, medians of rounds. Exits with 1 if a figure is missed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,10 @@ const browser = await launchBrowser()
 async function onDemo (url: string, work: (baseUrl: string, directory: string) => Promise<void>): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'console-bench-'))
   const script = fileURLToPath(new URL('../../shop/dist/demo/start.js', import.meta.url))
-  const demo = spawn(process.execPath, [script], { env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: directory, DATABASE_URL: url }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const demo = spawn(process.execPath, [script], {
+    env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: directory, DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
   const ended = once(demo, 'exit')
   try {
     await work(await addressFrom(demo.stdout), directory)
@@ -73,7 +76,11 @@ const search = (word: string) => async (page: Page) => await page.getByRole('tex
 
 const STEPS: readonly Step[] = [
   ['open the list', async (page) => await page.getByRole('menuitem', { name: 'Products' }).click(), /sort=\["name"/],
-  ['sort by price', async (page) => await page.getByRole('button', { name: /^Sort by price/i }).click(), /sort=\["price_amount"/],
+  [
+    'sort by price',
+    async (page) => await page.getByRole('button', { name: /^Sort by price/i }).click(),
+    /sort=\["price_amount"/
+  ],
   ['next page', async (page) => await page.getByRole('button', { name: 'Go to next page' }).click(), /skip=25/],
   ['filter by status', async (page) => {
     await page.getByRole('button', { name: 'Status', exact: true }).click()
@@ -96,25 +103,47 @@ async function measureLists (url: string, baseUrl: string, directory: string): P
     for (const slug of Object.keys(SIZES)) {
       const page = await signIn(browser, baseUrl, personOf(directory, 'ada'), `/console/shops/${slug}`)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      await page.evaluate("blocked = [0]; new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) blocked.push(duration) }).observe({ type: 'longtask', buffered: false })")
+      await page.evaluate(
+        'blocked = [0]; new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) ' +
+          "blocked.push(duration) }).observe({ type: 'longtask', buffered: false })"
+      )
       for (const [name, act, request] of STEPS) {
         const of = times.get(name) ?? { small: [], large: [] }
         times.set(name, of)
-        of[slug]!.push(await timeOf(page, act, request).catch((error: unknown) => { throw new Error(`${name} of ${slug}`, { cause: error }) }))
+        of[slug]!.push(
+          await timeOf(page, act, request).catch((error: unknown) => {
+            throw new Error(`${name} of ${slug}`, { cause: error })
+          })
+        )
       }
       longest[slug]!.push(Math.max(...await page.evaluate('blocked') as number[]))
       await page.context().close()
     }
   }
-  console.table(Object.fromEntries([...times].map(([name, { small, large }]) => [name, { '1,000: ms': Math.round(median(small!)), '100,000: ms': Math.round(median(large!)), growth: Number((median(large!) / median(small!)).toFixed(1)) }])))
+  console.table(
+    Object.fromEntries(
+      [...times].map((
+        [name, { small, large }]
+      ) => [name, {
+        '1,000: ms': Math.round(median(small!)),
+        '100,000: ms': Math.round(median(large!)),
+        growth: Number((median(large!) / median(small!)).toFixed(1))
+      }])
+    )
+  )
   for (const [name, { large }] of times) check(`100,000 products, ${name}`, median(large!), LIMITS.step)
-  console.log(`the longest time for which the page does not respond: ${Math.round(median(longest['small']!))} ms with 1,000 products`)
+  console.log(
+    `the longest time for which the page does not respond: ${Math.round(median(longest['small']!))} ms with ` +
+      '1,000 products'
+  )
   check('the same with 100,000', median(longest['large']!), LIMITS.frame)
 }
 
 /** Milliseconds from an action until the answer to its request has been painted. */
 async function timeOf (page: Page, act: (page: Page) => Promise<unknown>, request: RegExp): Promise<number> {
-  const answer = page.waitForResponse((response) => /\/products\?/.test(response.url()) && request.test(decodeURIComponent(response.url())))
+  const answer = page.waitForResponse((response) =>
+    /\/products\?/.test(response.url()) && request.test(decodeURIComponent(response.url()))
+  )
   const start = performance.now()
   await act(page)
   await (await answer).finished()
@@ -136,8 +165,14 @@ const postgres = process.env['TEST_DATABASE_URL']
 console.log(`load ${loadavg()[0]!.toFixed(1)}`)
 try {
   await onDemo('', measureFirst)
-  if (postgres === undefined) console.log('NOT MEASURED: large shops. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
-  else await onDatabase(postgres, async (url) => await onDemo(url, async (baseUrl, directory) => await measureLists(url, baseUrl, directory)))
+  if (postgres === undefined) {
+    console.log(
+      'NOT MEASURED: large shops. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.'
+    )
+  } else {await onDatabase(
+      postgres,
+      async (url) => await onDemo(url, async (baseUrl, directory) => await measureLists(url, baseUrl, directory))
+    )}
 } finally {
   await browser.close()
 }

@@ -47,7 +47,9 @@ export default function Administration () {
 function AdminMenu () {
   return (
     <>
-      <MenuSection><Entry to='' text={texts.menu.home} icon={<HomeIcon />} /></MenuSection>
+      <MenuSection>
+        <Entry to='' text={texts.menu.home} icon={<HomeIcon />} />
+      </MenuSection>
       <MenuSection title={texts.menu.reconciliation}>
         <Entry to='reconciliation' text={texts.menu.runs} icon={<AccountsIcon />} />
         <Entry to='unlinked-customers' text={texts.menu.unlinked} icon={<UnlinkedIcon />} />

@@ -11,7 +11,10 @@ import type { Session } from './session/session.ts'
 import { BASE } from './settings.ts'
 
 /** Styles run with the nonce of the page only. */
-const styles = createCache({ key: 'c', nonce: document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '' })
+const styles = createCache({
+  key: 'c',
+  nonce: document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
+})
 
 /**
  * Shows the application.
@@ -23,6 +26,17 @@ export function show (session: Session, failure?: Error): void {
   // Whatever page it is, it needs this, once it is known what the person may see.
   if (session.isSignedIn()) loaded(async () => await import('./workspace.tsx')).catch(() => {})
   keepFocus(document)
-  const router = createBrowserRouter([{ path: '*', element: <LeavingAsks><Gate session={session} call={callAs(session)} failure={failure} /></LeavingAsks> }], { basename: BASE })
-  createRoot(document.getElementById('root')!).render(<CacheProvider value={styles}><RouterProvider router={router} /></CacheProvider>)
+  const router = createBrowserRouter([{
+    path: '*',
+    element: (
+      <LeavingAsks>
+        <Gate session={session} call={callAs(session)} failure={failure} />
+      </LeavingAsks>
+    )
+  }], { basename: BASE })
+  createRoot(document.getElementById('root')!).render(
+    <CacheProvider value={styles}>
+      <RouterProvider router={router} />
+    </CacheProvider>
+  )
 }

@@ -17,12 +17,33 @@ const ShopWorkspace = lazy(async () => await loaded(async () => await import('./
 const LAST_SHOP = 'shop-console.last-shop'
 
 /** Lets in who signed in, and leads to the shop or the administration that the URL names. */
-export function Gate ({ session, call, failure }: { readonly session: Session, readonly call: Call, readonly failure?: Error | undefined }) {
+export function Gate (
+  { session, call, failure }: { readonly session: Session, readonly call: Call, readonly failure?: Error | undefined }
+) {
   if (failure !== undefined) {
-    return <FullPage title={texts.session.failed} text={failure.message} action={texts.session.signIn} onAction={() => { session.signIn().catch(() => location.reload()) }} isAlert />
+    return (
+      <FullPage
+        title={texts.session.failed}
+        text={failure.message}
+        action={texts.session.signIn}
+        onAction={() => {
+          session.signIn().catch(() => location.reload())
+        }}
+        isAlert
+      />
+    )
   }
   if (!session.isSignedIn()) {
-    return <FullPage title={texts.session.signedOut} text={texts.session.signedOutWhy} action={texts.session.signIn} onAction={() => { session.signIn().catch(() => location.reload()) }} />
+    return (
+      <FullPage
+        title={texts.session.signedOut}
+        text={texts.session.signedOutWhy}
+        action={texts.session.signIn}
+        onAction={() => {
+          session.signIn().catch(() => location.reload())
+        }}
+      />
+    )
   }
   return (
     <>
@@ -77,12 +98,30 @@ function ShopOfPath () {
       if (!isCurrent) return
       setShop(shop ?? null)
       if (shop !== undefined) localStorage.setItem(LAST_SHOP, slug)
-    }, (error: Error) => { if (isCurrent) setError(error) })
-    return () => { isCurrent = false }
+    }, (error: Error) => {
+      if (isCurrent) setError(error)
+    })
+    return () => {
+      isCurrent = false
+    }
   }, [viewer, slug, tries])
   if (error !== undefined) return <Problem error={error} onAgain={() => setTries(tries + 1)} />
-  if (shop === null) return <FullPage title={texts.errors.title} text={texts.errors.noShop} action={texts.errors.back} onAction={() => location.assign('/console')} isAlert />
+  if (shop === null) {
+    return (
+      <FullPage
+        title={texts.errors.title}
+        text={texts.errors.noShop}
+        action={texts.errors.back}
+        onAction={() => location.assign('/console')}
+        isAlert
+      />
+    )
+  }
   // Another shop's lists must not meet this URL, not even once: they would write their filters into it.
   if (shop?.slug !== slug) return <Waiting />
-  return <ShopContext.Provider value={shop}><ShopWorkspace key={shop.id} /></ShopContext.Provider>
+  return (
+    <ShopContext.Provider value={shop}>
+      <ShopWorkspace key={shop.id} />
+    </ShopContext.Provider>
+  )
 }

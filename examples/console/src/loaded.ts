@@ -5,8 +5,8 @@ const PAUSES = [300, 1000, 2500]
 const RELOAD_AFTER = 15_000
 
 /**
- * Loads code, again if the connection was lost or the server too busy. If the server was upgraded and the file is gone, it
- * loads the page again: what was typed is saved or asked about before a page changes.
+ * Loads code, again if the connection was lost or the server too busy. If the server was upgraded and the file is gone,
+ * it loads the page again: what was typed is saved or asked about before a page changes.
  *
  * @param load - `import('./page.tsx')`
  */

@@ -25,6 +25,10 @@ async function start (): Promise<void> {
 }
 
 start().then(
-  async () => { if (session.isSignedIn() || session.wasSignedOut()) (await application).show(session) },
-  async (error: unknown) => { (await application).show(session, error instanceof Error ? error : new Error(String(error))) }
+  async () => {
+    if (session.isSignedIn() || session.wasSignedOut()) (await application).show(session)
+  },
+  async (error: unknown) => {
+    ;(await application).show(session, error instanceof Error ? error : new Error(String(error)))
+  }
 )

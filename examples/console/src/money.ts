@@ -12,11 +12,14 @@ export function isCurrency (code: string): boolean {
 
 /** `1999` in EUR and `de` is `19,99 €`. */
 export function moneyText (amount: number, currency: string, locale: string): string {
-  const format = numberFormat(locale, { style: 'currency', currency }) ?? numberFormat('en', { style: 'currency', currency })
+  const format = numberFormat(locale, { style: 'currency', currency }) ??
+    numberFormat('en', { style: 'currency', currency })
   return format?.format(decimalOf(amount, digitsOf(currency)) as never) ?? `${amount} ${currency}`
 }
 
-/** `12.345 KWD`, as the server says the prices of a file, in `de`: `12,345 KWD`. There, a point would group thousands. */
+/**
+ * `12.345 KWD`, as the server says the prices of a file, in `de`: `12,345 KWD`. There, a point would group thousands.
+ */
 export function priceText (price: string, locale: string): string {
   const [decimal = '', currency = ''] = price.split(' ')
   return moneyText(Number(decimal.replace('.', '')), currency, locale)
@@ -26,7 +29,9 @@ export function priceText (price: string, locale: string): string {
 export function amountText (amount: number | null | undefined, currency: string, locale: string): string {
   if (amount === null || amount === undefined) return ''
   const digits = digitsOf(currency)
-  const format = numberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false }) ?? numberFormat('en', { minimumFractionDigits: digits, useGrouping: false })
+  const format =
+    numberFormat(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false }) ??
+      numberFormat('en', { minimumFractionDigits: digits, useGrouping: false })
   return format!.format(decimalOf(amount, digits) as never)
 }
 
@@ -37,7 +42,9 @@ export function amountText (amount: number | null | undefined, currency: string,
  */
 export function amountFrom (text: string, currency: string, locale: string): number | null | undefined {
   if (text.trim() === '') return null
-  const format = numberFormat(locale, { style: 'currency', currency, minimumFractionDigits: 1, maximumFractionDigits: 1 }) ?? numberFormat('en', {})!
+  const format =
+    numberFormat(locale, { style: 'currency', currency, minimumFractionDigits: 1, maximumFractionDigits: 1 }) ??
+      numberFormat('en', {})!
   const sign = plainText(format.formatToParts(1).find(({ type }) => type === 'currency')?.value ?? '')
   const decimal = decimalIn(withoutEnds(plainText(text), [sign, currency]), format)
   if (decimal === undefined || decimal.startsWith('-')) return undefined
@@ -55,7 +62,10 @@ export function numberFrom (text: string, locale: string): number | undefined {
   return decimal === undefined || !Number.isFinite(number) ? undefined : number
 }
 
-/** Reads a whole number as people write it in a locale. @returns undefined if it is none, or has decimals: somebody else's 1.000 is a thousand */
+/**
+ * Reads a whole number as people write it in a locale. @returns undefined if it is none, or has decimals: somebody
+ * else's 1.000 is a thousand
+ */
 export function wholeNumberFrom (text: string, locale: string): number | undefined {
   const decimal = decimalIn(plainText(text), numberFormat(locale, {}) ?? numberFormat('en', {})!) ?? ''
   return /^-?\d{1,15}$/.test(decimal) ? Number(decimal) : undefined
@@ -63,7 +73,9 @@ export function wholeNumberFrom (text: string, locale: string): number | undefin
 
 /** A number as people type it in a locale. */
 export function numberText (number: number, locale: string): string {
-  return (numberFormat(locale, { useGrouping: false, maximumFractionDigits: 20 }) ?? numberFormat('en', {})!).format(String(number) as never)
+  return (numberFormat(locale, { useGrouping: false, maximumFractionDigits: 20 }) ?? numberFormat('en', {})!).format(
+    String(number) as never
+  )
 }
 
 /**
@@ -88,13 +100,19 @@ const SIGNS = `${POINTS}' ٬`
  * @returns `1234.5`; undefined if it is no number, or could be another one
  */
 function decimalIn (text: string, format: Intl.NumberFormat): string | undefined {
-  const sign = (type: string): string => plainText(format.formatToParts(-1234567.8).find((part) => part.type === type)?.value ?? '', false)
+  const sign = (type: string): string =>
+    plainText(format.formatToParts(-1234567.8).find((part) => part.type === type)?.value ?? '', false)
   const [group, point] = [sign('group'), sign('decimal')]
   const minus = /^[-−]/.test(text) ? '-' : ''
   const number = text.slice(minus.length)
   const last = [...number].findLastIndex((character) => !/\d/.test(character))
   const separator = [...number][last] ?? ''
-  if (!/^\d/.test(number) || [...number].some((character) => !/\d/.test(character) && !SIGNS.includes(character) && character !== group && character !== point)) return undefined
+  if (
+    !/^\d/.test(number) ||
+    [...number].some((character) =>
+      !/\d/.test(character) && !SIGNS.includes(character) && character !== group && character !== point
+    )
+  ) return undefined
   const isPoint = POINTS.includes(separator) || separator === point
   const grouped = isPoint && separator !== group && separator !== '' ? undefined : ungrouped(number)
   if (grouped !== undefined) return minus + grouped
@@ -103,19 +121,24 @@ function decimalIn (text: string, format: Intl.NumberFormat): string | undefined
   return whole === undefined ? undefined : `${minus}${whole}.${number.slice(last + 1)}`
 }
 
-/** Digits without what groups them: by three, or in India by two above the last three. @returns undefined if they are grouped otherwise */
+/**
+ * Digits without what groups them: by three, or in India by two above the last three. @returns undefined if they are
+ * grouped otherwise
+ */
 function ungrouped (text: string): string | undefined {
   const [separator, ...others] = new Set(text.replace(/\d/g, ''))
   if (separator === undefined) return text
   const [first = '', ...groups] = text.split(separator)
   const last = groups.pop()
-  const isGrouped = others.length === 0 && last?.length === 3 && /^[1-9]\d{0,2}$/.test(first) && [2, 3].some((size) => groups.every(({ length }) => length === size))
+  const isGrouped = others.length === 0 && last?.length === 3 && /^[1-9]\d{0,2}$/.test(first) &&
+    [2, 3].some((size) => groups.every(({ length }) => length === size))
   return isGrouped ? [first, ...groups, last].join('') : undefined
 }
 
 /** With Western digits, plain blanks and apostrophes, and without marks of direction. */
 function plainText (text: string, isTrimmed = true): string {
-  const plain = text.normalize('NFKC').replace(/\p{Bidi_Control}/gu, '').replace(/\s/g, ' ').replace(/[’`]/g, "'").replace(/\p{Nd}/gu, digitOf)
+  const plain = text.normalize('NFKC').replace(/\p{Bidi_Control}/gu, '').replace(/\s/g, ' ').replace(/[’`]/g, "'")
+    .replace(/\p{Nd}/gu, digitOf)
   return isTrimmed ? plain.trim() : plain
 }
 

@@ -10,10 +10,19 @@ export interface Settings {
   /** The origin that the sign-in returns to. */
   readonly origin: string
   readonly version: string
-  readonly sign_in: { readonly issuer: string, readonly client_id: string, readonly scope: string, readonly callback: string, readonly parameters: Readonly<Record<string, string>> }
+  readonly sign_in: {
+    readonly issuer: string,
+    readonly client_id: string,
+    readonly scope: string,
+    readonly callback: string,
+    readonly parameters: Readonly<Record<string, string>>
+  }
   /** Whether people can see which MCP clients they have let in. */
   readonly connected_apps: boolean
-  /** The page of a customer at the payment provider, without the customer's id. Left out where the provider is a stand-in. */
+  /**
+   * The page of a customer at the payment provider, without the customer's id. Left out where the provider is a
+   * stand-in.
+   */
   readonly pay_dashboard?: string
   /** Left out where tools are disabled. */
   readonly mcp?: { readonly url: string, readonly key_place: string, readonly setups: readonly ClientSetup[] }

@@ -46,9 +46,21 @@ export default function ShopWorkspace () {
   const { id, slug } = useShop()
   return (
     <Workspace path={`/shops/${slug}`} root={`/shops/${id}`} home={Home} menu={ShopMenu}>
-      <Resource name='products' list={ProductList} create={ProductCreate} edit={ProductEdit} recordRepresentation='name' />
+      <Resource
+        name='products'
+        list={ProductList}
+        create={ProductCreate}
+        edit={ProductEdit}
+        recordRepresentation='name'
+      />
       <Resource name='tags' list={TagList} create={TagCreate} edit={TagEdit} recordRepresentation='name' />
-      <Resource name='attributes' list={AttributeList} create={AttributeCreate} edit={AttributeEdit} recordRepresentation='name' />
+      <Resource
+        name='attributes'
+        list={AttributeList}
+        create={AttributeCreate}
+        edit={AttributeEdit}
+        recordRepresentation='name'
+      />
       <Resource name='prices' />
       <Resource name='api-keys' list={KeyList} />
       <Resource name='history' list={ActivityPage} />
@@ -69,7 +81,9 @@ export default function ShopWorkspace () {
 function ShopMenu () {
   return (
     <>
-      <MenuSection><Entry to='' text={texts.menu.home} icon={<HomeIcon />} /></MenuSection>
+      <MenuSection>
+        <Entry to='' text={texts.menu.home} icon={<HomeIcon />} />
+      </MenuSection>
       <MenuSection title={texts.menu.catalog}>
         <Entry to='products' text={texts.menu.products} icon={<ProductsIcon />} />
         <Entry to='imports' text={texts.menu.imports} icon={<ImportsIcon />} />

@@ -6,7 +6,10 @@ const OF_RECORDS = /\.listParams$/
 /** What ends with the window: nobody sees here what was selected elsewhere or long ago. */
 const OF_WINDOW = /\.selection$/
 
-/** Preferences, such as columns and the theme, are the same in all workspaces. A list of one shop says nothing of another. */
+/**
+ * Preferences, such as columns and the theme, are the same in all workspaces. A list of one shop says nothing of
+ * another.
+ */
 export function storeFor (root: string): ReturnType<typeof localStorageStore> {
   const lasting = localStorageStore('1', 'shop-console')
   const ofWindow = memoryStore()
@@ -15,8 +18,14 @@ export function storeFor (root: string): ReturnType<typeof localStorageStore> {
   const at = <Result>(key: string, use: (store: typeof lasting, key: string) => Result): Result => use(...placeOf(key))
   return {
     ...lasting,
-    setup: () => { lasting.setup(); ofWindow.setup() },
-    teardown: () => { lasting.teardown(); ofWindow.teardown() },
+    setup: () => {
+      lasting.setup()
+      ofWindow.setup()
+    },
+    teardown: () => {
+      lasting.teardown()
+      ofWindow.teardown()
+    },
     getItem: (key, fallback) => at(key, (store, key) => store.getItem(key, fallback)),
     setItem: (key, value) => at(key, (store, key) => store.setItem(key, value)),
     removeItem: (key) => at(key, (store, key) => store.removeItem(key)),

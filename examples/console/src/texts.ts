@@ -22,12 +22,14 @@ export const texts = {
     unreadable: 'The server sent something unexpected, with status',
     title: 'This did not work',
     number: (field: string) => `${field} must be a number such as 12.50`,
-    changed: 'Others have changed this since it was read, so nothing was done. Look at it as it is now, then decide again.',
+    changed:
+      'Others have changed this since it was read, so nothing was done. Look at it as it is now, then decide again.',
     gone: (kind: string) => `This ${kind} is not there any more: somebody deleted it, or you may no longer see it.`,
     halfTyped: 'This is not complete: finish it, or empty the field.',
     again: 'Try again',
     notRead: (why: string) => `Not all of this page could be read. ${why}`,
-    offline: 'You are offline. What you see may be old, and what you save is not sent. This page goes on by itself when the connection is back.',
+    offline: 'You are offline. What you see may be old, and what you save is not sent. This page goes on by itself ' +
+      'when the connection is back.',
     noShop: 'There is no such shop, or you are no member of it.',
     noPage: 'Page not found',
     noPageAt: (path: string) => `There is no page at ${path}. Its address may be mistyped, or the page was removed.`,
@@ -209,7 +211,8 @@ export const texts = {
     save: 'Save',
     remove: 'Delete this price',
     removeTitle: (price: string) => `Delete the price of ${price}?`,
-    removeWhy: 'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.'
+    removeWhy:
+      'From now on the product costs its own price, unless another one is in force. Activity can bring this one back.'
   },
   categories: {
     title: 'Categories',
@@ -236,13 +239,20 @@ export const texts = {
     more: (shown: number, total: number) => `Showing ${shown} of ${total} categories.`,
     save: 'Save'
   },
-  tags: { create: 'New tag', search: 'Search tags', empty: 'No tags yet', emptyWhy: 'Tags are labels of products, such as “Bestseller”.' },
+  tags: {
+    create: 'New tag',
+    search: 'Search tags',
+    empty: 'No tags yet',
+    emptyWhy: 'Tags are labels of products, such as “Bestseller”.'
+  },
   attributes: {
     create: 'New attribute',
     search: 'Search attributes',
     empty: 'No attributes yet',
     emptyWhy: 'Attributes describe products, such as a size or a material.',
-    types: { text: 'Text', number: 'Number', boolean: 'Yes or no', select: 'Choice' } as Readonly<Record<string, string>>,
+    types: { text: 'Text', number: 'Number', boolean: 'Yes or no', select: 'Choice' } as Readonly<
+      Record<string, string>
+    >,
     options: 'Choices',
     optionsHelp: 'Type one and press Enter',
     codeHelp: 'For programs; derived from the name if empty',
@@ -274,7 +284,15 @@ export const texts = {
     noTools: 'Choose at least one tool',
     noName: 'Enter a name',
     expires: 'Expires',
-    expiry: { day: 'In a day', week: 'In a week', month: 'In 30 days', quarter: 'In 90 days', year: 'In a year', date: 'On a date', never: 'Never' },
+    expiry: {
+      day: 'In a day',
+      week: 'In a week',
+      month: 'In 30 days',
+      quarter: 'In 90 days',
+      year: 'In a year',
+      date: 'On a date',
+      never: 'Never'
+    },
     endOfDay: (zone: string) => `Until the end of that day in ${zone}`,
     neverWhy: 'It works until somebody revokes it.',
     submit: 'Create the key',
@@ -310,12 +328,17 @@ export const texts = {
     noClients: 'none yet',
     calls: 'Tool calls',
     callsWhy: 'The last 14 days',
-    counts: (calls: string, errors: string, count: number, failed: number) => count === 0 ? 'No tool was called in the last 14 days.' : `${calls} ${count === 1 ? 'call' : 'calls'} in the last 14 days, ${errors} ${failed === 1 ? 'error' : 'errors'}`,
+    counts: (calls: string, errors: string, count: number, failed: number) =>
+      count === 0
+        ? 'No tool was called in the last 14 days.'
+        : `${calls} ${count === 1 ? 'call' : 'calls'} in the last 14 days, ${errors} ` +
+          `${failed === 1 ? 'error' : 'errors'}`,
     day: 'Day',
     tool: 'Tool',
     callColumns: ['Calls', 'Errors'],
     failed: 'Failed calls',
-    failedWhy: (count: number) => `${count === 1 ? 'The last one' : `The last ${count}`}. Long values are cut, and secrets are left out.`,
+    failedWhy: (count: number) =>
+      `${count === 1 ? 'The last one' : `The last ${count}`}. Long values are cut, and secrets are left out.`,
     noneKept: 'None of them is kept.',
     notSent: 'refused before it ran',
     status: (status: number) => `Status ${status}`,
@@ -329,14 +352,27 @@ export const texts = {
     title: 'Imports',
     why: 'Create and change many products with a file.',
     new: 'Import a file',
-    newWhy: 'CSV with a line of column names, or JSON lines; at most 10,000 products. It is checked first: nothing changes until you say so. An export of products shows the columns.',
+    newWhy: 'CSV with a line of column names, or JSON lines; at most 10,000 products. It is checked first: nothing ' +
+      'changes until you say so. An export of products shows the columns.',
     choose: 'Choose a file',
     unknown: 'This is no list of products: choose a .csv or .jsonl file.',
-    would: ({ total, created, updated, unchanged, price_changes: prices, failed }: { readonly total: number, readonly created: number, readonly updated: number, readonly unchanged: number, readonly price_changes: number, readonly failed: number }) =>
-      `${counted(total, 'product')} in the file: ${created} new, ${updated} changed (${prices} of them in price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
-    prices: (currency: string, after: string, before: string | null) => `Prices in ${currency}: ${after}${before === null ? '' : `; those that change are ${before} now`}.`,
+    would: (
+      { total, created, updated, unchanged, price_changes: prices, failed }: {
+        readonly total: number,
+        readonly created: number,
+        readonly updated: number,
+        readonly unchanged: number,
+        readonly price_changes: number,
+        readonly failed: number
+      }
+    ) =>
+      `${counted(total, 'product')} in the file: ${created} new, ${updated} changed (${prices} of them in ` +
+      `price), ${unchanged} as they are${failed === 0 ? '' : `, ${failed} wrong`}.`,
+    prices: (currency: string, after: string, before: string | null) =>
+      `Prices in ${currency}: ${after}${before === null ? '' : `; those that change are ${before} now`}.`,
     range: (lowest: string, highest: string) => lowest === highest ? lowest : `${lowest} to ${highest}`,
-    changedPrice: (name: string, before: string, after: string | null) => `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
+    changedPrice: (name: string, before: string, after: string | null) =>
+      `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
     wrong: 'Wrong lines',
     wrongColumns: ['Line', 'Field', 'What is wrong'],
     skip: (count: number) => count === 1 ? 'Leave out the wrong line' : `Leave out the ${count} wrong lines`,
@@ -359,13 +395,19 @@ export const texts = {
     empty: 'Nothing happened yet',
     search: 'Search by record, actor or operation',
     events: {
-      'api_key.first_used': 'was used for the first time', 'api_key.new_network': 'was used from a new network', 'api_key.refused': 'was refused', 'api_key.expiring': 'expires soon', 'api_key.unused': 'has not been used for a while'
+      'api_key.first_used': 'was used for the first time',
+      'api_key.new_network': 'was used from a new network',
+      'api_key.refused': 'was refused',
+      'api_key.expiring': 'expires soon',
+      'api_key.unused': 'has not been used for a while'
     } as Readonly<Record<string, string>>,
     actions: { create: 'created', update: 'changed', delete: 'deleted', event: '' } as Readonly<Record<string, string>>,
     action: 'Action',
     kind: 'Record',
     who: 'Who',
-    actionNames: { create: 'Created', update: 'Changed', delete: 'Deleted', event: 'Event' } as Readonly<Record<string, string>>,
+    actionNames: { create: 'Created', update: 'Changed', delete: 'Deleted', event: 'Event' } as Readonly<
+      Record<string, string>
+    >,
     kinds: {
       product: 'product',
       category: 'category',
@@ -384,7 +426,13 @@ export const texts = {
     /** What a shop has one of. */
     single: { shop_config: 'the settings' } as Readonly<Record<string, string>>,
     actors: {
-      user: 'Person', machine: 'Machine', 'api-key': 'Agent', anybody: 'Anybody', command: 'Command on the server', server: 'Server setting', scanner: 'Leak scanner'
+      user: 'Person',
+      machine: 'Machine',
+      'api-key': 'Agent',
+      anybody: 'Anybody',
+      command: 'Command on the server',
+      server: 'Server setting',
+      scanner: 'Leak scanner'
     } as Readonly<Record<string, string>>,
     you: 'You',
     tool: 'tool',
@@ -412,9 +460,22 @@ export const texts = {
     would: (count: number) => `${counted(count, 'change')} will be undone.`,
     wouldNone: 'There is nothing to undo.',
     showLater: 'Show the later change',
-    conflicts: (count: number) => `${counted(count, 'later change stands', 'later changes stand')} in the way. Undo ${count === 1 ? 'it' : 'them'} first:`,
-    stay: (count: number) => `${counted(count, 'change stays as it is, since a later one stands', 'changes stay as they are, since later ones stand')} in the way:`,
-    leftOut: (count: number) => `${counted(count, 'change cannot be undone and stays as it is', 'changes cannot be undone and stay as they are')}.`,
+    conflicts: (count: number) =>
+      `${counted(count, 'later change stands', 'later changes stand')} in the way. Undo ` +
+      `${count === 1 ? 'it' : 'them'} first:`,
+    stay: (count: number) =>
+      `${
+        counted(
+          count,
+          'change stays as it is, since a later one stands',
+          'changes stay as they are, since later ones stand'
+        )
+      } ` +
+      'in the way:',
+    leftOut: (count: number) =>
+      `${
+        counted(count, 'change cannot be undone and stays as it is', 'changes cannot be undone and stay as they are')
+      }.`,
     confirm: 'Undo now',
     done: (count: number) => `${counted(count, 'change')} undone`,
     will: { create: 'comes back', update: 'is set back', delete: 'is deleted' } as Readonly<Record<string, string>>,
@@ -432,13 +493,30 @@ export const texts = {
       undoTitle: (actor: string, what: string) => `Undo: ${isolated(actor)} ${what}?`,
       prices: (percents: readonly string[]) => `prices ${percents.map((percent) => `${percent} %`).join(' to ')}`,
       many: {
-        product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', account: 'accounts', order: 'orders', api_key: 'API keys', member: 'members', pay_key: 'payment keys', shop: 'shops', user: 'people'
+        product: 'products',
+        category: 'categories',
+        tag: 'tags',
+        attribute: 'attributes',
+        price: 'prices',
+        account: 'accounts',
+        order: 'orders',
+        api_key: 'API keys',
+        member: 'members',
+        pay_key: 'payment keys',
+        shop: 'shops',
+        user: 'people'
       } as Readonly<Record<string, string>>
     },
     views: 'How it is listed',
     whose: {
       title: 'Whose',
-      kinds: { agents: 'Agents', people: 'People', machines: 'Machines', imports: 'Imports', undone: 'Undoing' } as Readonly<Record<string, string>>,
+      kinds: {
+        agents: 'Agents',
+        people: 'People',
+        machines: 'Machines',
+        imports: 'Imports',
+        undone: 'Undoing'
+      } as Readonly<Record<string, string>>,
       one: { key: 'Agent', person: 'Person' }
     },
     record: 'History of this record',
@@ -476,9 +554,13 @@ export const texts = {
     atWork: 'Agents at work',
     agentsWhy: 'Tool calls of the last 24 hours',
     noAgents: 'No agent called a tool in the last 24 hours.',
-    calls: (calls: string, errors: string, count: number, failed: number) => `${calls} tool ${count === 1 ? 'call' : 'calls'} in the last 24 hours, ${errors} ${failed === 1 ? 'error' : 'errors'}`,
-    errorsOf: (count: number, errors: string, name: string) => `${errors} ${count === 1 ? 'error' : 'errors'} of ${isolated(name)}`,
-    errorsOfOthers: (count: number, errors: string) => `${errors} ${count === 1 ? 'error' : 'errors'} of people and machines`,
+    calls: (calls: string, errors: string, count: number, failed: number) =>
+      `${calls} tool ${count === 1 ? 'call' : 'calls'} in the last 24 hours, ${errors} ` +
+      `${failed === 1 ? 'error' : 'errors'}`,
+    errorsOf: (count: number, errors: string, name: string) =>
+      `${errors} ${count === 1 ? 'error' : 'errors'} of ${isolated(name)}`,
+    errorsOfOthers: (count: number, errors: string) =>
+      `${errors} ${count === 1 ? 'error' : 'errors'} of people and machines`,
     callsByTool: 'Calls by tool',
     durationByTool: 'Duration by tool',
     succeeded: 'Succeeded',
@@ -527,7 +609,8 @@ export const texts = {
     verifyAll: 'Check all of this page',
     keyColumns: ['Shop', 'Key', 'Accounts', ''],
     payUnreadable: 'A key is set, but the server can no longer decrypt it. Replace it.',
-    counts: (accounts: number, linked: number, synced: number) => `${counted(accounts, 'account')}, ${linked} linked, ${synced} synced`,
+    counts: (accounts: number, linked: number, synced: number) =>
+      `${counted(accounts, 'account')}, ${linked} linked, ${synced} synced`,
     newKey: 'New secret key',
     replace: 'Save key',
     verify: 'Check with the provider',
@@ -561,9 +644,26 @@ export const texts = {
     you: 'you',
     remove: (name: string) => `Remove ${isolated(name)}`,
     ask: (name: string, role: 'owner' | 'staff' | undefined) => {
-      if (role === undefined) return { title: `Remove ${isolated(name)} from the shop?`, why: 'They lose access with their next request. API keys that they created keep working: look at them under API keys.', submit: 'Remove' }
-      if (role === 'owner') return { title: `Make ${isolated(name)} an owner?`, why: 'Owners manage members, keys, the payment key and settings.', submit: 'Make owner' }
-      return { title: `Make ${isolated(name)} staff?`, why: 'They no longer manage members, keys, the payment key and settings.', submit: 'Make staff' }
+      if (role === undefined) {
+        return {
+          title: `Remove ${isolated(name)} from the shop?`,
+          why: 'They lose access with their next request. API keys that they created keep working: look at them ' +
+            'under API keys.',
+          submit: 'Remove'
+        }
+      }
+      if (role === 'owner') {
+        return {
+          title: `Make ${isolated(name)} an owner?`,
+          why: 'Owners manage members, keys, the payment key and settings.',
+          submit: 'Make owner'
+        }
+      }
+      return {
+        title: `Make ${isolated(name)} staff?`,
+        why: 'They no longer manage members, keys, the payment key and settings.',
+        submit: 'Make staff'
+      }
     },
     ownerHelp: 'Owners manage members, keys, the payment key and settings; staff does everything else.',
     save: 'Add'
@@ -588,8 +688,15 @@ export const texts = {
     used: 'Last renewed',
     disconnect: (name: string) => `Disconnect ${isolated(name)}`,
     /** Until when an app works on; undefined: nobody knows. */
-    until: (time: string | undefined, isOver: boolean) => isOver ? 'The access that it had has expired.' : `The access that it has now works until ${time ?? 'it expires, usually within an hour'}.`,
-    ask: (name: string, until: string, again: string) => ({ title: `Disconnect ${isolated(name)}?`, why: `It gets no new access. ${until} ${again}`, submit: 'Disconnect' }),
+    until: (time: string | undefined, isOver: boolean) =>
+      isOver
+        ? 'The access that it had has expired.'
+        : `The access that it has now works until ${time ?? 'it expires, usually within an hour'}.`,
+    ask: (name: string, until: string, again: string) => ({
+      title: `Disconnect ${isolated(name)}?`,
+      why: `It gets no new access. ${until} ${again}`,
+      submit: 'Disconnect'
+    }),
     done: (name: string, until: string) => `${isolated(name)} is disconnected. ${until}`,
     atProvider: {
       revoked: 'The identity provider has ended its sign-in too.',
@@ -604,7 +711,9 @@ export const texts = {
     lines: 'Lines',
     account: 'Account',
     total: 'Total',
-    next: { paid: 'Mark as paid', fulfilled: 'Mark as fulfilled', cancelled: 'Cancel the order' } as Readonly<Record<string, string>>,
+    next: { paid: 'Mark as paid', fulfilled: 'Mark as fulfilled', cancelled: 'Cancel the order' } as Readonly<
+      Record<string, string>
+    >,
     ask: (order: string, status: string, total: string) => `${order} of ${total}: ${status.toLowerCase()}?`,
     askWhy: {
       paid: 'After that it can be fulfilled or cancelled, but not become pending again.',
@@ -633,13 +742,47 @@ export const texts = {
     noRuns: 'No runs yet',
     noRunsWhy: 'Check all accounts first: it changes nothing.',
     columns: ['Started', 'What', 'Shop', 'State', 'Accounts', 'Found'],
-    modes: { check: 'Check for differences', link: 'Find customers and link them', sync: 'Store new snapshots', unlink: 'Unlink' } as Readonly<Record<string, string>>,
-    states: { running: 'Running', queued: 'Waiting', done: 'Done', cancelled: 'Stopped', failed: 'Failed', interrupted: 'Interrupted' } as Readonly<Record<string, string>>,
-    outcomes: { linked: 'linked', unlinked: 'unlinked', synced: 'synced', suggested: 'suggested', ambiguous: 'ambiguous', unmatched: 'no customer found', skipped: 'skipped', different: 'differs', failed: 'failed', unchanged: 'in order' } as Readonly<Record<string, string>>,
-    differences: { missing: 'Not linked', not_found: 'Customer not found', deleted: 'Customer deleted', duplicate: 'Linked twice', never_synced: 'Never synced', differs: 'Data differs' } as Readonly<Record<string, string>>,
-    reasons: { PAY_RECONCILE_NO_SECRET_KEY: 'the shop has no payment key', PAY_RECONCILE_PROVIDER_KEY_REJECTED: 'the provider rejects the payment key of the shop' } as Readonly<Record<string, string>>,
+    modes: {
+      check: 'Check for differences',
+      link: 'Find customers and link them',
+      sync: 'Store new snapshots',
+      unlink: 'Unlink'
+    } as Readonly<Record<string, string>>,
+    states: {
+      running: 'Running',
+      queued: 'Waiting',
+      done: 'Done',
+      cancelled: 'Stopped',
+      failed: 'Failed',
+      interrupted: 'Interrupted'
+    } as Readonly<Record<string, string>>,
+    outcomes: {
+      linked: 'linked',
+      unlinked: 'unlinked',
+      synced: 'synced',
+      suggested: 'suggested',
+      ambiguous: 'ambiguous',
+      unmatched: 'no customer found',
+      skipped: 'skipped',
+      different: 'differs',
+      failed: 'failed',
+      unchanged: 'in order'
+    } as Readonly<Record<string, string>>,
+    differences: {
+      missing: 'Not linked',
+      not_found: 'Customer not found',
+      deleted: 'Customer deleted',
+      duplicate: 'Linked twice',
+      never_synced: 'Never synced',
+      differs: 'Data differs'
+    } as Readonly<Record<string, string>>,
+    reasons: {
+      PAY_RECONCILE_NO_SECRET_KEY: 'the shop has no payment key',
+      PAY_RECONCILE_PROVIDER_KEY_REJECTED: 'the provider rejects the payment key of the shop'
+    } as Readonly<Record<string, string>>,
     progress: 'Progress',
-    done: (processed: number, total: number, finished: number, shops: number) => `${processed} of ${counted(total, 'account')}, ${finished} of ${counted(shops, 'shop')}`,
+    done: (processed: number, total: number, finished: number, shops: number) =>
+      `${processed} of ${counted(total, 'account')}, ${finished} of ${counted(shops, 'shop')}`,
     found: 'What it found',
     nothing: 'Nothing is amiss.',
     nothingYet: 'Nothing yet.',
@@ -647,12 +790,14 @@ export const texts = {
     realTitle: (shop: string | undefined) => `Change accounts of ${shop === undefined ? 'all shops' : isolated(shop)}?`,
     applyTitle: (count: number) => `Change ${counted(count, 'account')}?`,
     realWhy: {
-      link: 'Each account without a customer is linked to the one that carries its id. A link can be removed again, one by one.',
+      link: 'Each account without a customer is linked to the one that carries its id. A link can be removed again, ' +
+        'one by one.',
       sync: 'What is stored of each linked customer is replaced by what the payment provider has now.',
       unlink: 'The accounts no longer have their customers. Nothing changes at the payment provider.'
     } as Readonly<Record<string, string>>,
     unlinkTitle: (name: string) => `Unlink ${isolated(name)} from its customer?`,
-    unlinkWhy: (customer: string) => `The account no longer has ${customer}. Nothing changes at the payment provider, and it can be linked again.`,
+    unlinkWhy: (customer: string) =>
+      `The account no longer has ${customer}. Nothing changes at the payment provider, and it can be linked again.`,
     accounts: 'Accounts',
     stored: 'Stored',
     live: 'At the provider',
@@ -675,9 +820,17 @@ export const texts = {
     open: 'Open at the provider',
     auditWhy: 'Every change of what accounts are linked to.',
     auditColumns: ['When', 'Who', 'What', 'Account', 'Shop', 'Before', 'After'],
-    changes: { link: 'linked', unlink: 'unlinked', sync: 'synced', create: 'created' } as Readonly<Record<string, string>>
+    changes: { link: 'linked', unlink: 'unlinked', sync: 'synced', create: 'created' } as Readonly<
+      Record<string, string>
+    >
   },
-  shops: { empty: 'No shops yet', create: 'New shop', search: 'Search shops', open: 'Open', archiveHelp: 'An archived shop is closed to its members and keys' },
+  shops: {
+    empty: 'No shops yet',
+    create: 'New shop',
+    search: 'Search shops',
+    open: 'Open',
+    archiveHelp: 'An archived shop is closed to its members and keys'
+  },
   users: {
     empty: 'Nobody has signed in yet',
     why: 'Everybody who has signed in. Inactive people are rejected everywhere.',
@@ -687,12 +840,28 @@ export const texts = {
     apps: 'Apps',
     ask: {
       active: {
-        on: { title: (name: string) => `Let ${isolated(name)} in again?`, why: 'They reach their shops from their next request on.', submit: 'Let in' },
-        off: { title: (name: string) => `Deactivate ${isolated(name)}?`, why: 'They are rejected everywhere from their next request on.', submit: 'Deactivate' }
+        on: {
+          title: (name: string) => `Let ${isolated(name)} in again?`,
+          why: 'They reach their shops from their next request on.',
+          submit: 'Let in'
+        },
+        off: {
+          title: (name: string) => `Deactivate ${isolated(name)}?`,
+          why: 'They are rejected everywhere from their next request on.',
+          submit: 'Deactivate'
+        }
       },
       admin: {
-        on: { title: (name: string) => `Make ${isolated(name)} an admin?`, why: 'Admins reach every shop with its keys, and decide what people may do.', submit: 'Make admin' },
-        off: { title: (name: string) => `Take the admin role from ${isolated(name)}?`, why: 'They keep the shops that they are members of.', submit: 'Take it' }
+        on: {
+          title: (name: string) => `Make ${isolated(name)} an admin?`,
+          why: 'Admins reach every shop with its keys, and decide what people may do.',
+          submit: 'Make admin'
+        },
+        off: {
+          title: (name: string) => `Take the admin role from ${isolated(name)}?`,
+          why: 'They keep the shops that they are members of.',
+          submit: 'Take it'
+        }
       }
     }
   },
@@ -717,16 +886,82 @@ export const texts = {
     cancel: 'Cancel'
   },
   names: {
-    products: { name: 'Product |||| Products', fields: { name: 'Name', slug: 'Slug', description: 'Description', sku: 'SKU', status: 'Status', price_amount: 'Price', currency: 'Currency', category_ids: 'Categories', tag_ids: 'Tags', attributes: 'Attributes', image_urls: 'Pictures', updated_at: 'Changed', created_at: 'Created' } },
-    tags: { name: 'Tag |||| Tags', fields: { name: 'Name', slug: 'Slug', updated_at: 'Changed', created_at: 'Created' } },
-    categories: { name: 'Category |||| Categories', fields: { name: 'Name', slug: 'Slug', description: 'Description' } },
-    attributes: { name: 'Attribute |||| Attributes', fields: { name: 'Name', code: 'Code', type: 'Type', unit: 'Unit', options: 'Choices', updated_at: 'Changed' } },
-    prices: { name: 'Price |||| Prices', fields: { product_id: 'Product', amount: 'Price', currency: 'Currency', min_quantity: 'From quantity', valid_from: 'Starts', valid_to: 'Ends', created_at: 'Created' } },
-    orders: { name: 'Order |||| Orders', fields: { account_id: 'Account', status: 'Status', total_amount: 'Total', created_at: 'Placed', currency: 'Currency' } },
-    accounts: { name: 'Account |||| Accounts', fields: { name: 'Name', hash_name: 'Pseudonym', details: 'Details', created_at: 'Created', updated_at: 'Changed' } },
-    'api-keys': { name: 'API key |||| API keys', fields: { name: 'Name', prefix: 'Prefix', status: 'Status', scopes: 'Scopes', created_at: 'Created', expires_at: 'Expires', last_used_at: 'Last used' } },
-    shops: { name: 'Shop |||| Shops', fields: { name: 'Name', slug: 'Slug', currency: 'Currency', status: 'Status', created_at: 'Created' } },
-    'admin/users': { name: 'Person |||| People', fields: { name: 'Name', subject: 'Subject', active: 'Active', roles: 'Roles', created_at: 'First seen' } }
+    products: {
+      name: 'Product |||| Products',
+      fields: {
+        name: 'Name',
+        slug: 'Slug',
+        description: 'Description',
+        sku: 'SKU',
+        status: 'Status',
+        price_amount: 'Price',
+        currency: 'Currency',
+        category_ids: 'Categories',
+        tag_ids: 'Tags',
+        attributes: 'Attributes',
+        image_urls: 'Pictures',
+        updated_at: 'Changed',
+        created_at: 'Created'
+      }
+    },
+    tags: {
+      name: 'Tag |||| Tags',
+      fields: { name: 'Name', slug: 'Slug', updated_at: 'Changed', created_at: 'Created' }
+    },
+    categories: {
+      name: 'Category |||| Categories',
+      fields: { name: 'Name', slug: 'Slug', description: 'Description' }
+    },
+    attributes: {
+      name: 'Attribute |||| Attributes',
+      fields: { name: 'Name', code: 'Code', type: 'Type', unit: 'Unit', options: 'Choices', updated_at: 'Changed' }
+    },
+    prices: {
+      name: 'Price |||| Prices',
+      fields: {
+        product_id: 'Product',
+        amount: 'Price',
+        currency: 'Currency',
+        min_quantity: 'From quantity',
+        valid_from: 'Starts',
+        valid_to: 'Ends',
+        created_at: 'Created'
+      }
+    },
+    orders: {
+      name: 'Order |||| Orders',
+      fields: {
+        account_id: 'Account',
+        status: 'Status',
+        total_amount: 'Total',
+        created_at: 'Placed',
+        currency: 'Currency'
+      }
+    },
+    accounts: {
+      name: 'Account |||| Accounts',
+      fields: { name: 'Name', hash_name: 'Pseudonym', details: 'Details', created_at: 'Created', updated_at: 'Changed' }
+    },
+    'api-keys': {
+      name: 'API key |||| API keys',
+      fields: {
+        name: 'Name',
+        prefix: 'Prefix',
+        status: 'Status',
+        scopes: 'Scopes',
+        created_at: 'Created',
+        expires_at: 'Expires',
+        last_used_at: 'Last used'
+      }
+    },
+    shops: {
+      name: 'Shop |||| Shops',
+      fields: { name: 'Name', slug: 'Slug', currency: 'Currency', status: 'Status', created_at: 'Created' }
+    },
+    'admin/users': {
+      name: 'Person |||| People',
+      fields: { name: 'Name', subject: 'Subject', active: 'Active', roles: 'Roles', created_at: 'First seen' }
+    }
   }
 } as const
 

@@ -9,7 +9,16 @@ function labelOf (ownerState: object): object {
 }
 
 /** What both themes share. Fonts come from the system: the console loads nothing from elsewhere. */
-function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { readonly line: string, readonly page: string, readonly paper: string, readonly primary: string, readonly bar: string }): RaThemeOptions {
+function themed (
+  base: RaThemeOptions,
+  { line, page, paper, primary, bar }: {
+    readonly line: string,
+    readonly page: string,
+    readonly paper: string,
+    readonly primary: string,
+    readonly bar: string
+  }
+): RaThemeOptions {
   const isDark = base.palette?.mode === 'dark'
   return {
     ...base,
@@ -20,8 +29,19 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
       background: { default: page, paper },
       divider: line,
       ...isDark
-        ? { error: { main: '#ff8a80' }, warning: { main: '#ffb74d' }, success: { main: '#7bd88f' }, info: { main: '#7fb4ff' } }
-        : { error: { main: '#b3261e' }, warning: { main: '#8f5600' }, success: { main: '#1d6b3a' }, info: { main: '#1f5fa8' }, text: { primary: '#1a1d29', secondary: '#555b6e' } }
+        ? {
+          error: { main: '#ff8a80' },
+          warning: { main: '#ffb74d' },
+          success: { main: '#7bd88f' },
+          info: { main: '#7fb4ff' }
+        }
+        : {
+          error: { main: '#b3261e' },
+          warning: { main: '#8f5600' },
+          success: { main: '#1d6b3a' },
+          info: { main: '#1f5fa8' },
+          text: { primary: '#1a1d29', secondary: '#555b6e' }
+        }
     },
     typography: {
       fontFamily: FONT,
@@ -40,20 +60,58 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
       ...base.components,
       // A name within a sentence keeps its direction to itself, also one with characters that turn what follows.
       // The bar lies over the top of the page, and would hide what gets the focus there (WCAG 2.4.11).
-      MuiCssBaseline: { styleOverrides: { html: { scrollPaddingTop: '5rem' }, 'a, b, code, del, label, span, strong, time': { unicodeBidi: 'isolate' } } },
+      MuiCssBaseline: {
+        styleOverrides: {
+          html: { scrollPaddingTop: '5rem' },
+          'a, b, code, del, label, span, strong, time': { unicodeBidi: 'isolate' }
+        }
+      },
       // react-admin writes white on the colour of the page.
-      RaSkipNavigationButton: { styleOverrides: { root: { '&, &:hover, &:focus': { backgroundColor: primary, color: isDark ? '#000' : '#fff', opacity: 1, transition: 'none' } } } },
+      RaSkipNavigationButton: {
+        styleOverrides: {
+          root: {
+            '&, &:hover, &:focus': {
+              backgroundColor: primary,
+              color: isDark ? '#000' : '#fff',
+              opacity: 1,
+              transition: 'none'
+            }
+          }
+        }
+      },
       // Only their height is nothing while no row is selected: they would still be reached by Tab.
-      RaBulkActionsToolbar: { styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } } },
+      RaBulkActionsToolbar: {
+        styleOverrides: { root: { '& .RaBulkActionsToolbar-collapsed': { visibility: 'hidden' } } }
+      },
       // A wide table scrolls in its place, and does not widen the form.
       RaEdit: { styleOverrides: { root: { '& .RaEdit-card': { minWidth: 0 } } } },
       // react-admin fades what stands at the end of a line, and lets the name touch it.
       RaSimpleList: { styleOverrides: { root: { '& .RaSimpleList-tertiary': { opacity: 1, marginLeft: 8 } } } },
-      MuiPaper: { defaultProps: { elevation: 0 }, styleOverrides: { root: { backgroundImage: 'none' }, elevation0: { border: `1px solid ${line}` }, elevation1: { boxShadow: 'none', border: `1px solid ${line}` } } },
-      MuiAppBar: { defaultProps: { color: 'transparent', elevation: 0 }, styleOverrides: { root: { backgroundColor: bar, border: 0, borderBottom: `1px solid ${line}`, borderRadius: 0 } } },
+      MuiPaper: {
+        defaultProps: { elevation: 0 },
+        styleOverrides: {
+          root: { backgroundImage: 'none' },
+          elevation0: { border: `1px solid ${line}` },
+          elevation1: { boxShadow: 'none', border: `1px solid ${line}` }
+        }
+      },
+      MuiAppBar: {
+        defaultProps: { color: 'transparent', elevation: 0 },
+        styleOverrides: {
+          root: { backgroundColor: bar, border: 0, borderBottom: `1px solid ${line}`, borderRadius: 0 }
+        }
+      },
       MuiButton: { defaultProps: { disableElevation: true } },
       // A long name breaks, so that it leaves room for the other columns, but not after each letter.
-      MuiTableCell: { styleOverrides: { root: { borderColor: line, '& > a, & > bdi': { display: 'inline-block', minWidth: '9em', overflowWrap: 'anywhere' } }, head: { fontWeight: 600 } } },
+      MuiTableCell: {
+        styleOverrides: {
+          root: {
+            borderColor: line,
+            '& > a, & > bdi': { display: 'inline-block', minWidth: '9em', overflowWrap: 'anywhere' }
+          },
+          head: { fontWeight: 600 }
+        }
+      },
       MuiTextField: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
       MuiFormControl: { defaultProps: { variant: 'outlined', size: 'small', margin: 'dense', fullWidth: true } },
       // A placeholder that is longer than its field ends before the icon.
@@ -69,5 +127,17 @@ function themed (base: RaThemeOptions, { line, page, paper, primary, bar }: { re
   }
 }
 
-export const lightTheme = themed(defaultLightTheme, { line: '#e1e4ee', page: '#f6f7fb', paper: '#ffffff', primary: '#3150c9', bar: '#ffffff' })
-export const darkTheme = themed(defaultDarkTheme, { line: '#2c3347', page: '#10131c', paper: '#181d2a', primary: '#9fb2ff', bar: '#141824' })
+export const lightTheme = themed(defaultLightTheme, {
+  line: '#e1e4ee',
+  page: '#f6f7fb',
+  paper: '#ffffff',
+  primary: '#3150c9',
+  bar: '#ffffff'
+})
+export const darkTheme = themed(defaultDarkTheme, {
+  line: '#2c3347',
+  page: '#10131c',
+  paper: '#181d2a',
+  primary: '#9fb2ff',
+  bar: '#141824'
+})

@@ -5,7 +5,14 @@ export interface Manner {
 }
 
 /** How a date and time are written, with their zone. */
-const EXACT = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' } as const
+const EXACT = {
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  timeZoneName: 'short'
+} as const
 
 /** A date and time: `23 Nov 2026, 14:05 CET`. */
 export function timeText (at: string | number, { locale, timeZone }: Manner): string {
@@ -33,7 +40,10 @@ export function countText (count: number, locale: string, options: Intl.NumberFo
   return count.toLocaleString(englishOf(locale), options)
 }
 
-const UNITS = [['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], ['minute', 60]] as const
+const UNITS = [['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], [
+  'minute',
+  60
+]] as const
 
 /** From now: `5 minutes ago`, `in 3 days`. */
 export function agoText (at: string | number, { locale }: Pick<Manner, 'locale'>, now = Date.now()): string {

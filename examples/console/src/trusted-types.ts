@@ -1,4 +1,6 @@
-interface TrustedTypes { createPolicy (name: 'default', rules: { readonly createHTML: (text: string) => string }): unknown }
+interface TrustedTypes {
+  createPolicy(name: 'default', rules: { readonly createHTML: (text: string) => string }): unknown
+}
 
 /** The only HTML that is written from a string: react-admin's place for a message that is not there. */
 const ZERO_WIDTH_SPACE = '&#8203;'

@@ -21,14 +21,27 @@ export interface Viewer {
 /** Most shops in the switch between them. */
 const MOST_SHOPS = 200
 
-interface Me { readonly id: string, readonly subject: string, readonly name: string | null, readonly roles: readonly string[] }
+interface Me {
+  readonly id: string
+  readonly subject: string
+  readonly name: string | null
+  readonly roles: readonly string[]
+}
 
 /** @throws {@link ApiError} */
 export async function readViewer (session: Session, call: Call): Promise<Viewer> {
   // The first call of a person creates their user.
   const { json: { id, subject, name, roles } } = await call<Me>('/me')
   const { rows } = await readAll<Shop>(call, '/shops', {}, MOST_SHOPS)
-  return { id, subject, name: session.name() ?? name ?? subject, isAdmin: roles.includes('admin'), shops: rows, session, call }
+  return {
+    id,
+    subject,
+    name: session.name() ?? name ?? subject,
+    isAdmin: roles.includes('admin'),
+    shops: rows,
+    session,
+    call
+  }
 }
 
 /** A shop as its pages need it. */
@@ -39,18 +52,32 @@ export interface OpenShop extends Shop {
   readonly isOwner: boolean
 }
 
-interface Config { readonly currency: string, readonly locale: string, readonly time_zone: string }
+interface Config {
+  readonly currency: string
+  readonly locale: string
+  readonly time_zone: string
+}
 
 /** @returns undefined if there is no such shop, or the viewer is no member */
 export async function openShop ({ call, id, isAdmin, shops }: Viewer, slug: string): Promise<OpenShop | undefined> {
   const isOfPath = (shop: Shop): boolean => shop.slug === slug
   // The filter also matches what the slug looks like, such as one without a blank at its end.
-  const shop = shops.find(isOfPath) ?? (await call<Shop[]>(`/shops?filter=${encodeURIComponent(JSON.stringify({ slug }))}`)).json.find(isOfPath)
+  const shop = shops.find(isOfPath) ??
+    (await call<Shop[]>(`/shops?filter=${encodeURIComponent(JSON.stringify({ slug }))}`)).json.find(isOfPath)
   if (shop === undefined) return undefined
   try {
     const filter = encodeURIComponent(JSON.stringify({ user_id: id }))
-    const [{ json: config }, { json: [member] }] = await Promise.all([call<Config>(`/shops/${shop.id}/config`), call<Array<{ role: string }>>(`/shops/${shop.id}/members?filter=${filter}`)])
-    return { ...shop, currency: config.currency, locale: config.locale, timeZone: config.time_zone, isOwner: isAdmin || member?.role === 'owner' }
+    const [{ json: config }, { json: [member] }] = await Promise.all([
+      call<Config>(`/shops/${shop.id}/config`),
+      call<Array<{ role: string }>>(`/shops/${shop.id}/members?filter=${filter}`)
+    ])
+    return {
+      ...shop,
+      currency: config.currency,
+      locale: config.locale,
+      timeZone: config.time_zone,
+      isOwner: isAdmin || member?.role === 'owner'
+    }
   } catch (error) {
     if (error instanceof ApiError && [403, 404].includes(error.status)) return undefined
     throw error

@@ -1,7 +1,14 @@
 import { CssBaseline } from '@mui/material'
 import { QueryClient } from '@tanstack/react-query'
 import { type ReactNode, useMemo } from 'react'
-import { AdminContext, type AuthProvider, CoreAdminUI, Error as ErrorPage, LoadingPage, Notification } from 'react-admin'
+import {
+  AdminContext,
+  type AuthProvider,
+  CoreAdminUI,
+  Error as ErrorPage,
+  LoadingPage,
+  Notification
+} from 'react-admin'
 import { dataProviderFor } from './api/data-provider.ts'
 import { i18nProvider } from './i18n.ts'
 import { Conflicts, createSettling, SettlingContext } from './layout/conflicts.tsx'
@@ -28,18 +35,41 @@ export function Workspace ({ path, root, home, menu, children }: WorkspaceProps)
   const settling = useMemo(() => createSettling(), [root])
   const dataProvider = useMemo(() => dataProviderFor(root, viewer.call, settling.settle), [root, viewer, settling])
   const authProvider = useMemo(() => authProviderFor(viewer), [viewer])
-  // The way to the server retries by itself what can be retried. Without a connection, reads wait for it and writes fail.
-  const queryClient = useMemo(() => new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2000 }, mutations: { networkMode: 'always' } } }), [root])
+  // The way to the server retries by itself what can be retried. Without a connection, reads wait for it and writes
+  // fail.
+  const queryClient = useMemo(
+    () =>
+      new QueryClient({
+        defaultOptions: { queries: { retry: false, staleTime: 2000 }, mutations: { networkMode: 'always' } }
+      }),
+    [root]
+  )
   const store = useMemo(() => storeFor(root), [root])
   const layout = useMemo(() => workspaceLayout(menu), [menu])
   return (
     <SettlingContext.Provider value={settling}>
       <AdminContext
-        basename={path} dataProvider={dataProvider} authProvider={authProvider} i18nProvider={i18nProvider} queryClient={queryClient} store={store}
-        theme={lightTheme} darkTheme={darkTheme}
+        basename={path}
+        dataProvider={dataProvider}
+        authProvider={authProvider}
+        i18nProvider={i18nProvider}
+        queryClient={queryClient}
+        store={store}
+        theme={lightTheme}
+        darkTheme={darkTheme}
       >
         <CssBaseline enableColorScheme />
-        <CoreAdminUI dashboard={home} layout={layout} catchAll={NotFound} loading={LoadingPage} error={ErrorPage} title='' disableTelemetry>{children}</CoreAdminUI>
+        <CoreAdminUI
+          dashboard={home}
+          layout={layout}
+          catchAll={NotFound}
+          loading={LoadingPage}
+          error={ErrorPage}
+          title=''
+          disableTelemetry
+        >
+          {children}
+        </CoreAdminUI>
         <Notification />
         <Conflicts />
       </AdminContext>

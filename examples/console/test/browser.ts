@@ -5,7 +5,9 @@ import { chromium, type Browser, type Frame, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 
 /** The browser: of the environment, or as Debian and Google install it. */
-const CHROMIUM = [process.env['CHROMIUM'], 'chromium', '/usr/bin/chromium', 'google-chrome'].find((path) => path !== undefined && spawnSync(path, ['--version']).status === 0)
+const CHROMIUM = [process.env['CHROMIUM'], 'chromium', '/usr/bin/chromium', 'google-chrome'].find((path) =>
+  path !== undefined && spawnSync(path, ['--version']).status === 0
+)
 
 /** Why there is no browser to test with, else false. */
 export const withoutChromium = CHROMIUM === undefined && 'Chromium is not installed: set CHROMIUM to its path'
@@ -13,37 +15,59 @@ export const withoutChromium = CHROMIUM === undefined && 'Chromium is not instal
 /** @throws if there is none */
 export async function launchBrowser (): Promise<Browser> {
   const path = spawnSync('sh', ['-c', `command -v ${CHROMIUM}`]).stdout.toString().trim()
-  return await chromium.launch({ executablePath: path, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'] })
+  return await chromium.launch({
+    executablePath: path,
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu']
+  })
 }
 
 export async function openBrowser (t: Test): Promise<Browser> {
   const browser = await launchBrowser()
-  t.teardown(async () => { await browser.close() })
+  t.teardown(async () => {
+    await browser.close()
+  })
   return browser
 }
 
-export interface Person { readonly username: string, readonly password: string }
+export interface Person {
+  readonly username: string
+  readonly password: string
+}
 
 /** What went wrong in a page, besides what a test expects: scripts that failed, and what the policy blocked. */
 export const faultsOf = new WeakMap<Page, string[]>()
 
 /** Opens the console, which leads to the page of the identity provider. */
 export async function openPage (browser: Browser, baseUrl: string, path = '/console'): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light', reducedMotion: 'reduce' })
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 860 },
+    colorScheme: 'light',
+    reducedMotion: 'reduce'
+  })
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl })
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
   const faults: string[] = []
   faultsOf.set(page, faults)
   page.on('pageerror', (error) => faults.push(String(error)))
-  page.on('dialog', (dialog) => { faults.push(`dialog: ${dialog.message()}`); dialog.dismiss().catch(() => {}) })
-  page.on('console', (message) => { if (/Content Security Policy|Trusted|Uncaught/.test(message.text())) faults.push(message.text()) })
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`)
+    dialog.dismiss().catch(() => {})
+  })
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted|Uncaught/.test(message.text())) faults.push(message.text())
+  })
   await page.goto(baseUrl + path)
   return page
 }
 
 /** Opens the console as somebody, through the page of the identity provider. */
-export async function signIn (browser: Browser, baseUrl: string, { username, password }: Person, path = '/console'): Promise<Page> {
+export async function signIn (
+  browser: Browser,
+  baseUrl: string,
+  { username, password }: Person,
+  path = '/console'
+): Promise<Page> {
   const page = await openPage(browser, baseUrl, path)
   await page.fill('#username', username)
   await page.fill('#password', password)
@@ -54,19 +78,31 @@ export async function signIn (browser: Browser, baseUrl: string, { username, pas
 
 /** Goes to another screen without loading the page, which would sign in again. */
 export async function goWithin (page: Page, path: string): Promise<void> {
-  await page.evaluate(`old = location.pathname === new URL(${JSON.stringify(path)}, location).pathname ? undefined : document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.evaluate(
+    `old = location.pathname === new URL(${JSON.stringify(path)}, location).pathname ? undefined : ` +
+      "document.querySelector('h1'); history.pushState({ idx: (history.state?.idx ?? 0) + 1, key: " +
+      `crypto.randomUUID() }, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`
+  )
   // The old screen stays until the code of the new one is there.
-  if (!await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")) throw new Error(`the screen at ${path} has not come`)
+  if (!await comesTrue(page, "!old?.isConnected && document.querySelector('h1') !== null")) {
+    throw new Error(`the screen at ${path} has not come`)
+  }
   await page.getByRole('heading', { level: 1 }).waitFor()
 }
 
 /** Shows the page in the other colours, as the system of a person asks for them. */
 export async function inColours (page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme })
-  await comesTrue(page, `(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0] < 128) === ${colorScheme === 'dark'}`)
+  await comesTrue(
+    page,
+    `(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0] < 128) === ${colorScheme === 'dark'}`
+  )
 }
 
-/** Whether it becomes true within ten seconds. Asked from here: the policy of the page allows no expressions that wait in it. */
+/**
+ * Whether it becomes true within ten seconds. Asked from here: the policy of the page allows no expressions that wait
+ * in it.
+ */
 export async function comesTrue (page: Page | Frame, expression: string): Promise<boolean> {
   for (let tries = 0; tries < 200; tries++) {
     if (await page.evaluate(expression)) return true
@@ -84,5 +120,9 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export async function violations (page: Page | Frame, rules?: readonly string[]): Promise<readonly string[]> {
   if (await page.evaluate("typeof axe === 'undefined'")) await page.evaluate(AXE)
   const options = { resultTypes: ['violations'], ...rules !== undefined && { runOnly: rules } }
-  return await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 300) + ' ' + (any[0]?.message ?? '')).join(' | ')))`)
+  return await page.evaluate(
+    `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations.map(({ id, help, nodes ` +
+      "}) => id + ': ' + help + ' ' + nodes.slice(0, 3).map(({ html, any }) => html.slice(0, 300) + ' ' + " +
+      "(any[0]?.message ?? '')).join(' | ')))"
+  )
 }

@@ -18,7 +18,10 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('an owner signs in at the provider, and nothing of the tokens is stored', async (t) => {
     await kim.getByRole('heading', { name: 'Copper Kettle', level: 1 }).waitFor()
     t.equal(kim.url(), shop)
-    t.notMatch(await kim.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'), /eyJ|refresh_token/)
+    t.notMatch(
+      await kim.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),
+      /eyJ|refresh_token/
+    )
     // A new page has no token, and gets one without a password.
     await kim.goto(`${shop}/products`)
     await kim.getByRole('row').nth(10).waitFor()
@@ -28,9 +31,20 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('textbox', { name: /search/i }).fill('kettle')
     await kim.getByRole('cell', { name: 'Gooseneck Kettle', exact: false }).first().waitFor()
     await kim.waitForURL(/filter=.*kettle/)
-    const [file] = await Promise.all([kim.waitForEvent('download'), kim.getByRole('button', { name: 'Export' }).click()])
-    const { body: matching } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=200&filter={"q":"kettle"}`, { headers: { 'x-api-key': kettle.api_key } })
-    t.equal(readFileSync(await file.path(), 'utf8').trim().split('\n').length, 1 + matching.length, 'the file has what the list has')
+    const [file] = await Promise.all([
+      kim.waitForEvent('download'),
+      kim.getByRole('button', { name: 'Export' }).click()
+    ])
+    const { body: matching } = await call(
+      'GET',
+      `${baseUrl}/shops/${kettle.id}/products?limit=200&filter={"q":"kettle"}`,
+      { headers: { 'x-api-key': kettle.api_key } }
+    )
+    t.equal(
+      readFileSync(await file.path(), 'utf8').trim().split('\n').length,
+      1 + matching.length,
+      'the file has what the list has'
+    )
     await kim.getByRole('button', { name: 'Status', exact: true }).click()
     await kim.getByRole('menuitemcheckbox', { name: 'Archived' }).click()
     await kim.keyboard.press('Escape')
@@ -41,7 +55,9 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
 
   await t.test('a product shows the problem of a field at the field, keeps what was typed, and is saved', async (t) => {
     const headers = { 'x-api-key': kettle.api_key }
-    const { body: [one, other] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=2&sort=name`, { headers })
+    const { body: [one, other] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=2&sort=name`, {
+      headers
+    })
     await kim.goto(`${shop}/products/${one.id}`)
     await kim.getByLabel('SKU').fill(other.sku)
     await kim.getByLabel('Name').fill('<img src=x onerror=alert(1)>')
@@ -64,8 +80,21 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByLabel('Name').fill('Typed before')
     // The server refuses the token, and the provider the renewal.
     let refused = 0
-    await kim.route('**/shops/*/tags', async (route) => refused++ === 0 ? await route.fulfill({ status: 401, body: '{}' }) : await route.continue())
-    await kim.route(`${demo.idp.issuer}/token`, async (route) => await route.fulfill({ status: 400, contentType: 'application/json', headers: { 'access-control-allow-origin': '*' }, body: '{"error":"invalid_grant"}' }), { times: 1 })
+    await kim.route(
+      '**/shops/*/tags',
+      async (route) => refused++ === 0 ? await route.fulfill({ status: 401, body: '{}' }) : await route.continue()
+    )
+    await kim.route(
+      `${demo.idp.issuer}/token`,
+      async (route) =>
+        await route.fulfill({
+          status: 400,
+          contentType: 'application/json',
+          headers: { 'access-control-allow-origin': '*' },
+          body: '{"error":"invalid_grant"}'
+        }),
+      { times: 1 }
+    )
     await kim.getByRole('button', { name: 'Save' }).click()
     await kim.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
     t.equal(await kim.getByLabel('Name').inputValue(), 'Typed before')
@@ -78,15 +107,32 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   await t.test('an owner moves a category to the top by keyboard: each move is announced, also when the session is renewed meanwhile, and the focus stays', async (t) => {
     await kim.goto(`${shop}/categories`)
     await kim.getByRole('button', { name: 'Move Cookware up' }).focus()
-    await kim.evaluate("heard = []; new MutationObserver(([{ target }]) => heard.push(target.textContent)).observe(document.querySelector('main [aria-live]'), { childList: true, characterData: true, subtree: true })")
-    const moved = async (times: number) => t.ok(await comesTrue(kim, `heard.filter((text) => text.includes('Cookware was moved')).length === ${times} && document.querySelector('[aria-busy=true]') === null`), `announced ${times}`)
+    await kim.evaluate(
+      'heard = []; new MutationObserver(([{ target }]) => ' +
+        "heard.push(target.textContent)).observe(document.querySelector('main [aria-live]'), { childList: true, " +
+        'characterData: true, subtree: true })'
+    )
+    const moved = async (times: number) =>
+      t.ok(
+        await comesTrue(
+          kim,
+          `heard.filter((text) => text.includes('Cookware was moved')).length === ${times} && ` +
+            "document.querySelector('[aria-busy=true]') === null"
+        ),
+        `announced ${times}`
+      )
     await kim.route('**/categories/*', async (route) => await route.fulfill({ status: 401, body: '{}' }), { times: 1 })
     await kim.keyboard.press('Enter')
     await moved(1)
     await kim.keyboard.press('Enter')
     await moved(2)
-    t.ok(await comesTrue(kim, "document.activeElement.ariaLabel?.endsWith('down')"), 'the arrow that still leads somewhere has the focus')
-    const { body } = await call('GET', `${baseUrl}/shops/${kettle.id}/categories?limit=200`, { headers: { 'x-api-key': kettle.api_key } })
+    t.ok(
+      await comesTrue(kim, "document.activeElement.ariaLabel?.endsWith('down')"),
+      'the arrow that still leads somewhere has the focus'
+    )
+    const { body } = await call('GET', `${baseUrl}/shops/${kettle.id}/categories?limit=200`, {
+      headers: { 'x-api-key': kettle.api_key }
+    })
     const position = (name: string) => body.find((category: { name: string }) => category.name === name).position
     t.ok(position('Cookware') < position('Coffee'))
   })
@@ -97,8 +143,15 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('button', { name: 'Save' }).first().click()
     await kim.getByText('The settings are saved').waitFor()
     t.equal(await kim.getByLabel('Agents ask a person before they delete').isChecked(), false)
-    const token = await accessTokenFor({ ...person('kim'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
-    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/config`, { headers: bearer(token) })).body, { confirm_agent_calls: false })
+    const token = await accessTokenFor({
+      ...person('kim'),
+      issuer: demo.idp.issuer,
+      clientId: demo.idp.mcp_client_id,
+      resource: demo.mcp_url
+    })
+    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/config`, { headers: bearer(token) })).body, {
+      confirm_agent_calls: false
+    })
   })
 
   await t.test('an owner creates a key with certain tools, copies the configuration of a client, and revokes it', async (t) => {
@@ -114,25 +167,38 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     const copied: string = await kim.evaluate('navigator.clipboard.readText()')
     const [key] = /shop_\w+/.exec(copied) ?? []
     t.match(copied, `url = "${demo.mcp_url}"`)
-    const listed = await call('POST', demo.mcp_url, { headers: { 'x-api-key': key!, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' } })
+    const listed = await call('POST', demo.mcp_url, {
+      headers: { 'x-api-key': key!, accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    })
     t.strictSame(listed.body.result.tools.map(({ name }: { name: string }) => name), ['list_products'])
     await kim.getByRole('button', { name: 'Done' }).click()
     await kim.getByRole('button', { name: 'Actions for Price watcher' }).click()
     await kim.getByRole('menuitem', { name: 'Revoke' }).click()
     await kim.getByRole('button', { name: 'Revoke' }).click()
     await kim.getByText('“Price watcher” is revoked').waitFor()
-    t.equal((await call('GET', `${baseUrl}/shops/${kettle.id}/products`, { headers: { 'x-api-key': key! } })).status, 401)
+    t.equal(
+      (await call('GET', `${baseUrl}/shops/${kettle.id}/products`, { headers: { 'x-api-key': key! } })).status,
+      401
+    )
   })
 
   await t.test('what an agent changes is seen in the activity, field by field, and a change is undone', async (t) => {
-    const agent = async (tool: string, args: object) => (await call('POST', demo.mcp_url, {
-      headers: { 'x-api-key': kettle.api_key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: args } }
-    })).body.result
+    const agent = async (tool: string, args: object) =>
+      (await call('POST', demo.mcp_url, {
+        headers: { 'x-api-key': kettle.api_key, accept: 'application/json, text/event-stream' },
+        body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: tool, arguments: args } }
+      })).body.result
     const path = `${baseUrl}/shops/${kettle.id}/products?filter=${encodeURIComponent('{"q":"Braiser"}')}&sort=name`
-    const prices = async () => (await call('GET', path, { headers: { 'x-api-key': kettle.api_key } })).body.map(({ price_amount: amount }: { price_amount: number }) => amount)
+    const prices = async () =>
+      (await call('GET', path, { headers: { 'x-api-key': kettle.api_key } })).body.map((
+        { price_amount: amount }: { price_amount: number }
+      ) => amount)
     const before = await prices()
     const { body: products } = await call('GET', path, { headers: { 'x-api-key': kettle.api_key } })
-    for (const { id, price_amount: amount } of products) t.notOk((await agent('update_product', { product_id: id, price_amount: amount + 500 })).isError)
+    for (const { id, price_amount: amount } of products) {
+      t.notOk((await agent('update_product', { product_id: id, price_amount: amount + 500 })).isError)
+    }
 
     await kim.goto(`${shop}/history?filter={}`)
     const newest = kim.getByRole('listitem').filter({ hasText: products.at(-1).name }).first()
@@ -160,7 +226,11 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('a file of products is checked, imported and undone', async (t) => {
-    const file = (...lines: readonly string[]) => ({ name: 'teas.csv', mimeType: 'text/csv', buffer: Buffer.from(lines.join('\n')) })
+    const file = (...lines: readonly string[]) => ({
+      name: 'teas.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(lines.join('\n'))
+    })
     await kim.goto(`${shop}/imports`)
     const input = kim.getByLabel('Choose a file')
     await input.setInputFiles(file('name,sku,price_amount', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,"19,00"'))
@@ -172,14 +242,25 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     t.equal(await leaveOut.isChecked(), false)
     await leaveOut.check()
     t.ok(await start.isEnabled())
-    await input.setInputFiles(file('name,sku,price_amount', 'Tea tin,TT-1,500', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,"19,00"'))
+    await input.setInputFiles(
+      file('name,sku,price_amount', 'Tea tin,TT-1,500', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,"19,00"')
+    )
     await kim.getByText('3 products in the file: 2 new').waitFor()
-    t.strictSame([await leaveOut.isChecked(), await start.isDisabled()], [false, true], 'what was agreed to of one file says nothing of another')
+    t.strictSame(
+      [await leaveOut.isChecked(), await start.isDisabled()],
+      [false, true],
+      'what was agreed to of one file says nothing of another'
+    )
     await input.setInputFiles(file('name,sku,price_amount', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,1900'))
     await kim.getByText('2 products in the file: 2 new').waitFor()
     await start.click()
     await kim.getByRole('row', { name: /Done 2 \/ 2 2 created/ }).waitFor()
-    const found = async () => (await call('GET', `${baseUrl}/shops/${kettle.id}/products?filter=${encodeURIComponent('{"sku":["TS-1","TC-1"]}')}&sort=sku`, { headers: { 'x-api-key': kettle.api_key } })).body
+    const found = async () =>
+      (await call(
+        'GET',
+        `${baseUrl}/shops/${kettle.id}/products?filter=${encodeURIComponent('{"sku":["TS-1","TC-1"]}')}&sort=sku`,
+        { headers: { 'x-api-key': kettle.api_key } }
+      )).body
     t.match(await found(), [{ name: 'Tea cosy' }, { name: '<b>Tea strainer</b>' }])
     await kim.getByRole('button', { name: 'Undo', exact: true }).click()
     await kim.getByText('Tea cosy is deleted').waitFor()

@@ -10,11 +10,17 @@ import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './brow
 
 /** What the server, or the way to it, answers in place of a write, and what the page then says. */
 const FAILURES = [
-  ['503', 'The server is busy'], ['offline', 'The server cannot be reached'], ['409', 'Somebody else does this'], ['412', 'Others have changed this'], ['422', 'This cannot be']
+  ['503', 'The server is busy'],
+  ['offline', 'The server cannot be reached'],
+  ['409', 'Somebody else does this'],
+  ['412', 'Others have changed this'],
+  ['422', 'This cannot be']
 ] as const
 
 /** What somebody is about to agree to is read by POST too. */
-const asksOnly = (request: Request): boolean => request.url().endsWith('?dry_run=true') || /"dry_run":true/.test(request.url().includes('/history/') ? request.postData() ?? '' : '')
+const asksOnly = (request: Request): boolean =>
+  request.url().endsWith('?dry_run=true') ||
+  /"dry_run":true/.test(request.url().includes('/history/') ? request.postData() ?? '' : '')
 
 /** A button that writes. */
 interface Writing {
@@ -42,11 +48,22 @@ const named = (request: Request): string => `${request.method()} ${request.url()
 /** An MCP client that the person lets in. */
 async function connect (t: Test, baseUrl: string, who: Credentials): Promise<void> {
   const redirectUri = `http://localhost:${await freePort(0)}/callback`
-  const { body: { client_id: clientId } } = await call('POST', `${baseUrl}/oauth/clients`, { body: { client_name: 'An agent', redirect_uris: [redirectUri] } })
+  const { body: { client_id: clientId } } = await call('POST', `${baseUrl}/oauth/clients`, {
+    body: { client_name: 'An agent', redirect_uris: [redirectUri] }
+  })
   const { verifier, challenge } = pkce()
   const url = new URL(authorizeUrl(clientId, challenge, { redirect_uri: redirectUri, resource: undefined }), baseUrl)
   const code = (await (await personAt(t, Number(new URL(redirectUri).port), who)).signIn(url)).get('code')!
-  const tokens = await fetch(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier, redirect_uri: redirectUri }) })
+  const tokens = await fetch(`${baseUrl}/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      code_verifier: verifier,
+      redirect_uri: redirectUri
+    })
+  })
   t.equal(tokens.status, 200)
 }
 
@@ -55,9 +72,18 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
   const { baseUrl } = await start(t, 'demo/start', settings)
   const demo = readDemo(settings.DATA_DIR)
   const person = (name: string) => demo.users.find(({ username }) => username === name)!
-  const as = async (name: string) => bearer(await accessTokenFor({ ...person(name), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url }))
+  const as = async (name: string) =>
+    bearer(
+      await accessTokenFor({
+        ...person(name),
+        issuer: demo.idp.issuer,
+        clientId: demo.idp.mcp_client_id,
+        resource: demo.mcp_url
+      })
+    )
   const headers = await as('ada')
-  const api = async (method: string, path: string, body?: object) => (await call(method, baseUrl + path, { headers, ...body !== undefined && { body } })).body
+  const api = async (method: string, path: string, body?: object) =>
+    (await call(method, baseUrl + path, { headers, ...body !== undefined && { body } })).body
   const { id: shopId } = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const root = `/shops/${shopId}`
   const shop = '/console/shops/copper-kettle'
@@ -69,7 +95,9 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
   const ada = await signIn(browser, baseUrl, person('ada'), admin)
   for (const page of [kim, ada]) page.setDefaultTimeout(20_000)
   kim.removeAllListeners('dialog')
-  kim.on('dialog', (dialog) => { dialog.accept().catch(() => {}) })
+  kim.on('dialog', (dialog) => {
+    dialog.accept().catch(() => {})
+  })
 
   /** Writes that the pages sent, and how the next one fails. */
   let sent: Request[] = []
@@ -87,10 +115,21 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     if (next === 'offline') return await route.abort('internetdisconnected')
     const message = FAILURES.find(([name]) => name === next)?.[1] ?? 'Unauthorized'
     // Others have set the same fields to something else.
-    const current = Object.fromEntries(Object.keys(request.headers()['content-type'] === 'application/json' ? request.postDataJSON() : {}).map((name) => [name, 'theirs']))
-    await route.fulfill({ status: Number(next), json: { message, current: { ...current, updated_at: '2026-01-01T00:00:00.000Z' } } })
+    const current = Object.fromEntries(
+      Object.keys(request.headers()['content-type'] === 'application/json' ? request.postDataJSON() : {}).map((
+        name
+      ) => [name, 'theirs'])
+    )
+    await route.fulfill({
+      status: Number(next),
+      json: { message, current: { ...current, updated_at: '2026-01-01T00:00:00.000Z' } }
+    })
   }
-  for (const page of [kim, ada]) for (const path of ['shops', 'shops/**', 'admin/**', 'oauth/grants/**']) await page.route(`${baseUrl}/${path}`, answers)
+  for (const page of [kim, ada]) {
+    for (const path of ['shops', 'shops/**', 'admin/**', 'oauth/grants/**']) {
+      await page.route(`${baseUrl}/${path}`, answers)
+    }
+  }
 
   await t.test('what a search for the customer of one account found is done by a button, for that account', async (t) => {
     await goWithin(ada, `${admin}/reconciliation`)
@@ -102,7 +141,8 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     const check = ada.url().slice(baseUrl.length)
     const result = ada.getByRole('region', { name: 'What it found' })
     const find = async (name: string) => {
-      await ada.getByRole('listitem').filter({ hasText: name }).getByRole('button', { name: 'Find the customer' }).click()
+      await ada.getByRole('listitem').filter({ hasText: name }).getByRole('button', { name: 'Find the customer' })
+        .click()
       await ada.getByRole('heading', { level: 1, name: 'Find customers and link them' }).waitFor()
       await ada.getByText(/· Done/).waitFor()
     }
@@ -111,14 +151,21 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     await result.getByText('1 no customer found').waitFor()
     t.equal(await apply.count(), 0, 'there is nothing to do')
     t.equal(await ada.getByText('Nothing is amiss').count(), 0)
-    const [{ shop_id: shopOfHugo }] = await api('GET', `/admin/accounts?filter=${encodeURIComponent('{"q":"Hugo Iversen"}')}`)
+    const [{ shop_id: shopOfHugo }] = await api(
+      'GET',
+      `/admin/accounts?filter=${encodeURIComponent('{"q":"Hugo Iversen"}')}`
+    )
     const { id: tried } = await api('POST', '/admin/accounts/reconcile', { mode: 'link', shop_id: shopOfHugo })
     await goWithin(ada, `${admin}/reconciliation/${tried}`)
     failure = '409'
     await apply.click()
     await ada.getByRole('dialog').getByRole('button', { name: 'Do this now' }).click()
     await ada.getByText('Somebody else does this').waitFor()
-    t.match(sent.at(-1)!.postDataJSON(), { mode: 'link', shop_id: shopOfHugo, dry_run: false }, 'what was tried for one shop is done there')
+    t.match(
+      sent.at(-1)!.postDataJSON(),
+      { mode: 'link', shop_id: shopOfHugo, dry_run: false },
+      'what was tried for one shop is done there'
+    )
     await ada.keyboard.press('Escape')
     await goWithin(ada, check)
     await find('Hugo Iversen')
@@ -134,7 +181,9 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     const row = ada.getByRole('listitem').filter({ hasText: 'Katya Lund' })
     sent = []
     await row.getByRole('button', { name: 'Unlink' }).click()
-    await ada.getByRole('dialog', { name: /^Unlink .*Katya Lund.* from its customer\?$/ }).getByRole('button', { name: 'Back' }).click()
+    await ada.getByRole('dialog', { name: /^Unlink .*Katya Lund.* from its customer\?$/ }).getByRole('button', {
+      name: 'Back'
+    }).click()
     t.strictSame(sent.map(named), [], 'nothing is unlinked without an answer')
   })
 
@@ -165,11 +214,18 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
   await t.test('what an agent did in one go is one entry, and undone at once', async (t) => {
     const agent = { 'x-api-key': demo.shops.find(({ id }) => id === shopId)!.api_key }
     const list = `${baseUrl}${root}/products?filter=${encodeURIComponent('{"q":"Cream"}')}&sort=name&limit=3`
-    const prices = async () => (await call('GET', list, { headers: agent })).body.map(({ price_amount: amount }: { price_amount: number }) => amount)
+    const prices = async () =>
+      (await call('GET', list, { headers: agent })).body.map(({ price_amount: amount }: { price_amount: number }) =>
+        amount
+      )
     const before = await prices()
-    for (const { id, price_amount: amount } of (await call('GET', list, { headers: agent })).body) await call('PATCH', `${baseUrl}${root}/products/${id}`, { headers: agent, body: { price_amount: amount * 2 } })
+    for (const { id, price_amount: amount } of (await call('GET', list, { headers: agent })).body) {
+      await call('PATCH', `${baseUrl}${root}/products/${id}`, { headers: agent, body: { price_amount: amount * 2 } })
+    }
     const polls: number[] = []
-    kim.on('response', (response) => { if (response.url().includes('/history/work')) polls.push(response.status()) })
+    kim.on('response', (response) => {
+      if (response.url().includes('/history/work')) polls.push(response.status())
+    })
     await goWithin(kim, `${shop}/history`)
     const piece = kim.getByRole('listitem').filter({ hasText: 'Demo changed 3 products, prices +100 %' })
     await piece.getByRole('link', { name: /^See each/ }).click()
@@ -215,15 +271,24 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     await api('POST', `${root}/categories`, { name: 'Parent category' })
     const { id: attribute } = await api('POST', `${root}/attributes`, { name: 'Written attribute', type: 'text' })
     const [account] = await api('GET', `${root}/accounts`)
-    const [{ id: newcomer }] = await api('GET', `/admin/users?filter=${encodeURIComponent(JSON.stringify({ q: 'Ada' }))}`)
+    const [{ id: newcomer }] = await api(
+      'GET',
+      `/admin/users?filter=${encodeURIComponent(JSON.stringify({ q: 'Ada' }))}`
+    )
     const { body: { id: kimId } } = await call('GET', `${baseUrl}/me`, { headers: await as('kim') })
     const { id: run } = await api('POST', '/admin/accounts/reconcile', { mode: 'check' })
     const listed = `?filter=${encodeURIComponent('{"q":"Gone kettle"}')}`
 
-    const click = (name: string | RegExp, page = kim) => async (clickCount = 1) => { await page.getByRole('button', { name, exact: true }).last().click({ clickCount }) }
-    const within = (name: string, page = kim) => async (clickCount = 1) => { await page.getByRole('dialog').last().getByRole('button', { name, exact: true }).click({ clickCount }) }
+    const click = (name: string | RegExp, page = kim) => async (clickCount = 1) => {
+      await page.getByRole('button', { name, exact: true }).last().click({ clickCount })
+    }
+    const within = (name: string, page = kim) => async (clickCount = 1) => {
+      await page.getByRole('dialog').last().getByRole('button', { name, exact: true }).click({ clickCount })
+    }
     const field = (label: string | RegExp, text: string, page = kim) => ({
-      fill: async () => { await page.getByLabel(label).last().fill(text) },
+      fill: async () => {
+        await page.getByLabel(label).last().fill(text)
+      },
       typed: [async () => await page.getByLabel(label).last().inputValue(), text] as const
     })
     const to = (path: string, ...then: ReadonlyArray<() => Promise<unknown>>) => async () => {
@@ -231,72 +296,364 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       for (const step of then) await step()
     }
     const [name, newTag, amount, email, secret, newCategory, newKey] = [
-      field('Name', 'Typed kettle'), field('Name', 'Typed tag'), field(/^Price/, '12.50'), field('E-mail address for customers', 'typed@example.com'), field('New secret key', 'sk_test_typed'), field(/^Name/, 'Typed category'), field(/^Name/, 'Typed key')
+      field('Name', 'Typed kettle'),
+      field('Name', 'Typed tag'),
+      field(/^Price/, '12.50'),
+      field('E-mail address for customers', 'typed@example.com'),
+      field('New secret key', 'sk_test_typed'),
+      field(/^Name/, 'Typed category'),
+      field(/^Name/, 'Typed key')
     ]
-    const choose = (role: 'button' | 'combobox' | 'switch' | 'checkbox' | 'option' | 'menuitem', name: string | RegExp, page = kim) => async (clickCount = 1) => { await page.getByRole(role, { name }).last().click({ clickCount }) }
-    const then = (...steps: ReadonlyArray<Writing['press']>) => async (clickCount = 1) => { for (const step of steps) await step(step === steps.at(-1) ? clickCount : 1) }
+    const choose = (
+      role: 'button' | 'combobox' | 'switch' | 'checkbox' | 'option' | 'menuitem',
+      name: string | RegExp,
+      page = kim
+    ) =>
+    async (clickCount = 1) => {
+      await page.getByRole(role, { name }).last().click({ clickCount })
+    }
+    const then = (...steps: ReadonlyArray<Writing['press']>) => async (clickCount = 1) => {
+      for (const step of steps) await step(step === steps.at(-1) ? clickCount : 1)
+    }
     const select = async () => {
       await kim.getByText('1-1 of 1').waitFor()
       await kim.getByRole('checkbox', { name: 'Select all' }).check()
     }
-    const file = async () => { await kim.getByLabel('Choose a file').setInputFiles({ name: 'products.csv', mimeType: 'text/csv', buffer: Buffer.from('sku,name\nWRITTEN-1,Imported kettle\n') }) }
+    const file = async () => {
+      await kim.getByLabel('Choose a file').setInputFiles({
+        name: 'products.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('sku,name\nWRITTEN-1,Imported kettle\n')
+      })
+    }
     const shopName = field('Name', 'Typed shop', ada)
-    const [limit, product1, tagName, attributeName, accountName, newAttribute, categoryName, memberId, newShop, payKey] = [
-      field('Calls', '100000', ada), field(/^Name/, 'Clicked twice'), field(/^Name/, 'Retyped tag'), field(/^Name/, 'Retyped attribute'), field(/^Name/, 'Retyped account'), field(/^Name/, 'Typed attribute'), field(/^Name/, 'Retyped category'), field(/^Id/, newcomer), field(/^Name/, 'Another shop', ada), field('New secret key', 'sk_test_typed', ada)
+    const [
+      limit,
+      product1,
+      tagName,
+      attributeName,
+      accountName,
+      newAttribute,
+      categoryName,
+      memberId,
+      newShop,
+      payKey
+    ] = [
+      field('Calls', '100000', ada),
+      field(/^Name/, 'Clicked twice'),
+      field(/^Name/, 'Retyped tag'),
+      field(/^Name/, 'Retyped attribute'),
+      field(/^Name/, 'Retyped account'),
+      field(/^Name/, 'Typed attribute'),
+      field(/^Name/, 'Retyped category'),
+      field(/^Id/, newcomer),
+      field(/^Name/, 'Another shop', ada),
+      field('New secret key', 'sk_test_typed', ada)
     ]
     const runDone = async () => await ada.getByText(/· Done/).waitFor()
     const writings: readonly Writing[] = [
-      { name: 'save a product', open: to(`${shop}/products/${product}`, name.fill), press: click('Save'), typed: name.typed, hasSeen: true },
-      { name: 'save a new product', open: to(`${shop}/products/create`, product1.fill), press: click('Save'), typed: product1.typed, leads: 'Clicked twice' },
-      { name: 'save a tag', open: to(`${shop}/tags/${tag}`, tagName.fill), press: click('Save'), typed: tagName.typed, hasSeen: true, leads: 'Tags' },
-      { name: 'save a new attribute', open: to(`${shop}/attributes/create`, newAttribute.fill), press: click('Save'), typed: newAttribute.typed, leads: 'Attributes' },
-      { name: 'save an attribute', open: to(`${shop}/attributes/${attribute}`, attributeName.fill), press: click('Save'), typed: attributeName.typed, hasSeen: true, leads: 'Attributes' },
-      { name: 'save an account', open: to(`${shop}/accounts/${account.id}`, accountName.fill), press: click('Save'), typed: accountName.typed, hasSeen: true, leads: 'Accounts' },
-      { name: 'save a new tag', open: to(`${shop}/tags/create`, newTag.fill), press: click('Save'), typed: newTag.typed },
-      { name: 'create a tag on the way', open: to(`${shop}/products/${product}`), press: then(async () => await kim.getByRole('combobox', { name: 'Tags' }).fill('Fresh tag'), choose('option', /Fresh tag/)) },
-      { name: 'add a price', open: to(`${shop}/products/${product}`, click('Add a price'), amount.fill), press: within('Save'), typed: amount.typed },
-      { name: 'add a category', open: to(`${shop}/categories`, click('New category'), newCategory.fill), press: within('Save'), typed: newCategory.typed },
-      { name: 'save a category', open: to(`${shop}/categories`, click(/^Edit .*Gone category/), categoryName.fill), press: within('Save'), typed: categoryName.typed, hasSeen: true },
-      { name: 'move a category elsewhere', open: to(`${shop}/categories`, click(/^Move .*Retyped category.* elsewhere$/), async () => await kim.getByRole('dialog').getByRole('combobox').fill('Parent'), choose('option', 'Parent category')), press: within('Save'), hasSeen: true },
-      { name: 'move a category', open: to(`${shop}/categories`), press: click(/^Move .*Written category.* up$/), hasSeen: true },
-      { name: 'move an order on', open: to(`${shop}/orders/${order.id}/show`, click('Mark as paid')), press: within('Mark as paid'), hasSeen: true },
-      { name: 'create a key', open: to(`${shop}/api-keys`, click('New key'), newKey.fill), press: within('Create the key'), typed: newKey.typed },
-      { name: 'save settings', open: to(`${shop}/settings`, email.fill), press: async (clickCount = 1) => await kim.getByRole('button', { name: 'Save', exact: true }).first().click({ clickCount }), typed: email.typed, hasSeen: true },
-      { name: 'save a payment key', open: to(`${shop}/settings`, secret.fill), press: click('Save key'), typed: secret.typed },
-      { name: 'set limits', page: ada, open: async () => { await goWithin(ada, `${shop}/settings`); await click('Set limits', ada)(); await limit.fill() }, press: within('Save', ada), typed: limit.typed, hasSeen: true },
-      { name: 'save a shop', page: ada, open: to(`${admin}/shops/${shopId}`, shopName.fill), press: click('Save', ada), typed: shopName.typed, hasSeen: true },
+      {
+        name: 'save a product',
+        open: to(`${shop}/products/${product}`, name.fill),
+        press: click('Save'),
+        typed: name.typed,
+        hasSeen: true
+      },
+      {
+        name: 'save a new product',
+        open: to(`${shop}/products/create`, product1.fill),
+        press: click('Save'),
+        typed: product1.typed,
+        leads: 'Clicked twice'
+      },
+      {
+        name: 'save a tag',
+        open: to(`${shop}/tags/${tag}`, tagName.fill),
+        press: click('Save'),
+        typed: tagName.typed,
+        hasSeen: true,
+        leads: 'Tags'
+      },
+      {
+        name: 'save a new attribute',
+        open: to(`${shop}/attributes/create`, newAttribute.fill),
+        press: click('Save'),
+        typed: newAttribute.typed,
+        leads: 'Attributes'
+      },
+      {
+        name: 'save an attribute',
+        open: to(`${shop}/attributes/${attribute}`, attributeName.fill),
+        press: click('Save'),
+        typed: attributeName.typed,
+        hasSeen: true,
+        leads: 'Attributes'
+      },
+      {
+        name: 'save an account',
+        open: to(`${shop}/accounts/${account.id}`, accountName.fill),
+        press: click('Save'),
+        typed: accountName.typed,
+        hasSeen: true,
+        leads: 'Accounts'
+      },
+      {
+        name: 'save a new tag',
+        open: to(`${shop}/tags/create`, newTag.fill),
+        press: click('Save'),
+        typed: newTag.typed
+      },
+      {
+        name: 'create a tag on the way',
+        open: to(`${shop}/products/${product}`),
+        press: then(
+          async () => await kim.getByRole('combobox', { name: 'Tags' }).fill('Fresh tag'),
+          choose('option', /Fresh tag/)
+        )
+      },
+      {
+        name: 'add a price',
+        open: to(`${shop}/products/${product}`, click('Add a price'), amount.fill),
+        press: within('Save'),
+        typed: amount.typed
+      },
+      {
+        name: 'add a category',
+        open: to(`${shop}/categories`, click('New category'), newCategory.fill),
+        press: within('Save'),
+        typed: newCategory.typed
+      },
+      {
+        name: 'save a category',
+        open: to(`${shop}/categories`, click(/^Edit .*Gone category/), categoryName.fill),
+        press: within('Save'),
+        typed: categoryName.typed,
+        hasSeen: true
+      },
+      {
+        name: 'move a category elsewhere',
+        open: to(
+          `${shop}/categories`,
+          click(/^Move .*Retyped category.* elsewhere$/),
+          async () => await kim.getByRole('dialog').getByRole('combobox').fill('Parent'),
+          choose('option', 'Parent category')
+        ),
+        press: within('Save'),
+        hasSeen: true
+      },
+      {
+        name: 'move a category',
+        open: to(`${shop}/categories`),
+        press: click(/^Move .*Written category.* up$/),
+        hasSeen: true
+      },
+      {
+        name: 'move an order on',
+        open: to(`${shop}/orders/${order.id}/show`, click('Mark as paid')),
+        press: within('Mark as paid'),
+        hasSeen: true
+      },
+      {
+        name: 'create a key',
+        open: to(`${shop}/api-keys`, click('New key'), newKey.fill),
+        press: within('Create the key'),
+        typed: newKey.typed
+      },
+      {
+        name: 'save settings',
+        open: to(`${shop}/settings`, email.fill),
+        press: async (clickCount = 1) =>
+          await kim.getByRole('button', { name: 'Save', exact: true }).first().click({ clickCount }),
+        typed: email.typed,
+        hasSeen: true
+      },
+      {
+        name: 'save a payment key',
+        open: to(`${shop}/settings`, secret.fill),
+        press: click('Save key'),
+        typed: secret.typed
+      },
+      {
+        name: 'set limits',
+        page: ada,
+        open: async () => {
+          await goWithin(ada, `${shop}/settings`)
+          await click('Set limits', ada)()
+          await limit.fill()
+        },
+        press: within('Save', ada),
+        typed: limit.typed,
+        hasSeen: true
+      },
+      {
+        name: 'save a shop',
+        page: ada,
+        open: to(`${admin}/shops/${shopId}`, shopName.fill),
+        press: click('Save', ada),
+        typed: shopName.typed,
+        hasSeen: true
+      },
       { name: 'start a run', page: ada, open: to(`${admin}/reconciliation`), press: click('Start', ada) },
-      { name: 'save a new shop', page: ada, open: to(`${admin}/shops/create`, newShop.fill, async () => await ada.getByLabel(/^Currency/).fill('EUR'), choose('option', /EUR/, ada)), press: click('Save', ada), typed: newShop.typed, leads: 'Shops' },
-      { name: 'take over from the provider', page: ada, open: to(`${admin}/reconciliation/${run}`, runDone), press: async (clickCount = 1) => await ada.getByRole('listitem').filter({ hasText: 'Chiara Donati' }).getByRole('button', { name: 'Take over' }).click({ clickCount }) },
-      { name: 'replace a payment key', page: ada, open: to(`${admin}/pay-keys`, click(/Paper Lantern/, ada), payKey.fill), press: within('Save key', ada), typed: payKey.typed },
-      { name: 'delete a price', open: to(`${shop}/products/${product}`, click('Change the price'), click('Delete this price')), press: within('Delete this price'), hasSeen: true },
-      { name: 'set the status of many', open: to(`${shop}/products${listed}`, select), press: then(click('Set status'), choose('menuitem', 'Draft')) },
-      { name: 'tag many', open: to(`${shop}/products${listed}`, select, click('Change tags'), choose('combobox', 'Add these tags'), choose('option', 'Retyped tag')), press: within('Apply'), hasSeen: true, merges: true },
-      { name: 'undo a change', open: to(`${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: gone }))}`, async () => { await kim.getByRole('button', { name: /^Undo: .*Gone kettle/ }).first().click() }), press: within('Undo now') },
-      { name: 'undo all of an actor', open: to(`${shop}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: kimId }))}`, click('Undo everything of this actor'), click('Check'), async () => await kim.getByText(/changes will be undone/).waitFor()), press: within('Undo now') },
-      { name: 'delete a product', open: to(`${shop}/products/${product}`, click('Delete')), press: within('Delete'), hasSeen: true, leads: 'Products' },
-      { name: 'delete a tag', open: to(`${shop}/tags/${tag}`, click('Delete')), press: within('Delete'), hasSeen: true, leads: 'Tags' },
-      { name: 'delete a category', open: to(`${shop}/categories`, click(/^Delete .*Written category/)), press: within('Delete'), hasSeen: true },
+      {
+        name: 'save a new shop',
+        page: ada,
+        open: to(
+          `${admin}/shops/create`,
+          newShop.fill,
+          async () => await ada.getByLabel(/^Currency/).fill('EUR'),
+          choose('option', /EUR/, ada)
+        ),
+        press: click('Save', ada),
+        typed: newShop.typed,
+        leads: 'Shops'
+      },
+      {
+        name: 'take over from the provider',
+        page: ada,
+        open: to(`${admin}/reconciliation/${run}`, runDone),
+        press: async (clickCount = 1) =>
+          await ada.getByRole('listitem').filter({ hasText: 'Chiara Donati' }).getByRole('button', {
+            name: 'Take over'
+          }).click({ clickCount })
+      },
+      {
+        name: 'replace a payment key',
+        page: ada,
+        open: to(`${admin}/pay-keys`, click(/Paper Lantern/, ada), payKey.fill),
+        press: within('Save key', ada),
+        typed: payKey.typed
+      },
+      {
+        name: 'delete a price',
+        open: to(`${shop}/products/${product}`, click('Change the price'), click('Delete this price')),
+        press: within('Delete this price'),
+        hasSeen: true
+      },
+      {
+        name: 'set the status of many',
+        open: to(`${shop}/products${listed}`, select),
+        press: then(click('Set status'), choose('menuitem', 'Draft'))
+      },
+      {
+        name: 'tag many',
+        open: to(
+          `${shop}/products${listed}`,
+          select,
+          click('Change tags'),
+          choose('combobox', 'Add these tags'),
+          choose('option', 'Retyped tag')
+        ),
+        press: within('Apply'),
+        hasSeen: true,
+        merges: true
+      },
+      {
+        name: 'undo a change',
+        open: to(`${shop}/history?filter=${encodeURIComponent(JSON.stringify({ record_id: gone }))}`, async () => {
+          await kim.getByRole('button', { name: /^Undo: .*Gone kettle/ }).first().click()
+        }),
+        press: within('Undo now')
+      },
+      {
+        name: 'undo all of an actor',
+        open: to(
+          `${shop}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: kimId }))}`,
+          click('Undo everything of this actor'),
+          click('Check'),
+          async () => await kim.getByText(/changes will be undone/).waitFor()
+        ),
+        press: within('Undo now')
+      },
+      {
+        name: 'delete a product',
+        open: to(`${shop}/products/${product}`, click('Delete')),
+        press: within('Delete'),
+        hasSeen: true,
+        leads: 'Products'
+      },
+      {
+        name: 'delete a tag',
+        open: to(`${shop}/tags/${tag}`, click('Delete')),
+        press: within('Delete'),
+        hasSeen: true,
+        leads: 'Tags'
+      },
+      {
+        name: 'delete a category',
+        open: to(`${shop}/categories`, click(/^Delete .*Written category/)),
+        press: within('Delete'),
+        hasSeen: true
+      },
       { name: 'import a file', open: to(`${shop}/imports`, file), press: click('Import') },
-      { name: 'revoke a key', open: to(`${shop}/api-keys`, click(/Revoked soon/), choose('menuitem', 'Revoke')), press: within('Revoke') },
+      {
+        name: 'revoke a key',
+        open: to(`${shop}/api-keys`, click(/Revoked soon/), choose('menuitem', 'Revoke')),
+        press: within('Revoke')
+      },
       // It leaves its new key open, which another page closes.
-      { name: 'rotate a key', open: to(`${shop}/api-keys`, click(/Rotated soon/), choose('menuitem', 'Rotate')), press: within('Rotate') },
+      {
+        name: 'rotate a key',
+        open: to(`${shop}/api-keys`, click(/Rotated soon/), choose('menuitem', 'Rotate')),
+        press: within('Rotate')
+      },
       { name: 'remove the payment key', open: to(`${shop}/settings`, click('Remove')), press: within('Remove') },
-      { name: 'add a member', open: to(`${shop}/members`, click('Add a member'), memberId.fill), press: within('Add'), typed: memberId.typed },
-      { name: 'change a role', open: to(`${shop}/members`, choose('combobox', /^Role: .*noor/), choose('option', 'Owner')), press: within('Make owner'), hasSeen: true },
-      { name: 'remove a member', open: to(`${shop}/members`, click(/^Remove .*noor/)), press: within('Remove'), hasSeen: true },
-      { name: 'disconnect an app', open: to(`${shop}/apps`, click(/^Disconnect .*An agent/)), press: within('Disconnect') },
-      { name: 'disconnect an app of a person', page: ada, open: to(`${admin}/admin/users/${kimId}/apps`, click(/^Disconnect .*An agent/, ada)), press: within('Disconnect', ada), then: 'The identity provider' },
-      { name: 'make an admin', page: ada, open: to(`${admin}/admin/users`, choose('switch', /^Admin: .*noor/, ada)), press: within('Make admin', ada), hasSeen: true },
-      { name: 'deactivate a person', page: ada, open: to(`${admin}/admin/users`, choose('switch', /^Active: .*noor/, ada)), press: within('Deactivate', ada), hasSeen: true }
+      {
+        name: 'add a member',
+        open: to(`${shop}/members`, click('Add a member'), memberId.fill),
+        press: within('Add'),
+        typed: memberId.typed
+      },
+      {
+        name: 'change a role',
+        open: to(`${shop}/members`, choose('combobox', /^Role: .*noor/), choose('option', 'Owner')),
+        press: within('Make owner'),
+        hasSeen: true
+      },
+      {
+        name: 'remove a member',
+        open: to(`${shop}/members`, click(/^Remove .*noor/)),
+        press: within('Remove'),
+        hasSeen: true
+      },
+      {
+        name: 'disconnect an app',
+        open: to(`${shop}/apps`, click(/^Disconnect .*An agent/)),
+        press: within('Disconnect')
+      },
+      {
+        name: 'disconnect an app of a person',
+        page: ada,
+        open: to(`${admin}/admin/users/${kimId}/apps`, click(/^Disconnect .*An agent/, ada)),
+        press: within('Disconnect', ada),
+        then: 'The identity provider'
+      },
+      {
+        name: 'make an admin',
+        page: ada,
+        open: to(`${admin}/admin/users`, choose('switch', /^Admin: .*noor/, ada)),
+        press: within('Make admin', ada),
+        hasSeen: true
+      },
+      {
+        name: 'deactivate a person',
+        page: ada,
+        open: to(`${admin}/admin/users`, choose('switch', /^Active: .*noor/, ada)),
+        press: within('Deactivate', ada),
+        hasSeen: true
+      }
     ]
     const twice = async (press: Writing['press']) => {
       let release = () => {}
-      held = new Promise((resolve) => { release = resolve })
+      held = new Promise((resolve) => {
+        release = resolve
+      })
       await press(2).finally(release)
       held = undefined
     }
-    for (const [index, { name, page = kim, open, press, typed, hasSeen = false, leads, merges = false, then }] of writings.entries()) {
+    for (
+      const [index, { name, page = kim, open, press, typed, hasSeen = false, leads, merges = false, then }] of writings
+        .entries()
+    ) {
       await t.test(name, async (t) => {
         sent = []
         await open()
@@ -311,7 +668,9 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
         await failsAs('503', 'The server is busy', async () => await twice(press))
         t.equal(sent.length, 1, 'a double click sends once')
         // All but the last fail on the way to the answer: each screen tries one of them.
-        const others = FAILURES.filter(([kind]) => kind === '412' ? hasSeen && !merges : kind === ['offline', '409', '422'][index % 3])
+        const others = FAILURES.filter(([kind]) =>
+          kind === '412' ? hasSeen && !merges : kind === ['offline', '409', '422'][index % 3]
+        )
         for (const [kind, said] of others) await failsAs(kind, said, press)
         failure = '401'
         sent = []
@@ -322,7 +681,11 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
         await page.waitForTimeout(500)
         // What is moved moves others.
         await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
-        t.equal(sent.length, new Set(sent.map(named)).size + 1, 'the first is sent again once the session is renewed, and nothing more')
+        t.equal(
+          sent.length,
+          new Set(sent.map(named)).size + 1,
+          'the first is sent again once the session is renewed, and nothing more'
+        )
         if (leads !== undefined) await page.getByRole('heading', { level: 1, name: leads }).waitFor()
         if (then !== undefined) await page.getByText(then).waitFor()
         t.equal(sent.some((request) => request.headers()['if-match'] !== undefined), hasSeen)
@@ -331,5 +694,8 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     }
   })
 
-  t.strictSame([faultsOf.get(kim), faultsOf.get(ada)].map((faults) => faults!.filter((fault) => !fault.startsWith('dialog'))), [[], []])
+  t.strictSame(
+    [faultsOf.get(kim), faultsOf.get(ada)].map((faults) => faults!.filter((fault) => !fault.startsWith('dialog'))),
+    [[], []]
+  )
 })

@@ -2,7 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-interface Chunk { readonly name: string, readonly file: string, readonly imports?: readonly string[] }
+interface Chunk {
+  readonly name: string
+  readonly file: string
+  readonly imports?: readonly string[]
+}
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 

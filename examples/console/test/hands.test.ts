@@ -63,24 +63,46 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await kim.getByLabel(/^Name/).fill('A kettle that is nearly described')
     const questions: string[] = []
     kim.removeAllListeners('dialog')
-    kim.on('dialog', (dialog) => { questions.push(dialog.message()); dialog.dismiss().catch(() => {}) })
+    kim.on('dialog', (dialog) => {
+      questions.push(dialog.message())
+      dialog.dismiss().catch(() => {})
+    })
     await kim.evaluate('history.back()')
     await kim.waitForTimeout(1000)
     const kept = await kim.getByLabel(/^Name/).inputValue().catch(() => undefined)
     t.equal(kept, 'A kettle that is nearly described')
     t.equal(questions.length, 1, 'after a question')
     kim.removeAllListeners('dialog')
-    kim.on('dialog', (dialog) => { dialog.accept().catch(() => {}) })
+    kim.on('dialog', (dialog) => {
+      dialog.accept().catch(() => {})
+    })
   })
 
   await t.test('a price keeps its digits in another currency, or is refused', async (t) => {
     const { api_key: key, id: shopId } = demo.shops[0]!
-    const { body: { id } } = await call('POST', `${baseUrl}/shops/${shopId}/products`, { headers: { 'x-api-key': key }, body: { name: 'Imported tin', currency: 'JPY', price_amount: 1999 } })
-    const stored = async () => { const { body: { price_amount: amount, currency } } = await call('GET', `${baseUrl}/shops/${shopId}/products/${id}`, { headers: { 'x-api-key': key } }); return [amount, currency] }
+    const { body: { id } } = await call('POST', `${baseUrl}/shops/${shopId}/products`, {
+      headers: { 'x-api-key': key },
+      body: { name: 'Imported tin', currency: 'JPY', price_amount: 1999 }
+    })
+    const stored = async () => {
+      const { body: { price_amount: amount, currency } } = await call(
+        'GET',
+        `${baseUrl}/shops/${shopId}/products/${id}`,
+        { headers: { 'x-api-key': key } }
+      )
+      return [amount, currency]
+    }
     await goWithin(kim, `/console/shops/copper-kettle/products/${id}`)
-    const [price, currency] = [kim.getByRole('textbox', { name: 'Price', exact: true }), kim.getByRole('combobox', { name: 'Currency' })]
+    const [price, currency] = [
+      kim.getByRole('textbox', { name: 'Price', exact: true }),
+      kim.getByRole('combobox', { name: 'Currency' })
+    ]
     t.equal(await price.inputValue(), '1999')
-    t.notMatch(await kim.getByRole('region', { name: 'Price and stock keeping' }).innerText(), 'USD', 'nothing names the currency of the shop')
+    t.notMatch(
+      await kim.getByRole('region', { name: 'Price and stock keeping' }).innerText(),
+      'USD',
+      'nothing names the currency of the shop'
+    )
     await currency.fill('')
     await currency.pressSequentially('usd', { delay: 50 })
     t.equal(await price.inputValue(), '1999.00')
@@ -96,27 +118,53 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('button', { name: 'Save' }).click()
     await kim.getByText('Product saved').waitFor()
     t.strictSame(await stored(), [1999, 'USD'])
-    await goWithin(kim, `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`)
+    await goWithin(
+      kim,
+      `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`
+    )
     await kim.getByRole('button', { name: /^Details/ }).last().click()
     await kim.getByRole('cell', { name: '¥1,999' }).waitFor()
   })
 
-  const as = async (name: string) => bearer(await accessTokenFor({ ...person(name), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url }))
+  const as = async (name: string) =>
+    bearer(
+      await accessTokenFor({
+        ...person(name),
+        issuer: demo.idp.issuer,
+        clientId: demo.idp.mcp_client_id,
+        resource: demo.mcp_url
+      })
+    )
   const configure = async (slug: string, changes: object) => {
-    const { status } = await call('PATCH', `${baseUrl}/shops/${shopOf(slug).id}/config`, { headers: await as('ada'), body: changes })
+    const { status } = await call('PATCH', `${baseUrl}/shops/${shopOf(slug).id}/config`, {
+      headers: await as('ada'),
+      body: changes
+    })
     t.equal(status, 200)
   }
   const shopOf = (slug: string) => demo.shops.find((shop) => shop.slug === slug)!
-  const at = (slug: string) => ({ root: `${baseUrl}/shops/${shopOf(slug).id}`, headers: { 'x-api-key': shopOf(slug).api_key } })
+  const at = (slug: string) => ({
+    root: `${baseUrl}/shops/${shopOf(slug).id}`,
+    headers: { 'x-api-key': shopOf(slug).api_key }
+  })
 
   await t.test('a price is typed as its shop shows it', async (t) => {
     const { root, headers } = at('paper-lantern')
     const noor = await signIn(browser, baseUrl, person('noor'), '/console/shops/paper-lantern/products')
-    for (const [locale, currency, zone, typed, amount] of [
-      ['ja-JP', 'JPY', 'Asia/Tokyo', '1,999', 1999], ['ar-KW', 'KWD', 'Asia/Kuwait', '١٫٢٣٤', 1234], ['ar-EG', 'EGP', 'Africa/Cairo', '١٬٩٩٩٫٥٠', 199950], ['ar-EG', 'EGP', 'Africa/Cairo', '12.50', 1250], ['de-CH', 'CHF', 'Europe/Zurich', '1’999.50', 199950]
-    ] as const) {
+    for (
+      const [locale, currency, zone, typed, amount] of [
+        ['ja-JP', 'JPY', 'Asia/Tokyo', '1,999', 1999],
+        ['ar-KW', 'KWD', 'Asia/Kuwait', '١٫٢٣٤', 1234],
+        ['ar-EG', 'EGP', 'Africa/Cairo', '١٬٩٩٩٫٥٠', 199950],
+        ['ar-EG', 'EGP', 'Africa/Cairo', '12.50', 1250],
+        ['de-CH', 'CHF', 'Europe/Zurich', '1’999.50', 199950]
+      ] as const
+    ) {
       await configure('paper-lantern', { locale, currency, time_zone: zone })
-      const { body: { id } } = await call('POST', `${root}/products`, { headers, body: { name: `In ${locale}: ${typed}`, price_amount: 1 } })
+      const { body: { id } } = await call('POST', `${root}/products`, {
+        headers,
+        body: { name: `In ${locale}: ${typed}`, price_amount: 1 }
+      })
       await noor.goto(`${baseUrl}/console/shops/paper-lantern/products/${id}`)
       const price = noor.getByRole('textbox', { name: 'Price', exact: true })
       await price.fill('')
@@ -126,8 +174,14 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
       const { body: product } = await call('GET', `${root}/products/${id}`, { headers })
       t.match(product, { price_amount: amount, currency }, `${typed} in ${locale}`)
     }
-    const { body: { id: weight } } = await call('POST', `${root}/attributes`, { headers, body: { name: 'Net weight', type: 'number' } })
-    const { body: { id } } = await call('POST', `${root}/products`, { headers, body: { name: 'Weighed', attributes: [{ attribute_id: weight, value: 5 }] } })
+    const { body: { id: weight } } = await call('POST', `${root}/attributes`, {
+      headers,
+      body: { name: 'Net weight', type: 'number' }
+    })
+    const { body: { id } } = await call('POST', `${root}/products`, {
+      headers,
+      body: { name: 'Weighed', attributes: [{ attribute_id: weight, value: 5 }] }
+    })
     await noor.goto(`${baseUrl}/console/shops/paper-lantern/products/${id}`)
     const number = noor.getByLabel('Net weight', { exact: true })
     await number.fill('1.000')
@@ -141,9 +195,15 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
 
   await t.test('what nobody touched of a price stays as it is: its seconds, and which of two hours in autumn', async (t) => {
     const [{ root }, headers] = [at('north-trail'), await as('noor')]
-    const { body: { id } } = await call('POST', `${root}/products`, { headers, body: { name: 'Lantern of two hours', price_amount: 1000 } })
+    const { body: { id } } = await call('POST', `${root}/products`, {
+      headers,
+      body: { name: 'Lantern of two hours', price_amount: 1000 }
+    })
     const times = { valid_from: '2026-10-25T01:30:15.250Z', valid_to: '2026-12-24T22:59:59.999Z' }
-    const { body: price } = await call('POST', `${root}/prices`, { headers, body: { product_id: id, amount: 900, ...times } })
+    const { body: price } = await call('POST', `${root}/prices`, {
+      headers,
+      body: { product_id: id, amount: 900, ...times }
+    })
     const noor = await signIn(browser, baseUrl, person('noor'), `/console/shops/north-trail/products/${id}`)
     await noor.getByRole('button', { name: 'Change the price' }).first().waitFor()
     t.equal(await noor.getByRole('button', { name: 'Change the price' }).count(), 1, 'it shows its own prices only')
@@ -169,7 +229,11 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
       if (said !== undefined) await dialog.getByText(said).waitFor()
     }
     await dialog.waitFor({ state: 'detached' })
-    t.match((await call('GET', `${root}/prices/${price.id}`, { headers })).body, { amount: 1250, min_quantity: 1000, ...times })
+    t.match((await call('GET', `${root}/prices/${price.id}`, { headers })).body, {
+      amount: 1250,
+      min_quantity: 1000,
+      ...times
+    })
     // A time that is half emptied is not an empty one.
     await noor.getByRole('button', { name: 'Change the price' }).click()
     await dialog.getByLabel('Ends').focus()
@@ -208,9 +272,18 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     const answers = new Map<string, Promise<readonly [path: string, bytes: number]>>()
     kim.on('request', (request) => {
       const [, part] = /^\/shops\/[^/]+\/(.+)/.exec(new URL(request.url()).pathname) ?? []
-      if (part !== undefined) answers.set(request.url(), request.response().then(async (response) => [part, response?.status() === 304 ? 0 : (await response?.body())?.length ?? 0] as const))
+      if (part !== undefined) {
+        answers.set(
+          request.url(),
+          request.response().then(async (response) =>
+            [part, response?.status() === 304 ? 0 : (await response?.body())?.length ?? 0] as const
+          )
+        )
+      }
     })
-    const arrived = ['history', 'summary', 'tool-calls'].map(async (part) => await kim.waitForResponse((response) => new URL(response.url()).pathname.endsWith(`/${part}`)))
+    const arrived = ['history', 'summary', 'tool-calls'].map(async (part) =>
+      await kim.waitForResponse((response) => new URL(response.url()).pathname.endsWith(`/${part}`))
+    )
     await goWithin(kim, '/console/shops/copper-kettle')
     await Promise.all(arrived)
     // Long enough for a request too many.
@@ -226,9 +299,16 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     const { root, headers } = at('copper-kettle')
     const made = async (path: string, body: object) => (await call('POST', `${root}/${path}`, { headers, body })).body
     const tag = await made('tags', { name: 'Named in words' })
-    const [one, two] = [await made('products', { name: 'First of two', currency: 'JPY', price_amount: 2100 }), await made('products', { name: 'Second of two', currency: 'JPY', price_amount: 2100 })]
-    const { body: key } = await call('POST', `${root}/api-keys/`, { headers: await as('kim'), body: { name: 'Yen watcher' } })
-    const change = async (id: string, body: object) => await call('PATCH', `${root}/products/${id}`, { headers: { 'x-api-key': key.plaintext }, body })
+    const [one, two] = [
+      await made('products', { name: 'First of two', currency: 'JPY', price_amount: 2100 }),
+      await made('products', { name: 'Second of two', currency: 'JPY', price_amount: 2100 })
+    ]
+    const { body: key } = await call('POST', `${root}/api-keys/`, {
+      headers: await as('kim'),
+      body: { name: 'Yen watcher' }
+    })
+    const change = async (id: string, body: object) =>
+      await call('PATCH', `${root}/products/${id}`, { headers: { 'x-api-key': key.plaintext }, body })
     await change(one.id, { price_amount: 1999, tag_ids: [tag.id] })
     await change(two.id, { price_amount: 1999 })
     await goWithin(kim, `/console/shops/copper-kettle/products/${two.id}`)
@@ -237,18 +317,26 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await price.pressSequentially('1500', { delay: 40 })
     await kim.getByRole('button', { name: 'Save' }).click()
     await kim.getByText('Product saved').waitFor()
-    await goWithin(kim, `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ record_id: one.id }))}`)
+    await goWithin(
+      kim,
+      `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ record_id: one.id }))}`
+    )
     await kim.getByRole('button', { name: /^Details/ }).first().click()
     await kim.getByRole('cell', { name: 'Named in words' }).waitFor()
     await kim.getByRole('cell', { name: '¥1,999' }).waitFor()
-    await goWithin(kim, `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: key.id }))}`)
+    await goWithin(
+      kim,
+      `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: key.id }))}`
+    )
     await kim.getByRole('button', { name: 'Undo everything of this actor' }).click()
     const dialog = kim.getByRole('dialog')
     let answer = () => {}
     const isAsked = new Promise<void>((resolve) => {
       kim.route('**/history/revert', async (route) => {
         resolve()
-        await new Promise<void>((resolve) => { answer = resolve })
+        await new Promise<void>((resolve) => {
+          answer = resolve
+        })
         await route.continue()
       }, { times: 1 }).catch(() => {})
     })
@@ -278,7 +366,12 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
   await t.test('a filter that a link sets has a chip, and is gone when somebody comes back', async (t) => {
     const { root, headers } = at('copper-kettle')
     const { body: tag } = await call('POST', `${root}/tags`, { headers, body: { name: 'A tag of an agent' } })
-    await goWithin(kim, `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ operation: 'create_tag', record_id: tag.id }))}`)
+    await goWithin(
+      kim,
+      `/console/shops/copper-kettle/history?filter=${
+        encodeURIComponent(JSON.stringify({ operation: 'create_tag', record_id: tag.id }))
+      }`
+    )
     await kim.getByRole('button', { name: 'operation: create_tag' }).waitFor()
     await kim.getByRole('button', { name: 'One record: A tag of an agent' }).waitFor()
     t.equal(await kim.getByRole('button', { name: /^Details/ }).count(), 1)
@@ -297,18 +390,32 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
   await t.test('what an agent changes in an open form is not lost', async (t) => {
     const { api_key: key, id: shopId } = demo.shops[0]!
     const products = `${baseUrl}/shops/${shopId}/products`
-    const agent = async (method: 'POST' | 'PATCH' | 'GET', path: string, body?: object) => (await call(method, products + path, { headers: { 'x-api-key': key }, ...body && { body } })).body
-    const [one, other] = (await call('GET', `${baseUrl}/shops/${shopId}/tags`, { headers: { 'x-api-key': key } })).body.map(({ id }: { id: string }) => id)
-    const { id: material } = (await call('POST', `${baseUrl}/shops/${shopId}/attributes`, { headers: { 'x-api-key': key }, body: { name: 'Material of the lid', type: 'text' } })).body
+    const agent = async (method: 'POST' | 'PATCH' | 'GET', path: string, body?: object) =>
+      (await call(method, products + path, { headers: { 'x-api-key': key }, ...body && { body } })).body
+    const [one, other] = (await call('GET', `${baseUrl}/shops/${shopId}/tags`, { headers: { 'x-api-key': key } })).body
+      .map(({ id }: { id: string }) => id)
+    const { id: material } = (await call('POST', `${baseUrl}/shops/${shopId}/attributes`, {
+      headers: { 'x-api-key': key },
+      body: { name: 'Material of the lid', type: 'text' }
+    })).body
     const lidOf = (value: string) => ({ attributes: [{ attribute_id: material, value }] })
-    const { id } = await agent('POST', '', { name: 'Shared kettle', description: 'Old words', tag_ids: [one], ...lidOf('Tin') })
+    const { id } = await agent('POST', '', {
+      name: 'Shared kettle',
+      description: 'Old words',
+      tag_ids: [one],
+      ...lidOf('Tin')
+    })
     await goWithin(kim, `/console/shops/copper-kettle/products/${id}`)
     const save = kim.getByRole('button', { name: 'Save', exact: true })
     await kim.getByLabel('Description').fill('Words of Kim')
     await agent('PATCH', `/${id}`, { tag_ids: [one, other], sku: 'AGENT-1' })
     await save.click()
     await kim.getByText('Product saved').waitFor()
-    t.match(await agent('GET', `/${id}`), { description: 'Words of Kim', sku: 'AGENT-1', tag_ids: { length: 2 } }, 'both changes are kept')
+    t.match(
+      await agent('GET', `/${id}`),
+      { description: 'Words of Kim', sku: 'AGENT-1', tag_ids: { length: 2 } },
+      'both changes are kept'
+    )
 
     await kim.getByLabel('Description').fill('More words of Kim')
     await kim.getByLabel('SKU').fill('KIM-1')
@@ -323,9 +430,11 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     t.equal(await kim.getByLabel('Description').inputValue(), 'More words of Kim', 'nothing typed is lost')
     t.match(await agent('GET', `/${id}`), { description: 'Words of an agent', sku: 'AGENT-2' })
     await save.click()
-    await dialog.getByRole('group', { name: 'description' }).or(dialog.getByRole('radiogroup', { name: 'description' })).getByText('Keep mine: More words of Kim').click()
+    await dialog.getByRole('group', { name: 'description' }).or(dialog.getByRole('radiogroup', { name: 'description' }))
+      .getByText('Keep mine: More words of Kim').click()
     await dialog.getByText('Take theirs: AGENT-2').click()
-    await dialog.getByRole('radiogroup', { name: 'Attributes' }).getByText('Take theirs: Material of the lid: Brass').click()
+    await dialog.getByRole('radiogroup', { name: 'Attributes' }).getByText('Take theirs: Material of the lid: Brass')
+      .click()
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.waitFor({ state: 'detached' })
     await kim.getByText('Product saved').waitFor()
@@ -336,11 +445,28 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
   await t.test('what others have removed meanwhile is gone from the page, once it was refused', async (t) => {
     const { root } = at('copper-kettle')
     const headers = await as('kim')
-    const make = async (path: string, body: object) => (await call('POST', `${root}/${path}`, { headers, body })).body.id as string
-    for (const [page, list, id, opens, submits, shows] of [
-      ['categories', 'categories', await make('categories', { name: 'Removed soon' }), 'Edit Removed soon', 'Save', kim.getByRole('button', { name: 'Edit Removed soon' })],
-      ['api-keys/', 'api-keys', await make('api-keys/', { name: 'Revoked soon' }), 'Rotate', 'Rotate', kim.getByText('Active', { exact: true })]
-    ] as const) {
+    const make = async (path: string, body: object) =>
+      (await call('POST', `${root}/${path}`, { headers, body })).body.id as string
+    for (
+      const [page, list, id, opens, submits, shows] of [
+        [
+          'categories',
+          'categories',
+          await make('categories', { name: 'Removed soon' }),
+          'Edit Removed soon',
+          'Save',
+          kim.getByRole('button', { name: 'Edit Removed soon' })
+        ],
+        [
+          'api-keys/',
+          'api-keys',
+          await make('api-keys/', { name: 'Revoked soon' }),
+          'Rotate',
+          'Rotate',
+          kim.getByText('Active', { exact: true })
+        ]
+      ] as const
+    ) {
       await goWithin(kim, `/console/shops/copper-kettle/${list === 'api-keys' ? page + id : page}`)
       await shows.waitFor()
       await kim.getByRole('button', { name: opens }).click()
@@ -360,14 +486,38 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     const requested: string[] = []
     await kim.route(/^https:/, async (route) => {
       const request = route.request()
-      requested.push([request.url(), ...Object.keys(request.headers()).filter((name) => ['referer', 'origin', 'cookie', 'authorization'].includes(name))].join())
-      await (request.url().endsWith('.svg') ? route.fulfill({ contentType: 'image/svg+xml', body: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>' }) : route.abort())
+      requested.push(
+        [
+          request.url(),
+          ...Object.keys(request.headers()).filter((name) =>
+            ['referer', 'origin', 'cookie', 'authorization'].includes(name)
+          )
+        ].join()
+      )
+      await (request.url().endsWith('.svg')
+        ? route.fulfill({
+          contentType: 'image/svg+xml',
+          body: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+        })
+        : route.abort())
     })
-    await goWithin(kim, `/console/shops/copper-kettle/products?filter=${encodeURIComponent('{"q":"Pour-Over Dripper"}')}`)
+    await goWithin(
+      kim,
+      `/console/shops/copper-kettle/products?filter=${encodeURIComponent('{"q":"Pour-Over Dripper"}')}`
+    )
     const row = kim.getByRole('row', { name: /Pour-Over Dripper, Sage/ })
     await row.waitFor()
-    t.strictSame(await row.locator('img').evaluate(({ alt, loading, referrerPolicy }: any) => [alt, loading, referrerPolicy]), ['', 'lazy', 'no-referrer'], 'the name stands beside it')
-    t.ok(await comesTrue(kim, '[...document.images].length === 4 && [...document.images].every(({ naturalWidth }) => naturalWidth === 192)'))
+    t.strictSame(
+      await row.locator('img').evaluate(({ alt, loading, referrerPolicy }: any) => [alt, loading, referrerPolicy]),
+      ['', 'lazy', 'no-referrer'],
+      'the name stands beside it'
+    )
+    t.ok(
+      await comesTrue(
+        kim,
+        '[...document.images].length === 4 && [...document.images].every(({ naturalWidth }) => naturalWidth === 192)'
+      )
+    )
     await row.getByRole('link').click()
     await kim.getByRole('img', { name: 'Pour-Over Dripper, Sage' }).waitFor()
     const [add, save] = [kim.getByLabel('Add a picture'), kim.getByRole('button', { name: 'Save', exact: true })]
@@ -375,20 +525,37 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await kim.getByLabel('Picture 2', { exact: true }).waitFor()
     await add.fill(' https://cdn.example/gone.png  http://cdn.example/b.svg ')
     await kim.getByLabel('Picture 4', { exact: true }).waitFor()
-    const shown = async (widths: string) => await comesTrue(kim, `[...document.images].map(({ naturalWidth }) => naturalWidth).join() === '${widths}'`)
+    const shown = async (widths: string) =>
+      await comesTrue(kim, `[...document.images].map(({ naturalWidth }) => naturalWidth).join() === '${widths}'`)
     t.ok(await shown('192,9'), 'what cannot be loaded leaves an empty place')
     await save.click()
     await kim.getByText(/^Pictures must be an https URL/).waitFor()
-    t.equal(await kim.evaluate('document.activeElement.value'), 'http://cdn.example/b.svg', 'the wrong one has the focus')
+    t.equal(
+      await kim.evaluate('document.activeElement.value'),
+      'http://cdn.example/b.svg',
+      'the wrong one has the focus'
+    )
     await kim.getByRole('button', { name: 'Remove picture 4' }).click()
     await kim.getByRole('button', { name: 'Move picture 2 up' }).click()
     t.equal(await kim.evaluate('document.activeElement.value'), 'https://cdn.example/a.svg', 'which goes with it')
     t.ok(await shown('9,192'))
     await save.click()
     await kim.getByText('Product saved').waitFor()
-    const { body: [stored] } = await call('GET', `${baseUrl}/shops/${shopId}/products?filter=${encodeURIComponent('{"name":"Pour-Over Dripper, Sage"}')}`, { headers: { 'x-api-key': key } })
-    t.strictSame(stored.image_urls, ['https://cdn.example/a.svg', '/pictures/copper-kettle/pour-over-dripper-sage.svg', 'https://cdn.example/gone.png'])
-    t.strictSame([...new Set(requested)].toSorted(), ['https://cdn.example/a.svg', 'https://cdn.example/gone.png'], 'no host hears of half an address, nor of the page')
+    const { body: [stored] } = await call(
+      'GET',
+      `${baseUrl}/shops/${shopId}/products?filter=${encodeURIComponent('{"name":"Pour-Over Dripper, Sage"}')}`,
+      { headers: { 'x-api-key': key } }
+    )
+    t.strictSame(stored.image_urls, [
+      'https://cdn.example/a.svg',
+      '/pictures/copper-kettle/pour-over-dripper-sage.svg',
+      'https://cdn.example/gone.png'
+    ])
+    t.strictSame(
+      [...new Set(requested)].toSorted(),
+      ['https://cdn.example/a.svg', 'https://cdn.example/gone.png'],
+      'no host hears of half an address, nor of the page'
+    )
     await kim.unroute(/^https:/)
   })
 

@@ -4,11 +4,28 @@ import t from 'tap'
 import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
 import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, goWithin, inColours, openBrowser, openPage, type Person, signIn, violations, withoutChromium } from './browser.ts'
+import {
+  comesTrue,
+  faultsOf,
+  goWithin,
+  inColours,
+  openBrowser,
+  openPage,
+  type Person,
+  signIn,
+  violations,
+  withoutChromium
+} from './browser.ts'
 
 /** What a screen reader finds on each screen. `SCREENS=write` before the test writes it. */
 const SCREENS = new URL('screens.yml', import.meta.url)
-const expected = new Map(process.env['SCREENS'] === 'write' ? [] : readFileSync(SCREENS, 'utf8').split(/^# /m).slice(1).map((part) => [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)] as const))
+const expected = new Map(
+  process.env['SCREENS'] === 'write'
+    ? []
+    : readFileSync(SCREENS, 'utf8').split(/^# /m).slice(1).map((part) =>
+      [part.slice(0, part.indexOf('\n')), part.slice(part.indexOf('\n') + 1)] as const
+    )
+)
 const found = new Map<string, string>()
 
 /** Narrow phones, a window at 200 %, and a large screen. */
@@ -31,21 +48,47 @@ const open = async () => {
   const settings = await seededData(t)
   const { baseUrl } = await start(t, 'demo/start', settings)
   const demo = readDemo(settings.DATA_DIR)
-  return { baseUrl, demo, browser: await openBrowser(t), person: (name: string) => demo.users.find(({ username }) => username === name)! }
+  return {
+    baseUrl,
+    demo,
+    browser: await openBrowser(t),
+    person: (name: string) => demo.users.find(({ username }) => username === name)!
+  }
 }
 let opened: ReturnType<typeof open> | undefined
 
-t.test('every screen of the console by keyboard and screen reader, on screens of every width', { skip: withoutChromium }, async (t) => {
+t.test('every screen of the console by keyboard and screen reader, on screens of every width', {
+  skip: withoutChromium
+}, async (t) => {
   const { baseUrl, demo, browser, person } = await (opened ??= open())
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
-  const reads = async (headers: object, path: string) => (await call('GET', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: { ...headers } })).body
+  const reads = async (headers: object, path: string) =>
+    (await call('GET', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: { ...headers } })).body
   // An agent has been here, on every database.
   await reads({ 'x-api-key': kettle.api_key }, 'tags')
-  const asKim = bearer(await accessTokenFor({ ...person('kim'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url }))
-  while (!(await reads(asKim, 'history?filter={"operation":"api_key.first_used"}')).length) await new Promise((resolve) => setTimeout(resolve, 100))
+  const asKim = bearer(
+    await accessTokenFor({
+      ...person('kim'),
+      issuer: demo.idp.issuer,
+      clientId: demo.idp.mcp_client_id,
+      resource: demo.mcp_url
+    })
+  )
+  while (!(await reads(asKim, 'history?filter={"operation":"api_key.first_used"}')).length) {
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
   const kim = await signIn(browser, baseUrl, person('kim'))
   const ada = await signIn(browser, baseUrl, person('ada'))
-  const { body: { id: noorId } } = await call('GET', `${baseUrl}/me`, { headers: bearer(await accessTokenFor({ ...person('noor'), issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })) })
+  const { body: { id: noorId } } = await call('GET', `${baseUrl}/me`, {
+    headers: bearer(
+      await accessTokenFor({
+        ...person('noor'),
+        issuer: demo.idp.issuer,
+        clientId: demo.idp.mcp_client_id,
+        resource: demo.mcp_url
+      })
+    )
+  })
   const titles = new Set<string>()
 
   /** Opens the page of the first record of a list by its link. */
@@ -58,11 +101,40 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
   }
   const shop = '/console/shops/copper-kettle'
   const screens: ReadonlyArray<readonly [name: string, page: Page, path: string | ((page: Page) => Promise<void>)]> = [
-    ...[['Products', '/products'], ['Home', ''], ['New product', '/products/create'], ['Imports', '/imports'], ['Categories', '/categories'], ['Tags', '/tags'], ['New tag', '/tags/create'],
-      ['Attributes', '/attributes'], ['New attribute', '/attributes/create'], ['API keys', '/api-keys'], ['Activity', '/history'], ['Orders', '/orders'], ['Each change', '/history?filter={}'], ['Accounts', '/accounts'], ['Members', '/members'], ['Connected apps', '/apps'],
-      ['Settings', '/settings'], ['No such page', '/nothing/here']].map(([name, path]) => [name!, kim, shop + path] as const),
-    ...[['A product', '/products'], ['A key', '/api-keys'], ['A tag', '/tags'], ['An attribute', '/attributes'], ['An order', '/orders'], ['An account', '/accounts']].map(([name, list]) => [name!, kim, firstOf(shop + list)] as const),
-    ...[['Shops', '/shops'], ['Home of admins', ''], ['Unlinked customers', '/unlinked-customers'], ['Changes', '/audit'], ['Payment keys', '/pay-keys'], ['New shop', '/shops/create'], ['People', '/admin/users'], ['Apps of a person', `/admin/users/${noorId}/apps`]].map(([name, path]) => [name!, ada, `/console/admin${path}`] as const),
+    ...[
+      ['Products', '/products'],
+      ['Home', ''],
+      ['New product', '/products/create'],
+      ['Imports', '/imports'],
+      ['Categories', '/categories'],
+      ['Tags', '/tags'],
+      ['New tag', '/tags/create'],
+      ['Attributes', '/attributes'],
+      ['New attribute', '/attributes/create'],
+      ['API keys', '/api-keys'],
+      ['Activity', '/history'],
+      ['Orders', '/orders'],
+      ['Each change', '/history?filter={}'],
+      ['Accounts', '/accounts'],
+      ['Members', '/members'],
+      ['Connected apps', '/apps'],
+      ['Settings', '/settings'],
+      ['No such page', '/nothing/here']
+    ].map(([name, path]) => [name!, kim, shop + path] as const),
+    ...[['A product', '/products'], ['A key', '/api-keys'], ['A tag', '/tags'], ['An attribute', '/attributes'], [
+      'An order',
+      '/orders'
+    ], ['An account', '/accounts']].map(([name, list]) => [name!, kim, firstOf(shop + list)] as const),
+    ...[
+      ['Shops', '/shops'],
+      ['Home of admins', ''],
+      ['Unlinked customers', '/unlinked-customers'],
+      ['Changes', '/audit'],
+      ['Payment keys', '/pay-keys'],
+      ['New shop', '/shops/create'],
+      ['People', '/admin/users'],
+      ['Apps of a person', `/admin/users/${noorId}/apps`]
+    ].map(([name, path]) => [name!, ada, `/console/admin${path}`] as const),
     ['A shop', ada, firstOf('/console/admin/shops')],
     ['A run', ada, async (page) => {
       await goWithin(page, '/console/admin/reconciliation')
@@ -81,7 +153,12 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
       const isRead = !READ_NOTHING.includes(name)
       // The first reads fail, with a status that is not tried again by itself.
       const reads = (url: URL) => /^\/(?:shops|admin|oauth\/grants)(?:\/|$)/.test(url.pathname)
-      if (isRead) await page.route(reads, async (route) => route.request().method() === 'GET' ? await route.fulfill({ status: 500, json: { message: 'Out of order' } }) : await route.continue())
+      if (isRead) {
+        await page.route(reads, async (route) =>
+          route.request().method() === 'GET'
+            ? await route.fulfill({ status: 500, json: { message: 'Out of order' } })
+            : await route.continue())
+      }
       if (typeof path === 'string') await goWithin(page, path)
       else await path(page)
       await page.getByRole('heading', { level: 1 }).waitFor()
@@ -89,21 +166,34 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
         const failed = page.getByRole('alert').filter({ hasText: 'Out of order' })
         await failed.waitFor()
         const none = (await page.locator('#main-content').innerText()).split('\n').filter((line) => NOTHING.test(line))
-        if (process.env['SHOTS'] !== undefined) await page.screenshot({ path: `${process.env['SHOTS']}/${name.replaceAll(' ', '-')}-failed.png` })
+        if (process.env['SHOTS'] !== undefined) {
+          await page.screenshot({ path: `${process.env['SHOTS']}/${name.replaceAll(' ', '-')}-failed.png` })
+        }
         await page.unroute(reads)
         await failed.getByRole('button', { name: 'Try again' }).click()
         await failed.waitFor({ state: 'detached' })
         const read = await page.locator('#main-content').innerText()
         t.strictSame(none.filter((line) => !read.includes(line)), [], 'what could not be read is not shown as none')
       }
-      t.ok(await comesTrue(page, "document.querySelector('main .MuiSkeleton-root, .RaLoadingIndicator-loader') === null"), 'it has all of its data')
+      t.ok(
+        await comesTrue(page, "document.querySelector('main .MuiSkeleton-root, .RaLoadingIndicator-loader') === null"),
+        'it has all of its data'
+      )
       await page.waitForLoadState('networkidle')
       const title = await page.title()
       t.match(title, / · (?:Copper Kettle|Administration) · Shop console$/)
       t.notOk(titles.has(title), `another screen is "${title}" too`)
       titles.add(title)
-      t.equal(await page.evaluate("document.activeElement?.localName + ': ' + document.querySelectorAll('h1').length"), 'h1: 1', 'one heading, which has the focus')
-      t.equal(await page.getByRole('navigation', { name: 'Shop console' }).locator('[aria-current=page]').count(), ['No such page', 'Connected apps'].includes(name) ? 0 : 1, 'the menu says where we are')
+      t.equal(
+        await page.evaluate("document.activeElement?.localName + ': ' + document.querySelectorAll('h1').length"),
+        'h1: 1',
+        'one heading, which has the focus'
+      )
+      t.equal(
+        await page.getByRole('navigation', { name: 'Shop console' }).locator('[aria-current=page]').count(),
+        ['No such page', 'Connected apps'].includes(name) ? 0 : 1,
+        'the menu says where we are'
+      )
       const written = await reading(page, expected.get(name))
       found.set(name, written)
       t.equal(written, expected.get(name) ?? written)
@@ -113,10 +203,23 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
         await inColours(page, colours)
         for (const width of WIDTHS) {
           await page.setViewportSize({ width, height: 860 })
-          t.ok(await comesTrue(page, "document.documentElement.scrollWidth <= document.documentElement.clientWidth && document.querySelector('header').offsetHeight < 70"), `${width} px, ${colours}: nothing is beside the page, and the bar has one line`)
+          t.ok(
+            await comesTrue(
+              page,
+              'document.documentElement.scrollWidth <= document.documentElement.clientWidth && ' +
+                "document.querySelector('header').offsetHeight < 70"
+            ),
+            `${width} px, ${colours}: nothing is beside the page, and the bar has one line`
+          )
           if (colours === 'light') await comesTrue(page, `${CROWDED}.length === 0`)
-          if (colours === 'light') t.strictSame(await page.evaluate(CROWDED), [], `${width} px: icons lie beside texts, and SKUs are whole`)
-          if (process.env['SHOTS'] !== undefined) await page.screenshot({ path: `${process.env['SHOTS']}/${name.replaceAll(' ', '-')}-${width}-${colours}.png` })
+          if (colours === 'light') {
+            t.strictSame(await page.evaluate(CROWDED), [], `${width} px: icons lie beside texts, and SKUs are whole`)
+          }
+          if (process.env['SHOTS'] !== undefined) {
+            await page.screenshot({
+              path: `${process.env['SHOTS']}/${name.replaceAll(' ', '-')}-${width}-${colours}.png`
+            })
+          }
           // Only colours are others, and on a phone some elements.
           if (width === 400) t.strictSame(await violations(page, ['color-contrast']), [], `${colours}, on a phone`)
         }
@@ -125,12 +228,18 @@ t.test('every screen of the console by keyboard and screen reader, on screens of
     })
   }
 
-  if (process.env['SCREENS'] === 'write') writeFileSync(SCREENS, [...found].map(([name, text]) => `# ${name}\n${text}`).join(''))
-  else t.strictSame([...expected.keys()], [...found.keys()], 'screens.yml has no others')
+  if (process.env['SCREENS'] === 'write') {
+    writeFileSync(
+      SCREENS,
+      [...found].map(([name, text]) => `# ${name}\n${text}`).join('')
+    )
+  } else t.strictSame([...expected.keys()], [...found.keys()], 'screens.yml has no others')
   t.strictSame([faultsOf.get(kim), faultsOf.get(ada)], [[], []])
 })
 
-t.test('a person with only a keyboard lets an agent in, takes back what it did, and mends the accounts', { skip: withoutChromium }, async (t) => {
+t.test('a person with only a keyboard lets an agent in, takes back what it did, and mends the accounts', {
+  skip: withoutChromium
+}, async (t) => {
   const { baseUrl, demo, browser, person } = await (opened ??= open())
   const kim = await openPage(browser, baseUrl)
   await signInByKeyboard(kim, person('kim'))
@@ -145,7 +254,10 @@ t.test('a person with only a keyboard lets an agent in, takes back what it did, 
     t.strictSame(await violations(kim, ['color-contrast']), [])
     await kim.keyboard.press('Enter')
     await kim.keyboard.press('Tab')
-    t.ok(await hasFocus(kim.locator('#main-content').getByRole('link', { name: /^Products/ })), 'what follows is the page')
+    t.ok(
+      await hasFocus(kim.locator('#main-content').getByRole('link', { name: /^Products/ })),
+      'what follows is the page'
+    )
   })
 
   await t.test('they make a key', async (t) => {
@@ -164,14 +276,19 @@ t.test('a person with only a keyboard lets an agent in, takes back what it did, 
     await press(kim.getByRole('button', { name: 'Done' }))
   })
 
-  const tool = async (name: string, args: object) => (await call('POST', demo.mcp_url, {
-    headers: { 'x-api-key': key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
-  })).body.result
-  const products = async (): Promise<ReadonlyArray<{ readonly id: string, readonly price_amount: number }>> => (await tool('list_products', { filter: { q: 'Cream' }, sort: 'name' })).structuredContent.result.slice(0, 5)
+  const tool = async (name: string, args: object) =>
+    (await call('POST', demo.mcp_url, {
+      headers: { 'x-api-key': key, accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+    })).body.result
+  const products = async (): Promise<ReadonlyArray<{ readonly id: string, readonly price_amount: number }>> =>
+    (await tool('list_products', { filter: { q: 'Cream' }, sort: 'name' })).structuredContent.result.slice(0, 5)
 
   await t.test('and undo all that the agent did with it', async (t) => {
     const before = await products()
-    for (const { id, price_amount: amount } of before) t.notOk((await tool('update_product', { product_id: id, price_amount: amount + 100 })).isError)
+    for (const { id, price_amount: amount } of before) {
+      t.notOk((await tool('update_product', { product_id: id, price_amount: amount + 100 })).isError)
+    }
     t.ok((await tool('update_product', { price_amount: 'cheap' })).isError)
     await press(kim.getByRole('link', { name: 'Spring prices' }))
     await press(kim.getByText('Arguments', { exact: true }))
@@ -183,7 +300,10 @@ t.test('a person with only a keyboard lets an agent in, takes back what it did, 
     t.ok(await comesTrue(kim, "document.activeElement.textContent === 'Check'"), 'what was busy has the focus again')
     await press(kim.getByRole('button', { name: 'Undo now' }))
     await kim.getByText('5 changes undone').waitFor()
-    t.strictSame((await products()).map((product) => product.price_amount), before.map((product) => product.price_amount))
+    t.strictSame(
+      (await products()).map((product) => product.price_amount),
+      before.map((product) => product.price_amount)
+    )
   })
 
   await t.test('an admin checks the accounts, and mends one', async (t) => {
@@ -239,7 +359,10 @@ const IS_SEEN = `(() => {
   return isSeen || getComputedStyle(element).pointerEvents === 'none'
 })()`
 
-/** Labels and placeholders of text fields that run into the icon or unit beside them, SKUs in two lines, and on a desktop tables that end beyond their place. */
+/**
+ * Labels and placeholders of text fields that run into the icon or unit beside them, SKUs in two lines, and on a
+ * desktop tables that end beyond their place.
+ */
 const CROWDED = `(() => {
   const rangeOf = (node, start, end) => { const range = document.createRange(); range.setStart(node, start); range.setEnd(node, end); return range }
   const context = document.createElement('canvas').getContext('2d')
@@ -276,14 +399,16 @@ async function obscured (page: Page): Promise<readonly string[]> {
     await page.keyboard.press('Tab')
     if (!await page.evaluate('seen.size < seen.add(document.activeElement).size')) return hidden
     // Parts that come later move the others.
-    if (!await comesTrue(page, IS_SEEN)) hidden.push(await page.evaluate('document.activeElement.outerHTML.slice(0, 200)'))
+    if (!await comesTrue(page, IS_SEEN)) {
+      hidden.push(await page.evaluate('document.activeElement.outerHTML.slice(0, 200)'))
+    }
   }
   return [...hidden, `more than ${MOST} elements`]
 }
 
 /** What a screen reader finds. Parts of a page come by themselves: they get two seconds. */
 async function reading (page: Page, expected: string | undefined): Promise<string> {
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1;; tries++) {
     const written = readable(await page.locator('#main-content').ariaSnapshot())
     if (written === expected || tries === 20) return written
     await page.waitForTimeout(100)
@@ -293,15 +418,23 @@ async function reading (page: Page, expected: string | undefined): Promise<strin
 /** The tree with what differs by run replaced, and only the first of many that are alike. */
 function readable (tree: string): string {
   // What was used depends on what was looked at before.
-  const used = tree.replace(/(- row "[A-Z][a-z]{2} \d{1,2}, \d{4})(?: [\d,]+){3}":(?:\n\s+- (?:rowheader|cell) "[^"]*")+/g, '$1 COUNTS"')
+  const used = tree.replace(
+    /(- row "[A-Z][a-z]{2} \d{1,2}, \d{4})(?: [\d,]+){3}":(?:\n\s+- (?:rowheader|cell) "[^"]*")+/g,
+    '$1 COUNTS"'
+  )
     .replace(/(- row "Demo)(?: [\d,]+){3}":[^]*?(?:\n\s+- cell "[\d,]+"){3}/g, '$1 COUNTS"')
-  const lines = used.split('\n').map((line) => line
-    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
-    .replace(/\b[0-9a-f]{8}\b/g, 'ID')
-    .replace(/\w+…/g, 'PREFIX')
-    .replace(/\b[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d{2}(?::\d{2})?\s[AP]M(?: (?:[A-Z]{3,5}|GMT[+-]\d+))?)?/g, 'TIME')
-    .replace(/\b(?:\d+ \w+ ago|in \d+ \w+|now|yesterday|tomorrow)\b/g, 'AGO')
-    .replace(/\d[\d.,]* (?:ms|s)\b/g, 'DURATION'))
+  const lines = used.split('\n').map((line) =>
+    line
+      .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'ID')
+      .replace(/\b[0-9a-f]{8}\b/g, 'ID')
+      .replace(/\w+…/g, 'PREFIX')
+      .replace(
+        /\b[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d{2}(?::\d{2})?\s[AP]M(?: (?:[A-Z]{3,5}|GMT[+-]\d+))?)?/g,
+        'TIME'
+      )
+      .replace(/\b(?:\d+ \w+ ago|in \d+ \w+|now|yesterday|tomorrow)\b/g, 'AGO')
+      .replace(/\d[\d.,]* (?:ms|s)\b/g, 'DURATION')
+  )
   return lines.filter((line) => !/^\s*- \/url:/.test(line)).filter(fewAlike()).join('\n') + '\n'
 }
 

@@ -5,214 +5,246 @@ import { bearer } from '../../shop/test/build.ts'
 import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
 
-t.test('nothing that was typed is lost without a question, and what is saved asks none', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
-  const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
-  const token = await accessTokenFor({ ...demo.users.find(({ username }) => username === 'kim')!, issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
-  const api = async (method: string, path: string, body?: object) => await call(method, `${baseUrl}/shops/${kettle.id}${path}`, { headers: bearer(token), ...body !== undefined && { body } })
-  const shop = '/console/shops/copper-kettle'
-  const browser = await openBrowser(t)
-  const questions: string[] = []
-  let answer: 'accept' | 'dismiss' = 'dismiss'
-  const personOf = async (username: string): Promise<Page> => {
-    const page = await signIn(browser, baseUrl, demo.users.find((user) => user.username === username)!)
-    page.removeAllListeners('dialog')
-    page.on('dialog', (dialog) => { questions.push(dialog.type()); dialog[answer]().catch(() => {}) })
-    return page
-  }
-  const kim = await personOf('kim')
-  const ada = await personOf('ada')
-
-  /** Waits until there are as many questions. @returns all of them */
-  const asked = async (page: Page, count: number) => {
-    for (const end = Date.now() + 5000; questions.length < count && Date.now() < end;) await page.waitForTimeout(1)
-    return [...questions]
-  }
-
-  const byMenu = async (page: Page) => await page.evaluate("document.querySelector('nav a[href$=tags], nav a[href$=audit]').click()")
-
-  /** Leaves by Back, by loading the page again, by closing it and by the menu, each in the moment that the question before has closed: all ask, and with "no" the page stays. */
-  const asks = async (page: Page, heading: string) => {
-    questions.length = 0
-    answer = 'dismiss'
-    await page.evaluate('history.back()')
-    await asked(page, 1)
-    await page.evaluate('setTimeout(() => location.reload())')
-    await asked(page, 2)
-    await page.close({ runBeforeUnload: true })
-    await asked(page, 3)
-    await byMenu(page)
-    return [await asked(page, 4), await page.getByRole('heading', { name: heading }).isVisible()]
-  }
-  const ALL = [['confirm', 'beforeunload', 'beforeunload', 'confirm'], true]
-
-  /** Goes to another screen, and says yes to every question. */
-  const leaveFor = async (page: Page, path: string) => {
-    answer = 'accept'
-    await goWithin(page, path)
-    answer = 'dismiss'
-    questions.length = 0
-  }
-
-  /** Leaves by the menu, and nothing asks. */
-  const leaveFreely = async (t: Test, page: Page) => {
-    questions.length = 0
-    await byMenu(page)
-    await page.getByRole('heading', { level: 1, name: page === kim ? 'Tags' : 'Changes' }).waitFor()
-    t.strictSame(questions, [])
-  }
-
-  const idOf = async (list: string) => (await api('GET', `/${list}`)).body[0].id as string
-  for (const [title, page, list, path] of [
-    ['a new product', kim, 'products', 'create'],
-    ['a product', kim, 'products', await idOf('products')],
-    ['a new tag', kim, 'tags', 'create'],
-    ['a tag', kim, 'tags', await idOf('tags')],
-    ['an account', kim, 'accounts', await idOf('accounts')],
-    ['a new shop', ada, 'shops', 'create'],
-    ['a shop', ada, 'shops', kettle.id]
-  ] as const) {
-    await t.test(`leaving the form of ${title} asks, also at once, and after saving it does not`, async (t) => {
-      const root = page === kim ? shop : '/console/admin'
-      const name = page.getByRole('textbox', { name: 'Name', exact: true })
-      const type = async () => {
-        await goWithin(page, `${root}/${list}`)
-        await goWithin(page, `${root}/${list}/${path}`)
-        await name.press('End')
-        await name.pressSequentially(' typed', { delay: 30 })
-        return await page.getByRole('heading', { level: 1 }).innerText()
-      }
-      t.strictSame(await asks(page, await type()), ALL)
-      t.match(await name.inputValue(), / typed$/)
-      await leaveFor(page, `${root}/${list}`)
-      t.strictSame(await asks(page, await type()), ALL)
-      questions.length = 0
-      if (title === 'a new shop') {
-        await page.getByRole('combobox', { name: 'Currency' }).fill('EUR')
-        await page.keyboard.press('Tab')
-      }
-      await page.getByRole('button', { name: 'Save' }).click()
-      await page.getByText(/^(Product|Tag|Attribute|Account|Shop) (created|saved)$/).first().waitFor()
-      t.strictSame(questions, [])
-      await leaveFreely(t, page)
+t.test(
+  'nothing that was typed is lost without a question, and what is saved asks none',
+  { skip: withoutChromium },
+  async (t) => {
+    const settings = await seededData(t)
+    const { baseUrl } = await start(t, 'demo/start', settings)
+    const demo = readDemo(settings.DATA_DIR)
+    const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
+    const token = await accessTokenFor({
+      ...demo.users.find(({ username }) => username === 'kim')!,
+      issuer: demo.idp.issuer,
+      clientId: demo.idp.mcp_client_id,
+      resource: demo.mcp_url
     })
-  }
-
-  await t.test('leaving settings, a payment key, the check of an import and a new key asks', async (t) => {
-    await goWithin(kim, `${shop}/settings`)
-    await kim.getByLabel('E-mail address for customers').fill('new@copper-kettle.example')
-    t.strictSame(await asks(kim, 'Settings'), ALL)
-    await kim.getByLabel('E-mail address for customers').fill('kitchen@copper-kettle.example')
-    await kim.getByLabel('New secret key').fill('sk_test_typed')
-    t.strictSame(await asks(kim, 'Settings'), ALL)
-    await kim.getByLabel('New secret key').fill('')
-    await leaveFor(kim, `${shop}/imports`)
-    await kim.getByLabel('Choose a file').setInputFiles({ name: 'teas.csv', mimeType: 'text/csv', buffer: Buffer.from('name,sku\nTea cosy,TC-1') })
-    await kim.getByText('1 product in the file: 1 new').waitFor()
-    t.strictSame(await asks(kim, 'Imports'), ALL)
-    await leaveFor(kim, `${shop}/api-keys`)
-    await kim.getByRole('button', { name: 'New key' }).click()
-    await kim.getByRole('dialog').getByLabel(/^Name/).fill('Never copied')
-    t.strictSame(await asks(kim, 'New key'), ALL, 'a dialog with something typed does too')
-    await kim.getByRole('button', { name: 'Create the key' }).click()
-    await kim.getByText('Your key is ready').waitFor()
-    t.strictSame(await asks(kim, 'Your key is ready'), ALL)
-    await kim.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click()
-    await kim.getByText('Copied', { exact: true }).waitFor()
-    await kim.getByRole('button', { name: 'Done' }).click()
-    await leaveFreely(t, kim)
-  })
-
-  await t.test('a form whose save has failed asks, and again until the answer is yes', async (t) => {
-    await leaveFor(kim, `${shop}/tags/create`)
-    await kim.getByLabel('Name').fill('Never saved')
-    await kim.route('**/shops/*/tags', async (route) => await route.fulfill({ status: 409, json: { message: 'Somebody else does this' } }), { times: 1 })
-    await kim.getByRole('button', { name: 'Save' }).click()
-    await kim.getByText('Somebody else does this').waitFor()
-    await kim.waitForTimeout(6000)
-    t.ok(await kim.getByText('Somebody else does this').isVisible(), 'why it failed can still be read')
-    t.strictSame(await asks(kim, 'New tag'), ALL)
-    t.equal(await kim.getByLabel('Name').inputValue(), 'Never saved')
-    await leaveFor(kim, `${shop}/tags`)
-  })
-
-  await t.test('another shop and signing out ask, too, and signing out does nothing without a yes', async (t) => {
-    await leaveFor(ada, '/console/shops/copper-kettle/tags/create')
-    await ada.getByLabel('Name').pressSequentially('Kept', { delay: 30 })
-    await ada.getByRole('button', { name: 'Copper Kettle' }).click()
-    await ada.getByRole('menuitem', { name: 'Paper Lantern' }).click()
-    t.strictSame(await asked(ada, 1), ['confirm'])
-    await ada.getByRole('button', { name: 'Ada' }).click()
-    await ada.getByRole('menuitem', { name: 'Sign out' }).click()
-    t.strictSame(await asked(ada, 2), ['confirm', 'confirm'])
-    await ada.keyboard.press('Escape')
-    t.equal(await ada.getByLabel('Name').inputValue(), 'Kept')
-    await ada.getByRole('button', { name: 'Save' }).click()
-    await ada.getByRole('link', { name: 'Kept', exact: true }).waitFor()
-    t.equal(questions.length, 2)
-  })
-
-  await t.test('deleting a record asks what it always asks, not about what was typed in its form', async (t) => {
-    const { body: { id } } = await api('POST', '/tags', { name: 'Short lived' })
-    await leaveFor(kim, `${shop}/tags/${id}`)
-    await kim.getByLabel('Name').pressSequentially(' typed', { delay: 30 })
-    await kim.getByRole('button', { name: 'Delete' }).click()
-    await kim.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await kim.getByRole('heading', { level: 1, name: 'Tags' }).waitFor()
-    t.strictSame(questions, [])
-  })
-
-  await t.test('who has left while the form was being saved stays where they are', async (t) => {
-    await leaveFor(kim, `${shop}/tags/create`)
-    await kim.getByLabel('Name').pressSequentially('Slow', { delay: 30 })
-    await kim.route('**/shops/*/tags', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 2000))
-      await route.continue()
-    }, { times: 1 })
-    await kim.getByRole('button', { name: 'Save' }).click()
-    await leaveFor(kim, `${shop}/attributes/create`)
-    await kim.getByRole('textbox', { name: 'Name', exact: true }).pressSequentially('Material', { delay: 30 })
-    await kim.getByText(/created/).first().waitFor()
-    await kim.waitForTimeout(500)
-    t.equal(await kim.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'Material')
-    t.strictSame(questions, [])
-  })
-
-  for (const [title, path, label, method, opens] of [
-    ['a product', `products/${await idOf('products')}`, 'SKU', 'PATCH'],
-    ['settings', 'settings', 'E-mail address for customers', 'PATCH'],
-    ['a payment key', 'settings', 'New secret key', 'PUT'],
-    ['a dialog', 'categories', /^Name/, 'POST', 'New category']
-  ] as const) {
-    await t.test(`${title}: what is typed while it is being saved is not lost in silence`, async (t) => {
-      await leaveFor(kim, `${shop}/${path}`)
-      if (opens !== undefined) await kim.getByRole('button', { name: opens, exact: true }).click()
-      const field = kim.getByLabel(label)
-      await field.fill('before')
-      await kim.route('**/shops/**', async (route) => {
-        if (route.request().method() === method) await new Promise((resolve) => setTimeout(resolve, 1500))
-        await route.continue()
+    const api = async (method: string, path: string, body?: object) =>
+      await call(method, `${baseUrl}/shops/${kettle.id}${path}`, {
+        headers: bearer(token),
+        ...body !== undefined && { body }
       })
-      const answered = kim.waitForResponse((response) => response.request().method() === method)
-      await field.press('Enter')
-      await kim.waitForTimeout(300)
-      await kim.keyboard.type(' meanwhile')
-      t.equal(await field.inputValue(), 'before', 'it cannot be typed')
-      await answered
-      await kim.unrouteAll()
-    })
-  }
+    const shop = '/console/shops/copper-kettle'
+    const browser = await openBrowser(t)
+    const questions: string[] = []
+    let answer: 'accept' | 'dismiss' = 'dismiss'
+    const personOf = async (username: string): Promise<Page> => {
+      const page = await signIn(browser, baseUrl, demo.users.find((user) => user.username === username)!)
+      page.removeAllListeners('dialog')
+      page.on('dialog', (dialog) => {
+        questions.push(dialog.type())
+        dialog[answer]().catch(() => {})
+      })
+      return page
+    }
+    const kim = await personOf('kim')
+    const ada = await personOf('ada')
 
-  await t.test('what is typed after a save asks again', async (t) => {
-    await leaveFor(kim, `${shop}/products/${await idOf('products')}`)
-    const name = kim.getByRole('textbox', { name: 'Name', exact: true })
-    await name.pressSequentially(' twice', { delay: 30 })
-    await kim.getByRole('button', { name: 'Save' }).click()
-    await kim.getByText('Product saved').first().waitFor()
-    await name.pressSequentially('!', { delay: 30 })
-    t.strictSame(await asks(kim, await kim.getByRole('heading', { level: 1 }).innerText()), ALL)
-  })
-  t.strictSame([faultsOf.get(kim), faultsOf.get(ada)], [[], []])
-})
+    /** Waits until there are as many questions. @returns all of them */
+    const asked = async (page: Page, count: number) => {
+      for (const end = Date.now() + 5000; questions.length < count && Date.now() < end;) await page.waitForTimeout(1)
+      return [...questions]
+    }
+
+    const byMenu = async (page: Page) =>
+      await page.evaluate("document.querySelector('nav a[href$=tags], nav a[href$=audit]').click()")
+
+    /**
+     * Leaves by Back, by loading the page again, by closing it and by the menu, each in the moment that the question
+     * before has closed: all ask, and with "no" the page stays.
+     */
+    const asks = async (page: Page, heading: string) => {
+      questions.length = 0
+      answer = 'dismiss'
+      await page.evaluate('history.back()')
+      await asked(page, 1)
+      await page.evaluate('setTimeout(() => location.reload())')
+      await asked(page, 2)
+      await page.close({ runBeforeUnload: true })
+      await asked(page, 3)
+      await byMenu(page)
+      return [await asked(page, 4), await page.getByRole('heading', { name: heading }).isVisible()]
+    }
+    const ALL = [['confirm', 'beforeunload', 'beforeunload', 'confirm'], true]
+
+    /** Goes to another screen, and says yes to every question. */
+    const leaveFor = async (page: Page, path: string) => {
+      answer = 'accept'
+      await goWithin(page, path)
+      answer = 'dismiss'
+      questions.length = 0
+    }
+
+    /** Leaves by the menu, and nothing asks. */
+    const leaveFreely = async (t: Test, page: Page) => {
+      questions.length = 0
+      await byMenu(page)
+      await page.getByRole('heading', { level: 1, name: page === kim ? 'Tags' : 'Changes' }).waitFor()
+      t.strictSame(questions, [])
+    }
+
+    const idOf = async (list: string) => (await api('GET', `/${list}`)).body[0].id as string
+    for (
+      const [title, page, list, path] of [
+        ['a new product', kim, 'products', 'create'],
+        ['a product', kim, 'products', await idOf('products')],
+        ['a new tag', kim, 'tags', 'create'],
+        ['a tag', kim, 'tags', await idOf('tags')],
+        ['an account', kim, 'accounts', await idOf('accounts')],
+        ['a new shop', ada, 'shops', 'create'],
+        ['a shop', ada, 'shops', kettle.id]
+      ] as const
+    ) {
+      await t.test(`leaving the form of ${title} asks, also at once, and after saving it does not`, async (t) => {
+        const root = page === kim ? shop : '/console/admin'
+        const name = page.getByRole('textbox', { name: 'Name', exact: true })
+        const type = async () => {
+          await goWithin(page, `${root}/${list}`)
+          await goWithin(page, `${root}/${list}/${path}`)
+          await name.press('End')
+          await name.pressSequentially(' typed', { delay: 30 })
+          return await page.getByRole('heading', { level: 1 }).innerText()
+        }
+        t.strictSame(await asks(page, await type()), ALL)
+        t.match(await name.inputValue(), / typed$/)
+        await leaveFor(page, `${root}/${list}`)
+        t.strictSame(await asks(page, await type()), ALL)
+        questions.length = 0
+        if (title === 'a new shop') {
+          await page.getByRole('combobox', { name: 'Currency' }).fill('EUR')
+          await page.keyboard.press('Tab')
+        }
+        await page.getByRole('button', { name: 'Save' }).click()
+        await page.getByText(/^(Product|Tag|Attribute|Account|Shop) (created|saved)$/).first().waitFor()
+        t.strictSame(questions, [])
+        await leaveFreely(t, page)
+      })
+    }
+
+    await t.test('leaving settings, a payment key, the check of an import and a new key asks', async (t) => {
+      await goWithin(kim, `${shop}/settings`)
+      await kim.getByLabel('E-mail address for customers').fill('new@copper-kettle.example')
+      t.strictSame(await asks(kim, 'Settings'), ALL)
+      await kim.getByLabel('E-mail address for customers').fill('kitchen@copper-kettle.example')
+      await kim.getByLabel('New secret key').fill('sk_test_typed')
+      t.strictSame(await asks(kim, 'Settings'), ALL)
+      await kim.getByLabel('New secret key').fill('')
+      await leaveFor(kim, `${shop}/imports`)
+      await kim.getByLabel('Choose a file').setInputFiles({
+        name: 'teas.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from('name,sku\nTea cosy,TC-1')
+      })
+      await kim.getByText('1 product in the file: 1 new').waitFor()
+      t.strictSame(await asks(kim, 'Imports'), ALL)
+      await leaveFor(kim, `${shop}/api-keys`)
+      await kim.getByRole('button', { name: 'New key' }).click()
+      await kim.getByRole('dialog').getByLabel(/^Name/).fill('Never copied')
+      t.strictSame(await asks(kim, 'New key'), ALL, 'a dialog with something typed does too')
+      await kim.getByRole('button', { name: 'Create the key' }).click()
+      await kim.getByText('Your key is ready').waitFor()
+      t.strictSame(await asks(kim, 'Your key is ready'), ALL)
+      await kim.getByRole('dialog').getByRole('button', { name: 'Copy' }).first().click()
+      await kim.getByText('Copied', { exact: true }).waitFor()
+      await kim.getByRole('button', { name: 'Done' }).click()
+      await leaveFreely(t, kim)
+    })
+
+    await t.test('a form whose save has failed asks, and again until the answer is yes', async (t) => {
+      await leaveFor(kim, `${shop}/tags/create`)
+      await kim.getByLabel('Name').fill('Never saved')
+      await kim.route(
+        '**/shops/*/tags',
+        async (route) => await route.fulfill({ status: 409, json: { message: 'Somebody else does this' } }),
+        { times: 1 }
+      )
+      await kim.getByRole('button', { name: 'Save' }).click()
+      await kim.getByText('Somebody else does this').waitFor()
+      await kim.waitForTimeout(6000)
+      t.ok(await kim.getByText('Somebody else does this').isVisible(), 'why it failed can still be read')
+      t.strictSame(await asks(kim, 'New tag'), ALL)
+      t.equal(await kim.getByLabel('Name').inputValue(), 'Never saved')
+      await leaveFor(kim, `${shop}/tags`)
+    })
+
+    await t.test('another shop and signing out ask, too, and signing out does nothing without a yes', async (t) => {
+      await leaveFor(ada, '/console/shops/copper-kettle/tags/create')
+      await ada.getByLabel('Name').pressSequentially('Kept', { delay: 30 })
+      await ada.getByRole('button', { name: 'Copper Kettle' }).click()
+      await ada.getByRole('menuitem', { name: 'Paper Lantern' }).click()
+      t.strictSame(await asked(ada, 1), ['confirm'])
+      await ada.getByRole('button', { name: 'Ada' }).click()
+      await ada.getByRole('menuitem', { name: 'Sign out' }).click()
+      t.strictSame(await asked(ada, 2), ['confirm', 'confirm'])
+      await ada.keyboard.press('Escape')
+      t.equal(await ada.getByLabel('Name').inputValue(), 'Kept')
+      await ada.getByRole('button', { name: 'Save' }).click()
+      await ada.getByRole('link', { name: 'Kept', exact: true }).waitFor()
+      t.equal(questions.length, 2)
+    })
+
+    await t.test('deleting a record asks what it always asks, not about what was typed in its form', async (t) => {
+      const { body: { id } } = await api('POST', '/tags', { name: 'Short lived' })
+      await leaveFor(kim, `${shop}/tags/${id}`)
+      await kim.getByLabel('Name').pressSequentially(' typed', { delay: 30 })
+      await kim.getByRole('button', { name: 'Delete' }).click()
+      await kim.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await kim.getByRole('heading', { level: 1, name: 'Tags' }).waitFor()
+      t.strictSame(questions, [])
+    })
+
+    await t.test('who has left while the form was being saved stays where they are', async (t) => {
+      await leaveFor(kim, `${shop}/tags/create`)
+      await kim.getByLabel('Name').pressSequentially('Slow', { delay: 30 })
+      await kim.route('**/shops/*/tags', async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 2000))
+        await route.continue()
+      }, { times: 1 })
+      await kim.getByRole('button', { name: 'Save' }).click()
+      await leaveFor(kim, `${shop}/attributes/create`)
+      await kim.getByRole('textbox', { name: 'Name', exact: true }).pressSequentially('Material', { delay: 30 })
+      await kim.getByText(/created/).first().waitFor()
+      await kim.waitForTimeout(500)
+      t.equal(await kim.getByRole('textbox', { name: 'Name', exact: true }).inputValue(), 'Material')
+      t.strictSame(questions, [])
+    })
+
+    for (
+      const [title, path, label, method, opens] of [
+        ['a product', `products/${await idOf('products')}`, 'SKU', 'PATCH'],
+        ['settings', 'settings', 'E-mail address for customers', 'PATCH'],
+        ['a payment key', 'settings', 'New secret key', 'PUT'],
+        ['a dialog', 'categories', /^Name/, 'POST', 'New category']
+      ] as const
+    ) {
+      await t.test(`${title}: what is typed while it is being saved is not lost in silence`, async (t) => {
+        await leaveFor(kim, `${shop}/${path}`)
+        if (opens !== undefined) await kim.getByRole('button', { name: opens, exact: true }).click()
+        const field = kim.getByLabel(label)
+        await field.fill('before')
+        await kim.route('**/shops/**', async (route) => {
+          if (route.request().method() === method) await new Promise((resolve) => setTimeout(resolve, 1500))
+          await route.continue()
+        })
+        const answered = kim.waitForResponse((response) => response.request().method() === method)
+        await field.press('Enter')
+        await kim.waitForTimeout(300)
+        await kim.keyboard.type(' meanwhile')
+        t.equal(await field.inputValue(), 'before', 'it cannot be typed')
+        await answered
+        await kim.unrouteAll()
+      })
+    }
+
+    await t.test('what is typed after a save asks again', async (t) => {
+      await leaveFor(kim, `${shop}/products/${await idOf('products')}`)
+      const name = kim.getByRole('textbox', { name: 'Name', exact: true })
+      await name.pressSequentially(' twice', { delay: 30 })
+      await kim.getByRole('button', { name: 'Save' }).click()
+      await kim.getByText('Product saved').first().waitFor()
+      await name.pressSequentially('!', { delay: 30 })
+      t.strictSame(await asks(kim, await kim.getByRole('heading', { level: 1 }).innerText()), ALL)
+    })
+    t.strictSame([faultsOf.get(kim), faultsOf.get(ada)], [[], []])
+  }
+)

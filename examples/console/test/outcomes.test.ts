@@ -38,7 +38,9 @@ t.test('a write that failed says whether it may have been done', { skip: without
     t.equal((await found('tags', { name: 'Made once' })).length, 1)
     await kim.unrouteAll()
     kim.removeAllListeners('dialog')
-    kim.on('dialog', (dialog) => { dialog.accept().catch(() => {}) })
+    kim.on('dialog', (dialog) => {
+      dialog.accept().catch(() => {})
+    })
     await kim.getByRole('link', { name: 'Tags', exact: true }).click()
     await kim.getByRole('link', { name: 'Made once' }).waitFor()
   })

@@ -11,7 +11,11 @@ const MANIFEST = new URL('pictures.json', FOLDER)
 const isTaking = process.env['PICTURES'] !== undefined
 const WIDTH = 1280
 
-interface Picture { readonly width: number, readonly height: number, readonly text: readonly string[] }
+interface Picture {
+  readonly width: number
+  readonly height: number
+  readonly text: readonly string[]
+}
 const stored: Readonly<Record<string, Picture>> = existsSync(MANIFEST) ? JSON.parse(readFileSync(MANIFEST, 'utf8')) : {}
 
 /** All visible text, fields last, but that of charts, whose scales depend on how fast the machine is. */
@@ -25,16 +29,21 @@ const TEXT = `(() => {
 })()`
 
 /** What differs from one demo to the next. */
-const withoutTimes = (text: string): string => text
-  .replace(/[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d\d(?::\d\d)?\s[AP]M(?: [A-Z]{3,4}\b)?)?/g, '(time)')
-  .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)')
-  .replace(/^(?:\d+ \w+ ago|now|yesterday|last \w+)$/, '(time)')
-  .replace(/localhost:\d+/g, 'localhost:8080')
-  .replace(/\d+(?:\.\d+)? ms/g, '(n) ms')
+const withoutTimes = (text: string): string =>
+  text
+    .replace(/[A-Z][a-z]{2} \d{1,2}, \d{4}(?:, \d{1,2}:\d\d(?::\d\d)?\s[AP]M(?: [A-Z]{3,4}\b)?)?/g, '(time)')
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '(id)')
+    .replace(/^(?:\d+ \w+ ago|now|yesterday|last \w+)$/, '(time)')
+    .replace(/localhost:\d+/g, 'localhost:8080')
+    .replace(/\d+(?:\.\d+)? ms/g, '(n) ms')
 
 t.test('the pictures of the documentation show what the pages show', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', { ...settings, MCP_VIEWS_ENABLED: 'true', ...isTaking && { PORT: '8080' } })
+  const { baseUrl } = await start(t, 'demo/start', {
+    ...settings,
+    MCP_VIEWS_ENABLED: 'true',
+    ...isTaking && { PORT: '8080' }
+  })
   const demo = readDemo(settings.DATA_DIR)
   const person = (name: string) => demo.users.find(({ username }) => username === name)!
   const shop = '/console/shops/copper-kettle'
@@ -43,13 +52,24 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
   const taken: Record<string, Picture> = {}
 
   /** Compares a screen with its picture, or takes it. What is said of it may stand in a frame of it. */
-  const picture = async (t: Test, page: Page, name: string, height: number, frame: Page | Frame = page): Promise<void> => {
+  const picture = async (
+    t: Test,
+    page: Page,
+    name: string,
+    height: number,
+    frame: Page | Frame = page
+  ): Promise<void> => {
     await page.setViewportSize({ width: WIDTH, height })
     await page.mouse.move(0, 0)
-    t.ok(await comesTrue(page, "document.querySelector('.MuiSkeleton-root, .RaLoadingIndicator-loader') === null"), 'it has all of its data')
+    t.ok(
+      await comesTrue(page, "document.querySelector('.MuiSkeleton-root, .RaLoadingIndicator-loader') === null"),
+      'it has all of its data'
+    )
     await page.waitForLoadState('networkidle')
     const hidden = secrets.flatMap((key) => [key, key.split('_')[1]!])
-    const text = (await frame.evaluate<string[]>(TEXT)).map((line) => withoutTimes(hidden.reduce((line, secret) => line.replaceAll(secret, '(key)'), line)))
+    const text = (await frame.evaluate<string[]>(TEXT)).map((line) =>
+      withoutTimes(hidden.reduce((line, secret) => line.replaceAll(secret, '(key)'), line))
+    )
     const file = new URL(`${name}.png`, FOLDER)
     if (isTaking) writeFileSync(file, await page.screenshot({ animations: 'disabled' }))
     taken[name] = { width: WIDTH, height, text }
@@ -60,7 +80,12 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
     if (!isTaking) t.strictSame(taken[name], stored[name], 'npm run pictures takes it again')
   }
 
-  const kim = await signIn(browser, baseUrl, person('kim'), `${shop}/api-keys?filter=${encodeURIComponent('{"q":"Spring"}')}`)
+  const kim = await signIn(
+    browser,
+    baseUrl,
+    person('kim'),
+    `${shop}/api-keys?filter=${encodeURIComponent('{"q":"Spring"}')}`
+  )
   let key = ''
 
   await t.test('a new key', async (t) => {
@@ -77,18 +102,33 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
   })
 
   await t.test('what an agent changed', async (t) => {
-    const send = async (method: string, params: object) => (await call('POST', demo.mcp_url, {
-      headers: { 'x-api-key': key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method, params }
-    })).body.result
+    const send = async (method: string, params: object) =>
+      (await call('POST', demo.mcp_url, {
+        headers: { 'x-api-key': key, accept: 'application/json, text/event-stream' },
+        body: { jsonrpc: '2.0', id: 1, method, params }
+      })).body.result
     const tool = async (name: string, args: object) => await send('tools/call', { name, arguments: args })
-    await send('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'claude-code', title: 'Claude Code', version: '2.1.330' } })
+    await send('initialize', {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'claude-code', title: 'Claude Code', version: '2.1.330' }
+    })
     // The calls of the front page, and some more: the demo itself has none of the latest changes.
-    const { structuredContent: { result: [kettle] } } = await tool('list_products', { filter: { q: 'gooseneck kettle, copper' } })
-    const { structuredContent: { result: braisers } } = await tool('list_products', { filter: { q: 'braiser' }, sort: 'name' })
-    for (const { id, price_amount: amount } of braisers.slice(0, 2)) await tool('update_product', { product_id: id, price_amount: amount + 500 })
+    const { structuredContent: { result: [kettle] } } = await tool('list_products', {
+      filter: { q: 'gooseneck kettle, copper' }
+    })
+    const { structuredContent: { result: braisers } } = await tool('list_products', {
+      filter: { q: 'braiser' },
+      sort: 'name'
+    })
+    for (const { id, price_amount: amount } of braisers.slice(0, 2)) {
+      await tool('update_product', { product_id: id, price_amount: amount + 500 })
+    }
     await tool('create_tag', { name: 'Spring' })
     t.match(await tool('update_product', { product_id: kettle.id, price_amount: '79.00' }), { isError: true })
-    t.match(await tool('update_product', { product_id: kettle.id, price_amount: 7900 }), { structuredContent: { price_amount: 7900 } })
+    t.match(await tool('update_product', { product_id: kettle.id, price_amount: 7900 }), {
+      structuredContent: { price_amount: 7900 }
+    })
     await goWithin(kim, `${shop}/history?filter={"actor_kind":["api-key"],"action":["update"]}`)
     const newest = kim.getByRole('listitem').filter({ hasText: kettle.name })
     await newest.getByRole('button', { name: /^Details/ }).click()
@@ -120,8 +160,20 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
 
   await t.test('a view of products in a host', async (t) => {
     const show = await viewHost(t, browser)
-    const { page, view } = await show({ mcpUrl: demo.mcp_url, key: demo.shops.find(({ slug }) => slug === 'copper-kettle')!.api_key, tool: 'list_products', args: { filter: { q: 'teapot' }, limit: 6 }, width: WIDTH })
-    t.ok(await comesTrue(view, 'document.images.length === 6 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0)'), 'its pictures are there')
+    const { page, view } = await show({
+      mcpUrl: demo.mcp_url,
+      key: demo.shops.find(({ slug }) => slug === 'copper-kettle')!.api_key,
+      tool: 'list_products',
+      args: { filter: { q: 'teapot' }, limit: 6 },
+      width: WIDTH
+    })
+    t.ok(
+      await comesTrue(
+        view,
+        'document.images.length === 6 && [...document.images].every(({ naturalWidth }) => naturalWidth > 0)'
+      ),
+      'its pictures are there'
+    )
     await picture(t, page, 'view-products', 480, view)
   })
 

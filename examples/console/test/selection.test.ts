@@ -127,7 +127,9 @@ t.test('what is selected is seen, or is named before it changes', { skip: withou
     const asked = new Promise<void>((resolve) => {
       kim.route(/\/products\?.*(?:200|199)/, async (route) => {
         resolve()
-        await new Promise<void>((resolve) => { answer = resolve })
+        await new Promise<void>((resolve) => {
+          answer = resolve
+        })
         await route.continue()
       }).catch(() => {})
     })

@@ -7,7 +7,11 @@ import { viewHost } from './view-host.ts'
 
 t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
   const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', { ...settings, MCP_VIEWS_ENABLED: 'true', MCP_IMPORTS_ENABLED: 'true' })
+  const { baseUrl } = await start(t, 'demo/start', {
+    ...settings,
+    MCP_VIEWS_ENABLED: 'true',
+    MCP_IMPORTS_ENABLED: 'true'
+  })
   const demo = readDemo(settings.DATA_DIR)
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const headers = { 'x-api-key': kettle.api_key }
@@ -16,9 +20,17 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
   const shown = { mcpUrl: demo.mcp_url, key: kettle.api_key }
 
   await t.test('products have pictures and prices, and a person filters them by keyboard', async (t) => {
-    const { page, view, calls } = await open({ ...shown, tool: 'list_products', args: { filter: { q: 'kettle' }, fields: ['name'] } })
+    const { page, view, calls } = await open({
+      ...shown,
+      tool: 'list_products',
+      args: { filter: { q: 'kettle' }, fields: ['name'] }
+    })
     await view.getByText(/^\d+ of \d+ products$/).waitFor()
-    t.strictSame(calls.map(({ name }) => name), ['list_products'], 'the model read names only: the view reads what it shows')
+    t.strictSame(
+      calls.map(({ name }) => name),
+      ['list_products'],
+      'the model read names only: the view reads what it shows'
+    )
     const first = view.getByRole('listitem').first()
     t.match(await first.innerText(), /\$\d+\.\d\d/)
     t.ok(await comesTrue(view, "document.querySelector('img.picture')?.naturalWidth > 0"), 'a picture is there')
@@ -30,7 +42,12 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
     await page.keyboard.type('teapot')
     await page.keyboard.press('Enter')
     await view.getByRole('listitem').filter({ hasText: /teapot/i }).first().waitFor()
-    t.ok(await comesTrue(view, "[...document.querySelectorAll('li')].every((item) => !/gooseneck/i.test(item.textContent))"))
+    t.ok(
+      await comesTrue(
+        view,
+        "[...document.querySelectorAll('li')].every((item) => !/gooseneck/i.test(item.textContent))"
+      )
+    )
     for (const name of ['status', 'from']) {
       await page.keyboard.press('Tab')
       t.equal(await focused(), name)
@@ -48,7 +65,9 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('prices are typed in the currency that the view names, and only those in it match', async (t) => {
-    for (const [name, currency, price] of [['cheap', 'JPY', 1500], ['dear', 'JPY', 9000], ['of dollars', 'USD', 9000]]) {
+    for (
+      const [name, currency, price] of [['cheap', 'JPY', 1500], ['dear', 'JPY', 9000], ['of dollars', 'USD', 9000]]
+    ) {
       const body = { name: `Yen lamp ${name}`, currency, price_amount: price, status: 'active' }
       t.equal((await call('POST', `${baseUrl}/shops/${kettle.id}/products`, { headers, body })).status, 201)
     }
@@ -82,7 +101,14 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('it follows the theme, the colours and the width of its host', async (t) => {
-    const { page, view } = await open({ ...shown, tool: 'list_products', args: { limit: 4 }, theme: 'dark', width: 320, variables: { '--color-text-primary': 'rgb(1, 2, 3)' } })
+    const { page, view } = await open({
+      ...shown,
+      tool: 'list_products',
+      args: { limit: 4 },
+      theme: 'dark',
+      width: 320,
+      variables: { '--color-text-primary': 'rgb(1, 2, 3)' }
+    })
     await view.getByRole('listitem').first().waitFor()
     const scheme = async () => await view.evaluate('getComputedStyle(document.documentElement).colorScheme')
     t.equal(await scheme(), 'dark')
@@ -98,13 +124,29 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
 
   await t.test('markup from a catalog does not run, and nothing outside is reached', async (t) => {
     const name = '<img src=x onerror="window.ran = 1"><script>window.ran = 1</script>'
-    const made = await call('POST', `${baseUrl}/shops/${kettle.id}/products`, { headers, body: { name, sku: '</script><b>', status: 'active', price_amount: 100, image_urls: ['https://evil.example/x.png'] } })
+    const made = await call('POST', `${baseUrl}/shops/${kettle.id}/products`, {
+      headers,
+      body: {
+        name,
+        sku: '</script><b>',
+        status: 'active',
+        price_amount: 100,
+        image_urls: ['https://evil.example/x.png']
+      }
+    })
     t.equal(made.status, 201)
-    const { page, view, left } = await open({ ...shown, tool: 'list_products', args: { filter: { sku: '</script><b>' } } })
+    const { page, view, left } = await open({
+      ...shown,
+      tool: 'list_products',
+      args: { filter: { sku: '</script><b>' } }
+    })
     const item = view.getByRole('listitem')
     t.match(await item.innerText(), name)
     await view.locator('div.picture').waitFor()
-    t.strictSame(await view.evaluate("[typeof ran, document.querySelectorAll('main script, main b, main img').length]"), ['undefined', 0])
+    t.strictSame(
+      await view.evaluate("[typeof ran, document.querySelectorAll('main script, main b, main img').length]"),
+      ['undefined', 0]
+    )
     t.strictSame(left, [])
     t.match(faultsOf.get(page), [/evil\.example/], 'the policy of the view refused the picture')
     // What a view cannot do even if something in it runs.
@@ -117,10 +159,19 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('a person sees what a file would change, confirms it, and sees how far it is and what was wrong', async (t) => {
-    const { body: [one, two] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=2&sort=name&filter={"q":"teapot"}`, { headers })
-    const now = async (id: string): Promise<number> => (await call('GET', `${baseUrl}/shops/${kettle.id}/products/${id}`, { headers })).body.price_amount
+    const { body: [one, two] } = await call(
+      'GET',
+      `${baseUrl}/shops/${kettle.id}/products?limit=2&sort=name&filter={"q":"teapot"}`,
+      { headers }
+    )
+    const now = async (id: string): Promise<number> =>
+      (await call('GET', `${baseUrl}/shops/${kettle.id}/products/${id}`, { headers })).body.price_amount
     const content = `sku,price_amount,name\n${one.sku},4321,<b>One</b>\n${two.sku},8765,Two\nWRONG,x,Wrong`
-    const { page, view, calls } = await open({ ...shown, tool: 'import_products', args: { format: 'csv', content, dry_run: true, skip_invalid: true } })
+    const { page, view, calls } = await open({
+      ...shown,
+      tool: 'import_products',
+      args: { format: 'csv', content, dry_run: true, skip_invalid: true }
+    })
     await view.getByRole('heading', { name: 'Before the import' }).waitFor()
     const row = view.getByRole('row').filter({ hasText: one.name })
     t.match(await row.innerText(), new RegExp(`${one.price_amount / 100}.*43\\.21`))
@@ -158,20 +209,38 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('a view calls what its caller may, and nothing else', async (t) => {
-    const { body: [{ id, ...product }] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=1`, { headers })
+    const { body: [{ id, ...product }] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=1`, {
+      headers
+    })
     const kim = demo.users.find(({ username }) => username === 'kim')!
-    const token = await accessTokenFor({ ...kim, issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url })
-    const { body: reader } = await call('POST', `${baseUrl}/shops/${kettle.id}/api-keys`, { headers: bearer(token), body: { name: 'Reader', scopes: ['read'] } })
+    const token = await accessTokenFor({
+      ...kim,
+      issuer: demo.idp.issuer,
+      clientId: demo.idp.mcp_client_id,
+      resource: demo.mcp_url
+    })
+    const { body: reader } = await call('POST', `${baseUrl}/shops/${kettle.id}/api-keys`, {
+      headers: bearer(token),
+      body: { name: 'Reader', scopes: ['read'] }
+    })
     const { view } = await open({ ...shown, key: reader.plaintext, tool: 'list_products', args: { limit: 2 } })
     await view.getByRole('listitem').first().waitFor()
-    const ask = async (name: string, args: object) => await view.evaluate(`new Promise((resolve) => {
+    const ask = async (name: string, args: object) =>
+      await view.evaluate(`new Promise((resolve) => {
       addEventListener('message', ({ data }) => { if (data.id === 777) resolve(data.result ?? data.error) })
-      parent.postMessage({ jsonrpc: '2.0', id: 777, method: 'tools/call', params: ${JSON.stringify({ name, arguments: args })} }, '*')
+      parent.postMessage({ jsonrpc: '2.0', id: 777, method: 'tools/call', params: ${
+        JSON.stringify({ name, arguments: args })
+      } }, '*')
     })`)
-    t.match(await ask('update_product', { product_id: id, price_amount: 1 }), { isError: true, content: [{ text: /scope/ }] })
+    t.match(await ask('update_product', { product_id: id, price_amount: 1 }), {
+      isError: true,
+      content: [{ text: /scope/ }]
+    })
     t.match(await ask('create_key', {}), { message: /Unknown tool/ })
     const other = demo.shops.find(({ slug }) => slug !== 'copper-kettle')!
     t.match(await ask('list_products', { shop_id: other.id }), { isError: true })
-    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/products/${id}`, { headers })).body, { price_amount: product.price_amount })
+    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/products/${id}`, { headers })).body, {
+      price_amount: product.price_amount
+    })
   })
 })

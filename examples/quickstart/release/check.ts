@@ -8,13 +8,16 @@ import { checkPrograms } from './programs.ts'
 
 /**
  * `npm run release:check -- [version…]`: what the registry would get, used as somebody else would use it.
- * Does what each README says in an empty folder of its own, with the packed package, and runs the program there, on this
- * Node.js and on those that are named, such as `22 26`, then here with the oldest peers that are allowed. Needs the registry, and a PostgreSQL server at `TEST_DATABASE_URL`.
- * `npm run release:check -- modules` tries docs/module-systems.md instead, which takes minutes and needs no server.
+ * Does what each README says in an empty folder of its own, with the packed package, and runs the program there, on
+ * this Node.js and on those that are named, such as `22 26`, then here with the oldest peers that are allowed. Needs
+ * the registry, and a PostgreSQL server at `TEST_DATABASE_URL`. `npm run release:check -- modules` tries
+ * docs/module-systems.md instead, which takes minutes and needs no server.
  */
 const isOfModules = process.argv[2] === 'modules'
 const { TEST_DATABASE_URL: databaseUrl } = process.env
-if (databaseUrl === undefined && !isOfModules) throw new Error('TEST_DATABASE_URL: the quickstart of pay-reconcile needs a PostgreSQL server')
+if (databaseUrl === undefined && !isOfModules) {
+  throw new Error('TEST_DATABASE_URL: the quickstart of pay-reconcile needs a PostgreSQL server')
+}
 
 const directory = mkdtempSync(join(tmpdir(), 'release-check-'))
 try {
@@ -37,6 +40,8 @@ async function checkPackages (databaseUrl: string): Promise<void> {
 
 /** @returns the path of another Node.js */
 async function nodeOf (version: string): Promise<string> {
-  const path = await run('npx', ['-y', '-p', `node@${version}`, '--', 'node', '-p', 'process.execPath'], { cwd: directory })
+  const path = await run('npx', ['-y', '-p', `node@${version}`, '--', 'node', '-p', 'process.execPath'], {
+    cwd: directory
+  })
   return path.trim()
 }

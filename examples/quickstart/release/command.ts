@@ -35,10 +35,16 @@ export interface Server {
 /**
  * Starts a program of a server and waits until it listens, a minute at most.
  *
- * @param ready - finds the origin in a line of its output; without it the server says nothing, and is asked at this origin
+ * @param ready - finds the origin in a line of its output; without it the server says nothing, and is asked at this
+ *   origin
  * @throws with all that it wrote, when it ends instead
  */
-export async function serve (command: string, args: readonly string[], { cwd, env = {} }: Surroundings, ready: RegExp | string): Promise<Server> {
+export async function serve (
+  command: string,
+  args: readonly string[],
+  { cwd, env = {} }: Surroundings,
+  ready: RegExp | string
+): Promise<Server> {
   const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'exit')
   let written = ''

@@ -14,12 +14,22 @@ const ada = { username: 'ada', password: 'correct horse battery' }
  *
  * @param baseUrl - origin of the server that the token is for
  */
-export async function withProvider (baseUrl: string, use: (provider: { issuer: string, token: string }) => Promise<void>): Promise<void> {
+export async function withProvider (
+  baseUrl: string,
+  use: (provider: { issuer: string, token: string }) => Promise<void>
+): Promise<void> {
   const { issuer, close } = await startIdentityProvider({
-    port: 0, users: [{ ...ada, groups: ['shop-1'] }], resource: baseUrl, clientId: CLIENT_ID, m2m: { clientId: 'machine', clientSecret: 'of no use here' }
+    port: 0,
+    users: [{ ...ada, groups: ['shop-1'] }],
+    resource: baseUrl,
+    clientId: CLIENT_ID,
+    m2m: { clientId: 'machine', clientSecret: 'of no use here' }
   })
   try {
-    await use({ issuer, token: await accessTokenFor({ ...ada, issuer, clientId: CLIENT_ID, resource: `${baseUrl}/mcp` }) })
+    await use({
+      issuer,
+      token: await accessTokenFor({ ...ada, issuer, clientId: CLIENT_ID, resource: `${baseUrl}/mcp` })
+    })
   } finally {
     await close()
   }
@@ -39,7 +49,10 @@ export async function withPayProvider (use: (provider: { payPort: number }) => P
 export const tryPage = readFileSync(new URL('../../../packages/pay-reconcile/docs/testing.md', import.meta.url), 'utf8')
 
 /** Calls back with a database of its own, with what the page puts into it. */
-export async function withDatabase (serverUrl: string, use: (database: { url: string, accountId: string }) => Promise<void>): Promise<void> {
+export async function withDatabase (
+  serverUrl: string,
+  use: (database: { url: string, accountId: string }) => Promise<void>
+): Promise<void> {
   const name = `release_check_${randomUUID().replaceAll('-', '')}`
   const url = new URL(serverUrl)
   url.pathname = `/${name}`

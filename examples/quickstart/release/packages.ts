@@ -14,7 +14,8 @@ export interface Package {
 
 /** All of `packages/`. */
 export const packages: readonly Package[] = readdirSync(join(root, 'packages')).map((name) => ({
-  name, directory: join(root, 'packages', name)
+  name,
+  directory: join(root, 'packages', name)
 }))
 
 /** Packs a package, as it would be published. @returns the path of the file, in the directory */
@@ -37,7 +38,8 @@ export function installCommandsOf (name: string): readonly string[] {
 
 /** @returns the name under which the README of a package says to save its program */
 export function programFileOf (name: string): string {
-  const [, file] = /Save (?:this|it) as `(\w+\.mts)`/.exec(readFileSync(join(root, 'packages', name, 'README.md'), 'utf8')) ?? []
+  const [, file] =
+    /Save (?:this|it) as `(\w+\.mts)`/.exec(readFileSync(join(root, 'packages', name, 'README.md'), 'utf8')) ?? []
   if (file === undefined) throw new Error(`The README of ${name} names no file for its program`)
   return file
 }

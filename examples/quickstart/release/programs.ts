@@ -21,7 +21,10 @@ interface Place {
 }
 
 /** What a program is started with and asked for. */
-type Check = (start: (ready: RegExp | string, env: Readonly<Record<string, string>>) => Promise<Server>, place: Place) => Promise<void>
+type Check = (
+  start: (ready: RegExp | string, env: Readonly<Record<string, string>>) => Promise<Server>,
+  place: Place
+) => Promise<void>
 
 /** Runs each program as its README says: by Node.js itself where that reads TypeScript, else by tsx. */
 export async function checkPrograms ({ folders, node, databaseUrl }: Installed): Promise<void> {
@@ -31,11 +34,18 @@ export async function checkPrograms ({ folders, node, databaseUrl }: Installed):
     const version = (await run(node, ['--version'], { cwd })).trim()
     const [major = 0, minor = 0] = version.slice(1).split('.').map(Number)
     const readsTypes = major > 22 || (major === 22 && minor >= 18)
-    for (const entry of entriesOf(one)) await run(node, ['--input-type=module', '-e', `await import('${entry}')`], { cwd })
+    for (const entry of entriesOf(one)) {
+      await run(node, ['--input-type=module', '-e', `await import('${entry}')`], { cwd })
+    }
     const servers: Server[] = []
     try {
       await checks[name]!(async (ready, env) => {
-        const server = await serve(node, [...readsTypes ? [] : ['node_modules/tsx/dist/cli.mjs'], programFileOf(name)], { cwd, env }, ready)
+        const server = await serve(
+          node,
+          [...readsTypes ? [] : ['node_modules/tsx/dist/cli.mjs'], programFileOf(name)],
+          { cwd, env },
+          ready
+        )
         servers.push(server)
         return server
       }, { directory: cwd, node, databaseUrl })
@@ -51,9 +61,11 @@ export async function checkPrograms ({ folders, node, databaseUrl }: Installed):
 const checks: Readonly<Record<string, Check>> = {
   'mcp-from-routes': async (start, { directory: cwd, node }) => {
     const { origin } = await start(/at (http:\/\/\S+)\/mcp$/, { PORT: '0' })
-    const rpc = async (method: string, params: object) => await json('POST', `${origin}/mcp`, {
-      headers: { accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method, params }
-    })
+    const rpc = async (method: string, params: object) =>
+      await json('POST', `${origin}/mcp`, {
+        headers: { accept: 'application/json, text/event-stream' },
+        body: { jsonrpc: '2.0', id: 1, method, params }
+      })
     const { result: { tools } } = await rpc('tools/list', {})
     assert.deepEqual(tools.map(({ name }: { name: string }) => name), ['create_note', 'list_notes'])
     const { result } = await rpc('tools/call', { name: 'create_note', arguments: { text: 'Buy milk' } })
@@ -65,8 +77,11 @@ const checks: Readonly<Record<string, Check>> = {
     const port = await freePort(0)
     // It prints its key once it listens.
     const { origin: key } = await start(/^KEY=(acme_\S+)$/, { PORT: String(port) })
-    const statuses = await Promise.all(['/shops/blue/products', '/shops/red/products', '/orders', '/health'].map(async (path) =>
-      (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } })).status))
+    const statuses = await Promise.all(
+      ['/shops/blue/products', '/shops/red/products', '/orders', '/health'].map(async (path) =>
+        (await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } })).status
+      )
+    )
     assert.deepEqual(statuses, [200, 403, 401, 200])
   },
 
@@ -75,9 +90,14 @@ const checks: Readonly<Record<string, Check>> = {
     const baseUrl = `http://localhost:${port}`
     await withProvider(baseUrl, async ({ issuer, token }) => {
       await start(LISTENING, {
-        PORT: String(port), PUBLIC_BASE_URL: baseUrl, IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: CLIENT_ID
+        PORT: String(port),
+        PUBLIC_BASE_URL: baseUrl,
+        IDP_ISSUER: issuer,
+        IDP_MCP_CLIENT_ID: CLIENT_ID
       })
-      const found = await run(node, ['node_modules/.bin/oauth-discovery-shim', 'doctor', baseUrl, 'sdk-1', 'sdk-2'], { cwd })
+      const found = await run(node, ['node_modules/.bin/oauth-discovery-shim', 'doctor', baseUrl, 'sdk-1', 'sdk-2'], {
+        cwd
+      })
       assert.match(found, /^ok .* 1\.x .*\nok .* 2\.x /)
       const ping = { headers: { authorization: `Bearer ${token}` }, body: { jsonrpc: '2.0', id: 7, method: 'ping' } }
       assert.deepEqual(await json('POST', `${baseUrl}/mcp`, ping), { jsonrpc: '2.0', id: 7, result: {} })
@@ -85,18 +105,34 @@ const checks: Readonly<Record<string, Check>> = {
   },
 
   'pay-reconcile': async (start, { directory: cwd, node, databaseUrl }) => {
-    await withPayProvider(async ({ payPort }) => await withDatabase(databaseUrl, async ({ url, accountId }) => {
-      const { origin, stop } = await start(LISTENING, { PORT: '0', DATABASE_URL: url, PAY_PORT: String(payPort), ADMIN_TOKEN: 'secret' })
-      const { pay_customer_id: customerId } = await json('POST', `${origin}/accounts/${accountId}/checkout`)
-      assert.match(customerId, /^cus_/)
-      const [account] = await json('GET', `${origin}/admin/accounts?missing_pay=false`, { headers: { authorization: 'Bearer secret' } })
-      assert.equal(account.pay_customer_id, customerId)
-      const report = await run(node, ['node_modules/.bin/pay-reconcile', '--url', `${origin}/admin/accounts`, '--mode', 'check'], {
-        cwd, env: { PAY_RECONCILE_TOKEN: 'secret' }
+    await withPayProvider(async ({ payPort }) =>
+      await withDatabase(databaseUrl, async ({ url, accountId }) => {
+        const { origin, stop } = await start(LISTENING, {
+          PORT: '0',
+          DATABASE_URL: url,
+          PAY_PORT: String(payPort),
+          ADMIN_TOKEN: 'secret'
+        })
+        const { pay_customer_id: customerId } = await json('POST', `${origin}/accounts/${accountId}/checkout`)
+        assert.match(customerId, /^cus_/)
+        const [account] = await json('GET', `${origin}/admin/accounts?missing_pay=false`, {
+          headers: { authorization: 'Bearer secret' }
+        })
+        assert.equal(account.pay_customer_id, customerId)
+        const report = await run(node, [
+          'node_modules/.bin/pay-reconcile',
+          '--url',
+          `${origin}/admin/accounts`,
+          '--mode',
+          'check'
+        ], {
+          cwd,
+          env: { PAY_RECONCILE_TOKEN: 'secret' }
+        })
+        assert.ok(tryPage.includes(`\`\`\`text\n${report}\`\`\``), 'the page shows the report')
+        await stop()
       })
-      assert.ok(tryPage.includes(`\`\`\`text\n${report}\`\`\``), 'the page shows the report')
-      await stop()
-    }))
+    )
   }
 }
 
@@ -104,11 +140,13 @@ const checks: Readonly<Record<string, Check>> = {
 const LISTENING = /"msg":"Server listening at (http:[^"]+)"/
 
 async function json (method: string, url: string, { headers = {}, body }: {
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>,
   readonly body?: object
 } = {}): Promise<any> {
   const response = await fetch(url, {
-    method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) }, ...(body && { body: JSON.stringify(body) })
+    method,
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) })
   })
   assert.ok(response.ok, `${method} ${url}: ${response.status}`)
   return await response.json()

@@ -1,7 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from './command.ts'
-import { installCommandsOf, oldestPeersOf, pack, type Package, packages, programFileOf, programOf, toolOf } from './packages.ts'
+import {
+  installCommandsOf,
+  oldestPeersOf,
+  pack,
+  type Package,
+  packages,
+  programFileOf,
+  programOf,
+  toolOf
+} from './packages.ts'
 
 /** Strict in everything that reaches the types of a dependency. The declarations themselves are read too. */
 const compilerOptions = {
@@ -24,24 +33,30 @@ const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler']
 const COMPILERS = { old: 'typescript@5.4', new: 'typescript@7' }
 
 /** Compiles only if none of the exports has lost its type. */
-const typesOf = (name: string): string => `import * as exports from '${name}'
+const typesOf = (name: string): string =>
+  `import * as exports from '${name}'
 type LostIn<Module> = { [Name in keyof Module]: 0 extends 1 & Module[Name] ? Name : never }[keyof Module]
 const none: never = null as unknown as LostIn<typeof exports>
 export { none }
 `
 
 /**
- * For each package, does in an empty folder what its README says: makes a project with npm, installs there, saves the program
- * under the name that the README gives, and compiles it.
+ * For each package, does in an empty folder what its README says: makes a project with npm, installs there, saves the
+ * program under the name that the README gives, and compiles it.
  *
  * @param directory - empty, outside of the repository, so that nothing is found there that was not installed
  * @param from - what npm installs a package from. Default: the file that the registry would get
  * @returns the folder of each package, by its name
  */
-export async function makeProjects (directory: string, from: (one: Package) => Promise<string> = async (one) => await pack(one, directory)): Promise<ReadonlyMap<string, string>> {
+export async function makeProjects (
+  directory: string,
+  from: (one: Package) => Promise<string> = async (one) => await pack(one, directory)
+): Promise<ReadonlyMap<string, string>> {
   const folders = new Map<string, string>()
   for (const [name, wanted] of Object.entries(COMPILERS)) {
-    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', join(directory, name), wanted], { cwd: directory })
+    await run('npm', ['install', '--no-audit', '--no-fund', '--prefix', join(directory, name), wanted], {
+      cwd: directory
+    })
   }
   for (const one of packages) {
     const { name } = one
@@ -50,7 +65,15 @@ export async function makeProjects (directory: string, from: (one: Package) => P
     mkdirSync(folder)
     await run('npm', ['init', '-y'], { cwd: folder })
     const wanted = installCommandsOf(name).map((wanted) => wanted === name ? source : wanted)
-    await run('npm', ['install', '--no-audit', '--no-fund', ...wanted, 'tsx@4', toolOf('typescript'), toolOf('@types/node')], { cwd: folder })
+    await run('npm', [
+      'install',
+      '--no-audit',
+      '--no-fund',
+      ...wanted,
+      'tsx@4',
+      toolOf('typescript'),
+      toolOf('@types/node')
+    ], { cwd: folder })
     writeFileSync(join(folder, programFileOf(name)), programOf(name))
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.mts'] }))
     writeFileSync(join(folder, 'types.mts'), typesOf(name))

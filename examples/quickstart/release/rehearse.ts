@@ -11,17 +11,19 @@ import { checkPrograms } from './programs.ts'
 import { startRegistry } from './registry.ts'
 
 /*
- * `npm run release:rehearse`: a release from beginning to end, in a copy of the repository, with a registry on loopback. Raises
- * the versions that changesets raise, publishes, installs from there by name what each README says, and runs its program;
- * publishes a fix of one package after that; and renames a tool, which nobody must be able to release as a minor version. Needs
- * the registry for what is not ours, and a PostgreSQL server at `TEST_DATABASE_URL`.
+ * `npm run release:rehearse`: a release from beginning to end, in a copy of the repository, with a registry on
+ * loopback. Raises the versions that changesets raise, publishes, installs from there by name what each README says,
+ * and runs its program; publishes a fix of one package after that; and renames a tool, which nobody must be able to
+ * release as a minor version. Needs the registry for what is not ours, and a PostgreSQL server at `TEST_DATABASE_URL`.
  */
 
 /** Of a package, unpacked, in bytes: more is a file that does not belong there. */
 const MAX_SIZE = 1_000_000
 
 const { TEST_DATABASE_URL: databaseUrl } = process.env
-if (databaseUrl === undefined) throw new Error('TEST_DATABASE_URL: the quickstart of pay-reconcile needs a PostgreSQL server')
+if (databaseUrl === undefined) {
+  throw new Error('TEST_DATABASE_URL: the quickstart of pay-reconcile needs a PostgreSQL server')
+}
 
 const directory = mkdtempSync(join(tmpdir(), 'release-rehearse-'))
 const copy = scratchCopy(fileURLToPath(new URL('../../../', import.meta.url)))
@@ -29,7 +31,10 @@ const registry = await startRegistry(directory)
 try {
   // For npm, and all that it starts. The registry lets everybody publish, but npm wants to have signed in.
   const settings = join(directory, 'npmrc')
-  writeFileSync(settings, `registry=${registry.origin}/\n${registry.origin.replace('http:', '')}/:_authToken=anybody\nprovenance=false\n`)
+  writeFileSync(
+    settings,
+    `registry=${registry.origin}/\n${registry.origin.replace('http:', '')}/:_authToken=anybody\nprovenance=false\n`
+  )
   Object.assign(process.env, { NPM_CONFIG_USERCONFIG: settings, npm_config_registry: `${registry.origin}/` })
 
   nameOrigin()
@@ -66,14 +71,25 @@ function nameOrigin (): void {
   for (const { name } of packages) {
     const file = join(copy, 'packages', name, 'package.json')
     const url = 'https://git.example/rehearsal'
-    writeFileSync(file, JSON.stringify({
-      author: 'Nobody', bugs: `${url}/issues`, repository: { type: 'git', url: `git+${url}.git`, directory: `packages/${name}` }, ...manifest(join(copy, 'packages', name))
-    }, null, 2))
+    writeFileSync(
+      file,
+      JSON.stringify(
+        {
+          author: 'Nobody',
+          bugs: `${url}/issues`,
+          repository: { type: 'git', url: `git+${url}.git`, directory: `packages/${name}` },
+          ...manifest(join(copy, 'packages', name))
+        },
+        null,
+        2
+      )
+    )
   }
 }
 
 async function commit (message: string, ...options: readonly string[]): Promise<void> {
-  const git = async (...args: string[]): Promise<unknown> => await run('git', ['-c', 'user.name=Nobody', '-c', 'user.email=nobody@example.com', ...args], { cwd: copy })
+  const git = async (...args: string[]): Promise<unknown> =>
+    await run('git', ['-c', 'user.name=Nobody', '-c', 'user.email=nobody@example.com', ...args], { cwd: copy })
   if (!existsSync(join(copy, '.git'))) await git('init', '-q', '-b', 'main')
   await git('add', '-A')
   await git('commit', '-qm', message, ...options)
@@ -89,29 +105,45 @@ async function raise (): Promise<ReadonlyMap<string, string>> {
 }
 
 async function publish (): Promise<void> {
-  await run(process.execPath, ['--import', '@tapjs/typescript/import', 'examples/quickstart/release/publishable.ts'], { cwd: copy, env: { TS_NODE_TRANSPILE_ONLY: '1' } })
+  await run(process.execPath, ['--import', '@tapjs/typescript/import', 'examples/quickstart/release/publishable.ts'], {
+    cwd: copy,
+    env: { TS_NODE_TRANSPILE_ONLY: '1' }
+  })
   await run('npx', ['--no-install', 'changeset', 'publish'], { cwd: copy })
 }
 
 /** What the registry says of a version. */
 async function checkPublished (name: string, version: string): Promise<void> {
-  const { dist, license, repository, engines, readme = '' } = await (await fetch(`${registry.origin}/${name}`)).json().then((all) => ({ readme: all.readme, ...all.versions[version] }))
+  const { dist, license, repository, engines, readme = '' } = await (await fetch(`${registry.origin}/${name}`)).json()
+    .then((all) => ({ readme: all.readme, ...all.versions[version] }))
   assert.match(version, /^1\./)
   // The registry compares the repository with the provenance.
-  assert.deepEqual(repository, { type: 'git', url: 'git+https://git.example/rehearsal.git', directory: `packages/${name}` })
+  assert.deepEqual(repository, {
+    type: 'git',
+    url: 'git+https://git.example/rehearsal.git',
+    directory: `packages/${name}`
+  })
   assert.deepEqual({ license, engines }, { license: 'MIT', engines: { node: '>=20.19' } })
   assert.match(readme, new RegExp(`^# ${name}\n`))
   assert.ok(dist.integrity.startsWith('sha512-'))
-  const [packed] = JSON.parse(await run('npm', ['pack', '--dry-run', '--json', `${name}@${version}`], { cwd: directory }))
+  const [packed] = JSON.parse(
+    await run('npm', ['pack', '--dry-run', '--json', `${name}@${version}`], { cwd: directory })
+  )
   assert.ok(packed.unpackedSize < MAX_SIZE, `${name} has ${packed.unpackedSize} bytes`)
-  const outside = packed.files.map(({ path }: { path: string }) => path).filter((path: string) => !/^(?:dist|bin|docs)\//.test(path))
+  const outside = packed.files.map(({ path }: { path: string }) => path).filter((path: string) =>
+    !/^(?:dist|bin|docs)\//.test(path)
+  )
   assert.deepEqual(outside.sort(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
 }
 
 /** Imports all that a package exports from CommonJS, and runs its command. */
 async function checkNames (name: string, entries: readonly string[], cwd: string): Promise<void> {
   for (const entry of entries) {
-    await run(process.execPath, ['--input-type=commonjs', '-e', `import('${entry}').then((all) => { if (Object.keys(all).length === 0) process.exit(1) })`], { cwd })
+    await run(process.execPath, [
+      '--input-type=commonjs',
+      '-e',
+      `import('${entry}').then((all) => { if (Object.keys(all).length === 0) process.exit(1) })`
+    ], { cwd })
   }
   assert.match(await run('npx', ['--no-install', name, '--help'], { cwd }), new RegExp(`^Usage: ${name} `))
 }

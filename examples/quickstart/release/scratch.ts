@@ -6,7 +6,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['node_modules', '.git', '.tap', '
 
 const SHARED = 'node_modules/.cache/made-once'
 
-/** A copy of the repository with its build. It shares the dependencies; packages of the repository are those of the copy. */
+/**
+ * A copy of the repository with its build. It shares the dependencies; packages of the repository are those of the
+ * copy.
+ */
 export function scratchCopy (root: string): string {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'rehearsal-')))
   cpSync(root, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(basename(path)) })

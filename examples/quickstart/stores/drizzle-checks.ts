@@ -8,7 +8,14 @@ import { apiKeys, drizzleStore } from './drizzle-store.js'
 
 // As drizzle-kit would, of the same table.
 const { columns } = getTableConfig(apiKeys)
-const TABLE = `create table api_keys (${columns.map((column) => `${column.name} ${column.getSQLType()}${column.notNull ? ' not null' : ''}${column.primary ? ' primary key' : column.isUnique ? ' unique' : ''}`).join(', ')})`
+const TABLE = 'create table api_keys ' +
+  `(${
+    columns.map((column) =>
+      `${column.name} ${column.getSQLType()}${column.notNull ? ' not null' : ''}${
+        column.primary ? ' primary key' : column.isUnique ? ' unique' : ''
+      }`
+    ).join(', ')
+  })`
 
 const { TEST_DATABASE_URL } = process.env
 if (TEST_DATABASE_URL === undefined) {
@@ -24,6 +31,9 @@ if (TEST_DATABASE_URL === undefined) {
   await db.execute('drop schema if exists drizzle_lab cascade')
   await db.execute('create schema drizzle_lab')
   await db.execute(TABLE)
-  after(async () => { await db.execute('drop schema drizzle_lab cascade'); await pool.end() })
+  after(async () => {
+    await db.execute('drop schema drizzle_lab cascade')
+    await pool.end()
+  })
   testStore(test, [drizzleStore(db), drizzleStore(db)])
 }

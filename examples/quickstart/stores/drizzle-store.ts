@@ -34,21 +34,32 @@ export const apiKeys = pgTable('api_keys', {
 type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0]
 
 export function drizzleStore (db: NodePgDatabase): ApiKeyStore {
-  const matches = (id: string, was: Partial<KeyRow>) => and(eq(apiKeys.id, id), ...Object.entries(was).map(([name, value]) => {
-    const column = apiKeys[name as keyof KeyRow]
-    return value === null ? isNull(column) : eq(column, value)
-  }))
+  const matches = (id: string, was: Partial<KeyRow>) =>
+    and(
+      eq(apiKeys.id, id),
+      ...Object.entries(was).map(([name, value]) => {
+        const column = apiKeys[name as keyof KeyRow]
+        return value === null ? isNull(column) : eq(column, value)
+      })
+    )
   return tableStore<Transaction>({
-    transaction: async (shopId, work) => db.transaction(async (transaction) => {
-      // One after another for each owner. Other databases: lock a row, or write first.
-      await transaction.execute(sql`select pg_advisory_xact_lock(hashtextextended(${shopId}, 0))`)
-      return work(transaction)
-    }, { isolationLevel: 'read committed' }),
-    find: async (column, values, transaction) => (transaction ?? db).select().from(apiKeys).where(inArray(apiKeys[column], [...values])),
-    due: async (at, limit) => db.select().from(apiKeys).where(lte(apiKeys.noticeAt, at)).orderBy(asc(apiKeys.noticeAt)).limit(limit),
-    insert: async (row, transaction) => { await transaction.insert(apiKeys).values(row) },
+    transaction: async (shopId, work) =>
+      db.transaction(async (transaction) => {
+        // One after another for each owner. Other databases: lock a row, or write first.
+        await transaction.execute(sql`select pg_advisory_xact_lock(hashtextextended(${shopId}, 0))`)
+        return work(transaction)
+      }, { isolationLevel: 'read committed' }),
+    find: async (column, values, transaction) =>
+      (transaction ?? db).select().from(apiKeys).where(inArray(apiKeys[column], [...values])),
+    due: async (at, limit) =>
+      db.select().from(apiKeys).where(lte(apiKeys.noticeAt, at)).orderBy(asc(apiKeys.noticeAt)).limit(limit),
+    insert: async (row, transaction) => {
+      await transaction.insert(apiKeys).values(row)
+    },
     async update (id, was, changes, transaction) {
-      const changed = await (transaction ?? db).update(apiKeys).set(changes).where(matches(id, was)).returning({ id: apiKeys.id })
+      const changed = await (transaction ?? db).update(apiKeys).set(changes).where(matches(id, was)).returning({
+        id: apiKeys.id
+      })
       return changed.length > 0
     }
   })

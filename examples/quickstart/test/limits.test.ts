@@ -17,9 +17,15 @@ const schema = (operationId: string) => ({
   response: { 200: { type: 'object', properties: { ok: { type: 'boolean' } } } }
 })
 
-/** A server as packages/dual-auth/docs/limits.md has it: a limit before the authentication, and those of keys after it. */
+/**
+ * A server as packages/dual-auth/docs/limits.md has it: a limit before the authentication, and those of keys after it.
+ */
 async function world (t: Test, limits: { perMinute: number, atOnce: number }, store = memoryStore()) {
-  const apiKeys: ApiKeyOptions = { marker: 'acme', peppers: [{ id: 'p', secret: 'a pepper of at least 32 characters' }], store }
+  const apiKeys: ApiKeyOptions = {
+    marker: 'acme',
+    peppers: [{ id: 'p', secret: 'a pepper of at least 32 characters' }],
+    store
+  }
   const app = Fastify()
   t.teardown(async () => await app.close())
   await app.register(rateLimit, { global: false })
@@ -35,7 +41,9 @@ async function world (t: Test, limits: { perMinute: number, atOnce: number }, st
   limitKeys(app, limits)
   await app.register(mcpFromRoutes, { serverInfo: { name: 'acme', version: '1.0.0' } })
   let open = (): void => {}
-  const gate = new Promise<void>((resolve) => { open = resolve })
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
   let waiting = 0
   const arrived: Array<{ count: number, resolve: () => void }> = []
   app.get('/shops/:shop_id/now', { schema: schema('now') }, async () => ({ ok: true }))
@@ -47,16 +55,35 @@ async function world (t: Test, limits: { perMinute: number, atOnce: number }, st
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const origin = app.listeningOrigin
-  const makeKey = async () => (await createApiKey(apiKeys, { shopId: 's1', name: 'x', scopes: 'all', createdBy: 'test' })).plaintext
-  const rest = async (headers: Record<string, string>, path = 'now', signal: AbortSignal | null = null) => await fetch(`${origin}/shops/s1/${path}`, { headers, signal })
-  const tool = async (headers: Record<string, string>, name = 'now') => await fetch(`${origin}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { shop_id: 's1' } } })
-  })
+  const makeKey = async () =>
+    (await createApiKey(apiKeys, { shopId: 's1', name: 'x', scopes: 'all', createdBy: 'test' })).plaintext
+  const rest = async (headers: Record<string, string>, path = 'now', signal: AbortSignal | null = null) =>
+    await fetch(`${origin}/shops/s1/${path}`, { headers, signal })
+  const tool = async (headers: Record<string, string>, name = 'now') =>
+    await fetch(`${origin}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: { shop_id: 's1' } }
+      })
+    })
   /** Resolves when so many calls wait in the slow route. */
-  const waitingCalls = async (count: number): Promise<void> => { if (waiting < count) await new Promise<void>((resolve) => arrived.push({ count, resolve })) }
-  return { app, makeKey, rest, tool, open: () => { open() }, waitingCalls }
+  const waitingCalls = async (count: number): Promise<void> => {
+    if (waiting < count) await new Promise<void>((resolve) => arrived.push({ count, resolve }))
+  }
+  return {
+    app,
+    makeKey,
+    rest,
+    tool,
+    open: () => {
+      open()
+    },
+    waitingCalls
+  }
 }
 
 t.test('a key has so many calls a minute, by REST and by tools together; a tool call counts once', async (t) => {
@@ -71,8 +98,12 @@ t.test('a key has so many calls a minute, by REST and by tools together; a tool 
     t.match(await response.json(), { code: 'TOO_MANY_CALLS', message: 'This API key may make 4 calls a minute' })
   }
   t.equal((await rest(two)).status, 200, 'another key of the same shop and address has its own')
-  for (let times = 0; times < 6; times++) t.equal((await rest({ authorization: `Bearer ${issuer.user({ aud: 'x' })}` })).status, 200, 'tokens are not keys')
-  for (let times = 0; times < 6; times++) t.equal((await rest({ 'x-api-key': 'acme_bad' })).status, 401, 'nor are bad ones')
+  for (let times = 0; times < 6; times++) {
+    t.equal((await rest({ authorization: `Bearer ${issuer.user({ aud: 'x' })}` })).status, 200, 'tokens are not keys')
+  }
+  for (let times = 0; times < 6; times++) {
+    t.equal((await rest({ 'x-api-key': 'acme_bad' })).status, 401, 'nor are bad ones')
+  }
 })
 
 t.test('a key has so many calls under way, and gets its places back', async (t) => {
@@ -115,11 +146,24 @@ t.test('a client that goes away while its key is looked up takes no place', asyn
   const inner = memoryStore()
   let find = (): void => {}
   let asked = (): void => {}
-  const lookup = new Promise<void>((resolve) => { find = resolve })
-  const isAsked = new Promise<void>((resolve) => { asked = resolve })
-  const { app, makeKey, rest } = await world(t, { perMinute: 100_000, atOnce: 1 }, { ...inner, find: async (...args) => { asked(); await lookup; return await inner.find(...args) } })
+  const lookup = new Promise<void>((resolve) => {
+    find = resolve
+  })
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  const { app, makeKey, rest } = await world(t, { perMinute: 100_000, atOnce: 1 }, {
+    ...inner,
+    find: async (...args) => {
+      asked()
+      await lookup
+      return await inner.find(...args)
+    }
+  })
   const key = { 'x-api-key': await makeKey() }
-  const closed = new Promise<void>((resolve) => { app.server.prependOnceListener('request', ({ socket }) => socket.once('close', resolve)) })
+  const closed = new Promise<void>((resolve) => {
+    app.server.prependOnceListener('request', ({ socket }) => socket.once('close', resolve))
+  })
   const gone = new AbortController()
   const call = rest(key, 'now', gone.signal)
   await isAsked

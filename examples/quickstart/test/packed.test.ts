@@ -12,8 +12,13 @@ for (const { name, directory } of packages) {
 
   t.test(`${name} is packed with its programs, types, README, pages, changes and licence, and with nothing else`, async (t) => {
     const manifest = JSON.parse(read('package.json'))
-    const shared: readonly string[] = existsSync(join(directory, 'tsconfig.shared.json')) ? JSON.parse(read('tsconfig.shared.json')).files : []
-    const built = [...readdirSync(join(directory, 'src'), { recursive: true, encoding: 'utf8' }), ...shared.map((path) => path.replace('../../', ''))]
+    const shared: readonly string[] = existsSync(join(directory, 'tsconfig.shared.json'))
+      ? JSON.parse(read('tsconfig.shared.json')).files
+      : []
+    const built = [
+      ...readdirSync(join(directory, 'src'), { recursive: true, encoding: 'utf8' }),
+      ...shared.map((path) => path.replace('../../', ''))
+    ]
       .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
       .flatMap((path) => ['js', 'd.ts'].map((ending) => `dist/${path.replace(/ts$/, ending)}`))
     const commands = Object.values<string>(manifest.bin ?? {}).map((path) => path.replace('./', ''))
@@ -22,7 +27,11 @@ for (const { name, directory } of packages) {
 
     const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: directory, timeout: 60_000 })
     const [{ files }] = JSON.parse(stdout) as [{ files: ReadonlyArray<{ path: string }> }]
-    t.strictSame(files.map(({ path }) => path).toSorted(), [...expected].toSorted(), 'where dist holds what has no source any more, delete it and build')
+    t.strictSame(
+      files.map(({ path }) => path).toSorted(),
+      [...expected].toSorted(),
+      'where dist holds what has no source any more, delete it and build'
+    )
     t.ok(built.length >= 20)
 
     for (const path of commands) t.match(read(path), /^#!\/usr\/bin\/env node\n/, `${path} is a command`)
@@ -42,12 +51,21 @@ for (const { name, directory } of packages) {
     t.ok(manifest.keywords.includes('fastify-plugin'))
     t.notOk(manifest.private)
     const { [Symbol.for('plugin-meta')]: plugin } = (await import(name)).default
-    t.equal(plugin.fastify, manifest.peerDependencies.fastify, 'an older Fastify is refused by npm, and at startup where npm was overruled')
+    t.equal(
+      plugin.fastify,
+      manifest.peerDependencies.fastify,
+      'an older Fastify is refused by npm, and at startup where npm was overruled'
+    )
   })
 
   t.test(`the install commands in the README of ${name} bring what its program imports`, async (t) => {
     const imported = [...programOf(name).matchAll(/from '((?:@[^/']+\/)?[^/']+)/g)].map(([, dependency]) => dependency)
     t.ok(imported.includes(name))
-    t.strictSame(imported.filter((dependency) => !dependency!.startsWith('node:') && !installCommandsOf(name).includes(dependency!)), [])
+    t.strictSame(
+      imported.filter((dependency) =>
+        !dependency!.startsWith('node:') && !installCommandsOf(name).includes(dependency!)
+      ),
+      []
+    )
   })
 }

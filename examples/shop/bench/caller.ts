@@ -1,5 +1,5 @@
-// Sends what it is told to, when it is due, and says how long each call took. In a process of its own, with a client that
-// does little: whatever this takes of the processors the server waits for.
+// Sends what it is told to, when it is due, and says how long each call took. In a process of its own, with a client
+// that does little: whatever this takes of the processors the server waits for.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { Pool } from 'undici'
@@ -21,7 +21,9 @@ process.on('message', ({ target, calls }: Batch) => {
     process.exit(1)
   })
 })
-process.on('disconnect', () => { process.exit() })
+process.on('disconnect', () => {
+  process.exit()
+})
 
 async function latencies (target: string, calls: readonly DueCall[]): Promise<number[]> {
   const { send, close } = target.startsWith('http') ? server(target) : await database(target)
@@ -47,7 +49,9 @@ function server (address: string): Target {
       await body.dump()
       if (statusCode > 299) throw new RangeError(`answered ${statusCode}`)
     },
-    close: async () => { await pool.close() }
+    close: async () => {
+      await pool.close()
+    }
   }
 }
 
@@ -56,7 +60,11 @@ async function database (url: string): Promise<Target> {
   const pool = new pg.Pool({ connectionString: url, max: DATABASE_CONNECTIONS })
   await pool.query('create table if not exists commits (at timestamptz default now())')
   return {
-    send: async () => { await pool.query('insert into commits default values') },
-    close: async () => { await pool.end() }
+    send: async () => {
+      await pool.query('insert into commits default values')
+    },
+    close: async () => {
+      await pool.end()
+    }
   }
 }

@@ -1,7 +1,8 @@
 // npm run bench [-- seconds [rounds]]: what a call through /mcp costs beside the same call over REST, both with an API
 // key, on a PostgreSQL server (TEST_DATABASE_URL). To reach: 1.3 times the processor time, and 25 ms for 99 of 100
 // calls at half of the rate at which the server is saturated. Each figure is the median of the rounds. A latency says
-// little where other machines steal the processor, or where a route that does nothing, or the bare commit of a row, is as slow.
+// little where other machines steal the processor, or where a route that does nothing, or the bare commit of a row, is
+// as slow.
 import { readFileSync } from 'node:fs'
 import { platform } from 'node:os'
 import type autocannon from 'autocannon'
@@ -13,15 +14,21 @@ import { type Caller, startCaller } from './steady.ts'
 const WARM_UP = 20
 /** In {@link processorTime}: what other virtual machines had of the processors while this one wanted them. */
 const STOLEN = 7
-/** In percent: a round in which more was stolen says little of the server and is done again, as long as that is not true of most. */
+/**
+ * In percent: a round in which more was stolen says little of the server and is done again, as long as that is not true
+ * of most.
+ */
 const STOLEN_MAX = 0.5
 /** Makes the names of products differ: a second product of one name would have to take another slug. */
 let number = 0
 const [seconds = 3, rounds = 9] = process.argv.slice(2).map(Number)
 const postgres = process.env['TEST_DATABASE_URL']
 
-if (postgres === undefined) console.log('NOT MEASURED: REST against MCP. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
-else await onDatabase(postgres, measure)
+if (postgres === undefined) {
+  console.log(
+    'NOT MEASURED: REST against MCP. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.'
+  )
+} else await onDatabase(postgres, measure)
 // npm run tokens prints this table alone.
 await import('./tokens.ts')
 
@@ -30,24 +37,45 @@ async function measure (url: string): Promise<void> {
   const caller = startCaller()
   const { shopId, productId, key } = shop
   const json = { 'x-api-key': key, 'content-type': 'application/json' }
-  const rest = (method: 'GET' | 'POST', path: string, body?: object): autocannon.Request =>
-    ({ method, path: `/shops/${shopId}/products${path}`, headers: body === undefined ? { 'x-api-key': key } : json, ...(body && { body: JSON.stringify(body) }) })
-  const mcp = (name: string, args: object): autocannon.Request => toolCall({ 'x-api-key': key }, name, { shop_id: shopId, ...args })
+  const rest = (method: 'GET' | 'POST', path: string, body?: object): autocannon.Request => ({
+    method,
+    path: `/shops/${shopId}/products${path}`,
+    headers: body === undefined ? { 'x-api-key': key } : json,
+    ...(body && { body: JSON.stringify(body) })
+  })
+  const mcp = (name: string, args: object): autocannon.Request =>
+    toolCall({ 'x-api-key': key }, name, { shop_id: shopId, ...args })
   const filter = { status: ['draft'], price_amount_gte: 5000 }
   const created = (): object => ({ name: `Product number ${number++}`, price_amount: 100 })
   const operations: Operation[] = [
-    { tool: 'get_product', overRest: () => rest('GET', `/${productId}`), overMcp: () => mcp('get_product', { product_id: productId }) },
+    {
+      tool: 'get_product',
+      overRest: () => rest('GET', `/${productId}`),
+      overMcp: () => mcp('get_product', { product_id: productId })
+    },
     {
       tool: 'list_products',
       overRest: () => rest('GET', `?limit=25&sort=name&filter=${encodeURIComponent(JSON.stringify(filter))}`),
       overMcp: () => mcp('list_products', { limit: 25, sort: 'name', filter })
     },
-    { tool: 'create_product', overRest: () => rest('POST', '', created()), overMcp: () => mcp('create_product', created()), commitsTo: url }
+    {
+      tool: 'create_product',
+      overRest: () => rest('POST', '', created()),
+      overMcp: () => mcp('create_product', created()),
+      commitsTo: url
+    }
   ]
 
   // What the machine itself does to a call now and then, at a rate that is no load: below that nobody gets.
-  const idle = await caller.latencies(shop.address, { rate: 100, seconds: seconds * 2 }, () => ({ method: 'GET', path: '/healthz', headers: {} }))
-  console.log(`a route that does nothing, 100 calls a second: p50 ${quantile(idle, 0.5).toFixed(1)} ms, p99 ${quantile(idle, 0.99).toFixed(1)} ms`)
+  const idle = await caller.latencies(
+    shop.address,
+    { rate: 100, seconds: seconds * 2 },
+    () => ({ method: 'GET', path: '/healthz', headers: {} })
+  )
+  console.log(
+    `a route that does nothing, 100 calls a second: p50 ${quantile(idle, 0.5).toFixed(1)} ms, p99 ` +
+      `${quantile(idle, 0.99).toFixed(1)} ms`
+  )
 
   const rows: Row[] = []
   for (const operation of operations) rows.push(await compare(shop, caller, operation))
@@ -79,14 +107,19 @@ async function compare (shop: Shop, caller: Caller, { tool, overRest, overMcp, c
     const before = processorTime()
     const full = { rest: await saturate(shop, overRest, seconds), mcp: await saturate(shop, overMcp, seconds) }
     const load = { rate: full.mcp.rate / 2, seconds: seconds * 2 }
-    const half = { rest: await caller.latencies(shop.address, load, overRest), mcp: await caller.latencies(shop.address, load, overMcp) }
+    const half = {
+      rest: await caller.latencies(shop.address, load, overRest),
+      mcp: await caller.latencies(shop.address, load, overMcp)
+    }
     const commit = commitsTo === undefined ? [] : await caller.latencies(commitsTo, load)
     return { full, half, commit, stolen: stolenOf(before, processorTime()) }
   }
   // One for nothing: the caller compiles too.
   await once()
   const tries: Round[] = []
-  while (tries.length < 2 * rounds && tries.filter(({ stolen }) => stolen <= STOLEN_MAX).length < rounds) tries.push(await once())
+  while (tries.length < 2 * rounds && tries.filter(({ stolen }) => stolen <= STOLEN_MAX).length < rounds) {
+    tries.push(await once())
+  }
   const counted = tries.sort((one, other) => one.stolen - other.stolen).slice(0, rounds)
   const ratio = medianOf(counted, ({ full: { rest, mcp } }) => mcp.cpu / rest.cpu)
   const p99 = medianOf(counted, ({ half }) => quantile(half.mcp, 0.99))
@@ -102,7 +135,9 @@ async function compare (shop: Shop, caller: Caller, { tool, overRest, overMcp, c
     'p99 ms (≤ 25)': Number(p99.toFixed(1)),
     'p99 ms of REST': Number(medianOf(counted, ({ half }) => quantile(half.rest, 0.99)).toFixed(1)),
     // What the disk makes of it, whoever asks.
-    'p99 ms of a bare commit': commitsTo === undefined ? '' : Number(medianOf(counted, ({ commit }) => quantile(commit, 0.99)).toFixed(1)),
+    'p99 ms of a bare commit': commitsTo === undefined
+      ? ''
+      : Number(medianOf(counted, ({ commit }) => quantile(commit, 0.99)).toFixed(1)),
     'stolen %': Number(medianOf(counted, ({ stolen }) => stolen).toFixed(1)),
     reached: ratio <= 1.3 && p99 <= 25
   }
@@ -125,7 +160,10 @@ interface Both<Figure> {
   readonly mcp: Figure
 }
 
-/** @returns what all processors have done since the machine started, in ticks, by kind (proc(5), `/proc/stat`); nothing where there is no such file */
+/**
+ * @returns what all processors have done since the machine started, in ticks, by kind (proc(5), `/proc/stat`); nothing
+ * where there is no such file
+ */
 function processorTime (): number[] {
   if (platform() !== 'linux') return []
   const [all = ''] = readFileSync('/proc/stat', 'utf8').split('\n')

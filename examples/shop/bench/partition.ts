@@ -3,7 +3,10 @@ import type { Knex } from 'knex'
 /** Of each table. */
 export const PARTITIONS = 16
 
-/** Their schemas: in one of its own, a constraint of a partition can have the name of its table's, which error messages are made of. */
+/**
+ * Their schemas: in one of its own, a constraint of a partition can have the name of its table's, which error messages
+ * are made of.
+ */
 export const schemas: readonly string[] = Array.from({ length: PARTITIONS }, (_, n) => `partition_${n}`)
 
 /** The tables whose rows are of one shop each, with what has to be made again. */
@@ -38,23 +41,34 @@ interface Table {
  *
  * @returns the names of the tables, and of those of shops that a unique key without the shop keeps whole
  */
-export async function partition (knex: Knex): Promise<{ readonly moved: readonly string[], readonly whole: readonly string[] }> {
+export async function partition (
+  knex: Knex
+): Promise<{ readonly moved: readonly string[], readonly whole: readonly string[] }> {
   return await knex.transaction(async (trx) => {
     const tables = (await trx.raw(TABLES)).rows.map(keyedByShop) as Table[]
     const isMoved = ({ keys }: Table): boolean => keys.every((key) => /\((.*, )?shop_id[,)]/.test(key))
     const moved = tables.filter(isMoved).map(({ name }) => name)
-    const { rows: references }: { rows: Array<{ dropped: string, added: string }> } = await trx.raw(REFERENCES, [moved, moved])
+    const { rows: references }: { rows: Array<{ dropped: string, added: string }> } = await trx.raw(REFERENCES, [
+      moved,
+      moved
+    ])
     for (const schema of schemas) await trx.raw(`create schema ${schema}`)
     for (const { dropped } of references) await trx.raw(dropped)
     for (const { name, columns, keys, others } of tables.filter(isMoved)) {
       await trx.raw(`
         alter table ${name} rename to ${name}_whole;
         create table ${name} (like ${name}_whole including defaults including generated including identity including constraints including storage) partition by hash (shop_id);
-        ${schemas.map((schema, n) => `create table ${schema}.${name} partition of ${name} for values with (modulus ${PARTITIONS}, remainder ${n});`).join('\n')}
+        ${
+        schemas.map((schema, n) =>
+          `create table ${schema}.${name} partition of ${name} for values with (modulus ${PARTITIONS}, remainder ${n});`
+        ).join('\n')
+      }
         insert into ${name} (${columns.join()}) overriding system value select ${columns.join()} from ${name}_whole;
         drop table ${name}_whole;`)
       // The key of a table is made of those that its partitions have already.
-      for (const schema of [...schemas, 'public']) for (const key of keys) await trx.raw(`alter table ${schema}.${name} ${key}`)
+      for (const schema of [...schemas, 'public']) {
+        for (const key of keys) await trx.raw(`alter table ${schema}.${name} ${key}`)
+      }
       for (const other of others) await trx.raw(other)
     }
     for (const { added } of references) await trx.raw(added)
@@ -65,5 +79,10 @@ export async function partition (knex: Knex): Promise<{ readonly moved: readonly
 function keyedByShop (table: Table): Table {
   const [, columns] = /PRIMARY KEY \((?!shop_id)(.*)\)/.exec(table.keys[0]!) ?? []
   const unique = table.keys.findIndex((key) => key.endsWith(`UNIQUE (shop_id, ${columns})`))
-  return unique === -1 ? table : { ...table, keys: table.keys.toSpliced(unique, 1).map((key) => key.replace('PRIMARY KEY (', 'PRIMARY KEY (shop_id, ')) }
+  return unique === -1
+    ? table
+    : {
+      ...table,
+      keys: table.keys.toSpliced(unique, 1).map((key) => key.replace('PRIMARY KEY (', 'PRIMARY KEY (shop_id, '))
+    }
 }

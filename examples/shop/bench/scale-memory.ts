@@ -1,6 +1,7 @@
-// npm run scale:memory [-- keys | server | tools]: what a server holds in memory for each key, shop, idle connection and
-// tool, in bytes; on a PostgreSQL server (TEST_DATABASE_URL). Memory is read after garbage collections, so a busy machine
-// changes the times and not the bytes. Exits with 1 if the start or the list of tools grows faster than the tools.
+// npm run scale:memory [-- keys | server | tools]: what a server holds in memory for each key, shop, idle connection
+// and tool, in bytes; on a PostgreSQL server (TEST_DATABASE_URL). Memory is read after garbage collections, so a busy
+// machine changes the times and not the bytes. Exits with 1 if the start or the list of tools grows faster than the
+// tools.
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -18,7 +19,9 @@ const KEYS = 1_000_000
 const SHOPS = 1000
 const CONNECTIONS = 1000
 const TOOLS = [1000, 5000] as const
-/** How many times as much five times the tools may take: a start ends with collections of garbage, whose number varies. */
+/**
+ * How many times as much five times the tools may take: a start ends with collections of garbage, whose number varies.
+ */
 const LINEAR = 6.5
 /** Of each list. */
 const ROUNDS = 9
@@ -34,8 +37,12 @@ async function measureKeys (): Promise<void> {
 
 async function measureServer (): Promise<void> {
   const server = process.env['TEST_DATABASE_URL']
-  if (server === undefined) console.log('NOT MEASURED: shops and connections. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
-  else await onDatabase(server, callServer)
+  if (server === undefined) {
+    console.log(
+      'NOT MEASURED: shops and connections. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may ' +
+        'be created.'
+    )
+  } else await onDatabase(server, callServer)
 }
 
 /** What the process keeps of keys between calls. It keeps no key, and nothing of what the database says of it. */
@@ -73,29 +80,57 @@ async function callServer (url: string): Promise<void> {
     const { pathname, hostname, port } = new URL(shop.address)
     const authorization = `Bearer ${await shop.token()}`
     const agent = new Agent({ keepAlive: true, maxSockets: 4 })
-    const send = async (agent: Agent, method: string, path: string, headers: object, body?: string | object): Promise<string> => {
+    const send = async (
+      agent: Agent,
+      method: string,
+      path: string,
+      headers: object,
+      body?: string | object
+    ): Promise<string> => {
       const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
       return await new Promise((resolve, reject) => {
-        const sent = request({ agent, hostname, port, method, path: `${pathname.slice(1)}${path}`, headers: { ...headers, ...text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) } } }, (answer) => {
+        const sent = request({
+          agent,
+          hostname,
+          port,
+          method,
+          path: `${pathname.slice(1)}${path}`,
+          headers: {
+            ...headers,
+            ...text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+          }
+        }, (answer) => {
           let received = ''
-          answer.setEncoding('utf8').on('data', (data) => { received += data }).on('end', () => {
-            if (answer.statusCode! > 299 || received.includes('"isError":true')) reject(new RangeError(`${path} answered ${answer.statusCode}: ${received.slice(0, 200)}`))
-            else resolve(received)
+          answer.setEncoding('utf8').on('data', (data) => {
+            received += data
+          }).on('end', () => {
+            if (answer.statusCode! > 299 || received.includes('"isError":true')) {
+              reject(new RangeError(`${path} answered ${answer.statusCode}: ${received.slice(0, 200)}`))
+            } else resolve(received)
           })
         })
         sent.on('error', reject).end(text)
       })
     }
     const use = async (agent: Agent, shopId: string, key: string): Promise<void> => {
-      await send(agent, 'GET', `/shops/${shopId}/products?filter=${encodeURIComponent('{"status":["draft"]}')}`, { 'x-api-key': key })
+      await send(agent, 'GET', `/shops/${shopId}/products?filter=${encodeURIComponent('{"status":["draft"]}')}`, {
+        'x-api-key': key
+      })
       const { path, headers, body } = toolCall({ 'x-api-key': key }, 'list_tags', { shop_id: shopId })
       await send(agent, 'POST', path!, headers!, body as string)
     }
-    const open = async (number: number): Promise<Array<{ readonly id: string, readonly key: string }>> => await Promise.all(Array.from({ length: number }, async () => {
-      const [{ id }] = await tables('shops').insert({ name: 'One of many', slug: `many-${randomUUID()}`, currency: 'EUR' }).returning('id')
-      const { plaintext: key } = JSON.parse(await send(agent, 'POST', `/shops/${id}/api-keys/`, { authorization }, { name: 'memory' }))
-      return { id, key }
-    }))
+    const open = async (number: number): Promise<Array<{ readonly id: string, readonly key: string }>> =>
+      await Promise.all(Array.from({ length: number }, async () => {
+        const [{ id }] = await tables('shops').insert({
+          name: 'One of many',
+          slug: `many-${randomUUID()}`,
+          currency: 'EUR'
+        }).returning('id')
+        const { plaintext: key } = JSON.parse(
+          await send(agent, 'POST', `/shops/${id}/api-keys/`, { authorization }, { name: 'memory' })
+        )
+        return { id, key }
+      }))
 
     // Until it has compiled what the calls need, and filled its pool.
     for (const { id, key } of await open(100)) await use(agent, id, key)
@@ -112,8 +147,15 @@ async function callServer (url: string): Promise<void> {
       const start = await settled(shop)
       for (let n = 0; n < CONNECTIONS; n += 50) {
         await Promise.all(Array.from({ length: 50 }, async () => {
-          if (kind === 'HTTP') return await send(idle, 'GET', `/shops/${shop.shopId}/products/${shop.productId}`, { 'x-api-key': shop.key })
-          const { path, headers, body } = toolCall({ 'x-api-key': shop.key }, 'get_product', { shop_id: shop.shopId, product_id: shop.productId })
+          if (kind === 'HTTP') {
+            return await send(idle, 'GET', `/shops/${shop.shopId}/products/${shop.productId}`, {
+              'x-api-key': shop.key
+            })
+          }
+          const { path, headers, body } = toolCall({ 'x-api-key': shop.key }, 'get_product', {
+            shop_id: shop.shopId,
+            product_id: shop.productId
+          })
           return await send(idle, 'POST', path!, headers!, body as string)
         }))
         // Busy, so that the next ones open connections of their own.
@@ -123,7 +165,9 @@ async function callServer (url: string): Promise<void> {
       console.log(`${CONNECTIONS} connections of ${kind} that have made a call and stay open:`)
       print('on the heap', end.memory.heapUsed - start.memory.heapUsed, CONNECTIONS)
       print('resident', end.memory.rss - start.memory.rss, CONNECTIONS)
-      if (end.handles - start.handles < CONNECTIONS * 0.99) throw new RangeError(`only ${end.handles - start.handles} connections stayed open`)
+      if (end.handles - start.handles < CONNECTIONS * 0.99) {
+        throw new RangeError(`only ${end.handles - start.handles} connections stayed open`)
+      }
       for (const socket of held.splice(0)) socket.destroy()
       idle.destroy()
     }
@@ -142,7 +186,10 @@ async function settled (shop: Shop): Promise<Usage> {
 }
 
 /** The list of a server: its bytes, and the milliseconds of the processor that an answer takes, a median. */
-async function listed (child: ChildProcess, address: string): Promise<{ readonly time: number, readonly bytes: number }> {
+async function listed (
+  child: ChildProcess,
+  address: string
+): Promise<{ readonly time: number, readonly bytes: number }> {
   const client = new Pool(address, { connections: 1 })
   const used = async (): Promise<number> => {
     child.send('usage')
@@ -153,7 +200,12 @@ async function listed (child: ChildProcess, address: string): Promise<{ readonly
   let bytes = 0
   for (let round = 0; round <= ROUNDS; round++) {
     const start = await used()
-    const { statusCode, body } = await client.request({ method: 'POST', path: '/mcp', headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }, body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' })
+    const { statusCode, body } = await client.request({
+      method: 'POST',
+      path: '/mcp',
+      headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+      body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    })
     bytes = (await body.bytes()).length
     if (statusCode !== 200 || bytes < 100_000) throw new RangeError(`the list answered ${statusCode}, ${bytes} bytes`)
     if (round > 0) times.push(await used() - start)
@@ -163,9 +215,19 @@ async function listed (child: ChildProcess, address: string): Promise<{ readonly
 }
 
 async function measureTools (): Promise<void> {
-  const rows: Array<{ readonly start: number, readonly heap: number, readonly list: number, readonly checked: number, readonly bytes: number }> = []
+  const rows: Array<
+    {
+      readonly start: number,
+      readonly heap: number,
+      readonly list: number,
+      readonly checked: number,
+      readonly bytes: number
+    }
+  > = []
   for (const count of TOOLS) {
-    const child = fork(fileURLToPath(new URL('scale-tools.ts', import.meta.url)), [String(count)], { execArgv: [...process.execArgv, '--expose-gc'] })
+    const child = fork(fileURLToPath(new URL('scale-tools.ts', import.meta.url)), [String(count)], {
+      execArgv: [...process.execArgv, '--expose-gc']
+    })
     const [{ start, heap, open, checking }] = await once(child, 'message') as [ToolServer]
     const { time: list, bytes } = await listed(child, open)
     const { time: checked } = await listed(child, checking)
@@ -177,10 +239,15 @@ async function measureTools (): Promise<void> {
   console.log(`tools, of ${TOOLS.join(' and ')} routes with the schemas of update_product; times are of the processor:`)
   const growth = (['start', 'list', 'checked', 'heap'] as const).map((what) => [what, many[what] / few[what]] as const)
   for (const [n, { start, heap, list, checked, bytes }] of rows.entries()) {
-    console.log(`  ${TOOLS[n]!}: start ${start.toFixed(0)} ms, list ${list.toFixed(1)} ms, of a client that is checked ${checked.toFixed(1)} ms, ${bytes} bytes; ${Math.round(heap / TOOLS[n]!)} bytes of heap each`)
+    console.log(
+      `  ${TOOLS[n]!}: start ${start.toFixed(0)} ms, list ${list.toFixed(1)} ms, of a client that is checked ` +
+        `${checked.toFixed(1)} ms, ${bytes} bytes; ${Math.round(heap / TOOLS[n]!)} bytes of heap each`
+    )
   }
   console.log(`  growth: ${growth.map(([what, times]) => `${what} ${times.toFixed(1)}`).join(', ')}; at most ${LINEAR}`)
-  const missed = growth.filter(([, times]) => times > LINEAR).map(([what, times]) => `${what} grows ${times.toFixed(1)} times`)
+  const missed = growth.filter(([, times]) => times > LINEAR).map(([what, times]) =>
+    `${what} grows ${times.toFixed(1)} times`
+  )
   console.log(missed.length === 0 ? 'every figure is reached' : `MISSED: ${missed.join('; ')}`)
   if (missed.length > 0) process.exitCode = 1
 }

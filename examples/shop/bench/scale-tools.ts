@@ -1,5 +1,5 @@
-// Servers with so many tools, and nothing else: says how long one took to start, what it holds, where they are, and when
-// asked what they have used.
+// Servers with so many tools, and nothing else: says how long one took to start, what it holds, where they are, and
+// when asked what they have used.
 import { Type } from '@sinclair/typebox'
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
@@ -28,7 +28,16 @@ async function server (options: Partial<Parameters<typeof mcpFromRoutes>[1]> = {
   await app.register(mcpFromRoutes, { path: '/mcp', serverInfo: { name: 'tools', version: '1.0.0' }, ...options })
   const params = Type.Object({ product_id: Uuid() })
   for (let n = 0; n < count; n++) {
-    app.patch(`/of-${n}/:product_id`, { schema: { operationId: `update_product_${n}`, summary: `Update a product ${n}`, tags: ['mcp'], params, body: ProductChanges, response: { 200: Product } } }, async () => ({}))
+    app.patch(`/of-${n}/:product_id`, {
+      schema: {
+        operationId: `update_product_${n}`,
+        summary: `Update a product ${n}`,
+        tags: ['mcp'],
+        params,
+        body: ProductChanges,
+        response: { 200: Product }
+      }
+    }, async () => ({}))
   }
   await app.ready()
   return app
@@ -41,6 +50,17 @@ const { user, system } = process.cpuUsage(before)
 const heap = held() - empty
 const listening = { host: '127.0.0.1', port: 0 }
 const checking = await server({ canUse: async () => true })
-process.on('message', () => { process.send!(process.cpuUsage()) })
-process.send!({ start: (user + system) / 1000, heap, open: await app.listen(listening), checking: await checking.listen(listening) } satisfies ToolServer)
-process.on('disconnect', () => { process.exit() })
+process.on('message', () => {
+  process.send!(process.cpuUsage())
+})
+process.send!(
+  {
+    start: (user + system) / 1000,
+    heap,
+    open: await app.listen(listening),
+    checking: await checking.listen(listening)
+  } satisfies ToolServer
+)
+process.on('disconnect', () => {
+  process.exit()
+})

@@ -1,8 +1,8 @@
-// npm run scale [-- 500000]: what a call costs in a shop of 100,000 products, beside one of 1,000 and 200 other shops, on a
-// PostgreSQL server (TEST_DATABASE_URL, as a superuser). Exits with 1 if a figure is missed: the growth of a call, 100 ms for
-// any call in the larger shop that the argument asks for, or get beside a bare route. One client sends one call after
-// another, over REST and through /mcp, to the shops in turn: whatever else the machine does befalls them alike. Each figure
-// is a median, in milliseconds.
+// npm run scale [-- 500000]: what a call costs in a shop of 100,000 products, beside one of 1,000 and 200 other shops,
+// on a PostgreSQL server (TEST_DATABASE_URL, as a superuser). Exits with 1 if a figure is missed: the growth of a call,
+// 100 ms for any call in the larger shop that the argument asks for, or get beside a bare route. One client sends one
+// call after another, over REST and through /mcp, to the shops in turn: whatever else the machine does befalls them
+// alike. Each figure is a median, in milliseconds.
 import { loadavg } from 'node:os'
 import knex, { type Knex } from 'knex'
 import { Pool } from 'undici'
@@ -35,9 +35,12 @@ const TRANSPORTS = { REST: overRest, MCP: overMcp }
 /** What was not reached. */
 const missed: string[] = []
 
-if (postgres === undefined) console.log('NOT MEASURED: set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
-else {
-  await onDatabase(postgres, async (url) => { await measure(postgres, url) })
+if (postgres === undefined) {
+  console.log('NOT MEASURED: set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
+} else {
+  await onDatabase(postgres, async (url) => {
+    await measure(postgres, url)
+  })
   console.log(missed.length === 0 ? 'every figure is reached' : `MISSED: ${missed.join('; ')}`)
   if (missed.length > 0) process.exitCode = 1
 }
@@ -79,9 +82,22 @@ async function measure (server: string, url: string): Promise<void> {
 
 async function sized (tables: Knex, client: Pool, shop: Shop, size: number): Promise<Sized> {
   const { id } = await tables('shops').where({ slug: `of-${size}` }).first('id')
-  const one = async (table: string): Promise<string> => (await tables(table).where({ shop_id: id }).orderBy('slug').first('id')).id
-  const { plaintext } = await answer(client, { method: 'POST', path: `/shops/${id}/api-keys/`, headers: { authorization: `Bearer ${await shop.token()}` }, body: { name: 'scale' } }) as { plaintext: string }
-  return { size, id, key: plaintext, tag: await one('tags'), category: await one('categories'), product: await one('products') }
+  const one = async (table: string): Promise<string> =>
+    (await tables(table).where({ shop_id: id }).orderBy('slug').first('id')).id
+  const { plaintext } = await answer(client, {
+    method: 'POST',
+    path: `/shops/${id}/api-keys/`,
+    headers: { authorization: `Bearer ${await shop.token()}` },
+    body: { name: 'scale' }
+  }) as { plaintext: string }
+  return {
+    size,
+    id,
+    key: plaintext,
+    tag: await one('tags'),
+    category: await one('categories'),
+    product: await one('products')
+  }
 }
 
 interface Sent {
@@ -93,10 +109,17 @@ interface Sent {
 
 /** @throws RangeError for anything but a 2xx, and for a tool error */
 async function answer (client: Pool, { body, headers, ...rest }: Sent): Promise<unknown> {
-  const sent = body === undefined ? { headers } : { headers: { ...headers, 'content-type': 'application/json' }, body: typeof body === 'string' ? body : JSON.stringify(body) }
+  const sent = body === undefined
+    ? { headers }
+    : {
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body)
+    }
   const { statusCode, body: received } = await client.request({ ...rest, ...sent })
   const text = await received.text()
-  if (statusCode > 299 || text.includes('"isError":true')) throw new RangeError(`${rest.path} answered ${statusCode}: ${text.slice(0, 500)}`)
+  if (statusCode > 299 || text.includes('"isError":true')) {
+    throw new RangeError(`${rest.path} answered ${statusCode}: ${text.slice(0, 500)}`)
+  }
   return text === '' ? undefined : JSON.parse(text)
 }
 
@@ -106,13 +129,21 @@ function overRest ({ tool, args }: Call, shop: Sized): Sent {
   const { product_id: id, ...rest } = args(shop)
   if (tool === 'create_product') return { method: 'POST', path, headers, body: rest }
   if (tool === 'get_product') return { method: 'GET', path: `${path}/${String(id)}`, headers }
-  const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]))
+  const query = new URLSearchParams(
+    Object.entries(rest).map((
+      [name, value]
+    ) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)])
+  )
   return { method: 'GET', path: `${path}?${query.toString()}`, headers }
 }
 
 function overMcp ({ tool, args }: Call, shop: Sized): Sent {
   const { filter, ...rest } = args(shop)
-  return toolCall({ 'x-api-key': shop.key }, tool, { shop_id: shop.id, ...rest, ...filter !== undefined && { filter } }) as Sent
+  return toolCall({ 'x-api-key': shop.key }, tool, {
+    shop_id: shop.id,
+    ...rest,
+    ...filter !== undefined && { filter }
+  }) as Sent
 }
 
 /** Prints the median of each call in each shop, and how it grows from the first to the second. */
@@ -136,52 +167,92 @@ async function compare (client: Pool, shops: readonly Sized[], calls: readonly C
     }
   }
   console.log(`load ${before} to ${load()}`)
-  console.table(Object.fromEntries(calls.map(({ name, growth }) => [name, Object.fromEntries(Object.keys(TRANSPORTS).flatMap((transport) => {
-    const medians = shops.map(({ size }) => median(times.get(`${name} ${transport} ${size}`)!))
-    const [small, large, ...more] = medians as [number, number, ...number[]]
-    const grown = large / small
-    if (growth !== undefined && grown > growth) missed.push(`${name}, ${transport}: grows ${grown.toFixed(1)} times, not ${growth}`)
-    for (const time of more) if (time > MOST) missed.push(`${name}, ${transport}: ${time.toFixed(0)} ms, more than ${MOST}`)
-    return [...medians.map((time, n) => [`${transport} ${shops[n]!.size}`, Number(time.toFixed(1))] as const), [`${transport} growth`, Number(grown.toFixed(1))] as const]
-  }))])))
+  console.table(
+    Object.fromEntries(
+      calls.map(({ name, growth }) => [
+        name,
+        Object.fromEntries(
+          Object.keys(TRANSPORTS).flatMap((transport) => {
+            const medians = shops.map(({ size }) => median(times.get(`${name} ${transport} ${size}`)!))
+            const [small, large, ...more] = medians as [number, number, ...number[]]
+            const grown = large / small
+            if (growth !== undefined && grown > growth) {
+              missed.push(`${name}, ${transport}: grows ${grown.toFixed(1)} times, not ${growth}`)
+            }
+            for (const time of more) {
+              if (time > MOST) missed.push(`${name}, ${transport}: ${time.toFixed(0)} ms, more than ${MOST}`)
+            }
+            return [
+              ...medians.map((time, n) => [`${transport} ${shops[n]!.size}`, Number(time.toFixed(1))] as const),
+              [`${transport} growth`, Number(grown.toFixed(1))] as const
+            ]
+          })
+        )
+      ])
+    )
+  )
 }
 
 /** Creating a key in a shop of many revoked ones. */
 async function compareKeys (tables: Knex, client: Pool, shop: Shop, shops: readonly Sized[]): Promise<void> {
-  await tables.raw(`
+  await tables.raw(
+    `
     insert into api_keys (id, shop_id, name, prefix, fingerprint, pepper_id, hash, created_at, created_by, revoked_at)
-    select gen_random_uuid(), ?, 'revoked', 'revoked' || n, sha256(n::text::bytea), 'bench', '', now(), 'bench', now() from generate_series(1, ?::int) n`, [shops[1]!.id, REVOKED])
+    select gen_random_uuid(), ?, 'revoked', 'revoked' || n, sha256(n::text::bytea), 'bench', '', now(), 'bench', now() from generate_series(1, ?::int) n`,
+    [shops[1]!.id, REVOKED]
+  )
   await tables.raw('vacuum analyze api_keys')
   const headers = { authorization: `Bearer ${await shop.token()}` }
-  await alternate({ name: `create an API key beside ${REVOKED} revoked ones`, growth: 2 }, shops.slice(0, 2).map(({ id }) => async () => {
-    const start = performance.now()
-    const key = await answer(client, { method: 'POST', path: `/shops/${id}/api-keys/`, headers, body: { name: 'one more' } }) as { id: string }
-    const time = performance.now() - start
-    await answer(client, { method: 'DELETE', path: `/shops/${id}/api-keys/${key.id}`, headers })
-    return time
-  }))
+  await alternate(
+    { name: `create an API key beside ${REVOKED} revoked ones`, growth: 2 },
+    shops.slice(0, 2).map(({ id }) => async () => {
+      const start = performance.now()
+      const key = await answer(client, {
+        method: 'POST',
+        path: `/shops/${id}/api-keys/`,
+        headers,
+        body: { name: 'one more' }
+      }) as { id: string }
+      const time = performance.now() - start
+      await answer(client, { method: 'DELETE', path: `/shops/${id}/api-keys/${key.id}`, headers })
+      return time
+    })
+  )
 }
 
 /** The list of shops of somebody who is in many. */
 async function compareMembers (tables: Knex, client: Pool, shop: Shop): Promise<void> {
-  await tables.raw("insert into shops (slug, name, currency) select 'empty-' || n, 'Empty ' || n, 'EUR' from generate_series(1, ?::int) n", [MEMBERSHIPS.many])
+  await tables.raw(
+    "insert into shops (slug, name, currency) select 'empty-' || n, 'Empty ' || n, 'EUR' from " +
+      'generate_series(1, ?::int) n',
+    [MEMBERSHIPS.many]
+  )
   const people: Array<Record<string, string>> = []
   for (const [name, count] of Object.entries(MEMBERSHIPS)) {
     const headers = { authorization: `Bearer ${await shop.personToken(name)}` }
     const { id } = await answer(client, { method: 'GET', path: '/me', headers }) as { id: string }
-    await tables.raw('insert into shop_members (shop_id, user_id) select id, ? from shops order by slug desc limit ?', [id, count])
+    await tables.raw('insert into shop_members (shop_id, user_id) select id, ? from shops order by slug desc limit ?', [
+      id,
+      count
+    ])
     people.push(headers)
   }
   await settle(tables)
-  await alternate({ name: `list ${MEMBERSHIPS.many} shops of a person, beside ${MEMBERSHIPS.few}` }, people.map((headers) => async () => {
-    const start = performance.now()
-    await answer(client, { method: 'GET', path: '/shops', headers })
-    return performance.now() - start
-  }))
+  await alternate(
+    { name: `list ${MEMBERSHIPS.many} shops of a person, beside ${MEMBERSHIPS.few}` },
+    people.map((headers) => async () => {
+      const start = performance.now()
+      await answer(client, { method: 'GET', path: '/shops', headers })
+      return performance.now() - start
+    })
+  )
 }
 
 /** Prints the medians of two kinds of work that are done in turn. */
-async function alternate ({ name, growth }: { readonly name: string, readonly growth?: number }, works: ReadonlyArray<() => Promise<number>>): Promise<void> {
+async function alternate (
+  { name, growth }: { readonly name: string, readonly growth?: number },
+  works: ReadonlyArray<() => Promise<number>>
+): Promise<void> {
   const times: number[][] = works.map(() => [])
   for (let round = 0; round <= ROUNDS; round++) {
     for (const [n, work] of works.entries()) {
@@ -191,7 +262,9 @@ async function alternate ({ name, growth }: { readonly name: string, readonly gr
   }
   const [small, large] = times.map(median) as [number, number]
   console.log(`${name}: ${small.toFixed(1)} to ${large.toFixed(1)} ms, growth ${(large / small).toFixed(1)}`)
-  if (growth !== undefined && large / small > growth) missed.push(`${name}: grows ${(large / small).toFixed(1)} times, not ${growth}`)
+  if (growth !== undefined && large / small > growth) {
+    missed.push(`${name}: grows ${(large / small).toFixed(1)} times, not ${growth}`)
+  }
 }
 
 /** Reads a whole shop by cursors, as an agent would. */
@@ -203,8 +276,14 @@ async function walk (client: Pool, { id, key }: Sized): Promise<void> {
   let after: string | undefined
   do {
     const start = performance.now()
-    const { result } = await answer(client, toolCall({ 'x-api-key': key }, 'list_products', { shop_id: id, limit: WALK.limit, ...after !== undefined && { after } }) as Sent) as
-      { result: { structuredContent: { result: Array<{ id: string }>, headers: { link?: string } } } }
+    const { result } = await answer(
+      client,
+      toolCall({ 'x-api-key': key }, 'list_products', {
+        shop_id: id,
+        limit: WALK.limit,
+        ...after !== undefined && { after }
+      }) as Sent
+    ) as { result: { structuredContent: { result: Array<{ id: string }>, headers: { link?: string } } } }
     const { result: items, headers: { link } } = result.structuredContent
     for (const item of items) seen.add(item.id)
     read += items.length
@@ -213,7 +292,11 @@ async function walk (client: Pool, { id, key }: Sized): Promise<void> {
   } while (after !== undefined)
   const tenth = Math.floor(times.length / 10)
   const took = (performance.now() - started) / 1000
-  console.log(`walk over MCP: ${read} products, ${seen.size} different, in ${times.length} pages and ${took.toFixed(1)} s; p50 of the first tenth of the pages ${median(times.slice(0, tenth)).toFixed(1)} ms, of the last ${median(times.slice(-tenth)).toFixed(1)} ms`)
+  console.log(
+    `walk over MCP: ${read} products, ${seen.size} different, in ${times.length} pages and ${took.toFixed(1)} ` +
+      `s; p50 of the first tenth of the pages ${median(times.slice(0, tenth)).toFixed(1)} ms, of the last ` +
+      `${median(times.slice(-tenth)).toFixed(1)} ms`
+  )
   if (took > WALK.seconds) missed.push(`the walk took ${took.toFixed(0)} s`)
   if (read !== seen.size) missed.push(`the walk had ${read - seen.size} products twice`)
 }

@@ -7,22 +7,42 @@ import { openDatabase, openEmbedded } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 
 const [target = '', base = '', issuer = '', token = '', settings = '{}'] = process.argv.slice(2)
-const database = target.startsWith('postgres') ? await openDatabase({ DATABASE_URL: target, DATA_DIR: '', ...JSON.parse(settings) }) : await openEmbedded(target)
+const database = target.startsWith('postgres')
+  ? await openDatabase({ DATABASE_URL: target, DATA_DIR: '', ...JSON.parse(settings) })
+  : await openEmbedded(target)
 await migrate(database)
-const [{ id: shopId }] = await database.knex('shops').insert({ slug: `bench-${randomBytes(4).toString('hex')}`, name: 'Bench', currency: 'EUR' }).returning('id')
+const [{ id: shopId }] = await database.knex('shops').insert({
+  slug: `bench-${randomBytes(4).toString('hex')}`,
+  name: 'Bench',
+  currency: 'EUR'
+}).returning('id')
 const products = Array.from({ length: 300 }, (_, n) => ({
-  shop_id: shopId, name: `Product ${n}`, slug: `product-${n}`, sku: `SKU-${n}`, description: 'A thing to sell. '.repeat(8), price_amount: 100 * n, currency: 'EUR'
+  shop_id: shopId,
+  name: `Product ${n}`,
+  slug: `product-${n}`,
+  sku: `SKU-${n}`,
+  description: 'A thing to sell. '.repeat(8),
+  price_amount: 100 * n,
+  currency: 'EUR'
 }))
 const [{ id: productId }] = await database.knex('products').insert(products).returning('id')
 const { tagId, categoryId } = await database.knex.transaction(async (trx) => {
   const one = { shop_id: shopId, name: 'A tenth', slug: 'a-tenth' }
-  const [[{ id: tagId }], [{ id: categoryId }]] = [await trx('tags').insert(one).returning('id'), await trx('categories').insert(one).returning('id')]
-  const tenth = await trx('products').where({ shop_id: shopId }).whereRaw('price_amount % 1000 = 0').select('shop_id', 'id as product_id')
+  const [[{ id: tagId }], [{ id: categoryId }]] = [
+    await trx('tags').insert(one).returning('id'),
+    await trx('categories').insert(one).returning('id')
+  ]
+  const tenth = await trx('products').where({ shop_id: shopId }).whereRaw('price_amount % 1000 = 0').select(
+    'shop_id',
+    'id as product_id'
+  )
   await trx('product_tags').insert(tenth.map((link) => ({ ...link, tag_id: tagId })))
   await trx('product_categories').insert(tenth.map((link) => ({ ...link, category_id: categoryId })))
   return { tagId, categoryId }
 })
-for (const table of ['products', 'product_tags', 'product_categories']) await database.knex.raw('vacuum analyze ??', [table])
+for (const table of ['products', 'product_tags', 'product_categories']) {
+  await database.knex.raw('vacuum analyze ??', [table])
+}
 
 const config = settingsFromEnvironment({}, {
   MCP_ENABLED: true,
@@ -37,17 +57,25 @@ const config = settingsFromEnvironment({}, {
 const app = await buildApp({ config, database })
 const address = await app.listen({ host: '127.0.0.1', port: 0 })
 const { plaintext: key } = (await app.inject({
-  method: 'POST', url: `/shops/${shopId}/api-keys/`, headers: { authorization: `Bearer ${token}` }, payload: { name: 'bench' }
+  method: 'POST',
+  url: `/shops/${shopId}/api-keys/`,
+  headers: { authorization: `Bearer ${token}` },
+  payload: { name: 'bench' }
 })).json()
 
 process.on('message', (message) => {
   const cpu = process.cpuUsage()
-  // Collected only when asked: a collection while no request is in flight makes V8 forget the code that it has optimized
-  // for what requests are made of, and a round after it measures compiling.
+  // Collected only when asked: a collection while no request is in flight makes V8 forget the code that it has
+  // optimized for what requests are made of, and a round after it measures compiling.
   if (message === 'collect') globalThis.gc?.()
   process.send?.({ cpu, memory: process.memoryUsage(), handles: process.getActiveResourcesInfo().length })
 })
-process.on('disconnect', () => { app.close().then(() => database.close()).finally(() => process.exit()) })
+process.on('disconnect', () => {
+  app.close().then(() => database.close()).finally(() => process.exit())
+})
 const first = await app.inject({ url: `/shops/${shopId}/products?limit=10`, headers: { 'x-api-key': key } })
-const cursor = { after: new URL(/<(.*?)>; rel="next"/.exec(String(first.headers['link']))![1]!, base).searchParams.get('after'), productId: first.json().at(-1).id }
+const cursor = {
+  after: new URL(/<(.*?)>; rel="next"/.exec(String(first.headers['link']))![1]!, base).searchParams.get('after'),
+  productId: first.json().at(-1).id
+}
 process.send?.({ address, shopId, productId, tagId, categoryId, cursor, key })

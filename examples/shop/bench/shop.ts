@@ -51,18 +51,43 @@ export interface Usage {
  * @param people - the names of those who may sign in
  */
 export async function launch (
-  database: string, { nodeOptions = [], settings = UNLIMITED, people = [] }: { readonly nodeOptions?: readonly string[], readonly settings?: object, readonly people?: readonly string[] } = {}
+  database: string,
+  { nodeOptions = [], settings = UNLIMITED, people = [] }: {
+    readonly nodeOptions?: readonly string[],
+    readonly settings?: object,
+    readonly people?: readonly string[]
+  } = {}
 ): Promise<Shop> {
   const m2m = { clientId: 'bench', clientSecret: randomBytes(32).toString('hex') }
-  const { issuer, close } = await startIdentityProvider({ port: 0, users: people.map((username) => ({ username, password: PASSWORD })), resource: BASE, clientId: 'bench-mcp', m2m })
+  const { issuer, close } = await startIdentityProvider({
+    port: 0,
+    users: people.map((username) => ({ username, password: PASSWORD })),
+    resource: BASE,
+    clientId: 'bench-mcp',
+    m2m
+  })
   const token = async (): Promise<string> =>
-    await machineToken({ issuer, mcp_client_id: 'bench-mcp', m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${BASE}/api` } })
+    await machineToken({
+      issuer,
+      mcp_client_id: 'bench-mcp',
+      m2m: { client_id: m2m.clientId, client_secret: m2m.clientSecret, scope: `${BASE}/api` }
+    })
   const personToken = async (username: string): Promise<string> =>
     await accessTokenFor({ issuer, clientId: 'bench-mcp', resource: `${BASE}/mcp`, username, password: PASSWORD })
-  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [database, BASE, issuer, await token(), JSON.stringify(settings)], { execArgv: [...process.execArgv, '--expose-gc', ...nodeOptions] })
-  const early = once(child, 'exit').then(([code]) => { throw new RangeError(`the shop ended with ${String(code)}`) })
+  const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [
+    database,
+    BASE,
+    issuer,
+    await token(),
+    JSON.stringify(settings)
+  ], { execArgv: [...process.execArgv, '--expose-gc', ...nodeOptions] })
+  const early = once(child, 'exit').then(([code]) => {
+    throw new RangeError(`the shop ended with ${String(code)}`)
+  })
   early.catch(() => {})
-  const [shop] = await Promise.race([once(child, 'message'), early]) as [Omit<Shop, 'child' | 'token' | 'personToken' | 'closeProvider'>]
+  const [shop] = await Promise.race([once(child, 'message'), early]) as [
+    Omit<Shop, 'child' | 'token' | 'personToken' | 'closeProvider'>
+  ]
   return { child, token, personToken, closeProvider: close, ...shop }
 }
 

@@ -1,5 +1,5 @@
-// npm run soak [-- minutes]: calls over REST and /mcp, with key and token, leave memory and handles flat. On a PostgreSQL
-// server when TEST_DATABASE_URL is set, else on the embedded database.
+// npm run soak [-- minutes]: calls over REST and /mcp, with key and token, leave memory and handles flat. On a
+// PostgreSQL server when TEST_DATABASE_URL is set, else on the embedded database.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,10 @@ const CONNECTIONS = 8
 /** Calls a second, of all connections: far from what the server can do, so that nothing waits in line. */
 const RATE = 80
 
-/** How much may be held more after the last step than after the second, in bytes: the first ones fill caches and compile. */
+/**
+ * How much may be held more after the last step than after the second, in bytes: the first ones fill caches and
+ * compile.
+ */
 const HEAP_GROWTH = 10_000_000
 const RESIDENT_GROWTH = 60_000_000
 
@@ -22,11 +25,15 @@ let number = 0
 const [minutes = 60] = process.argv.slice(2).map(Number)
 if (!(minutes > 0)) throw new RangeError('minutes must be a number above 0')
 const postgres = process.env['TEST_DATABASE_URL']
-console.log(`${minutes} minutes on ${postgres === undefined ? 'the embedded database' : 'PostgreSQL'}, ${RATE} calls a second`)
+console.log(
+  `${minutes} minutes on ${postgres === undefined ? 'the embedded database' : 'PostgreSQL'}, ${RATE} calls a second`
+)
 if (postgres !== undefined) await onDatabase(postgres, soak)
 else {
   const dir = mkdtempSync(join(tmpdir(), 'shop-soak-'))
-  await soak(join(dir, 'database')).finally(() => { rmSync(dir, { recursive: true }) })
+  await soak(join(dir, 'database')).finally(() => {
+    rmSync(dir, { recursive: true })
+  })
 }
 
 async function soak (database: string): Promise<void> {
@@ -44,21 +51,37 @@ async function measure (shop: Shop): Promise<void> {
     // A token is valid for an hour.
     const credentials = [{ 'x-api-key': shop.key }, { authorization: `Bearer ${await shop.token()}` }]
     const { non2xx, errors, timeouts, '2xx': answers } = await autocannon({
-      url: shop.address, connections: CONNECTIONS, overallRate: RATE, duration: minutes * 60 / STEPS, timeout: 60, requests: credentials.flatMap((headers) => lives(shop, headers))
+      url: shop.address,
+      connections: CONNECTIONS,
+      overallRate: RATE,
+      duration: minutes * 60 / STEPS,
+      timeout: 60,
+      requests: credentials.flatMap((headers) => lives(shop, headers))
     })
     // The load has closed its connections; the server learns of it in a moment.
     await new Promise((resolve) => setTimeout(resolve, 1000))
     const now = await usage(shop, { collect: true })
     steps.push(now)
     const { memory, handles } = now
-    console.log(`step ${step}: ${answers} answers, heap ${megabytes(memory.heapUsed)}, external ${megabytes(memory.external)}, resident ${megabytes(memory.rss)}, ${handles} handles`)
-    if (answers === 0 || non2xx + errors + timeouts > 0) throw new RangeError(`${non2xx} answers were no 2xx, ${errors} requests failed, ${timeouts} took too long`)
+    console.log(
+      `step ${step}: ${answers} answers, heap ${megabytes(memory.heapUsed)}, external ` +
+        `${megabytes(memory.external)}, resident ${megabytes(memory.rss)}, ${handles} handles`
+    )
+    if (answers === 0 || non2xx + errors + timeouts > 0) {
+      throw new RangeError(`${non2xx} answers were no 2xx, ${errors} requests failed, ${timeouts} took too long`)
+    }
   }
   const [, second] = steps
   const last = steps.at(-1)!
   const growth = (of: (step: Usage) => number): number => of(last) - of(second!)
-  const [heap, resident, handles] = [growth(({ memory }) => memory.heapUsed), growth(({ memory }) => memory.rss), growth((step) => step.handles)]
-  console.log(`from the second step to the last: heap ${megabytes(heap)}, resident ${megabytes(resident)}, handles ${handles}`)
+  const [heap, resident, handles] = [
+    growth(({ memory }) => memory.heapUsed),
+    growth(({ memory }) => memory.rss),
+    growth((step) => step.handles)
+  ]
+  console.log(
+    `from the second step to the last: heap ${megabytes(heap)}, resident ${megabytes(resident)}, handles ${handles}`
+  )
   if (heap > HEAP_GROWTH || resident > RESIDENT_GROWTH || handles > 0) {
     console.log('IT GROWS')
     process.exitCode = 1
@@ -66,7 +89,9 @@ async function measure (shop: Shop): Promise<void> {
 }
 
 /** What a connection remembers between its calls. */
-interface Context { id?: string }
+interface Context {
+  id?: string
+}
 
 /** The calls of the life of a product over REST, and of one over `/mcp`, one after another; no row is left by them. */
 function lives ({ shopId, productId }: Shop, headers: Readonly<Record<string, string>>): autocannon.Request[] {
@@ -84,12 +109,18 @@ function lives ({ shopId, productId }: Shop, headers: Readonly<Record<string, st
   })
   const tool = (name: string, args: object): autocannon.Request => toolCall(headers, name, { shop_id: shopId, ...args })
   return [
-    { ...named((name) => ({ method: 'POST', path: products, headers: json, body: JSON.stringify({ name }) })), onResponse: learn((body) => JSON.parse(body).id) },
+    {
+      ...named((name) => ({ method: 'POST', path: products, headers: json, body: JSON.stringify({ name }) })),
+      onResponse: learn((body) => JSON.parse(body).id)
+    },
     ofMade((id) => ({ method: 'GET', path: `${products}/${id}`, headers: { ...headers } })),
     ofMade((id) => ({ method: 'PATCH', path: `${products}/${id}`, headers: json, body: '{"price_amount":100}' })),
     { method: 'GET', path: `${products}?limit=25&sort=name`, headers: { ...headers } },
     ofMade((id) => ({ method: 'DELETE', path: `${products}/${id}`, headers: { ...headers } })),
-    { ...named((name) => tool('create_product', { name })), onResponse: learn((body) => JSON.parse(body).result.structuredContent.id) },
+    {
+      ...named((name) => tool('create_product', { name })),
+      onResponse: learn((body) => JSON.parse(body).result.structuredContent.id)
+    },
     ofMade((id) => tool('get_product', { product_id: id })),
     ofMade((id) => tool('update_product', { product_id: id, price_amount: 200 })),
     tool('list_products', { limit: 25, sort: 'name' }),

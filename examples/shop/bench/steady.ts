@@ -14,13 +14,14 @@ export interface Load {
 /** A process that makes calls. */
 export interface Caller {
   /**
-   * @param next - makes the request of a call; without it each is a row of a table with nothing else in it, committed by itself
+   * @param next - makes the request of a call; without it each is a row of a table with nothing else in it, committed
+   *   by itself
    * @param target - the URL of a server, or of a database
    * @returns of each call the milliseconds from when it was due to the end of its answer, in rising order
    * @throws RangeError when one is not answered, or not with a 2xx
    */
-  latencies (target: string, load: Load, next?: () => autocannon.Request): Promise<number[]>
-  close (): void
+  latencies(target: string, load: Load, next?: () => autocannon.Request): Promise<number[]>
+  close(): void
 }
 
 /** What the process is told to do. */
@@ -32,12 +33,19 @@ export interface Batch {
 /** One call, and the milliseconds from the start after which it is due. */
 export interface DueCall {
   readonly due: number
-  readonly request?: { readonly method: 'GET' | 'POST', readonly path: string, readonly headers: Record<string, string>, readonly body?: string }
+  readonly request?: {
+    readonly method: 'GET' | 'POST',
+    readonly path: string,
+    readonly headers: Record<string, string>,
+    readonly body?: string
+  }
 }
 
 export function startCaller (): Caller {
   const child = fork(fileURLToPath(new URL('caller.ts', import.meta.url)))
-  const ended = once(child, 'exit').then(([code]) => { throw new RangeError(`the caller ended with ${String(code)}`) })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new RangeError(`the caller ended with ${String(code)}`)
+  })
   ended.catch(() => {})
   return {
     async latencies (target, load, next) {
@@ -46,7 +54,9 @@ export function startCaller (): Caller {
       const [latencies] = await Promise.race([answer, ended]) as [number[]]
       return latencies.sort((a, b) => a - b)
     },
-    close () { child.disconnect() }
+    close () {
+      child.disconnect()
+    }
   }
 }
 
@@ -54,6 +64,8 @@ function dueCalls ({ rate, seconds }: Load, next?: () => autocannon.Request): Du
   const calls: DueCall[] = []
   // The gaps between independent callers are distributed exponentially.
   const gap = (): number => -Math.log(1 - Math.random()) * 1000 / rate
-  for (let due = gap(); due < seconds * 1000; due += gap()) calls.push({ due, ...(next && { request: next() as NonNullable<DueCall['request']> }) })
+  for (let due = gap(); due < seconds * 1000; due += gap()) {
+    calls.push({ due, ...(next && { request: next() as NonNullable<DueCall['request']> }) })
+  }
   return calls
 }

@@ -26,11 +26,53 @@ const params = { type: 'object', properties: { id }, required: ['id'] }
 function addResource (app: FastifyInstance, noun: string): void {
   const answer = async (): Promise<object> => ({})
   const tags = ['mcp']
-  app.get(`/${noun}s`, { schema: { operationId: `list_${noun}s`, description: `List ${noun}s, a page at a time.`, tags, querystring: { type: 'object', properties: { skip: { type: 'integer', minimum: 0 }, limit: { type: 'integer', maximum: 100 }, status: fields.status } }, response: { 200: { type: 'array', items: record } } } }, answer)
-  app.get(`/${noun}s/:id`, { schema: { operationId: `get_${noun}`, description: `Get one ${noun}.`, tags, params, response: { 200: record } } }, answer)
-  app.post(`/${noun}s`, { schema: { operationId: `create_${noun}`, description: `Create a ${noun}.`, tags, body: { type: 'object', properties: fields, required: ['name'] }, response: { 201: record } } }, answer)
-  app.patch(`/${noun}s/:id`, { schema: { operationId: `update_${noun}`, description: `Change some fields of a ${noun}.`, tags, params, body: { type: 'object', properties: fields }, response: { 200: record } } }, answer)
-  app.delete(`/${noun}s/:id`, { schema: { operationId: `delete_${noun}`, description: `Delete a ${noun}.`, tags, params, response: { 204: { type: 'null' } } } }, answer)
+  app.get(`/${noun}s`, {
+    schema: {
+      operationId: `list_${noun}s`,
+      description: `List ${noun}s, a page at a time.`,
+      tags,
+      querystring: {
+        type: 'object',
+        properties: {
+          skip: { type: 'integer', minimum: 0 },
+          limit: { type: 'integer', maximum: 100 },
+          status: fields.status
+        }
+      },
+      response: { 200: { type: 'array', items: record } }
+    }
+  }, answer)
+  app.get(`/${noun}s/:id`, {
+    schema: { operationId: `get_${noun}`, description: `Get one ${noun}.`, tags, params, response: { 200: record } }
+  }, answer)
+  app.post(`/${noun}s`, {
+    schema: {
+      operationId: `create_${noun}`,
+      description: `Create a ${noun}.`,
+      tags,
+      body: { type: 'object', properties: fields, required: ['name'] },
+      response: { 201: record }
+    }
+  }, answer)
+  app.patch(`/${noun}s/:id`, {
+    schema: {
+      operationId: `update_${noun}`,
+      description: `Change some fields of a ${noun}.`,
+      tags,
+      params,
+      body: { type: 'object', properties: fields },
+      response: { 200: record }
+    }
+  }, answer)
+  app.delete(`/${noun}s/:id`, {
+    schema: {
+      operationId: `delete_${noun}`,
+      description: `Delete a ${noun}.`,
+      tags,
+      params,
+      response: { 204: { type: 'null' } }
+    }
+  }, answer)
 }
 
 async function generated (tools: number, output: McpFromRoutesOptions['output'] & {}): Promise<FastifyInstance> {
@@ -44,14 +86,23 @@ async function measured (app: FastifyInstance): Promise<Record<string, number>> 
   await app.ready()
   const tools = app.mcpTools.map(({ route, implied, ...tool }) => tool)
   await app.close()
-  const of = (part: keyof McpTool & keyof typeof tools[number]): number => tools.reduce((sum, tool) => sum + tokensIn(tool[part]), 0)
+  const of = (part: keyof McpTool & keyof typeof tools[number]): number =>
+    tools.reduce((sum, tool) => sum + tokensIn(tool[part]), 0)
   const all = tokensIn({ tools })
-  return { tools: tools.length, tokens: all, 'per tool': Math.round(all / tools.length), 'of it inputs': of('inputSchema'), outputs: of('outputSchema') }
+  return {
+    tools: tools.length,
+    tokens: all,
+    'per tool': Math.round(all / tools.length),
+    'of it inputs': of('inputSchema'),
+    outputs: of('outputSchema')
+  }
 }
 
 const table: Record<string, Record<string, number>> = { shop: await measured(await appOfContract()) }
 for (const tools of [200, 1000]) {
-  for (const output of ['full', 'brief', false] as const) table[`${tools} tools, output: ${JSON.stringify(output)}`] = await measured(await generated(tools, output))
+  for (const output of ['full', 'brief', false] as const) {
+    table[`${tools} tools, output: ${JSON.stringify(output)}`] = await measured(await generated(tools, output))
+  }
 }
 console.log('tools/list in tokens (o200k_base)')
 console.table(table)

@@ -15,7 +15,8 @@ const SERVES = 'A replica on it is ready, and the API keys still work'
 export const backup: Drill = {
   name: 'backup',
   title: 'A backup is made and restored',
-  done: '`pg_dump` runs while callers write, as in [backup.md](../backup.md). `pg_restore` fills an empty database elsewhere, and a replica starts there.',
+  done: '`pg_dump` runs while callers write, as in [backup.md](../backup.md). `pg_restore` fills an empty database ' +
+    'elsewhere, and a replica starts there.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [COMPLETE, SERVES],
   without: () => withoutServers,
@@ -34,7 +35,9 @@ export const backup: Drill = {
     const restored = await startPostgres(t)
     await postgresProgram('pg_restore', '--no-owner', '--exit-on-error', `--dbname=${restored.url}`, dump)
     const database = openPostgres(restored.url)
-    t.teardown(async () => { await database.close() })
+    t.teardown(async () => {
+      await database.close()
+    })
     const kept = await written(database)
     at.hold(COMPLETE, before.every((name) => kept.has(name)))
     const { baseUrl } = await at.add({ DATABASE_URL: restored.url, PORT: String(await freePort(0)) })

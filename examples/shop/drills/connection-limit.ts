@@ -18,7 +18,9 @@ const CROWD = 12
 /** Takes connections as another application. @returns takes all that there are, and returns how to give them back */
 function takeConnections (t: Scope, connectionString: string): () => Promise<() => Promise<void>> {
   const taken: pg.Client[] = []
-  const giveBack = async (): Promise<void> => { for (const client of taken.splice(0)) await client.end() }
+  const giveBack = async (): Promise<void> => {
+    for (const client of taken.splice(0)) await client.end()
+  }
   t.teardown(giveBack)
   return async () => {
     for (;;) {
@@ -38,7 +40,9 @@ function takeConnections (t: Scope, connectionString: string): () => Promise<() 
 export const connectionLimit: Drill = {
   name: 'connection-limit',
   title: 'PostgreSQL has no connections left',
-  done: `Another application takes all connections that \`max_connections\` leaves. ${CROWD} more callers come, for which the replicas would open more. Then a replica restarts, and the other application takes its connections too.`,
+  done: `Another application takes all connections that \`max_connections\` leaves. ${CROWD} more callers come, for ` +
+    'which the replicas would open more. Then a replica restarts, and the other application takes its ' +
+    'connections too.',
   may: { statuses: [], pause: 2, recovers: 10 },
   holds: [GO_ON, STARTS],
   logs: ['"needed":"database"'],

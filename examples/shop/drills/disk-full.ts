@@ -31,7 +31,9 @@ function mount (folder: string): boolean {
 function mountDisk (t: Scope): string {
   const folder = folderFor(t, 'disk')
   if (!mount(folder)) throw new Error('the disk could not be mounted')
-  t.teardown(() => { spawnSync('umount', [folder]) })
+  t.teardown(() => {
+    spawnSync('umount', [folder])
+  })
   return folder
 }
 
@@ -51,7 +53,8 @@ export const diskFull: Drill = {
   may: { statuses: [503], share: 0.3, pause: 15, recovers: 5 },
   holds: [READINESS, READS],
   logs: ['"needed":"database"'],
-  note: 'If the write-ahead log is on the same disk, PostgreSQL may [stop](#postgres-stopped). Make room and start it again.',
+  note: 'If the write-ahead log is on the same disk, PostgreSQL may [stop](#postgres-stopped). Make room and start ' +
+    'it again.',
   without: () => withoutServers || withoutDisk(),
   async run (t) {
     const disk = mountDisk(t)
@@ -60,9 +63,16 @@ export const diskFull: Drill = {
     const filler = join(disk, 'filler')
     fill(filler)
     await at.untilReplicas('its disk is full')
-    const reads = await Promise.all([at.headers, at.machine].map(async (headers) => await call('GET', `${at.baseUrl}/shops/${at.shop}/tags`, { headers })))
+    const reads = await Promise.all(
+      [at.headers, at.machine].map(async (headers) =>
+        await call('GET', `${at.baseUrl}/shops/${at.shop}/tags`, { headers })
+      )
+    )
     at.hold(READS, reads.every(({ status }) => status === 200))
-    at.hold(READINESS, at.probes.reasons.size > 0 && [...at.probes.reasons].every((reason) => reason.includes('its disk is full')))
+    at.hold(
+      READINESS,
+      at.probes.reasons.size > 0 && [...at.probes.reasons].every((reason) => reason.includes('its disk is full'))
+    )
     rmSync(filler)
     at.mended()
     await at.untilReplicas('ready')

@@ -20,9 +20,9 @@ export interface Drill {
   /** Whether it is over soon enough for each run of the tests. Default: only for the weekly run. */
   readonly isShort?: boolean
   /** Why it cannot run here, else false. */
-  without (): string | false
+  without(): string | false
   /** @throws if it could not be done */
-  run (t: Scope, options: DrillOptions): Promise<Outcome>
+  run(t: Scope, options: DrillOptions): Promise<Outcome>
 }
 
 /** What callers may see meanwhile. */
@@ -60,7 +60,10 @@ export const NOTHING_LOST = 'No acknowledged write is lost'
 export const HEALTHY = '`/healthz` of every running replica returns 200 all the time'
 
 /** @returns what does not hold, in sentences */
-export function missed ({ may, holds, logs = [], losesWrites = false }: Drill, { figures, held, output }: Found): readonly string[] {
+export function missed (
+  { may, holds, logs = [], losesWrites = false }: Drill,
+  { figures, held, output }: Found
+): readonly string[] {
   const { calls, failed, pause, recovered } = figures
   const failures = [...failed].filter(([kind]) => !may.statuses.includes(Number.parseInt(kind)))
   const count = [...failed.values()].reduce((sum, more) => sum + more, 0)
@@ -70,7 +73,9 @@ export function missed ({ may, holds, logs = [], losesWrites = false }: Drill, {
     ...count > calls * (may.share ?? 1) ? [`${count} of ${calls} calls failed, more than ${may.share! * 100} %`] : [],
     ...pause > may.pause ? [`no call succeeded for ${pause.toFixed(1)} s, longer than ${may.pause} s`] : [],
     ...recovered > may.recovers ? [`it took ${recovered.toFixed(1)} s to recover, longer than ${may.recovers} s`] : [],
-    ...expected.filter((what) => held.get(what) !== true).map((what) => `${held.has(what) ? 'does not hold' : 'was not checked'}: ${what}`),
+    ...expected.filter((what) => held.get(what) !== true).map((what) =>
+      `${held.has(what) ? 'does not hold' : 'was not checked'}: ${what}`
+    ),
     ...[...held.keys()].filter((what) => !expected.includes(what)).map((what) => `is not said of the drill: ${what}`),
     ...logs.filter((part) => !output.includes(part)).map((part) => `no replica logged ${part}`)
   ]

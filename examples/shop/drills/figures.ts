@@ -31,5 +31,11 @@ export function figuresFrom (loads: readonly Load[], mended: number, unready: nu
       lastFailed = to
     }
   }
-  return { calls: calls.length, failed, pause: pause / 1000, slowest: slowest / 1000, recovered: Math.max(0, lastFailed - mended, unready - mended) / 1000 }
+  return {
+    calls: calls.length,
+    failed,
+    pause: pause / 1000,
+    slowest: slowest / 1000,
+    recovered: Math.max(0, lastFailed - mended, unready - mended) / 1000
+  }
 }

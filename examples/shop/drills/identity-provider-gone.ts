@@ -10,7 +10,8 @@ const READINESS = '`/readyz` of the restarted replica is 200, and tells that onl
 export const identityProviderGone: Drill = {
   name: 'identity-provider-gone',
   title: 'The identity provider is gone and comes back',
-  done: 'The identity provider stops. A replica restarts, and cannot read its keys. Then the provider is started again.',
+  done:
+    'The identity provider stops. A replica restarts, and cannot read its keys. Then the provider is started again.',
   may: { statuses: [503], share: 0.3, pause: 2, recovers: 35 },
   holds: [GO_ON, KEYS, READINESS],
   logs: ['"needed":"identity_provider"'],
@@ -27,7 +28,10 @@ export const identityProviderGone: Drill = {
     // nginx sends calls there again after 5 s.
     await until('calls with tokens fail', 20, () => at.loads.tokens.failures.length > 0)
     await at.serve()
-    at.hold(READINESS, at.probes.reasons.size === 0 && at.probes.latest(first!.baseUrl).includes('only API keys are accepted'))
+    at.hold(
+      READINESS,
+      at.probes.reasons.size === 0 && at.probes.latest(first!.baseUrl).includes('only API keys are accepted')
+    )
     await at.idp.open()
     at.mended()
     await at.untilReplicas('ready')

@@ -16,11 +16,18 @@ const LINES = 20
 const WIDTH = Math.max(...drills.map(({ name }) => name.length))
 
 const { values: options } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, previous: { type: 'string' }, write: { type: 'boolean', default: false } }
+  options: {
+    only: { type: 'string', multiple: true },
+    previous: { type: 'string' },
+    write: { type: 'boolean', default: false }
+  }
 })
-const isChosen = ({ name }: Drill, number: number): boolean => options.only?.some((only) => only === name || only === String(number)) ?? true
+const isChosen = ({ name }: Drill, number: number): boolean =>
+  options.only?.some((only) => only === name || only === String(number)) ?? true
 const chosen = drills.filter((drill, index) => isChosen(drill, index + 1))
-if (chosen.length < (options.only?.length ?? 1)) throw new Error(`--only must name some of ${drills.map(({ name }, index) => `${index + 1} ${name}`).join(', ')}`)
+if (chosen.length < (options.only?.length ?? 1)) {
+  throw new Error(`--only must name some of ${drills.map(({ name }, index) => `${index + 1} ${name}`).join(', ')}`)
+}
 
 const rows = new Map(measuredIn(readFileSync(PAGE, 'utf8')))
 print(['drill', ...COLUMNS.slice(1), 'took'])
@@ -48,8 +55,14 @@ async function resultOf (drill: Drill): Promise<readonly string[]> {
     const wrong = missed(drill, outcome)
     if (wrong.length > 0) process.exitCode = 1
     for (const what of wrong) console.log(`  ${what}`)
-    if (wrong.length > 0) console.log(outcome.output.split('\n').filter((line) => line.includes('"level":50')).slice(-LINES).join('\n'))
-    return rowFrom(drill, outcome.figures, [wrong.length === 0 ? 'ok' : 'missed', outcome.remark].filter(Boolean).join(', '))
+    if (wrong.length > 0) {
+      console.log(outcome.output.split('\n').filter((line) => line.includes('"level":50')).slice(-LINES).join('\n'))
+    }
+    return rowFrom(
+      drill,
+      outcome.figures,
+      [wrong.length === 0 ? 'ok' : 'missed', outcome.remark].filter(Boolean).join(', ')
+    )
   } catch (error) {
     if (error instanceof Interrupted) process.exit(1)
     process.exitCode = 1

@@ -17,7 +17,15 @@ export function rowFrom ({ name }: Drill, figures: Figures | undefined, result: 
   const { calls, failed, pause, slowest, recovered } = figures
   const count = [...failed.values()].reduce((sum, more) => sum + more, 0)
   const kinds = [...failed].map(([kind, times]) => `${times} × ${kind.replace(/^0\b/, 'broken connection')}`).join(', ')
-  return [link, result, calls.toLocaleString('en'), `${count}${count > 0 ? ` (${(100 * count / calls).toFixed(1)} %)` : ''}`, kinds, `${seconds(pause)}; ${seconds(slowest)}`, seconds(recovered)]
+  return [
+    link,
+    result,
+    calls.toLocaleString('en'),
+    `${count}${count > 0 ? ` (${(100 * count / calls).toFixed(1)} %)` : ''}`,
+    kinds,
+    `${seconds(pause)}; ${seconds(slowest)}`,
+    seconds(recovered)
+  ]
 }
 
 function seconds (value: number): string {
@@ -47,7 +55,10 @@ In the longest pause no call succeeded. Recovered is how long after the end of t
 
 | ${COLUMNS.join(' | ')} |
 |${COLUMNS.map(() => '---|').join('')}
-${drills.map((drill) => `| ${(measured.get(drill.name) ?? rowFrom(drill, undefined, 'not run yet')).join(' | ')} |`).join('\n')}
+${
+    drills.map((drill) => `| ${(measured.get(drill.name) ?? rowFrom(drill, undefined, 'not run yet')).join(' | ')} |`)
+      .join('\n')
+  }
 
 Every drill checks these too:
 
@@ -73,6 +84,7 @@ function namesOf (exceptions: readonly Drill[]): string {
 function boundsOf ({ statuses, share, pause, recovers }: Bounds): string {
   const fails = statuses.length === 0
     ? 'No call fails'
-    : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}`
+    : `${share === undefined ? 'Calls' : `At most ${share * 100} % of calls`} fail, with ` +
+      `${statuses.map((status) => status === 0 ? 'a broken connection' : status).join(' or ')}`
   return `${fails}; pause at most ${pause} s, recovery ${recovers} s.`
 }

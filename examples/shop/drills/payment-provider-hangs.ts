@@ -24,11 +24,17 @@ export const paymentProviderHangs: Drill = {
     t.teardown(provider.close)
     const { url } = await startPostgres(t)
     const at = await exercise(t, { url, settings: { PAY_API_URL: provider.url, MAX_CONCURRENT_CALLS: '50' } })
-    const pay = async (baseUrl: string): Promise<number> => (await call('POST', `${baseUrl}/shops/${at.shop}/pay/key/verify`, { headers: at.machine })).status
-    await call('PUT', `${at.baseUrl}/shops/${at.shop}/pay/key`, { headers: at.machine, body: { pay_secret_key: PAY_KEY } })
+    const pay = async (baseUrl: string): Promise<number> =>
+      (await call('POST', `${baseUrl}/shops/${at.shop}/pay/key/verify`, { headers: at.machine })).status
+    await call('PUT', `${at.baseUrl}/shops/${at.shop}/pay/key`, {
+      headers: at.machine,
+      body: { pay_secret_key: PAY_KEY }
+    })
     const end = provider.fault({ kind: 'hang' })
     const start = performance.now()
-    const statuses = await Promise.all(at.replicas.flatMap(({ baseUrl }) => Array.from({ length: WAITING }, async () => await pay(baseUrl))))
+    const statuses = await Promise.all(
+      at.replicas.flatMap(({ baseUrl }) => Array.from({ length: WAITING }, async () => await pay(baseUrl)))
+    )
     const waited = performance.now() - start
     end()
     at.mended()

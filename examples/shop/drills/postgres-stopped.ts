@@ -5,7 +5,8 @@ import type { Drill } from './drill.ts'
 import { exercise, withoutServers } from './exercise.ts'
 
 const READINESS = '`/readyz` returns 503 and names the database'
-const CODES = 'Callers get 503 with `Retry-After`, by key `DUAL_AUTH_STORE_UNAVAILABLE` and by token `SHOP_DATABASE_UNAVAILABLE`'
+const CODES =
+  'Callers get 503 with `Retry-After`, by key `DUAL_AUTH_STORE_UNAVAILABLE` and by token `SHOP_DATABASE_UNAVAILABLE`'
 
 /** For how long, in milliseconds. */
 const AWAY = 1500
@@ -26,10 +27,18 @@ export const postgresStopped: Drill = {
     for (let outage = 0; outage < 2; outage++) {
       await postgres.stop()
       await at.untilReplicas('database')
-      const [key, token] = await Promise.all([at.headers, at.machine].map(async (headers) => await call('GET', tags, { headers })))
-      at.hold(READINESS, at.probes.reasons.size > 0 && [...at.probes.reasons].every((reason) => reason.startsWith('database')))
-      at.hold(CODES, [key!, token!].every(({ status, headers }) => status === 503 && headers.get('retry-after') === '5') &&
-        key!.body.code === 'DUAL_AUTH_STORE_UNAVAILABLE' && token!.body.code === 'SHOP_DATABASE_UNAVAILABLE')
+      const [key, token] = await Promise.all(
+        [at.headers, at.machine].map(async (headers) => await call('GET', tags, { headers }))
+      )
+      at.hold(
+        READINESS,
+        at.probes.reasons.size > 0 && [...at.probes.reasons].every((reason) => reason.startsWith('database'))
+      )
+      at.hold(
+        CODES,
+        [key!, token!].every(({ status, headers }) => status === 503 && headers.get('retry-after') === '5') &&
+          key!.body.code === 'DUAL_AUTH_STORE_UNAVAILABLE' && token!.body.code === 'SHOP_DATABASE_UNAVAILABLE'
+      )
       await sleep(AWAY)
       await postgres.start()
       at.mended()

@@ -16,17 +16,19 @@ export interface Probes {
   /** What replicas said while they were not. */
   readonly reasons: ReadonlySet<string>
   /** The last answer of `/readyz` of a replica: `ready`, or what is wrong. */
-  latest (baseUrl: string): string
+  latest(baseUrl: string): string
   /** Looks at another replica too. */
-  watch (baseUrl: string): void
+  watch(baseUrl: string): void
   /** Looks no longer at a replica that ends. */
-  leave (baseUrl: string): void
+  leave(baseUrl: string): void
 }
 
 /** Asks replicas all the time. */
 export function probe (t: Scope): Probes {
   const ended = new AbortController()
-  t.teardown(() => { ended.abort() })
+  t.teardown(() => {
+    ended.abort()
+  })
   const watched = new Map<string, string>()
   const unhealthy: number[] = []
   const reasons = new Set<string>()
@@ -35,7 +37,9 @@ export function probe (t: Scope): Probes {
     const [health, readiness] = await Promise.all([ask(`${baseUrl}/healthz`), ask(`${baseUrl}/readyz`)])
     if (!watched.has(baseUrl)) return
     if (health.status !== 200) unhealthy.push(health.status)
-    const wrong = Object.entries(readiness.body?.checks ?? {}).filter(([, answer]) => answer !== 'ok').map(([check, answer]) => `${check}: ${String(answer)}`).join('; ')
+    const wrong = Object.entries(readiness.body?.checks ?? {}).filter(([, answer]) => answer !== 'ok').map((
+      [check, answer]
+    ) => `${check}: ${String(answer)}`).join('; ')
     if (readiness.status !== 200) {
       unready = performance.now()
       reasons.add(wrong)
@@ -50,14 +54,18 @@ export function probe (t: Scope): Probes {
   }
   return {
     unhealthy,
-    get unready () { return unready },
+    get unready () {
+      return unready
+    },
     reasons,
     latest: (baseUrl) => watched.get(baseUrl) ?? 'not watched',
     watch (baseUrl) {
       watched.set(baseUrl, 'not seen yet')
       watch(baseUrl)
     },
-    leave: (baseUrl) => { watched.delete(baseUrl) }
+    leave: (baseUrl) => {
+      watched.delete(baseUrl)
+    }
   }
 }
 

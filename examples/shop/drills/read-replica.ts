@@ -24,14 +24,21 @@ async function run ({ superuser }: Postgres, sql: string): Promise<void> {
 
 /** How many reads of all replicas had an outcome. */
 async function readsOf ({ replicas }: Exercise, outcome: string): Promise<number> {
-  const pages = await Promise.all(replicas.map(async ({ baseUrl }) => await (await fetch(`${baseUrl}/metrics`, { headers: bearer(METRICS_TOKEN) })).text()))
-  return pages.map((page) => Number(new RegExp(`^shop_replica_reads_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(page)![1])).reduce((sum, count) => sum + count)
+  const pages = await Promise.all(
+    replicas.map(async ({ baseUrl }) =>
+      await (await fetch(`${baseUrl}/metrics`, { headers: bearer(METRICS_TOKEN) })).text()
+    )
+  )
+  return pages.map((page) =>
+    Number(new RegExp(`^shop_replica_reads_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(page)![1])
+  ).reduce((sum, count) => sum + count)
 }
 
 export const readReplica: Drill = {
   name: 'read-replica',
   title: 'The standby for lists is behind, hangs, stops and is promoted',
-  done: 'The standby of `DATABASE_READ_URL` stops replaying for a while, then hangs, then crashes and is started again. At last it is promoted, beside the primary. Callers write at one replica and list at the other.',
+  done: 'The standby of `DATABASE_READ_URL` stops replaying for a while, then hangs, then crashes and is started ' +
+    'again. At last it is promoted, beside the primary. Callers write at one replica and list at the other.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [FRESH, SERVED, READINESS, APART, PROMPT],
   logs: ['"needed":"read_replica"', 'The replica is back: lists are read there again'],
@@ -61,11 +68,22 @@ export const readReplica: Drill = {
       const before = await readsOf(at, 'served')
       await until('the standby serves again', 20, async () => await readsOf(at, 'served') > before)
     }
-    await away(() => { proxy.pause() }, () => { proxy.thaw() })
-    await away(async () => { await standby.stop() }, async () => { await standby.start() })
+    await away(() => {
+      proxy.pause()
+    }, () => {
+      proxy.thaw()
+    })
+    await away(async () => {
+      await standby.stop()
+    }, async () => {
+      await standby.start()
+    })
 
     await standby.promote()
-    await run(standby, `insert into products (shop_id, name, slug, currency) values ('${at.shop}', 'Apart', 'apart', 'EUR')`)
+    await run(
+      standby,
+      `insert into products (shop_id, name, slug, currency) values ('${at.shop}', 'Apart', 'apart', 'EUR')`
+    )
     await reading.rounds(3)
     at.hold(APART, !reading.seen().includes('Apart'))
     at.mended()

@@ -7,25 +7,29 @@ import { until } from './until.ts'
 /** Callers that write and list in turn. */
 export interface Reading {
   /** Waits until each caller has gone through so many rounds more. */
-  rounds (count: number): Promise<void>
+  rounds(count: number): Promise<void>
   /** The names of all products that were ever listed. */
-  seen (): readonly string[]
+  seen(): readonly string[]
   /** Ends it. @returns what was not as it had to be, and how long a list took at most, in milliseconds */
-  end (): Promise<{ readonly wrong: readonly unknown[], readonly slowest: number }>
+  end(): Promise<{ readonly wrong: readonly unknown[], readonly slowest: number }>
 }
 
 const CALLERS = 3
 const LIMIT = 120
 
 /**
- * Starts callers, each of which creates, changes and deletes a category, and lists it after each at the other replica. They
- * also list products, which nobody changes.
+ * Starts callers, each of which creates, changes and deletes a category, and lists it after each at the other replica.
+ * They also list products, which nobody changes.
  */
 export async function startReading (t: Scope, { replicas, shop, machine: headers }: Exercise): Promise<Reading> {
   const [seen, wrong, rounds] = [new Set<string>(), [] as unknown[], Array.from({ length: CALLERS }, () => 0)]
   let slowest = 0
   const ended = new AbortController()
-  const send = async (replica: number, method: string, path: string, body?: object) => await call(method, `${replicas[replica % replicas.length]!.baseUrl}/shops/${shop}${path}`, { headers, ...body && { body } })
+  const send = async (replica: number, method: string, path: string, body?: object) =>
+    await call(method, `${replicas[replica % replicas.length]!.baseUrl}/shops/${shop}${path}`, {
+      headers,
+      ...body && { body }
+    })
   const list = async (replica: number, path: string): Promise<readonly any[]> => {
     const from = performance.now()
     const { status, body } = await send(replica, 'GET', path)
@@ -33,9 +37,13 @@ export async function startReading (t: Scope, { replicas, shop, machine: headers
     if (status !== 200) wrong.push(body)
     return status === 200 ? body : []
   }
-  const expect = (found: unknown, expected: unknown): void => { if (!isDeepStrictEqual(found, expected)) wrong.push({ found, expected }) }
+  const expect = (found: unknown, expected: unknown): void => {
+    if (!isDeepStrictEqual(found, expected)) wrong.push({ found, expected })
+  }
   const product = (await send(0, 'POST', '/products', { name: 'Tea' })).body
-  t.teardown(() => { ended.abort() })
+  t.teardown(() => {
+    ended.abort()
+  })
 
   async function round (caller: number): Promise<void> {
     const [here, there] = [rounds[caller]! + caller, rounds[caller]! + caller + 1]
@@ -60,7 +68,10 @@ export async function startReading (t: Scope, { replicas, shop, machine: headers
   return {
     async rounds (count) {
       const wanted = rounds.map((done) => done + count)
-      await Promise.race([until(`${count} rounds of reading`, LIMIT, () => rounds.every((done, caller) => done >= wanted[caller]!)), all])
+      await Promise.race([
+        until(`${count} rounds of reading`, LIMIT, () => rounds.every((done, caller) => done >= wanted[caller]!)),
+        all
+      ])
     },
     seen: () => [...seen],
     async end () {

@@ -23,7 +23,11 @@ export const redisGone: Drill = {
     const { url } = await startPostgres(t)
     const at = await exercise(t, { url, settings: { REDIS_URL: redis.url, METRICS_TOKEN } })
     const areLimited = async (): Promise<boolean> => {
-      const answers = await Promise.all(at.replicas.map(async ({ baseUrl }) => await call('GET', `${baseUrl}/shops/${at.shop}/tags?limit=1`, { headers: at.headers })))
+      const answers = await Promise.all(
+        at.replicas.map(async ({ baseUrl }) =>
+          await call('GET', `${baseUrl}/shops/${at.shop}/tags?limit=1`, { headers: at.headers })
+        )
+      )
       return answers.every(({ headers }) => headers.has('ratelimit-remaining'))
     }
     const before = await areLimited()
@@ -32,7 +36,11 @@ export const redisGone: Drill = {
     await at.serve()
     const without = await areLimited()
     const metrics = await fetch(`${at.replicas[0]!.baseUrl}/metrics`, { headers: bearer(METRICS_TOKEN) })
-    at.hold(READINESS, ![...at.probes.reasons].some((reason) => /^redis: [^;]*$/.test(reason)) && (await metrics.text()).includes('\nshop_redis_up 0\n'))
+    at.hold(
+      READINESS,
+      ![...at.probes.reasons].some((reason) => /^redis: [^;]*$/.test(reason)) &&
+        (await metrics.text()).includes('\nshop_redis_up 0\n')
+    )
     await redis.start()
     at.mended()
     await at.untilReplicas('ready')

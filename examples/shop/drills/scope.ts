@@ -19,12 +19,27 @@ export async function inScope<Result> (limit: number, work: (t: Scope) => Promis
   const ends: Array<() => unknown> = []
   const timer = new AbortController()
   const interrupted = new Promise<never>((_resolve, reject) => {
-    for (const event of ENDS) process.once(event, (reason: unknown) => reject(reason instanceof Error ? reason : new Interrupted(`stopped by ${event}`)))
+    for (const event of ENDS) {
+      process.once(
+        event,
+        (reason: unknown) => reject(reason instanceof Error ? reason : new Interrupted(`stopped by ${event}`))
+      )
+    }
   })
-  const late = sleep(limit * 1000, undefined, { signal: timer.signal }).then(() => { throw new Error(`not over within ${limit} s`) })
+  const late = sleep(limit * 1000, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`not over within ${limit} s`)
+  })
   late.catch(() => {})
   try {
-    return await Promise.race([work({ teardown: (end) => { ends.push(end) } }), late, interrupted])
+    return await Promise.race([
+      work({
+        teardown: (end) => {
+          ends.push(end)
+        }
+      }),
+      late,
+      interrupted
+    ])
   } finally {
     timer.abort()
     for (const event of ENDS) process.removeAllListeners(event)

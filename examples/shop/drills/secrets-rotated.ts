@@ -14,13 +14,19 @@ const PAY_KEY = 'sk_test_drill'
 const SCRAPES = 'Prometheus is never refused'
 const PAYS = 'The stored payment key works at every replica in every step'
 
-/** Each step: the lists of all replicas, and the secret that Prometheus, the roles of the database and Redis have then. */
-const STEPS: ReadonlyArray<readonly [lists: readonly Id[], own: Id]> = [[['old', 'next'], 'old'], [['next', 'old'], 'next'], [['next'], 'next']]
+/**
+ * Each step: the lists of all replicas, and the secret that Prometheus, the roles of the database and Redis have then.
+ */
+const STEPS: ReadonlyArray<readonly [lists: readonly Id[], own: Id]> = [[['old', 'next'], 'old'], [
+  ['next', 'old'],
+  'next'
+], [['next'], 'next']]
 
 export const secretsRotated: Drill = {
   name: 'secrets-rotated',
   title: 'Every secret is replaced',
-  done: 'All secrets are replaced in the [three steps](settings.md#replace-a-secret), in the second also the role of the database and the password of Redis. Replicas restart one after the other.',
+  done: 'All secrets are replaced in the [three steps](settings.md#replace-a-secret), in the second also the role ' +
+    'of the database and the password of Redis. Replicas restart one after the other.',
   may: { statuses: [], pause: 2, recovers: 5 },
   holds: [SCRAPES, PAYS],
   without: () => withoutServers || withoutRedis,
@@ -29,7 +35,19 @@ export const secretsRotated: Drill = {
     t.teardown(provider.close)
     const [redis, postgres] = [await startRedis(t), await startPostgres(t)]
     // As settings.md says; two passwords of Redis are valid meanwhile.
-    spawnSync('redis-cli', ['-u', redis.url, 'ACL', 'SETUSER', 'shop', 'on', '~*', '&*', '+@all', `>${secretOf('old', 'redis')}`, `>${secretOf('next', 'redis')}`])
+    spawnSync('redis-cli', [
+      '-u',
+      redis.url,
+      'ACL',
+      'SETUSER',
+      'shop',
+      'on',
+      '~*',
+      '&*',
+      '+@all',
+      `>${secretOf('old', 'redis')}`,
+      `>${secretOf('next', 'redis')}`
+    ])
     const admin = new pg.Client({ connectionString: postgres.superuser })
     await admin.connect()
     await admin.query('create role shop_next login in role shop; alter role shop_next set role shop')
@@ -45,11 +63,16 @@ export const secretsRotated: Drill = {
     })
     const at = await exercise(t, { url: postgres.url, settings: settingsIn(['old'], 'old') })
     const statuses = { scrapes: new Set<number>(), pays: new Set<number>() }
-    await call('PUT', `${at.baseUrl}/shops/${at.shop}/pay/key`, { headers: at.machine, body: { pay_secret_key: PAY_KEY } })
+    await call('PUT', `${at.baseUrl}/shops/${at.shop}/pay/key`, {
+      headers: at.machine,
+      body: { pay_secret_key: PAY_KEY }
+    })
     const look = async (own: Id): Promise<void> => {
       for (const { baseUrl } of at.replicas) {
         statuses.scrapes.add((await fetch(`${baseUrl}/metrics`, { headers: bearer(secretOf(own, 'metrics')) })).status)
-        statuses.pays.add((await call('POST', `${baseUrl}/shops/${at.shop}/pay/key/verify`, { headers: at.machine })).status)
+        statuses.pays.add(
+          (await call('POST', `${baseUrl}/shops/${at.shop}/pay/key/verify`, { headers: at.machine })).status
+        )
       }
     }
 
@@ -62,7 +85,9 @@ export const secretsRotated: Drill = {
         await look(sent)
       }
       sent = own
-      if (own === 'next' && lists.length === 2) await run(['reseal'], { ...at.idp.settings, PUBLIC_BASE_URL: 'http://localhost', ...settingsIn(lists, own) })
+      if (own === 'next' && lists.length === 2) {
+        await run(['reseal'], { ...at.idp.settings, PUBLIC_BASE_URL: 'http://localhost', ...settingsIn(lists, own) })
+      }
     }
     at.mended()
     await look('next')

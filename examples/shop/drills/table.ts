@@ -16,6 +16,19 @@ import { twoVersions } from './two-versions.ts'
 
 /** All drills, in the order of the page. */
 export const drills: readonly Drill[] = [
-  replicaKilled, postgresStopped, postgresFrozen, failover, failoverAsynchronous, readReplica, connectionLimit, redisGone, identityProviderGone, paymentProviderHangs, diskFull, lockHeld,
-  twoVersions, backup, secretsRotated
+  replicaKilled,
+  postgresStopped,
+  postgresFrozen,
+  failover,
+  failoverAsynchronous,
+  readReplica,
+  connectionLimit,
+  redisGone,
+  identityProviderGone,
+  paymentProviderHangs,
+  diskFull,
+  lockHeld,
+  twoVersions,
+  backup,
+  secretsRotated
 ]

@@ -19,7 +19,8 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** @returns the commit of a name, or of the last release; undefined if there is none */
 async function commitOf (name: string | undefined): Promise<string | undefined> {
-  const git = async (...args: readonly string[]): Promise<string> => (await execute('git', args, { cwd: ROOT })).stdout.trim()
+  const git = async (...args: readonly string[]): Promise<string> =>
+    (await execute('git', args, { cwd: ROOT })).stdout.trim()
   const found = name ?? await git('describe', '--tags', '--abbrev=0').catch(() => undefined)
   return found === undefined ? undefined : await git('rev-parse', '--verify', '--end-of-options', `${found}^{commit}`)
 }
@@ -39,7 +40,12 @@ async function useTools (t: Scope, { shop, headers }: Exercise, urls: readonly s
   const worked = new Set<string>()
   const agents = await Promise.all(urls.map(async (url) => await connect(t, 'SDK 2.x, auto', `${url}/mcp`, headers)))
   for (const [maker, other] of [agents, agents.toReversed()]) {
-    for (const [kind, kinds] of [['product', 'products'], ['category', 'categories'], ['tag', 'tags'], ['attribute', 'attributes']] as const) {
+    for (
+      const [kind, kinds] of [['product', 'products'], ['category', 'categories'], ['tag', 'tags'], [
+        'attribute',
+        'attributes'
+      ]] as const
+    ) {
       const use = async (agent: typeof maker, name: string, args: object) => {
         const answer = await agent!.callTool({ name, arguments: { shop_id: shop, ...args } })
         if (answer.isError) throw new Error(`${name}: ${answer.content[0]?.text}`)
@@ -51,8 +57,12 @@ async function useTools (t: Scope, { shop, headers }: Exercise, urls: readonly s
       const record = { [`${kind}_id`]: id }
       const isThere = async (agent: typeof maker, name: string): Promise<void> => {
         const read = (await use(agent, `get_${kind}`, record)).structuredContent
-        const listed = rowsOf(await use(agent, `list_${kinds}`, { limit: 100, sort: '-created_at' })).find((row) => row.id === id)
-        if (read.name !== name || listed?.name !== name) throw new Error(`${kind}: ${read.name} and ${listed?.name} in place of ${name}`)
+        const listed = rowsOf(await use(agent, `list_${kinds}`, { limit: 100, sort: '-created_at' })).find((row) =>
+          row.id === id
+        )
+        if (read.name !== name || listed?.name !== name) {
+          throw new Error(`${kind}: ${read.name} and ${listed?.name} in place of ${name}`)
+        }
       }
       await isThere(other, made.name)
       await use(other, `update_${kind}`, { ...record, name: 'changed' })
@@ -68,7 +78,8 @@ async function useTools (t: Scope, { shop, headers }: Exercise, urls: readonly s
 export const twoVersions: Drill = {
   name: 'two-versions',
   title: 'Two versions are alive',
-  done: 'Two replicas of the last release, or of `--previous`, run. This version migrates and replaces one of them; later the old version does.',
+  done: 'Two replicas of the last release, or of `--previous`, run. This version migrates and replaces one of them; ' +
+    'later the old version does.',
   may: { statuses: [], pause: 2, recovers: 1 },
   holds: [TOOLS],
   without: () => withoutServers,

@@ -28,7 +28,18 @@ import { limitConcurrency } from './operations/concurrency.ts'
 import { confirmationOptions } from './operations/confirmations.ts'
 import { health } from './operations/health.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
-import { countAuthentication, countJobFailures, countQuotas, measuredProvider, measureRequests, measureState, measureToolCall, metricsRoute, openMetrics, startToolCounts } from './operations/metrics.ts'
+import {
+  countAuthentication,
+  countJobFailures,
+  countQuotas,
+  measuredProvider,
+  measureRequests,
+  measureState,
+  measureToolCall,
+  metricsRoute,
+  openMetrics,
+  startToolCounts
+} from './operations/metrics.ts'
 import { databaseLog } from './operations/outages.ts'
 import { openRateLimits } from './operations/rate-limit.ts'
 import { openRedis } from './operations/redis.ts'
@@ -74,7 +85,9 @@ export interface AppOptions {
 /** Maximum size of a request body, in bytes. */
 const BODY_LIMIT = 1_048_576
 
-/** How many reverts run at a time: each has a connection to the database, and other callers need the rest of the pool. */
+/**
+ * How many reverts run at a time: each has a connection to the database, and other callers need the rest of the pool.
+ */
 const REVERTS_AT_ONCE = 3
 
 /** How long a client may take to send the headers of a request, and all of it, in milliseconds. */
@@ -84,11 +97,16 @@ const REQUEST_TIMEOUT = 60_000
 /** How often both are checked, in milliseconds: a request may take that much longer. */
 const CHECK_INTERVAL = 1000
 
-/** How long an idle connection is kept, in milliseconds: longer than proxies keep it, which would otherwise use a closed one. */
+/**
+ * How long an idle connection is kept, in milliseconds: longer than proxies keep it, which would otherwise use a closed
+ * one.
+ */
 const KEEP_ALIVE_TIMEOUT = 72_000
 
 /** The whole server, from top to bottom. Hooks of one kind run in this order. */
-export async function buildApp ({ config, database, logger = {}, tracing, onRoute = () => {} }: AppOptions): Promise<FastifyInstance> {
+export async function buildApp (
+  { config, database, logger = {}, tracing, onRoute = () => {} }: AppOptions
+): Promise<FastifyInstance> {
   const trustProxy = trustedProxies(config.TRUST_PROXY)
   const app = Fastify({
     logger: typeof logger === 'object' ? { ...loggerOptions(config), ...logger } : logger,
@@ -108,7 +126,9 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   database.replica?.logTo(app.log)
   const redis = config.REDIS_URL === undefined ? undefined : await openRedis(config.REDIS_URL, app.log)
   const metrics = config.METRICS_TOKEN.length === 0 ? undefined : await openMetrics(database)
-  app.addHook('onClose', async () => { redis?.disconnect() })
+  app.addHook('onClose', async () => {
+    redis?.disconnect()
+  })
 
   logRequests(app)
   app.addHook('onRoute', onRoute)
@@ -154,7 +174,14 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   if (config.CONSOLE_ENABLED) await app.register(webConsole, { config })
   const secrets = storedSecrets(database.knex, config, app.log)
   app.decorate('storedSecrets', secrets)
-  await health(app, { database, limits: limits.condition, remarks: () => ({ ...database.replica !== undefined && { read_replica: database.replica.condition }, secrets: secrets.state }) })
+  await health(app, {
+    database,
+    limits: limits.condition,
+    remarks: () => ({
+      ...database.replica !== undefined && { read_replica: database.replica.condition },
+      secrets: secrets.state
+    })
+  })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, tokens: config.METRICS_TOKEN })
 
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
@@ -167,10 +194,13 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
       serverInfo: { name: 'shop', version: TOOLS_VERSION },
       instructions: instructionsFor(database.knex),
       // Their calls are checked at startup, so one that shows a tool is there only with the tool.
-      skills: ['catalog', ...(config.MCP_IMPORTS_ENABLED ? ['imports'] : [])].map((name) => new URL(`../skills/${name}/`, import.meta.url)),
+      skills: ['catalog', ...(config.MCP_IMPORTS_ENABLED ? ['imports'] : [])].map((name) =>
+        new URL(`../skills/${name}/`, import.meta.url)
+      ),
       // readListQuery parses the filter of lists.
       jsonQuery: true,
-      // A key sees the tools that it can call. A call of another tool reaches the route, whose error names the missing scope.
+      // A key sees the tools that it can call. A call of another tool reaches the route, whose error names the missing
+      // scope.
       canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
       impliedArguments: { shop_id: shopOfKey },
       output: 'brief',
@@ -203,7 +233,13 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   await app.register(connectedApps, { knex: database.knex, prefix: '/admin/users/:user_id/apps' })
   await app.register(shops, { knex: database.knex, prefix: '/shops' })
   await app.register(shopRecords, { knex: database.knex })
-  await app.register(imports, { knex: database.knex, asTools: config.MCP_IMPORTS_ENABLED, hasViews, onEnd: (outcome) => metrics?.imports.inc({ outcome }), prefix: '/shops/:shop_id/imports' })
+  await app.register(imports, {
+    knex: database.knex,
+    asTools: config.MCP_IMPORTS_ENABLED,
+    hasViews,
+    onEnd: (outcome) => metrics?.imports.inc({ outcome }),
+    prefix: '/shops/:shop_id/imports'
+  })
   const reverts = turns({ atOnce: REVERTS_AT_ONCE })
   await app.register(history, { knex: database.knex, inTurn: reverts, prefix: '/shops/:shop_id/history' })
   await app.register(audit, { knex: database.knex })
@@ -216,7 +252,15 @@ export async function buildApp ({ config, database, logger = {}, tracing, onRout
   const provider = metrics === undefined ? sender : measuredProvider(sender, metrics)
   const keys = keyRing(config.PAY_KEY_SECRETS)
   await app.register(payReconcile, payReconcileOptions(database.knex, provider, keys, config))
-  await app.register(pay, { knex: database.knex, provider, keys, timeout: config.PAY_TIMEOUT, isPublic: config.PAY_ROUTES_PUBLIC, ...(config.PAY_WEBHOOKS_ENABLED && { webhooksAt: config.PUBLIC_BASE_URL }), prefix: PAY_PREFIX })
+  await app.register(pay, {
+    knex: database.knex,
+    provider,
+    keys,
+    timeout: config.PAY_TIMEOUT,
+    isPublic: config.PAY_ROUTES_PUBLIC,
+    ...(config.PAY_WEBHOOKS_ENABLED && { webhooksAt: config.PUBLIC_BASE_URL }),
+    prefix: PAY_PREFIX
+  })
 
   return app
 }

@@ -1,4 +1,13 @@
-import { DUAL_AUTH_SHOP_UNKNOWN, scopesFromRoute, type ApiKeyOptions, type ApiKeyRecord, type DualAuthOptions, type JwtOptions, type KeyChange, type OnKeyEvent } from 'dual-auth'
+import {
+  DUAL_AUTH_SHOP_UNKNOWN,
+  scopesFromRoute,
+  type ApiKeyOptions,
+  type ApiKeyRecord,
+  type DualAuthOptions,
+  type JwtOptions,
+  type KeyChange,
+  type OnKeyEvent
+} from 'dual-auth'
 import { knexStore } from 'dual-auth/knex'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
@@ -59,11 +68,16 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
         const caller = callerOf(request)
         const trx = transaction as Knex.Transaction
         if (!await isKnown(trx, caller)) throw new DUAL_AUTH_SHOP_UNKNOWN()
-        await recordKeyChange(trx, change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' }, change)
+        await recordKeyChange(
+          trx,
+          change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' },
+          change
+        )
         if (change.action === 'rotate') await inheritLimits(trx, change.replaced, change.key.id)
       }
     },
-    ...(config.SECRET_SCANNING_ENABLED && { scanning: config.SECRET_SCANNING_KEYS_URL === undefined ? {} : { keysUrl: config.SECRET_SCANNING_KEYS_URL } }),
+    ...(config.SECRET_SCANNING_ENABLED &&
+      { scanning: config.SECRET_SCANNING_KEYS_URL === undefined ? {} : { keysUrl: config.SECRET_SCANNING_KEYS_URL } }),
     onKeyEvent
   }
 }
@@ -72,7 +86,11 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
 export function acceptedTokens (config: Settings): readonly JwtOptions[] {
   const provider = providerTokens(config)
   const { introspection: _introspection, ...same } = provider
-  return [provider, ...(config.IDP_SECOND_ISSUER === undefined ? [] : [{ ...same, issuer: config.IDP_SECOND_ISSUER }]), ...brokerTokens(config)]
+  return [
+    provider,
+    ...(config.IDP_SECOND_ISSUER === undefined ? [] : [{ ...same, issuer: config.IDP_SECOND_ISSUER }]),
+    ...brokerTokens(config)
+  ]
 }
 
 /** The tokens of the identity provider. */
@@ -87,28 +105,47 @@ function providerTokens (config: Settings): JwtOptions {
     algorithms: config.IDP_ALGORITHMS,
     claims: claimsOf(config),
     ...introspectionOf(config),
-    userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) => id !== ''),
+    userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) =>
+      id !== ''
+    ),
     ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
     // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
-    audience: config.IDP_AUDIENCE.length > 0 ? config.IDP_AUDIENCE : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
+    audience: config.IDP_AUDIENCE.length > 0
+      ? config.IDP_AUDIENCE
+      : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
   }
 }
 
 /** The claims that are not where the provider usually has them. */
-function claimsOf ({ IDP_CLIENT_CLAIM: client, IDP_SUBJECT_CLAIM: subject, IDP_USERNAME_CLAIM: username }: Settings): NonNullable<JwtOptions['claims']> {
-  return { ...client !== undefined && { client }, ...subject !== undefined && { subject }, ...username !== undefined && { username } }
+function claimsOf (
+  { IDP_CLIENT_CLAIM: client, IDP_SUBJECT_CLAIM: subject, IDP_USERNAME_CLAIM: username }: Settings
+): NonNullable<JwtOptions['claims']> {
+  return {
+    ...client !== undefined && { client },
+    ...subject !== undefined && { subject },
+    ...username !== undefined && { username }
+  }
 }
 
 /** How the identity provider is asked about opaque tokens, if it is. */
 function introspectionOf (config: Settings): Pick<JwtOptions, 'introspection'> {
-  const { IDP_INTROSPECTION_CLIENT_ID: clientId, IDP_INTROSPECTION_CLIENT_SECRET: clientSecret = '', IDP_INTROSPECTION_CLIENT_AUTH: clientAuth, IDP_INTROSPECTION_ENDPOINT: endpoint } = config
+  const {
+    IDP_INTROSPECTION_CLIENT_ID: clientId,
+    IDP_INTROSPECTION_CLIENT_SECRET: clientSecret = '',
+    IDP_INTROSPECTION_CLIENT_AUTH: clientAuth,
+    IDP_INTROSPECTION_ENDPOINT: endpoint
+  } = config
   if (clientId === '') return {}
   const { IDP_INTROSPECTION_JWTS: jwts, IDP_INTROSPECTION_CACHE_TIME: cacheTime } = config
-  return { introspection: { clientId, clientSecret, clientAuth, jwts, cacheTime, ...(endpoint !== undefined && { endpoint }) } }
+  return {
+    introspection: { clientId, clientSecret, clientAuth, jwts, cacheTime, ...(endpoint !== undefined && { endpoint }) }
+  }
 }
 
 /** The tokens that this server issues for identity assertions of organizations, if there are any. */
-function brokerTokens ({ PUBLIC_BASE_URL, MCP_ENABLED, OAUTH_BROKER_ASSERTION_ISSUERS: issuers, OAUTH_BROKER_ASSERTION_KEYS: keys }: Settings): readonly JwtOptions[] {
+function brokerTokens (
+  { PUBLIC_BASE_URL, MCP_ENABLED, OAUTH_BROKER_ASSERTION_ISSUERS: issuers, OAUTH_BROKER_ASSERTION_KEYS: keys }: Settings
+): readonly JwtOptions[] {
   if (issuers.length === 0) return []
   const base = new URL(PUBLIC_BASE_URL).origin
   return [{
@@ -123,7 +160,10 @@ function brokerTokens ({ PUBLIC_BASE_URL, MCP_ENABLED, OAUTH_BROKER_ASSERTION_IS
 }
 
 /** The format of API keys, and where they are stored. */
-export function apiKeyOptions ({ API_KEY_MARKER: marker, API_KEY_PEPPERS: peppers }: Pick<Settings, 'API_KEY_MARKER' | 'API_KEY_PEPPERS'>, knex: Knex): ApiKeyOptions {
+export function apiKeyOptions (
+  { API_KEY_MARKER: marker, API_KEY_PEPPERS: peppers }: Pick<Settings, 'API_KEY_MARKER' | 'API_KEY_PEPPERS'>,
+  knex: Knex
+): ApiKeyOptions {
   return {
     marker,
     peppers: peppers.map(pepperFromText),
@@ -140,12 +180,19 @@ export function shopOfKey ({ identity }: FastifyRequest): string | undefined {
 
 /** Records in the history that a key was created, rotated or revoked. */
 export async function recordKeyChange (trx: Knex.Transaction, actor: Actor, change: KeyChange): Promise<void> {
-  const record = async ({ id, shopId, name }: ApiKeyRecord, before: Change['before'], after: Change['after']): Promise<void> =>
+  const record = async (
+    { id, shopId, name }: ApiKeyRecord,
+    before: Change['before'],
+    after: Change['after']
+  ): Promise<void> =>
     await recordChange(trx, actor, { shopId, recordKind: 'api_key', recordId: id, recordName: name, before, after })
   const { key } = change
   const { name, prefix, scopes, expiresAt, revokedAt, replaces } = key
   if (change.action === 'revoke') {
-    return await record(key, { revoked_at: null }, { revoked_at: revokedAt, ...(change.leak !== undefined && { found_at: change.leak.url }) })
+    return await record(key, { revoked_at: null }, {
+      revoked_at: revokedAt,
+      ...(change.leak !== undefined && { found_at: change.leak.url })
+    })
   }
   await record(key, null, { name, prefix, scopes, expires_at: expiresAt, ...(replaces !== null && { replaces }) })
   if (change.action !== 'rotate') return

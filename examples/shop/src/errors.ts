@@ -10,7 +10,11 @@ export const SHOP_MALFORMED_REQUEST = createError('SHOP_MALFORMED_REQUEST', 'Thi
 export const SHOP_BODY_NOT_UTF8 = createError('SHOP_BODY_NOT_UTF8', 'The body is not UTF-8: JSON must be', 400)
 
 /** 413. The JSON of a request has more values than a server reads at once. */
-export const SHOP_TOO_MANY_VALUES = createError('SHOP_TOO_MANY_VALUES', 'The body has more than %d values: send it in several parts', 413)
+export const SHOP_TOO_MANY_VALUES = createError(
+  'SHOP_TOO_MANY_VALUES',
+  'The body has more than %d values: send it in several parts',
+  413
+)
 
 /** 408. The request did not arrive in time. */
 export const SHOP_REQUEST_TIMEOUT = createError('SHOP_REQUEST_TIMEOUT', 'Request timed out', 408)
@@ -28,7 +32,11 @@ export const SHOP_USER_INACTIVE = createError('SHOP_USER_INACTIVE', 'Your accoun
 export const SHOP_ADMIN_ONLY = createError('SHOP_ADMIN_ONLY', 'Only admins may do this', 403)
 
 /** A machine asks for what only people have. */
-export const SHOP_PEOPLE_ONLY = createError('SHOP_PEOPLE_ONLY', 'Only people have connected apps: use the token of one', 403)
+export const SHOP_PEOPLE_ONLY = createError(
+  'SHOP_PEOPLE_ONLY',
+  'Only people have connected apps: use the token of one',
+  403
+)
 
 /** 401. `/metrics` requires `METRICS_TOKEN`. */
 export const SHOP_METRICS_TOKEN = createError('SHOP_METRICS_TOKEN', '/metrics requires its bearer token', 401)
@@ -37,10 +45,18 @@ export const SHOP_METRICS_TOKEN = createError('SHOP_METRICS_TOKEN', '/metrics re
 export const SHOP_OWNER_ONLY = createError('SHOP_OWNER_ONLY', 'Only owners of the shop and admins may do this', 403)
 
 /** 409. The shop would have no active owner left. */
-export const SHOP_LAST_OWNER = createError('SHOP_LAST_OWNER', 'This is the last active owner of the shop: make another member an owner first', 409)
+export const SHOP_LAST_OWNER = createError(
+  'SHOP_LAST_OWNER',
+  'This is the last active owner of the shop: make another member an owner first',
+  409
+)
 
 /** 403. The shop has reached `QUOTA_RECORDS` or `QUOTA_BYTES`. */
-export const SHOP_QUOTA_EXCEEDED = createError('SHOP_QUOTA_EXCEEDED', 'The shop has used its quota of %s %s: delete records, or ask the operator of the server for more', 403)
+export const SHOP_QUOTA_EXCEEDED = createError(
+  'SHOP_QUOTA_EXCEEDED',
+  'The shop has used its quota of %s %s: delete records, or ask the operator of the server for more',
+  403
+)
 
 /** 404. The shop was deleted during the request. */
 export const SHOP_GONE = createError('SHOP_GONE', 'The shop was deleted', 404)
@@ -52,16 +68,26 @@ export const SHOP_NOT_FOUND = createError('SHOP_NOT_FOUND', 'No %s %s', 404)
 export const SHOP_CONFLICT = createError('SHOP_CONFLICT', '%s', 409)
 
 /** 412. The record has changed since the caller read it; `current` is what it is now. */
-export const SHOP_PRECONDITION_FAILED = createError('SHOP_PRECONDITION_FAILED', 'This has changed since you read it: nothing was done. It was last updated at %s', 412)
+export const SHOP_PRECONDITION_FAILED = createError(
+  'SHOP_PRECONDITION_FAILED',
+  'This has changed since you read it: nothing was done. It was last updated at %s',
+  412
+)
 
-/** 409. Later changes stand in the way of a revert; `field` and `later_change_id` are those of the first of `conflicts`. */
+/**
+ * 409. Later changes stand in the way of a revert; `field` and `later_change_id` are those of the first of `conflicts`.
+ */
 export const SHOP_REVERT_CONFLICT = createError('SHOP_REVERT_CONFLICT', '%s', 409)
 
 /** 409. Changes of this kind of record cannot be reverted. */
 export const SHOP_NOT_REVERTIBLE = createError('SHOP_NOT_REVERTIBLE', '%s cannot be reverted', 409)
 
 /** 503. A revert, or its dry run, takes longer than a place among reverts is kept; nothing was reverted. */
-export const SHOP_REVERT_TOO_LONG = createError('SHOP_REVERT_TOO_LONG', 'Nothing was reverted: that takes longer than %d seconds. Revert the changes since a later time first', 503)
+export const SHOP_REVERT_TOO_LONG = createError(
+  'SHOP_REVERT_TOO_LONG',
+  'Nothing was reverted: that takes longer than %d seconds. Revert the changes since a later time first',
+  503
+)
 
 /** 422. The value of `field` is invalid. */
 export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
@@ -70,25 +96,52 @@ export const SHOP_INVALID = createError('SHOP_INVALID', '%s', 422)
 export const SHOP_OUT_OF_RANGE = createError('SHOP_OUT_OF_RANGE', '%s is out of range for %s', 422)
 
 /** 422. The record would be larger than 64 KiB. */
-export const SHOP_RECORD_TOO_LARGE = createError('SHOP_RECORD_TOO_LARGE', 'The record would be larger than 64 KiB as JSON: shorten %s', 422)
+export const SHOP_RECORD_TOO_LARGE = createError(
+  'SHOP_RECORD_TOO_LARGE',
+  'The record would be larger than 64 KiB as JSON: shorten %s',
+  422
+)
 
 /** 422. Lines of a file to import are wrong; `errors` names them. */
 export const SHOP_IMPORT_INVALID = createError('SHOP_IMPORT_INVALID', '%s', 422)
 
 /** 413. The file to import is too large. */
-export const SHOP_FILE_TOO_LARGE = createError('SHOP_FILE_TOO_LARGE', 'The file is larger than %d MiB: send it in several parts', 413)
+export const SHOP_FILE_TOO_LARGE = createError(
+  'SHOP_FILE_TOO_LARGE',
+  'The file is larger than %d MiB: send it in several parts',
+  413
+)
 
 /** 400. The client has gone before it had sent all of a file. */
-export const SHOP_UPLOAD_ABORTED = createError('SHOP_UPLOAD_ABORTED', 'The connection closed before the file had arrived', 400)
+export const SHOP_UPLOAD_ABORTED = createError(
+  'SHOP_UPLOAD_ABORTED',
+  'The connection closed before the file had arrived',
+  400
+)
 
 /** 415. The file to import is compressed. */
-export const SHOP_ENCODING_UNSUPPORTED = createError('SHOP_ENCODING_UNSUPPORTED', 'Send the file without Content-Encoding', 415)
+export const SHOP_ENCODING_UNSUPPORTED = createError(
+  'SHOP_ENCODING_UNSUPPORTED',
+  'Send the file without Content-Encoding',
+  415
+)
 
 /** 429. The shop has too many imports that are not finished. */
-export const SHOP_TOO_MANY_IMPORTS = createError('SHOP_TOO_MANY_IMPORTS', 'The shop has %d unfinished imports: wait for one, or cancel it', 429)
+export const SHOP_TOO_MANY_IMPORTS = createError(
+  'SHOP_TOO_MANY_IMPORTS',
+  'The shop has %d unfinished imports: wait for one, or cancel it',
+  429
+)
 
-/** 503. The database cannot be reached, is out of connections, memory or disk space, is read-only, or aborted the transaction. */
-export const SHOP_DATABASE_UNAVAILABLE = createError('SHOP_DATABASE_UNAVAILABLE', 'The database cannot be reached, is too busy or is out of disk space; try again later', 503)
+/**
+ * 503. The database cannot be reached, is out of connections, memory or disk space, is read-only, or aborted the
+ * transaction.
+ */
+export const SHOP_DATABASE_UNAVAILABLE = createError(
+  'SHOP_DATABASE_UNAVAILABLE',
+  'The database cannot be reached, is too busy or is out of disk space; try again later',
+  503
+)
 
 /** 503. The server is overloaded. */
 export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server is overloaded; try again later', 503)
@@ -96,7 +149,8 @@ export const SHOP_OVERLOADED = createError('SHOP_OVERLOADED', 'The server is ove
 /** 429. A limit of `RATE_LIMIT_…` is exceeded. */
 export const SHOP_RATE_LIMITED = createError('SHOP_RATE_LIMITED', 'Too many %s; try again in %d seconds', 429)
 
-const DAILY_LIMIT = 'The daily limit of this %s is reached: %s. Try again after %s, or ask an admin of the server to raise it'
+const DAILY_LIMIT =
+  'The daily limit of this %s is reached: %s. Try again after %s, or ask an admin of the server to raise it'
 
 /** 429. The shop has made its calls of the day. */
 export const SHOP_DAILY_CALLS_EXCEEDED = createError('SHOP_DAILY_CALLS_EXCEEDED', DAILY_LIMIT, 429)
@@ -117,52 +171,71 @@ export const SHOP_KEY_DAILY_WRITES_EXCEEDED = createError('SHOP_KEY_DAILY_WRITES
 export const SHOP_KEY_DAILY_IMPORTS_EXCEEDED = createError('SHOP_KEY_DAILY_IMPORTS_EXCEEDED', DAILY_LIMIT, 429)
 
 /** 429. More concurrent calls than `MAX_CONCURRENT_CALLS`. */
-export const SHOP_TOO_MANY_CONCURRENT_CALLS = createError('SHOP_TOO_MANY_CONCURRENT_CALLS', 'Too many concurrent calls: %d running and %d waiting', 429)
+export const SHOP_TOO_MANY_CONCURRENT_CALLS = createError(
+  'SHOP_TOO_MANY_CONCURRENT_CALLS',
+  'Too many concurrent calls: %d running and %d waiting',
+  429
+)
 
 /** 500. A bug or fault of the server; the log has the details under the request id. */
 export const SHOP_INTERNAL = createError('SHOP_INTERNAL', 'Internal server error; request id %s', 500)
 
 /** 500. The payment key was encrypted with a secret that is not in `PAY_KEY_SECRETS`, or for another shop. */
-export const SHOP_PAY_KEY_UNREADABLE = createError('SHOP_PAY_KEY_UNREADABLE', 'The payment key of shop %s cannot be decrypted', 500)
+export const SHOP_PAY_KEY_UNREADABLE = createError(
+  'SHOP_PAY_KEY_UNREADABLE',
+  'The payment key of shop %s cannot be decrypted',
+  500
+)
 
 /** At startup. Another process has the embedded database open, or may have. */
 export const SHOP_DATA_DIRECTORY_IN_USE = createError(
   'SHOP_DATA_DIRECTORY_IN_USE',
   'The data directory %s is in use by %s. Stop it first, or set DATA_DIR to another directory. ' +
-  'If you are sure that it is gone, delete %s'
+    'If you are sure that it is gone, delete %s'
 )
 
 /** At startup. Lists every invalid or insecure setting; also if the secrets of all stored keys are missing. */
 export const SHOP_SETTINGS = createError('SHOP_SETTINGS', 'These settings cannot be used:\n%s')
 
-/** At startup, and from commands. Answers would be wrong, or writes fail, with a setting of the database that the server cannot set itself. */
+/**
+ * At startup, and from commands. Answers would be wrong, or writes fail, with a setting of the database that the server
+ * cannot set itself.
+ */
 export const SHOP_DATABASE_UNSUITABLE = createError('SHOP_DATABASE_UNSUITABLE', 'The database cannot be used: %s')
 
 /** Values that are no times would be taken for times that are not set. */
-export const SHOP_NO_INSTANT = createError('SHOP_NO_INSTANT', 'The database wrote a time as %s, which is not ISO 8601: does a pooler drop DateStyle?')
+export const SHOP_NO_INSTANT = createError(
+  'SHOP_NO_INSTANT',
+  'The database wrote a time as %s, which is not ISO 8601: does a pooler drop DateStyle?'
+)
 
 /** At startup, and from commands. Others hold locks on the tables that a migration changes. */
 export const SHOP_MIGRATION_BLOCKED = createError(
   'SHOP_MIGRATION_BLOCKED',
-  'Migration %s did not get its locks within %s seconds, and changed nothing. %sRun it again when that transaction is over, or end its session with pg_terminate_backend'
+  'Migration %s did not get its locks within %s seconds, and changed nothing. %sRun it again when that ' +
+    'transaction is over, or end its session with pg_terminate_backend'
 )
 
 /** At startup, and from commands. Migrations are pending. */
 export const SHOP_MIGRATIONS_PENDING = createError(
   'SHOP_MIGRATIONS_PENDING',
-  'Migrations are pending: %s. Run npm run migrate at the root of the repository or in the container, or set MIGRATE_ON_START=true'
+  'Migrations are pending: %s. Run npm run migrate at the root of the repository or in the container, or set ' +
+    'MIGRATE_ON_START=true'
 )
 
 /** At startup, and from commands. Migrations are pending, and a pooler in transaction mode cannot run them. */
 export const SHOP_MIGRATIONS_POOLED = createError(
   'SHOP_MIGRATIONS_POOLED',
-  'Migrations are pending: %s. DATABASE_URL leads through a pooler in transaction mode, which cannot run them. Run npm run migrate with the URL of the PostgreSQL server itself'
+  'Migrations are pending: %s. DATABASE_URL leads through a pooler in transaction mode, which cannot run them. ' +
+    'Run npm run migrate with the URL of the PostgreSQL server itself'
 )
 
 /** At startup, and from commands. The tables are not those that this version would make. */
 export const SHOP_MIGRATIONS_UNKNOWN = createError(
   'SHOP_MIGRATIONS_UNKNOWN',
-  'The database has the migration %s, which this version does not know: another program made it, or a version before the first release. Nothing was changed. Run the version that made it, or set DATABASE_URL or DATA_DIR to an empty one'
+  'The database has the migration %s, which this version does not know: another program made it, or a version ' +
+    'before the first release. Nothing was changed. Run the version that made it, or set DATABASE_URL or DATA_DIR ' +
+    'to an empty one'
 )
 
 /** From a command. Its arguments are wrong. */
@@ -193,7 +266,9 @@ export interface RevertError extends FastifyError {
   readonly field?: string
   readonly later_change_id: string | null
   readonly conflict_count: number
-  readonly conflicts: ReadonlyArray<{ readonly field?: string, readonly later_change_id: string | null, readonly reason: string }>
+  readonly conflicts: ReadonlyArray<
+    { readonly field?: string, readonly later_change_id: string | null, readonly reason: string }
+  >
 }
 
 /** An error about a record that has changed. */
@@ -213,15 +288,21 @@ const TOLD = 5
 /** @returns a 422 about lines of a file */
 export function importInvalid (total: number, count: number, errors: ImportError['errors']): ImportError {
   const told = errors.slice(0, TOLD).map(({ line, message }) => `Line ${line}: ${message}.`)
-  const message = [`${count} of ${total} products cannot be imported.`, ...told, ...count > TOLD ? ['And more.'] : []].join(' ')
+  const message = [`${count} of ${total} products cannot be imported.`, ...told, ...count > TOLD ? ['And more.'] : []]
+    .join(' ')
   return Object.assign(new SHOP_IMPORT_INVALID(message), { error_count: count, errors })
 }
 
 /** @returns a 409 that says what stands in the way of a revert */
-export function revertConflict ({ conflicts, conflict_count: count }: Pick<RevertError, 'conflicts' | 'conflict_count'>): RevertError {
+export function revertConflict (
+  { conflicts, conflict_count: count }: Pick<RevertError, 'conflicts' | 'conflict_count'>
+): RevertError {
   const { field, later_change_id: later, reason } = conflicts[0]!
   return Object.assign(new SHOP_REVERT_CONFLICT(reason), {
-    ...(field !== undefined && { field }), later_change_id: later, conflict_count: count, conflicts
+    ...(field !== undefined && { field }),
+    later_change_id: later,
+    conflict_count: count,
+    conflicts
   })
 }
 
@@ -247,11 +328,21 @@ export function notKnown (field: string): FieldError {
 
 const DAILY_LIMITS = {
   shop: { calls: SHOP_DAILY_CALLS_EXCEEDED, writes: SHOP_DAILY_WRITES_EXCEEDED, imports: SHOP_DAILY_IMPORTS_EXCEEDED },
-  'API key': { calls: SHOP_KEY_DAILY_CALLS_EXCEEDED, writes: SHOP_KEY_DAILY_WRITES_EXCEEDED, imports: SHOP_KEY_DAILY_IMPORTS_EXCEEDED }
+  'API key': {
+    calls: SHOP_KEY_DAILY_CALLS_EXCEEDED,
+    writes: SHOP_KEY_DAILY_WRITES_EXCEEDED,
+    imports: SHOP_KEY_DAILY_IMPORTS_EXCEEDED
+  }
 } as const
 
 /** @returns a 429 that says which limit of a day is reached, whose, and when the day ends */
-export function dailyLimitExceeded (whose: 'shop' | 'API key', what: 'calls' | 'writes' | 'imports', limit: number, end: Date, seconds: number): Error {
+export function dailyLimitExceeded (
+  whose: 'shop' | 'API key',
+  what: 'calls' | 'writes' | 'imports',
+  limit: number,
+  end: Date,
+  seconds: number
+): Error {
   return new DAILY_LIMITS[whose][what](whose, `${limit} ${what}`, `${end.toISOString()}, in ${seconds} seconds`)
 }
 

@@ -1,5 +1,11 @@
 import type { Knex } from 'knex'
-import { type AssertionOptions, type BrokerOptions, knexBrokerStore, knexGrantStore, type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
+import {
+  type AssertionOptions,
+  type BrokerOptions,
+  knexBrokerStore,
+  knexGrantStore,
+  type OAuthDiscoveryShimOptions
+} from 'oauth-discovery-shim'
 import { MCP_PATH } from './auth.ts'
 import { SHOP_PEOPLE_ONLY } from './errors.ts'
 import { allowedBy } from './settings/risks.ts'
@@ -33,12 +39,18 @@ const SUBJECTS: Readonly<Partial<Record<Settings['IDP_PROVIDER'], string>>> = { 
 function subjectFrom (config: Settings): NonNullable<NonNullable<BrokerOptions['grants']>['subjectClaim']> {
   const claim = config.IDP_SUBJECT_CLAIM ?? SUBJECTS[config.IDP_PROVIDER] ?? 'sub'
   const personOf = personReader(config)
-  return ({ iss, [claim]: subject }) => typeof subject === 'string' ? personOf({ issuer: String(iss), subject }) : undefined
+  return ({ iss, [claim]: subject }) =>
+    typeof subject === 'string' ? personOf({ issuer: String(iss), subject }) : undefined
 }
 
 /** All replicas have the database, so what must happen once is remembered there. */
 function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
-  const { OAUTH_BROKER_SECRETS: secrets, OAUTH_BROKER_DOCUMENTS: withDocuments, OAUTH_BROKER_APP_SCHEMES: schemes, IDP_MCP_CLIENT_SECRET: clientSecret } = config
+  const {
+    OAUTH_BROKER_SECRETS: secrets,
+    OAUTH_BROKER_DOCUMENTS: withDocuments,
+    OAUTH_BROKER_APP_SCHEMES: schemes,
+    IDP_MCP_CLIENT_SECRET: clientSecret
+  } = config
   const { parameters, takesResource } = signInRequest(config)
   return {
     secrets: secrets.map(secretFromText),
@@ -63,11 +75,20 @@ function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
 }
 
 /** Organizations whose identity providers let their people in. */
-function assertionOptions ({ OAUTH_BROKER_ASSERTION_ISSUERS: issuers, OAUTH_BROKER_ASSERTION_KEYS: keys, OAUTH_BROKER_ASSERTION_CLIENTS: clients }: Settings): AssertionOptions {
+function assertionOptions (
+  {
+    OAUTH_BROKER_ASSERTION_ISSUERS: issuers,
+    OAUTH_BROKER_ASSERTION_KEYS: keys,
+    OAUTH_BROKER_ASSERTION_CLIENTS: clients
+  }: Settings
+): AssertionOptions {
   const named = clients.map(secretFromText)
   return {
     issuers: issuers.map((issuer) => ({ issuer })),
     keys: keys.map(secretFromText),
-    clients: [...new Set(named.map(({ id }) => id))].map((id) => ({ id, secrets: named.filter((one) => one.id === id).map(({ secret }) => secret) }))
+    clients: [...new Set(named.map(({ id }) => id))].map((id) => ({
+      id,
+      secrets: named.filter((one) => one.id === id).map(({ secret }) => secret)
+    }))
   }
 }

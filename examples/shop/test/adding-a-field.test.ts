@@ -9,8 +9,8 @@ import t, { type Test } from 'tap'
 import { faultsOf, openBrowser, signIn, withoutChromium } from '../../console/test/browser.ts'
 
 /*
- * The steps of "Add a field" in CONTRIBUTING.md, in a copy of the shop: the new fields are then in everything that the shop
- * does with a record.
+ * The steps of "Add a field" in CONTRIBUTING.md, in a copy of the shop: the new fields are then in everything that the
+ * shop does with a record.
  */
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -19,14 +19,33 @@ type Body = Record<string, any>
 
 /** A column of each type, and its values: at first, and after a change. */
 const FIELDS = {
-  barcode: { type: 'text', schema: "Nullable(Type.String({ maxLength: 50, description: 'GTIN' }))", values: ['4006381333931', '=SUM(1)'] },
-  fragile: { type: 'boolean', schema: "Nullable(Type.Boolean({ description: 'Whether it breaks' }))", values: [true, false] },
+  barcode: {
+    type: 'text',
+    schema: "Nullable(Type.String({ maxLength: 50, description: 'GTIN' }))",
+    values: ['4006381333931', '=SUM(1)']
+  },
+  fragile: {
+    type: 'boolean',
+    schema: "Nullable(Type.Boolean({ description: 'Whether it breaks' }))",
+    values: [true, false]
+  },
   pieces: { type: 'integer', schema: "Nullable(Type.Integer({ description: 'In a box' }))", values: [5, -7] },
-  tested_at: { type: 'timestamptz', schema: "Nullable(Type.String({ format: 'date-time', description: 'The last test' }))", values: ['2026-01-02T03:04:05.678Z', '2026-02-03T04:05:06.789Z'] },
-  size: { type: 'jsonb', schema: "Nullable(Type.Object({}, { additionalProperties: true, description: 'In cm' }))", values: [{ h: 1.5, w: [2] }, { h: 3 }] }
+  tested_at: {
+    type: 'timestamptz',
+    schema: "Nullable(Type.String({ format: 'date-time', description: 'The last test' }))",
+    values: ['2026-01-02T03:04:05.678Z', '2026-02-03T04:05:06.789Z']
+  },
+  size: {
+    type: 'jsonb',
+    schema: "Nullable(Type.Object({}, { additionalProperties: true, description: 'In cm' }))",
+    values: [{ h: 1.5, w: [2] }, { h: 3 }]
+  }
 } as const
 
-/** The files with the fields of records, and before which one the new ones come: the first, since others may be added behind it. */
+/**
+ * The files with the fields of records, and before which one the new ones come: the first, since others may be added
+ * behind it.
+ */
 const PLACES = {
   products: ['catalog/product-fields.ts', 'name: Name'],
   categories: ['catalog/category-schemas.ts', 'name: Name'],
@@ -36,7 +55,8 @@ const PLACES = {
   accounts: ['shops/account-schemas.ts', 'name: Name']
 } as const
 
-const at = (when: 0 | 1): Body => Object.fromEntries(Object.entries(FIELDS).map(([name, { values }]) => [name, values[when]]))
+const at = (when: 0 | 1): Body =>
+  Object.fromEntries(Object.entries(FIELDS).map(([name, { values }]) => [name, values[when]]))
 const [first, second] = [at(0), at(1)]
 const none = Object.fromEntries(Object.keys(FIELDS).map((name) => [name, null]))
 
@@ -50,24 +70,53 @@ function editFile (file: string, from: string, to: string): void {
 function copyWithFields (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'adding-a-field-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  for (const path of ['node_modules', 'packages', 'test', 'tsconfig.json', 'package.json']) symlinkSync(join(repository, path), join(folder, path))
-  for (const path of ['shop/src', 'shop/dist/shared', 'shop/skills', 'shop/test', 'shop/package.json', 'shop/node_modules', 'console/src', 'console/package.json', 'console/tsconfig.json', 'console/vite.config.ts', 'console/index.html', 'console/build.js']) cpSync(join(repository, 'examples', path), join(folder, 'examples', path), { recursive: true })
+  for (const path of ['node_modules', 'packages', 'test', 'tsconfig.json', 'package.json']) {
+    symlinkSync(join(repository, path), join(folder, path))
+  }
+  for (
+    const path of [
+      'shop/src',
+      'shop/dist/shared',
+      'shop/skills',
+      'shop/test',
+      'shop/package.json',
+      'shop/node_modules',
+      'console/src',
+      'console/package.json',
+      'console/tsconfig.json',
+      'console/vite.config.ts',
+      'console/index.html',
+      'console/build.js'
+    ]
+  ) cpSync(join(repository, 'examples', path), join(folder, 'examples', path), { recursive: true })
   symlinkSync(join(folder, 'examples/console'), join(folder, 'examples/shop/node_modules/shop-console'))
-  const edit = (path: string, from: string, to: string): void => editFile(join(folder, 'examples/shop/src', path), from, to)
-  const schemas = Object.entries(FIELDS).map(([name, { schema }]) => `  ${name}: ${schema.replace('Nullable', 'OrNull').replaceAll('Type.', 'Any.')}`).join(',\n')
+  const edit = (path: string, from: string, to: string): void =>
+    editFile(join(folder, 'examples/shop/src', path), from, to)
+  const schemas = Object.entries(FIELDS).map(([name, { schema }]) =>
+    `  ${name}: ${schema.replace('Nullable', 'OrNull').replaceAll('Type.', 'Any.')}`
+  ).join(',\n')
   for (const [path, next] of Object.values(PLACES)) {
     edit(path, `  ${next},\n`, `${schemas},\n  ${next},\n`)
-    edit(path, 'import', "import { Type as Any } from '@sinclair/typebox'\nimport { Nullable as OrNull } from '../http/schemas.ts'\nimport")
+    edit(
+      path,
+      'import',
+      "import { Type as Any } from '@sinclair/typebox'\nimport { Nullable as OrNull } from '../http/schemas.ts'\nimport"
+    )
   }
-  writeFileSync(join(folder, 'examples/shop/src/migrations/999-fields.ts'), `
+  writeFileSync(
+    join(folder, 'examples/shop/src/migrations/999-fields.ts'),
+    `
     import { addColumns } from './columns.ts'
     import type { Migration } from './migration.ts'
-    const columns = ${JSON.stringify(Object.fromEntries(Object.entries(FIELDS).map(([name, { type }]) => [name, type])))}
+    const columns = ${
+      JSON.stringify(Object.fromEntries(Object.entries(FIELDS).map(([name, { type }]) => [name, type])))
+    }
     const tables = ${JSON.stringify(Object.keys(PLACES))} as const
     export const fields: Migration = {
       up: async (knex) => { for (const table of tables) await addColumns(knex, table, columns) }
     }
-  `)
+  `
+  )
   edit('migrations/index.ts', 'import ', "import { fields } from './999-fields.ts'\nimport ")
   edit('migrations/index.ts', '\n}', ",\n  '999-fields': fields\n}")
   return folder
@@ -76,7 +125,9 @@ function copyWithFields (t: Test): string {
 const folder = copyWithFields(t)
 const from = async (path: string) => await import(pathToFileURL(join(folder, 'examples/shop', path)).href)
 
-const { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } = await from('test/build.ts') as typeof import('./build.ts')
+const { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } = await from(
+  'test/build.ts'
+) as typeof import('./build.ts')
 const database = await openTestDatabase(t)
 const { knex } = database
 const idp = await openIdentityProvider(t)
@@ -89,24 +140,62 @@ const done = async (method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, b
   if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`)
   return answer
 }
-const changesOf = async (id: string): Promise<Body[]> => await done('GET', `/history?sort=-at&filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`) as Body[]
-const undo = async (id: string): Promise<Body> => await done('POST', `/history/${(await changesOf(id))[0]!['id']}/revert`)
-const used = async (): Promise<number> => Number((await knex('shop_usage').where({ shop_id: shop }).sum({ bytes: 'bytes' }).first())!['bytes'])
+const changesOf = async (id: string): Promise<Body[]> =>
+  await done('GET', `/history?sort=-at&filter=${encodeURIComponent(JSON.stringify({ record_id: id }))}`) as Body[]
+const undo = async (id: string): Promise<Body> =>
+  await done('POST', `/history/${(await changesOf(id))[0]!['id']}/revert`)
+const used = async (): Promise<number> =>
+  Number((await knex('shop_usage').where({ shop_id: shop }).sum({ bytes: 'bytes' }).first())!['bytes'])
 
 const product = await done('POST', '/products', { name: 'Priced' })
 
-for (const [table, input] of Object.entries({
-  products: { name: 'A' }, categories: { name: 'A' }, tags: { name: 'A' }, attributes: { name: 'A', type: 'text' }, prices: { product_id: product['id'], amount: 5 }, accounts: { name: 'A' }
-})) {
+for (
+  const [table, input] of Object.entries({
+    products: { name: 'A' },
+    categories: { name: 'A' },
+    tags: { name: 'A' },
+    attributes: { name: 'A', type: 'text' },
+    prices: { product_id: product['id'], amount: 5 },
+    accounts: { name: 'A' }
+  })
+) {
   t.test(`${table}: the new fields are created, changed, listed, told, undone and measured`, async (t) => {
     const path = (id: string) => `/${table}/${id}`
     const { id } = await done('POST', `/${table}`, { ...input, ...first })
     t.match(await done('GET', path(id)), first)
     t.match(await done('PATCH', path(id), second), second)
-    t.match(await as('PATCH', path(id), { pieces: 3_000_000_000 }), { status: 422, body: { field: 'pieces' } }, 'and no more than the column holds')
-    t.match(await as('GET', `/${table}?filter={"pieces":3000000000}`), { status: 422, body: { field: /^filter\/pieces/ } })
-    t.match((await changesOf(id))[0], { changes: { barcode: { before: first['barcode'], after: second['barcode'] }, size: { before: first['size'], after: second['size'] }, tested_at: { before: first['tested_at'] } } })
-    t.match(await done('GET', `/${table}?sort=-barcode&filter=${encodeURIComponent(JSON.stringify({ barcode: second['barcode'], fragile: false, size: { h: 3 }, tested_at: second['tested_at'] }))}`), [{ id }])
+    t.match(
+      await as('PATCH', path(id), { pieces: 3_000_000_000 }),
+      { status: 422, body: { field: 'pieces' } },
+      'and no more than the column holds'
+    )
+    t.match(await as('GET', `/${table}?filter={"pieces":3000000000}`), {
+      status: 422,
+      body: { field: /^filter\/pieces/ }
+    })
+    t.match((await changesOf(id))[0], {
+      changes: {
+        barcode: { before: first['barcode'], after: second['barcode'] },
+        size: { before: first['size'], after: second['size'] },
+        tested_at: { before: first['tested_at'] }
+      }
+    })
+    t.match(
+      await done(
+        'GET',
+        `/${table}?sort=-barcode&filter=${
+          encodeURIComponent(
+            JSON.stringify({
+              barcode: second['barcode'],
+              fragile: false,
+              size: { h: 3 },
+              tested_at: second['tested_at']
+            })
+          )
+        }`
+      ),
+      [{ id }]
+    )
     await undo(id)
     t.match(await done('GET', path(id)), first, 'a change is taken back')
     await done('DELETE', path(id))
@@ -156,7 +245,12 @@ t.test('tools and batches have the new fields of a product', async (t) => {
 
 t.test('what is exported has the new fields, and an import brings them', async (t) => {
   const imported = async (type: string, payload: string): Promise<Body> => {
-    const { headers, body } = await app.inject({ method: 'POST', url: `/shops/${shop}/imports`, headers: { ...machine, 'content-type': type }, payload })
+    const { headers, body } = await app.inject({
+      method: 'POST',
+      url: `/shops/${shop}/imports`,
+      headers: { ...machine, 'content-type': type },
+      payload
+    })
     if (headers.location === undefined) throw new Error(body)
     for (;;) {
       const found = (await app.inject({ url: headers.location as string, headers: machine })).json()
@@ -167,19 +261,41 @@ t.test('what is exported has the new fields, and an import brings them', async (
   const { id } = await done('POST', '/products', { name: 'In a file', sku: 'F-1', ...second })
   const other = await done('POST', '/products', { name: 'Another', sku: 'F-2', ...first })
   for (const [format, type] of [['csv', 'text/csv'], ['jsonl', 'application/x-ndjson']] as const) {
-    const file = async (): Promise<string> => (await app.inject({ url: `/shops/${shop}/products/export?format=${format}&filter=${encodeURIComponent('{"sku":["F-1","F-2"]}')}`, headers: machine })).body
+    const file = async (): Promise<string> =>
+      (await app.inject({
+        url: `/shops/${shop}/products/export?format=${format}&filter=${encodeURIComponent('{"sku":["F-1","F-2"]}')}`,
+        headers: machine
+      })).body
     const before = await file()
     for (const name of Object.keys(FIELDS)) t.ok(before.includes(name), `${format} has ${name}`)
     t.match(await imported(type, before), { status: 'done', total: 2, unchanged: 2 })
     if (format === 'csv') {
       const retyped = before.replace(`"${first['barcode']}"`, '4.00638E+12')
-      const { json } = await app.inject({ method: 'POST', url: `/shops/${shop}/imports`, headers: { ...machine, 'content-type': type }, payload: retyped })
-      t.match(await imported('text/csv', 'name,pieces\nTwo,2\nMany,3000000000').catch((error: Error) => JSON.parse(error.message)), { errors: [{ line: 3, field: 'pieces' }] })
-      t.match(json(), { errors: [{ field: 'barcode', message: /a spreadsheet has taken "4006381333931" for a number/ }] })
+      const { json } = await app.inject({
+        method: 'POST',
+        url: `/shops/${shop}/imports`,
+        headers: { ...machine, 'content-type': type },
+        payload: retyped
+      })
+      t.match(
+        await imported('text/csv', 'name,pieces\nTwo,2\nMany,3000000000').catch((error: Error) =>
+          JSON.parse(error.message)
+        ),
+        { errors: [{ line: 3, field: 'pieces' }] }
+      )
+      t.match(json(), {
+        errors: [{ field: 'barcode', message: /a spreadsheet has taken "4006381333931" for a number/ }]
+      })
     }
     await done('PATCH', `/products/${id}`, none)
     await done('DELETE', `/products/${other['id']}`)
-    t.match(await imported(type, format === 'csv' ? before.replaceAll(other['id'], '') : before.replace(`"id":"${other['id']}",`, '')), { status: 'done', updated: 1, created: 1 })
+    t.match(
+      await imported(
+        type,
+        format === 'csv' ? before.replaceAll(other['id'], '') : before.replace(`"id":"${other['id']}",`, '')
+      ),
+      { status: 'done', updated: 1, created: 1 }
+    )
     t.match(await done('GET', `/products/${id}`), second)
     t.match(await done('GET', `/products?filter=${encodeURIComponent('{"sku":"F-2"}')}`), [first])
     other['id'] = ((await done('GET', `/products?filter=${encodeURIComponent('{"sku":"F-2"}')}`)) as Body[])[0]!['id']
@@ -187,47 +303,89 @@ t.test('what is exported has the new fields, and an import brings them', async (
 })
 
 /** It takes as long as ten other files. */
-const skip = process.env['CONSOLE_BUILDS'] === undefined && 'NOT RUN: set CONSOLE_BUILDS=yes to check and build the console with the new fields, as .ci/run does'
+const skip = process.env['CONSOLE_BUILDS'] === undefined &&
+  'NOT RUN: set CONSOLE_BUILDS=yes to check and build the console with the new fields, as .ci/run does'
 
 t.test('the console does not compile until its form says where the new fields are', { skip }, async (t) => {
-  const tsc = [join(repository, 'node_modules/typescript/bin/tsc'), '-p', join(folder, 'examples/console'), '--noEmit', '--pretty', 'false']
-  const output = await new Promise<string>((resolve) => { execFile(process.execPath, tsc, { env: { ...process.env, NODE_OPTIONS: '' } }, (_error, stdout) => resolve(stdout)) })
+  const tsc = [
+    join(repository, 'node_modules/typescript/bin/tsc'),
+    '-p',
+    join(folder, 'examples/console'),
+    '--noEmit',
+    '--pretty',
+    'false'
+  ]
+  const output = await new Promise<string>((resolve) => {
+    execFile(process.execPath, tsc, { env: { ...process.env, NODE_OPTIONS: '' } }, (_error, stdout) => resolve(stdout))
+  })
   t.match(output, /product-form\.tsx.*(?:barcode.*fragile|is missing the following properties)/, output)
   t.equal(output.split('\n').filter((line) => /error TS/.test(line)).length, 1)
 })
 
-t.test('the console shows a new field in its form and in the activity, and saves it', { skip: skip || withoutChromium }, async (t) => {
-  editFile(join(folder, 'examples/console/src/catalog/product-form.tsx'), "  name: ['basics'", "  barcode: ['selling', () => <TextInput source='barcode' />],\n  fragile: null,\n  pieces: null,\n  tested_at: null,\n  size: null,\n  name: ['basics'")
-  await promisify(execFile)(process.execPath, [join(folder, 'examples/console/build.js')], { env: { ...process.env, NODE_OPTIONS: '' } })
+t.test(
+  'the console shows a new field in its form and in the activity, and saves it',
+  { skip: skip || withoutChromium },
+  async (t) => {
+    editFile(
+      join(folder, 'examples/console/src/catalog/product-form.tsx'),
+      "  name: ['basics'",
+      "  barcode: ['selling', () => <TextInput source='barcode' />],\n  fragile: null,\n  pieces: null,\n  " +
+        "tested_at: null,\n  size: null,\n  name: ['basics'"
+    )
+    await promisify(execFile)(process.execPath, [join(folder, 'examples/console/build.js')], {
+      env: { ...process.env, NODE_OPTIONS: '' }
+    })
 
-  const { freePort } = await from('src/demo/ports.ts') as typeof import('../src/demo/ports.ts')
-  const { startIdentityProvider } = await from('src/demo/identity-provider.ts') as typeof import('../src/demo/identity-provider.ts')
-  const { subjectOf } = await from('src/demo/identity-provider/account.ts') as typeof import('../src/demo/identity-provider/account.ts')
-  const { provisionUser } = await from('src/users/repository.ts') as typeof import('../src/users/repository.ts')
-  const port = await freePort(0)
-  const baseUrl = `http://localhost:${port}`
-  const kim = { username: 'kim', password: 'password of kim' }
-  const consoleClientId = 'test-console'
-  const { issuer, close } = await startIdentityProvider({ port: 0, users: [kim], resource: baseUrl, clientId: 'test-mcp', consoleClientId, m2m: { clientId: 'test-machine', clientSecret: 'of the machine' } })
-  t.teardown(close)
-  const settings = { PUBLIC_BASE_URL: baseUrl, IDP_ISSUER: issuer, CONSOLE_ENABLED: true, IDP_CONSOLE_CLIENT_ID: consoleClientId, RATE_LIMIT_MAX: 100_000 }
-  await (await build(t, database, idp, { settings })).listen({ port, host: 'localhost' })
-  const { id: user } = await provisionUser(knex, subjectOf(kim), kim.username)
-  await knex('shop_members').insert({ shop_id: shop, user_id: user, role: 'owner' })
-  const { id } = await done('POST', '/products', { name: 'Seen by a person', ...first })
+    const { freePort } = await from('src/demo/ports.ts') as typeof import('../src/demo/ports.ts')
+    const { startIdentityProvider } = await from(
+      'src/demo/identity-provider.ts'
+    ) as typeof import('../src/demo/identity-provider.ts')
+    const { subjectOf } = await from(
+      'src/demo/identity-provider/account.ts'
+    ) as typeof import('../src/demo/identity-provider/account.ts')
+    const { provisionUser } = await from('src/users/repository.ts') as typeof import('../src/users/repository.ts')
+    const port = await freePort(0)
+    const baseUrl = `http://localhost:${port}`
+    const kim = { username: 'kim', password: 'password of kim' }
+    const consoleClientId = 'test-console'
+    const { issuer, close } = await startIdentityProvider({
+      port: 0,
+      users: [kim],
+      resource: baseUrl,
+      clientId: 'test-mcp',
+      consoleClientId,
+      m2m: { clientId: 'test-machine', clientSecret: 'of the machine' }
+    })
+    t.teardown(close)
+    const settings = {
+      PUBLIC_BASE_URL: baseUrl,
+      IDP_ISSUER: issuer,
+      CONSOLE_ENABLED: true,
+      IDP_CONSOLE_CLIENT_ID: consoleClientId,
+      RATE_LIMIT_MAX: 100_000
+    }
+    await (await build(t, database, idp, { settings })).listen({ port, host: 'localhost' })
+    const { id: user } = await provisionUser(knex, subjectOf(kim), kim.username)
+    await knex('shop_members').insert({ shop_id: shop, user_id: user, role: 'owner' })
+    const { id } = await done('POST', '/products', { name: 'Seen by a person', ...first })
 
-  const page = await signIn(await openBrowser(t), baseUrl, kim, `/console/shops/here/products/${id}`)
-  const input = page.getByLabel('Barcode')
-  await input.waitFor()
-  t.equal(await input.inputValue(), first['barcode'])
-  await input.fill(second['barcode'])
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Product saved').waitFor()
-  await page.getByRole('link', { name: 'History' }).click()
-  await page.getByRole('button', { name: /^Details/ }).first().click()
-  const row = page.getByRole('row').filter({ hasText: 'Barcode' })
-  await row.waitFor()
-  t.match(await row.textContent(), new RegExp(`${first['barcode']}.*${second['barcode'].replace(/[()]/g, '\\$&')}`))
-  t.match(await done('GET', `/products/${id}`), { ...first, barcode: second['barcode'] }, 'and the others stay as they are')
-  t.strictSame(faultsOf.get(page), [])
-})
+    const page = await signIn(await openBrowser(t), baseUrl, kim, `/console/shops/here/products/${id}`)
+    const input = page.getByLabel('Barcode')
+    await input.waitFor()
+    t.equal(await input.inputValue(), first['barcode'])
+    await input.fill(second['barcode'])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Product saved').waitFor()
+    await page.getByRole('link', { name: 'History' }).click()
+    await page.getByRole('button', { name: /^Details/ }).first().click()
+    const row = page.getByRole('row').filter({ hasText: 'Barcode' })
+    await row.waitFor()
+    t.match(await row.textContent(), new RegExp(`${first['barcode']}.*${second['barcode'].replace(/[()]/g, '\\$&')}`))
+    t.match(
+      await done('GET', `/products/${id}`),
+      { ...first, barcode: second['barcode'] },
+      'and the others stay as they are'
+    )
+    t.strictSame(faultsOf.get(page), [])
+  }
+)

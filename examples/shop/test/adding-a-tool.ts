@@ -17,8 +17,13 @@ export interface Seen {
   readonly undescribed: readonly string[]
   /** From `mcp-from-routes contract check --json`. */
   readonly report: {
-    readonly drift: { readonly ok: boolean }
-    readonly version: { readonly checked: boolean, readonly ok?: boolean, readonly asked?: string, readonly given?: string }
+    readonly drift: { readonly ok: boolean },
+    readonly version: {
+      readonly checked: boolean,
+      readonly ok?: boolean,
+      readonly asked?: string,
+      readonly given?: string
+    }
   }
 }
 
@@ -38,18 +43,27 @@ export const STEPS = {
 const CATALOG = /^\/shops\/:shop_id\/(products|categories|tags|attributes)(?!\/(?:batch|export)$)(\/|$)/
 
 /** @returns a line for each step that was forgotten, that begins with the step's name */
-export function forgottenSteps ({ routes, tools, expected, undescribed, report: { drift, version } }: Seen): readonly string[] {
+export function forgottenSteps (
+  { routes, tools, expected, undescribed, report: { drift, version } }: Seen
+): readonly string[] {
   const real = routes.filter(({ route }) => route.method !== 'HEAD' && route.method !== 'OPTIONS')
   const tagged = real.filter(({ route }) => tagsOf(route).includes('mcp'))
-  const lists = tagged.filter(({ route }) => route.method === 'GET' && Reflect.get(Object(route.schema?.response), 200)?.type === 'array')
-  const untagged = real.filter(({ url, route }) => !tagsOf(route).includes('mcp') && (CATALOG.test(url) || expected.includes(route.schema?.operationId ?? '')))
-  const named = (step: keyof typeof STEPS, found: readonly SeenRoute[]): readonly string[] => found.map(({ url, route }) => `${STEPS[step]}: ${String(route.method)} ${url}`)
+  const lists = tagged.filter(({ route }) =>
+    route.method === 'GET' && Reflect.get(Object(route.schema?.response), 200)?.type === 'array'
+  )
+  const untagged = real.filter(({ url, route }) =>
+    !tagsOf(route).includes('mcp') && (CATALOG.test(url) || expected.includes(route.schema?.operationId ?? ''))
+  )
+  const named = (step: keyof typeof STEPS, found: readonly SeenRoute[]): readonly string[] =>
+    found.map(({ url, route }) => `${STEPS[step]}: ${String(route.method)} ${url}`)
   return [
     ...named('tag', untagged),
     ...named('large', lists.filter(({ route }) => !tagsOf(route).includes('large'))),
     ...named('operationId', tagged.filter(({ route }) => !route.schema?.operationId)),
     ...named('auth', tagged.filter(({ route }) => route.config?.auth !== 'dual')),
-    ...version.checked && version.ok === false ? [`${STEPS.version}: the tools ask for ${version.asked}, and it gets ${version.given}`] : [],
+    ...version.checked && version.ok === false
+      ? [`${STEPS.version}: the tools ask for ${version.asked}, and it gets ${version.given}`]
+      : [],
     ...drift.ok ? [] : [`${STEPS.contract}: it does not match the app`],
     ...undescribed.map((name) => `${STEPS.openapi}: ${name}`),
     ...tools.filter((name) => !expected.includes(name)).map((name) => `${STEPS.names}: ${name}`),
@@ -61,7 +75,9 @@ function tagsOf ({ schema }: SeenRoute['route']): readonly string[] {
   return schema?.tags ?? []
 }
 
-interface Description { readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>> }
+interface Description {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>
+}
 
 /** The operation of a tool, as an OpenAPI description tells it; undefined when it does not. */
 export function operationIn ({ paths }: Description, tool: string): object | undefined {

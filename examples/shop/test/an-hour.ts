@@ -6,16 +6,21 @@ import { makeAdmins } from '../src/users/repository.ts'
 import { type ProviderKind, strictProvider, type StrictProvider } from './strict-provider.ts'
 
 /** What a call came to, and after how many minutes. */
-interface HourCall { readonly minutes: number, readonly outcome: unknown }
+interface HourCall {
+  readonly minutes: number
+  readonly outcome: unknown
+}
 
 /**
- * More than an hour at a shop with the broker, in front of a provider: the clock of both moves on by the life of a token at a
- * time, and the shop restarts on the way. Only one at a time: the clock is that of the process.
+ * More than an hour at a shop with the broker, in front of a provider: the clock of both moves on by the life of a
+ * token at a time, and the shop restarts on the way. Only one at a time: the clock is that of the process.
  *
  * @param arrive - the clients connect and sign in; returns what they then do each time
  */
 export async function anHour (
-  kind: ProviderKind, database: Database, arrive: (baseUrl: string) => Promise<() => Promise<unknown>>
+  kind: ProviderKind,
+  database: Database,
+  arrive: (baseUrl: string) => Promise<() => Promise<unknown>>
 ): Promise<{ readonly calls: readonly HourCall[], readonly requests: StrictProvider['requests'] }> {
   const { now } = Date
   const port = await freePort(0)

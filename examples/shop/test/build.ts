@@ -48,13 +48,19 @@ export async function openEmptyDatabase (t: Test): Promise<Database> {
 
 /** What the tables are made by. */
 export const TABLES = [
-  'shop/src/migrations', '../packages/dual-auth/src/keys/table.ts', '../packages/pay-reconcile/src/knex/tables.ts', '../packages/oauth-discovery-shim/src/broker/store/knex.ts', '../packages/oauth-discovery-shim/src/broker/grants/knex.ts'
+  'shop/src/migrations',
+  '../packages/dual-auth/src/keys/table.ts',
+  '../packages/pay-reconcile/src/knex/tables.ts',
+  '../packages/oauth-discovery-shim/src/broker/store/knex.ts',
+  '../packages/oauth-discovery-shim/src/broker/grants/knex.ts'
 ].map((path) => new URL(`../../${path}`, import.meta.url))
 
 /** @returns a database with its tables, empty, gone when the test ends */
 export async function openTestDatabase (t: Scope): Promise<Database> {
   if (TEST_DATABASE_URL === undefined) {
-    const { engine, release } = await engineWithTables(async () => await packedDatabase('shop', TABLES, migrateDirectory))
+    const { engine, release } = await engineWithTables(async () =>
+      await packedDatabase('shop', TABLES, migrateDirectory)
+    )
     t.teardown(release)
     const database = await openEmbedded(null, engine)
     t.teardown(async () => await database.close())
@@ -81,12 +87,12 @@ const MACHINE = { clientId: 'test-machine', clientSecret: 'test machine secret' 
 export interface TestIdentityProvider {
   readonly settings: Readonly<Record<string, string>>
   /** An access token of the machine client. */
-  machineToken (): Promise<string>
+  machineToken(): Promise<string>
   /** An access token of a person, by signing in. */
-  userToken (username: string): Promise<string>
-  close (): Promise<void>
+  userToken(username: string): Promise<string>
+  close(): Promise<void>
   /** Starts it again, at the same address and with the same key. */
-  open (): Promise<void>
+  open(): Promise<void>
 }
 
 /** What fails when an app does what it must not. */
@@ -96,23 +102,47 @@ export type Checked = Scope & Pick<Test, 'fail'>
 let running = 0
 
 /** @returns a running identity provider, stopped when the test ends */
-export async function openIdentityProvider (t: Scope, usernames: readonly string[] = []): Promise<TestIdentityProvider> {
+export async function openIdentityProvider (
+  t: Scope,
+  usernames: readonly string[] = []
+): Promise<TestIdentityProvider> {
   const password = 'test password'
-  t.teardown(() => { running-- })
+  t.teardown(() => {
+    running--
+  })
   const dataDir = await folderWithKey(t, ++running)
-  const options = { users: usernames.map((username) => ({ username, password })), resource: BASE_URL, clientId: CLIENT_ID, m2m: MACHINE, dataDir }
+  const options = {
+    users: usernames.map((username) => ({ username, password })),
+    resource: BASE_URL,
+    clientId: CLIENT_ID,
+    m2m: MACHINE,
+    dataDir
+  }
   let provider = await startIdentityProvider({ ...options, port: 0 })
   const { issuer } = provider
-  const close = async (): Promise<void> => { await provider.close() }
+  const close = async (): Promise<void> => {
+    await provider.close()
+  }
   t.teardown(close)
   return {
-    settings: { IDP_ISSUER: issuer, IDP_MCP_CLIENT_ID: CLIENT_ID, API_KEY_PEPPERS: `test:${'p'.repeat(32)}`, PAY_KEY_SECRETS: `test:${'k'.repeat(32)}` },
-    machineToken: async () => await machineToken({
-      issuer, mcp_client_id: CLIENT_ID, m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
-    }),
-    userToken: async (username) => await accessTokenFor({ issuer, clientId: CLIENT_ID, resource: `${BASE_URL}/mcp`, username, password }),
+    settings: {
+      IDP_ISSUER: issuer,
+      IDP_MCP_CLIENT_ID: CLIENT_ID,
+      API_KEY_PEPPERS: `test:${'p'.repeat(32)}`,
+      PAY_KEY_SECRETS: `test:${'k'.repeat(32)}`
+    },
+    machineToken: async () =>
+      await machineToken({
+        issuer,
+        mcp_client_id: CLIENT_ID,
+        m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
+      }),
+    userToken: async (username) =>
+      await accessTokenFor({ issuer, clientId: CLIENT_ID, resource: `${BASE_URL}/mcp`, username, password }),
     close,
-    open: async () => { provider = await startIdentityProvider({ ...options, port: Number(new URL(issuer).port) }) }
+    open: async () => {
+      provider = await startIdentityProvider({ ...options, port: Number(new URL(issuer).port) })
+    }
   }
 }
 
@@ -121,14 +151,20 @@ export async function openIdentityProvider (t: Scope, usernames: readonly string
  * declares. It sheds no load unless the settings say so: other tests use the processors too
  */
 export async function build (t: Checked, database: Database, idp: TestIdentityProvider, options: {
-  readonly settings?: Readonly<Record<string, unknown>>
-  readonly onRoute?: (route: RouteOptions) => void
+  readonly settings?: Readonly<Record<string, unknown>>,
+  readonly onRoute?: (route: RouteOptions) => void,
   /** Default: nothing is logged. */
-  readonly logger?: AppOptions['logger']
+  readonly logger?: AppOptions['logger'],
   readonly tracing?: AppOptions['tracing']
 } = {}): Promise<FastifyInstance> {
   const { settings, onRoute, ...rest } = options
-  const config = settingsFromEnvironment({}, { MCP_ENABLED: true, PUBLIC_BASE_URL: BASE_URL, MAX_EVENT_LOOP_DELAY: 0, ...idp.settings, ...settings })
+  const config = settingsFromEnvironment({}, {
+    MCP_ENABLED: true,
+    PUBLIC_BASE_URL: BASE_URL,
+    MAX_EVENT_LOOP_DELAY: 0,
+    ...idp.settings,
+    ...settings
+  })
   const app = await buildApp({
     config,
     database,
@@ -151,9 +187,16 @@ function watchStatuses (t: Checked, route: RouteOptions): void {
   if (route.schema?.hide === true) return
   // The last is that of a tool call which waits for a person. It never leaves the server.
   const declared = [...Object.keys(route.schema?.response ?? {}), '428']
-  route.onResponse = [...[route.onResponse ?? []].flat(), async (request: FastifyRequest, { statusCode }: FastifyReply) => {
-    if (!declared.includes(String(statusCode))) t.fail(`${request.method} ${route.url} answers ${statusCode}, which it does not declare`)
-  }]
+  route.onResponse = [
+    ...[route.onResponse ?? []].flat(),
+    async (request: FastifyRequest, { statusCode }: FastifyReply) => {
+      if (!declared.includes(String(statusCode))) {
+        t.fail(
+          `${request.method} ${route.url} answers ${statusCode}, which it does not declare`
+        )
+      }
+    }
+  ]
 }
 
 /** In bytes. nginx takes a server that sends more than 4 KiB of headers for broken. */
@@ -185,7 +228,12 @@ export async function createShop ({ knex }: Database, slug: string, currency = '
 /** Sends JSON and gives back what a test asserts on. */
 export function client (app: FastifyInstance, prefix: string, headers: Readonly<Record<string, string>>) {
   return async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: object) => {
-    const response = await app.inject({ method, url: prefix + path, headers: { ...headers }, ...(body && { payload: body }) })
+    const response = await app.inject({
+      method,
+      url: prefix + path,
+      headers: { ...headers },
+      ...(body && { payload: body })
+    })
     return {
       status: response.statusCode,
       headers: response.headers,

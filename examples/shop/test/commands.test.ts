@@ -14,10 +14,17 @@ const PAY_KEY_SECRETS = `2026:${'abcdefgh'.repeat(4)}`
 const TOP = fileURLToPath(new URL('../../../', import.meta.url))
 const SHOP = fileURLToPath(new URL('../', import.meta.url))
 
-interface Ran { readonly code: number | null, readonly output: string }
+interface Ran {
+  readonly code: number | null
+  readonly output: string
+}
 
 /** Runs a command in this process, which opens and closes the database as a process of its own does. */
-async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<string, string>, ...args: string[]): Promise<Ran> {
+async function run (
+  command: 'migrate' | 'seed' | 'reseal',
+  settings: Record<string, string>,
+  ...args: string[]
+): Promise<Ran> {
   const { code, stdout, stderr } = await shop([command, ...args], settings)
   return { code, output: stderr + stdout }
 }
@@ -26,9 +33,17 @@ async function run (command: 'migrate' | 'seed' | 'reseal', settings: Record<str
 async function spawned (command: 'migrate' | 'seed', settings: Record<string, string>): Promise<Ran> {
   const script = fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url))
   // Where npm runs them.
-  const child = spawn(process.execPath, [...SHORT_LIVED, script, command], { cwd: SHOP, env: { PATH: process.env['PATH'], ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [...SHORT_LIVED, script, command], {
+    cwd: SHOP,
+    env: { PATH: process.env['PATH'], ...settings },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { output += data })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => {
+      output += data
+    })
+  }
   const [code] = await once(child, 'close')
   return { code, output }
 }
@@ -53,16 +68,28 @@ t.test('migrate says what is missing, brings it, and has nothing to do the next 
 t.test('a relative data directory is the same one as that of a server at the top of the repository', async (t) => {
   const { DATA_DIR, DATABASE_URL } = settings
   if (DATABASE_URL !== '') t.match(await run('migrate', { DATA_DIR }), { code: 0, output: /^Done: / })
-  t.strictSame(await spawned('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), { code: 0, output: 'Already up to date\n' })
+  t.strictSame(await spawned('migrate', { DATA_DIR: relative(TOP, DATA_DIR) }), {
+    code: 0,
+    output: 'Already up to date\n'
+  })
 })
 
 t.test('seed fills the tables once, and changes nothing the next time', async (t) => {
   const first = await spawned('seed', settings)
-  t.match(first, { code: 0, output: /^[0-9a-f-]{36} {2}Copper Kettle\n[0-9a-f-]{36} {2}North Trail Outfitters\n[0-9a-f-]{36} {2}Paper Lantern\n$/ })
+  t.match(first, {
+    code: 0,
+    output:
+      /^[0-9a-f-]{36} {2}Copper Kettle\n[0-9a-f-]{36} {2}North Trail Outfitters\n[0-9a-f-]{36} {2}Paper Lantern\n$/
+  })
   const rows = async (): Promise<unknown> => {
-    const database = await openDatabase({ DATA_DIR: settings.DATA_DIR, ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL }) })
+    const database = await openDatabase({
+      DATA_DIR: settings.DATA_DIR,
+      ...(settings.DATABASE_URL !== '' && { DATABASE_URL: settings.DATABASE_URL })
+    })
     try {
-      return await Promise.all(['shops', 'products', 'accounts', 'orders'].map(async (table) => await database.knex(table).orderBy('id')))
+      return await Promise.all(
+        ['shops', 'products', 'accounts', 'orders'].map(async (table) => await database.knex(table).orderBy('id'))
+      )
     } finally {
       await database.close()
     }
@@ -74,7 +101,14 @@ t.test('seed fills the tables once, and changes nothing the next time', async (t
 
 t.test('what a command cannot use is named', async (t) => {
   const { DATA_DIR } = await lastingData(t)
-  t.match(await run('migrate', { DATA_DIR }, '--stauts'), { code: 1, output: /^Unknown option '--stauts'.*\nUsage: shop migrate \[--status\]\n$/ })
-  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), { code: 1, output: /^These settings cannot be used:\n {2}DATABASE_URL has the wrong format\. Expected: URL of a PostgreSQL database, version 15 or later/ })
+  t.match(await run('migrate', { DATA_DIR }, '--stauts'), {
+    code: 1,
+    output: /^Unknown option '--stauts'.*\nUsage: shop migrate \[--status\]\n$/
+  })
+  t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), {
+    code: 1,
+    output:
+      /^These settings cannot be used:\n {2}DATABASE_URL has the wrong format\. Expected: URL of a PostgreSQL database, version 15 or later/
+  })
   t.match(await run('seed', { DATA_DIR }), { code: 1, output: /PAY_KEY_SECRETS/ })
 })

@@ -23,7 +23,11 @@ async function openApp (t: Test, max: number) {
       operationId: 'work',
       description: 'Works.',
       tags: ['mcp'],
-      querystring: { type: 'object', properties: { name: { type: 'string' }, bytes: { type: 'integer' } }, required: ['name'] }
+      querystring: {
+        type: 'object',
+        properties: { name: { type: 'string' }, bytes: { type: 'integer' } },
+        required: ['name']
+      }
     }
   }, async ({ query: { name, bytes = 1 } }) => {
     working.push(name)
@@ -39,7 +43,8 @@ async function openApp (t: Test, max: number) {
     await until(() => ends.has(name))
     ends.get(name)!()
   }
-  const call = async (shop: string, name: string, bytes = 1) => await app.inject({ url: `/work?name=${name}&bytes=${bytes}`, headers: { 'x-shop': shop } })
+  const call = async (shop: string, name: string, bytes = 1) =>
+    await app.inject({ url: `/work?name=${name}&bytes=${bytes}`, headers: { 'x-shop': shop } })
   return { app, working, until, end, call }
 }
 
@@ -63,7 +68,10 @@ t.test('when too many wait, a call is refused with the time after which to try a
   await until(() => working.length === 1)
   const refused = await call('a', 'refused')
   t.strictSame([refused.statusCode, refused.headers['retry-after'], refused.json()], [429, '1', {
-    statusCode: 429, code: 'SHOP_TOO_MANY_CONCURRENT_CALLS', error: 'Too Many Requests', message: 'Too many concurrent calls: 1 running and 16 waiting'
+    statusCode: 429,
+    code: 'SHOP_TOO_MANY_CONCURRENT_CALLS',
+    error: 'Too Many Requests',
+    message: 'Too many concurrent calls: 1 running and 16 waiting'
   }])
   for (const name of names) await end(name)
   t.ok((await Promise.all(calls)).every(({ statusCode }) => statusCode === 200))
@@ -93,7 +101,9 @@ t.test('the call of a tool is one call', async (t) => {
 t.test('a call whose client has gone counts until its work is done', async (t) => {
   const { app, working, until, end, call } = await openApp(t, 1)
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-  const socket = connect(Number(port), '127.0.0.1', () => { socket.write('GET /work?name=gone HTTP/1.1\r\nhost: a\r\nx-shop: a\r\n\r\n') })
+  const socket = connect(Number(port), '127.0.0.1', () => {
+    socket.write('GET /work?name=gone HTTP/1.1\r\nhost: a\r\nx-shop: a\r\n\r\n')
+  })
   await until(() => working.length === 1)
   socket.destroy()
   await once(socket, 'close')
@@ -114,9 +124,13 @@ t.test('a call whose client goes while it waits gives its place back', async (t)
   let isGone = false
   app.server.prependOnceListener('request', ({ socket }) => {
     hasArrived = true
-    socket.once('close', () => { isGone = true })
+    socket.once('close', () => {
+      isGone = true
+    })
   })
-  const socket = connect(Number(port), '127.0.0.1', () => { socket.write('GET /work?name=gone HTTP/1.1\r\nhost: a\r\nx-shop: a\r\n\r\n') })
+  const socket = connect(Number(port), '127.0.0.1', () => {
+    socket.write('GET /work?name=gone HTTP/1.1\r\nhost: a\r\nx-shop: a\r\n\r\n')
+  })
   await until(() => hasArrived)
   socket.destroy()
   await until(() => isGone)

@@ -9,18 +9,33 @@ const settings = { RATE_LIMIT_MAX: 100_000 }
 const apps = [await build(t, database, idp, { settings }), await build(t, database, idp, { settings })]
 const token = bearer(await idp.machineToken())
 
-const FILTERS = [undefined, { q: 'tea' }, { status: ['active'] }, { price_amount_gte: 5 }, { tag_id: 'tag' }, { category_ids: 'category' }, { attributes: { attribute_id: 'attribute', value: 'S' } }, { metadata: { a: 1 } }] as const
+const FILTERS = [
+  undefined,
+  { q: 'tea' },
+  { status: ['active'] },
+  { price_amount_gte: 5 },
+  { tag_id: 'tag' },
+  { category_ids: 'category' },
+  { attributes: { attribute_id: 'attribute', value: 'S' } },
+  { metadata: { a: 1 } }
+] as const
 
 t.test('the count of a list is exact after every change, whoever made it, also where it was counted before', async (t) => {
   const shop = await createShop(database, 'counted')
-  const [call, elsewhere] = apps.map((app) => client(app, `/shops/${shop}`, token)) as [ReturnType<typeof client>, ReturnType<typeof client>]
+  const [call, elsewhere] = apps.map((app) => client(app, `/shops/${shop}`, token)) as [
+    ReturnType<typeof client>,
+    ReturnType<typeof client>
+  ]
   const neighbour = client(apps[0]!, `/shops/${await createShop(database, 'neighbour')}`, token)
   const make = async (path: string, body: object) => (await elsewhere('POST', path, body)).body
   const tag = await make('/tags', { name: 'Tag' })
   const category = await make('/categories', { name: 'Category' })
   const attribute = await make('/attributes', { name: 'Size', type: 'select', options: ['S', 'M'] })
   const ids: Record<string, string> = { tag: tag.id, category: category.id, attribute: attribute.id }
-  const filters = FILTERS.map((filter) => filter && JSON.stringify(filter).replaceAll(/"(tag|category|attribute)"/g, (_, name: string) => JSON.stringify(ids[name])))
+  const filters = FILTERS.map((filter) =>
+    filter &&
+    JSON.stringify(filter).replaceAll(/"(tag|category|attribute)"/g, (_, name: string) => JSON.stringify(ids[name]))
+  )
 
   /** Asserts the counts, which a page of all records shows. */
   const counts = async (what: string): Promise<number[]> => {
@@ -29,24 +44,43 @@ t.test('the count of a list is exact after every change, whoever made it, also w
       const query = filter === undefined ? '' : `&filter=${encodeURIComponent(filter)}`
       const { headers, body } = await call('GET', `/products?limit=200${query}`)
       t.equal(headers['content-range'], `products 0-200/${body.length}`, `${what}: ${filter}`)
-      t.equal((await call('GET', `/products?limit=1&skip=1000${query}`)).headers['content-range'], `products 1000-1001/${body.length}`, 'past the end')
+      t.equal(
+        (await call('GET', `/products?limit=1&skip=1000${query}`)).headers['content-range'],
+        `products 1000-1001/${body.length}`,
+        'past the end'
+      )
       found.push(body.length)
     }
     return found
   }
 
   await counts('of an empty shop')
-  const links = { category_ids: [category.id], tag_ids: [tag.id], attributes: [{ attribute_id: attribute.id, value: 'S' }] }
-  const first = await make('/products', { name: 'Green tea', price_amount: 5, status: 'active', metadata: { a: 1 }, ...links })
+  const links = {
+    category_ids: [category.id],
+    tag_ids: [tag.id],
+    attributes: [{ attribute_id: attribute.id, value: 'S' }]
+  }
+  const first = await make('/products', {
+    name: 'Green tea',
+    price_amount: 5,
+    status: 'active',
+    metadata: { a: 1 },
+    ...links
+  })
   await make('/products', { name: 'Coffee', price_amount: 4, ...links })
   t.strictSame(await counts('after creations'), [2, 1, 1, 1, 2, 2, 2, 1])
   await neighbour('POST', '/products', { name: 'Tea elsewhere' })
   // As many bytes as before.
-  for (const [what, changes, expected] of [
-    ['of a name', { name: 'Green pea' }, [2, 0, 1, 1, 2, 2, 2, 1]], ['of a price', { price_amount: 3 }, [2, 0, 1, 0, 2, 2, 2, 1]], ['of a status', { status: 'draft' }, [2, 0, 0, 0, 2, 2, 2, 1]],
-    ['of metadata', { metadata: { a: 2 } }, [2, 0, 0, 0, 2, 2, 2, 0]], ['of an attribute', { attributes: [{ attribute_id: attribute.id, value: 'M' }] }, [2, 0, 0, 0, 2, 2, 1, 0]],
-    ['of tags', { tag_ids: [] }, [2, 0, 0, 0, 1, 2, 1, 0]]
-  ] as const) {
+  for (
+    const [what, changes, expected] of [
+      ['of a name', { name: 'Green pea' }, [2, 0, 1, 1, 2, 2, 2, 1]],
+      ['of a price', { price_amount: 3 }, [2, 0, 1, 0, 2, 2, 2, 1]],
+      ['of a status', { status: 'draft' }, [2, 0, 0, 0, 2, 2, 2, 1]],
+      ['of metadata', { metadata: { a: 2 } }, [2, 0, 0, 0, 2, 2, 2, 0]],
+      ['of an attribute', { attributes: [{ attribute_id: attribute.id, value: 'M' }] }, [2, 0, 0, 0, 2, 2, 1, 0]],
+      ['of tags', { tag_ids: [] }, [2, 0, 0, 0, 1, 2, 1, 0]]
+    ] as const
+  ) {
     t.equal((await elsewhere('PATCH', `/products/${first.id}`, changes)).status, 200)
     t.strictSame(await counts(`after a change ${what}`), expected)
   }
@@ -70,10 +104,13 @@ t.test('a count is made once, until the records change', async (t) => {
   await call('POST', '/products', { name: 'Tea', price_amount: 7 })
   const known: Array<string | null> = []
   const listen = ({ sql, bindings }: { sql: string, bindings: unknown[] }): void => {
-    if (sql.includes('case when matching_state')) known.push(bindings.find((value) => /^[0-9a-f]{32}$/.test(String(value))) as string ?? null)
+    if (sql.includes('case when matching_state')) {
+      known.push(bindings.find((value) => /^[0-9a-f]{32}$/.test(String(value))) as string ?? null)
+    }
   }
   knex.on('query', listen)
-  const list = async (filter: object) => (await call('GET', `/products?filter=${encodeURIComponent(JSON.stringify(filter))}`)).headers['content-range']
+  const list = async (filter: object) =>
+    (await call('GET', `/products?filter=${encodeURIComponent(JSON.stringify(filter))}`)).headers['content-range']
   t.equal(await list({ q: 'tea' }), 'products 0-25/1')
   t.equal(await list({ q: 'tea' }), 'products 0-25/1')
   t.equal(await list({ q: 'coffee' }), 'products 0-25/0')
@@ -93,11 +130,21 @@ t.test('every record of a page matches its filter, also while others change it',
   const ids: string[] = []
   for (let n = 0; n < 5; n++) ids.push((await call('POST', '/products', { name: `Tea ${n}`, status: 'draft' })).body.id)
   const done = new AbortController()
-  const writing = ids.map(async (id) => { for (let n = 0; !done.signal.aborted; n++) await writer('PATCH', `/products/${id}`, { status: n % 2 === 0 ? 'active' : 'draft' }) })
+  const writing = ids.map(async (id) => {
+    for (let n = 0; !done.signal.aborted; n++) {
+      await writer('PATCH', `/products/${id}`, { status: n % 2 === 0 ? 'active' : 'draft' })
+    }
+  })
   const wrong: string[] = []
   for (let n = 0; n < 150; n++) {
-    const { status, body, headers } = await call('GET', `/products?filter=${encodeURIComponent('{"status":["draft"]}')}`)
-    if (status !== 200 || body.some((product: { status: string }) => product.status !== 'draft') || !headers['content-range']!.endsWith(`/${body.length}`)) wrong.push(JSON.stringify(body))
+    const { status, body, headers } = await call(
+      'GET',
+      `/products?filter=${encodeURIComponent('{"status":["draft"]}')}`
+    )
+    if (
+      status !== 200 || body.some((product: { status: string }) => product.status !== 'draft') ||
+      !headers['content-range']!.endsWith(`/${body.length}`)
+    ) wrong.push(JSON.stringify(body))
   }
   done.abort()
   await Promise.all(writing)

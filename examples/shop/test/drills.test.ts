@@ -30,10 +30,25 @@ t.test('a drill misses what it exceeds, does not check, or checks and does not s
   const good = { calls: 100, failed: new Map(), pause: 0, slowest: 0, recovered: 0 }
   const held = new Map([...drill!.holds, NOTHING_LOST, HEALTHY].map((what) => [what, true]))
   t.strictSame(missed(drill!, { figures: good, held, output: '' }), [])
-  t.strictSame(missed({ ...drill!, logs: ['a line'] }, { figures: { ...good, failed: new Map([['500', 6]]), pause: 99, recovered: 99 }, held: new Map([...held, [drill!.holds[0]!, false], ['else', true]]), output: '' }), [
-    '6 calls failed with 500', '6 of 100 calls failed, more than 5 %', 'no call succeeded for 99.0 s, longer than 5 s', 'it took 99.0 s to recover, longer than 5 s',
-    `does not hold: ${drill!.holds[0]}`, 'is not said of the drill: else', 'no replica logged a line'
-  ])
-  t.match(missed(drill!, { figures: good, held: new Map(), output: '' }), drill!.holds.map((what) => `was not checked: ${what}`))
+  t.strictSame(
+    missed({ ...drill!, logs: ['a line'] }, {
+      figures: { ...good, failed: new Map([['500', 6]]), pause: 99, recovered: 99 },
+      held: new Map([...held, [drill!.holds[0]!, false], ['else', true]]),
+      output: ''
+    }),
+    [
+      '6 calls failed with 500',
+      '6 of 100 calls failed, more than 5 %',
+      'no call succeeded for 99.0 s, longer than 5 s',
+      'it took 99.0 s to recover, longer than 5 s',
+      `does not hold: ${drill!.holds[0]}`,
+      'is not said of the drill: else',
+      'no replica logged a line'
+    ]
+  )
+  t.match(
+    missed(drill!, { figures: good, held: new Map(), output: '' }),
+    drill!.holds.map((what) => `was not checked: ${what}`)
+  )
   t.end()
 })

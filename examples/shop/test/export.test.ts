@@ -5,7 +5,15 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { linesFromCsv } from '../src/imports/csv.ts'
 import { csvLine } from '../src/imports/csv-line.ts'
-import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
+import {
+  bearer,
+  build,
+  client,
+  createShop,
+  openIdentityProvider,
+  openTestDatabase,
+  TEST_DATABASE_URL
+} from './build.ts'
 
 const database = await openTestDatabase(t)
 const { knex } = database
@@ -21,9 +29,15 @@ async function openShop () {
     id,
     make: async (path: string, body: object): Promise<string> => (await as('POST', path, body)).body.id,
     as,
-    file: async (query = '', headers = {}) => await app.inject({ url: `/shops/${id}/products/export${query}`, headers: { ...machine, ...headers } }),
+    file: async (query = '', headers = {}) =>
+      await app.inject({ url: `/shops/${id}/products/export${query}`, headers: { ...machine, ...headers } }),
     imported: async (type: string, payload: string) => {
-      const { headers, body } = await app.inject({ method: 'POST', url: `/shops/${id}/imports`, headers: { ...machine, 'content-type': type }, payload })
+      const { headers, body } = await app.inject({
+        method: 'POST',
+        url: `/shops/${id}/imports`,
+        headers: { ...machine, 'content-type': type },
+        payload
+      })
       for (;;) {
         const found = (await app.inject({ url: headers.location as string, headers: machine })).json()
         if (!['pending', 'running'].includes(found.status)) return found
@@ -32,24 +46,90 @@ async function openShop () {
       }
     },
     fill: async (count: number, row: object = {}) => {
-      for (let from = 0; from < count; from += 500) await knex('products').insert(Array.from({ length: Math.min(500, count - from) }, (_, n) => ({ shop_id: id, name: `P ${from + n}`, slug: `p-${from + n}`, currency: 'EUR', ...row })))
+      for (let from = 0; from < count; from += 500) {
+        await knex('products').insert(
+          Array.from(
+            { length: Math.min(500, count - from) },
+            (_, n) => ({ shop_id: id, name: `P ${from + n}`, slug: `p-${from + n}`, currency: 'EUR', ...row })
+          )
+        )
+      }
     }
   }
 }
 
-/** Strings that files and spreadsheets are known to change. The embedded engine reads no mark at the start of a value. */
-const HOSTILE = ['=1+1', '+1', '-1', '-x', '@x', '\tx', '\rx', '\n=1+1', '\n\n@x', ' =1', '\u200b=1', "'\n=1", "'=1+1", "''=1", "'quoted'", "'", '\uff1dx', 'a,b;c\td', 'two\nlines', 'two\r\nlines', '"', '""', 'say "so"', ' spaces ', 'null', '007', '1e5', 'é日本🫖', ...TEST_DATABASE_URL === undefined ? [] : ['\ufeffmark'], ',', ';', '[]', '#', '\\', '\\"']
+/**
+ * Strings that files and spreadsheets are known to change. The embedded engine reads no mark at the start of a value.
+ */
+const HOSTILE = [
+  '=1+1',
+  '+1',
+  '-1',
+  '-x',
+  '@x',
+  '\tx',
+  '\rx',
+  '\n=1+1',
+  '\n\n@x',
+  ' =1',
+  '\u200b=1',
+  "'\n=1",
+  "'=1+1",
+  "''=1",
+  "'quoted'",
+  "'",
+  '\uff1dx',
+  'a,b;c\td',
+  'two\nlines',
+  'two\r\nlines',
+  '"',
+  '""',
+  'say "so"',
+  ' spaces ',
+  'null',
+  '007',
+  '1e5',
+  'é日本🫖',
+  ...TEST_DATABASE_URL === undefined ? [] : ['\ufeffmark'],
+  ',',
+  ';',
+  '[]',
+  '#',
+  '\\',
+  '\\"'
+]
 
 t.test('what is exported and imported again changes nothing', async (t) => {
   const { as, make, file, imported } = await openShop()
   const tags = [await make('/tags', { name: 'A' }), await make('/tags', { name: 'B' })]
   const category = await make('/categories', { name: 'C' })
-  const [size, weight, flag] = [await make('/attributes', { name: 'S', type: 'text' }), await make('/attributes', { name: 'W', type: 'number' }), await make('/attributes', { name: 'F', type: 'boolean' })]
+  const [size, weight, flag] = [
+    await make('/attributes', { name: 'S', type: 'text' }),
+    await make('/attributes', { name: 'W', type: 'number' }),
+    await make('/attributes', { name: 'F', type: 'boolean' })
+  ]
   const items: object[] = HOSTILE.map((text, n) => ({
-    name: text, slug: `hostile-${n}`, description: text, sku: `${text}${n}`, metadata: { [text]: [text, null, 1.5, { deep: text }] }, attributes: [{ attribute_id: size, value: text }]
+    name: text,
+    slug: `hostile-${n}`,
+    description: text,
+    sku: `${text}${n}`,
+    metadata: { [text]: [text, null, 1.5, { deep: text }] },
+    attributes: [{ attribute_id: size, value: text }]
   }))
-  items.push({ name: 'Bare' }, { name: 'Empty', description: '' }, { name: 'Free', price_amount: 0, status: 'active', currency: 'USD' },
-    { name: 'Largest', price_amount: Number.MAX_SAFE_INTEGER, status: 'archived', tag_ids: tags, category_ids: [category], attributes: [{ attribute_id: weight, value: -0.5 }, { attribute_id: flag, value: false }], image_urls: ['https://cdn.example/z;1,2.jpg?a=b', '/a.svg', 'https://cdn.example/é日🫖.jpg'] })
+  items.push({ name: 'Bare' }, { name: 'Empty', description: '' }, {
+    name: 'Free',
+    price_amount: 0,
+    status: 'active',
+    currency: 'USD'
+  }, {
+    name: 'Largest',
+    price_amount: Number.MAX_SAFE_INTEGER,
+    status: 'archived',
+    tag_ids: tags,
+    category_ids: [category],
+    attributes: [{ attribute_id: weight, value: -0.5 }, { attribute_id: flag, value: false }],
+    image_urls: ['https://cdn.example/z;1,2.jpg?a=b', '/a.svg', 'https://cdn.example/é日🫖.jpg']
+  })
   const made = await as('POST', '/products/batch', { items })
   t.equal(made.status, 200, JSON.stringify(made.body))
   const before = await knex('products').orderBy('id')
@@ -69,14 +149,26 @@ t.test('what is exported and imported again changes nothing', async (t) => {
     const { id: _, category_ids: __, tag_ids: ___, attributes: ____, ...rest } = JSON.parse(line)
     return JSON.stringify(rest)
   }).join('\n')
-  t.match(await other.imported('application/jsonl', copy), { status: 'done', created: items.length }, 'into another shop')
+  t.match(
+    await other.imported('application/jsonl', copy),
+    { status: 'done', created: items.length },
+    'into another shop'
+  )
 })
 
 t.test('any cell survives being written and read', async (t) => {
   for (const text of HOSTILE) {
     for (const stuck of [text, `${text}${text}`, `'${text}`]) {
       const lines = []
-      for await (const line of linesFromCsv((async function * () { yield csvLine(['name', 'description']); yield csvLine([stuck, null]) })(), JSON.parse)) lines.push(line)
+      for await (
+        const line of linesFromCsv(
+          (async function* () {
+            yield csvLine(['name', 'description'])
+            yield csvLine([stuck, null])
+          })(),
+          JSON.parse
+        )
+      ) lines.push(line)
       t.match(lines, [{ product: { name: stuck, description: null } }], JSON.stringify(stuck))
     }
   }
@@ -88,12 +180,19 @@ t.test('the filter of lists, and the format that the client accepts', async (t) 
   await fill(3, { name: 'Tea', status: 'active' }).catch(() => {})
   await knex('products').insert({ shop_id: id, name: 'Tea', slug: 'tea', status: 'active', currency: 'EUR' })
   t.equal((await file()).body.trim().split('\r\n').length, 452)
-  const filtered = await file(`?filter=${encodeURIComponent('{"status":"active"}')}`, { accept: 'application/x-ndjson' })
-  t.match(filtered.headers, { 'content-type': 'application/x-ndjson', 'content-disposition': 'attachment; filename="products.jsonl"' })
+  const filtered = await file(`?filter=${encodeURIComponent('{"status":"active"}')}`, {
+    accept: 'application/x-ndjson'
+  })
+  t.match(filtered.headers, {
+    'content-type': 'application/x-ndjson',
+    'content-disposition': 'attachment; filename="products.jsonl"'
+  })
   t.match(filtered.body.trim().split('\n').map((line) => JSON.parse(line)), [{ name: 'Tea', slug: 'tea' }])
   const ids = (await file('?format=jsonl')).body.trim().split('\n').map((line) => JSON.parse(line).id)
   t.strictSame(ids, (await knex('products').where({ shop_id: id }).orderBy('id').select('id')).map(({ id }) => id))
-  for (const query of ['?format=xml', '?filter=nonsense', `?filter=${encodeURIComponent('{"colour":1}')}`, '?skip=1']) t.equal((await file(query)).statusCode, 422, query)
+  for (const query of ['?format=xml', '?filter=nonsense', `?filter=${encodeURIComponent('{"colour":1}')}`, '?skip=1']) {
+    t.equal((await file(query)).statusCode, 422, query)
+  }
   t.equal((await file('', machine)).statusCode, 200)
 })
 
@@ -105,7 +204,9 @@ t.test('a client that reads slowly holds nothing, and one that goes away ends it
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   let pages = 0
-  const listen = ({ sql }: { sql: string }): void => { if (sql.includes('bytes_so_far')) pages += 1 }
+  const listen = ({ sql }: { sql: string }): void => {
+    if (sql.includes('bytes_so_far')) pages += 1
+  }
   knex.on('query', listen)
   t.teardown(() => knex.removeListener('query', listen))
   const opened = []

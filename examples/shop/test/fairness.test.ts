@@ -16,10 +16,20 @@ const shopAt = async (slug: string) => {
 
 /** What the lines of the shop add up to, and what its records come to. */
 async function usageOf (id: string): Promise<unknown> {
-  const [counted] = await knex('shop_usage').where({ shop_id: id }).select(knex.raw('coalesce(sum(records), 0)::int as records, coalesce(sum(bytes), 0)::int as bytes'))
+  const [counted] = await knex('shop_usage').where({ shop_id: id }).select(
+    knex.raw('coalesce(sum(records), 0)::int as records, coalesce(sum(bytes), 0)::int as bytes')
+  )
   const tables = ['products', 'categories', 'tags', 'attributes', 'accounts', 'orders', 'prices']
-  const { rows: [actual] } = await knex.raw(`select coalesce(sum(records), 0)::int as records, coalesce(sum(bytes), 0)::int as bytes from (${
-    tables.map((table) => `select count(*) as records, sum(bytes) as bytes from ${table} where shop_id = :id`).join(' union all ')}) tables`, { id })
+  const { rows: [actual] } = await knex.raw(
+    'select coalesce(sum(records), 0)::int as records, coalesce(sum(bytes), 0)::int as bytes from ' +
+      `(${
+        tables.map((table) => `select count(*) as records, sum(bytes) as bytes from ${table} where shop_id = :id`).join(
+          ' union all '
+        )
+      }) ` +
+      'tables',
+    { id }
+  )
   t.strictSame(counted, actual, 'the lines add up to the records')
   return actual
 }
@@ -42,8 +52,16 @@ t.test('a record says how large it is, and never less than it is', async (t) => 
     tag_ids: [tag.id],
     attributes: [{ attribute_id: attribute.id, value: awkward }, { attribute_id: select.id, value: '"a"' }]
   })).body
-  const account = (await call('POST', '/accounts', { name: 'Account', hash_name: awkward.slice(0, 200), details: { a: awkward } })).body
-  await call('POST', '/prices', { product_id: product.id, amount: 5, min_quantity: 1, valid_from: '2020-01-01T00:00:00Z', valid_to: '2190-01-01T00:00:00Z' })
+  const account =
+    (await call('POST', '/accounts', { name: 'Account', hash_name: awkward.slice(0, 200), details: { a: awkward } }))
+      .body
+  await call('POST', '/prices', {
+    product_id: product.id,
+    amount: 5,
+    min_quantity: 1,
+    valid_from: '2020-01-01T00:00:00Z',
+    valid_to: '2190-01-01T00:00:00Z'
+  })
   await call('POST', '/orders', { account_id: account.id, lines: [{ product_id: product.id, quantity: 100_000 }] })
   for (const table of ['products', 'categories', 'tags', 'attributes', 'accounts', 'orders', 'prices']) {
     const records = (await call('GET', `/${table}`)).body
@@ -59,24 +77,44 @@ t.test('a record says how large it is, and never less than it is', async (t) => 
 t.test('what a shop uses is known after every change, also by foreign keys, and forgotten with the shop', async (t) => {
   const { id, call } = await shopAt('counted')
   t.strictSame(await usageOf(id), { records: 0, bytes: 0 })
-  const [tag, other] = [(await call('POST', '/tags', { name: 'Tag' })).body, (await call('POST', '/tags', { name: 'Other' })).body]
+  const [tag, other] = [
+    (await call('POST', '/tags', { name: 'Tag' })).body,
+    (await call('POST', '/tags', { name: 'Other' })).body
+  ]
   const category = (await call('POST', '/categories', { name: 'Category' })).body
   await call('POST', '/categories', { name: 'Below', parent_id: category.id })
   const attribute = (await call('POST', '/attributes', { name: 'Text', type: 'text' })).body
-  const linked = { category_ids: [category.id], tag_ids: [tag.id, other.id], attributes: [{ attribute_id: attribute.id, value: 'x'.repeat(1000) }] }
-  const products = await Promise.all(['One', 'Two'].map(async (name) => (await call('POST', '/products', { name, status: 'active', price_amount: 1, ...linked })).body))
+  const linked = {
+    category_ids: [category.id],
+    tag_ids: [tag.id, other.id],
+    attributes: [{ attribute_id: attribute.id, value: 'x'.repeat(1000) }]
+  }
+  const products = await Promise.all(
+    ['One', 'Two'].map(async (name) =>
+      (await call('POST', '/products', { name, status: 'active', price_amount: 1, ...linked })).body
+    )
+  )
   const account = (await call('POST', '/accounts', { name: 'Account', details: { a: 'b' } })).body
-  await call('POST', '/orders', { account_id: account.id, lines: products.map(({ id }: { id: string }) => ({ product_id: id })) })
+  await call('POST', '/orders', {
+    account_id: account.id,
+    lines: products.map(({ id }: { id: string }) => ({ product_id: id }))
+  })
   t.match(await usageOf(id), { records: 9 })
-  const sizes = async () => (await knex('products').where({ shop_id: id }).orderBy('name').select('bytes')).map(({ bytes }) => bytes)
+  const sizes = async () =>
+    (await knex('products').where({ shop_id: id }).orderBy('name').select('bytes')).map(({ bytes }) => bytes)
   const [one] = await sizes()
-  for (const [method, path, body] of [
-    ['PATCH', `/products/${products[0].id}`, { description: 'y'.repeat(500), tag_ids: [tag.id] }],
-    ['PATCH', `/products/${products[0].id}`, { attributes: [] }],
-    ['PATCH', `/accounts/${account.id}`, { details: { a: null, c: 'd'.repeat(99) } }],
-    ['DELETE', `/tags/${tag.id}`], ['DELETE', `/categories/${category.id}`], ['DELETE', `/attributes/${attribute.id}`],
-    ['DELETE', `/accounts/${account.id}`], ['DELETE', `/products/${products[1].id}`]
-  ] as const) {
+  for (
+    const [method, path, body] of [
+      ['PATCH', `/products/${products[0].id}`, { description: 'y'.repeat(500), tag_ids: [tag.id] }],
+      ['PATCH', `/products/${products[0].id}`, { attributes: [] }],
+      ['PATCH', `/accounts/${account.id}`, { details: { a: null, c: 'd'.repeat(99) } }],
+      ['DELETE', `/tags/${tag.id}`],
+      ['DELETE', `/categories/${category.id}`],
+      ['DELETE', `/attributes/${attribute.id}`],
+      ['DELETE', `/accounts/${account.id}`],
+      ['DELETE', `/products/${products[1].id}`]
+    ] as const
+  ) {
     t.match(await call(method, path, body), { status: body === undefined ? 204 : 200 })
     await usageOf(id)
   }
@@ -93,28 +131,59 @@ t.test('what a shop uses is known after every change, also by foreign keys, and 
 
 t.test('a record of more than 64 KiB is refused, however it would come to that', async (t) => {
   const { id, call } = await shopAt('large')
-  const attributes = await knex('attributes').insert(Array.from({ length: 100 }, (_, n) => ({ shop_id: id, name: `a${n}`, code: `a${n}`, type: 'text' }))).returning('id')
-  const values = (count: number, length = 2000) => attributes.slice(0, count).map(({ id }) => ({ attribute_id: id, value: 'x'.repeat(length) }))
+  const attributes = await knex('attributes').insert(
+    Array.from({ length: 100 }, (_, n) => ({ shop_id: id, name: `a${n}`, code: `a${n}`, type: 'text' }))
+  ).returning('id')
+  const values = (count: number, length = 2000) =>
+    attributes.slice(0, count).map(({ id }) => ({ attribute_id: id, value: 'x'.repeat(length) }))
   const refusal = (fields: string) => ({
-    status: 422, body: { statusCode: 422, code: 'SHOP_RECORD_TOO_LARGE', error: 'Unprocessable Entity', message: `The record would be larger than 64 KiB as JSON: shorten ${fields}` }
+    status: 422,
+    body: {
+      statusCode: 422,
+      code: 'SHOP_RECORD_TOO_LARGE',
+      error: 'Unprocessable Entity',
+      message: `The record would be larger than 64 KiB as JSON: shorten ${fields}`
+    }
   })
   const tooLarge = refusal('description, metadata or attributes')
-  t.match(await call('POST', '/products', { name: 'Alone', description: '\u0001'.repeat(20_000) }), tooLarge, 'by one field')
+  t.match(
+    await call('POST', '/products', { name: 'Alone', description: '\u0001'.repeat(20_000) }),
+    tooLarge,
+    'by one field'
+  )
   t.match(await call('POST', '/products', { name: 'Links', attributes: values(32) }), tooLarge, 'by its links')
   const product = (await call('POST', '/products', { name: 'Fits', attributes: values(30) })).body
   t.equal(product.attributes.length, 30)
   t.match(await call('PATCH', `/products/${product.id}`, { attributes: values(32) }), tooLarge)
   t.match(await call('PATCH', `/products/${product.id}`, { description: 'x'.repeat(5000) }), tooLarge, 'by a change')
   t.equal((await call('GET', `/products/${product.id}`)).body.description, null)
-  t.match(await call('POST', '/categories', { name: 'Category', description: '😀'.repeat(20_000) }), refusal('description'))
-  t.match(await call('POST', '/attributes', { name: 'Select', type: 'select', options: Array.from({ length: 500 }, (_, n) => `${n}${'x'.repeat(190)}`) }), refusal('options'))
+  t.match(
+    await call('POST', '/categories', { name: 'Category', description: '😀'.repeat(20_000) }),
+    refusal('description')
+  )
+  t.match(
+    await call('POST', '/attributes', {
+      name: 'Select',
+      type: 'select',
+      options: Array.from({ length: 500 }, (_, n) => `${n}${'x'.repeat(190)}`)
+    }),
+    refusal('options')
+  )
 
   // As a migration that adds a column may make one.
   await knex.raw('alter table products disable trigger count_update')
   await knex('products').where({ id: product.id }).update({ description: 'x'.repeat(20_000) })
   await knex.raw('alter table products enable trigger count_update')
-  t.match(await call('PATCH', `/products/${product.id}`, { price_amount: 5 }), { status: 200 }, 'one that is too large can be changed')
-  t.match(await call('PATCH', `/products/${product.id}`, { description: 'x'.repeat(20_000), name: 'Grows more' }), tooLarge, 'but not grow')
+  t.match(
+    await call('PATCH', `/products/${product.id}`, { price_amount: 5 }),
+    { status: 200 },
+    'one that is too large can be changed'
+  )
+  t.match(
+    await call('PATCH', `/products/${product.id}`, { description: 'x'.repeat(20_000), name: 'Grows more' }),
+    tooLarge,
+    'but not grow'
+  )
 })
 
 t.test('a page ends before it is larger than 256 KiB, and says where the next one starts', async (t) => {
@@ -137,41 +206,76 @@ t.test('a page ends before it is larger than 256 KiB, and says where the next on
     }
     return { ranges, found }
   }
-  t.strictSame(await walk('/categories?limit=200'), { ranges: ['categories 0-6/12', 'categories 6-206/12'], found: names })
-  t.strictSame(await walk('/products?limit=6&sort=-name'), { ranges: ['products 0-6/12', 'products 6-12/12'], found: names.toReversed() })
-  t.strictSame(await walk('/products?limit=10&filter={"q":"record"}'), { ranges: ['products 0-6/12', 'products 6-16/12'], found: names })
+  t.strictSame(await walk('/categories?limit=200'), {
+    ranges: ['categories 0-6/12', 'categories 6-206/12'],
+    found: names
+  })
+  t.strictSame(await walk('/products?limit=6&sort=-name'), {
+    ranges: ['products 0-6/12', 'products 6-12/12'],
+    found: names.toReversed()
+  })
+  t.strictSame(await walk('/products?limit=10&filter={"q":"record"}'), {
+    ranges: ['products 0-6/12', 'products 6-16/12'],
+    found: names
+  })
   const { ranges, found } = await walk('/products?sort=-sku')
-  t.strictSame([ranges, found.slice(0, 3), found.toSorted()], [['products 0-6/12', 'products 6-31/12'], ['Record 02', 'Record 01', 'Record 00'], names])
+  t.strictSame([ranges, found.slice(0, 3), found.toSorted()], [['products 0-6/12', 'products 6-31/12'], [
+    'Record 02',
+    'Record 01',
+    'Record 00'
+  ], names])
   t.strictSame((await walk('/categories?sort=position')).found.toSorted(), names)
 
   const tooLarge = (field: string) => ({ status: 422, body: { code: 'SHOP_INVALID', field, message: /only 6 fit/ } })
   const ids = (await call('GET', '/products?limit=6')).body.map((product: { id: string }) => product.id)
-  t.match(await call('GET', '/products?range=[0,11]'), tooLarge('range'), 'a client that reads fixed ranges would miss records')
+  t.match(
+    await call('GET', '/products?range=[0,11]'),
+    tooLarge('range'),
+    'a client that reads fixed ranges would miss records'
+  )
   t.match(await call('GET', '/products?range=[0,5]'), { status: 200, headers: { 'content-range': 'products 0-6/12' } })
   t.match(await call('GET', `/products?filter=${JSON.stringify({ id: ids })}`), { status: 200, body: { length: 6 } })
   const all = [...ids, ...(await call('GET', '/products?skip=6')).body.map((product: { id: string }) => product.id)]
   t.match(await call('GET', `/products?filter=${JSON.stringify({ id: all })}`), tooLarge('filter'))
-  t.match(await call('GET', `/products?filter=${JSON.stringify({ id: all })}&limit=12`), { status: 200, body: { length: 6 } }, 'with a limit, it pages')
+  t.match(await call('GET', `/products?filter=${JSON.stringify({ id: all })}&limit=12`), {
+    status: 200,
+    body: { length: 6 }
+  }, 'with a limit, it pages')
 
-  await knex('accounts').insert(['Small', 'Middle', 'Large'].map((name) => ({ shop_id: id, name, details: name === 'Middle' ? { pay_customer: 'x'.repeat(300_000) } : {} })))
+  await knex('accounts').insert(
+    ['Small', 'Middle', 'Large'].map((name) => ({
+      shop_id: id,
+      name,
+      details: name === 'Middle' ? { pay_customer: 'x'.repeat(300_000) } : {}
+    }))
+  )
   const accounts = []
   for (const skip of [0, 1, 2]) {
     const { headers, body } = await call('GET', `/accounts?skip=${skip}`)
     accounts.push([headers['content-range'], body.map(({ name }: { name: string }) => name)])
   }
-  t.strictSame(accounts, [['accounts 0-1/3', ['Large']], ['accounts 1-2/3', ['Middle']], ['accounts 2-27/3', ['Small']]], 'it has a record at least')
+  t.strictSame(accounts, [['accounts 0-1/3', ['Large']], ['accounts 1-2/3', ['Middle']], ['accounts 2-27/3', [
+    'Small'
+  ]]], 'it has a record at least')
 })
 
 const limited = async (t: Test, slug: string, quota: { QUOTA_RECORDS?: number, QUOTA_BYTES?: number }) => {
   await setQuota(knex, { QUOTA_RECORDS: 1_000_000, QUOTA_BYTES: 1_000_000_000, ...quota })
-  t.teardown(async () => { await knex('shop_quota').delete() })
+  t.teardown(async () => {
+    await knex('shop_quota').delete()
+  })
   return await shopAt(slug)
 }
 
 t.test('a shop has no more records than its quota, however many are made at once, and others do not notice', async (t) => {
   const { id, call } = await limited(t, 'full', { QUOTA_RECORDS: 10 })
   const other = await shopAt('not-full')
-  const answers = await Promise.all(Array.from({ length: 30 }, async (_, n) => await call('POST', ['/tags', '/categories', '/products'][n % 3]!, { name: `Record ${n}` })))
+  const answers = await Promise.all(
+    Array.from(
+      { length: 30 },
+      async (_, n) => await call('POST', ['/tags', '/categories', '/products'][n % 3]!, { name: `Record ${n}` })
+    )
+  )
   t.equal(answers.filter(({ status }) => status === 201).length, 10)
   t.match(await usageOf(id), { records: 10 })
   const refused = answers.find(({ status }) => status !== 201)!
@@ -194,13 +298,41 @@ t.test('a shop has no more records than its quota, however many are made at once
 t.test('a shop has no more bytes than its quota, and can always have fewer', async (t) => {
   const { id, call } = await limited(t, 'heavy', { QUOTA_BYTES: 50_000 })
   const tag = (await call('POST', '/tags', { name: 'Tag' })).body
-  const answers = await Promise.all(Array.from({ length: 12 }, async (_, n) => await call('POST', '/categories', { name: `Record ${n}`, description: 'x'.repeat(8000) })))
-  t.strictSame(answers.map(({ status }) => status).toSorted(), [201, 201, 201, 201, 201, 403, 403, 403, 403, 403, 403, 403])
-  t.match(answers.find(({ status }) => status === 403)!.body, { code: 'SHOP_QUOTA_EXCEEDED', message: /quota of 50000 bytes/ })
+  const answers = await Promise.all(
+    Array.from(
+      { length: 12 },
+      async (_, n) => await call('POST', '/categories', { name: `Record ${n}`, description: 'x'.repeat(8000) })
+    )
+  )
+  t.strictSame(answers.map(({ status }) => status).toSorted(), [
+    201,
+    201,
+    201,
+    201,
+    201,
+    403,
+    403,
+    403,
+    403,
+    403,
+    403,
+    403
+  ])
+  t.match(answers.find(({ status }) => status === 403)!.body, {
+    code: 'SHOP_QUOTA_EXCEEDED',
+    message: /quota of 50000 bytes/
+  })
   const [category] = (await call('GET', '/categories?limit=1')).body
-  t.match(await call('PATCH', `/categories/${category.id}`, { description: 'x'.repeat(20_000) }), { status: 403, body: { code: 'SHOP_QUOTA_EXCEEDED' } })
+  t.match(await call('PATCH', `/categories/${category.id}`, { description: 'x'.repeat(20_000) }), {
+    status: 403,
+    body: { code: 'SHOP_QUOTA_EXCEEDED' }
+  })
   await setQuota(knex, { QUOTA_RECORDS: 1, QUOTA_BYTES: 10_000 })
-  t.match(await call('PATCH', `/categories/${category.id}`, { description: null }), { status: 200 }, 'also when the quota is smaller by now')
+  t.match(
+    await call('PATCH', `/categories/${category.id}`, { description: null }),
+    { status: 200 },
+    'also when the quota is smaller by now'
+  )
   t.match(await call('DELETE', `/tags/${tag.id}`), { status: 204 })
   t.match(await usageOf(id), { records: 5 })
 })

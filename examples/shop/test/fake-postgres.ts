@@ -20,7 +20,9 @@ export async function startRefusingPostgres (t: Scope, code: string): Promise<st
     })
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => { server.close() })
+  t.teardown(() => {
+    server.close()
+  })
   return `postgres://shop:canary@127.0.0.1:${(server.address() as AddressInfo).port}/shop`
 }
 

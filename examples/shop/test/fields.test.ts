@@ -4,8 +4,8 @@ import t from 'tap'
 import { bodySchemaOf, callOf, openFurnished, type Headers } from './furnished.ts'
 
 /*
- * What null, an empty string, no value, and the longest strings do to a field of a record that exists: on every route that
- * changes one, and in the other ways to change a product, which must agree.
+ * What null, an empty string, no value, and the longest strings do to a field of a record that exists: on every route
+ * that changes one, and in the other ways to change a product, which must agree.
  */
 
 const { people: [boss], requests, furnish, prepare, send, tool } = await openFurnished(t, ['boss'])
@@ -33,10 +33,20 @@ async function open ({ route, name }: typeof changing[number]) {
     const { field } = /"field":\s*"(?<field>[^"]*)"/.exec(result.content[0].text)?.groups ?? {}
     return { status: result.isError === true ? 422 : 200, ...field !== undefined && { field } }
   }
-  const ways: Array<readonly [string, Way]> = [['route', rest], ...tags.includes('mcp') ? [['tool', asTool] as const] : []]
-  if (operationId === 'update_product') ways.push(['batch', batch], ['JSON line', async (changes) => await file('jsonl', JSON.stringify({ id: ids['product_id'], ...changes }))])
+  const ways: Array<readonly [string, Way]> = [
+    ['route', rest],
+    ...tags.includes('mcp') ? [['tool', asTool] as const] : []
+  ]
+  if (operationId === 'update_product') {
+    ways.push(['batch', batch], [
+      'JSON line',
+      async (changes) => await file('jsonl', JSON.stringify({ id: ids['product_id'], ...changes }))
+    ])
+  }
   async function batch (changes: Body): ReturnType<Way> {
-    const { statusCode: status, body } = await send('POST', `/shops/${shop.id}/products/batch`, by, { items: [{ id: ids['product_id'], ...changes }] })
+    const { statusCode: status, body } = await send('POST', `/shops/${shop.id}/products/batch`, by, {
+      items: [{ id: ids['product_id'], ...changes }]
+    })
     return { status, field: JSON.parse(body).field?.replace('items/0/', '') }
   }
   async function file (format: string, content: string): ReturnType<Way> {
@@ -49,7 +59,8 @@ async function open ({ route, name }: typeof changing[number]) {
       await sleep(20)
     }
   }
-  const cell = (text: string) => async (changes: Body) => await file('csv', `id,${Object.keys(changes)[0]!}\n${String(ids['product_id'])},${text}`)
+  const cell = (text: string) => async (changes: Body) =>
+    await file('csv', `id,${Object.keys(changes)[0]!}\n${String(ids['product_id'])},${text}`)
 
   /** Sets a field to something, and then to a value. @returns what became of it */
   async function outcome (field: string, value: unknown, way: Way): Promise<string> {
@@ -57,17 +68,49 @@ async function open ({ route, name }: typeof changing[number]) {
     const before = await read()
     const { status, field: named } = await way({ [field]: value })
     const after = await read()
-    if (status !== 200) return isDeepStrictEqual(before, after) ? `refused ${named?.split('/')[0] === field ? '' : `about ${named}`}`.trim() : 'refused and changed'
+    if (status !== 200) {
+      return isDeepStrictEqual(before, after)
+        ? `refused ${named?.split('/')[0] === field ? '' : `about ${named}`}`.trim()
+        : 'refused and changed'
+    }
     const { [field]: was, updated_at: _, ...rest1 } = before
     const { [field]: is, updated_at: __, ...rest2 } = after
     if (!isDeepStrictEqual(rest1, rest2)) return 'changed something else'
-    return isDeepStrictEqual(is, was) ? 'kept' : is === null ? 'cleared' : isDeepStrictEqual(is, value) || ['', '[]', '{}'].includes(typeof is === 'string' ? is : JSON.stringify(is)) ? 'empty' : JSON.stringify(is)
+    return isDeepStrictEqual(is, was)
+      ? 'kept'
+      : is === null
+      ? 'cleared'
+      : isDeepStrictEqual(is, value) || ['', '[]', '{}'].includes(typeof is === 'string' ? is : JSON.stringify(is))
+      ? 'empty'
+      : JSON.stringify(is)
   }
-  return { shop, body: body as Body, read, rest, ways, cell, outcome, schema: bodySchemaOf(route) as { properties: Record<string, Body> } }
+  return {
+    shop,
+    body: body as Body,
+    read,
+    rest,
+    ways,
+    cell,
+    outcome,
+    schema: bodySchemaOf(route) as { properties: Record<string, Body> }
+  }
 }
 
 /** What null clears, and where an empty string is one. All other fields refuse both. */
-const CLEARED = ['description', 'sku', 'price_amount', 'parent_id', 'unit', 'valid_from', 'valid_to', 'hash_name', 'contact_email', 'calls_per_day', 'writes_per_day', 'imports_per_day']
+const CLEARED = [
+  'description',
+  'sku',
+  'price_amount',
+  'parent_id',
+  'unit',
+  'valid_from',
+  'valid_to',
+  'hash_name',
+  'contact_email',
+  'calls_per_day',
+  'writes_per_day',
+  'imports_per_day'
+]
 const EMPTY = ['description']
 
 for (const request of changing) {
@@ -75,7 +118,11 @@ for (const request of changing) {
     const { body, read, ways, outcome, schema: { properties } } = await open(request)
     for (const [name, way] of ways) {
       for (const field of Object.keys(body)) {
-        t.equal(await outcome(field, null, way), CLEARED.includes(field) ? 'cleared' : 'refused', `${name}: ${field}: null`)
+        t.equal(
+          await outcome(field, null, way),
+          CLEARED.includes(field) ? 'cleared' : 'refused',
+          `${name}: ${field}: null`
+        )
         t.equal(await outcome(field, '', way), EMPTY.includes(field) ? 'empty' : 'refused', `${name}: ${field}: ''`)
       }
       const before = await read()
@@ -88,9 +135,17 @@ for (const request of changing) {
         for (const [name, way] of ways) {
           const longest = letter.repeat(maxLength)
           const fits = Buffer.byteLength(longest) < 65_000
-          t.equal((await way({ [field]: longest })).status, fits ? 200 : 422, `${name}: ${field}: ${maxLength} of ${letter}`)
+          t.equal(
+            (await way({ [field]: longest })).status,
+            fits ? 200 : 422,
+            `${name}: ${field}: ${maxLength} of ${letter}`
+          )
           if (fits) t.equal((await read())[field], longest.normalize(), `${name}: ${field} of ${letter}`)
-          t.match(await way({ [field]: `${longest}${letter}` }), { status: 422, field }, `${name}: ${field}: one more of ${letter}`)
+          t.match(
+            await way({ [field]: `${longest}${letter}` }),
+            { status: 422, field },
+            `${name}: ${field}: one more of ${letter}`
+          )
         }
       }
     }
@@ -114,7 +169,9 @@ const CELLS: Readonly<Record<string, readonly [string, string?]>> = {
 }
 
 t.test('empty cells of a file', async (t) => {
-  const { body, outcome, cell } = await open(changing.find(({ name }) => name === 'PATCH /shops/:shop_id/products/:product_id')!)
+  const { body, outcome, cell } = await open(
+    changing.find(({ name }) => name === 'PATCH /shops/:shop_id/products/:product_id')!
+  )
   for (const field of Object.keys(body)) {
     const [empty, quoted = empty] = CELLS[field] ?? []
     t.strictSame([await outcome(field, null, cell('')), await outcome(field, '', cell('""'))], [empty, quoted], field)

@@ -6,14 +6,14 @@ import type { Scope } from './scope.ts'
 export interface FreezingProxy {
   readonly url: string
   /** Forwards nothing more on the connections that are open, and leaves them open. New ones work. */
-  freeze (): void
+  freeze(): void
   /** Forwards nothing on any connection, new ones too, until it is thawed: then all that waited goes on. */
-  pause (): void
-  thaw (): void
+  pause(): void
+  thaw(): void
   /** Leads new connections to another server, as the address of a service does that moves. */
-  leadTo (url: string): void
+  leadTo(url: string): void
   /** Closes each new connection at once, until it is opened. @returns waits until there was one */
-  close (): { readonly refused: Promise<unknown>, open (): void }
+  close(): { readonly refused: Promise<unknown>, open(): void }
 }
 
 /**
@@ -34,9 +34,13 @@ export async function startFreezingProxy (t: Scope, url: string, host = '127.0.0
     const upstream = connect(Number(target.port), target.hostname)
     pairs.push([client, upstream])
     for (const [from, to] of [[client, upstream], [upstream, client]] as const) {
-      from.on('data', (data) => { to.write(data) })
+      from.on('data', (data) => {
+        to.write(data)
+      })
       from.on('error', () => {})
-      from.on('close', () => { to.destroy() })
+      from.on('close', () => {
+        to.destroy()
+      })
       if (paused) from.pause()
     }
   })
@@ -51,7 +55,9 @@ export async function startFreezingProxy (t: Scope, url: string, host = '127.0.0
   through.port = String((server.address() as AddressInfo).port)
   return {
     url: through.href,
-    freeze: () => { for (const socket of pairs.flat()) socket.removeAllListeners('data').resume() },
+    freeze: () => {
+      for (const socket of pairs.flat()) socket.removeAllListeners('data').resume()
+    },
     pause: () => {
       paused = true
       for (const socket of pairs.flat()) socket.pause()
@@ -60,10 +66,17 @@ export async function startFreezingProxy (t: Scope, url: string, host = '127.0.0
       paused = false
       for (const socket of pairs.flat()) socket.resume()
     },
-    leadTo: (other) => { target = new URL(other) },
+    leadTo: (other) => {
+      target = new URL(other)
+    },
     close: () => {
       closed = true
-      return { refused: once(refusals, 'refused'), open: () => { closed = false } }
+      return {
+        refused: once(refusals, 'refused'),
+        open: () => {
+          closed = false
+        }
+      }
     }
   }
 }

@@ -3,7 +3,13 @@ import type { RouteOptions } from 'fastify'
 import t from 'tap'
 import { sealedIn } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
 import {
-  bearer, build, createShop, headersOf, LARGEST_HEADERS, openIdentityProvider, openTestDatabase
+  bearer,
+  build,
+  createShop,
+  headersOf,
+  LARGEST_HEADERS,
+  openIdentityProvider,
+  openTestDatabase
 } from './build.ts'
 
 const PAGE = 'https://console.example.com'
@@ -25,10 +31,15 @@ const app = await build(t, database, idp, {
     PAY_WEBHOOKS_ENABLED: true,
     RATE_LIMIT_MAX: 1_000_000
   },
-  onRoute: (route) => { routes.push({ ...route }) }
+  onRoute: (route) => {
+    routes.push({ ...route })
+  }
 })
-const { rows } = await database.knex.raw(`
-  insert into tags (shop_id, name, slug) select ?, n::text, n::text from generate_series(1, 40) n returning id`, [shop])
+const { rows } = await database.knex.raw(
+  `
+  insert into tags (shop_id, name, slug) select ?, n::text, n::text from generate_series(1, 40) n returning id`,
+  [shop]
+)
 const ids: readonly string[] = rows.map(({ id }: { id: string }) => id)
 const LONG = 'x'.repeat(3000)
 
@@ -36,7 +47,8 @@ const filterOf = (some: readonly string[]): string => encodeURIComponent(JSON.st
 const SPACED = encodeURIComponent(`["id",${' '.repeat(5000)}"ASC"]`)
 const MANY = ids.concat(Array.from({ length: 160 }, () => randomUUID()))
 const COOKIES = ['asked', 'sign-in'].flatMap((kind) =>
-  Array.from({ length: 60 }, (_, i) => `oauth-${kind}-${String(i).padStart(22, '0')}=x`))
+  Array.from({ length: 60 }, (_, i) => `oauth-${kind}-${String(i).padStart(22, '0')}=x`)
+)
 /** Headers with a long value each. */
 const long = (...names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, LONG]))

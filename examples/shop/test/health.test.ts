@@ -31,7 +31,10 @@ t.test('a migration that is missing is named', async (t) => {
   const app = await build(t, database, await openIdentityProvider(t))
   await database.knex('knex_migrations').where({ name: '002-usage' }).delete()
   const { statusCode, body } = await app.inject('/readyz')
-  t.strictSame([statusCode, JSON.parse(body)], [503, { status: 'not ready', checks: { ...READY, migrations: 'pending: 002-usage' } }])
+  t.strictSame([statusCode, JSON.parse(body)], [503, {
+    status: 'not ready',
+    checks: { ...READY, migrations: 'pending: 002-usage' }
+  }])
   t.equal((await app.inject('/healthz')).statusCode, 200, 'the process is up all the same')
 })
 
@@ -40,7 +43,10 @@ t.test('a migration that another program made is named, and is no outage of the 
   const app = await build(t, database, await openIdentityProvider(t))
   await database.knex('knex_migrations').insert({ name: '001-others' })
   const { statusCode, body } = await app.inject('/readyz')
-  t.match([statusCode, JSON.parse(body).checks], [503, { database: 'ok', migrations: /^The database has the migration 001-others, which this version does not know/ }])
+  t.match([statusCode, JSON.parse(body).checks], [503, {
+    database: 'ok',
+    migrations: /^The database has the migration 001-others, which this version does not know/
+  }])
 })
 
 t.test('a server that starts while the identity provider is away is ready for API keys, and says what is missing', async (t) => {
@@ -48,7 +54,10 @@ t.test('a server that starts while the identity provider is away is ready for AP
   await idp.close()
   const app = await build(t, database, idp)
   const { statusCode, body } = await app.inject('/readyz')
-  t.strictSame([statusCode, JSON.parse(body)], [200, { status: 'ready', checks: { ...READY, identity_provider: 'its keys could not be read yet: only API keys are accepted' } }])
+  t.strictSame([statusCode, JSON.parse(body)], [200, {
+    status: 'ready',
+    checks: { ...READY, identity_provider: 'its keys could not be read yet: only API keys are accepted' }
+  }])
 })
 
 t.test('an identity provider that goes away later, and a payment provider that is away, change nothing', async (t) => {
@@ -73,17 +82,30 @@ async function routes (t: Test, database: Database, timeLimit?: number) {
 }
 
 t.test('a database that does not answer does not keep the probe waiting', async (t) => {
-  const app = await routes(t, { ...database, knex: Object.assign(() => {}, { on: () => {}, removeListener: () => {}, raw: async () => await new Promise(() => {}) }) as never }, 50)
+  const app = await routes(t, {
+    ...database,
+    knex: Object.assign(() => {}, {
+      on: () => {},
+      removeListener: () => {},
+      raw: async () => await new Promise(() => {})
+    }) as never
+  }, 50)
   const { statusCode, body } = await app.inject('/readyz')
   t.strictSame([statusCode, JSON.parse(body)], [503, {
-    status: 'not ready', checks: { ...BARE, database: 'no answer within 50 ms', migrations: 'unknown' }
+    status: 'not ready',
+    checks: { ...BARE, database: 'no answer within 50 ms', migrations: 'unknown' }
   }])
 })
 
 t.test('a database that is away is told without its address, and readiness comes back with it', async (t) => {
   let away = true
   const knex = new Proxy(database.knex, {
-    get: (target, name) => away && name === 'raw' ? async () => { throw new Error('connect ECONNREFUSED 10.1.2.3:5432') } : Reflect.get(target, name)
+    get: (target, name) =>
+      away && name === 'raw'
+        ? async () => {
+          throw new Error('connect ECONNREFUSED 10.1.2.3:5432')
+        }
+        : Reflect.get(target, name)
   })
   const app = await routes(t, { ...database, knex })
   const first = await app.inject('/readyz')
@@ -123,7 +145,9 @@ t.test('a full disk is 503 for the call and for readiness, until a write succeed
   t.strictSame(await readiness(), [200, 'ok'])
 })
 
-t.test('a disk is full until there is room where the tables are, wherever temporary tables are', { skip: withoutPostgres }, async (t) => {
+t.test('a disk is full until there is room where the tables are, wherever temporary tables are', {
+  skip: withoutPostgres
+}, async (t) => {
   const { superuser } = await startPostgres(t, { settings: { allow_in_place_tablespaces: 'on' } })
   const admin = openPostgres(superuser)
   t.teardown(async () => await admin.close())
@@ -140,7 +164,9 @@ t.test('a disk is full until there is room where the tables are, wherever tempor
   const database = openPostgres(superuser)
   t.teardown(async () => await database.close())
   const app = await routes(t, database)
-  await t.rejects(database.knex.raw("do $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$"))
+  await t.rejects(
+    database.knex.raw("do $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$")
+  )
   t.equal((await app.inject('/readyz')).json().checks.database, 'its disk is full')
   await admin.knex.raw('drop event trigger no_room')
   await sleep(600)
@@ -151,7 +177,9 @@ t.test('a flood of probes is one look at the database', async (t) => {
   await migrate(database)
   const app = await routes(t, database)
   let queries = 0
-  database.knex.on('query', () => { queries += 1 })
+  database.knex.on('query', () => {
+    queries += 1
+  })
   const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await app.inject('/readyz')).statusCode))
   t.strictSame([new Set(statuses), queries], [new Set([200]), 3])
 })
@@ -160,16 +188,26 @@ t.test('a server that drains says so first, then takes no connections, and ends 
   const app = await routes(t, database)
   const [mayEnd, end] = signal()
   const [begun, begin] = signal()
-  app.get('/slow', async () => { begin(); await mayEnd; return 'done' })
+  app.get('/slow', async () => {
+    begin()
+    await mayEnd
+    return 'done'
+  })
   app.get('/fast', async () => 'done')
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
   const slow = fetch(`${base}/slow`)
   await begun
 
   let drained = false
-  const drain = app.shutdown.drain(3_000, 60_000).then(() => { drained = true })
+  const drain = app.shutdown.drain(3_000, 60_000).then(() => {
+    drained = true
+  })
   const leaving = await fetch(`${base}/readyz`)
-  t.strictSame([leaving.status, (await leaving.json()).checks.shutdown, leaving.headers.get('connection')], [503, 'the server is about to stop', 'keep-alive'])
+  t.strictSame([leaving.status, (await leaving.json()).checks.shutdown, leaving.headers.get('connection')], [
+    503,
+    'the server is about to stop',
+    'keep-alive'
+  ])
   t.equal((await fetch(`${base}/fast`)).status, 200, 'calls are taken until everybody has seen it')
   let refused = ''
   for (let tries = 0; tries < 1_000 && refused === ''; tries++) {
@@ -187,7 +225,10 @@ t.test('a server that drains says so first, then takes no connections, and ends 
 t.test('a call that does not end is not waited for longer than the grace', async (t) => {
   const app = await routes(t, database)
   const [begun, begin] = signal()
-  app.get('/hung', async () => { begin(); await new Promise(() => {}) })
+  app.get('/hung', async () => {
+    begin()
+    await new Promise(() => {})
+  })
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
   const cut = new AbortController()
   const hung = fetch(`${base}/hung`, { signal: cut.signal }).catch(() => 'gone')
@@ -203,7 +244,10 @@ t.test('a connection that is idle when the server closes takes one more call, an
   app.get('/fast', async () => 'done')
   const { hostname, port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const [used, unused] = [connect(Number(port), hostname), connect(Number(port), hostname)]
-  t.teardown(() => { used.destroy(); unused.destroy() })
+  t.teardown(() => {
+    used.destroy()
+    unused.destroy()
+  })
   const ask = async (socket: Socket): Promise<string> => {
     socket.write(`GET /fast HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`)
     return String((await once(socket, 'data'))[0])
@@ -211,7 +255,9 @@ t.test('a connection that is idle when the server closes takes one more call, an
   for (const socket of [used, unused]) t.match(await ask(socket), /connection: keep-alive/i)
   let drained = false
   // Its delay has to be long enough for the call below.
-  const drain = app.shutdown.drain(2000, 60_000).then(() => { drained = true })
+  const drain = app.shutdown.drain(2000, 60_000).then(() => {
+    drained = true
+  })
   while (app.shutdown.stage !== 'closing') await sleep(5)
   while (await fetch(`http://${hostname}:${port}/fast`).then(() => true, () => false)) await sleep(5)
   const ended = once(used, 'end')
@@ -225,6 +271,8 @@ t.test('a connection that is idle when the server closes takes one more call, an
 /** A promise, and what fulfils it. */
 function signal (): [Promise<void>, () => void] {
   let fulfil = (): void => {}
-  const promise = new Promise<void>((resolve) => { fulfil = resolve })
+  const promise = new Promise<void>((resolve) => {
+    fulfil = resolve
+  })
   return [promise, fulfil]
 }

@@ -25,14 +25,17 @@ for (const kind of PROVIDER_KINDS) {
         people.push({ name, store, attempt })
       }
       // Both clients at once, as agents do: each asks for tools and calls one.
-      return async () => await Promise.all(people.map(async ({ store, attempt }) => {
-        const client = await attempt(url, store).connect()
-        const [{ tools }, answer] = await Promise.all([client.listTools(), client.callTool(listTags)])
-        await client.close()
-        return [tools.length, (answer as { content: [{ text: string }] }).content[0].text]
-      }))
+      return async () =>
+        await Promise.all(people.map(async ({ store, attempt }) => {
+          const client = await attempt(url, store).connect()
+          const [{ tools }, answer] = await Promise.all([client.listTools(), client.callTool(listTags)])
+          await client.close()
+          return [tools.length, (answer as { content: [{ text: string }] }).content[0].text]
+        }))
     })
-    for (const { minutes, outcome } of calls) t.strictSame(outcome, people.map(() => [20, '[]']), `after ${minutes} minutes`)
+    for (const { minutes, outcome } of calls) {
+      t.strictSame(outcome, people.map(() => [20, '[]']), `after ${minutes} minutes`)
+    }
     const refreshes = requests.filter(({ form }) => form['grant_type'] === 'refresh_token')
     t.ok(refreshes.length >= 3 * people.length, `${refreshes.length} refreshes`)
     t.strictSame(requests.flatMap(({ error }) => error ?? []), [], 'the provider refused nothing')

@@ -23,24 +23,37 @@ async function open (t: Test, settings: Awaited<ReturnType<typeof seededData>>):
   const { shops: [shop], idp } = readDemo(settings.DATA_DIR)
   const url = `${baseUrl}/shops/${shop!.id}`
   const headers = { authorization: `Bearer ${await machineToken(idp)}` }
-  return { imports: `${url}/imports`, history: `${url}/history`, products: `${url}/products`, tags: `${url}/tags`, headers, kill: async () => await stop('SIGKILL') }
+  return {
+    imports: `${url}/imports`,
+    history: `${url}/history`,
+    products: `${url}/products`,
+    tags: `${url}/tags`,
+    headers,
+    kill: async () => await stop('SIGKILL')
+  }
 }
 
 async function countOf (list: string, headers: Server['headers']): Promise<number> {
-  const { status, headers: answered } = await call('GET', `${list}${list.includes('?') ? '&' : '?'}limit=1`, { headers })
+  const { status, headers: answered } = await call('GET', `${list}${list.includes('?') ? '&' : '?'}limit=1`, {
+    headers
+  })
   if (status !== 200) throw new Error(String(status))
   return Number(answered.get('content-range')!.split('/')[1])
 }
 
-const ofImport = (history: string, action: string): string => `${history}?filter=${encodeURIComponent(JSON.stringify({ operation: 'import_products', action }))}`
+const ofImport = (history: string, action: string): string =>
+  `${history}?filter=${encodeURIComponent(JSON.stringify({ operation: 'import_products', action }))}`
 
 /** Creates tags and renames them, until the server is gone. */
 async function write (server: Server, acknowledged: Map<string, string>): Promise<void> {
-  for (let count = 0; ; count++) {
+  for (let count = 0;; count++) {
     try {
       const made = await call('POST', server.tags, { headers: server.headers, body: { name: `Tag ${count}` } })
       if (made.status === 201) acknowledged.set(made.body.id, `Tag ${count}`)
-      const changed = await call('PATCH', `${server.tags}/${made.body.id}`, { headers: server.headers, body: { name: `Tag ${count} changed` } })
+      const changed = await call('PATCH', `${server.tags}/${made.body.id}`, {
+        headers: server.headers,
+        body: { name: `Tag ${count} changed` }
+      })
       if (changed.status === 200) acknowledged.set(made.body.id, `Tag ${count} changed`)
     } catch {
       return
@@ -52,8 +65,14 @@ t.test(`the server is killed ${KILLS} times while it imports: no product twice o
   const settings = await seededData(t)
   let server = await open(t, settings)
   const before = await countOf(server.products, server.headers)
-  const file = ['name,sku,price_amount', ...Array.from({ length: SIZE }, (_, n) => `Imported ${n},IMP-${n},${n}`)].join('\n')
-  const sent = await fetch(server.imports, { method: 'POST', headers: { ...server.headers, 'content-type': 'text/csv' }, body: file })
+  const file = ['name,sku,price_amount', ...Array.from({ length: SIZE }, (_, n) => `Imported ${n},IMP-${n},${n}`)].join(
+    '\n'
+  )
+  const sent = await fetch(server.imports, {
+    method: 'POST',
+    headers: { ...server.headers, 'content-type': 'text/csv' },
+    body: file
+  })
   const { id } = await sent.json() as { id: string }
   t.equal(sent.status, 202)
   const acknowledged = new Map<string, string>()
@@ -81,16 +100,27 @@ t.test(`the server is killed ${KILLS} times while it imports: no product twice o
   }
   let body: { status: string, [name: string]: unknown } = { status: 'running' }
   while (['pending', 'running'].includes(body.status)) {
-    ({ body } = await call('GET', `${server.imports}/${id}`, { headers }))
+    ;({ body } = await call('GET', `${server.imports}/${id}`, { headers }))
     await sleep(20)
   }
-  t.match(body, { status: 'done', total: SIZE, processed: SIZE, created: SIZE, updated: 0, unchanged: 0, failed: 0 }, JSON.stringify(body))
+  t.match(
+    body,
+    { status: 'done', total: SIZE, processed: SIZE, created: SIZE, updated: 0, unchanged: 0, failed: 0 },
+    JSON.stringify(body)
+  )
   t.equal(await countOf(server.products, headers), before + SIZE)
   t.equal(await countOf(ofImport(server.history, 'create'), headers), SIZE, 'each has one entry in the history')
   t.equal(await countOf(ofImport(server.history, 'update'), headers), 0)
-  t.equal(await countOf(`${server.imports}/${id}/lines?filter=${encodeURIComponent('{"status":"created"}')}`, headers), SIZE)
+  t.equal(
+    await countOf(`${server.imports}/${id}/lines?filter=${encodeURIComponent('{"status":"created"}')}`, headers),
+    SIZE
+  )
 
   const undone = await call('POST', `${server.history}/revert`, { headers, body: { import_id: id } })
-  t.match([undone.status, undone.body.reverted, undone.body.conflict_count], [200, SIZE, 0], JSON.stringify(undone.body).slice(0, 300))
+  t.match(
+    [undone.status, undone.body.reverted, undone.body.conflict_count],
+    [200, SIZE, 0],
+    JSON.stringify(undone.body).slice(0, 300)
+  )
   t.equal(await countOf(server.products, headers), before)
 })

@@ -17,8 +17,11 @@ export interface Installation {
   /** With a token that reaches all shops. */
   readonly machine: Settings
   readonly database: Database
-  /** Starts another replica, with the settings of the others. @param more - settings, such as the port of one that has ended */
-  add (more?: Settings, folder?: URL): Promise<Running>
+  /**
+   * Starts another replica, with the settings of the others. @param more - settings, such as the port of one that has
+   * ended
+   */
+  add(more?: Settings, folder?: URL): Promise<Running>
 }
 
 export interface InstallationOptions {
@@ -34,25 +37,36 @@ export interface InstallationOptions {
 }
 
 /** Starts all replicas at once on an empty database. */
-export async function install (t: Scope, { url, direct = url, replicas: count, settings = {}, folder }: InstallationOptions): Promise<Installation> {
+export async function install (
+  t: Scope,
+  { url, direct = url, replicas: count, settings = {}, folder }: InstallationOptions
+): Promise<Installation> {
   const idp = await openIdentityProvider(t)
-  const add = async (more: Settings = {}, from = folder): Promise<Running> => await start(t, 'server', {
-    ...idp.settings,
-    DATABASE_URL: url,
-    PUBLIC_BASE_URL: BASE_URL,
-    MCP_ENABLED: 'true',
-    TRUST_PROXY: '1',
-    RATE_LIMIT_MAX: '1000000',
-    ALLOW_INSECURE: RISKS.join(','),
-    ...settings,
-    ...more
-  }, from)
+  const add = async (more: Settings = {}, from = folder): Promise<Running> =>
+    await start(t, 'server', {
+      ...idp.settings,
+      DATABASE_URL: url,
+      PUBLIC_BASE_URL: BASE_URL,
+      MCP_ENABLED: 'true',
+      TRUST_PROXY: '1',
+      RATE_LIMIT_MAX: '1000000',
+      ALLOW_INSECURE: RISKS.join(','),
+      ...settings,
+      ...more
+    }, from)
   const database = openPostgres(direct)
-  t.teardown(async () => { await database.close() })
-  const replicas = await Promise.all(Array.from({ length: count }, async () => await add({ PORT: String(await freePort(0)) })))
+  t.teardown(async () => {
+    await database.close()
+  })
+  const replicas = await Promise.all(
+    Array.from({ length: count }, async () => await add({ PORT: String(await freePort(0)) }))
+  )
   const shop = await createShop(database, 'replicated')
   const machine = bearer(await idp.machineToken())
-  const key = await call('POST', `${replicas[0]!.baseUrl}/shops/${shop}/api-keys/`, { headers: machine, body: { name: 'replicas' } })
+  const key = await call('POST', `${replicas[0]!.baseUrl}/shops/${shop}/api-keys/`, {
+    headers: machine,
+    body: { name: 'replicas' }
+  })
   return { replicas, idp, shop, headers: { 'x-api-key': key.body.plaintext }, machine, database, add }
 }
 

@@ -18,7 +18,9 @@ export async function listens (port: number, child: ChildProcess, printed: () =>
 
 async function answers (port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1')
-  const answer = await new Promise<boolean>((resolve) => socket.once('connect', () => resolve(true)).once('error', () => resolve(false)))
+  const answer = await new Promise<boolean>((resolve) =>
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  )
   socket.destroy()
   return answer
 }

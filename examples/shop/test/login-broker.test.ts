@@ -34,11 +34,15 @@ for (const { name, Unauthorized, attempt } of lines) {
     t.match(await client.callTool(listTags), { content: [{ type: 'text', text: /"slug":"bestseller"/ }] })
     t.equal(store.redirects.length, 1, 'one sign-in was enough')
     const { access_token: token } = store.kept.tokens as { access_token: string }
-    t.equal((await call('GET', `${baseUrl}/shops/${shops[0]!.id}/tags`, { headers: bearer(token) })).status, 200, 'the token is the identity provider\'s, so it opens REST, too')
+    t.equal(
+      (await call('GET', `${baseUrl}/shops/${shops[0]!.id}/tags`, { headers: bearer(token) })).status,
+      200,
+      "the token is the identity provider's, so it opens REST, too"
+    )
   })
 }
 
-t.test('mcp-remote gets from nothing but the URL to a tool\'s answer', async (t) => {
+t.test("mcp-remote gets from nothing but the URL to a tool's answer", async (t) => {
   const { client, nextAuthorizationUrl } = mcpRemote(t, mcpUrl, [])
   const connected = client()
   await fetch(await callbackFrom(await nextAuthorizationUrl(), kim))
@@ -48,7 +52,12 @@ t.test('mcp-remote gets from nothing but the URL to a tool\'s answer', async (t)
 t.test('the doctor sends every client to the sign-in page, except those that cannot reach this machine', async (t) => {
   const verdicts = await doctor(baseUrl)
   t.comment(report(verdicts))
-  t.strictSame(verdicts.filter(({ obstacle }) => obstacle !== undefined).map(({ client, obstacle }) => [client.id, obstacle?.reason]), [['chatgpt', 'unreachable'], ['claude-ai', 'unreachable']])
+  t.strictSame(
+    verdicts.filter(({ obstacle }) => obstacle !== undefined).map((
+      { client, obstacle }
+    ) => [client.id, obstacle?.reason]),
+    [['chatgpt', 'unreachable'], ['claude-ai', 'unreachable']]
+  )
 })
 
 t.test('after a restart of the server nobody has to register or sign in again', async (t) => {
@@ -58,9 +67,22 @@ t.test('after a restart of the server nobody has to register or sign in again', 
     const { kept } = stores.get(name)!
     const { client_id: clientId } = kept.client as { client_id: string }
     const { refresh_token: refreshToken } = kept.tokens as { refresh_token: string }
-    const response = await fetch(`${baseUrl}/oauth/token`, { method: 'POST', body: new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }) })
+    const response = await fetch(`${baseUrl}/oauth/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+    })
     t.match(await response.json(), { token_type: 'Bearer', access_token: String, refresh_token: String }, name)
-    const page = await fetch(`${baseUrl}/oauth/authorize?${new URLSearchParams({ client_id: clientId, response_type: 'code', code_challenge: 'x'.repeat(43), code_challenge_method: 'S256', redirect_uri: 'http://localhost:1/callback' }).toString()}`)
+    const page = await fetch(
+      `${baseUrl}/oauth/authorize?${
+        new URLSearchParams({
+          client_id: clientId,
+          response_type: 'code',
+          code_challenge: 'x'.repeat(43),
+          code_challenge_method: 'S256',
+          redirect_uri: 'http://localhost:1/callback'
+        }).toString()
+      }`
+    )
     t.equal(page.status, 200, 'its registration is known')
   }
 })

@@ -33,8 +33,16 @@ for (const url of [mcpUrl, `${mcpUrl}/`]) {
       t.equal(store.redirects.length, 1, 'one sign-in was enough')
 
       const { access_token: token } = store.kept.tokens as { access_token: string }
-      t.equal((await call('GET', `${baseUrl}/shops/${shops[0]!.id}/tags`, { headers: bearer(token) })).status, 200, 'the token opens REST, too')
-      t.equal((await call('GET', `${baseUrl}/shops/${shops[1]!.id}/tags`, { headers: bearer(token) })).status, 403, 'but not a shop that is not hers')
+      t.equal(
+        (await call('GET', `${baseUrl}/shops/${shops[0]!.id}/tags`, { headers: bearer(token) })).status,
+        200,
+        'the token opens REST, too'
+      )
+      t.equal(
+        (await call('GET', `${baseUrl}/shops/${shops[1]!.id}/tags`, { headers: bearer(token) })).status,
+        403,
+        'but not a shop that is not hers'
+      )
     })
   }
 

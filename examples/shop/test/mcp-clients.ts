@@ -9,8 +9,8 @@ export const clientLines = ['SDK 1.x', 'SDK 2.x, auto', 'SDK 2.x, 2026-07-28'] a
 
 /** What a test needs of a client, of either line. */
 export interface Agent {
-  listTools (): Promise<{ tools: Array<{ name: string, [key: string]: unknown }> }>
-  callTool (call: { name: string, arguments: object }): Promise<ToolAnswer>
+  listTools(): Promise<{ tools: Array<{ name: string, [key: string]: unknown }> }>
+  callTool(call: { name: string, arguments: object }): Promise<ToolAnswer>
 }
 
 export interface ToolAnswer {
@@ -20,7 +20,12 @@ export interface ToolAnswer {
 }
 
 /** @returns a connected client, closed when the test ends */
-export async function connect (t: Scope, line: typeof clientLines[number], mcpUrl: string, headers: Readonly<Record<string, string>>): Promise<Agent> {
+export async function connect (
+  t: Scope,
+  line: typeof clientLines[number],
+  mcpUrl: string,
+  headers: Readonly<Record<string, string>>
+): Promise<Agent> {
   const info = { name: 'shop-test', version: '1.0.0' }
   const url = new URL(mcpUrl)
   const requestInit = { headers: { ...headers } }
@@ -31,7 +36,9 @@ export async function connect (t: Scope, line: typeof clientLines[number], mcpUr
     t.teardown(async () => await client.close())
     return client as unknown as Agent
   }
-  const client = new ClientV2(info, { versionNegotiation: { mode: line === 'SDK 2.x, auto' ? 'auto' : { pin: '2026-07-28' } } })
+  const client = new ClientV2(info, {
+    versionNegotiation: { mode: line === 'SDK 2.x, auto' ? 'auto' : { pin: '2026-07-28' } }
+  })
   await client.connect(new TransportV2(url, { requestInit }))
   t.teardown(async () => await client.close())
   return client as unknown as Agent

@@ -28,11 +28,18 @@ export interface Passed {
  * @param replicas - the base URLs behind it
  * @returns its base URL, what it passed on so far, and the lines of its log
  */
-export async function startNginx (t: Scope, replicas: readonly string[]): Promise<{ baseUrl: string, passed: () => readonly Passed[], lines: () => ReadonlyArray<Readonly<Record<string, unknown>>> }> {
+export async function startNginx (
+  t: Scope,
+  replicas: readonly string[]
+): Promise<
+  { baseUrl: string, passed: () => readonly Passed[], lines: () => ReadonlyArray<Readonly<Record<string, unknown>>> }
+> {
   const dir = folderFor(t, 'nginx')
   mkdirSync(join(dir, 'temp'))
   const port = await freePort(0)
-  let shipped = ['nginx.conf', 'nginx-replicas.conf'].map((file) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')).join('\n')
+  let shipped = ['nginx.conf', 'nginx-replicas.conf'].map((file) =>
+    readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+  ).join('\n')
   const exchange = (pattern: RegExp, replace: (found: string) => string): void => {
     if (!pattern.test(shipped)) throw new RangeError(`the shipped configuration has no ${String(pattern)}`)
     shipped = shipped.replace(pattern, replace)
@@ -42,9 +49,16 @@ export async function startNginx (t: Scope, replicas: readonly string[]): Promis
     return replicas.map((url) => `${line.replace(/127\.0\.0\.1:\d+/, new URL(url).host)}\n`).join('')
   })
   exchange(/listen 8080;/, () => `listen 127.0.0.1:${port};`)
-  exchange(/access_log .*;/, () => `access_log ${join(dir, 'access.log')} passed; access_log ${join(dir, 'lines.log')} shop;`)
-  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${join(dir, 'temp', name)};`)
-  writeFileSync(join(dir, 'nginx.conf'), `
+  exchange(
+    /access_log .*;/,
+    () => `access_log ${join(dir, 'access.log')} passed; access_log ${join(dir, 'lines.log')} shop;`
+  )
+  const temp = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) =>
+    `${name}_temp_path ${join(dir, 'temp', name)};`
+  )
+  writeFileSync(
+    join(dir, 'nginx.conf'),
+    `
     daemon off;
     master_process off;
     pid ${join(dir, 'pid')};
@@ -54,23 +68,32 @@ export async function startNginx (t: Scope, replicas: readonly string[]): Promis
       ${temp.join('\n')}
       log_format passed '$request_method|$status|$upstream_addr|$http_mcp_param_shop_id';
       ${shipped}
-    }`)
+    }`
+  )
 
-  const child = spawn(NGINX!, ['-e', join(dir, 'error.log'), '-p', dir, '-c', join(dir, 'nginx.conf')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(NGINX!, ['-e', join(dir, 'error.log'), '-p', dir, '-c', join(dir, 'nginx.conf')], {
+    stdio: ['ignore', 'ignore', 'pipe']
+  })
   const ended = once(child, 'exit')
   t.teardown(async () => {
     child.kill('SIGKILL')
     await ended
   })
   let complaints = ''
-  child.stderr.on('data', (data) => { complaints += String(data) })
+  child.stderr.on('data', (data) => {
+    complaints += String(data)
+  })
   await listens(port, child, () => complaints)
   return {
     baseUrl: `http://127.0.0.1:${port}`,
-    lines: () => readFileSync(join(dir, 'lines.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)),
-    passed: () => readFileSync(join(dir, 'access.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => {
-      const [method = '', status = '', upstreams = '', shop = ''] = line.split('|')
-      return { method, status, upstreams: upstreams.split(', '), shop }
-    })
+    lines: () =>
+      readFileSync(join(dir, 'lines.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) =>
+        JSON.parse(line)
+      ),
+    passed: () =>
+      readFileSync(join(dir, 'access.log'), 'utf8').split('\n').filter((line) => line !== '').map((line) => {
+        const [method = '', status = '', upstreams = '', shop = ''] = line.split('|')
+        return { method, status, upstreams: upstreams.split(', '), shop }
+      })
   }
 }

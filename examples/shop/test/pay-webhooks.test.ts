@@ -10,14 +10,27 @@ import { bearer, build, client, createShop, openIdentityProvider, openTestDataba
 
 const KEY = 'sk_test_canaryKey'
 const SECRET = 'whsec_canarySecretOfTheShop0001'
-const standIn = await startPayStandIn({ accounts: { [KEY]: { customers: [{ id: 'cus_1', name: 'First' }] } }, log: () => {} })
+const standIn = await startPayStandIn({
+  accounts: { [KEY]: { customers: [{ id: 'cus_1', name: 'First' }] } },
+  log: () => {}
+})
 t.teardown(async () => await standIn.close())
 const database = await openTestDatabase(t)
 const { knex } = database
 const idp = await openIdentityProvider(t, ['admin'])
 const lines: string[] = []
-const stream = new Writable({ write (line, _encoding, done) { lines.push(String(line)); done() } })
-const settings = { PAY_API_URL: standIn.url, PAY_WEBHOOKS_ENABLED: 'true', METRICS_TOKEN: 'canary-metrics-token-0123456789', PUBLIC_BASE_URL: 'http://localhost:8080' }
+const stream = new Writable({
+  write (line, _encoding, done) {
+    lines.push(String(line))
+    done()
+  }
+})
+const settings = {
+  PAY_API_URL: standIn.url,
+  PAY_WEBHOOKS_ENABLED: 'true',
+  METRICS_TOKEN: 'canary-metrics-token-0123456789',
+  PUBLIC_BASE_URL: 'http://localhost:8080'
+}
 const app = await build(t, database, idp, { settings, logger: { level: 'trace', stream } })
 const machine = bearer(await idp.machineToken())
 const shopId = await createShop(database, 'here')
@@ -30,7 +43,10 @@ async function deliver (to: string, secret = SECRET, server = app) {
     method: 'POST',
     url: `/admin/accounts/webhooks/${to}`,
     payload,
-    headers: { 'content-type': 'application/json', 'stripe-signature': webhooks.generateTestHeaderString({ payload, secret }) }
+    headers: {
+      'content-type': 'application/json',
+      'stripe-signature': webhooks.generateTestHeaderString({ payload, secret })
+    }
   })
   return [statusCode, body === '' ? undefined : JSON.parse(body).code]
 }
@@ -39,15 +55,25 @@ const refused = [400, 'PAY_RECONCILE_WEBHOOK_REFUSED']
 t.test('by default there is no route for events, and none for secrets', async (t) => {
   const closed = await build(t, database, idp, { settings: { PAY_API_URL: standIn.url } })
   t.strictSame(await deliver(shopId, SECRET, closed), [404, 'SHOP_ROUTE_NOT_FOUND'])
-  t.equal((await client(closed, `/shops/${shopId}/pay`, machine)('PUT', '/webhook-secret', { pay_webhook_secret: SECRET })).status, 404)
+  t.equal(
+    (await client(closed, `/shops/${shopId}/pay`, machine)('PUT', '/webhook-secret', { pay_webhook_secret: SECRET }))
+      .status,
+    404
+  )
 })
 
 t.test('a shop has no webhook until it has a secret, which is stored encrypted and never shown', async (t) => {
   t.strictSame(await deliver(shopId), refused)
   for (const bad of ['', 'whsec_', 'sk_test_1234567890123456', 'whsec_ 1234567890123456']) {
-    t.match(await pay('PUT', '/webhook-secret', { pay_webhook_secret: bad }), { status: 422, body: { field: 'pay_webhook_secret' } }, bad)
+    t.match(await pay('PUT', '/webhook-secret', { pay_webhook_secret: bad }), {
+      status: 422,
+      body: { field: 'pay_webhook_secret' }
+    }, bad)
   }
-  t.match(await pay('PUT', '/webhook-secret', { pay_webhook_secret: SECRET }), { status: 200, body: { url: `http://localhost:8080/admin/accounts/webhooks/${shopId}` } })
+  t.match(await pay('PUT', '/webhook-secret', { pay_webhook_secret: SECRET }), {
+    status: 200,
+    body: { url: `http://localhost:8080/admin/accounts/webhooks/${shopId}` }
+  })
   const { pay_webhook_secret: sealed } = await knex('shops').where({ id: shopId }).first('pay_webhook_secret')
   t.match(sealed, /^v1:/)
   t.notMatch(sealed, 'canary')
@@ -58,7 +84,9 @@ t.test('a shop has no webhook until it has a secret, which is stored encrypted a
 t.test('a signed event leads to a run, a wrong one gets what an unknown shop gets', async (t) => {
   await pay('PUT', '/key', { pay_secret_key: KEY })
   const account = await client(app, `/shops/${shopId}`, machine)('POST', '/accounts', { name: 'Ada' })
-  await knex('accounts').where({ id: account.body.id }).update({ details: JSON.stringify({ pay_customer_id: 'cus_1' }) })
+  await knex('accounts').where({ id: account.body.id }).update({
+    details: JSON.stringify({ pay_customer_id: 'cus_1' })
+  })
   t.strictSame(await deliver(shopId, 'whsec_anotherSecret000000000'), refused)
   t.strictSame(await deliver(randomUUID()), refused)
   t.strictSame(await deliver('nothing'), refused)
@@ -67,8 +95,13 @@ t.test('a signed event leads to a run, a wrong one gets what an unknown shop get
   t.strictSame(await knex('pay_reconcile_awaited').pluck('shop_id'), [shopId])
   // Another process, so that nobody has to wait for the first to have gathered.
   await build(t, database, idp, { settings })
-  while ((await knex('accounts').where({ id: account.body.id }).first('details')).details.pay_customer === undefined) await sleep(20)
-  t.match(await knex('pay_reconcile_audit').where({ account_id: account.body.id }).first('actor', 'action'), { actor: 'webhook', action: 'sync' })
+  while ((await knex('accounts').where({ id: account.body.id }).first('details')).details.pay_customer === undefined) {
+    await sleep(20)
+  }
+  t.match(await knex('pay_reconcile_audit').where({ account_id: account.body.id }).first('actor', 'action'), {
+    actor: 'webhook',
+    action: 'sync'
+  })
 })
 
 t.test('it moves to the newest secret with the keys, and without that the shop has no webhook', async (t) => {

@@ -13,7 +13,8 @@ const PGBOUNCER = ['pgbouncer', '/usr/sbin/pgbouncer'].find((program) => spawnSy
 export const withoutPgBouncer = PGBOUNCER === undefined && 'pgbouncer is not installed'
 
 /** Since 1.21 it can keep named statements. */
-export const keepsNames = PGBOUNCER !== undefined && isAtLeast(String(spawnSync(PGBOUNCER, ['--version']).stdout), 1, 21)
+export const keepsNames = PGBOUNCER !== undefined &&
+  isAtLeast(String(spawnSync(PGBOUNCER, ['--version']).stdout), 1, 21)
 
 function isAtLeast (printed: string, major: number, minor: number): boolean {
   const [, found = 0, least = 0] = (/(\d+)\.(\d+)/.exec(printed) ?? []).map(Number)
@@ -27,7 +28,11 @@ function isAtLeast (printed: string, major: number, minor: number): boolean {
  * @param settings - lines of its configuration that replace those of the documentation
  * @returns the URL through it
  */
-export async function startPgBouncer (t: Scope, url: string, settings: Readonly<Record<string, string | number>> = {}): Promise<string> {
+export async function startPgBouncer (
+  t: Scope,
+  url: string,
+  settings: Readonly<Record<string, string | number>> = {}
+): Promise<string> {
   const dir = folderFor(t, 'pgbouncer')
   const { hostname, port, username, password, pathname } = new URL(url)
   const name = pathname.slice(1)
@@ -44,7 +49,11 @@ export async function startPgBouncer (t: Scope, url: string, settings: Readonly<
   }
   const lines = Object.entries(options).map(([option, value]) => `${option} = ${value}`)
   const secret = password === '' ? '' : ` password=${decodeURIComponent(password)}`
-  writeFileSync(join(dir, 'pgbouncer.ini'), `[databases]\n${name} = host=${hostname} port=${port || 5432} dbname=${name} user=${username || 'postgres'}${secret}\n[pgbouncer]\n${lines.join('\n')}\n`)
+  writeFileSync(
+    join(dir, 'pgbouncer.ini'),
+    `[databases]\n${name} = host=${hostname} port=${port || 5432} dbname=${name} ` +
+      `user=${username || 'postgres'}${secret}\n[pgbouncer]\n${lines.join('\n')}\n`
+  )
   chmodSync(dir, 0o755)
   // It refuses to run as root.
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : []
@@ -55,7 +64,9 @@ export async function startPgBouncer (t: Scope, url: string, settings: Readonly<
     await ended
   })
   let printed = ''
-  child.stderr.on('data', (data) => { printed += String(data) })
+  child.stderr.on('data', (data) => {
+    printed += String(data)
+  })
   await listens(listenPort, child, () => printed)
   return `postgres://${username || 'postgres'}@127.0.0.1:${listenPort}/${name}`
 }

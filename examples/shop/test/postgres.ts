@@ -32,14 +32,14 @@ export interface Postgres {
   readonly url: string
   /** The same, as the superuser. */
   readonly superuser: string
-  start (): Promise<void>
+  start(): Promise<void>
   /** Stops it as a crash does: nothing is finished. */
-  stop (): Promise<void>
+  stop(): Promise<void>
   /** Stops its processes where they are: connections stay open, and nobody answers. */
-  freeze (): void
-  thaw (): void
+  freeze(): void
+  thaw(): void
   /** Makes a standby the primary. */
-  promote (): Promise<void>
+  promote(): Promise<void>
 }
 
 export interface PostgresOptions {
@@ -64,24 +64,41 @@ export async function postgresProgram (program: string, ...args: readonly string
 }
 
 /** Starts it on a free port of loopback, with its files in a folder of its own, and an empty database for the shop. */
-export async function startPostgres (t: Scope, { settings = {}, disk, follows }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres (
+  t: Scope,
+  { settings = {}, disk, follows }: PostgresOptions = {}
+): Promise<Postgres> {
   const dir = folderFor(t, 'postgres')
   const port = await freePort(0)
   const data = join(disk ?? dir, 'data')
   const log = join(dir, 'log')
-  if (AS_POSTGRES.length > 0) for (const folder of [dir, disk ?? dir]) await execute('chown', ['postgres', folder])
+  if (AS_POSTGRES.length > 0) { for (const folder of [dir, disk ?? dir]) await execute('chown', ['postgres', folder]) }
   chmodSync(dir, 0o755)
-  const options = Object.entries({ listen_addresses: '127.0.0.1', ...settings }).map(([name, value]) => `-c ${name}='${value}'`).join(' ')
-  const control = async (...args: readonly string[]): Promise<void> => { await postgresProgram('pg_ctl', '-D', data, '-w', '-t', '120', '-s', ...args) }
+  const options = Object.entries({ listen_addresses: '127.0.0.1', ...settings }).map(([name, value]) =>
+    `-c ${name}='${value}'`
+  ).join(' ')
+  const control = async (...args: readonly string[]): Promise<void> => {
+    await postgresProgram('pg_ctl', '-D', data, '-w', '-t', '120', '-s', ...args)
+  }
   const postgres: Postgres = {
     port,
     url: `postgres://shop@127.0.0.1:${port}/shop`,
     superuser: `postgres://postgres@127.0.0.1:${port}/shop`,
-    start: async () => { await control('-o', `-p ${port} -k ${dir} ${options}`, '-l', log, 'start') },
-    stop: async () => { await control('-m', 'immediate', 'stop') },
-    freeze: () => { signal(data, 'SIGSTOP') },
-    thaw: () => { signal(data, 'SIGCONT') },
-    promote: async () => { await control('promote') }
+    start: async () => {
+      await control('-o', `-p ${port} -k ${dir} ${options}`, '-l', log, 'start')
+    },
+    stop: async () => {
+      await control('-m', 'immediate', 'stop')
+    },
+    freeze: () => {
+      signal(data, 'SIGSTOP')
+    },
+    thaw: () => {
+      signal(data, 'SIGCONT')
+    },
+    promote: async () => {
+      await control('promote')
+    }
   }
   t.teardown(async () => {
     postgres.thaw()
@@ -89,11 +106,47 @@ export async function startPostgres (t: Scope, { settings = {}, disk, follows }:
     await postgres.stop().catch(() => {})
   })
   if (follows === undefined) {
-    await postgresProgram('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C.UTF-8', ...disk === undefined ? [] : ['-X', join(dir, 'wal')])
+    await postgresProgram(
+      'initdb',
+      '-D',
+      data,
+      '-A',
+      'trust',
+      '-U',
+      'postgres',
+      '-E',
+      'UTF8',
+      '--locale=C.UTF-8',
+      ...disk === undefined ? [] : ['-X', join(dir, 'wal')]
+    )
     await postgres.start()
-    await postgresProgram('psql', '-q', '-h', '127.0.0.1', '-p', `${port}`, '-U', 'postgres', '-c', 'create role shop login', '-c', 'create database shop owner shop')
+    await postgresProgram(
+      'psql',
+      '-q',
+      '-h',
+      '127.0.0.1',
+      '-p',
+      `${port}`,
+      '-U',
+      'postgres',
+      '-c',
+      'create role shop login',
+      '-c',
+      'create database shop owner shop'
+    )
   } else {
-    await postgresProgram('pg_basebackup', '-D', data, '-R', '-X', 'stream', '-c', 'fast', '-d', `postgres://postgres@127.0.0.1:${follows}/postgres?application_name=standby`)
+    await postgresProgram(
+      'pg_basebackup',
+      '-D',
+      data,
+      '-R',
+      '-X',
+      'stream',
+      '-c',
+      'fast',
+      '-d',
+      `postgres://postgres@127.0.0.1:${follows}/postgres?application_name=standby`
+    )
     await postgres.start()
   }
   return postgres
@@ -104,7 +157,8 @@ function signal (data: string, name: 'SIGSTOP' | 'SIGCONT'): void {
   const first = processOf(data)
   if (first === undefined) return
   // The first stops before it could start another.
-  const children = (): number[] => readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)).map(Number).filter((pid) => parentOf(pid) === first)
+  const children = (): number[] =>
+    readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)).map(Number).filter((pid) => parentOf(pid) === first)
   for (const pid of [first, ...children()]) {
     try {
       process.kill(pid, name)

@@ -30,10 +30,17 @@ export async function lastingData (t: Test): Promise<{ DATA_DIR: string, DATABAS
   }
 }
 
-/** The same, with the tables in an embedded database. On a server the test makes them by `migrate`, which finds them here. */
+/**
+ * The same, with the tables in an embedded database. On a server the test makes them by `migrate`, which finds them
+ * here.
+ */
 export async function dataForTables (t: Test): ReturnType<typeof lastingData> {
   const settings = await lastingData(t)
-  if (TEST_DATABASE_URL === undefined) cpSync(await madeOnce('tables', [ENGINE, ...TABLES], migrateDirectory), join(settings.DATA_DIR, 'database'), { recursive: true })
+  if (TEST_DATABASE_URL === undefined) {
+    cpSync(await madeOnce('tables', [ENGINE, ...TABLES], migrateDirectory), join(settings.DATA_DIR, 'database'), {
+      recursive: true
+    })
+  }
   return settings
 }
 
@@ -43,7 +50,9 @@ export async function dataForTables (t: Test): ReturnType<typeof lastingData> {
 export async function seededData (t: Test): ReturnType<typeof lastingData> {
   const settings = await lastingData(t)
   if (TEST_DATABASE_URL !== undefined) return settings
-  const built = ['.', '../../packages/dual-auth', '../../packages/pay-reconcile'].map((folder) => new URL(`../${folder}/dist`, import.meta.url))
+  const built = ['.', '../../packages/dual-auth', '../../packages/pay-reconcile'].map((folder) =>
+    new URL(`../${folder}/dist`, import.meta.url)
+  )
   const seeded = await madeOnce('demo', [ENGINE, ...built], async (path) => {
     const { stop } = await start(t, 'demo/start', { ...settings, DATA_DIR: path })
     await stop('SIGTERM')
@@ -59,10 +68,20 @@ export async function seededData (t: Test): ReturnType<typeof lastingData> {
  * @param shop - the folder of the shop, of any version
  * @throws with why it ended instead; the cause is all that it printed
  */
-export async function start (t: Scope, program: 'server' | 'demo/start', settings: Readonly<Record<string, string>>, shop = new URL('..', import.meta.url)): Promise<Running> {
+export async function start (
+  t: Scope,
+  program: 'server' | 'demo/start',
+  settings: Readonly<Record<string, string>>,
+  shop = new URL('..', import.meta.url)
+): Promise<Running> {
   const script = fileURLToPath(new URL(`dist/${program}.js`, shop))
-  const child = spawn(process.execPath, [...SHORT_LIVED, script], { env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', ...settings }, stdio: ['ignore', 'pipe', 'pipe'] })
-  t.teardown(() => { child.kill('SIGKILL') })
+  const child = spawn(process.execPath, [...SHORT_LIVED, script], {
+    env: { PATH: process.env['PATH'], PORT: '0', MAX_EVENT_LOOP_DELAY: '0', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  t.teardown(() => {
+    child.kill('SIGKILL')
+  })
 
   let printed = ''
   let errors = ''
@@ -116,11 +135,13 @@ export function settingsOfDemo (dataDir: string): Record<string, string> {
 
 /** Sends JSON to a running server. */
 export async function call (method: string, url: string, { headers = {}, body }: {
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>,
   readonly body?: object
 } = {}): Promise<{ status: number, headers: Headers, body: any }> {
   const response = await fetch(url, {
-    method, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) }, ...(body && { body: JSON.stringify(body) })
+    method,
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) })
   })
   const text = await response.text()
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }

@@ -23,7 +23,9 @@ export interface Sample {
 /** The samples in what `/metrics` serves. */
 export function samplesOf (text: string): readonly Sample[] {
   return [...text.matchAll(/^([a-z_:]\w*)(?:\{(.*)\})? (\S+)$/gmi)].map(([, name, labels = '', value]) => ({
-    name: name!, labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, text]) => [label!, text!])), value: Number(value)
+    name: name!,
+    labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, text]) => [label!, text!])),
+    value: Number(value)
   }))
 }
 
@@ -37,13 +39,22 @@ interface Selector {
 /** What comes from Prometheus itself. */
 const OF_PROMETHEUS = ['up', 'job', 'instance']
 
-/** The series of the shop that a PromQL expression reads. Of the language it knows what the rules and the dashboard use. */
+/**
+ * The series of the shop that a PromQL expression reads. Of the language it knows what the rules and the dashboard use.
+ */
 export function selectorsOf (expression: string): readonly Selector[] {
   // Labels that are grouped by are no series.
   const bare = expression.replaceAll(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, '')
   return [...bare.matchAll(/(?<![\w:$"])([a-z_][\w:]*)(?![\w:]|\s*\()(?:\{([^}]*)\})?/gi)]
-    .filter(([, name]) => !/^(?:and|or|unless|bool|offset)$/.test(name!) && !OF_PROMETHEUS.includes(name!) && !/^\d*[smhdwy]$/.test(name!))
-    .map(([, name, matchers = '']) => ({ name: name!, matchers: [...matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].map(([, label, how, value]) => [label!, how!, value!] as const) }))
+    .filter(([, name]) =>
+      !/^(?:and|or|unless|bool|offset)$/.test(name!) && !OF_PROMETHEUS.includes(name!) && !/^\d*[smhdwy]$/.test(name!)
+    )
+    .map(([, name, matchers = '']) => ({
+      name: name!,
+      matchers: [...matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)].map(([, label, how, value]) =>
+        [label!, how!, value!] as const
+      )
+    }))
 }
 
 /** Whether a selector finds a sample. Labels that Prometheus adds are not compared. */

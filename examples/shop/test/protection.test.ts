@@ -30,9 +30,16 @@ t.test('every answer tells browsers to do nothing with it but read it', async (t
 })
 
 t.test('pages of the listed origins may call, others may not', async (t) => {
-  const preflight = async (origin: string) => await app.inject({
-    method: 'OPTIONS', url: tags, headers: { origin, 'access-control-request-method': 'PATCH', 'access-control-request-headers': 'x-api-key,content-type' }
-  })
+  const preflight = async (origin: string) =>
+    await app.inject({
+      method: 'OPTIONS',
+      url: tags,
+      headers: {
+        origin,
+        'access-control-request-method': 'PATCH',
+        'access-control-request-headers': 'x-api-key,content-type'
+      }
+    })
   const allowed = await preflight(HERE)
   t.strictSame(allowed.statusCode, 204)
   t.match(allowed.headers, {
@@ -44,45 +51,83 @@ t.test('pages of the listed origins may call, others may not', async (t) => {
   t.notOk((await preflight('https://evil.example.com')).headers['access-control-allow-origin'])
 
   const answer = await app.inject({ url: tags, headers: { ...machine, origin: HERE } })
-  t.match(answer.headers, { 'access-control-allow-origin': HERE, 'access-control-expose-headers': /content-range.*www-authenticate.*x-request-id/ })
+  t.match(answer.headers, {
+    'access-control-allow-origin': HERE,
+    'access-control-expose-headers': /content-range.*www-authenticate.*x-request-id/
+  })
   const refused = await app.inject({ url: tags, headers: { origin: HERE } })
-  t.match([refused.statusCode, refused.headers['access-control-allow-origin']], [401, HERE], 'so that the page sees why')
-  t.notOk((await app.inject({ url: tags, headers: { ...machine, origin: 'https://evil.example.com' } })).headers['access-control-allow-origin'])
+  t.match(
+    [refused.statusCode, refused.headers['access-control-allow-origin']],
+    [401, HERE],
+    'so that the page sees why'
+  )
+  t.notOk(
+    (await app.inject({ url: tags, headers: { ...machine, origin: 'https://evil.example.com' } }))
+      .headers['access-control-allow-origin']
+  )
 })
 
 t.test('the discovery documents are for pages of all origins, and say so once', async (t) => {
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
   for (const origin of [HERE, 'https://inspector.example.com']) {
     for (const method of ['GET', 'OPTIONS'] as const) {
-      const answer = await fetch(`${base}/.well-known/oauth-protected-resource`, { method, headers: { origin, 'access-control-request-method': 'GET' } })
+      const answer = await fetch(`${base}/.well-known/oauth-protected-resource`, {
+        method,
+        headers: { origin, 'access-control-request-method': 'GET' }
+      })
       t.equal(answer.headers.get('access-control-allow-origin'), '*', `${method} from ${origin}`)
     }
   }
 })
 
 t.test('the endpoint for tools takes the listed origins too', async (t) => {
-  const from = async (origin: string): Promise<number> => (await app.inject({
-    method: 'POST',
-    url: '/mcp',
-    headers: { ...machine, origin, accept: 'application/json, text/event-stream' },
-    payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
-  })).statusCode
+  const from = async (origin: string): Promise<number> =>
+    (await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: { ...machine, origin, accept: 'application/json, text/event-stream' },
+      payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    })).statusCode
   t.strictSame([await from(HERE), await from('https://evil.example.com')], [200, 403])
 })
 
 t.test('answers stay out of caches and say what they depend on, except where the route allows caching', async (t) => {
-  const mcp = { method: 'POST' as const, url: '/mcp', headers: { ...machine, accept: 'application/json' }, payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' } }
+  const mcp = {
+    method: 'POST' as const,
+    url: '/mcp',
+    headers: { ...machine, accept: 'application/json' },
+    payload: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+  }
   const plain = await build(t, database, idp)
-  for (const request of [
-    { url: tags, headers: machine }, { url: tags }, { url: '/nowhere' }, { url: `${tags}/x`, headers: machine }, mcp, { ...mcp, headers: {} },
-    { ...mcp, method: 'GET' as const }, { method: 'POST' as const, url: '/oauth/register' }, { url: '/healthz' }
-  ]) {
+  for (
+    const request of [
+      { url: tags, headers: machine },
+      { url: tags },
+      { url: '/nowhere' },
+      { url: `${tags}/x`, headers: machine },
+      mcp,
+      { ...mcp, headers: {} },
+      { ...mcp, method: 'GET' as const },
+      { method: 'POST' as const, url: '/oauth/register' },
+      { url: '/healthz' }
+    ]
+  ) {
     const { headers } = await plain.inject(request)
     t.strictSame([headers['cache-control'], headers.vary], ['no-store', 'Authorization, X-API-Key'], request.url)
   }
   t.equal((await plain.inject('/%')).headers['cache-control'], 'no-store', 'a URL that cannot be read')
-  t.equal((await app.inject({ url: tags, headers: { ...machine, origin: HERE } })).headers.vary, 'Origin, Authorization, X-API-Key')
-  for (const url of ['/', '/openapi.json', '/.well-known/oauth-protected-resource', '/.well-known/oauth-authorization-server']) {
+  t.equal(
+    (await app.inject({ url: tags, headers: { ...machine, origin: HERE } })).headers.vary,
+    'Origin, Authorization, X-API-Key'
+  )
+  for (
+    const url of [
+      '/',
+      '/openapi.json',
+      '/.well-known/oauth-protected-resource',
+      '/.well-known/oauth-authorization-server'
+    ]
+  ) {
     const { headers } = await plain.inject(url)
     t.strictSame([headers['cache-control'], headers.vary], ['public, max-age=300', undefined], url)
   }
@@ -92,23 +137,44 @@ t.test('a large body that nobody reads ends with the answer', async (t) => {
   const limited = await build(t, database, idp)
   const { hostname, port } = new URL(await limited.listen({ host: '127.0.0.1', port: 0 }))
   const TOTAL = 64 * 1_048_576
-  for (const [path, status, sender = ''] of [['/oauth/register', 413], [tags, 401], [tags, 413, `Authorization: ${machine.authorization}\r\n`], ['/mcp', 401], ['/nowhere', 413]] as const) {
+  for (
+    const [path, status, sender = ''] of [
+      ['/oauth/register', 413],
+      [tags, 401],
+      [tags, 413, `Authorization: ${machine.authorization}\r\n`],
+      ['/mcp', 401],
+      ['/nowhere', 413]
+    ] as const
+  ) {
     for (const framing of [`Content-Length: ${TOTAL}`, 'Transfer-Encoding: chunked']) {
-      const { sent, answer } = await upload(connect(Number(port), hostname), `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${sender}${framing}\r\n\r\n`, TOTAL)
+      const { sent, answer } = await upload(
+        connect(Number(port), hostname),
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${sender}${framing}\r\n\r\n`,
+        TOTAL
+      )
       t.ok(sent < TOTAL, `${path}, ${framing}: ${sent} of ${TOTAL} bytes`)
       // The rest may have reset the connection before the answer was read.
       if (answer !== '') t.match(answer, new RegExp(`^HTTP/1.1 ${status} [^]*connection: close`, 'i'), path)
     }
   }
-  t.equal((await limited.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'small' } })).statusCode, 201)
+  t.equal(
+    (await limited.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'small' } })).statusCode,
+    201
+  )
 })
 
 t.test('a file that is refused before its end ends with the answer', async (t) => {
   const limited = await build(t, database, idp)
   const { hostname, port } = new URL(await limited.listen({ host: '127.0.0.1', port: 0 }))
   for (const start of ['name,nope\nTea,1\n', 'PK\u0003\u0004']) {
-    const socket = connect(Number(port), hostname).setTimeout(10_000, () => socket.destroy(new Error('The connection stays open')))
-    socket.write(`POST /shops/${shop}/imports HTTP/1.1\r\nHost: x\r\nAuthorization: ${machine.authorization}\r\nContent-Type: text/csv\r\nContent-Length: 300000\r\n\r\n${start}`)
+    const socket = connect(Number(port), hostname).setTimeout(
+      10_000,
+      () => socket.destroy(new Error('The connection stays open'))
+    )
+    socket.write(
+      `POST /shops/${shop}/imports HTTP/1.1\r\nHost: x\r\nAuthorization: ` +
+        `${machine.authorization}\r\nContent-Type: text/csv\r\nContent-Length: 300000\r\n\r\n${start}`
+    )
     const answer = await text(socket).catch(String)
     t.match(answer, /^HTTP\/1.1 422 [^]*connection: close/i, start)
   }
@@ -122,11 +188,17 @@ t.test('a file that is refused before its end ends with the answer', async (t) =
 /** Sends the head and then a chunk again and again, until the other side closes or all is sent. */
 async function upload (socket: Socket, head: string, total: number): Promise<{ sent: number, answer: string }> {
   let answer = ''
-  socket.on('data', (data) => { answer += String(data) }).on('error', () => {})
+  socket.on('data', (data) => {
+    answer += String(data)
+  }).on('error', () => {})
   const chunk = `10000\r\n${'['.repeat(65_536)}\r\n`
   socket.write(head)
   while (!socket.closed && socket.bytesWritten < total) {
-    if (!socket.write(chunk)) await Promise.race(['drain', 'close'].map(async (event) => await new Promise((resolve) => socket.once(event, resolve))))
+    if (!socket.write(chunk)) {
+      await Promise.race(
+        ['drain', 'close'].map(async (event) => await new Promise((resolve) => socket.once(event, resolve)))
+      )
+    }
   }
   const sent = socket.bytesWritten
   socket.destroy()

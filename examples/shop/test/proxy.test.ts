@@ -4,7 +4,13 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import {
-  authorizeUrl, type Browser, browser, fakeIdp, nextOf, pkce, sealedIn
+  authorizeUrl,
+  type Browser,
+  browser,
+  fakeIdp,
+  nextOf,
+  pkce,
+  sealedIn
 } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
 import { BASE_URL, bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { startNginx, withoutNginx } from './nginx.ts'
@@ -56,9 +62,12 @@ async function send (url: string, { method = 'GET', headers = {}, body }: Sent =
   })
 }
 
-const { rows } = await database.knex.raw(`
+const { rows } = await database.knex.raw(
+  `
   insert into products (shop_id, name, slug, currency)
-  select ?, n::text, n::text, 'EUR' from generate_series(1, 200) n returning id`, [shop])
+  select ?, n::text, n::text, 'EUR' from generate_series(1, 200) n returning id`,
+  [shop]
+)
 const ids: readonly string[] = rows.map(({ id }: { id: string }) => id)
 const filteredBy = (some: readonly string[]): string =>
   `/shops/${shop}/products?filter=${encodeURIComponent(JSON.stringify({ id: some }))}`
@@ -82,24 +91,29 @@ async function begin (baseUrl: string, state: string): Promise<Answer> {
 /** What one caller sends, and which status it may get. */
 type Attack = readonly [statuses: readonly number[], attack: (baseUrl: string) => Promise<Answer>]
 const ATTACKS: Readonly<Record<string, Attack>> = {
-  'a list filtered by 100 ids': [[200], async (baseUrl) =>
-    await send(`${baseUrl}${filteredBy(ids.slice(0, 100))}&limit=10`, { headers: machine })],
-  'a preflight for many headers': [[204], async (baseUrl) => await send(`${baseUrl}/mcp`, {
-    method: 'OPTIONS',
-    headers: { ...PREFLIGHT, 'access-control-request-headers': 'x-header,'.repeat(500) }
-  })],
+  'a list filtered by 100 ids': [
+    [200],
+    async (baseUrl) => await send(`${baseUrl}${filteredBy(ids.slice(0, 100))}&limit=10`, { headers: machine })
+  ],
+  'a preflight for many headers': [[204], async (baseUrl) =>
+    await send(`${baseUrl}/mcp`, {
+      method: 'OPTIONS',
+      headers: { ...PREFLIGHT, 'access-control-request-headers': 'x-header,'.repeat(500) }
+    })],
   'a sign-in with a long state': [[200], async (baseUrl) => await begin(baseUrl, 's'.repeat(3500))],
   // nginx may not read what a server says that takes no more of a body.
-  'a file without credentials': [[401, 502], async (baseUrl) => await send(`${baseUrl}/shops/${shop}/imports`, {
-    method: 'POST',
-    headers: { 'content-type': 'text/csv' },
-    body: Buffer.alloc(15_000_000, 'x')
-  })],
-  'more headers than the server takes, with a body': [[431, 502], async (baseUrl) => await send(baseUrl, {
-    method: 'POST',
-    headers: Object.fromEntries([1, 2, 3].map((n) => [`x-long-${n}`, 'x'.repeat(7000)])),
-    body: Buffer.alloc(1_000_000, 'x')
-  })]
+  'a file without credentials': [[401, 502], async (baseUrl) =>
+    await send(`${baseUrl}/shops/${shop}/imports`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv' },
+      body: Buffer.alloc(15_000_000, 'x')
+    })],
+  'more headers than the server takes, with a body': [[431, 502], async (baseUrl) =>
+    await send(baseUrl, {
+      method: 'POST',
+      headers: Object.fromEntries([1, 2, 3].map((n) => [`x-long-${n}`, 'x'.repeat(7000)])),
+      body: Buffer.alloc(1_000_000, 'x')
+    })]
 }
 
 for (const [name, [statuses, attack]] of Object.entries(ATTACKS)) {
@@ -168,11 +182,12 @@ t.test('the log of nginx says whose calls it refused, and no secret', { skip }, 
     body: JSON.stringify({ name: 'busy' })
   })
   const { plaintext, prefix } = JSON.parse(made.body) as { readonly plaintext: string, readonly prefix: string }
-  const ping = async (headers: Readonly<Record<string, string>>): Promise<Answer> => await send(`${baseUrl}/mcp`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
-  })
+  const ping = async (headers: Readonly<Record<string, string>>): Promise<Answer> =>
+    await send(`${baseUrl}/mcp`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    })
   const callers: ReadonlyArray<Readonly<Record<string, string>>> = [
     { 'x-api-key': plaintext },
     { authorization: `Bearer ${plaintext}`, 'mcp-param-shop-id': shop },

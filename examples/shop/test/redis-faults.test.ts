@@ -25,30 +25,92 @@ interface Fault {
 }
 
 const faults: readonly Fault[] = [
-  { name: 'is full and evicts nothing', begin: [['config', 'set', 'maxmemory', '1']], end: [['config', 'set', 'maxmemory', '0']], says: 'OOM' },
-  { name: 'has become a replica', begin: [['replicaof', '127.0.0.1', '1']], end: [['replicaof', 'no', 'one']], says: 'READONLY' },
-  { name: 'may run no scripts', begin: [['acl', 'setuser', 'shop', '-@scripting']], end: [['acl', 'setuser', 'shop', '+@scripting']], says: 'NOPERM' },
-  { name: 'may not expire its counters', begin: [['acl', 'setuser', 'shop', '-pexpire']], end: [['acl', 'setuser', 'shop', '+pexpire']], says: 'ERR' },
-  { name: 'may not remember keys', begin: [['acl', 'setuser', 'shop', '-set']], end: [['acl', 'setuser', 'shop', '+set']], says: 'NOPERM' },
-  { name: 'refuses writes since it cannot save', begin: [['config', 'set', 'min-replicas-to-write', '1']], end: [['config', 'set', 'min-replicas-to-write', '0']], says: 'NOREPLICAS' }
+  {
+    name: 'is full and evicts nothing',
+    begin: [['config', 'set', 'maxmemory', '1']],
+    end: [['config', 'set', 'maxmemory', '0']],
+    says: 'OOM'
+  },
+  {
+    name: 'has become a replica',
+    begin: [['replicaof', '127.0.0.1', '1']],
+    end: [['replicaof', 'no', 'one']],
+    says: 'READONLY'
+  },
+  {
+    name: 'may run no scripts',
+    begin: [['acl', 'setuser', 'shop', '-@scripting']],
+    end: [['acl', 'setuser', 'shop', '+@scripting']],
+    says: 'NOPERM'
+  },
+  {
+    name: 'may not expire its counters',
+    begin: [['acl', 'setuser', 'shop', '-pexpire']],
+    end: [['acl', 'setuser', 'shop', '+pexpire']],
+    says: 'ERR'
+  },
+  {
+    name: 'may not remember keys',
+    begin: [['acl', 'setuser', 'shop', '-set']],
+    end: [['acl', 'setuser', 'shop', '+set']],
+    says: 'NOPERM'
+  },
+  {
+    name: 'refuses writes since it cannot save',
+    begin: [['config', 'set', 'min-replicas-to-write', '1']],
+    end: [['config', 'set', 'min-replicas-to-write', '0']],
+    says: 'NOREPLICAS'
+  }
 ]
 
-interface Line { readonly level: number, readonly needed?: string, readonly reason?: string, readonly msg: string }
+interface Line {
+  readonly level: number
+  readonly needed?: string
+  readonly reason?: string
+  readonly msg: string
+}
 
 /** @param rights - of the user of the server */
 async function open (t: Test, rights: readonly string[] = ['~*', '+@all']) {
   const server = await startRedis(t)
   const operator = new Redis(server.url)
-  t.teardown(() => { operator.disconnect() })
+  t.teardown(() => {
+    operator.disconnect()
+  })
   await operator.call('acl', 'setuser', 'shop', 'on', '>of-the-shop', ...rights)
   const lines: Line[] = []
   const app = await build(t, database, idp, {
-    settings: { REDIS_URL: server.url.replace('//', '//shop:of-the-shop@'), RATE_LIMIT_MAX: LIMIT, RATE_LIMIT_REFUSED_MAX: GUESSES, RATE_LIMIT_WINDOW: 3_600_000, METRICS_TOKEN, TRUST_PROXY: '1' },
-    logger: { level: 'info', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } }
+    settings: {
+      REDIS_URL: server.url.replace('//', '//shop:of-the-shop@'),
+      RATE_LIMIT_MAX: LIMIT,
+      RATE_LIMIT_REFUSED_MAX: GUESSES,
+      RATE_LIMIT_WINDOW: 3_600_000,
+      METRICS_TOKEN,
+      TRUST_PROXY: '1'
+    },
+    logger: {
+      level: 'info',
+      stream: {
+        write: (line: string) => {
+          lines.push(JSON.parse(line))
+        }
+      }
+    }
   })
-  const { body: { plaintext } } = await client(app, '', machine)('POST', `/shops/${shop}/api-keys/`, { name: 'counted' })
-  const run = async (commands: Fault['begin']): Promise<void> => { for (const [command, ...args] of commands) await operator.call(command!, ...args) }
-  return { app, server, operator, run, key: { 'x-api-key': plaintext as string }, ofRedis: () => lines.filter(({ needed, msg }) => needed === 'redis' || msg.startsWith('Redis')) }
+  const { body: { plaintext } } = await client(app, '', machine)('POST', `/shops/${shop}/api-keys/`, {
+    name: 'counted'
+  })
+  const run = async (commands: Fault['begin']): Promise<void> => {
+    for (const [command, ...args] of commands) await operator.call(command!, ...args)
+  }
+  return {
+    app,
+    server,
+    operator,
+    run,
+    key: { 'x-api-key': plaintext as string },
+    ofRedis: () => lines.filter(({ needed, msg }) => needed === 'redis' || msg.startsWith('Redis'))
+  }
 }
 
 async function checkOf (app: FastifyInstance): Promise<[status: number, redis: string]> {
@@ -81,19 +143,29 @@ t.test('the rights in the manual are all that Redis must grant', { skip: without
 })
 
 for (const { name, begin, end, says } of faults) {
-  t.test(`a Redis that answers and ${name}: each server limits calls and guesses alone, and says so`, { skip: withoutRedis }, async (t) => {
+  t.test(`a Redis that answers and ${name}: each server limits calls and guesses alone, and says so`, {
+    skip: withoutRedis
+  }, async (t) => {
     const { app, run, key, ofRedis } = await open(t)
     await until(app, 'ok')
     t.strictSame([await checkOf(app), await metric(app), ofRedis()], [[200, 'ok'], 1, []])
 
     await run(begin)
     t.equal(await limitedOf(60, async () => await app.inject({ url: tags, headers: key })), 60 - LIMIT)
-    t.equal(await limitedOf(40, async () => await app.inject({ url: tags, headers: { 'x-api-key': 'shop_wrong' } })), 40 - GUESSES)
+    t.equal(
+      await limitedOf(40, async () => await app.inject({ url: tags, headers: { 'x-api-key': 'shop_wrong' } })),
+      40 - GUESSES
+    )
     const told = `it does not count (${says}): each server limits calls alone`
     await until(app, told)
     t.strictSame([await checkOf(app), await metric(app)], [[200, told], 0])
     const [line, ...others] = ofRedis()
-    t.match(line, { level: 50, needed: 'redis', reason: new RegExp(says), msg: 'Redis does not count calls: each server limits calls alone until it does' })
+    t.match(line, {
+      level: 50,
+      needed: 'redis',
+      reason: new RegExp(says),
+      msg: 'Redis does not count calls: each server limits calls alone until it does'
+    })
     t.strictSame(others, [])
 
     await run(end)
@@ -101,19 +173,27 @@ for (const { name, begin, end, says } of faults) {
     t.strictSame([await checkOf(app), await metric(app)], [[200, 'ok'], 1])
     t.match(ofRedis().at(-1), { level: 30, msg: 'Redis counts calls again' })
     const other = await client(app, '', machine)('POST', `/shops/${shop}/api-keys/`, { name: 'counted' })
-    t.equal((await app.inject({ url: tags, headers: { 'x-api-key': other.body.plaintext, 'x-forwarded-for': '192.0.2.1' } })).headers['ratelimit-remaining'], String(LIMIT - 1))
+    t.equal(
+      (await app.inject({ url: tags, headers: { 'x-api-key': other.body.plaintext, 'x-forwarded-for': '192.0.2.1' } }))
+        .headers['ratelimit-remaining'],
+      String(LIMIT - 1)
+    )
   })
 }
 
-t.test('a Redis that is gone: each server limits alone, and shares the counts once it is back', { skip: withoutRedis }, async (t) => {
-  const { app, server, key, ofRedis } = await open(t)
-  await until(app, 'ok')
-  await server.kill()
-  t.equal(await limitedOf(60, async () => await app.inject({ url: tags, headers: key })), 60 - LIMIT)
-  await until(app, 'it does not respond: each server limits calls alone')
-  t.equal(await metric(app), 0)
-  t.match(ofRedis(), [{ level: 50, needed: 'redis' }])
-  await server.start()
-  // It has lost its user.
-  await until(app, 'it does not count (NOAUTH): each server limits calls alone')
-})
+t.test(
+  'a Redis that is gone: each server limits alone, and shares the counts once it is back',
+  { skip: withoutRedis },
+  async (t) => {
+    const { app, server, key, ofRedis } = await open(t)
+    await until(app, 'ok')
+    await server.kill()
+    t.equal(await limitedOf(60, async () => await app.inject({ url: tags, headers: key })), 60 - LIMIT)
+    await until(app, 'it does not respond: each server limits calls alone')
+    t.equal(await metric(app), 0)
+    t.match(ofRedis(), [{ level: 50, needed: 'redis' }])
+    await server.start()
+    // It has lost its user.
+    await until(app, 'it does not count (NOAUTH): each server limits calls alone')
+  }
+)

@@ -10,8 +10,8 @@ export const withoutRedis = spawnSync('redis-server', ['--version']).status !== 
 /** A Redis of its own, which may be killed. */
 export interface RedisServer {
   readonly url: string
-  start (): Promise<void>
-  kill (): Promise<void>
+  start(): Promise<void>
+  kill(): Promise<void>
 }
 
 /**
@@ -26,7 +26,17 @@ export async function startRedis (t: Scope, options: readonly string[] = []): Pr
   const redis: RedisServer = {
     url: `redis://127.0.0.1:${port}`,
     async start () {
-      child = spawn('redis-server', ['--bind', '127.0.0.1', '--port', `${port}`, '--dir', dir, '--save', '', ...options], { stdio: 'ignore' })
+      child = spawn('redis-server', [
+        '--bind',
+        '127.0.0.1',
+        '--port',
+        `${port}`,
+        '--dir',
+        dir,
+        '--save',
+        '',
+        ...options
+      ], { stdio: 'ignore' })
       await listens(port, child)
     },
     async kill () {

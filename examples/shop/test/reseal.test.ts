@@ -24,16 +24,25 @@ t.test('keys under an older secret move to the newest, all others stay as they a
     await knex('shops').where({ id }).update({ pay_secret_key: sealer?.seal(`${KEY}${slug}`, id) ?? null })
     return id
   }
-  const sealedIn = async (id: string): Promise<string> => (await knex('shops').where({ id }).first('pay_secret_key')).pay_secret_key
+  const sealedIn = async (id: string): Promise<string> =>
+    (await knex('shops').where({ id }).first('pay_secret_key')).pay_secret_key
   const [old, another] = [await store('old', keyRing([older])), await store('another', keyRing([older]))]
-  const [current, none, unreadable] = [await store('current', ring), await store('none', null), await store('unreadable', keyRing([lost]))]
+  const [current, none, unreadable] = [
+    await store('current', ring),
+    await store('none', null),
+    await store('unreadable', keyRing([lost]))
+  ]
   const before = await Promise.all([current, none, unreadable].map(sealedIn))
 
   t.strictSame(await resealPayKeys(knex, ring), { resealed: 2, current: 1, unreadable: [unreadable] })
   t.equal(keyRing([newer]).open(await sealedIn(old), old), `${KEY}old`, 'the old secret is needed no longer')
   t.equal(keyRing([newer]).open(await sealedIn(another), another), `${KEY}another`)
   t.strictSame(await Promise.all([current, none, unreadable].map(sealedIn)), before)
-  t.strictSame(await resealPayKeys(knex, ring), { resealed: 0, current: 3, unreadable: [unreadable] }, 'and once is enough')
+  t.strictSame(
+    await resealPayKeys(knex, ring),
+    { resealed: 0, current: 3, unreadable: [unreadable] },
+    'and once is enough'
+  )
 })
 
 t.test('a key that is set meanwhile stays as it was set', {
@@ -47,7 +56,10 @@ t.test('a key that is set meanwhile stays as it was set', {
   const trx = await knex.transaction()
   await trx('shops').where({ id }).update({ pay_secret_key: set })
   const resealing = resealPayKeys(knex, ring)
-  const waiting = async () => (await knex.raw("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows[0].count
+  const waiting = async () =>
+    (await knex.raw(
+      "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    )).rows[0].count
   while (await waiting() === 0) await sleep(10)
   await trx.commit()
   t.strictSame(await resealing, { resealed: 0, current: 0, unreadable: [] })
@@ -56,22 +68,41 @@ t.test('a key that is set meanwhile stays as it was set', {
 
 t.test('npm run reseal does it with the settings of the server, and says what it did', async (t) => {
   const data = await dataForTables(t)
-  const open = async () => await openDatabase({ DATA_DIR: data.DATA_DIR, ...(data.DATABASE_URL !== '' && { DATABASE_URL: data.DATABASE_URL }) })
+  const open = async () =>
+    await openDatabase({
+      DATA_DIR: data.DATA_DIR,
+      ...(data.DATABASE_URL !== '' && { DATABASE_URL: data.DATABASE_URL })
+    })
   const first = await open()
   await migrate(first)
   const [old, unreadable] = [await createShop(first, 'old'), await createShop(first, 'unreadable')]
   await first.knex('shops').where({ id: old }).update({ pay_secret_key: keyRing([older]).seal(KEY, old) })
   await first.close()
 
-  const settings = { ...data, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: newer!, PAY_KEY_SECRETS: `${newer},${older}` }
+  const settings = {
+    ...data,
+    IDP_ISSUER: 'http://127.0.0.1:9',
+    API_KEY_PEPPERS: newer!,
+    PAY_KEY_SECRETS: `${newer},${older}`
+  }
   const program = fileURLToPath(new URL('../dist/commands/shop.js', import.meta.url))
-  t.match(await promisify(execFile)(process.execPath, [...SHORT_LIVED, program, 'reseal'], { env: { PATH: process.env['PATH'], ...settings } }), { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' })
+  t.match(
+    await promisify(execFile)(process.execPath, [...SHORT_LIVED, program, 'reseal'], {
+      env: { PATH: process.env['PATH'], ...settings }
+    }),
+    { stdout: 'Payment keys re-encrypted: 1; already under the newest secret: 0.\n', stderr: '' }
+  )
 
   const second = await open()
-  t.equal(keyRing([newer]).open((await second.knex('shops').where({ id: old }).first('pay_secret_key')).pay_secret_key, old), KEY)
+  t.equal(
+    keyRing([newer]).open((await second.knex('shops').where({ id: old }).first('pay_secret_key')).pay_secret_key, old),
+    KEY
+  )
   await second.knex('shops').where({ id: unreadable }).update({ pay_secret_key: keyRing([lost]).seal(KEY, unreadable) })
   await second.close()
   t.match(await shop(['reseal'], settings), {
-    code: 1, stdout: 'Payment keys re-encrypted: 0; already under the newest secret: 1.\n', stderr: `No secret in PAY_KEY_SECRETS decrypts the payment keys of these shops: ${unreadable}.\n`
+    code: 1,
+    stdout: 'Payment keys re-encrypted: 0; already under the newest secret: 1.\n',
+    stderr: `No secret in PAY_KEY_SECRETS decrypts the payment keys of these shops: ${unreadable}.\n`
   })
 })

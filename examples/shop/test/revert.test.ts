@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { setQuota } from '../src/shops/shop-repository.ts'
-import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
+import {
+  bearer,
+  build,
+  client,
+  createShop,
+  openIdentityProvider,
+  openTestDatabase,
+  TEST_DATABASE_URL
+} from './build.ts'
 
 const database = await openTestDatabase(t)
 const { knex } = database
@@ -20,17 +28,30 @@ let shops = 0
 /** A shop of its own for a test, with an agent's key and members. */
 async function openShop () {
   const id = await createShop(database, `shop-${++shops}`)
-  await knex('shop_members').insert([{ shop_id: id, user_id: owner.id, role: 'owner' }, { shop_id: id, user_id: staff.id, role: 'staff' }])
+  await knex('shop_members').insert([{ shop_id: id, user_id: owner.id, role: 'owner' }, {
+    shop_id: id,
+    user_id: staff.id,
+    role: 'staff'
+  }])
   const by = (headers: Record<string, string>) => client(app, `/shops/${id}`, headers)
   const machine = by(machineHeaders)
   const key = (await machine('POST', '/api-keys/', { name: 'Agent' })).body
-  const call = async (as: typeof machine, status: number, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<Body> => {
+  const call = async (
+    as: typeof machine,
+    status: number,
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: object
+  ): Promise<Body> => {
     const response = await as(method, path, body)
-    if (response.status !== status) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`)
+    if (response.status !== status) {
+      throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`)
+    }
     return response.body
   }
   const agent = by({ 'x-api-key': key.plaintext })
-  const last = async (filter: object): Promise<Body> => (await call(machine, 200, 'GET', `/history?limit=1&filter=${encodeURIComponent(JSON.stringify(filter))}`))[0]
+  const last = async (filter: object): Promise<Body> =>
+    (await call(machine, 200, 'GET', `/history?limit=1&filter=${encodeURIComponent(JSON.stringify(filter))}`))[0]
   return {
     id,
     key: key.id as string,
@@ -45,20 +66,49 @@ async function openShop () {
     /** The last change of a record. */
     changeOf: async (recordId: string, filter: object = {}) => await last({ record_id: recordId, ...filter }),
     revert: async (change: string, body?: object) => await machine('POST', `/history/${change}/revert`, body),
-    revertAll: async (body: object) => await machine('POST', '/history/revert', { actor_kind: 'api-key', actor_id: key.id, since: '2020-01-01T00:00:00Z', ...body })
+    revertAll: async (body: object) =>
+      await machine('POST', '/history/revert', {
+        actor_kind: 'api-key',
+        actor_id: key.id,
+        since: '2020-01-01T00:00:00Z',
+        ...body
+      })
   }
 }
 
 /** All records of a shop, without what a change and its revert both move. */
 async function recordsOf (shop: string): Promise<object> {
-  const tables = ['products', 'categories', 'tags', 'attributes', 'prices', 'accounts', 'orders', 'product_categories', 'product_tags', 'product_attributes', 'order_lines']
-  return Object.fromEntries(await Promise.all(tables.map(async (table) => {
-    const { rows } = await knex.raw("select to_jsonb(row) - '{updated_at}'::text[] as row from ?? row where shop_id = ? order by 1", [table, shop])
-    return [table, rows.map(({ row }: { row: object }) => row)]
-  })))
+  const tables = [
+    'products',
+    'categories',
+    'tags',
+    'attributes',
+    'prices',
+    'accounts',
+    'orders',
+    'product_categories',
+    'product_tags',
+    'product_attributes',
+    'order_lines'
+  ]
+  return Object.fromEntries(
+    await Promise.all(tables.map(async (table) => {
+      const { rows } = await knex.raw(
+        "select to_jsonb(row) - '{updated_at}'::text[] as row from ?? row where shop_id = ? order by 1",
+        [table, shop]
+      )
+      return [table, rows.map(({ row }: { row: object }) => row)]
+    }))
+  )
 }
 
-async function undone (t: Test, { revert, id }: Awaited<ReturnType<typeof openShop>>, change: string, before: object, what: string): Promise<string> {
+async function undone (
+  t: Test,
+  { revert, id }: Awaited<ReturnType<typeof openShop>>,
+  change: string,
+  before: object,
+  what: string
+): Promise<string> {
   const { status, body } = await revert(change)
   t.equal(status, 200, `${what}: ${JSON.stringify(body)}`)
   t.match(body, { dry_run: false, reverted: 1, changes: [{ change_id: change }], conflict_count: 0, left_out_count: 0 })
@@ -87,10 +137,18 @@ async function furnished () {
     image_urls: ['https://cdn.example/b.jpg', '/a.svg'],
     metadata: { erp: { id: 7, rate: 0.1 } }
   })).id
-  await make('/products', { name: 'Cup', tag_ids: [tag], category_ids: [category], attributes: [{ attribute_id: size, value: 'M' }] })
-  const price = (await make('/prices', { product_id: product, amount: 400, min_quantity: 10, valid_from: '2030-01-01T00:00:00Z' })).id
+  await make('/products', {
+    name: 'Cup',
+    tag_ids: [tag],
+    category_ids: [category],
+    attributes: [{ attribute_id: size, value: 'M' }]
+  })
+  const price =
+    (await make('/prices', { product_id: product, amount: 400, min_quantity: 10, valid_from: '2030-01-01T00:00:00Z' }))
+      .id
   await make('/prices', { product_id: product, amount: 450, currency: 'USD' })
-  const account = (await make('/accounts', { name: 'Ada', hash_name: 'h', details: { tier: 'gold', n: { a: [1] } } })).id
+  const account =
+    (await make('/accounts', { name: 'Ada', hash_name: 'h', details: { tier: 'gold', n: { a: [1] } } })).id
   await make('/orders', { account_id: account, lines: [{ product_id: product, quantity: 2 }] })
   return { ...shop, above, category, below, tag, other, size, product, price, account }
 }
@@ -98,16 +156,24 @@ async function furnished () {
 t.test('an update sets only the fields back that it changed', async (t) => {
   const shop = await furnished()
   const { change, changeOf, product, above, tag, size, category, price, account, get } = shop
-  for (const [path, id, body] of [
-    ['/products', product, { name: 'Big mug', slug: 'big', price_amount: null, sku: null }],
-    ['/products', product, { tag_ids: [tag], category_ids: [], attributes: [], image_urls: ['/a.svg'], metadata: {} }],
-    ['/categories', category, { parent_id: null, position: 0 }],
-    ['/categories', above, { parent_id: category }],
-    ['/tags', tag, { name: 'Offer', slug: 'offer' }],
-    ['/attributes', size, { options: ['M', 'S', 'XL'], unit: null }],
-    ['/prices', price, { valid_from: null, valid_to: '2040-01-01T00:00:00Z', amount: 1 }],
-    ['/accounts', account, { name: 'Eve', hash_name: null, details: { tier: null, added: true } }]
-  ] as const) {
+  for (
+    const [path, id, body] of [
+      ['/products', product, { name: 'Big mug', slug: 'big', price_amount: null, sku: null }],
+      ['/products', product, {
+        tag_ids: [tag],
+        category_ids: [],
+        attributes: [],
+        image_urls: ['/a.svg'],
+        metadata: {}
+      }],
+      ['/categories', category, { parent_id: null, position: 0 }],
+      ['/categories', above, { parent_id: category }],
+      ['/tags', tag, { name: 'Offer', slug: 'offer' }],
+      ['/attributes', size, { options: ['M', 'S', 'XL'], unit: null }],
+      ['/prices', price, { valid_from: null, valid_to: '2040-01-01T00:00:00Z', amount: 1 }],
+      ['/accounts', account, { name: 'Eve', hash_name: null, details: { tier: null, added: true } }]
+    ] as const
+  ) {
     // A category can only move below one that is not below it.
     if (path === '/categories' && id === above) await change(`/categories/${category}`, { parent_id: null })
     const before = await recordsOf(shop.id)
@@ -115,7 +181,14 @@ t.test('an update sets only the fields back that it changed', async (t) => {
     const { id: made } = await changeOf(id)
     await change(`${path}/${id}`, {})
     const revertId = await undone(t, shop, made, before, `${path} ${JSON.stringify(body)}`)
-    t.match(await changeOf(id), { id: revertId, operation: 'revert_change', reverts: made, action: 'update', revertible: true, reverted_by: null })
+    t.match(await changeOf(id), {
+      id: revertId,
+      operation: 'revert_change',
+      reverts: made,
+      action: 'update',
+      revertible: true,
+      reverted_by: null
+    })
     t.match(await changeOf(id, { id: made }), { reverted_by: revertId, revertible: false })
   }
 
@@ -123,7 +196,11 @@ t.test('an update sets only the fields back that it changed', async (t) => {
   const { id: made } = await changeOf(product)
   await change(`/products/${product}`, { description: 'Later' })
   t.equal((await shop.revert(made)).status, 200)
-  t.match(await get(`/products/${product}`), { name: 'Mug', price_amount: 500, description: 'Later' }, 'a later change of another field stays')
+  t.match(
+    await get(`/products/${product}`),
+    { name: 'Mug', price_amount: 500, description: 'Later' },
+    'a later change of another field stays'
+  )
 
   await change('/config', { locale: 'de', metadata: { a: 1 } })
   t.equal((await shop.revert((await changeOf(shop.id)).id)).status, 200)
@@ -138,7 +215,15 @@ t.test('an update is not reverted over a later change of its field, which the re
   await change(`/products/${product}`, { price_amount: 700 }, shop.staff)
   const { id: later } = await changeOf(product)
   const before = await recordsOf(shop.id)
-  const conflict = { change_id: made, record_kind: 'product', record_id: product, record_name: 'Big mug', field: 'price_amount', later_change_id: later, reason: 'price_amount was changed again' }
+  const conflict = {
+    change_id: made,
+    record_kind: 'product',
+    record_id: product,
+    record_name: 'Big mug',
+    field: 'price_amount',
+    later_change_id: later,
+    reason: 'price_amount was changed again'
+  }
   t.strictSame(await revert(made).then(({ status, body }) => [status, body]), [409, {
     statusCode: 409,
     code: 'SHOP_REVERT_CONFLICT',
@@ -149,30 +234,54 @@ t.test('an update is not reverted over a later change of its field, which the re
     conflict_count: 1,
     conflicts: [conflict]
   }])
-  t.strictSame(await revert(made, { dry_run: true }).then(({ status, body }) => [status, body]),
-    [200, { dry_run: true, reverted: 0, changes: [], conflict_count: 1, conflicts: [conflict], left_out_count: 0, left_out: [] }])
+  t.strictSame(await revert(made, { dry_run: true }).then(({ status, body }) => [status, body]), [200, {
+    dry_run: true,
+    reverted: 0,
+    changes: [],
+    conflict_count: 1,
+    conflicts: [conflict],
+    left_out_count: 0,
+    left_out: []
+  }])
   t.strictSame(await recordsOf(shop.id), before)
 
   t.equal((await revert(later)).status, 200)
   t.equal((await revert(made)).status, 200, 'once the later change is reverted, it can be')
-  t.match(await revert(made), { status: 409, body: { message: 'It has already been reverted', later_change_id: (await changeOf(product)).id } })
+  t.match(await revert(made), {
+    status: 409,
+    body: { message: 'It has already been reverted', later_change_id: (await changeOf(product)).id }
+  })
 
   await change(`/products/${product}`, { tag_ids: [tag] })
   const links = (await changeOf(product)).id
   await remove(`/tags/${other}`)
   const deletion = (await changeOf(other)).id
-  t.match(await revert(links), { status: 409, body: { field: 'tag_ids', later_change_id: deletion } }, 'nor is a link to something that was deleted')
+  t.match(
+    await revert(links),
+    { status: 409, body: { field: 'tag_ids', later_change_id: deletion } },
+    'nor is a link to something that was deleted'
+  )
   await remove(`/products/${product}`)
-  t.match(await revert(links), { status: 409, body: { message: 'The product was deleted', later_change_id: (await changeOf(product)).id } })
+  t.match(await revert(links), {
+    status: 409,
+    body: { message: 'The product was deleted', later_change_id: (await changeOf(product)).id }
+  })
 })
 
 t.test('a deleted record comes back with its id, its links and all that went with it; and can go again', async (t) => {
   const shop = await furnished()
   const { remove, changeOf, revert } = shop
-  for (const [path, id, affected] of [
-    ['/products', shop.product, { orders: 1, prices: 2 }], ['/categories', shop.category, { products: 2, categories: 1 }], ['/categories', shop.above, { products: 1, categories: 1 }],
-    ['/tags', shop.tag, { products: 2 }], ['/attributes', shop.size, { products: 2 }], ['/prices', shop.price, {}], ['/accounts', shop.account, { orders: 1 }]
-  ] as const) {
+  for (
+    const [path, id, affected] of [
+      ['/products', shop.product, { orders: 1, prices: 2 }],
+      ['/categories', shop.category, { products: 2, categories: 1 }],
+      ['/categories', shop.above, { products: 1, categories: 1 }],
+      ['/tags', shop.tag, { products: 2 }],
+      ['/attributes', shop.size, { products: 2 }],
+      ['/prices', shop.price, {}],
+      ['/accounts', shop.account, { orders: 1 }]
+    ] as const
+  ) {
     const before = await recordsOf(shop.id)
     await remove(`${path}/${id}`)
     const without = await recordsOf(shop.id)
@@ -183,8 +292,9 @@ t.test('a deleted record comes back with its id, its links and all that went wit
     t.match(await revert(deletion['id']), { status: 409, body: { message: 'It has already been reverted' } })
 
     // Prices and orders refer to the product: a record that is in use stays.
-    if (Object.keys(affected).length > 0) t.match(await revert(revertId), { status: 409, body: { message: /is in use by/ } }, path)
-    else await undone(t, shop, revertId, without, `${path} is gone again`)
+    if (Object.keys(affected).length > 0) {
+      t.match(await revert(revertId), { status: 409, body: { message: /is in use by/ } }, path)
+    } else await undone(t, shop, revertId, without, `${path} is gone again`)
   }
 })
 
@@ -204,7 +314,12 @@ t.test('a product that was deleted before products had pictures comes back witho
 
 t.test('a payment customer comes back with its account', async (t) => {
   const shop = await furnished()
-  const details = { tier: 'gold', pay_customer_id: 'cus_1', pay_customer: { id: 'cus_1' }, pay_synced_at: '2026-01-01T00:00:00.000Z' }
+  const details = {
+    tier: 'gold',
+    pay_customer_id: 'cus_1',
+    pay_customer: { id: 'cus_1' },
+    pay_synced_at: '2026-01-01T00:00:00.000Z'
+  }
   await knex('accounts').where({ id: shop.account }).update({ details })
   const before = await recordsOf(shop.id)
   await shop.remove(`/accounts/${shop.account}`)
@@ -217,22 +332,35 @@ t.test('a deleted record does not come back over what was made since', async (t)
   await remove(`/tags/${tag}`)
   const deletion = (await changeOf(tag)).id
   const taken = await make('/tags', { name: 'Sale' })
-  t.match(await revert(deletion), { status: 409, body: { field: 'slug', message: 'slug is taken in this shop', later_change_id: (await changeOf(taken.id)).id } })
+  t.match(await revert(deletion), {
+    status: 409,
+    body: { field: 'slug', message: 'slug is taken in this shop', later_change_id: (await changeOf(taken.id)).id }
+  })
 
   await remove(`/prices/${price}`)
   const cheaper = (await changeOf(price)).id
   await remove(`/products/${product}`)
-  t.match(await revert(cheaper), { status: 409, body: { field: 'product_id', later_change_id: (await changeOf(product)).id } })
+  t.match(await revert(cheaper), {
+    status: 409,
+    body: { field: 'product_id', later_change_id: (await changeOf(product)).id }
+  })
 
   await remove(`/categories/${category}`)
   const moved = (await changeOf(category)).id
   await change(`/categories/${above}`, { parent_id: below })
-  t.match(await revert(moved), { status: 409, body: { field: 'parent_id', message: 'parent_id would put the category below itself', later_change_id: null } }, 'nor closes a circle')
+  t.match(await revert(moved), {
+    status: 409,
+    body: { field: 'parent_id', message: 'parent_id would put the category below itself', later_change_id: null }
+  }, 'nor closes a circle')
   await change(`/categories/${above}`, { parent_id: null })
   const elsewhere = (await make('/categories', { name: 'Elsewhere' })).id
   await change(`/categories/${below}`, { parent_id: elsewhere })
   t.equal((await revert(moved)).status, 200)
-  t.match(await shop.get(`/categories/${below}`), { parent_id: elsewhere }, 'what was linked elsewhere since stays there')
+  t.match(
+    await shop.get(`/categories/${below}`),
+    { parent_id: elsewhere },
+    'what was linked elsewhere since stays there'
+  )
 })
 
 t.test('a created record is deleted, unless it was changed or something refers to it', async (t) => {
@@ -240,7 +368,11 @@ t.test('a created record is deleted, unless it was changed or something refers t
   const { make, change, changeOf, revert, get } = shop
   const before = await recordsOf(shop.id)
   const creations: Record<string, object> = {
-    '/tags': { name: 'A' }, '/categories': { name: 'A' }, '/attributes': { name: 'A', type: 'text' }, '/products': { name: 'A', price_amount: 5 }, '/accounts': { name: 'A' }
+    '/tags': { name: 'A' },
+    '/categories': { name: 'A' },
+    '/attributes': { name: 'A', type: 'text' },
+    '/products': { name: 'A', price_amount: 5 },
+    '/accounts': { name: 'A' }
   }
   for (const [path, body] of Object.entries(creations)) {
     const { id } = await make(path, body)
@@ -255,11 +387,27 @@ t.test('a created record is deleted, unless it was changed or something refers t
     await undone(t, shop, redone, before, `${path} is gone again`)
   }
 
-  const [tag, category, attribute] = [await make('/tags', { name: 'T' }), await make('/categories', { name: 'C' }), await make('/attributes', { name: 'S', type: 'number' })]
-  const product = await make('/products', { name: 'P', status: 'active', price_amount: 1, tag_ids: [tag.id], category_ids: [category.id], attributes: [{ attribute_id: attribute.id, value: 1 }] })
+  const [tag, category, attribute] = [
+    await make('/tags', { name: 'T' }),
+    await make('/categories', { name: 'C' }),
+    await make('/attributes', { name: 'S', type: 'number' })
+  ]
+  const product = await make('/products', {
+    name: 'P',
+    status: 'active',
+    price_amount: 1,
+    tag_ids: [tag.id],
+    category_ids: [category.id],
+    attributes: [{ attribute_id: attribute.id, value: 1 }]
+  })
   const account = await make('/accounts', { name: 'Ada' })
   await make('/orders', { account_id: account.id, lines: [{ product_id: product.id }] })
-  for (const [{ id }, by] of [[tag, 'products'], [category, 'products'], [attribute, 'products'], [product, 'orders'], [account, 'orders']] as const) {
+  for (
+    const [{ id }, by] of [[tag, 'products'], [category, 'products'], [attribute, 'products'], [product, 'orders'], [
+      account,
+      'orders'
+    ]] as const
+  ) {
     t.match(await revert((await changeOf(id)).id), { status: 409, body: { message: new RegExp(`is in use by ${by}`) } })
   }
   t.match(await get(`/products/${product.id}`), { name: 'P' })
@@ -273,23 +421,41 @@ t.test('who may revert: whoever may make the changes by hand', async (t) => {
   const path = `/history/${creation}/revert`
   const all = { actor_kind: 'api-key', actor_id: shop.key, since: '2020-01-01T00:00:00Z' }
   for (const as of [other.machine, other.owner]) {
-    t.match(await as('POST', path), { status: 404, body: { code: 'SHOP_NOT_FOUND' } }, 'a change of another shop is not found')
+    t.match(
+      await as('POST', path),
+      { status: 404, body: { code: 'SHOP_NOT_FOUND' } },
+      'a change of another shop is not found'
+    )
     t.match(await as('POST', '/history/revert', all), { status: 200, body: { reverted: 0 } })
   }
   await knex('shops').where({ id: shop.id }).update({ status: 'archived' })
   t.equal((await shop.staff('POST', path)).status, 403, 'an archived shop is closed to members')
   await knex('shops').where({ id: shop.id }).update({ status: 'active' })
-  t.match(await shop.staff('POST', path, { dry_run: true }), { status: 200, body: { reverted: 1, changes: [{ action: 'delete', revert_id: null }] } })
+  t.match(await shop.staff('POST', path, { dry_run: true }), {
+    status: 200,
+    body: { reverted: 1, changes: [{ action: 'delete', revert_id: null }] }
+  })
   t.equal((await shop.get(`/tags/${id}`))['name'], 'Tea', 'a dry run changes nothing')
   t.equal((await shop.staff('POST', path)).status, 200)
   t.match(await shop.changeOf(id), { actor_kind: 'user', actor_name: 'staff', operation: 'revert_change', tool: null })
 
   const key = await shop.changeOf(shop.key, { action: 'create' })
   t.strictSame([key['record_kind'], key['revertible']], ['api_key', false])
-  t.match(await shop.owner('POST', `/history/${String(key['id'])}/revert`), { status: 409, body: { code: 'SHOP_NOT_REVERTIBLE', message: 'Changes of api_key cannot be reverted' } })
+  t.match(await shop.owner('POST', `/history/${String(key['id'])}/revert`), {
+    status: 409,
+    body: { code: 'SHOP_NOT_REVERTIBLE', message: 'Changes of api_key cannot be reverted' }
+  })
   const event = await shop.changeOf(shop.key, { action: 'event' })
-  t.match(await shop.owner('POST', `/history/${String(event['id'])}/revert`), { status: 409, body: { code: 'SHOP_NOT_REVERTIBLE', message: 'Events cannot be reverted' } })
-  for (const [body, field] of [[{}, 'actor_kind'], [{ ...all, since: 'yesterday' }, 'since'], [{ ...all, more: 1 }, 'more']] as const) {
+  t.match(await shop.owner('POST', `/history/${String(event['id'])}/revert`), {
+    status: 409,
+    body: { code: 'SHOP_NOT_REVERTIBLE', message: 'Events cannot be reverted' }
+  })
+  for (
+    const [body, field] of [[{}, 'actor_kind'], [{ ...all, since: 'yesterday' }, 'since'], [
+      { ...all, more: 1 },
+      'more'
+    ]] as const
+  ) {
     t.match(await shop.machine('POST', '/history/revert', body), { status: 422, body: { field } })
   }
   t.match(await shop.revert(creation, { dry_run: 'no', x: 1 }), { status: 422 })
@@ -303,7 +469,10 @@ t.test('ids in capitals name the same actor, record and change', async (t) => {
   const creation = (await shop.changeOf(id)).id as string
   t.match(await shop.changeOf(id.toUpperCase(), { actor_id: capitals, id: creation.toUpperCase() }), { id: creation })
   t.match(await shop.get(`/history/work?actor_id=${capitals}`), { work: [{ actor_id: shop.key, changes: 1 }] })
-  t.match(await shop.get(`/audit?filter=${encodeURIComponent(JSON.stringify({ record_id: capitals, action: 'create' }))}`), [{ record_kind: 'api_key' }])
+  t.match(
+    await shop.get(`/audit?filter=${encodeURIComponent(JSON.stringify({ record_id: capitals, action: 'create' }))}`),
+    [{ record_kind: 'api_key' }]
+  )
   t.match((await shop.revertAll({ actor_id: capitals, dry_run: true })).body, { reverted: 1 })
   t.match(await shop.revert(creation.toUpperCase()), { status: 200, body: { reverted: 1 } })
 })
@@ -312,26 +481,39 @@ t.test('staff learn nothing of changes that they do not see', async (t) => {
   const { owner: by, staff: as, key } = await openShop()
   const since = '2020-01-01T00:00:00Z'
   const made = (await by('POST', '/api-keys/', { name: 'Unseen' })).body
-  const [entry] = (await by('GET', `/history?filter=${encodeURIComponent(JSON.stringify({ record_id: made.id }))}`)).body
+  const [entry] =
+    (await by('GET', `/history?filter=${encodeURIComponent(JSON.stringify({ record_id: made.id }))}`)).body
   await by('POST', '/tags', { name: 'Seen' })
   t.match(await as('POST', `/history/${entry.id}/revert`, {}), { status: 404, body: { code: 'SHOP_NOT_FOUND' } })
   t.match(await by('POST', `/history/${entry.id}/revert`, {}), { status: 409, body: { code: 'SHOP_NOT_REVERTIBLE' } })
   const all = { actor_kind: 'user', actor_id: owner.id, since, dry_run: true }
   t.match((await as('POST', '/history/revert', all)).body, { reverted: 1, left_out_count: 0, left_out: [] })
-  t.match((await by('POST', '/history/revert', all)).body, { reverted: 1, left_out_count: 1, left_out: [{ record_name: 'Unseen' }] })
-  t.match((await as('POST', '/history/revert', { ...all, actor_kind: 'machine', actor_id: 'test-machine' })).body, { reverted: 0, left_out_count: 0 }, `not of ${key} either`)
+  t.match((await by('POST', '/history/revert', all)).body, {
+    reverted: 1,
+    left_out_count: 1,
+    left_out: [{ record_name: 'Unseen' }]
+  })
+  t.match((await as('POST', '/history/revert', { ...all, actor_kind: 'machine', actor_id: 'test-machine' })).body, {
+    reverted: 0,
+    left_out_count: 0
+  }, `not of ${key} either`)
 })
 
 t.test('staff see changes of settings, and revert none: only owners change settings', async (t) => {
   const { owner: by, staff: as } = await openShop()
   await by('PATCH', '/config', { locale: 'fr' })
   await by('POST', '/tags', { name: 'Free to go' })
-  const find = async (who: typeof by) => (await who('GET', `/history?filter=${encodeURIComponent('{"record_kind":["shop_config"]}')}`)).body[0]
+  const find = async (who: typeof by) =>
+    (await who('GET', `/history?filter=${encodeURIComponent('{"record_kind":["shop_config"]}')}`)).body[0]
   const entry = await find(as)
   t.strictSame([entry.revertible, (await find(by)).revertible], [false, true])
   t.match(await as('POST', `/history/${entry.id}/revert`), { status: 403, body: { code: 'SHOP_OWNER_ONLY' } })
   const all = { actor_kind: 'user', actor_id: owner.id, since: '2020-01-01T00:00:00Z' }
-  t.match((await as('POST', '/history/revert', all)).body, { reverted: 1, left_out_count: 1, left_out: [{ record_kind: 'shop_config', reason: 'Only owners change settings' }] })
+  t.match((await as('POST', '/history/revert', all)).body, {
+    reverted: 1,
+    left_out_count: 1,
+    left_out: [{ record_kind: 'shop_config', reason: 'Only owners change settings' }]
+  })
   t.match((await by('GET', '/config')).body, { locale: 'fr' })
   t.match(await by('POST', `/history/${entry.id}/revert`), { status: 200, body: { reverted: 1 } })
 })
@@ -345,17 +527,51 @@ t.test('a change that goes back and forth is reverted if its last revert stands'
   // By the definition: a change is reverted if a revert of it is not.
   const isReverted = (change: string): boolean => [...made].some(([revert, of]) => of === change && !isReverted(revert))
   const agree = async (what: string): Promise<void> => {
-    const entries = await shop.get(`/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ id: [...made.keys()] }))}`) as Body[]
-    t.strictSame(new Map(entries.map((entry) => [entry['id'], entry['reverted_by'] !== null])), new Map([...made.keys()].map((change) => [change, isReverted(change)])), what)
+    const entries = await shop.get(
+      `/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ id: [...made.keys()] }))}`
+    ) as Body[]
+    t.strictSame(
+      new Map(entries.map((entry) => [entry['id'], entry['reverted_by'] !== null])),
+      new Map([...made.keys()].map((change) => [change, isReverted(change)])),
+      what
+    )
     t.ok(entries.every(({ reverted_by: by, revertible }) => revertible === (by === null)))
-    const reverted = await shop.get(`/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ record_id: id, reverted: true }))}`) as Body[]
+    const reverted = await shop.get(
+      `/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ record_id: id, reverted: true }))}`
+    ) as Body[]
     t.equal(reverted.length, entries.filter(({ reverted_by: by }) => by !== null).length)
   }
   let change = first
   // Down a chain, and again from its start: what stands decides what comes next.
-  for (const from of ['last', 'last', 'last', 'first', 'last', 'first', 'last', 'last', 'last', 'first', 'last', 'any', 'any', 'any', 'any', 'any', 'any']) {
+  for (
+    const from of [
+      'last',
+      'last',
+      'last',
+      'first',
+      'last',
+      'first',
+      'last',
+      'last',
+      'last',
+      'first',
+      'last',
+      'any',
+      'any',
+      'any',
+      'any',
+      'any',
+      'any'
+    ]
+  ) {
     const standing = [...made.keys()].filter((candidate) => !isReverted(candidate))
-    const target = from === 'first' && !isReverted(first) ? first : from === 'any' ? standing[Math.floor(standing.length / 2)]! : isReverted(change) ? standing.at(-1)! : change
+    const target = from === 'first' && !isReverted(first)
+      ? first
+      : from === 'any'
+      ? standing[Math.floor(standing.length / 2)]!
+      : isReverted(change)
+      ? standing.at(-1)!
+      : change
     const { status, body } = await shop.revert(target)
     // Another one than the last may have nothing left to take back.
     if (status === 200) made.set(change = body.changes[0].revert_id, target)
@@ -367,7 +583,15 @@ t.test('a change that goes back and forth is reverted if its last revert stands'
   for (let n = 0; n < 60; n++) {
     const targets = [...made.keys()]
     const target = targets[(n * 7919) % targets.length]!
-    const [row] = await knex('history').insert({ shop_id: shop.id, actor_kind: 'user', operation: 'revert_change', action: 'update', record_kind: 'tag', record_id: id, reverts: target }).returning('id')
+    const [row] = await knex('history').insert({
+      shop_id: shop.id,
+      actor_kind: 'user',
+      operation: 'revert_change',
+      action: 'update',
+      record_kind: 'tag',
+      record_id: id,
+      reverts: target
+    }).returning('id')
     made.set(row.id, target)
     if (n % 10 === 9) await agree(`tree of ${made.size}`)
   }
@@ -395,13 +619,29 @@ t.test('all changes of a key since a time are undone at once, and those of other
   const dry = await revertAll({ since, dry_run: true })
   t.match(dry, { status: 200, body: { dry_run: true, reverted: 10, conflict_count: 0 } }, JSON.stringify(dry.body))
   const done = await revertAll({ since })
-  t.match(done, { status: 200, body: { dry_run: false, reverted: 10, conflict_count: 0, left_out_count: 0 } }, JSON.stringify(done.body))
-  t.strictSame(done.body.changes.map(({ revert_id: _, ...rest }: Body) => rest), dry.body.changes.map(({ revert_id: _, ...rest }: Body) => rest), 'as the dry run said')
+  t.match(
+    done,
+    { status: 200, body: { dry_run: false, reverted: 10, conflict_count: 0, left_out_count: 0 } },
+    JSON.stringify(done.body)
+  )
+  t.strictSame(
+    done.body.changes.map(({ revert_id: _, ...rest }: Body) => rest),
+    dry.body.changes.map(({ revert_id: _, ...rest }: Body) => rest),
+    'as the dry run said'
+  )
   t.strictSame(await recordsOf(shop.id), before)
-  const entries = await shop.get(`/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ operation: 'revert_changes' }))}`)
-  t.strictSame(new Set(entries['map'](({ id }: Body) => id)), new Set(done.body.changes.map(({ revert_id: id }: Body) => id)))
+  const entries = await shop.get(
+    `/history?limit=200&filter=${encodeURIComponent(JSON.stringify({ operation: 'revert_changes' }))}`
+  )
+  t.strictSame(
+    new Set(entries['map'](({ id }: Body) => id)),
+    new Set(done.body.changes.map(({ revert_id: id }: Body) => id))
+  )
   t.equal(new Set(entries['map'](({ request_id: id }: Body) => id)).size, 1)
-  t.match(await revertAll({ since }), { status: 200, body: { reverted: 0, left_out_count: 10, left_out: [{ reason: 'It has already been reverted' }] } })
+  t.match(await revertAll({ since }), {
+    status: 200,
+    body: { reverted: 0, left_out_count: 10, left_out: [{ reason: 'It has already been reverted' }] }
+  })
 })
 
 t.test('if one change cannot be undone, none is, and each is told', async (t) => {
@@ -417,7 +657,14 @@ t.test('if one change cannot be undone, none is, and each is told', async (t) =>
   await shop.make('/tags', { name: 'New' }, shop.staff)
   const before = await recordsOf(shop.id)
   const dry = await revertAll({ dry_run: true })
-  t.match(dry, { status: 200, body: { reverted: 2, conflict_count: 2, conflicts: [{ field: 'slug' }, { change_id: first, field: 'price_amount', later_change_id: theirs }] } }, JSON.stringify(dry.body))
+  t.match(dry, {
+    status: 200,
+    body: {
+      reverted: 2,
+      conflict_count: 2,
+      conflicts: [{ field: 'slug' }, { change_id: first, field: 'price_amount', later_change_id: theirs }]
+    }
+  }, JSON.stringify(dry.body))
   const refused = await revertAll({})
   t.match(refused, { status: 409, body: { code: 'SHOP_REVERT_CONFLICT', field: 'slug', conflict_count: 2 } })
   t.strictSame(refused.body.conflicts, dry.body.conflicts)
@@ -438,7 +685,11 @@ t.test("a person's changes and reverts are undone together; what cannot be undon
   await change(`/products/${product}`, { name: 'Two' }, kim)
   await kim('POST', '/api-keys/', { name: 'Made by kim' })
   const { status, body } = await shop.revertAll({ actor_kind: 'user', actor_id: owner.id })
-  t.match([status, body], [200, { reverted: 3, left_out_count: 1, left_out: [{ record_kind: 'api_key', reason: 'Changes of api_key cannot be reverted' }] }], JSON.stringify(body))
+  t.match([status, body], [200, {
+    reverted: 3,
+    left_out_count: 1,
+    left_out: [{ record_kind: 'api_key', reason: 'Changes of api_key cannot be reverted' }]
+  }], JSON.stringify(body))
   t.strictSame(await recordsOf(shop.id), before)
 })
 
@@ -461,10 +712,14 @@ t.test('reverts of a shop take turns without connections, and only so many wait'
   const reverts = await knex.transaction(async (trx) => {
     await trx('products').where({ id: shop.product }).forUpdate().select('id')
     // Each person may have eight calls under way.
-    const reverts = [shop.machine, shop.owner, shop.staff].flatMap((by) => Array.from({ length: 4 }, async () => await by('POST', `/history/${made}/revert`)))
+    const reverts = [shop.machine, shop.owner, shop.staff].flatMap((by) =>
+      Array.from({ length: 4 }, async () => await by('POST', `/history/${made}/revert`))
+    )
     const refused = await Promise.race(reverts)
     t.match(refused, { status: 429, body: { code: 'SHOP_TOO_MANY_CONCURRENT_CALLS' } })
-    const waiting = await knex('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw('datname = current_database()').select('pid')
+    const waiting = await knex('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw(
+      'datname = current_database()'
+    ).select('pid')
     t.ok(waiting.length <= 1, `${waiting.length} connections wait`)
     return reverts
   })
@@ -487,7 +742,9 @@ t.test('a revert that waits for another writer, who waits for it, is tried again
     const waiting = knex('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw('datname = current_database()')
     while ((await waiting.clone().first('pid')) === undefined) await sleep(5)
     await trx('products').where({ id: product }).update({ status: 'archived' })
-  }).catch((error: { code?: string }) => { t.equal(error.code, '40P01', 'on a slow machine the other one is ended') })
+  }).catch((error: { code?: string }) => {
+    t.equal(error.code, '40P01', 'on a slow machine the other one is ended')
+  })
   t.equal((await undo!).status, 200)
   t.strictSame(new Set((await shop.get(`/products/${product}`))['tag_ids']), new Set([tag, shop.other]))
 })
@@ -495,17 +752,28 @@ t.test('a revert that waits for another writer, who waits for it, is tried again
 t.test('hundreds of changes are undone at once', async (t) => {
   const size = Number(process.env['BULK_SIZE'] ?? 300)
   const shop = await openShop()
-  await knex('products').insert(Array.from({ length: size }, (_, n) => ({ shop_id: shop.id, name: `Product ${n}`, slug: `product-${n}`, currency: 'EUR', price_amount: n })))
+  await knex('products').insert(
+    Array.from(
+      { length: size },
+      (_, n) => ({ shop_id: shop.id, name: `Product ${n}`, slug: `product-${n}`, currency: 'EUR', price_amount: n })
+    )
+  )
   const before = await recordsOf(shop.id)
   // As an agent leaves it that raises every price.
-  await knex.raw(`with written as (update products set price_amount = price_amount + 1 where shop_id = ? returning *)
+  await knex.raw(
+    `with written as (update products set price_amount = price_amount + 1 where shop_id = ? returning *)
     insert into history (shop_id, actor_kind, actor_id, operation, tool, action, record_kind, record_id, record_name, changes)
     select shop_id, 'api-key', ?, 'update_product', 'update_product', 'update', 'product', id, name,
-      jsonb_build_object('price_amount', jsonb_build_object('before', price_amount - 1, 'after', price_amount)) from written`, [shop.id, shop.key])
+      jsonb_build_object('price_amount', jsonb_build_object('before', price_amount - 1, 'after', price_amount)) from written`,
+    [shop.id, shop.key]
+  )
   const { status, body } = await shop.revertAll({})
   t.match([status, body.reverted, body.changes.length], [200, size, Math.min(size, 200)])
   t.strictSame(await recordsOf(shop.id), before)
-  await knex.raw(`insert into history (shop_id, actor_kind, actor_id, operation, action, record_kind, record_id)
-    select ?, 'machine', 'busy', 'update_tag', 'update', 'tag', gen_random_uuid() from generate_series(1, 10001)`, [shop.id])
+  await knex.raw(
+    `insert into history (shop_id, actor_kind, actor_id, operation, action, record_kind, record_id)
+    select ?, 'machine', 'busy', 'update_tag', 'update', 'tag', gen_random_uuid() from generate_series(1, 10001)`,
+    [shop.id]
+  )
   t.match(await shop.revertAll({ actor_kind: 'machine', actor_id: 'busy' }), { status: 422, body: { field: 'since' } })
 })

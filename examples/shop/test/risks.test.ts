@@ -48,10 +48,17 @@ const refused = [
 ]
 for (const { name, value, risk, malformed } of refused) {
   t.test(`${name}=${value} is refused, and allowed by ${risk}`, async (t) => {
-    t.throws(() => config({ ...good, [name]: value }), { code: 'SHOP_SETTINGS', message: new RegExp(`${name}.*To allow this, add ${risk} to ALLOW_INSECURE`) })
+    t.throws(() => config({ ...good, [name]: value }), {
+      code: 'SHOP_SETTINGS',
+      message: new RegExp(`${name}.*To allow this, add ${risk} to ALLOW_INSECURE`)
+    })
     if (malformed === true) return
     t.match(config({ ...good, [name]: value, ALLOW_INSECURE: risk }), { ALLOW_INSECURE: [risk] })
-    t.throws(() => config({ ...good, [name]: value, ALLOW_INSECURE: RISKS.filter((other) => other !== risk).join(', ') }), { code: 'SHOP_SETTINGS' }, 'by no other')
+    t.throws(
+      () => config({ ...good, [name]: value, ALLOW_INSECURE: RISKS.filter((other) => other !== risk).join(', ') }),
+      { code: 'SHOP_SETTINGS' },
+      'by no other'
+    )
   })
 }
 
@@ -72,13 +79,25 @@ t.test('a message about a secret does not hold it', async (t) => {
 })
 
 t.test('an unknown permission is a mistake', async (t) => {
-  t.throws(() => config({ ...good, ALLOW_INSECURE: 'everything' }), { code: 'SHOP_SETTINGS', message: /ALLOW_INSECURE has the wrong format\. Expected: .*: any-machine-client, embedded-database/ })
+  t.throws(() => config({ ...good, ALLOW_INSECURE: 'everything' }), {
+    code: 'SHOP_SETTINGS',
+    message: /ALLOW_INSECURE has the wrong format\. Expected: .*: any-machine-client, embedded-database/
+  })
 })
 
 t.test('the server tells all of it at once, beside the settings that cannot be read, and does not start', async (t) => {
-  await t.rejects(start(t, 'server', {
-    ...await lastingData(t), DATABASE_URL: '', PORT: 'http', PAY_API_URL: 'http://localhost:8082', IDP_ISSUER: 'http://localhost:8081', API_KEY_PEPPERS: `demo:${SECRET}`
-  }), {
-    message: /^These settings cannot be used:\n {2}(?=(.|\n)*PORT)(?=(.|\n)*PAY_KEY_SECRETS)(?=(.|\n)*DATABASE_URL)(?=(.|\n)*PUBLIC_BASE_URL)(?=(.|\n)*IDP_ISSUER)(?=(.|\n)*PAY_API_URL)(?=(.|\n)*API_KEY_PEPPERS)/
-  })
+  await t.rejects(
+    start(t, 'server', {
+      ...await lastingData(t),
+      DATABASE_URL: '',
+      PORT: 'http',
+      PAY_API_URL: 'http://localhost:8082',
+      IDP_ISSUER: 'http://localhost:8081',
+      API_KEY_PEPPERS: `demo:${SECRET}`
+    }),
+    {
+      message:
+        /^These settings cannot be used:\n {2}(?=(.|\n)*PORT)(?=(.|\n)*PAY_KEY_SECRETS)(?=(.|\n)*DATABASE_URL)(?=(.|\n)*PUBLIC_BASE_URL)(?=(.|\n)*IDP_ISSUER)(?=(.|\n)*PAY_API_URL)(?=(.|\n)*API_KEY_PEPPERS)/
+    }
+  )
 })

@@ -31,10 +31,17 @@ function sample (schema: Schema, name: string, known: Readonly<Record<string, un
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum.at(-1)
   switch ([schema.type].flat()[0]) {
-    case 'object': return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([key, property]) => [key, sample(property, key, known)]))
-    case 'array': return schema.minItems ? [sample(schema.items!, name, known)] : []
-    case 'boolean': return false
-    case 'integer': return Math.max(schema.minimum ?? 0, 7)
-    default: return 'changed'
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([key, property]) => [key, sample(property, key, known)])
+      )
+    case 'array':
+      return schema.minItems ? [sample(schema.items!, name, known)] : []
+    case 'boolean':
+      return false
+    case 'integer':
+      return Math.max(schema.minimum ?? 0, 7)
+    default:
+      return 'changed'
   }
 }

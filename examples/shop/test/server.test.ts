@@ -15,14 +15,21 @@ const suite = t
 const settings = await seededData(suite)
 
 /** The demo on this data, which one test leaves running for the next: each start takes seconds. */
-let demo = await start(suite, 'demo/start', { ...settings, RATE_LIMIT_MAX: '5', MCP_ENABLED: 'false', LOG_LEVEL: 'error', TRUST_PROXY: '' })
+let demo = await start(suite, 'demo/start', {
+  ...settings,
+  RATE_LIMIT_MAX: '5',
+  MCP_ENABLED: 'false',
+  LOG_LEVEL: 'error',
+  TRUST_PROXY: ''
+})
 
 /** Calls it as its admin. */
 async function asAdmin () {
   const { idp, mcp_url: resource, users } = readDemo(settings.DATA_DIR)
   const admin = users.find(({ roles }) => roles.includes('admin'))!
   const headers = bearer(await accessTokenFor({ ...admin, issuer: idp.issuer, clientId: idp.mcp_client_id, resource }))
-  return async (method: string, path: string, body?: object) => await call(method, demo.baseUrl + path, { headers, ...(body && { body }) })
+  return async (method: string, path: string, body?: object) =>
+    await call(method, demo.baseUrl + path, { headers, ...(body && { body }) })
 }
 
 t.test('the demo says where everything is, to people and to programs', async (t) => {
@@ -31,21 +38,41 @@ t.test('the demo says where everything is, to people and to programs', async (t)
   t.match(said, {
     base_url: baseUrl,
     mcp_url: `${baseUrl}/mcp`,
-    shops: [{ slug: 'copper-kettle' }, { slug: 'north-trail' }, { slug: 'paper-lantern' }].map((shop) => ({ ...shop, id: UUID, name: String, api_key: /^shop_/ })),
-    idp: { issuer: /^http:\/\/127\.0\.0\.1:\d+$/, mcp_client_id: 'shop-mcp', m2m: { client_id: 'shop-machine', client_secret: String, scope: `${baseUrl}/api` } },
+    shops: [{ slug: 'copper-kettle' }, { slug: 'north-trail' }, { slug: 'paper-lantern' }].map((shop) => ({
+      ...shop,
+      id: UUID,
+      name: String,
+      api_key: /^shop_/
+    })),
+    idp: {
+      issuer: /^http:\/\/127\.0\.0\.1:\d+$/,
+      mcp_client_id: 'shop-mcp',
+      m2m: { client_id: 'shop-machine', client_secret: String, scope: `${baseUrl}/api` }
+    },
     pay: { url: /^http:\/\/127\.0\.0\.1:\d+$/ },
     scanner: { url: /^http:\/\/127\.0\.0\.1:\d+$/ },
     metrics: { url: `${baseUrl}/metrics`, token: String },
-    users: [{ username: 'ada', roles: ['admin'] }, { username: 'kim', roles: [] }, { username: 'noor', roles: [] }].map((user) => ({ ...user, password: String }))
+    users: [{ username: 'ada', roles: ['admin'] }, { username: 'kim', roles: [] }, { username: 'noor', roles: [] }].map(
+      (user) => ({ ...user, password: String })
+    )
   })
   for (const file of ['demo.json', 'demo-secrets.json', 'signing-key.json']) {
     t.equal(statSync(join(settings.DATA_DIR, file)).mode & 0o777, 0o600, file)
   }
   const [shop] = said.shops
-  for (const text of [
-    said.mcp_url, said.idp.issuer, said.pay.url, shop!.id, shop!.name, shop!.api_key, said.users[0]!.password, 'demo.json',
-    `claude mcp add --transport http shop ${said.mcp_url} --header "X-API-Key: ${shop!.api_key}"`
-  ]) t.ok(output().includes(text), text)
+  for (
+    const text of [
+      said.mcp_url,
+      said.idp.issuer,
+      said.pay.url,
+      shop!.id,
+      shop!.name,
+      shop!.api_key,
+      said.users[0]!.password,
+      'demo.json',
+      `claude mcp add --transport http shop ${said.mcp_url} --header "X-API-Key: ${shop!.api_key}"`
+    ]
+  ) t.ok(output().includes(text), text)
 
   const metrics = await fetch(said.metrics.url, { headers: { authorization: `Bearer ${said.metrics.token}` } })
   t.match([metrics.status, await metrics.text()], [200, /http_request_duration_seconds_count/])
@@ -53,7 +80,9 @@ t.test('the demo says where everything is, to people and to programs', async (t)
   let products = 0
   const slugs = []
   for (const { id, api_key: key } of said.shops) {
-    const { headers, body } = await call('GET', `${baseUrl}/shops/${id}/products?limit=200`, { headers: { 'x-api-key': key } })
+    const { headers, body } = await call('GET', `${baseUrl}/shops/${id}/products?limit=200`, {
+      headers: { 'x-api-key': key }
+    })
     products += Number(headers.get('content-range')?.split('/')[1])
     slugs.push(new Set(body.map(({ slug }: { slug: string }) => slug)))
   }
@@ -66,14 +95,23 @@ t.test('the demo says which settings it was given and does not take', async (t) 
 })
 
 t.test('a page on this machine reaches the demo, whatever its port, and no other page does', async (t) => {
-  const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type,mcp-protocol-version,x-api-key' }
+  const preflight = {
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'content-type,mcp-protocol-version,x-api-key'
+  }
   const { shops: [shop] } = readDemo(settings.DATA_DIR)
-  for (const [origin, status] of [['http://localhost:6274', 200], ['http://127.0.0.1:5173', 200], ['https://localhost.example.com', 403]] as const) {
+  for (
+    const [origin, status] of [['http://localhost:6274', 200], ['http://127.0.0.1:5173', 200], [
+      'https://localhost.example.com',
+      403
+    ]] as const
+  ) {
     const allowed = status === 200 ? origin : null
     const asked = await fetch(`${demo.baseUrl}/mcp`, { method: 'OPTIONS', headers: { origin, ...preflight } })
     t.equal(asked.headers.get('access-control-allow-origin'), allowed, origin)
     const listed = await call('POST', `${demo.baseUrl}/mcp`, {
-      headers: { origin, 'x-api-key': shop!.api_key, accept: 'application/json, text/event-stream' }, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+      headers: { origin, 'x-api-key': shop!.api_key, accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }
     })
     t.strictSame([listed.status, listed.headers.get('access-control-allow-origin')], [status, allowed], origin)
   }
@@ -81,14 +119,25 @@ t.test('a page on this machine reaches the demo, whatever its port, and no other
 
 t.test('each shop of the demo stands otherwise with its payment provider', async (t) => {
   const ask = await asAdmin()
-  const shops = Object.fromEntries(readDemo(settings.DATA_DIR).shops.map(({ slug, id }) => [slug, id])) as Record<string, string>
-  for (const [slug, configured, status, verdict] of [
-    ['copper-kettle', true, 200, { valid: true }],
-    ['north-trail', true, 200, { valid: false, code: 'PAY_RECONCILE_PROVIDER_KEY_REJECTED' }],
-    ['paper-lantern', false, 400, { code: 'PAY_RECONCILE_NO_SECRET_KEY' }]
-  ] as const) {
+  const shops = Object.fromEntries(readDemo(settings.DATA_DIR).shops.map(({ slug, id }) => [slug, id])) as Record<
+    string,
+    string
+  >
+  for (
+    const [slug, configured, status, verdict] of [
+      ['copper-kettle', true, 200, { valid: true }],
+      ['north-trail', true, 200, { valid: false, code: 'PAY_RECONCILE_PROVIDER_KEY_REJECTED' }],
+      ['paper-lantern', false, 400, { code: 'PAY_RECONCILE_NO_SECRET_KEY' }]
+    ] as const
+  ) {
     const pay = `/shops/${shops[slug]}/pay`
-    t.strictSame((await ask('GET', `${pay}/status`)).body, { configured, readable: configured, accounts: 12, linked: 8, synced: 4 }, slug)
+    t.strictSame((await ask('GET', `${pay}/status`)).body, {
+      configured,
+      readable: configured,
+      accounts: 12,
+      linked: 8,
+      synced: 4
+    }, slug)
     t.match(await ask('POST', `${pay}/key/verify`), { status, body: verdict }, slug)
   }
   const { payKeys } = JSON.parse(readFileSync(join(settings.DATA_DIR, 'demo-secrets.json'), 'utf8'))
@@ -111,7 +160,8 @@ t.test('the demo has accounts in every pay state', async (t) => {
   const check = await found('check')
   t.strictSame(check.differences, { missing: 4, not_found: 1, deleted: 1, duplicate: 2, never_synced: 3, differs: 2 })
   t.strictSame(check.shops.stopped.map(({ reason }: { reason: string }) => reason).toSorted(), [
-    'PAY_RECONCILE_NO_SECRET_KEY', 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'
+    'PAY_RECONCILE_NO_SECRET_KEY',
+    'PAY_RECONCILE_PROVIDER_KEY_REJECTED'
   ])
   t.match((await found('link')).outcomes, { linked: 1, suggested: 1, unmatched: 2 })
 })
@@ -125,16 +175,26 @@ t.test('on SIGINT the server stops cleanly; its data and what a checkout created
   const ask = await asAdmin()
   const { body: [missing] } = await ask('GET', `/shops/${shop!.id}/accounts?filter={"missing_pay":true}&limit=1`)
   const { body: [product] } = await ask('GET', `/shops/${shop!.id}/products?filter={"status":["active"]}&limit=1`)
-  const { body: order } = await ask('POST', `/shops/${shop!.id}/orders`, { account_id: missing.id, lines: [{ product_id: product.id }] })
+  const { body: order } = await ask('POST', `/shops/${shop!.id}/orders`, {
+    account_id: missing.id,
+    lines: [{ product_id: product.id }]
+  })
   const { body: checkout } = await ask('POST', `/shops/${shop!.id}/pay/checkout`, { order_id: order.id })
   t.match(checkout, { account_id: missing.id, created: true })
   t.strictSame(await demo.stop('SIGINT'), { code: 0, signal: null })
 
   demo = await start(suite, 'demo/start', settings)
-  t.match((await call('GET', `${demo.baseUrl}${tags}/${made.body.id}`, { headers })).body, { name: 'Kept and changed', slug: 'kept' })
+  t.match((await call('GET', `${demo.baseUrl}${tags}/${made.body.id}`, { headers })).body, {
+    name: 'Kept and changed',
+    slug: 'kept'
+  })
   t.strictSame(readDemo(settings.DATA_DIR).shops[0], shop, 'the demo has the same ids, and the key works on')
   t.match(await (await asAdmin())('GET', `/admin/accounts/${missing.id}/pay-customer`), {
-    status: 200, body: { pay_customer_id: checkout.pay_customer_id, pay_customer: { name: missing.name, metadata: { account_id: missing.id } } }
+    status: 200,
+    body: {
+      pay_customer_id: checkout.pay_customer_id,
+      pay_customer: { name: missing.name, metadata: { account_id: missing.id } }
+    }
   })
 })
 
@@ -142,9 +202,16 @@ t.test('a second server on the same data directory is refused with a clear messa
   skip: TEST_DATABASE_URL !== undefined && 'a PostgreSQL server takes any number'
 }, async (t) => {
   await t.rejects(start(t, 'server', { ...settings, ...settingsOfDemo(settings.DATA_DIR) }), {
-    message: new RegExp(`^The data directory \\S+ is in use by process ${demo.child.pid} on \\S+\\. Stop it first, or set DATA_DIR to another directory\\.[^\\n]*\\n$`)
+    message: new RegExp(
+      `^The data directory \\S+ is in use by process ${demo.child.pid} on \\S+\\. Stop it first, or set ` +
+        'DATA_DIR to another directory\\.[^\\n]*\\n$'
+    )
   })
-  t.equal((await call('GET', `${demo.baseUrl}/.well-known/oauth-protected-resource`)).status, 200, 'the first one serves on')
+  t.equal(
+    (await call('GET', `${demo.baseUrl}/.well-known/oauth-protected-resource`)).status,
+    200,
+    'the first one serves on'
+  )
 })
 
 /** Settings of a server in production on the data of the demo. */
@@ -160,10 +227,20 @@ t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', 
   const { baseUrl, stop } = await start(t, 'server', production())
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   for (const path of ['/mcp', '/mcp/']) {
-    for (const method of ['GET', 'POST', 'DELETE']) t.equal((await call(method, baseUrl + path, { headers, ...(method === 'POST' && { body }) })).status, 404, `${method} ${path}`)
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      t.equal(
+        (await call(method, baseUrl + path, { headers, ...(method === 'POST' && { body }) })).status,
+        404,
+        `${method} ${path}`
+      )
+    }
   }
   const without = await call('GET', baseUrl + products, { headers })
-  t.strictSame([without.status, without.body, without.headers.get('content-range')], [200, withTools.body, withTools.headers.get('content-range')])
+  t.strictSame([without.status, without.body, without.headers.get('content-range')], [
+    200,
+    withTools.body,
+    withTools.headers.get('content-range')
+  ])
   await stop('SIGTERM')
 })
 
@@ -184,7 +261,14 @@ t.test('settings that cannot be used stop the start, all of them named', async (
 t.test('what a part of the app refuses does not come after migrations', async (t) => {
   const { DATA_DIR, DATABASE_URL } = await lastingData(t)
   const secret = `2026:${'s'.repeat(32)}`
-  const config = settingsFromEnvironment({ DATA_DIR, DATABASE_URL, IDP_ISSUER: 'http://127.0.0.1:9', API_KEY_PEPPERS: secret, PAY_KEY_SECRETS: secret, LOG_LEVEL: 'silent' })
+  const config = settingsFromEnvironment({
+    DATA_DIR,
+    DATABASE_URL,
+    IDP_ISSUER: 'http://127.0.0.1:9',
+    API_KEY_PEPPERS: secret,
+    PAY_KEY_SECRETS: secret,
+    LOG_LEVEL: 'silent'
+  })
   // The settings do not come to this any more; another option of a part may.
   await t.rejects(serve({ ...config, API_KEY_MARKER: 'Not a marker' }), { code: 'DUAL_AUTH_INVALID_OPTION' })
   const database = await openDatabase(config)

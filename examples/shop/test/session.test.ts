@@ -4,10 +4,20 @@ import { run } from '../src/commands/run.ts'
 import { type Database, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
 import { refuseUnsuitable, unsuitable } from '../src/database/session.ts'
-import { bearer, build, client, createDatabase, createShop, INSTANT, openIdentityProvider, TEST_DATABASE_URL } from './build.ts'
+import {
+  bearer,
+  build,
+  client,
+  createDatabase,
+  createShop,
+  INSTANT,
+  openIdentityProvider,
+  TEST_DATABASE_URL
+} from './build.ts'
 import { startPgBouncer, withoutPgBouncer } from './pgbouncer.ts'
 
-const skip = TEST_DATABASE_URL === undefined && 'TEST_DATABASE_URL is not set: the settings are those of a PostgreSQL server'
+const skip = TEST_DATABASE_URL === undefined &&
+  'TEST_DATABASE_URL is not set: the settings are those of a PostgreSQL server'
 
 /** How many calls are made at once. */
 const AT_ONCE = 24
@@ -26,28 +36,44 @@ async function shopIn (t: Test, database: Database) {
   const shop = await createShop(database, 'tea')
   const asMachine = client(app, `/shops/${shop}`, bearer(await idp.machineToken()))
   const { body: { id, plaintext } } = await asMachine('POST', '/api-keys/', { name: 'key' })
-  return { app, database, asMachine, keyId: id as string, asKey: client(app, `/shops/${shop}`, { 'x-api-key': plaintext }) }
+  return {
+    app,
+    database,
+    asMachine,
+    keyId: id as string,
+    asKey: client(app, `/shops/${shop}`, { 'x-api-key': plaintext })
+  }
 }
 
 for (const style of ['German', 'SQL', 'Postgres', 'SQL, DMY']) {
-  t.test(`lists, keys and the history have the times that were stored where DateStyle is ${style}`, { skip }, async (t) => {
-    const { app, database, asMachine, asKey, keyId } = await shopOn(t, `DateStyle=${style}; TimeZone=Asia/Kathmandu; IntervalStyle=sql_standard`)
-    const made = await asKey('POST', '/products', { name: 'Tea', price_amount: 100 })
-    t.equal(made.status, 201)
-    const at: string = made.body.created_at
-    t.match(at, INSTANT)
-    t.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000, at)
-    const { body: [listed] } = await asKey('GET', `/products?filter=${encodeURIComponent(JSON.stringify({ created_at: [at] }))}`)
-    t.equal(listed?.created_at, at)
-    t.equal((await asMachine('GET', '/api-keys/')).status, 200)
-    t.equal((await asMachine('GET', '/history')).status, 200)
-    t.equal((await asKey('PUT', `/products/${made.body.id}/prices/EUR`, {})).status === 500, false)
-    t.equal((await app.inject('/readyz')).json().checks.database, 'ok')
+  t.test(
+    `lists, keys and the history have the times that were stored where DateStyle is ${style}`,
+    { skip },
+    async (t) => {
+      const { app, database, asMachine, asKey, keyId } = await shopOn(
+        t,
+        `DateStyle=${style}; TimeZone=Asia/Kathmandu; IntervalStyle=sql_standard`
+      )
+      const made = await asKey('POST', '/products', { name: 'Tea', price_amount: 100 })
+      t.equal(made.status, 201)
+      const at: string = made.body.created_at
+      t.match(at, INSTANT)
+      t.ok(Math.abs(Date.parse(at) - Date.now()) < 60_000, at)
+      const { body: [listed] } = await asKey(
+        'GET',
+        `/products?filter=${encodeURIComponent(JSON.stringify({ created_at: [at] }))}`
+      )
+      t.equal(listed?.created_at, at)
+      t.equal((await asMachine('GET', '/api-keys/')).status, 200)
+      t.equal((await asMachine('GET', '/history')).status, 200)
+      t.equal((await asKey('PUT', `/products/${made.body.id}/prices/EUR`, {})).status === 500, false)
+      t.equal((await app.inject('/readyz')).json().checks.database, 'ok')
 
-    t.equal((await asMachine('DELETE', `/api-keys/${keyId}`)).status, 204)
-    t.equal((await asKey('GET', '/products')).status, 401, 'a revoked key')
-    t.strictSame(await unsuitable(database.knex), [])
-  })
+      t.equal((await asMachine('DELETE', `/api-keys/${keyId}`)).status, 204)
+      t.equal((await asKey('GET', '/products')).status, 401, 'a revoked key')
+      t.strictSame(await unsuitable(database.knex), [])
+    }
+  )
 }
 
 for (const isolation of ['repeatable read', 'serializable']) {
@@ -55,24 +81,44 @@ for (const isolation of ['repeatable read', 'serializable']) {
     const { asKey, asMachine } = await shopOn(t, `default_transaction_isolation=${isolation}`)
     const { body: product } = await asKey('POST', '/products', { name: 'Tea', price_amount: 1 })
     const { body: category } = await asKey('POST', '/categories', { name: 'Drinks' })
-    const answers = await Promise.all(Array.from({ length: AT_ONCE }, async (_, n) => n % 3 === 0
-      ? await asMachine('PATCH', `/categories/${category.id}`, { description: String(n) })
-      : await asMachine('PATCH', `/products/${product.id}`, { price_amount: n, ...n % 2 === 0 && { category_ids: [category.id] } })))
+    const answers = await Promise.all(Array.from({ length: AT_ONCE }, async (_, n) =>
+      n % 3 === 0
+        ? await asMachine('PATCH', `/categories/${category.id}`, { description: String(n) })
+        : await asMachine('PATCH', `/products/${product.id}`, {
+          price_amount: n,
+          ...n % 2 === 0 && { category_ids: [category.id] }
+        })))
     t.strictSame(answers.map(({ status, body }) => [status, body.code]), answers.map(() => [200, undefined]))
   })
 }
 
-for (const options of ["template template0 locale 'C'", "template template0 locale 'C.UTF-8'", "template template0 locale_provider icu icu_locale 'und' locale 'C'"]) {
+for (
+  const options of [
+    "template template0 locale 'C'",
+    "template template0 locale 'C.UTF-8'",
+    "template template0 locale_provider icu icu_locale 'und' locale 'C'"
+  ]
+) {
   t.test(`q finds letters of any alphabet in either case in a database made with ${options}`, { skip }, async (t) => {
     const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL!, '', options))
     t.teardown(async () => await database.close())
     await migrate(database)
     t.strictSame(await unsuitable(database.knex), [])
     const { asKey, asMachine } = await shopIn(t, database)
-    for (const name of ['Élan', 'Ελιά', 'Чай']) t.equal((await asKey('POST', '/products', { name, price_amount: 1 })).status, 201)
+    for (const name of ['Élan', 'Ελιά', 'Чай']) {
+      t.equal((await asKey('POST', '/products', { name, price_amount: 1 })).status, 201)
+    }
     t.equal((await asMachine('POST', '/accounts', { name: 'Élan' })).status, 201)
-    const find = async (path: string, q: string): Promise<unknown> => (await asMachine('GET', `${path}?filter=${encodeURIComponent(JSON.stringify({ q }))}`)).body.map((row: { name?: string, record_name?: string }) => row.name ?? row.record_name)
-    for (const [q, name] of [['élan', 'Élan'], ['ÉLAN', 'Élan'], ['LAN', 'Élan'], ['ΕΛΙ', 'Ελιά'], ['чай', 'Чай'], ['ЧАЙ', 'Чай']] as const) t.strictSame(await find('/products', q), [name], q)
+    const find = async (path: string, q: string): Promise<unknown> =>
+      (await asMachine('GET', `${path}?filter=${encodeURIComponent(JSON.stringify({ q }))}`)).body.map((
+        row: { name?: string, record_name?: string }
+      ) => row.name ?? row.record_name)
+    for (
+      const [q, name] of [['élan', 'Élan'], ['ÉLAN', 'Élan'], ['LAN', 'Élan'], ['ΕΛΙ', 'Ελιά'], ['чай', 'Чай'], [
+        'ЧАЙ',
+        'Чай'
+      ]] as const
+    ) t.strictSame(await find('/products', q), [name], q)
     t.strictSame(await find('/accounts', 'éLAN'), ['Élan'])
     t.strictSame(await find('/history', 'éLAN'), ['Élan', 'Élan'])
     const searched = database.knex('products').where({ shop_id: database.knex.raw('gen_random_uuid()') }).select('id')
@@ -86,9 +132,18 @@ for (const options of ["template template0 locale 'C'", "template template0 loca
   })
 }
 
-t.test('a search finds all that matches where gin_fuzzy_search_limit would leave some out, and names are quoted', { skip }, async (t) => {
-  const { database, asKey } = await shopOn(t, 'gin_fuzzy_search_limit=1; quote_all_identifiers=on; array_nulls=off; transform_null_equals=on; enable_seqscan=off; enable_indexscan=off')
-  await database.knex.raw("insert into products (shop_id, name, slug, currency) select id, 'Tea ' || n, 'tea-' || n, 'EUR' from shops, generate_series(1, 1000) n")
+t.test('a search finds all that matches where gin_fuzzy_search_limit would leave some out, and names are quoted', {
+  skip
+}, async (t) => {
+  const { database, asKey } = await shopOn(
+    t,
+    'gin_fuzzy_search_limit=1; quote_all_identifiers=on; array_nulls=off; transform_null_equals=on; ' +
+      'enable_seqscan=off; enable_indexscan=off'
+  )
+  await database.knex.raw(
+    "insert into products (shop_id, name, slug, currency) select id, 'Tea ' || n, 'tea-' || n, 'EUR' from " +
+      'shops, generate_series(1, 1000) n'
+  )
   // The limit counts for what is in the index, and not for what is still to be merged into it.
   await database.knex.raw('vacuum analyze products')
   const page = await asKey('GET', `/products?limit=1&filter=${encodeURIComponent('{"q":"tea"}')}`)
@@ -103,9 +158,16 @@ t.test('a database that makes answers wrong or writes fail is refused with what 
   }
   const options = (encoding: string): string => `template template0 encoding '${encoding}' locale 'C'`
   t.equal(await reasons(''), '')
-  t.equal(await reasons('', options('LATIN1')), "SHOP_DATABASE_UNSUITABLE: The database cannot be used: its encoding is LATIN1, and has to be UTF8: create another database, with encoding 'UTF8'")
+  t.equal(
+    await reasons('', options('LATIN1')),
+    'SHOP_DATABASE_UNSUITABLE: The database cannot be used: its encoding is LATIN1, and has to be UTF8: create ' +
+      "another database, with encoding 'UTF8'"
+  )
   t.match(await reasons('', options('SQL_ASCII')), 'its encoding is SQL_ASCII')
-  t.match(await reasons('session_replication_role=replica'), 'session_replication_role is replica, which turns history, quotas and foreign keys off')
+  t.match(
+    await reasons('session_replication_role=replica'),
+    'session_replication_role is replica, which turns history, quotas and foreign keys off'
+  )
   t.match(await reasons('default_transaction_read_only=on'), 'it is read-only')
   t.match(await reasons('search_path=nowhere'), 'no schema of search_path exists')
 })
@@ -123,30 +185,45 @@ t.test('npm run migrate, the doctor and readiness say so too', { skip }, async (
   const ready = await app.inject('/readyz')
   t.equal(ready.statusCode, 503)
   t.match(ready.json().checks, { database: /^session_replication_role is replica/, migrations: 'ok' })
-  t.match(await run(['migrate'], { DATABASE_URL: url }), { code: 1, stderr: /^The database cannot be used: session_replication_role is replica/ })
-  const examined = await run(['doctor'], { ...idp.settings, DATABASE_URL: url, PUBLIC_BASE_URL: 'http://localhost:8080', IDP_M2M_CLIENT_IDS: 'test-machine', ALLOW_INSECURE: 'http-base-url,http-issuer,weak-secrets' })
+  t.match(await run(['migrate'], { DATABASE_URL: url }), {
+    code: 1,
+    stderr: /^The database cannot be used: session_replication_role is replica/
+  })
+  const examined = await run(['doctor'], {
+    ...idp.settings,
+    DATABASE_URL: url,
+    PUBLIC_BASE_URL: 'http://localhost:8080',
+    IDP_M2M_CLIENT_IDS: 'test-machine',
+    ALLOW_INSECURE: 'http-base-url,http-issuer,weak-secrets'
+  })
   t.match(examined, { code: 1, stdout: /^fail {2}database {4}session_replication_role is replica/m })
 })
 
-t.test('behind a pooler that keeps no session, the defaults have to be right', { skip: skip || withoutPgBouncer }, async (t) => {
-  const through = async (settings: string): Promise<Database> => {
-    const url = await createDatabase(t, TEST_DATABASE_URL!, settings)
-    const direct = openPostgres(url)
-    await migrate(direct)
-    await direct.close()
-    const database = openPostgres(await startPgBouncer(t, url, { default_pool_size: 3 }))
-    t.teardown(async () => await database.close())
-    return database
-  }
-  const { app, asKey } = await shopIn(t, await through('TimeZone=Asia/Kathmandu'))
-  const { status, body } = await asKey('POST', '/products', { name: 'Tea', price_amount: 1 })
-  t.equal(status, 201)
-  t.ok(Math.abs(Date.parse(body.created_at) - Date.now()) < 60_000, 'in any time zone')
-  t.equal((await app.inject('/readyz')).json().checks.database, 'ok')
+t.test(
+  'behind a pooler that keeps no session, the defaults have to be right',
+  { skip: skip || withoutPgBouncer },
+  async (t) => {
+    const through = async (settings: string): Promise<Database> => {
+      const url = await createDatabase(t, TEST_DATABASE_URL!, settings)
+      const direct = openPostgres(url)
+      await migrate(direct)
+      await direct.close()
+      const database = openPostgres(await startPgBouncer(t, url, { default_pool_size: 3 }))
+      t.teardown(async () => await database.close())
+      return database
+    }
+    const { app, asKey } = await shopIn(t, await through('TimeZone=Asia/Kathmandu'))
+    const { status, body } = await asKey('POST', '/products', { name: 'Tea', price_amount: 1 })
+    t.equal(status, 201)
+    t.ok(Math.abs(Date.parse(body.created_at) - Date.now()) < 60_000, 'in any time zone')
+    t.equal((await app.inject('/readyz')).json().checks.database, 'ok')
 
-  const strict = await through('default_transaction_isolation=serializable; DateStyle=German')
-  t.strictSame(await unsuitable(strict.knex), [
-    "DateStyle is German, DMY, and the pooler in transaction mode keeps no other: alter role … set DateStyle = 'ISO, MDY'",
-    "default_transaction_isolation is serializable, and the pooler in transaction mode keeps no other: alter role … set default_transaction_isolation = 'read committed'"
-  ])
-})
+    const strict = await through('default_transaction_isolation=serializable; DateStyle=German')
+    t.strictSame(await unsuitable(strict.knex), [
+      'DateStyle is German, DMY, and the pooler in transaction mode keeps no other: alter role … set DateStyle ' +
+      "= 'ISO, MDY'",
+      'default_transaction_isolation is serializable, and the pooler in transaction mode keeps no other: alter ' +
+      "role … set default_transaction_isolation = 'read committed'"
+    ])
+  }
+)

@@ -7,10 +7,13 @@ const SOURCE = new URL('../src/demo/identity-provider/signing-key.ts', import.me
 
 /**
  * @param number - which of the keys; identity providers that run at the same time have different ones
- * @returns the folder of an identity provider, with a signing key that was made once: making one takes longer than most tests
+ * @returns the folder of an identity provider, with a signing key that was made once: making one takes longer than most
+ *   tests
  */
 export async function folderWithKey (t: Scope, number = 1): Promise<string> {
-  const made = await madeOnce(`signing-key-${number}`, [SOURCE], async (path) => { await signingKey(path) })
+  const made = await madeOnce(`signing-key-${number}`, [SOURCE], async (path) => {
+    await signingKey(path)
+  })
   const folder = folderFor(t, 'identity-provider')
   cpSync(made, folder, { recursive: true })
   return folder

@@ -11,11 +11,17 @@ const app = await build(t, database, idp)
 const shop = await createShop(database, 'here')
 const machine = bearer(await idp.machineToken())
 const member = bearer(await idp.userToken('member'))
-const keyOf = async (id: string) => ({ 'x-api-key': (await client(app, '', machine)('POST', `/shops/${id}/api-keys/`, { name: 'test' })).body.plaintext as string })
+const keyOf = async (id: string) => ({
+  'x-api-key': (await client(app, '', machine)('POST', `/shops/${id}/api-keys/`, { name: 'test' })).body
+    .plaintext as string
+})
 const key = await keyOf(shop)
 const tag = (await client(app, '', machine)('POST', `/shops/${shop}/tags`, { name: 'Tea' })).body.id
 await app.inject({ url: '/me', headers: member })
-await knex('shop_members').insert({ shop_id: shop, user_id: (await knex('users').where({ name: 'member' }).first('id')).id })
+await knex('shop_members').insert({
+  shop_id: shop,
+  user_id: (await knex('users').where({ name: 'member' }).first('id')).id
+})
 
 const KEY_AND_SHOP = /^select .* from "api_keys" .*left join "shops"/
 const USER_AND_SHOP = /^\s*select .* from users left join shops /s
@@ -23,7 +29,9 @@ const SHOP = /^select .* from "shops"/
 const TAGS = /"tags"/
 
 const toolCall = (name: string, args: object) => ({
-  method: 'POST', url: '/mcp', payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
+  method: 'POST',
+  url: '/mcp',
+  payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
 } as const)
 
 /** After a call, at most once a minute: that the key was used, and the event of its first use. */
@@ -32,7 +40,9 @@ const AFTERWARDS = /^\s*with used as|^insert into "history"|^BEGIN TRANSACTION I
 /** What the work asks the database for. */
 async function statementsOf (work: () => Promise<unknown>): Promise<string[]> {
   const asked: string[] = []
-  const listen = ({ sql }: { sql: string }): void => { if (!AFTERWARDS.test(sql)) asked.push(sql) }
+  const listen = ({ sql }: { sql: string }): void => {
+    if (!AFTERWARDS.test(sql)) asked.push(sql)
+  }
   knex.on('query', listen)
   await work()
   knex.removeListener('query', listen)
@@ -40,15 +50,28 @@ async function statementsOf (work: () => Promise<unknown>): Promise<string[]> {
 }
 
 t.test('a call asks the database twice: for the caller and the shop, and for the records; a tool call of a person looks up the shop by itself', async (t) => {
-  for (const [name, headers, overRest, overMcp = overRest] of [['a key', key, [KEY_AND_SHOP, TAGS]], ['a machine', machine, [SHOP, TAGS]], ['a person', member, [USER_AND_SHOP, TAGS], [USER_AND_SHOP, SHOP, TAGS]]] as const) {
-    for (const request of [
-      { url: `/shops/${shop}/tags` }, { url: `/shops/${shop}/tags/${tag}` },
-      { method: 'POST', url: `/shops/${shop}/tags`, payload: { name: `Coffee of ${name}` } },
-      toolCall('list_tags', { shop_id: shop }), toolCall('get_tag', { shop_id: shop, tag_id: tag })
-    ] as const) {
+  for (
+    const [name, headers, overRest, overMcp = overRest] of [['a key', key, [KEY_AND_SHOP, TAGS]], [
+      'a machine',
+      machine,
+      [SHOP, TAGS]
+    ], ['a person', member, [USER_AND_SHOP, TAGS], [USER_AND_SHOP, SHOP, TAGS]]] as const
+  ) {
+    for (
+      const request of [
+        { url: `/shops/${shop}/tags` },
+        { url: `/shops/${shop}/tags/${tag}` },
+        { method: 'POST', url: `/shops/${shop}/tags`, payload: { name: `Coffee of ${name}` } },
+        toolCall('list_tags', { shop_id: shop }),
+        toolCall('get_tag', { shop_id: shop, tag_id: tag })
+      ] as const
+    ) {
       const expected: readonly RegExp[] = request.url === '/mcp' ? overMcp : overRest
       const asked = await statementsOf(async () => {
-        const { statusCode, body } = await app.inject({ ...request, headers: { accept: 'application/json, text/event-stream', ...headers } })
+        const { statusCode, body } = await app.inject({
+          ...request,
+          headers: { accept: 'application/json, text/event-stream', ...headers }
+        })
         t.ok(statusCode < 300 && !body.includes('"isError":true'), `${name}: ${statusCode} ${body}`)
       })
       t.equal(asked.length, expected.length, `${name}: ${asked.join('\n')}`)
@@ -58,13 +81,31 @@ t.test('a call asks the database twice: for the caller and the shop, and for the
 })
 
 /** A connection on which a call is sent piece by piece. */
-async function slowCall (t: Test, port: number, method: string, path: string, headers: Readonly<Record<string, string>>, body: object) {
+async function slowCall (
+  t: Test,
+  port: number,
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  body: object
+) {
   const socket = connect(port, '127.0.0.1')
-  t.teardown(() => { socket.destroy() })
+  t.teardown(() => {
+    socket.destroy()
+  })
   let answer = ''
-  socket.setEncoding('utf8').on('data', (text) => { answer += text })
+  socket.setEncoding('utf8').on('data', (text) => {
+    answer += text
+  })
   const text = JSON.stringify(body)
-  const lines = Object.entries({ host: 'localhost', connection: 'close', accept: 'application/json, text/event-stream', 'content-type': 'application/json', 'content-length': text.length, ...headers })
+  const lines = Object.entries({
+    host: 'localhost',
+    connection: 'close',
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'content-length': text.length,
+    ...headers
+  })
   socket.write(`${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
   return {
     async finish (): Promise<string> {
@@ -102,6 +143,9 @@ t.test('a shop that is archived while a call waits for its body, or for its turn
   const waiting = busy.inject({ url: `/shops/${closing}/tags`, headers })
   await read
   await knex('shops').where({ id: closing }).update({ status: 'archived' })
-  t.match(await tool.finish(), /"isError":true.*You have no access to this shop|You have no access to this shop.*"isError":true/)
+  t.match(
+    await tool.finish(),
+    /"isError":true.*You have no access to this shop|You have no access to this shop.*"isError":true/
+  )
   t.match((await waiting).json(), { statusCode: 403, code: 'SHOP_FORBIDDEN' })
 })

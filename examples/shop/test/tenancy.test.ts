@@ -1,25 +1,63 @@
 import type { RouteOptions } from 'fastify'
 import t from 'tap'
 import { bearer, client } from './build.ts'
-import { bodySchemaOf, callOf, type Furnished, type Headers, MARK, openFurnished, paramsOf, pathTo } from './furnished.ts'
+import {
+  bodySchemaOf,
+  callOf,
+  type Furnished,
+  type Headers,
+  MARK,
+  openFurnished,
+  paramsOf,
+  pathTo
+} from './furnished.ts'
 import { bodyFromSchema } from './sample.ts'
 
-const { app, knex, people, machine, requests, routes, furnish, prepare, send, tool, settled } = await openFurnished(t, ['owner', 'stranger', 'clerk', 'landlord', 'boss'])
-const [owner, stranger, clerk, landlord, boss] = people.map(({ headers }) => headers) as [Headers, Headers, Headers, Headers, Headers]
+const { app, knex, people, machine, requests, routes, furnish, prepare, send, tool, settled } = await openFurnished(t, [
+  'owner',
+  'stranger',
+  'clerk',
+  'landlord',
+  'boss'
+])
+const [owner, stranger, clerk, landlord, boss] = people.map(({ headers }) => headers) as [
+  Headers,
+  Headers,
+  Headers,
+  Headers,
+  Headers
+]
 const idOf = (person: Headers): string => people.find(({ headers }) => headers === person)!.id
 
 /** What everybody may call. */
 const publicRoutes = [
-  '/.well-known/oauth-protected-resource', '/.well-known/oauth-protected-resource/mcp',
-  '/.well-known/oauth-authorization-server', '/.well-known/oauth-authorization-server/oauth',
-  '/.well-known/openid-configuration', '/.well-known/openid-configuration/oauth', '/oauth/.well-known/openid-configuration',
-  '/oauth/register', '/admin/accounts/webhooks/:shop_id', '/', '/docs', '/docs/*', '/docs/json', '/docs/yaml', '/openapi.json', '/healthz', '/readyz', '/pictures/:shop/:file'
+  '/.well-known/oauth-protected-resource',
+  '/.well-known/oauth-protected-resource/mcp',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-authorization-server/oauth',
+  '/.well-known/openid-configuration',
+  '/.well-known/openid-configuration/oauth',
+  '/oauth/.well-known/openid-configuration',
+  '/oauth/register',
+  '/admin/accounts/webhooks/:shop_id',
+  '/',
+  '/docs',
+  '/docs/*',
+  '/docs/json',
+  '/docs/yaml',
+  '/openapi.json',
+  '/healthz',
+  '/readyz',
+  '/pictures/:shop/:file'
 ]
 
 const { rows: tables } = await knex.raw(`select table_name as name from information_schema.tables
   where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not like 'knex_%' order by 1`)
 
-/** Of these tables not every row or column counts: when and from where a key was used last, and the events of keys, which are their own shop's. */
+/**
+ * Of these tables not every row or column counts: when and from where a key was used last, and the events of keys,
+ * which are their own shop's.
+ */
 const parts: Readonly<Record<string, string>> = {
   api_keys: "select to_jsonb(api_keys) - '{last_used_at,last_used_network,networks}'::text[] from api_keys",
   history: "select * from history where action <> 'event'"
@@ -27,7 +65,9 @@ const parts: Readonly<Record<string, string>> = {
 
 /** What all rows of a table add up to, in any order. */
 const dumped = tables.map(({ name }: { name: string }) =>
-  `select '${name}' as name, count(*) as count, sum(hashtextextended(row::text, 0)) as rows from (${parts[name] ?? `select * from "${name}"`}) row`).join(' union all ')
+  `select '${name}' as name, count(*) as count, sum(hashtextextended(row::text, 0)) as rows from ` +
+  `(${parts[name] ?? `select * from "${name}"`}) row`
+).join(' union all ')
 
 async function dump (): Promise<ReadonlyArray<{ readonly name: string }>> {
   return (await knex.raw(dumped)).rows
@@ -35,16 +75,19 @@ async function dump (): Promise<ReadonlyArray<{ readonly name: string }>> {
 
 /** Written when its time has come, whatever is called. */
 const counted = ['daily_usage', 'failed_calls', 'key_calls', 'key_clients', 'tool_calls']
-const uncounted = (tables: ReadonlyArray<{ readonly name: string }>) => tables.filter(({ name }) => !counted.includes(name))
+const uncounted = (tables: ReadonlyArray<{ readonly name: string }>) =>
+  tables.filter(({ name }) => !counted.includes(name))
 
 const isEndpoint = ({ url }: RouteOptions): boolean => url === '/mcp' // the tools' own routes are all here
 const isPublic = ({ url }: RouteOptions): boolean => publicRoutes.includes(url === '/' ? url : url.replace(/\/$/, ''))
 
 /** Makes somebody a member. */
-const join = async (person: Headers, { id }: Furnished, role: 'owner' | 'staff'): Promise<void> => await knex('shop_members').insert({ shop_id: id, user_id: idOf(person), role })
+const join = async (person: Headers, { id }: Furnished, role: 'owner' | 'staff'): Promise<void> =>
+  await knex('shop_members').insert({ shop_id: id, user_id: idOf(person), role })
 
 /** Calls that change nothing: dry runs, the link that is there, the end of what is over. */
-const isIdle = (name: string): boolean => /verify|history|link-pay|checkout|DELETE .*(imports|reconcile|webhook-secret)/.test(name)
+const isIdle = (name: string): boolean =>
+  /verify|history|link-pay|checkout|DELETE .*(imports|reconcile|webhook-secret)/.test(name)
 
 /** With its UUIDs in capitals. */
 const IDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
@@ -54,7 +97,9 @@ const own = await furnish()
 await join(owner, own, 'owner')
 /** Reads leave it as it is. */
 const read = await furnish()
-const key = { 'x-api-key': (await client(app, `/shops/${own.id}`, machine)('POST', '/api-keys/', { name: 'ours' })).body.plaintext }
+const key = {
+  'x-api-key': (await client(app, `/shops/${own.id}`, machine)('POST', '/api-keys/', { name: 'ours' })).body.plaintext
+}
 
 t.test('without good credentials every route answers 401, but for the public ones', async (t) => {
   t.ok(requests.length > 100)
@@ -62,7 +107,9 @@ t.test('without good credentials every route answers 401, but for the public one
     const url = pathTo(route, own) ?? route.url
     // Where keys count, a bad one decides; elsewhere it is not looked at.
     const beside = isEndpoint(route) || route.schema?.tags?.includes('mcp') ? owner : bearer('nonsense')
-    for (const headers of [{}, bearer('nonsense'), { ...beside, 'x-api-key': `${key['x-api-key']}x` }, { 'x-api-key': '' }]) {
+    for (
+      const headers of [{}, bearer('nonsense'), { ...beside, 'x-api-key': `${key['x-api-key']}x` }, { 'x-api-key': '' }]
+    ) {
       const { statusCode } = await send(method, url, headers, undefined)
       if (isPublic(route)) t.not(statusCode, 401, name)
       else t.equal(statusCode, 401, `${name} with ${Object.keys(headers).join()}`)
@@ -89,7 +136,11 @@ for (const { route, method, name } of [...closed.filter(isRead), ...closed.filte
 
     await settled()
     const before = reads ? undefined : await dump()
-    const refused = async (what: string, request: Promise<{ statusCode: number, body: string }>, allowed: readonly number[]): Promise<void> => {
+    const refused = async (
+      what: string,
+      request: Promise<{ statusCode: number, body: string }>,
+      allowed: readonly number[]
+    ): Promise<void> => {
       const { statusCode, body: text } = await request
       t.ok(allowed.includes(statusCode), `${what}: ${statusCode}`)
       t.notMatch(text, MARK, what)
@@ -102,8 +153,14 @@ for (const { route, method, name } of [...closed.filter(isRead), ...closed.filte
     }
     if (params.length > 1 && params.includes('shop_id')) {
       const inside = pathTo(route, theirs, own.id)!
-      await refused('a key, with the row of another shop in its own', send(method, inside, key, body), takesKeys ? [404] : [401])
-      await refused('an owner, with the row of another shop in their own', send(method, inside, owner, body), [isAdmins ? 403 : 404])
+      await refused(
+        'a key, with the row of another shop in its own',
+        send(method, inside, key, body),
+        takesKeys ? [404] : [401]
+      )
+      await refused('an owner, with the row of another shop in their own', send(method, inside, owner, body), [
+        isAdmins ? 403 : 404
+      ])
       await refused('an admin, with the row of another shop', send(method, inside, boss, body), [404])
     }
     if (body && params.includes('shop_id')) {
@@ -113,7 +170,11 @@ for (const { route, method, name } of [...closed.filter(isRead), ...closed.filte
       for (const [n, id] of idsIn(theirs).entries()) {
         if (!idsOf(theirs).test(id)) continue
         const mixed = JSON.stringify(callOf(route, own).body).replaceAll(right[n]!, id)
-        await refused(`an owner, whose body names a row of another shop: ${mixed}`, send(method, pathTo(route, own)!, owner, JSON.parse(mixed)), [404, 422])
+        await refused(
+          `an owner, whose body names a row of another shop: ${mixed}`,
+          send(method, pathTo(route, own)!, owner, JSON.parse(mixed)),
+          [404, 422]
+        )
       }
     }
     if (params.length === 0) {
@@ -138,33 +199,51 @@ for (const { route, method, name } of [...closed.filter(isRead), ...closed.filte
     await join(owner, theirs, 'staff')
     await join(landlord, theirs, 'owner')
     const joined = reads ? undefined : await dump()
-    const isOwners = / owners of the shop/.test(description) || (url.includes('/api-keys') && method !== 'GET' && method !== 'HEAD')
+    const isOwners = / owners of the shop/.test(description) ||
+      (url.includes('/api-keys') && method !== 'GET' && method !== 'HEAD')
     const allowed = isAdmins ? boss : isOwners ? landlord : clerk
     if (params.length > 0 && (allowed !== clerk || method === 'GET')) {
       const staffs = await told(clerk)
       t.equal(staffs[0], allowed === clerk ? 200 : 403, 'staff')
       t.strictSame(await told(owner), staffs, 'the owner of another shop gets what other staff get')
-      if (isAdmins) for (const other of [landlord, machine]) t.equal((await told(other))[0], 403, 'the owner of the shop, and machines')
+      if (isAdmins) {
+        for (const other of [landlord, machine]) {
+          t.equal((await told(other))[0], 403, 'the owner of the shop, and machines')
+        }
+      }
       if (/Staff see/.test(description)) t.notSame(await told(landlord), staffs, 'owners see more')
       if (!reads) t.strictSame(await dump(), joined, 'nothing has changed')
     }
 
     // Or all of this was refused for another reason than whose it is. Ids in capitals are the same ids.
     const inLowerCase = method === 'GET' ? await told(allowed) : undefined
-    const { statusCode, body: text } = await send(method, inCapitals(url), allowed, body && JSON.parse(inCapitals(JSON.stringify(body))))
-    t.ok(statusCode < 300, `who may gets ${statusCode} ${text.slice(0, 200)}: if that is not right, say in furnish() how to call it`)
+    const { statusCode, body: text } = await send(
+      method,
+      inCapitals(url),
+      allowed,
+      body && JSON.parse(inCapitals(JSON.stringify(body)))
+    )
+    t.ok(
+      statusCode < 300,
+      `who may gets ${statusCode} ${text.slice(0, 200)}: if that is not right, say in furnish() how to call it`
+    )
     if (inLowerCase !== undefined) {
       t.strictSame([statusCode, text], inLowerCase)
       t.equal((await send(method, url, boss)).statusCode, 200, 'admins reach every shop')
     }
     await settled()
     if (takesKeys && method === 'GET') {
-      const [lower, upper] = await Promise.all([(path: string) => path, inCapitals].map(async (spell) => await send(method, spell(pathTo(route, own)!), key)))
+      const [lower, upper] = await Promise.all(
+        [(path: string) => path, inCapitals].map(async (spell) => await send(method, spell(pathTo(route, own)!), key))
+      )
       t.strictSame([upper!.statusCode, upper!.body], [200, lower!.body], 'a key, with ids in capitals')
     }
     if (!reads && !isIdle(name)) t.notSame(await dump(), joined, 'something has changed')
-    await knex('shop_members').where({ shop_id: theirs.id }).whereIn('user_id', [clerk, owner, landlord].map(idOf)).delete()
-    if (name === closed.findLast(isRead)!.name) t.strictSame(uncounted(await dump()), uncounted(unread), 'no read has changed anything')
+    await knex('shop_members').where({ shop_id: theirs.id }).whereIn('user_id', [clerk, owner, landlord].map(idOf))
+      .delete()
+    if (name === closed.findLast(isRead)!.name) {
+      t.strictSame(uncounted(await dump()), uncounted(unread), 'no read has changed anything')
+    }
   })
 }
 
@@ -198,7 +277,9 @@ t.test('a tool keeps to its shop, whatever its arguments name', async (t) => {
     }
   }
   t.strictSame(uncounted(await dump()), uncounted(before))
-  for (const table of counted) t.strictSame(await knex(table).where({ shop_id: theirs.id }), [], `${table} has nothing of them`)
+  for (const table of counted) {
+    t.strictSame(await knex(table).where({ shop_id: theirs.id }), [], `${table} has nothing of them`)
+  }
 })
 
 t.test('refused keys are told to the shop that they belong to, and not to the one that they knocked at', async (t) => {
@@ -210,7 +291,8 @@ t.test('refused keys are told to the shop that they belong to, and not to the on
 })
 
 t.test('a list of shops holds those that the caller reaches', async (t) => {
-  const ids = async (headers: Headers): Promise<string[]> => (await client(app, '', headers)('GET', '/shops?limit=200')).body.map(({ id }: { id: string }) => id)
+  const ids = async (headers: Headers): Promise<string[]> =>
+    (await client(app, '', headers)('GET', '/shops?limit=200')).body.map(({ id }: { id: string }) => id)
   t.strictSame(await ids(owner), [own.id])
   t.strictSame(await ids(stranger), [])
   for (const everywhere of [boss, machine]) {

@@ -7,11 +7,15 @@ import { TEST_DATABASE_URL } from './build.ts'
 import { callOf, type Furnished, openFurnished, paramsOf } from './furnished.ts'
 
 /*
- * Two calls that meet at one record. On PostgreSQL, a third connection holds rows until both calls wait for them, so that
- * whatever a call reads without a lock is old when it goes on. The embedded database has one connection.
+ * Two calls that meet at one record. On PostgreSQL, a third connection holds rows until both calls wait for them, so
+ * that whatever a call reads without a lock is old when it goes on. The embedded database has one connection.
  */
 
-const { knex, people: [owner, staff, boss], requests, furnish, prepare, send } = await openFurnished(t, ['owner', 'staff', 'boss'])
+const { knex, people: [owner, staff, boss], requests, furnish, prepare, send } = await openFurnished(t, [
+  'owner',
+  'staff',
+  'boss'
+])
 type Person = NonNullable<typeof owner>
 type Call = () => ReturnType<typeof send>
 
@@ -23,7 +27,10 @@ async function meet (rows: (on: Knex) => Knex.QueryBuilder, calls: readonly Call
   const answers = calls.map(async (call) => (await call()).statusCode)
   // Not for as long as a key store may take.
   for (const end = performance.now() + 500; performance.now() < end; await sleep(5)) {
-    const { rows: [{ waiting }] } = await knex.raw("select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")
+    const { rows: [{ waiting }] } = await knex.raw(
+      'select count(*)::int as waiting from pg_stat_activity where datname = current_database() and ' +
+        "wait_event_type = 'Lock'"
+    )
     if (waiting === calls.length) break
   }
   await holder.rollback()
@@ -32,7 +39,16 @@ async function meet (rows: (on: Knex) => Knex.QueryBuilder, calls: readonly Call
 
 /** The tables of the rows that paths name. */
 const TABLES: Readonly<Record<string, string>> = {
-  shop_id: 'shops', product_id: 'products', category_id: 'categories', tag_id: 'tags', attribute_id: 'attributes', account_id: 'accounts', order_id: 'orders', price_id: 'prices', import_id: 'imports', key_id: 'api_keys'
+  shop_id: 'shops',
+  product_id: 'products',
+  category_id: 'categories',
+  tag_id: 'tags',
+  attribute_id: 'attributes',
+  account_id: 'accounts',
+  order_id: 'orders',
+  price_id: 'prices',
+  import_id: 'imports',
+  key_id: 'api_keys'
 }
 
 /** The row that a path names last; the shop if it names a member or a change, whose writers take turns in it. */
@@ -46,19 +62,30 @@ function rowOf (url: string, { params }: Furnished): (on: Knex) => Knex.QueryBui
 async function gapsOf (shop: string): Promise<readonly string[]> {
   const last = new Map<string, unknown>()
   const gaps: string[] = []
-  for (const { record_id: id, action, changes, operation } of await knex('history').where({ shop_id: shop }).whereNot({ action: 'event' }).orderBy('seq')) {
+  for (
+    const { record_id: id, action, changes, operation } of await knex('history').where({ shop_id: shop }).whereNot({
+      action: 'event'
+    }).orderBy('seq')
+  ) {
     for (const [field, { before, after }] of Object.entries<{ before: unknown, after: unknown }>(changes)) {
       const [key, was] = [`${id as string} ${field}`, JSON.stringify(before)]
-      if (last.has(key) && last.get(key) !== was) gaps.push(`${operation as string} of ${field}: ${was} was ${String(last.get(key))}`)
+      if (last.has(key) && last.get(key) !== was) {
+        gaps.push(`${operation as string} of ${field}: ${was} was ${String(last.get(key))}`)
+      }
       last.set(key, action === 'delete' ? 'null' : JSON.stringify(after))
     }
   }
   return gaps
 }
 
-const writes = requests.filter(({ route, method }) => route.url.startsWith('/shops/:shop_id') && !['GET', 'HEAD'].includes(method))
+const writes = requests.filter(({ route, method }) =>
+  route.url.startsWith('/shops/:shop_id') && !['GET', 'HEAD'].includes(method)
+)
 
-/** What two equal calls get where it is not what their method suggests: nothing is unique, or doing it again is nothing new. */
+/**
+ * What two equal calls get where it is not what their method suggests: nothing is unique, or doing it again is nothing
+ * new.
+ */
 const TWICE: Readonly<Record<string, readonly number[]>> = {
   'POST /shops/:shop_id/api-keys': [201, 201],
   'DELETE /shops/:shop_id/api-keys/:key_id': [204, 204],
@@ -81,7 +108,8 @@ for (const { route, method, name } of writes) {
     const declared = Object.keys(route.schema?.response as object).map(Number)
     t.strictSame(statuses.toSorted(), TWICE[name] ?? USUAL[declared.find((status) => status < 300)!])
     t.strictSame(await gapsOf(shop.id), [])
-    const deletions = await knex('history').where({ shop_id: shop.id, action: 'delete' }).groupBy('record_id').havingRaw('count(*) > 1').select('record_id')
+    const deletions = await knex('history').where({ shop_id: shop.id, action: 'delete' }).groupBy('record_id')
+      .havingRaw('count(*) > 1').select('record_id')
     t.strictSame(deletions, [], 'nothing is deleted twice')
   })
 
@@ -92,12 +120,17 @@ for (const { route, method, name } of writes) {
     await prepare('DELETE /shops/:shop_id', shop)
     const { url, body } = callOf(route, shop)
     const deletion: Call = async () => await send('DELETE', `/shops/${shop.id}`, boss!.headers)
-    const [deleted, status] = await meet((on) => on('shops').where({ id: shop.id }).select('id'), [deletion, async () => await send(method, url, boss!.headers, body)])
+    const [deleted, status] = await meet((on) => on('shops').where({ id: shop.id }).select('id'), [
+      deletion,
+      async () => await send(method, url, boss!.headers, body)
+    ])
     // With an order in it a shop stays.
     t.ok(deleted === 204 || (deleted === 409 && status === 201), `${deleted}`)
     t.ok(status! < 300 || [403, 404, 422].includes(status!), `${status}`)
     if (deleted !== 204) return
-    for (const table of ['products', 'tags', 'accounts', 'api_keys', 'imports', 'shop_members']) t.strictSame(await knex(table).where({ shop_id: shop.id }), [], table)
+    for (const table of ['products', 'tags', 'accounts', 'api_keys', 'imports', 'shop_members']) {
+      t.strictSame(await knex(table).where({ shop_id: shop.id }), [], table)
+    }
   })
 }
 
@@ -107,8 +140,13 @@ for (const { route, method, name } of writes.filter(({ method }) => method === '
     await prepare(name, shop)
     const { url, body } = callOf(route, shop)
     // An order and a member have one.
-    const changes = Object.entries(body!).filter(([field]) => !['options', 'status', 'role'].includes(field)).map((change) => Object.fromEntries([change]))
-    const statuses = await meet(rowOf(route.url, shop), changes.map((change) => async () => await send(method, url, boss!.headers, change)))
+    const changes = Object.entries(body!).filter(([field]) => !['options', 'status', 'role'].includes(field)).map((
+      change
+    ) => Object.fromEntries([change]))
+    const statuses = await meet(
+      rowOf(route.url, shop),
+      changes.map((change) => async () => await send(method, url, boss!.headers, change))
+    )
     t.strictSame(statuses, changes.map(() => 200))
     const now = JSON.parse((await send('GET', url, boss!.headers)).body)
     for (const change of changes) t.match(now, JSON.parse(JSON.stringify(change).replaceAll('00:00Z', '00:00.000Z')))
@@ -128,72 +166,219 @@ for (const { route, method, name } of writes.filter(({ method }) => method === '
 }
 
 /** Two calls that cannot both be right, and what they get, in any order: several if either may win. */
-const pairs: ReadonlyArray<readonly [what: string, meeting: (shop: Furnished) => Promise<readonly [held: string | ((on: Knex) => Knex.QueryBuilder), calls: readonly Call[], after?: (t: Test) => Promise<unknown>]>, ...outcomes: ReadonlyArray<readonly number[]>]> = [
+const pairs: ReadonlyArray<
+  readonly [
+    what: string,
+    meeting: (
+      shop: Furnished
+    ) => Promise<
+      readonly [
+        held: string | ((on: Knex) => Knex.QueryBuilder),
+        calls: readonly Call[],
+        after?: (t: Test) => Promise<unknown>
+      ]
+    >,
+    ...outcomes: ReadonlyArray<readonly number[]>
+  ]
+> = [
   ['an order is fulfilled and cancelled', async ({ id, params: { order_id: order } }) => {
     await knex('orders').where({ id: order }).update({ status: 'paid' })
-    return ['/:order_id', ['fulfilled', 'cancelled'].map((status) => async () => await send('PATCH', `/shops/${id}/orders/${order}`, boss!.headers, { status }))]
+    return [
+      '/:order_id',
+      ['fulfilled', 'cancelled'].map((status) => async () =>
+        await send('PATCH', `/shops/${id}/orders/${order}`, boss!.headers, { status })
+      )
+    ]
   }, [200, 409]],
-  ['both owners leave', async (shop) => ['/:shop_id', (await owners(shop, owner!, staff!)).map((path, n) => async () => await send('DELETE', path, [owner!, staff!][n]!.headers))], [204, 409]],
-  ['both owners become staff', async (shop) => ['/:shop_id', (await owners(shop, owner!, staff!)).map((path, n) => async () => await send('PATCH', path, [owner!, staff!][n]!.headers, { role: 'staff' }))], [200, 409]],
-  ['two owners remove each other', async (shop) => ['/:shop_id', (await owners(shop, owner!, staff!)).map((path, n) => async () => await send('DELETE', path, [staff!, owner!][n]!.headers))], [204, 403]],
-  ['an owner is removed and adds somebody', async (shop) => {
-    const [path] = await owners(shop, owner!, staff!)
-    return ['/:shop_id', [async () => await send('DELETE', path!, boss!.headers), async () => await send('POST', `/shops/${shop.id}/members`, owner!.headers, { user_id: boss!.id })]]
-  }, [204, 403], [204, 201]],
-  ['two admins take each other\'s role', async () => {
+  [
+    'both owners leave',
+    async (shop) => [
+      '/:shop_id',
+      (await owners(shop, owner!, staff!)).map((path, n) => async () =>
+        await send('DELETE', path, [owner!, staff!][n]!.headers)
+      )
+    ],
+    [204, 409]
+  ],
+  [
+    'both owners become staff',
+    async (shop) => [
+      '/:shop_id',
+      (await owners(shop, owner!, staff!)).map((path, n) => async () =>
+        await send('PATCH', path, [owner!, staff!][n]!.headers, { role: 'staff' })
+      )
+    ],
+    [200, 409]
+  ],
+  [
+    'two owners remove each other',
+    async (shop) => [
+      '/:shop_id',
+      (await owners(shop, owner!, staff!)).map((path, n) => async () =>
+        await send('DELETE', path, [staff!, owner!][n]!.headers)
+      )
+    ],
+    [204, 403]
+  ],
+  [
+    'an owner is removed and adds somebody',
+    async (shop) => {
+      const [path] = await owners(shop, owner!, staff!)
+      return ['/:shop_id', [
+        async () => await send('DELETE', path!, boss!.headers),
+        async () => await send('POST', `/shops/${shop.id}/members`, owner!.headers, { user_id: boss!.id })
+      ]]
+    },
+    [204, 403],
+    [204, 201]
+  ],
+  ["two admins take each other's role", async () => {
     await knex('users').where({ id: staff!.id }).update({ roles: ['admin'] })
-    return [(on) => on('users').whereIn('id', [boss!.id, staff!.id]).orderBy('id').select('id'), [[boss!, staff!], [staff!, boss!]].map(([by, of]) => async () => await send('PATCH', `/admin/users/${of!.id}`, by!.headers, { roles: [] })), async (t) => {
-      t.equal((await knex('users').whereRaw("'admin' = any(roles)")).length, 1)
-      await knex('users').where({ id: boss!.id }).update({ roles: ['admin'] })
-      await knex('users').where({ id: staff!.id }).update({ roles: [] })
-    }]
+    return [
+      (on) => on('users').whereIn('id', [boss!.id, staff!.id]).orderBy('id').select('id'),
+      [[boss!, staff!], [staff!, boss!]].map(([by, of]) => async () =>
+        await send('PATCH', `/admin/users/${of!.id}`, by!.headers, { roles: [] })
+      ),
+      async (t) => {
+        t.equal((await knex('users').whereRaw("'admin' = any(roles)")).length, 1)
+        await knex('users').where({ id: boss!.id }).update({ roles: ['admin'] })
+        await knex('users').where({ id: staff!.id }).update({ roles: [] })
+      }
+    ]
   }, [200, 403]],
-  ['two categories move below each other', async ({ id, params: { category_id: one }, values: { parent_id: other } }) =>
-    ['/:shop_id', [[one, other], [other, one]].map(([child, parent]) => async () => await send('PATCH', `/shops/${id}/categories/${String(child)}`, boss!.headers, { parent_id: parent }))], [200, 422]],
-  ['an option goes and a product takes it', async ({ id, params: { attribute_id: attribute, product_id: product } }) => {
-    await knex('attributes').where({ id: attribute }).update({ type: 'select', options: JSON.stringify(['S', 'M']) })
-    return ['/:attribute_id', [
-      async () => await send('PATCH', `/shops/${id}/attributes/${attribute}`, boss!.headers, { options: ['M'] }),
-      async () => await send('PATCH', `/shops/${id}/products/${product}`, boss!.headers, { attributes: [{ attribute_id: attribute, value: 'S' }] })
-    ]]
-  }, [200, 422], [409, 200]],
-  ['a tag is deleted and a product takes it', async ({ id, params: { tag_id: tag, product_id: product } }) => ['/:tag_id', [
-    async () => await send('DELETE', `/shops/${id}/tags/${tag}`, boss!.headers),
-    async () => await send('PATCH', `/shops/${id}/products/${product}`, boss!.headers, { tag_ids: [tag] })
-  ], async (t) => t.strictSame(await knex('product_tags').where({ shop_id: id }), [])], [204, 200], [204, 422]],
-  ['a price begins after it ends', async ({ id, params: { price_id: price } }) =>
-    ['/:price_id', [{ valid_from: '2041-01-01T00:00:00Z' }, { valid_to: '2040-01-01T00:00:00Z' }].map((change) => async () => await send('PATCH', `/shops/${id}/prices/${price}`, boss!.headers, change))], [200, 422]],
-  ['two keys of the details of an account', async ({ id, params: { account_id: account } }) => ['/:account_id',
-    ['a', 'b'].map((name) => async () => await send('PATCH', `/shops/${id}/accounts/${account}`, boss!.headers, { details: { [name]: name } })),
-    async (t) => t.match(await knex('accounts').where({ id: account }).first(), { details: { a: 'a', b: 'b' } })
-  ], [200, 200]],
-  ['two batches take one SKU', async ({ id }) =>
-    ['/:shop_id', ['One', 'Two'].map((name) => async () => await send('POST', `/shops/${id}/products/batch`, boss!.headers, { items: [{ name, sku: 'NEW' }] }))], [200, 409]],
-  ['two batches change a product', async ({ id, params: { product_id: product } }) => ['/:product_id',
-    [{ name: 'New' }, { price_amount: 7 }].map((change) => async () => await send('POST', `/shops/${id}/products/batch`, boss!.headers, { items: [{ id: product, ...change }] })),
-    async (t) => t.match(await knex('products').where({ id: product }).first(), { name: 'New', price_amount: 7 })
-  ], [200, 200]],
+  [
+    'two categories move below each other',
+    async (
+      { id, params: { category_id: one }, values: { parent_id: other } }
+    ) => [
+      '/:shop_id',
+      [[one, other], [other, one]].map(([child, parent]) => async () =>
+        await send('PATCH', `/shops/${id}/categories/${String(child)}`, boss!.headers, { parent_id: parent })
+      )
+    ],
+    [200, 422]
+  ],
+  [
+    'an option goes and a product takes it',
+    async ({ id, params: { attribute_id: attribute, product_id: product } }) => {
+      await knex('attributes').where({ id: attribute }).update({ type: 'select', options: JSON.stringify(['S', 'M']) })
+      return ['/:attribute_id', [
+        async () => await send('PATCH', `/shops/${id}/attributes/${attribute}`, boss!.headers, { options: ['M'] }),
+        async () =>
+          await send('PATCH', `/shops/${id}/products/${product}`, boss!.headers, {
+            attributes: [{ attribute_id: attribute, value: 'S' }]
+          })
+      ]]
+    },
+    [200, 422],
+    [409, 200]
+  ],
+  [
+    'a tag is deleted and a product takes it',
+    async ({ id, params: { tag_id: tag, product_id: product } }) => ['/:tag_id', [
+      async () => await send('DELETE', `/shops/${id}/tags/${tag}`, boss!.headers),
+      async () => await send('PATCH', `/shops/${id}/products/${product}`, boss!.headers, { tag_ids: [tag] })
+    ], async (t) => t.strictSame(await knex('product_tags').where({ shop_id: id }), [])],
+    [204, 200],
+    [204, 422]
+  ],
+  [
+    'a price begins after it ends',
+    async (
+      { id, params: { price_id: price } }
+    ) => [
+      '/:price_id',
+      [{ valid_from: '2041-01-01T00:00:00Z' }, { valid_to: '2040-01-01T00:00:00Z' }].map((change) => async () =>
+        await send('PATCH', `/shops/${id}/prices/${price}`, boss!.headers, change)
+      )
+    ],
+    [200, 422]
+  ],
+  [
+    'two keys of the details of an account',
+    async ({ id, params: { account_id: account } }) => [
+      '/:account_id',
+      ['a', 'b'].map((name) => async () =>
+        await send('PATCH', `/shops/${id}/accounts/${account}`, boss!.headers, { details: { [name]: name } })
+      ),
+      async (t) => t.match(await knex('accounts').where({ id: account }).first(), { details: { a: 'a', b: 'b' } })
+    ],
+    [200, 200]
+  ],
+  [
+    'two batches take one SKU',
+    async ({ id }) => [
+      '/:shop_id',
+      ['One', 'Two'].map((name) => async () =>
+        await send('POST', `/shops/${id}/products/batch`, boss!.headers, { items: [{ name, sku: 'NEW' }] })
+      )
+    ],
+    [200, 409]
+  ],
+  [
+    'two batches change a product',
+    async (
+      { id, params: { product_id: product } }
+    ) => [
+      '/:product_id',
+      [{ name: 'New' }, { price_amount: 7 }].map((change) => async () =>
+        await send('POST', `/shops/${id}/products/batch`, boss!.headers, { items: [{ id: product, ...change }] })
+      ),
+      async (t) => t.match(await knex('products').where({ id: product }).first(), { name: 'New', price_amount: 7 })
+    ],
+    [200, 200]
+  ],
   ['two records for the last place of the quota', async ({ id }) => {
     const { sum } = await knex('shop_usage').where({ shop_id: id }).sum('records').first() as { sum: string }
     await setQuota(knex, { QUOTA_RECORDS: Number(sum) + 1, QUOTA_BYTES: 2 ** 32 })
-    return ['/:shop_id', ['/tags', '/categories'].map((path) => async () => await send('POST', `/shops/${id}${path}`, boss!.headers, { name: 'New' })),
-      async () => await setQuota(knex, { QUOTA_RECORDS: 1_000_000, QUOTA_BYTES: 2 ** 32 })]
+    return [
+      '/:shop_id',
+      ['/tags', '/categories'].map((path) => async () =>
+        await send('POST', `/shops/${id}${path}`, boss!.headers, { name: 'New' })
+      ),
+      async () => await setQuota(knex, { QUOTA_RECORDS: 1_000_000, QUOTA_BYTES: 2 ** 32 })
+    ]
   }, [201, 403]],
   ['two files for the last place', async ({ id }) => {
-    for (let n = 1; n < MAX_UNFINISHED; n++) await knex('imports').insert({ shop_id: id, actor: { kind: 'machine', id: 'm' } })
-    return ['/:shop_id', [1, 2].map(() => async () => await send('POST', `/shops/${id}/imports`, boss!.headers, { format: 'jsonl', content: '{"name":"New"}' }))]
+    for (let n = 1; n < MAX_UNFINISHED; n++) {
+      await knex('imports').insert({ shop_id: id, actor: { kind: 'machine', id: 'm' } })
+    }
+    return [
+      '/:shop_id',
+      [1, 2].map(() => async () =>
+        await send('POST', `/shops/${id}/imports`, boss!.headers, { format: 'jsonl', content: '{"name":"New"}' })
+      )
+    ]
   }, [202, 429]],
-  ['a key is rotated and revoked', async ({ id, params: { key_id: key } }) => ['/:key_id', [
-    async () => await send('POST', `/shops/${id}/api-keys/${key}/rotate`, boss!.headers, {}), async () => await send('DELETE', `/shops/${id}/api-keys/${key}`, boss!.headers)
-  ], async (t) => t.not((await knex('api_keys').where({ id: key }).first()).revoked_at, null)], [201, 204], [409, 204]],
+  [
+    'a key is rotated and revoked',
+    async ({ id, params: { key_id: key } }) => ['/:key_id', [
+      async () => await send('POST', `/shops/${id}/api-keys/${key}/rotate`, boss!.headers, {}),
+      async () => await send('DELETE', `/shops/${id}/api-keys/${key}`, boss!.headers)
+    ], async (t) => t.not((await knex('api_keys').where({ id: key }).first()).revoked_at, null)],
+    [201, 204],
+    [409, 204]
+  ],
   ['a change is undone and changed again', async (shop) => ['/:tag_id', [
-    async () => await send('POST', `/shops/${shop.id}/history/${shop.params['/shops/:shop_id/history/:id/revert']}/revert`, boss!.headers, {}),
+    async () =>
+      await send(
+        'POST',
+        `/shops/${shop.id}/history/${shop.params['/shops/:shop_id/history/:id/revert']}/revert`,
+        boss!.headers,
+        {}
+      ),
     async () => await send('PATCH', `/shops/${shop.id}/tags/${shop.params['tag_id']}`, boss!.headers, { name: 'Later' })
-  ], async (t) => t.match(await knex('tags').where({ id: shop.params['tag_id'] }).first(), { name: 'Later' })], [200, 200], [409, 200]],
+  ], async (t) => t.match(await knex('tags').where({ id: shop.params['tag_id'] }).first(), { name: 'Later' })], [
+    200,
+    200
+  ], [409, 200]],
   ['a person signs in for the first time, twice', async () => {
     await knex('users').where({ id: staff!.id }).delete()
-    return [(on) => on('users').where({ id: staff!.id }), [1, 2].map(() => async () => await send('GET', '/me', staff!.headers)),
-      async (t) => t.equal((await knex('users').where({ name: 'staff' })).length, 1)]
+    return [
+      (on) => on('users').where({ id: staff!.id }),
+      [1, 2].map(() => async () => await send('GET', '/me', staff!.headers)),
+      async (t) => t.equal((await knex('users').where({ name: 'staff' })).length, 1)
+    ]
   }, [200, 200]]
 ]
 
@@ -209,7 +394,10 @@ for (const [what, meeting, ...outcomes] of pairs) {
     const shop = await furnish()
     const [held, calls, after] = await meeting(shop)
     const statuses = (await meet(typeof held === 'string' ? rowOf(held, shop) : held, calls)).toSorted()
-    t.ok(outcomes.some((outcome) => JSON.stringify(outcome.toSorted()) === JSON.stringify(statuses)), `${statuses.join(' and ')}`)
+    t.ok(
+      outcomes.some((outcome) => JSON.stringify(outcome.toSorted()) === JSON.stringify(statuses)),
+      `${statuses.join(' and ')}`
+    )
     await after?.(t)
     t.strictSame(await gapsOf(shop.id), [])
   })

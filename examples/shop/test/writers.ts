@@ -10,9 +10,9 @@ export interface Load {
   /** All calls, in the order in which they ended; of those that failed, how. */
   readonly calls: ReadonlyArray<{ readonly from: number, readonly to: number, readonly failed?: Failure }>
   /** Waits until so many were acknowledged. */
-  acknowledges (count: number): Promise<void>
+  acknowledges(count: number): Promise<void>
   /** Ends the load, and waits for the calls in flight. */
-  end (): Promise<void>
+  end(): Promise<void>
 }
 
 export interface Failure {
@@ -36,7 +36,11 @@ export interface WritingOptions {
 const LIMIT = 50_000
 
 /** Creates one row after another in each of the writers, with a name of its own. */
-export function startWriting (url: string, headers: Readonly<Record<string, string>>, { writers, pause = 0, tool }: WritingOptions): Load {
+export function startWriting (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  { writers, pause = 0, tool }: WritingOptions
+): Load {
   const acknowledged = new Map<string, number>()
   const failures: Failure[] = []
   const calls: Array<{ from: number, to: number, failed?: Failure }> = []
@@ -45,7 +49,8 @@ export function startWriting (url: string, headers: Readonly<Record<string, stri
     for (let made = 0; !ended.signal.aborted && made < LIMIT / writers; made++) {
       const name = randomUUID()
       const from = performance.now()
-      const { status, code } = await (tool === undefined ? post(url, headers, { name }) : use(url, headers, tool, { name }))
+      const { status, code } =
+        await (tool === undefined ? post(url, headers, { name }) : use(url, headers, tool, { name }))
       const call = { from, to: performance.now() }
       if (status === 201) {
         acknowledged.set(name, call.to)
@@ -58,7 +63,9 @@ export function startWriting (url: string, headers: Readonly<Record<string, stri
       if (pause > 0) await sleep(pause)
     }
   }
-  const all = Promise.all(Array.from({ length: writers }, async (_, writer) => await write(writer))).finally(() => ended.abort())
+  const all = Promise.all(Array.from({ length: writers }, async (_, writer) => await write(writer))).finally(() =>
+    ended.abort()
+  )
   return {
     acknowledged,
     failures,
@@ -76,11 +83,19 @@ export function startWriting (url: string, headers: Readonly<Record<string, stri
   }
 }
 
-interface Answer { readonly status: number, readonly code?: string, readonly body?: any }
+interface Answer {
+  readonly status: number
+  readonly code?: string
+  readonly body?: any
+}
 
 async function post (url: string, headers: Readonly<Record<string, string>>, body: object): Promise<Answer> {
   try {
-    const response = await fetch(url, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify(body)
+    })
     return { status: response.status, ...bodyFrom(await response.text()) }
   } catch {
     return { status: 0 }
@@ -98,8 +113,18 @@ function bodyFrom (text: string): Pick<Answer, 'code' | 'body'> {
 }
 
 /** Calls a tool that creates. */
-async function use (url: string, headers: Readonly<Record<string, string>>, name: string, args: object): Promise<Answer> {
-  const answer = await post(url, { ...headers, accept: 'application/json, text/event-stream' }, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } })
+async function use (
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  name: string,
+  args: object
+): Promise<Answer> {
+  const answer = await post(url, { ...headers, accept: 'application/json, text/event-stream' }, {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: args }
+  })
   const { result, error } = answer.body ?? {}
   if (answer.status !== 200) return answer
   if (result?.isError === true) return { status: Number(/\b\d{3}\b/.exec(result.content[0].text)?.[0] ?? 500) }

@@ -33,7 +33,12 @@ async function serve (store, logN) {
   app.get('/jwt', async () => 'x')
   await app.ready()
   const mint = async (shop) => {
-    const response = await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/`, headers: bearer(issuer.token()), payload: { name: 'bench' } })
+    const response = await app.inject({
+      method: 'POST',
+      url: `/shops/${shop}/api-keys/`,
+      headers: bearer(issuer.token()),
+      payload: { name: 'bench' }
+    })
     return response.json().plaintext
   }
   return { app, mint, key: await mint(SHOP) }
@@ -88,7 +93,9 @@ async function steadyRate (app, request, total) {
 }
 
 function report (what, value, unit, good) {
-  console.log(`${good === undefined ? '    ' : good ? 'ok  ' : 'MISS'} ${what}: ${Math.round(value).toLocaleString('en')} ${unit}`)
+  console.log(
+    `${good === undefined ? '    ' : good ? 'ok  ' : 'MISS'} ${what}: ${Math.round(value).toLocaleString('en')} ${unit}`
+  )
   if (good === false) process.exitCode = 1
 }
 
@@ -100,13 +107,25 @@ function report (what, value, unit, good) {
   const token = issuer.token()
   report('scrypt-kdf alone at the default cost, median', await medianOf(() => Scrypt.verify(hash, 'key'), 2000), 'µs')
   const started = performance.now()
-  await Promise.all(Array.from({ length: 16 }, async () => { for (let i = 0; i < 250; i++) await Scrypt.verify(hash, 'key') }))
+  await Promise.all(Array.from({ length: 16 }, async () => {
+    for (let i = 0; i < 250; i++) await Scrypt.verify(hash, 'key')
+  }))
   report('and sustained, 16 at once', 4000 / (performance.now() - started) * 1000, '/s')
-  report('an RS256 verification alone, median', await medianOf(() => verify('sha256', 'x', issuer.publicKey, signature), 2000), 'µs')
+  report(
+    'an RS256 verification alone, median',
+    await medianOf(() => verify('sha256', 'x', issuer.publicKey, signature), 2000),
+    'µs'
+  )
   // One kind of check at a time: scrypt leaves the caches cold for whatever comes next.
-  const [open, jwt] = await medians(app, [{ url: '/open', headers: bearer(token) }, { url: '/jwt', headers: bearer(token) }], 10_000)
+  const [open, jwt] = await medians(app, [{ url: '/open', headers: bearer(token) }, {
+    url: '/jwt',
+    headers: bearer(token)
+  }], 10_000)
   report('a JWT check adds, median', jwt - open, 'µs (at most 60)', jwt - open <= 60)
-  const [free, dual] = await medians(app, [{ url: '/open', headers: bearer(key) }, { url: '/dual', headers: bearer(key) }], 3000)
+  const [free, dual] = await medians(app, [{ url: '/open', headers: bearer(key) }, {
+    url: '/dual',
+    headers: bearer(key)
+  }], 3000)
   report('a check of an API key that is known adds, median', dual - free, 'µs (at most 500)', dual - free <= 500)
   const keys = await steadyRate(app, () => ({ url: '/dual', headers: bearer(key) }), 5_000)
   report('API key requests sustained', keys.perSecond, '/s (at least 5,000)', keys.perSecond >= 5000)
@@ -116,7 +135,11 @@ function report (what, value, unit, good) {
   report('and use of a processor', none.cpu, 'µs each')
 
   let runs = 0
-  const hook = createHook({ init (_id, type) { if (type === 'SCRYPTREQUEST') runs++ } }).enable()
+  const hook = createHook({
+    init (_id, type) {
+      if (type === 'SCRYPTREQUEST') runs++
+    }
+  }).enable()
   // Well formed and with a checksum that is right: keys of another server with the same marker.
   const { app: other, mint } = await serve(memoryStore())
   const strangers = []
@@ -124,7 +147,12 @@ function report (what, value, unit, good) {
   await other.close()
   runs = 0
   let n = 0
-  const flood = await rate(app, () => ({ url: '/dual', headers: bearer(n++ % 2 === 0 ? strangers[n % 20] : `bench_${n}`) }), 10_000, 401)
+  const flood = await rate(
+    app,
+    () => ({ url: '/dual', headers: bearer(n++ % 2 === 0 ? strangers[n % 20] : `bench_${n}`) }),
+    10_000,
+    401
+  )
   hook.disable()
   report('a flood of 10,000 bad keys is answered at', flood.perSecond, '/s')
   report('and runs scrypt', runs, 'times (0)', runs === 0)
@@ -143,11 +171,16 @@ for (const logN of [1, 4, 5, 6, 7, 8, 10, 12, 15]) {
   const keys = []
   for (let i = 0; i < (logN > 10 ? 20 : 200); i++) keys.push(await mint(`shop-${i}`))
   const next = keys.values()
-  const use = async (key) => { await app.inject({ url: '/dual', headers: bearer(key) }) }
+  const use = async (key) => {
+    await app.inject({ url: '/dual', headers: bearer(key) })
+  }
   const first = await medianOf(() => use(next.next().value), keys.length)
   const [open, later] = await medians(app, [{ url: '/open' }, { url: '/dual', headers: bearer(keys[0]) }], 1000)
   const milliseconds = (time) => `${((time - open) / 1000).toFixed(2)} ms`
-  console.log(`${String(logN).padStart(5)} ${String(2 ** logN).padStart(5)} KiB ${milliseconds(first).padStart(16)} ${milliseconds(later).padStart(16)}`)
+  console.log(
+    `${String(logN).padStart(5)} ${String(2 ** logN).padStart(5)} KiB ${milliseconds(first).padStart(16)} ` +
+      `${milliseconds(later).padStart(16)}`
+  )
   await app.close()
 }
 

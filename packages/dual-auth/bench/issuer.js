@@ -8,9 +8,11 @@ export async function startIssuer () {
   const segment = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const server = createServer((request, response) => {
     if (request.url === '/jwks') issuer.fetches++
-    response.end(JSON.stringify(request.url === '/jwks'
-      ? { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'key-1', use: 'sig', alg: 'RS256' }] }
-      : { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }))
+    response.end(JSON.stringify(
+      request.url === '/jwks'
+        ? { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'key-1', use: 'sig', alg: 'RS256' }] }
+        : { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks` }
+    ))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -21,7 +23,15 @@ export async function startIssuer () {
     publicKey,
     sign: (text) => createSign('sha256').update(text).sign(privateKey),
     token (kid = 'key-1', others = {}) {
-      const claims = { iss: issuer.url, sub: 'user', client_id: 'app', token_use: 'access', iat: now, exp: now + 3600, ...others }
+      const claims = {
+        iss: issuer.url,
+        sub: 'user',
+        client_id: 'app',
+        token_use: 'access',
+        iat: now,
+        exp: now + 3600,
+        ...others
+      }
       const input = `${segment({ alg: 'RS256', kid })}.${segment(claims)}`
       return `${input}.${createSign('sha256').update(input).sign(privateKey).toString('base64url')}`
     },

@@ -1,6 +1,6 @@
 // One server of peers.js, in a process of its own: what one loads makes others slower, such as asynchronous context.
-// Arguments: its name, the database or '', and in JSON { issuer, publicKey, user, machine }. Each message is the kind of
-// caller of a round.
+// Arguments: its name, the database or '', and in JSON { issuer, publicKey, user, machine }. Each message is the kind
+// of caller of a round.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import fastifyJwt from '@fastify/jwt'
 import dualAuth, { createApiKey, memoryStore } from 'dual-auth'
@@ -30,10 +30,20 @@ const servers = {
   '@fastify/jwt': async () => ({
     callers: tokens,
     async register (app) {
-      await app.register(fastifyJwt, { secret: { public: publicKey }, verify: { algorithms: ['RS256'], allowedIss: issuer, requiredClaims: ['iss', 'sub', 'exp', 'iat'], clockTolerance: 5000 } })
+      await app.register(fastifyJwt, {
+        secret: { public: publicKey },
+        verify: {
+          algorithms: ['RS256'],
+          allowedIss: issuer,
+          requiredClaims: ['iss', 'sub', 'exp', 'iat'],
+          clockTolerance: 5000
+        }
+      })
       app.addHook('onRequest', async (request, reply) => {
         const { token_use: use, client_id: client, scope } = await request.jwtVerify()
-        if (use !== 'access' || (client !== 'app' && !/(?:^| )[^ ]+\/api(?: |$)/.test(scope))) await reply.code(401).send()
+        if (use !== 'access' || (client !== 'app' && !/(?:^| )[^ ]+\/api(?: |$)/.test(scope))) {
+          await reply.code(401).send()
+        }
       })
     }
   }),
@@ -44,17 +54,33 @@ const servers = {
     await createApiKeysTable(db)
     const known = await times(async (_, i) => {
       const key = randomBytes(32).toString('hex')
-      await db('api_keys').insert({ id: randomUUID(), shop_id: `shop-${i}`, name: 'bench', prefix: key.slice(0, 12), fingerprint: sha256(key), pepper_id: '', hash: '', created_at: new Date(), created_by: 'bench' })
+      await db('api_keys').insert({
+        id: randomUUID(),
+        shop_id: `shop-${i}`,
+        name: 'bench',
+        prefix: key.slice(0, 12),
+        fingerprint: sha256(key),
+        pepper_id: '',
+        hash: '',
+        created_at: new Date(),
+        created_by: 'bench'
+      })
       return byKey(key)
     })
     const pool = new pg.Pool({ connectionString: database, max: CONCURRENCY, idleTimeoutMillis: 0 })
-    const text = 'select id, shop_id, scopes from api_keys where fingerprint = $1 and revoked_at is null and (expires_at is null or expires_at > now())'
+    const text =
+      'select id, shop_id, scopes from api_keys where fingerprint = $1 and revoked_at is null and (expires_at ' +
+      'is null or expires_at > now())'
     return {
       callers: { 'known key': known, 'unknown key': await times(async () => byKey(randomBytes(32).toString('hex'))) },
       async register (app) {
         app.decorateRequest('caller', null)
         app.addHook('onRequest', async (request, reply) => {
-          const { rows: [caller] } = await pool.query({ name: 'caller', text, values: [sha256(request.headers['x-api-key'])] })
+          const { rows: [caller] } = await pool.query({
+            name: 'caller',
+            text,
+            values: [sha256(request.headers['x-api-key'])]
+          })
           if (caller === undefined) return reply.code(401).send()
           request.caller = caller
         })
@@ -64,7 +90,9 @@ const servers = {
 
   async 'better-auth' () {
     const load = await installed()
-    const [{ betterAuth }, { apiKey }, { getMigrations }] = await Promise.all(['better-auth', '@better-auth/api-key', 'better-auth/db/migration'].map(load))
+    const [{ betterAuth }, { apiKey }, { getMigrations }] = await Promise.all(
+      ['better-auth', '@better-auth/api-key', 'better-auth/db/migration'].map(load)
+    )
     const auth = betterAuth({
       secret: randomBytes(32).toString('hex'),
       baseURL: 'http://localhost',
@@ -78,7 +106,9 @@ const servers = {
     const { id: userId } = await internalAdapter.createUser({ email: 'bench@example.com', name: 'bench' })
     return {
       callers: {
-        'known key': await times(async () => byKey((await auth.api.createApiKey({ body: { userId, name: 'bench' } })).key)),
+        'known key': await times(async () =>
+          byKey((await auth.api.createApiKey({ body: { userId, name: 'bench' } })).key)
+        ),
         'unknown key': await times(async () => byKey(randomBytes(32).toString('hex')))
       },
       async register (app) {
@@ -92,10 +122,11 @@ const servers = {
 
   async 'dual-auth' () {
     const apiKeys = { marker: 'bench', peppers: [{ id: 'p1', secret: randomBytes(32) }], store: memoryStore() }
-    const keysIn = async (store) => times(async (_, i) => {
-      const request = { shopId: `shop-${i}`, name: 'bench', scopes: 'all', createdBy: 'bench' }
-      return byKey((await createApiKey({ ...apiKeys, store }, request)).plaintext)
-    })
+    const keysIn = async (store) =>
+      times(async (_, i) => {
+        const request = { shopId: `shop-${i}`, name: 'bench', scopes: 'all', createdBy: 'bench' }
+        return byKey((await createApiKey({ ...apiKeys, store }, request)).plaintext)
+      })
     const unknown = await keysIn(memoryStore())
     if (database !== '') {
       const db = databaseOf(database)
@@ -163,7 +194,12 @@ async function round (kind) {
   const { user, system } = process.cpuUsage(usage)
   const seconds = (performance.now() - started) / 1000
   if (app !== longLived) await app.close()
-  return { all: requests + WARM_UP, cpu: (user + system) / requests, perSecond: requests / seconds, statements: (statements - sent) / requests }
+  return {
+    all: requests + WARM_UP,
+    cpu: (user + system) / requests,
+    perSecond: requests / seconds,
+    statements: (statements - sent) / requests
+  }
 }
 
 process.on('message', async (kind) => process.send(await round(kind)))

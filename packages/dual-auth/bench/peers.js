@@ -38,7 +38,9 @@ async function createDatabase () {
 async function start (name) {
   const database = server && await createDatabase()
   const child = fork(fileURLToPath(new URL('peer.js', import.meta.url)), [name, database?.url ?? '', provider])
-  const ended = once(child, 'exit').then(([code]) => { throw new RangeError(`${name} ended with ${code}`) })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new RangeError(`${name} ended with ${code}`)
+  })
   ended.catch(() => {})
   const answer = async () => (await Promise.race([once(child, 'message'), ended]))[0]
   const kinds = await answer()
@@ -61,7 +63,10 @@ async function databaseTime (database) {
   if (database === undefined) return 0
   const { rows } = await admin.raw('select pid from pg_stat_activity where datname = ?', [database.name])
   try {
-    return rows.reduce((sum, { pid }) => sum + Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000, 0)
+    return rows.reduce(
+      (sum, { pid }) => sum + Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1000,
+      0
+    )
   } catch {
     return NaN
   }
@@ -72,7 +77,15 @@ const load = () => `load ${loadavg()[0].toFixed(1)}`
 
 console.log(`node ${process.version}, ${availableParallelism()} processors, ${load()}`)
 const all = []
-for (const name of ['no authentication', ...(server === undefined ? [] : ['hand-written']), ...(hasBetterAuth ? ['better-auth'] : []), '@fastify/jwt', 'dual-auth']) all.push(...await start(name))
+for (
+  const name of [
+    'no authentication',
+    ...(server === undefined ? [] : ['hand-written']),
+    ...(hasBetterAuth ? ['better-auth'] : []),
+    '@fastify/jwt',
+    'dual-auth'
+  ]
+) all.push(...await start(name))
 const [plain] = all
 // Without a database, dual-auth would be the only one with keys.
 const measured = all.filter(({ kind }) => server !== undefined || !kind.endsWith('key'))
@@ -83,25 +96,31 @@ for (let n = -3; n < ROUNDS; n++) {
 console.log(`afterwards ${load()}`)
 
 const of = ({ rounds }, value) => median(rounds.map(value))
-console.log(`a request without authentication: ${Math.round(of(plain, ({ cpu }) => cpu))} µs, ${Math.round(of(plain, ({ perSecond }) => perSecond))} requests a second`)
+console.log(
+  `a request without authentication: ${Math.round(of(plain, ({ cpu }) => cpu))} µs, ` +
+    `${Math.round(of(plain, ({ perSecond }) => perSecond))} requests a second`
+)
 const kinds = ['known key', 'unknown key', 'first call of a key', 'user', 'machine']
-console.table(kinds.flatMap((kind) => measured.filter((each) => each.kind === kind)).map((each) => {
-  const { name, kind } = each
-  // The first of its kind is the least that does it. Only dual-auth treats the first call differently.
-  const least = measured.find((other) => other.kind === kind.replace('first call of a', 'known'))
-  const added = ({ rounds }, n) => rounds[n].cpu - plain.rounds[n].cpu
-  return {
-    caller: kind,
-    with: name,
-    'Node.js, µs added': Math.round(of(each, (_, n) => added(each, n))),
-    'times the least': of(each, (_, n) => added(each, n) / added(least, n)).toFixed(2),
-    'requests a second': Math.round(of(each, ({ perSecond }) => perSecond)),
-    'PostgreSQL, µs': Math.round(of(each, ({ database }) => database)),
-    statements: of(each, ({ statements }) => statements).toFixed(1)
-  }
-}))
-if (server === undefined) console.log('NOT MEASURED: API keys. Set TEST_DATABASE_URL to a PostgreSQL on which databases may be created.')
-else if (!hasBetterAuth) console.log('NOT MEASURED: better-auth could not be installed.')
+console.table(
+  kinds.flatMap((kind) => measured.filter((each) => each.kind === kind)).map((each) => {
+    const { name, kind } = each
+    // The first of its kind is the least that does it. Only dual-auth treats the first call differently.
+    const least = measured.find((other) => other.kind === kind.replace('first call of a', 'known'))
+    const added = ({ rounds }, n) => rounds[n].cpu - plain.rounds[n].cpu
+    return {
+      caller: kind,
+      with: name,
+      'Node.js, µs added': Math.round(of(each, (_, n) => added(each, n))),
+      'times the least': of(each, (_, n) => added(each, n) / added(least, n)).toFixed(2),
+      'requests a second': Math.round(of(each, ({ perSecond }) => perSecond)),
+      'PostgreSQL, µs': Math.round(of(each, ({ database }) => database)),
+      statements: of(each, ({ statements }) => statements).toFixed(1)
+    }
+  })
+)
+if (server === undefined) {
+  console.log('NOT MEASURED: API keys. Set TEST_DATABASE_URL to a PostgreSQL on which databases may be created.')
+} else if (!hasBetterAuth) console.log('NOT MEASURED: better-auth could not be installed.')
 console.log('NOT MEASURED: unkey. Its keys are verified by its service, over the network.')
 
 for (const child of new Set(all.map(({ child }) => child))) {

@@ -18,8 +18,9 @@ export interface Refused {
 }
 
 /**
- * The headers of a refusal: a challenge for a 401 and for scopes that a token lacks, `Retry-After` for a 503. The 403 of
- * an API key has no challenge: its scopes are not OAuth scopes, and clients would ask the identity provider for them.
+ * The headers of a refusal: a challenge for a 401 and for scopes that a token lacks, `Retry-After` for a 503. The 403
+ * of an API key has no challenge: its scopes are not OAuth scopes, and clients would ask the identity provider for
+ * them.
  *
  * Bearer comes first and every value is quoted, because MCP clients read no other challenge and truncate unquoted
  * values. `error` is about a token, so it is set only if one was presented.
@@ -27,7 +28,11 @@ export interface Refused {
  * @see [RFC 6750 §3.1](https://www.rfc-editor.org/rfc/rfc6750#section-3.1), and for the challenge of every 401
  *   [RFC 9110 §15.5.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2)
  */
-export function headersFromRefusal (code: string, challenge: ChallengeOptions, { scopes, isBearer }: Refused): Record<string, string> {
+export function headersFromRefusal (
+  code: string,
+  challenge: ChallengeOptions,
+  { scopes, isBearer }: Refused
+): Record<string, string> {
   switch (code) {
     case 'DUAL_AUTH_CREDENTIAL_MISSING':
       return { 'www-authenticate': bearer(undefined, challenge.scope, challenge) }

@@ -17,7 +17,13 @@ export type Credential =
   | { readonly kind: 'jwt', readonly value: string }
   /** A token that only its issuer can read. */
   | { readonly kind: 'opaque', readonly value: string }
-  | { readonly kind: 'malformed', readonly value: string, readonly reason: string, readonly isKey?: true, readonly isInOwnHeader?: true }
+  | {
+    readonly kind: 'malformed',
+    readonly value: string,
+    readonly reason: string,
+    readonly isKey?: true,
+    readonly isInOwnHeader?: true
+  }
 
 // RFC 6750 §2.1; the scheme is case-insensitive (RFC 9110 §11.1). One space, as every client sends it.
 const BEARER = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i
@@ -35,7 +41,11 @@ const EMPTY = /^[\s,]*$/
  * @param header - the API key's header, lower case; null where it is not looked at
  * @param marker - what this server's API keys start with
  */
-export function credentialFromHeaders (headers: IncomingHttpHeaders, header: string | null, marker: string): Credential {
+export function credentialFromHeaders (
+  headers: IncomingHttpHeaders,
+  header: string | null,
+  marker: string
+): Credential {
   const own = header === null ? '' : String(headers[header] ?? '')
   const isOwn = !EMPTY.test(own)
   const { authorization } = headers
@@ -74,11 +84,17 @@ export function isKey (credential: Credential): boolean {
 
 /** What clients get wrong, each with what the log says of it; the first that fits. */
 const FLAWS: ReadonlyArray<readonly [shape: RegExp, reason: string]> = [
-  [/^(?:ey[\w-]*\.|[a-z][a-z0-9_]{0,15}_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$)/, 'Authorization has no scheme: it must start with Bearer'],
+  [
+    /^(?:ey[\w-]*\.|[a-z][a-z0-9_]{0,15}_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$)/,
+    'Authorization has no scheme: it must start with Bearer'
+  ],
   [/^(?!Bearer(?:\s|$))/i, 'Authorization has another scheme than Bearer'],
   [/^Bearer\s*$/i, 'Authorization has nothing after Bearer'],
   // A token may start like one of these words.
-  [/^Bearer (?:(?:undefined|null|none|nan)$|\[object|[<$%{])/i, 'Authorization has a placeholder, or a variable that is not set'],
+  [
+    /^Bearer (?:(?:undefined|null|none|nan)$|\[object|[<$%{])/i,
+    'Authorization has a placeholder, or a variable that is not set'
+  ],
   [/["']/, 'Authorization contains quotes'],
   [/^Bearer ey[\w-]*(?:\.[\w-]*){4}$/i, 'the token is encrypted (JWE)'],
   [/^Bearer ey[\w-]*\.\S*$/i, 'the token is a damaged JWT']
@@ -88,7 +104,8 @@ const TWO_KEYS = 'two different API keys were presented'
 const NO_TOKEN = 'Authorization is not Bearer, one space and a single token'
 
 function flawOf (authorization: string, bearer: string | undefined, marker: string): string | undefined {
-  return (bearer === undefined ? undefined : otherMarker(bearer, marker)) ?? FLAWS.find(([shape]) => shape.test(authorization))?.[1]
+  return (bearer === undefined ? undefined : otherMarker(bearer, marker)) ??
+    FLAWS.find(([shape]) => shape.test(authorization))?.[1]
 }
 
 /** Whether the same credential was presented twice. */

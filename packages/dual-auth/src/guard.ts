@@ -1,6 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { headersFromRefusal } from './challenge.ts'
-import { credentialFromHeaders, invalidCredential, isBearer, isKey, presentedFrom, sameCredential, type Credential, type PresentedCredential } from './credentials.ts'
+import {
+  credentialFromHeaders,
+  invalidCredential,
+  isBearer,
+  isKey,
+  presentedFrom,
+  sameCredential,
+  type Credential,
+  type PresentedCredential
+} from './credentials.ts'
 import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_CREDENTIAL_MISSING } from './errors.ts'
 import type { RefusalReason } from './keys/events.ts'
 import type { Refusals } from './keys/refusals.ts'
@@ -17,11 +26,17 @@ import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
  */
 const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
 
-/** For how long that call's check counts for in-process calls, in milliseconds: while one follows work, access may be lost. */
+/**
+ * For how long that call's check counts for in-process calls, in milliseconds: while one follows work, access may be
+ * lost.
+ */
 const SHARED_FOR = 1000
 
 /** The refusals of a good key by the code of their error. */
-const REASONS: Readonly<Record<string, RefusalReason>> = { DUAL_AUTH_SHOP_FORBIDDEN: 'wrong_shop', DUAL_AUTH_SCOPE_INSUFFICIENT: 'scope' }
+const REASONS: Readonly<Record<string, RefusalReason>> = {
+  DUAL_AUTH_SHOP_FORBIDDEN: 'wrong_shop',
+  DUAL_AUTH_SCOPE_INSUFFICIENT: 'scope'
+}
 
 interface Outcome {
   /** When the credential was checked, as `performance.now()`. */
@@ -33,13 +48,13 @@ interface Outcome {
 /** The check that every request passes. */
 export interface Guard {
   /** Sets `request.identity`, or rejects with the headers of the refusal set on the reply. */
-  onRequest (request: FastifyRequest, reply: FastifyReply): Promise<void>
+  onRequest(request: FastifyRequest, reply: FastifyReply): Promise<void>
   /** The property of a request that the hook stores its outcome in; decorate requests with it. */
   readonly outcome: symbol
   /** See `request.presentedCredential`. */
-  presented (request: FastifyRequest): PresentedCredential
+  presented(request: FastifyRequest): PresentedCredential
   /** See `request.mayCall`. */
-  mayCall (identity: Identity | null, route: AuthRoute): boolean
+  mayCall(identity: Identity | null, route: AuthRoute): boolean
 }
 
 export function createGuard (
@@ -54,12 +69,15 @@ export function createGuard (
   const rulesOfRoutes = new WeakMap<AuthRoute, RouteRules>()
   // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
   const outcome = Symbol('dual-auth.outcome')
-  interface Verified extends FastifyRequest { [outcome]?: Outcome | null }
+  interface Verified extends FastifyRequest {
+    [outcome]?: Outcome | null
+  }
 
   async function onRequest (request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // Without a route there is nothing to protect: a 401 would send clients to sign in for a page that does not exist.
     if (request.is404) return
-    // On routes of a plugin that was registered before, requests have no decoration: it would be undefined, which is not null.
+    // On routes of a plugin that was registered before, requests have no decoration: it would be undefined, which is
+    // not null.
     request.identity = null
     const rules = rulesFor(request)
     if (rules.policy === 'public') return
@@ -75,7 +93,9 @@ export function createGuard (
       if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) request.log.info({ reason: error.cause }, 'credential refused')
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       const reason = REASONS[code]
-      if (reason !== undefined && identity?.kind === 'api-key') report(reason, { id: identity.keyId, shopId: identity.shopId }, request.ip)
+      if (reason !== undefined && identity?.kind === 'api-key') {
+        report(reason, { id: identity.keyId, shopId: identity.shopId }, request.ip)
+      }
       reply.headers(headersFromRefusal(code, challenge, { scopes: rules.tokenScopes, isBearer: isBearer(credential) }))
       throw error
     }
@@ -97,7 +117,8 @@ export function createGuard (
     const { config } = routeOptions
     let byMethod = rules.get(config)
     if (byMethod === undefined) {
-      // Undecided on a route from before the plugin, and the hooks of the host read it too: who sees no `dual` there asks nobody.
+      // Undecided on a route from before the plugin, and the hooks of the host read it too: who sees no `dual` there
+      // asks nobody.
       const { method: methods = method, url = '', schema } = routeOptions
       Object.assign(config, decidedPolicy({ method: methods, url, schema, config }, settings))
       rules.set(config, byMethod = new Map())
@@ -119,25 +140,36 @@ export function createGuard (
   }
 
   async function identify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
-    const known = outcomeOfParent(request, credential) ?? { credential, identity: await verify(request, credential, policy), checked: performance.now() }
+    const known = outcomeOfParent(request, credential) ??
+      { credential, identity: await verify(request, credential, policy), checked: performance.now() }
     const verified: Verified = request
     verified[outcome] = known
     return known.identity
   }
 
-  /** An in-process call with the credential of the request that makes it, which was just verified, is not verified again. */
+  /**
+   * An in-process call with the credential of the request that makes it, which was just verified, is not verified
+   * again.
+   */
   function outcomeOfParent (request: FastifyRequest, credential: Credential): Outcome | undefined {
     const parent = (request.raw as { [PARENT_REQUEST]?: Verified })[PARENT_REQUEST]
     const known = parent?.[outcome]
-    return known != null && sameCredential(known.credential, credential) && performance.now() - known.checked < SHARED_FOR ? known : undefined
+    return known != null && sameCredential(known.credential, credential) &&
+        performance.now() - known.checked < SHARED_FOR
+      ? known
+      : undefined
   }
 
   async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
     switch (credential.kind) {
-      case 'none': throw new DUAL_AUTH_CREDENTIAL_MISSING()
-      case 'malformed': throw invalidCredential(credential.reason)
-      case 'jwt': return tokens.identityFromToken(request, credential.value)
-      case 'opaque': return tokens.identityFromOpaque(credential.value)
+      case 'none':
+        throw new DUAL_AUTH_CREDENTIAL_MISSING()
+      case 'malformed':
+        throw invalidCredential(credential.reason)
+      case 'jwt':
+        return tokens.identityFromToken(request, credential.value)
+      case 'opaque':
+        return tokens.identityFromOpaque(credential.value)
       case 'api-key':
         // Before any work: a route that accepts no keys must not reveal which are valid.
         if (policy !== 'dual') throw invalidCredential('the route accepts no API keys')

@@ -18,13 +18,36 @@ import { NO_TOKENS, registerJwt } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
 export type {
-  ApiKeyOptions, ClaimName, ClaimNames, DualAuthOptions, JwtOptions, ManagementOptions, ShopIds
+  ApiKeyOptions,
+  ClaimName,
+  ClaimNames,
+  DualAuthOptions,
+  JwtOptions,
+  ManagementOptions,
+  ShopIds
 } from './options.ts'
 export type { PresentedCredential } from './credentials.ts'
 export type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity, MachineIdentity, UserIdentity } from './types.ts'
 export type {
-  ApiKeyRecord, ApiKeySecrets, ApiKeyStore, KeyChange, KeyField, KeyFilter, KeyNotice, KeyPage, KeyQuery, KeyStatus, KeyUse, NewApiKey, NotableUse, OnRotated, OnStored,
-  Rotatable, Rotated, Rotation, StoredApiKey
+  ApiKeyRecord,
+  ApiKeySecrets,
+  ApiKeyStore,
+  KeyChange,
+  KeyField,
+  KeyFilter,
+  KeyNotice,
+  KeyPage,
+  KeyQuery,
+  KeyStatus,
+  KeyUse,
+  NewApiKey,
+  NotableUse,
+  OnRotated,
+  OnStored,
+  Rotatable,
+  Rotated,
+  Rotation,
+  StoredApiKey
 } from './keys/store.ts'
 export type { KeyEvent, OnKeyEvent, RefusalReason, RefusedEvent } from './keys/events.ts'
 export type { ChallengeOptions } from './challenge.ts'
@@ -46,7 +69,7 @@ export * from './errors.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     /** Whether tokens can be verified at the moment: the identity provider's keys were read. For readiness checks. */
-    dualAuthReady (): boolean
+    dualAuthReady(): boolean
   }
   interface FastifyContextConfig {
     /** Who may call the route. @default what the `policy` option returns, else 'jwt' */
@@ -62,18 +85,19 @@ declare module 'fastify' {
     identity: Identity | null
     /**
      * What the request presents where its route looks, valid or not: the value that is about to be verified. For limits
-     * before the authentication and for counts of refusals, instead of reading the headers a second time. `none` on public
-     * routes and for unknown paths.
+     * before the authentication and for counts of refusals, instead of reading the headers a second time. `none` on
+     * public routes and for unknown paths.
      */
-    presentedCredential (): PresentedCredential
+    presentedCredential(): PresentedCredential
     /**
      * Whether this caller could call a route: false for an API key that the route does not accept, or whose scopes do
-     * not open it. Says nothing about the shop, and is true for tokens, which may get more scopes. The route's own check
-     * runs in any case. Cheap: what a route requires is kept for each `route` object.
+     * not open it. Says nothing about the shop, and is true for tokens, which may get more scopes. The route's own
+     * check runs in any case. Cheap: what a route requires is kept for each `route` object.
      *
-     * @param route - with `method`, `url`, `schema` and `config`, as the route was registered; `mcpTools[0].route` is one
+     * @param route - with `method`, `url`, `schema` and `config`, as the route was registered; `mcpTools[0].route` is
+     *   one
      */
-    mayCall (route: AuthRoute): boolean
+    mayCall(route: AuthRoute): boolean
   }
 }
 
@@ -86,7 +110,10 @@ const LAST_USED_INTERVAL = 60_000
  * @throws {@link DUAL_AUTH_INVALID_OPTION}, {@link DUAL_AUTH_POLICY_UNKNOWN} at startup
  */
 const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
-  must(!app.hasDecorator('dualAuthReady'), 'this app has it already: register it once, with several issuers in jwt, and several kinds of keys in management')
+  must(
+    !app.hasDecorator('dualAuthReady'),
+    'this app has it already: register it once, with several issuers in jwt, and several kinds of keys in management'
+  )
   const settings = settingsFromOptions(options)
   const { apiKeys, management, scanning } = settings
   const { store } = apiKeys
@@ -105,8 +132,12 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.decorate('dualAuthReady', tokens.ready)
   app.decorateRequest('identity', null)
   app.decorateRequest(guard.outcome, null)
-  app.decorateRequest('presentedCredential', function (this: FastifyRequest) { return guard.presented(this) })
-  app.decorateRequest('mayCall', function (this: FastifyRequest, route: AuthRoute) { return guard.mayCall(this.identity, route) })
+  app.decorateRequest('presentedCredential', function (this: FastifyRequest) {
+    return guard.presented(this)
+  })
+  app.decorateRequest('mayCall', function (this: FastifyRequest, route: AuthRoute) {
+    return guard.mayCall(this.identity, route)
+  })
   app.addHook('onRoute', (route) => {
     const decided = policyFromRoute(route, settings)
     const { auth: policy } = decided
@@ -119,7 +150,9 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   })
   app.addHook('onReady', async () => {
     // A database that is down now may come up later, and `callStore` has logged the failure.
-    await callStore(async () => store.ready?.()).catch((error) => { if (error instanceof DUAL_AUTH_INVALID_OPTION) throw error })
+    await callStore(async () => store.ready?.()).catch((error) => {
+      if (error instanceof DUAL_AUTH_INVALID_OPTION) throw error
+    })
     watch.start()
   })
   app.addHook('onRequest', guard.onRequest)
@@ -133,11 +166,37 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     // Complete once the server is ready: the host registers its routes after these, in plugins of its own too.
     const routes: AuthRoute[] = []
     let scopes: ReadonlySet<string> = new Set()
-    app.addHook('onRoute', (route) => { routes.push(route) })
-    app.addHook('onReady', async () => { scopes = scopesFromRoutes(routes, settings.scopes) })
-    for (const { path, ...rest } of management) await app.register(managementRoutes, { prefix: path, host: app, settings: apiKeys, shops, hostSignsIn: settings.jwt.length === 0, ...rest, knownScopes: () => scopes, callStore, queue, lastUsed, emit: watch.emit })
+    app.addHook('onRoute', (route) => {
+      routes.push(route)
+    })
+    app.addHook('onReady', async () => {
+      scopes = scopesFromRoutes(routes, settings.scopes)
+    })
+    for (const { path, ...rest } of management) {
+      await app.register(managementRoutes, {
+        prefix: path,
+        host: app,
+        settings: apiKeys,
+        shops,
+        hostSignsIn: settings.jwt.length === 0,
+        ...rest,
+        knownScopes: () => scopes,
+        callStore,
+        queue,
+        lastUsed,
+        emit: watch.emit
+      })
+    }
   }
-  if (scanning !== undefined) await app.register(scanningRoutes, { settings: scanning, apiKeys, callStore, onKeyChange: management[0]?.onKeyChange ?? (() => {}), emit: watch.emit })
+  if (scanning !== undefined) {
+    await app.register(scanningRoutes, {
+      settings: scanning,
+      apiKeys,
+      callStore,
+      onKeyChange: management[0]?.onKeyChange ?? (() => {}),
+      emit: watch.emit
+    })
+  }
 }
 
 export default fp(plugin, { fastify: '^5.0.0', name: 'dual-auth' })

@@ -18,7 +18,13 @@ interface Question {
  * @param question - what to send; @default a GET
  * @throws an Error whose message names the document, its URL and the reason
  */
-export async function jsonFrom (url: string, what: string, signal: AbortSignal, http = false, question: Question = {}): Promise<unknown> {
+export async function jsonFrom (
+  url: string,
+  what: string,
+  signal: AbortSignal,
+  http = false,
+  question: Question = {}
+): Promise<unknown> {
   if (!isSafeUrl(url, http)) throw new Error(`the URL of ${what} is neither https nor on loopback`)
   if (hasUser(url)) throw new Error(`the URL of ${what} contains a user or a password`)
   let text
@@ -36,7 +42,10 @@ export async function jsonFrom (url: string, what: string, signal: AbortSignal, 
 
 async function textFrom (url: string, signal: AbortSignal, { headers, form }: Question): Promise<string> {
   const response = await fetch(url, {
-    headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers }, signal, redirect: 'error', ...form !== undefined && { method: 'POST', body: new URLSearchParams(form) }
+    headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
+    signal,
+    redirect: 'error',
+    ...form !== undefined && { method: 'POST', body: new URLSearchParams(form) }
   })
   if (!response.ok || response.body === null) {
     await response.body?.cancel()

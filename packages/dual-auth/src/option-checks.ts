@@ -38,7 +38,10 @@ export function string (name: string, value: string): string {
 
 /** A lone string is rejected: it would pass for a list of its letters. */
 export function strings<T extends string> (name: string, value: readonly T[], what = 'strings'): readonly T[] {
-  must(Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== ''), `${name} must be a list of ${what}`)
+  must(
+    Array.isArray(value) && value.every((item) => typeof item === 'string' && item !== ''),
+    `${name} must be a list of ${what}`
+  )
   return value
 }
 
@@ -58,8 +61,14 @@ export function duration (name: string, value: number): number {
  *
  * @param insecure - the option that allows http on other machines, if there is one
  */
-export function safeUrl (name: string, value: string, insecure?: { readonly option: string, readonly isSet: boolean }): string {
-  const hint = insecure !== undefined && /^http:/i.test(value) ? `: ${insecure.option} allows http, inside a network of your own` : ''
+export function safeUrl (
+  name: string,
+  value: string,
+  insecure?: { readonly option: string, readonly isSet: boolean }
+): string {
+  const hint = insecure !== undefined && /^http:/i.test(value)
+    ? `: ${insecure.option} allows http, inside a network of your own`
+    : ''
   must(isSafeUrl(value, insecure?.isSet), `${name} must be an https URL, or http on loopback${hint}`)
   must(!hasUser(value), `${name} must have no user and no password`)
   // As at the end of a file. `URL` drops them, and no token has such an issuer.
@@ -75,7 +84,8 @@ export function safeUrl (name: string, value: string, insecure?: { readonly opti
 export function isSafeUrl (url: unknown, http = false): boolean {
   if (typeof url !== 'string' || !URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || (protocol === 'http:' && (http || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)))
+  return protocol === 'https:' ||
+    (protocol === 'http:' && (http || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)))
 }
 
 /** Whether a URL contains credentials, which `fetch` rejects and a log shows. */

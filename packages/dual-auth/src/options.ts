@@ -8,7 +8,11 @@ import { boolean, duration, func, integer, must, noOthers, object, safeUrl, stri
 import { scopesFromRoute } from './policy.ts'
 import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
 import type { ClaimRules } from './tokens/identity.ts'
-import { introspectionSettings, type IntrospectionOptions, type IntrospectionSettings } from './tokens/introspection-options.ts'
+import {
+  introspectionSettings,
+  type IntrospectionOptions,
+  type IntrospectionSettings
+} from './tokens/introspection-options.ts'
 import { PROVIDERS, TENANT, TOKEN_SHAPES, type ClaimPaths, type Provider } from './tokens/providers.ts'
 import type { AuthPolicy, AuthRoute } from './types.ts'
 
@@ -19,13 +23,17 @@ export interface ApiKeyOptions {
   /** Newest first: new keys use the first; older ones stay valid and keys move to the first as they are used. */
   readonly peppers: readonly Pepper[]
   readonly store: ApiKeyStore
-  /** scrypt cost of a new hash, 1 to 15. Up to 6, keys are verified on the event loop; above, in the thread pool. @default 5 */
+  /**
+   * scrypt cost of a new hash, 1 to 15. Up to 6, keys are verified on the event loop; above, in the thread pool.
+   * @default 5
+   */
   readonly logN?: number
   /** Header that may carry a key instead of `Authorization`. @default 'x-api-key' */
   readonly headerName?: string
   /**
-   * Route parameter that names the owner of keys, such as `workspace_id`. Below and in types it is called the shop. Null: no
-   * path names an owner, because there is one organization, or each key acts for a person whom paths do not name.
+   * Route parameter that names the owner of keys, such as `workspace_id`. Below and in types it is called the shop.
+   * Null: no path names an owner, because there is one organization, or each key acts for a person whom paths do not
+   * name.
    * @default 'shop_id'
    */
   readonly shopParam?: string | null
@@ -73,7 +81,10 @@ export interface ClaimNames {
 
 /** Which tokens are accepted. */
 export interface JwtOptions {
-  /** Whose access tokens they are: each provider has other claims. `rfc9068` is the standard, `generic` for those without a preset. @default 'cognito' */
+  /**
+   * Whose access tokens they are: each provider has other claims. `rfc9068` is the standard, `generic` for those
+   * without a preset. @default 'cognito'
+   */
   readonly provider?: Provider
   /**
    * The issuer, exactly as in its tokens. Entra's may contain `{tenantid}`: it then stands for each of `tenants`.
@@ -82,27 +93,28 @@ export interface JwtOptions {
   /** The ids of the tenants whose tokens are accepted. Required if and only if `issuer` contains `{tenantid}`. */
   readonly tenants?: readonly string[]
   /**
-   * Accepts `http:` in `issuer`, `jwksUri` and what the issuer says of its keys, on other machines too. Whoever can answer
-   * in their place can then issue tokens: only inside a network of your own, such as a cluster. @default false
+   * Accepts `http:` in `issuer`, `jwksUri` and what the issuer says of its keys, on other machines too. Whoever can
+   * answer in their place can then issue tokens: only inside a network of your own, such as a cluster. @default false
    */
   readonly insecureHttp?: boolean
   /** Where its signing keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string
   /**
-   * Its signing keys themselves, as a JWK Set (RFC 7517 §5), for an issuer that is this server: it cannot read them from itself
-   * before it is up. Nothing is read then. @default they are read
+   * Its signing keys themselves, as a JWK Set (RFC 7517 §5), for an issuer that is this server: it cannot read them
+   * from itself before it is up. Nothing is read then. @default they are read
    */
   readonly jwks?: { readonly keys: readonly object[] }
   /**
    * Client ids that people sign in with. Required for Cognito and `generic`, but with `sessionTokens`.
-   * `'any'`, for `generic` only: also clients that register themselves. Then `audience` is the URL of this API, which clients
-   * request tokens for (RFC 8707), and `machineClients` says which of them are machines.
+   * `'any'`, for `generic` only: also clients that register themselves. Then `audience` is the URL of this API, which
+   * clients request tokens for (RFC 8707), and `machineClients` says which of them are machines.
    * @default any client that has a token for `audience`; with session tokens none
    */
   readonly userClients?: readonly string[] | 'any'
   /**
-   * Accepts tokens that name no client, for `generic` only: sessions of people at the provider's own sign-in. Those that
-   * name one, as the tokens of other people's apps do, still need one of `userClients`. The provider `supabase` has this on.
+   * Accepts tokens that name no client, for `generic` only: sessions of people at the provider's own sign-in. Those
+   * that name one, as the tokens of other people's apps do, still need one of `userClients`. The provider `supabase`
+   * has this on.
    * @default false
    */
   readonly sessionTokens?: boolean
@@ -111,26 +123,31 @@ export interface JwtOptions {
    * @default any client of the issuer whose token the provider marks as a machine's
    */
   readonly machineClients?: readonly string[]
-  /** The scopes that make a caller a machine. @default for Cognito any scope that ends in `/api`, else none is needed */
+  /**
+   * The scopes that make a caller a machine. @default for Cognito any scope that ends in `/api`, else none is needed
+   */
   readonly machineScopes?: readonly string[]
   /**
-   * Allowed values of `aud`. Required, but for Cognito: its tokens have an `aud` only if the client requested a resource
-   * (RFC 8707), and one without passes.
+   * Allowed values of `aud`. Required, but for Cognito: its tokens have an `aud` only if the client requested a
+   * resource (RFC 8707), and one without passes.
    */
   readonly audience?: readonly string[]
   /**
-   * Accepts tokens without `aud`, of the provider `generic` only. Then any token of `userClients` and `machineClients` opens
-   * this API, also one that a person gave to such a client for something else. One with another `aud` stays refused.
+   * Accepts tokens without `aud`, of the provider `generic` only. Then any token of `userClients` and `machineClients`
+   * opens this API, also one that a person gave to such a client for something else. One with another `aud` stays
+   * refused.
    * @default false
    */
   readonly insecureNoAudience?: boolean
   /** Signature algorithms, asymmetric only; `EdDSA` and `Ed25519` are the same. @default ['RS256'] */
-  readonly algorithms?: ReadonlyArray<'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA' | 'Ed25519'>
+  readonly algorithms?: ReadonlyArray<
+    'RS256' | 'RS384' | 'RS512' | 'PS256' | 'PS384' | 'PS512' | 'ES256' | 'ES384' | 'ES512' | 'EdDSA' | 'Ed25519'
+  >
   /** The claims that differ from those of the provider. @default those of the provider */
   readonly claims?: ClaimNames
   /**
-   * Asks the issuer about opaque tokens. For `generic`, `zitadel` and `keycloak`; one issuer can have it, since an opaque
-   * token does not name its own. @default opaque tokens get 401
+   * Asks the issuer about opaque tokens. For `generic`, `zitadel` and `keycloak`; one issuer can have it, since an
+   * opaque token does not name its own. @default opaque tokens get 401
    */
   readonly introspection?: IntrospectionOptions
   /** How much clocks may differ, in milliseconds, at most 60000. @default 5000 */
@@ -150,22 +167,25 @@ export interface ManagementOptions {
   /**
    * Whether the caller, a machine or a person in `request.identity`, may manage the keys of this shop.
    * False is a 403. An error that it throws becomes the response. With `jwt: 'host'` your own sign-in knows the caller:
-   * return the caller's id, which is kept as who created or revoked the key; so it is with `jwt: false`. Called before the
-   * body is read.
+   * return the caller's id, which is kept as who created or revoked the key; so it is with `jwt: false`. Called before
+   * the body is read.
    */
   readonly canManage: (request: FastifyRequest, shopId: string) => boolean | string | Promise<boolean | string>
   /**
-   * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail. `transaction` is the transaction of the
-   * change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`. Rows written in it are kept if and only if
-   * the change is. If the function throws, the change is undone and the response is 503. @default none
+   * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail.
+   * `transaction` is the transaction of the change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`.
+   * Rows written in it are kept if and only if the change is. If the function throws, the change is undone and the
+   * response is 503. @default none
    */
   readonly onKeyChange?: (change: KeyChange, request: FastifyRequest, transaction: unknown) => void | Promise<void>
-  /** Path of the collection; must contain the shop parameter, unless `owner` is set. @default '/shops/:shop_id/api-keys' */
+  /**
+   * Path of the collection; must contain the shop parameter, unless `owner` is set. @default '/shops/:shop_id/api-keys'
+   */
   readonly path?: string
   /**
    * Whose keys these are, where the path does not say: the id of the person who calls, for `/me/api-keys`, or the same
-   * string for everybody, where there is one organization. Undefined or '' is a 403. An error that it throws becomes the
-   * response. @default the owner that the path names
+   * string for everybody, where there is one organization. Undefined or '' is a 403. An error that it throws becomes
+   * the response. @default the owner that the path names
    */
   readonly owner?: (request: FastifyRequest) => string | undefined | Promise<string | undefined>
   /** The end of the routes' operation ids: `create_api_key`. Different for each of several. @default 'api_key' */
@@ -175,9 +195,9 @@ export interface ManagementOptions {
 export interface DualAuthOptions {
   readonly apiKeys: ApiKeyOptions
   /**
-   * The issuer of tokens, or several: a token is checked by the rules of the one that issued it. False: API keys alone open
-   * routes. `'host'`: whoever presents no API key on a `dual` route is left to your own hooks, with `identity` null; a bad
-   * key is still refused.
+   * The issuer of tokens, or several: a token is checked by the rules of the one that issued it. False: API keys alone
+   * open routes. `'host'`: whoever presents no API key on a `dual` route is left to your own hooks, with `identity`
+   * null; a bad key is still refused.
    */
   readonly jwt: JwtOptions | readonly JwtOptions[] | false | 'host'
   /** The policy of a route without `config.auth`; undefined means `jwt`. */
@@ -190,13 +210,16 @@ export interface DualAuthOptions {
   readonly scopes?: (route: AuthRoute) => readonly string[] | null
   /**
    * The scopes that a token needs to call this route, all of them; null for none. A token without them gets 403 and a
-   * challenge that names them, so that clients can ask their user for more. Called once for each method of a route, with
-   * that `method`. @default none
+   * challenge that names them, so that clients can ask their user for more. Called once for each method of a route,
+   * with that `method`. @default none
    */
   readonly tokenScopes?: (route: AuthRoute) => readonly string[] | null
   /** Where clients get a token, for the challenge of a 401. */
   readonly challenge?: ChallengeOptions
-  /** Registers the management routes, one set or several, such as those of a team and those of a person; without it there are none. */
+  /**
+   * Registers the management routes, one set or several, such as those of a team and those of a person; without it
+   * there are none.
+   */
   readonly management?: ManagementOptions | readonly ManagementOptions[]
   /** Registers the endpoint that GitHub reports leaked keys to, which revokes them; without it there is none. */
   readonly scanning?: ScanningOptions
@@ -216,7 +239,22 @@ export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' |
 }
 
 /** JWT options, checked and complete. */
-export interface JwtSettings extends ClaimRules, Required<Pick<JwtOptions, 'provider' | 'issuer' | 'insecureHttp' | 'algorithms' | 'jwksCooldown' | 'jwksTimeout' | 'jwksRefresh' | 'jwksKeep'>> {
+export interface JwtSettings extends
+  ClaimRules,
+  Required<
+    Pick<
+      JwtOptions,
+      | 'provider'
+      | 'issuer'
+      | 'insecureHttp'
+      | 'algorithms'
+      | 'jwksCooldown'
+      | 'jwksTimeout'
+      | 'jwksRefresh'
+      | 'jwksKeep'
+    >
+  >
+{
   readonly tenants: readonly string[] | undefined
   readonly jwksUri: string | undefined
   readonly jwks: JwtOptions['jwks']
@@ -255,7 +293,16 @@ const SPELLINGS: Readonly<Record<ShopIds, RegExp>> = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   slug: /^[a-z0-9_-]+$/
 }
-const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revoke', 'rotate', 'rehash', 'touch', 'takeNotices']
+const STORE: ReadonlyArray<keyof ApiKeyStore> = [
+  'find',
+  'insert',
+  'list',
+  'revoke',
+  'rotate',
+  'rehash',
+  'touch',
+  'takeNotices'
+]
 
 /**
  * Checks the options and fills in defaults. A default replaces undefined only: null is a wrong value.
@@ -263,9 +310,23 @@ const STORE: ReadonlyArray<keyof ApiKeyStore> = ['find', 'insert', 'list', 'revo
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function settingsFromOptions (options: DualAuthOptions): Settings {
-  const { apiKeys: keys, jwt, policy, scopes = scopesFromRoute, tokenScopes, challenge = {}, management, scanning, onKeyEvent, ...rest } = options
+  const {
+    apiKeys: keys,
+    jwt,
+    policy,
+    scopes = scopesFromRoute,
+    tokenScopes,
+    challenge = {},
+    management,
+    scanning,
+    onKeyEvent,
+    ...rest
+  } = options
   // Fastify passes its own registration options on.
-  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
+  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<
+    string,
+    unknown
+  >
   noOthers('', unknown)
   const apiKeys = apiKeySettings(keys)
   const acceptsTokens = jwt !== false && jwt !== 'host'
@@ -274,9 +335,12 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
   must(
     keys.shopIdFromParam !== undefined || sets.every(({ owner }) => owner !== undefined),
     `apiKeys.shopIdFromParam is required with management by path: ${IDS_RULE}. ` +
-    'Paths may spell one owner in several ways, such as 1 and 01'
+      'Paths may spell one owner in several ways, such as 1 and 01'
   )
-  must(scanning === undefined || new Set(sets.map(({ onKeyChange }) => onKeyChange)).size <= 1, 'management.onKeyChange must be the same function in each set of routes with scanning: a leaked key may be of any')
+  must(
+    scanning === undefined || new Set(sets.map(({ onKeyChange }) => onKeyChange)).size <= 1,
+    'management.onKeyChange must be the same function in each set of routes with scanning: a leaked key may be of any'
+  )
   return {
     apiKeys,
     jwt: acceptsTokens ? issuerSettings(jwt) : [],
@@ -298,15 +362,34 @@ function nullAsNone (tokenScopes: NonNullable<DualAuthOptions['tokenScopes']>): 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
 export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
   const {
-    marker, peppers, store, logN = 5, headerName = 'x-api-key', shopParam = 'shop_id', shopIdFromParam = (value: string) => value,
-    maxPerShop = 100, concurrency = 3, queueLength = 256, storeTimeout = 2000, ...rest
+    marker,
+    peppers,
+    store,
+    logN = 5,
+    headerName = 'x-api-key',
+    shopParam = 'shop_id',
+    shopIdFromParam = (value: string) => value,
+    maxPerShop = 100,
+    concurrency = 3,
+    queueLength = 256,
+    storeTimeout = 2000,
+    ...rest
   } = object('apiKeys', options)
   noOthers('apiKeys.', rest)
   must(isMarker(marker), `apiKeys.marker ${MARKER_RULE}`)
   object('apiKeys.store', store)
-  must(STORE.every((method) => typeof store[method] === 'function'), `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`)
-  must(typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization', 'apiKeys.headerName must be the name of a header other than Authorization')
-  must(shopParam === null || (typeof shopParam === 'string' && PARAM.test(shopParam)), 'apiKeys.shopParam must be the name of a route parameter, without its colon, or null')
+  must(
+    STORE.every((method) => typeof store[method] === 'function'),
+    `apiKeys.store must be a key store, with the methods ${STORE.join(', ')}`
+  )
+  must(
+    typeof headerName === 'string' && HEADER.test(headerName) && headerName.toLowerCase() !== 'authorization',
+    'apiKeys.headerName must be the name of a header other than Authorization'
+  )
+  must(
+    shopParam === null || (typeof shopParam === 'string' && PARAM.test(shopParam)),
+    'apiKeys.shopParam must be the name of a route parameter, without its colon, or null'
+  )
   must(integer('apiKeys.logN', logN, 1) <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
   return {
     marker,
@@ -332,7 +415,8 @@ function idsFrom (ids: NonNullable<ApiKeyOptions['shopIdFromParam']>): ApiKeySet
   return (value) => SPELLINGS[ids].test(value) ? value : undefined
 }
 
-export const MARKER_RULE = 'must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'
+export const MARKER_RULE =
+  'must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'
 
 export function isMarker (marker: unknown): marker is string {
   return typeof marker === 'string' && MARKER.test(marker) && marker.length <= 16 && !marker.startsWith('ey')
@@ -345,7 +429,10 @@ function peppersFrom (peppers: readonly Pepper[]): ApiKeySettings['peppers'] {
     noOthers(`apiKeys.peppers[${i}].`, rest)
     string(`apiKeys.peppers[${i}].id`, id)
     // Undefined if it comes from an environment variable that is not set.
-    must((typeof secret === 'string' || secret instanceof Uint8Array) && Buffer.byteLength(secret) >= 32, `apiKeys.peppers[${i}].secret must be a string or Buffer of at least 32 bytes`)
+    must(
+      (typeof secret === 'string' || secret instanceof Uint8Array) && Buffer.byteLength(secret) >= 32,
+      `apiKeys.peppers[${i}].secret must be a string or Buffer of at least 32 bytes`
+    )
   }
   must(new Set(peppers.map(({ id }) => id)).size === peppers.length, 'apiKeys.peppers must have different ids')
   return peppers as readonly Pepper[] as ApiKeySettings['peppers']
@@ -353,19 +440,45 @@ function peppersFrom (peppers: readonly Pepper[]): ApiKeySettings['peppers'] {
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
 export function issuerSettings (jwt: JwtOptions | readonly JwtOptions[]): readonly JwtSettings[] {
-  const issuers = Array.isArray(jwt) ? jwt.map((options, i) => jwtSettings(`jwt[${i}]`, options)) : [jwtSettings('jwt', jwt as JwtOptions)]
+  const issuers = Array.isArray(jwt)
+    ? jwt.map((options, i) => jwtSettings(`jwt[${i}]`, options))
+    : [jwtSettings('jwt', jwt as JwtOptions)]
   must(issuers.length > 0, 'jwt must have at least one issuer')
   must(new Set(issuers.map(({ issuer }) => issuer)).size === issuers.length, 'jwt must have different issuers')
-  must(issuers.filter(({ introspection }) => introspection !== undefined).length <= 1, 'jwt must have introspection for one issuer only: an opaque token does not name its own')
-  must(new Set(issuers.map(({ clockTolerance }) => clockTolerance)).size === 1, 'jwt must have the same clockTolerance for all issuers')
+  must(
+    issuers.filter(({ introspection }) => introspection !== undefined).length <= 1,
+    'jwt must have introspection for one issuer only: an opaque token does not name its own'
+  )
+  must(
+    new Set(issuers.map(({ clockTolerance }) => clockTolerance)).size === 1,
+    'jwt must have the same clockTolerance for all issuers'
+  )
   return issuers
 }
 
 function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   const {
-    provider = 'cognito', issuer, insecureHttp = false, tenants, jwksUri, jwks, userClients, sessionTokens = false, machineClients,
-    machineScopes, audience, insecureNoAudience = false, algorithms = ['RS256'], claims = {}, introspection, clockTolerance = 5_000,
-    jwksCooldown = 30_000, jwksTimeout = 5_000, jwksRefresh = 600_000, jwksKeep = 86_400_000, ...rest
+    provider = 'cognito',
+    issuer,
+    insecureHttp = false,
+    tenants,
+    jwksUri,
+    jwks,
+    userClients,
+    sessionTokens = false,
+    machineClients,
+    machineScopes,
+    audience,
+    insecureNoAudience = false,
+    algorithms = ['RS256'],
+    claims = {},
+    introspection,
+    clockTolerance = 5_000,
+    jwksCooldown = 30_000,
+    jwksTimeout = 5_000,
+    jwksRefresh = 600_000,
+    jwksKeep = 86_400_000,
+    ...rest
   } = object(name, options)
   noOthers(`${name}.`, rest)
   must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
@@ -377,32 +490,84 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   if (audience !== undefined) strings(`${name}.audience`, audience)
   const insecure = { option: `${name}.insecureHttp`, isSet: boolean(`${name}.insecureHttp`, insecureHttp) }
   safeUrl(`${name}.issuer`, issuer, insecure)
-  must(!issuer.includes(TENANT) || provider === 'entra', `${name}.issuer may contain ${TENANT} only with the provider entra`)
-  must(issuer.includes(TENANT) === (tenants !== undefined), `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`)
-  must(!sessionTokens || provider === 'generic', `${name}.sessionTokens is for the provider generic; supabase has it on`)
-  must(!sessionTokens || introspection === undefined, `${name}.sessionTokens excludes ${name}.introspection: the answer may leave out the client`)
+  must(
+    !issuer.includes(TENANT) || provider === 'entra',
+    `${name}.issuer may contain ${TENANT} only with the provider entra`
+  )
+  must(
+    issuer.includes(TENANT) === (tenants !== undefined),
+    `${name}.tenants must be given if and only if ${name}.issuer contains ${TENANT}`
+  )
+  must(
+    !sessionTokens || provider === 'generic',
+    `${name}.sessionTokens is for the provider generic; supabase has it on`
+  )
+  must(
+    !sessionTokens || introspection === undefined,
+    `${name}.sessionTokens excludes ${name}.introspection: the answer may leave out the client`
+  )
   const needsUserClients = shape.needsUserClients === true && !hasSessions
   must(!needsUserClients || userClients !== undefined, `${name}.userClients is required with the provider ${provider}`)
-  must(!shape.needsAudience || (audience !== undefined && audience.length > 0), `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`)
+  must(
+    !shape.needsAudience || (audience !== undefined && audience.length > 0),
+    `${name}.audience is required with the provider ${provider}: it lists the values of aud that mean this API`
+  )
   if (userClients === 'any') {
     must(provider === 'generic', `${name}.userClients may be any with the provider generic only`)
     const isUrl = audience!.every((value) => URL.canParse(value)) && !insecureNoAudience
-    must(isUrl, `${name}.audience must be the URL of this API where ${name}.userClients is any: clients request tokens for that`)
-    must(machineClients !== undefined, `${name}.machineClients is required where ${name}.userClients is any: any client could be a machine`)
+    must(
+      isUrl,
+      `${name}.audience must be the URL of this API where ${name}.userClients is any: clients request tokens for that`
+    )
+    must(
+      machineClients !== undefined,
+      `${name}.machineClients is required where ${name}.userClients is any: any client could be a machine`
+    )
   }
-  must(!OPEN_ISSUERS.has(issuer) || machineClients !== undefined, `${name}.machineClients is required with ${issuer}: anybody gets tokens of it for any audience`)
+  must(
+    !OPEN_ISSUERS.has(issuer) || machineClients !== undefined,
+    `${name}.machineClients is required with ${issuer}: anybody gets tokens of it for any audience`
+  )
   const inBoth = shape.listsDecide === true ? machineClients?.find((client) => users?.includes(client)) : undefined
-  must(inBoth === undefined, `${name}.machineClients and ${name}.userClients must not both list ${inBoth}: with the provider ${provider} its people would be machines`)
-  must(!boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic', `${name}.insecureNoAudience is for the provider generic`)
+  must(
+    inBoth === undefined,
+    `${name}.machineClients and ${name}.userClients must not both list ${inBoth}: with the provider ${provider} ` +
+      'its people would be machines'
+  )
+  must(
+    !boolean(`${name}.insecureNoAudience`, insecureNoAudience) || provider === 'generic',
+    `${name}.insecureNoAudience is for the provider generic`
+  )
   if (introspection !== undefined) {
-    must(shape.fromAnswer !== undefined, `${name}.introspection is for the providers ${PROVIDERS.filter((known) => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads what any issuer answers`)
-    must(jwksUri === undefined || object(`${name}.introspection`, introspection).endpoint !== undefined, `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that could name it`)
+    must(
+      shape.fromAnswer !== undefined,
+      `${name}.introspection is for the providers ` +
+        `${PROVIDERS.filter((known) => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads ` +
+        'what any issuer answers'
+    )
+    must(
+      jwksUri === undefined || object(`${name}.introspection`, introspection).endpoint !== undefined,
+      `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that ` +
+        'could name it'
+    )
   }
-  must(jwks === undefined || (jwksUri ?? introspection) === undefined, `${name}.jwks excludes ${name}.jwksUri and ${name}.introspection: nothing is read of the issuer`)
-  must(jwks === undefined || Array.isArray(object(`${name}.jwks`, jwks).keys), `${name}.jwks must be a JWK Set, with a list of keys`)
+  must(
+    jwks === undefined || (jwksUri ?? introspection) === undefined,
+    `${name}.jwks excludes ${name}.jwksUri and ${name}.introspection: nothing is read of the issuer`
+  )
+  must(
+    jwks === undefined || Array.isArray(object(`${name}.jwks`, jwks).keys),
+    `${name}.jwks must be a JWK Set, with a list of keys`
+  )
   strings(`${name}.algorithms`, algorithms, 'asymmetric signature algorithms, such as RS256 or ES256')
-  must(algorithms.length > 0 && algorithms.every((alg) => ASYMMETRIC.test(alg)), `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`)
-  must(integer(`${name}.clockTolerance`, clockTolerance, 0) <= 60_000, `${name}.clockTolerance must be at most 60000 milliseconds`)
+  must(
+    algorithms.length > 0 && algorithms.every((alg) => ASYMMETRIC.test(alg)),
+    `${name}.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256`
+  )
+  must(
+    integer(`${name}.clockTolerance`, clockTolerance, 0) <= 60_000,
+    `${name}.clockTolerance must be at most 60000 milliseconds`
+  )
   return {
     provider,
     shape: insecureNoAudience ? { ...shape, needsAudience: false } : shape,
@@ -418,9 +583,13 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
     machineScopes: machineScopes === undefined ? undefined : strings(`${name}.machineScopes`, machineScopes),
     audience,
     // One algorithm with two names, of RFC 8037 and RFC 9864.
-    algorithms: algorithms.some((alg) => alg.startsWith('Ed')) ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)] : algorithms,
+    algorithms: algorithms.some((alg) => alg.startsWith('Ed'))
+      ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)]
+      : algorithms,
     claims: claimPaths(`${name}.claims`, claims, shape.claims),
-    introspection: introspection === undefined ? undefined : introspectionSettings(`${name}.introspection`, introspection, insecure),
+    introspection: introspection === undefined
+      ? undefined
+      : introspectionSettings(`${name}.introspection`, introspection, insecure),
     clockTolerance,
     jwksCooldown: duration(`${name}.jwksCooldown`, jwksCooldown),
     jwksTimeout: duration(`${name}.jwksTimeout`, jwksTimeout),
@@ -433,45 +602,92 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
 function claimPaths (name: string, names: ClaimNames, standard: ClaimPaths): ClaimPaths {
   const { client, subject, username, groups, scopes, ...rest } = object(name, names)
   noOthers(`${name}.`, rest)
-  must([client].flat().join() !== 'iss', `${name}.client must not be iss: the tokens of other people's apps have the same. ` +
-    'For sessions, which name no client, set sessionTokens, or the provider supabase')
+  must(
+    [client].flat().join() !== 'iss',
+    `${name}.client must not be iss: the tokens of other people's apps have the same. ` +
+      'For sessions, which name no client, set sessionTokens, or the provider supabase'
+  )
   const own = Object.entries({ client, subject, username, groups, scopes, machineScopes: scopes })
     .filter((entry): entry is [string, ClaimName] => entry[1] !== undefined)
-    .map(([fact, claim]) => [fact, [typeof claim === 'string' ? [string(`${name}.${fact}`, claim)] : strings(`${name}.${fact}`, claim, 'names')]])
+    .map((
+      [fact, claim]
+    ) => [fact, [
+      typeof claim === 'string' ? [string(`${name}.${fact}`, claim)] : strings(`${name}.${fact}`, claim, 'names')
+    ]])
   return { ...standard, ...Object.fromEntries(own) as Partial<ClaimPaths> }
 }
 
 function challengeSettings (challenge: ChallengeOptions): ChallengeOptions {
   const { resourceMetadata, scope, ...rest } = object('challenge', challenge)
   noOthers('challenge.', rest)
-  must(resourceMetadata === undefined || (typeof resourceMetadata === 'string' && URL.canParse(resourceMetadata) && /^https?:/i.test(resourceMetadata) && QUOTABLE.test(resourceMetadata)), 'challenge.resourceMetadata must be an absolute URL in ASCII, with http or https')
-  must(scope === undefined || (typeof scope === 'string' && QUOTABLE.test(scope)), 'challenge.scope must be scopes separated by spaces')
+  must(
+    resourceMetadata === undefined ||
+      (typeof resourceMetadata === 'string' && URL.canParse(resourceMetadata) && /^https?:/i.test(resourceMetadata) &&
+        QUOTABLE.test(resourceMetadata)),
+    'challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'
+  )
+  must(
+    scope === undefined || (typeof scope === 'string' && QUOTABLE.test(scope)),
+    'challenge.scope must be scopes separated by spaces'
+  )
   return challenge
 }
 
-function allManagementSettings (management: ManagementOptions | readonly ManagementOptions[], shopParam: string | null): readonly ManagementSettings[] {
+function allManagementSettings (
+  management: ManagementOptions | readonly ManagementOptions[],
+  shopParam: string | null
+): readonly ManagementSettings[] {
   if (!Array.isArray(management)) return [managementSettings('management', management as ManagementOptions, shopParam)]
   const all = management.map((options, i) => managementSettings(`management[${i}]`, options, shopParam))
   must(all.length > 0, 'management must have at least one set of routes')
-  for (const option of ['path', 'operationName'] as const) must(new Set(all.map((settings) => settings[option])).size === all.length, `management must have a different ${option} in each set of routes`)
+  for (const option of ['path', 'operationName'] as const) {
+    must(
+      new Set(all.map((settings) => settings[option])).size === all.length,
+      `management must have a different ${option} in each set of routes`
+    )
+  }
   return all
 }
 
 /** One function, so that sets of routes without a hook have the same. */
 const NOTHING = (): void => {}
 
-function managementSettings (name: string, management: ManagementOptions, shopParam: string | null): ManagementSettings {
-  const { canManage, onKeyChange = NOTHING, path = `/shops/:${shopParam}/api-keys`, owner, operationName = 'api_key', ...rest } = object(name, management)
+function managementSettings (
+  name: string,
+  management: ManagementOptions,
+  shopParam: string | null
+): ManagementSettings {
+  const {
+    canManage,
+    onKeyChange = NOTHING,
+    path = `/shops/:${shopParam}/api-keys`,
+    owner,
+    operationName = 'api_key',
+    ...rest
+  } = object(name, management)
   noOthers(`${name}.`, rest)
   func(`${name}.canManage`, canManage)
   func(`${name}.onKeyChange`, onKeyChange)
-  must(/^[a-z]\w*$/i.test(string(`${name}.operationName`, operationName)), `${name}.operationName must consist of letters, digits and _`)
+  must(
+    /^[a-z]\w*$/i.test(string(`${name}.operationName`, operationName)),
+    `${name}.operationName must consist of letters, digits and _`
+  )
   if (owner === undefined) {
-    must(shopParam !== null, `${name}.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are`)
-    must(typeof path === 'string' && path.split('/').includes(`:${shopParam}`), `${name}.path must contain :${shopParam}, or ${name}.owner must say whose keys these are`)
+    must(
+      shopParam !== null,
+      `${name}.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are`
+    )
+    must(
+      typeof path === 'string' && path.split('/').includes(`:${shopParam}`),
+      `${name}.path must contain :${shopParam}, or ${name}.owner must say whose keys these are`
+    )
   } else {
     func(`${name}.owner`, owner)
-    must(management.path !== undefined && typeof path === 'string' && path.startsWith('/') && !path.split('/').includes(`:${shopParam}`), `${name}.path is required with ${name}.owner, such as /me/api-keys, and must not contain :${shopParam}`)
+    must(
+      management.path !== undefined && typeof path === 'string' && path.startsWith('/') &&
+        !path.split('/').includes(`:${shopParam}`),
+      `${name}.path is required with ${name}.owner, such as /me/api-keys, and must not contain :${shopParam}`
+    )
   }
   must(!path.endsWith('/'), `${name}.path must not end with /: the routes add what follows`)
   return { canManage, onKeyChange, path, owner, operationName }

@@ -1,4 +1,10 @@
-import { DUAL_AUTH_KEY_NOT_ACCEPTED, DUAL_AUTH_POLICY_UNKNOWN, DUAL_AUTH_SCOPE_INSUFFICIENT, DUAL_AUTH_SHOP_FORBIDDEN, DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT } from './errors.ts'
+import {
+  DUAL_AUTH_KEY_NOT_ACCEPTED,
+  DUAL_AUTH_POLICY_UNKNOWN,
+  DUAL_AUTH_SCOPE_INSUFFICIENT,
+  DUAL_AUTH_SHOP_FORBIDDEN,
+  DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT
+} from './errors.ts'
 import { must, strings } from './option-checks.ts'
 import { namesOwner } from './path-params.ts'
 import type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity } from './types.ts'
@@ -52,8 +58,9 @@ function demandOwner ({ method, url }: AuthRoute, shopParam: string | null): voi
   must(
     named === 'always',
     `${[method].flat().join(', ')} ${url} accepts API keys, and its path ${what}, which names their owner: ` +
-    'every key would open it. Set apiKeys.shopParam to the parameter that names owners in your paths, or to null if none does; ' +
-    "or give the route the policy 'any-key' if it is for the keys of every owner"
+      'every key would open it. Set apiKeys.shopParam to the parameter that names owners in your paths, or to ' +
+      'null if none does; ' +
+      "or give the route the policy 'any-key' if it is for the keys of every owner"
   )
 }
 
@@ -64,7 +71,9 @@ function demandOwner ({ method, url }: AuthRoute, shopParam: string | null): voi
 export function scopesFromRoute ({ method, schema }: AuthRoute): readonly string[] {
   const methods = typeof method === 'string' ? [method] : method
   const scope = methods.every((name) => name === 'GET' || name === 'HEAD') ? 'read' : 'write'
-  const operationId = typeof schema === 'object' && schema !== null && 'operationId' in schema ? schema.operationId : undefined
+  const operationId = typeof schema === 'object' && schema !== null && 'operationId' in schema
+    ? schema.operationId
+    : undefined
   return typeof operationId === 'string' ? [scope, operationId] : [scope]
 }
 
@@ -75,7 +84,11 @@ export function scopesFromRoute ({ method, schema }: AuthRoute): readonly string
  */
 export function scopesFromRoutes (routes: readonly AuthRoute[], scopes: RuleSettings['scopes']): ReadonlySet<string> {
   const dual = routes.filter(({ config }) => config?.auth === 'dual')
-  return new Set(dual.flatMap((route) => [route.method].flat().flatMap((method) => keyScopesFromRoute({ ...route, method }, scopes) ?? [])))
+  return new Set(
+    dual.flatMap((route) =>
+      [route.method].flat().flatMap((method) => keyScopesFromRoute({ ...route, method }, scopes) ?? [])
+    )
+  )
 }
 
 /** The functions that decide what a route requires. */
@@ -125,7 +138,9 @@ export function keyScopesFromRoute (route: AuthRoute, scopes: RuleSettings['scop
     `${place} must have another operationId than '${id}', which is a word for the scopes of API keys`
   )
   const found = scopes(route)
-  return found === null ? null : strings(`scopes of ${String(route.method)} ${route.url}`, found, 'scopes, or null for any key')
+  return found === null
+    ? null
+    : strings(`scopes of ${String(route.method)} ${route.url}`, found, 'scopes, or null for any key')
 }
 
 /** RFC 6749 §3.3, scope-token: what a token and a challenge can contain. */
@@ -134,7 +149,13 @@ export const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} for a scope that no token can have */
 export function tokenScopesFromRoute (route: AuthRoute, tokenScopes: RuleSettings['tokenScopes']): readonly string[] {
   const scopes = strings(`tokenScopes of ${String(route.method)} ${route.url}`, tokenScopes(route), 'scopes')
-  for (const scope of scopes) must(SCOPE_TOKEN.test(scope), `tokenScopes of ${String(route.method)} ${route.url} must not contain '${scope}': a scope is printable ASCII without spaces, " and \\`)
+  for (const scope of scopes) {
+    must(
+      SCOPE_TOKEN.test(scope),
+      `tokenScopes of ${String(route.method)} ${route.url} must not contain '${scope}': a scope is printable ` +
+        'ASCII without spaces, " and \\'
+    )
+  }
   return scopes
 }
 
@@ -146,10 +167,16 @@ export function tokenScopesFromRoute (route: AuthRoute, tokenScopes: RuleSetting
  * @throws {@link DUAL_AUTH_KEY_NOT_ACCEPTED}, {@link DUAL_AUTH_SHOP_FORBIDDEN}, {@link DUAL_AUTH_SCOPE_INSUFFICIENT},
  *   {@link DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT}
  */
-export function authorize (identity: Identity, { policy, scopes, tokenScopes, label }: RouteRules, isAllowedShop: (shopId: string) => boolean): void {
+export function authorize (
+  identity: Identity,
+  { policy, scopes, tokenScopes, label }: RouteRules,
+  isAllowedShop: (shopId: string) => boolean
+): void {
   if (identity.kind !== 'api-key') {
     const missing = tokenScopes.filter((scope) => !identity.scopes.includes(scope))
-    if (missing.length > 0) throw new DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT(label, inWords(tokenScopes, 'and'), missing.join(', '))
+    if (missing.length > 0) {
+      throw new DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT(label, inWords(tokenScopes, 'and'), missing.join(', '))
+    }
     return
   }
   // Only of in-process calls: others were refused before the key was verified.

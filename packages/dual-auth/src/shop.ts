@@ -6,16 +6,18 @@ type ShopSettings = Pick<ApiKeySettings, 'shopParam' | 'shopIdFromParam'>
 /** Reads the shop of a request from the parameters of its path. */
 export interface ShopReader {
   /** The shop's id as the host stores it; undefined if the path names no shop that the host knows. */
-  fromParams (params: unknown): string | undefined
+  fromParams(params: unknown): string | undefined
   /** Whether a key of this shop may call: the path has no shop, or has this one. */
-  isAllowed (params: unknown, shopId: string): boolean
+  isAllowed(params: unknown, shopId: string): boolean
 }
 
 export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings): ShopReader {
-  const paramOf = (params: unknown) => shopParam === null ? undefined : (params as Readonly<Record<string, string | undefined>>)[shopParam]
+  const paramOf = (params: unknown) =>
+    shopParam === null ? undefined : (params as Readonly<Record<string, string | undefined>>)[shopParam]
 
   function idFromParam (param: string): string | undefined {
-    // The function is the host's and may be JavaScript: a number or a promise would refuse every key, and nothing would say why.
+    // The function is the host's and may be JavaScript: a number or a promise would refuse every key, and nothing would
+    // say why.
     const id: unknown = shopIdFromParam(param)
     if (!id) return undefined
     must(typeof id === 'string', 'apiKeys.shopIdFromParam must return the id of the owner as a string, or undefined')

@@ -10,8 +10,8 @@ export interface ApiKeyIdentity {
   /** `read`, `write` or operation ids; empty means every operation of the shop. */
   readonly scopes: readonly string[]
   /**
-   * What the store returned of the shop: read with the key when the request arrived, never cached. Absent unless the store
-   * returns it, as `knexStore` does with its option `shop`.
+   * What the store returned of the shop: read with the key when the request arrived, never cached. Absent unless the
+   * store returns it, as `knexStore` does with its option `shop`.
    */
   readonly shop?: ApiKeyShop
 }

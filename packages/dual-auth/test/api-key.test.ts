@@ -18,7 +18,9 @@ t.test('no two keys are the same, and every character occurs equally often', asy
   const keys = Array.from({ length: 10_000 }, () => mintKey('m').plaintext)
   t.equal(new Set(keys).size, 10_000)
   const counts = new Map<string, number>()
-  for (const character of keys.map((key) => key.slice(15, 58)).join('')) counts.set(character, (counts.get(character) ?? 0) + 1)
+  for (const character of keys.map((key) => key.slice(15, 58)).join('')) {
+    counts.set(character, (counts.get(character) ?? 0) + 1)
+  }
   t.equal(counts.size, 62)
   // 6935 expected, with a standard deviation of 83; one byte value too many is 8640
   t.ok(Math.max(...counts.values()) < 7_700)

@@ -8,7 +8,12 @@ import { AUDIENCE, OTHER_TENANT_ID, SAMPLES, TENANT_ID, tokensOf, type TokenClai
 const stranger = signingKey('key-1')
 
 /** An issuer, the tokens that it issues as a provider does, and the claims of a good one. */
-interface Target extends ReturnType<typeof tokensOf> { readonly issuer: Issuer, readonly header: TokenClaims, readonly claims: TokenClaims, readonly client: string }
+interface Target extends ReturnType<typeof tokensOf> {
+  readonly issuer: Issuer
+  readonly header: TokenClaims
+  readonly claims: TokenClaims
+  readonly client: string
+}
 
 function hmacToken (secret: string, { claims }: Target): string {
   const input = `${segment({ alg: 'HS256', kid: 'key-1' })}.${segment(claims)}`
@@ -25,15 +30,26 @@ type Attack = [title: string, token: (target: Target) => string]
 
 /** Types of tokens that are no access tokens: of standards, and one that is not known yet. */
 const OTHER_TYPES = [
-  'dpop+jwt', 'logout+jwt', 'application/Logout+JWT', 'secevent+jwt', 'oauth-authz-req+jwt', 'oauth-id-jag+jwt',
-  'token-introspection+jwt', 'kb+jwt', 'rt+jwt', 'unheard-of+jwt'
+  'dpop+jwt',
+  'logout+jwt',
+  'application/Logout+JWT',
+  'secevent+jwt',
+  'oauth-authz-req+jwt',
+  'oauth-id-jag+jwt',
+  'token-introspection+jwt',
+  'kb+jwt',
+  'rt+jwt',
+  'unheard-of+jwt'
 ]
 
 /** Bad tokens of every provider. */
 const attacks: Attack[] = [
   // the header
   ['alg none', (target) => `${segment({ alg: 'none' })}.${segment(target.claims)}.`],
-  ['alg none with a signature', (target) => sign(target.issuer.key.privateKey, { ...target.header, alg: 'none' }, target.claims)],
+  [
+    'alg none with a signature',
+    (target) => sign(target.issuer.key.privateKey, { ...target.header, alg: 'none' }, target.claims)
+  ],
   ['alg None', (target) => target.user({}, { alg: 'None' })],
   ['alg nOnE', (target) => target.user({}, { alg: 'nOnE' })],
   ['alg missing', (target) => sign(target.issuer.key.privateKey, { kid: 'key-1' }, target.claims)],
@@ -66,19 +82,40 @@ const attacks: Attack[] = [
   ['the header null', (target) => sign(target.issuer.key.privateKey, null, target.claims)],
   ['the header not JSON', (target) => sign(target.issuer.key.privateKey, '{', target.claims)],
   // keys that the token brings along
-  ['a key of its own in jwk', (target) => sign(stranger.privateKey, { ...target.header, jwk: stranger.jwk }, target.claims)],
-  ['a key of its own at jku', (target) => sign(stranger.privateKey, { ...target.header, jku: `${target.issuer.url}/jwks` }, target.claims)],
-  ['a key of its own at x5u', (target) => sign(stranger.privateKey, { ...target.header, x5u: `${target.issuer.url}/jwks` }, target.claims)],
-  ['a key of its own in x5c', (target) => sign(stranger.privateKey, { ...target.header, x5c: ['MIIB'] }, target.claims)],
+  [
+    'a key of its own in jwk',
+    (target) => sign(stranger.privateKey, { ...target.header, jwk: stranger.jwk }, target.claims)
+  ],
+  [
+    'a key of its own at jku',
+    (target) => sign(stranger.privateKey, { ...target.header, jku: `${target.issuer.url}/jwks` }, target.claims)
+  ],
+  [
+    'a key of its own at x5u',
+    (target) => sign(stranger.privateKey, { ...target.header, x5u: `${target.issuer.url}/jwks` }, target.claims)
+  ],
+  [
+    'a key of its own in x5c',
+    (target) => sign(stranger.privateKey, { ...target.header, x5c: ['MIIB'] }, target.claims)
+  ],
   ['another key of the same kid', (target) => sign(stranger.privateKey, target.header, target.claims)],
   // the signature
   ['no signature', (target) => target.user().replace(/[^.]*$/, '')],
-  ['the signature of another token', (target) => target.user().replace(/[^.]*$/, target.user({ sub: 'other' }).split('.')[2] as string)],
+  [
+    'the signature of another token',
+    (target) => target.user().replace(/[^.]*$/, target.user({ sub: 'other' }).split('.')[2] as string)
+  ],
   ['the signature written in another way', (target) => malleated(target.user())],
   ['the signature padded', (target) => `${target.user()}==`],
-  ['the signature in plain base64', (target) => target.user().replace(/[^.]*$/, (last) => `${last.slice(0, 10)}+/${last.slice(12)}`)],
+  [
+    'the signature in plain base64',
+    (target) => target.user().replace(/[^.]*$/, (last) => `${last.slice(0, 10)}+/${last.slice(12)}`)
+  ],
   ['the signature cut', (target) => target.user().slice(0, -4)],
-  ['the claims changed', (target) => target.user().replace(/\.[^.]*\./, `.${segment({ ...target.claims, sub: 'root' })}.`)],
+  [
+    'the claims changed',
+    (target) => target.user().replace(/\.[^.]*\./, `.${segment({ ...target.claims, sub: 'root' })}.`)
+  ],
   ['the claims written in another way', (target) => target.user().replace(/\.([^.]*)\./, (_all, part) => `.${part}=.`)],
   ['two segments', (target) => target.user().split('.').slice(0, 2).join('.')],
   ['four segments', (target) => `${target.user()}.x`],
@@ -130,20 +167,51 @@ const attacks: Attack[] = [
   ['the payload a string', (target) => sign(target.issuer.key.privateKey, target.header, '"x"')],
   ['the payload not JSON', (target) => sign(target.issuer.key.privateKey, target.header, '{"iss"')],
   ['the payload nested without end', (target) => sign(target.issuer.key.privateKey, target.header, '['.repeat(2000))],
-  ['a claim given twice, bad at last', (target) => sign(target.issuer.key.privateKey, target.header, `${JSON.stringify(target.claims).slice(0, -1)},"iss":"https://evil.test"}`)],
-  ['claims in __proto__', (target) => sign(target.issuer.key.privateKey, target.header, `{"__proto__":${JSON.stringify(target.claims)}}`)]
+  [
+    'a claim given twice, bad at last',
+    (target) =>
+      sign(
+        target.issuer.key.privateKey,
+        target.header,
+        `${JSON.stringify(target.claims).slice(0, -1)},"iss":"https://evil.test"}`
+      )
+  ],
+  [
+    'claims in __proto__',
+    (target) => sign(target.issuer.key.privateKey, target.header, `{"__proto__":${JSON.stringify(target.claims)}}`)
+  ]
 ]
 
 /** Bad tokens of one provider. */
-const robotsName: typeof attacks[number] = ["a person's token in a machine's name", (target) => target.user({ [target.client]: 'robot' })]
+const robotsName: typeof attacks[number] = [
+  "a person's token in a machine's name",
+  (target) => target.user({ [target.client]: 'robot' })
+]
 const more: Partial<Record<Provider, typeof attacks>> = {
   cognito: [
     robotsName,
     ['a refresh token', (target) => target.user({ token_use: 'refresh' })],
     ['token_use missing', (target) => target.user({ token_use: undefined })],
     ['token_use an array', (target) => target.user({ token_use: ['access', 'id'] })],
-    ...[undefined, '', '/api', 'api', 'x/apix', 'x/api-read', 'evil/api', 'a/b/api', 'shop/API', 'shop/api ', ' shop/api', 'x\tshop/api', 'x\nshop/api', ['evil/api'], { a: 'shop/api' }].map((scope): [string, (target: Target) => string] => [
-      `a machine of scope ${JSON.stringify(scope)}`, (target) => target.machine({ scope })
+    ...[
+      undefined,
+      '',
+      '/api',
+      'api',
+      'x/apix',
+      'x/api-read',
+      'evil/api',
+      'a/b/api',
+      'shop/API',
+      'shop/api ',
+      ' shop/api',
+      'x\tshop/api',
+      'x\nshop/api',
+      ['evil/api'],
+      { a: 'shop/api' }
+    ].map((scope): [string, (target: Target) => string] => [
+      `a machine of scope ${JSON.stringify(scope)}`,
+      (target) => target.machine({ scope })
     ]),
     ['a machine that names a person', (target) => target.machine({ username: 'ada' })],
     ['a machine whose subject is not itself', (target) => target.machine({ sub: 'other' })]
@@ -160,11 +228,17 @@ const more: Partial<Record<Provider, typeof attacks>> = {
   ],
   entra: [
     robotsName,
-    ['another tenant', (target) => target.user({ tid: OTHER_TENANT_ID, iss: target.iss.replace(TENANT_ID, OTHER_TENANT_ID) })],
+    [
+      'another tenant',
+      (target) => target.user({ tid: OTHER_TENANT_ID, iss: target.iss.replace(TENANT_ID, OTHER_TENANT_ID) })
+    ],
     ['the tenant of another issuer', (target) => target.user({ tid: OTHER_TENANT_ID })],
     ['an issuer of another tenant', (target) => target.user({ iss: target.iss.replace(TENANT_ID, OTHER_TENANT_ID) })],
     ['no tenant', (target) => target.user({ tid: undefined })],
-    ['the placeholder as tenant', (target) => target.user({ tid: '{tenantid}', iss: target.iss.replace(TENANT_ID, '{tenantid}') })],
+    [
+      'the placeholder as tenant',
+      (target) => target.user({ tid: '{tenantid}', iss: target.iss.replace(TENANT_ID, '{tenantid}') })
+    ],
     ['an unknown version', (target) => target.user({ ver: '3.0' })],
     ['an ID token of version 1.0, which names no client', (target) => target.user({ ver: '1.0', azp: undefined })],
     ['an app that says it is a person', (target) => target.machine({ idtyp: 'user' })],
@@ -176,7 +250,10 @@ const more: Partial<Record<Provider, typeof attacks>> = {
     robotsName,
     ['a refresh token', (target) => target.user({ typ: 'Refresh' })],
     ['a logout token', (target) => target.user({ typ: 'Logout' })],
-    ['a person who is named like a machine', (target) => target.user({ azp: 'robot', preferred_username: 'service-account-robot' })],
+    [
+      'a person who is named like a machine',
+      (target) => target.user({ azp: 'robot', preferred_username: 'service-account-robot' })
+    ],
     ['a machine that is named like a person', (target) => target.machine({ preferred_username: 'ada' })]
   ],
   generic: [
@@ -186,20 +263,31 @@ const more: Partial<Record<Provider, typeof attacks>> = {
     ...['id', 'ID', 'id-token', 'refresh_token', 'Refresh', 'logout']
       .map((typ): Attack => [`the claim typ ${typ}`, (target) => target.user({ typ })]),
     ...['type', 'token_type', 'tokenType', 'TokenType', 'tok_type']
-      .map((name): Attack => [`a refresh token by the claim ${name}`, (target) => target.user({ [name]: 'refresh-token' })]),
+      .map((
+        name
+      ): Attack => [`a refresh token by the claim ${name}`, (target) => target.user({ [name]: 'refresh-token' })]),
     ['a refresh token of Descope', (target) => target.user({ drn: 'DSR' })],
     ['a refresh token by the type in its header', (target) => target.user({}, { typ: 'refresh' })],
     ['an ID token by a hash of the code', (target) => target.user({ c_hash: 'x' })],
     ["a machine's token by the grant, at a client of people", (target) => target.user({ gty: 'client-credentials' })],
     ["a machine's token by one of its grants", (target) => target.user({ gty: ['client_credentials'] })],
-    ["Casdoor: a machine's token at an app of people", (target) => target.user({ sub: 'admin/web', type: 'application' })],
-    ['Casdoor: such a token that says little', (target) => target.user({ sub: 'admin/web', owner: 'admin', name: 'web' })],
+    [
+      "Casdoor: a machine's token at an app of people",
+      (target) => target.user({ sub: 'admin/web', type: 'application' })
+    ],
+    [
+      'Casdoor: such a token that says little',
+      (target) => target.user({ sub: 'admin/web', owner: 'admin', name: 'web' })
+    ],
     ['Oracle: a client', (target) => target.user({ sub_type: 'client' })],
     ['Entra: an app', (target) => target.user({ idtyp: 'app' })],
     ['Keycloak: a service account', (target) => target.user({ preferred_username: 'service-account-web-app' })],
     ['authentik: a service account', (target) => target.user({ preferred_username: 'ak-web-client_credentials' })],
     ['a client as the subject, by another claim', (target) => target.user({ azp: 'other', sub: 'other' })],
-    ['a machine without a subject that is not listed', (target) => target.machine({ sub: undefined, client_id: 'web-app' })],
+    [
+      'a machine without a subject that is not listed',
+      (target) => target.machine({ sub: undefined, client_id: 'web-app' })
+    ],
     ['a client that signs in nobody', (target) => target.user({ client_id: 'other' })]
   ],
   okta: [robotsName, ['a machine whose subject is not itself', (target) => target.machine({ sub: 'ada@shop.test' })]],
@@ -207,7 +295,10 @@ const more: Partial<Record<Provider, typeof attacks>> = {
   supabase: [
     ['an app in the claim azp alone', (target) => target.user({ client_id: undefined, azp: 'other' })],
     ['an empty app', (target) => target.user({ client_id: '' })],
-    ['an ID token that is meant for us and names no app', (target) => target.idToken({ aud: AUDIENCE, client_id: undefined })]
+    [
+      'an ID token that is meant for us and names no app',
+      (target) => target.idToken({ aud: AUDIENCE, client_id: undefined })
+    ]
   ]
 }
 
@@ -221,7 +312,13 @@ for (const provider of Object.keys(SAMPLES) as Provider[]) {
     t.teardown(() => issuer.stop())
     const { app } = await build(t, { issuer, auth: { jwt: { ...jwt(issuer), ...changes } } })
     const tokens = tokensOf(provider, issuer)
-    const target: Target = { issuer, ...tokens, client, header: { alg: 'RS256', kid: 'key-1', ...header }, claims: { iss: tokens.iss, iat: NOW - 10, exp: NOW + 3600, ...user } }
+    const target: Target = {
+      issuer,
+      ...tokens,
+      client,
+      header: { alg: 'RS256', kid: 'key-1', ...header },
+      claims: { iss: tokens.iss, iat: NOW - 10, exp: NOW + 3600, ...user }
+    }
     return { app, target }
   }
 
@@ -229,7 +326,13 @@ for (const provider of Object.keys(SAMPLES) as Provider[]) {
     const { app, target } = await start(t)
     // Routes do not differ by provider.
     const urls = provider === 'cognito' ? ['/orders', products()] : ['/orders']
-    t.equal((await app.inject({ url: '/orders', headers: bearer(sign(target.issuer.key.privateKey, target.header, target.claims)) })).statusCode, 200)
+    t.equal(
+      (await app.inject({
+        url: '/orders',
+        headers: bearer(sign(target.issuer.key.privateKey, target.header, target.claims))
+      })).statusCode,
+      200
+    )
     for (const [title, token] of [...attacks, ...more[provider] ?? []].filter(([title]) => isAttack(title, provider))) {
       for (const url of urls) {
         const response = await app.inject({ url, headers: bearer(token(target)) })
@@ -248,8 +351,10 @@ for (const provider of Object.keys(SAMPLES) as Provider[]) {
     t.strictSame(await as(user()), { ...identities.user, issuer: iss })
     if (identities.machine !== null) t.strictSame(await as(machine()), { ...identities.machine, issuer: iss })
     const good = [
-      user({ aud: AUDIENCE }), user({ aud: ['x', AUDIENCE] }),
-      user({ exp: Math.floor(Date.now() / 1000) - 2 }), user({ iat: Math.floor(Date.now() / 1000) + 3 }),
+      user({ aud: AUDIENCE }),
+      user({ aud: ['x', AUDIENCE] }),
+      user({ exp: Math.floor(Date.now() / 1000) - 2 }),
+      user({ iat: Math.floor(Date.now() / 1000) + 3 }),
       user({ exp: NOW + 3600.5, iat: NOW - 10.25 }),
       // 150 groups of a person at Entra.
       user({ wids: Array.from({ length: 150 }, () => TENANT_ID) })
@@ -265,7 +370,16 @@ for (const provider of Object.keys(SAMPLES) as Provider[]) {
 
 t.test('a token of Cognito may have no aud, and any type of an access token', async (t) => {
   const { app, issuer } = await build(t)
-  for (const token of [issuer.user(), issuer.machine(), issuer.user({}, { typ: 'JWT' }), issuer.user({}, { typ: 'at+jwt' }), issuer.user({ client_id: 'mcp-app' }), issuer.machine({ scope: 'other shop/api' })]) {
+  for (
+    const token of [
+      issuer.user(),
+      issuer.machine(),
+      issuer.user({}, { typ: 'JWT' }),
+      issuer.user({}, { typ: 'at+jwt' }),
+      issuer.user({ client_id: 'mcp-app' }),
+      issuer.machine({ scope: 'other shop/api' })
+    ]
+  ) {
     t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
   }
 })
@@ -274,20 +388,27 @@ t.test('other tokens must have an aud', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const { app } = await build(t, { issuer, auth: { jwt: SAMPLES.rfc9068.jwt(issuer) } })
-  t.equal((await app.inject({ url: '/orders', headers: bearer(tokensOf('rfc9068', issuer).user({ aud: undefined })) })).statusCode, 401)
+  t.equal(
+    (await app.inject({ url: '/orders', headers: bearer(tokensOf('rfc9068', issuer).user({ aud: undefined })) }))
+      .statusCode,
+    401
+  )
 })
 
 t.test('a token that was good is refused when it has expired: verdicts are not kept', async (t) => {
   const { app, issuer } = await build(t, { jwt: { clockTolerance: 0 } })
   const token = issuer.user({ exp: NOW + 3600 })
-  const statusAt = (seconds: number) => at(seconds * 1000, async () => (await app.inject({ url: '/orders', headers: bearer(token) })).statusCode)
+  const statusAt = (seconds: number) =>
+    at(seconds * 1000, async () => (await app.inject({ url: '/orders', headers: bearer(token) })).statusCode)
   t.equal(await statusAt(NOW + 3599), 200)
   t.equal(await statusAt(NOW + 3601), 401)
 })
 
 t.test('the reason is in the log, the token is not', async (t) => {
   const logged: string[] = []
-  const { app, issuer } = await build(t, { server: { logger: { level: 'info', stream: { write: (line: string) => logged.push(line) } } } })
+  const { app, issuer } = await build(t, {
+    server: { logger: { level: 'info', stream: { write: (line: string) => logged.push(line) } } }
+  })
   const token = issuer.user({ token_use: 'id' })
   await app.inject({ url: '/orders', headers: bearer(token) })
   const text = logged.join('')
@@ -299,6 +420,11 @@ t.test('a host may have @fastify/jwt for itself', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const { default: fastifyJwt } = await import('@fastify/jwt')
-  const { app } = await build(t, { issuer, routes: (app) => { app.register(fastifyJwt, { secret: 'own', namespace: 'own' }) } })
+  const { app } = await build(t, {
+    issuer,
+    routes: (app) => {
+      app.register(fastifyJwt, { secret: 'own', namespace: 'own' })
+    }
+  })
   t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200)
 })

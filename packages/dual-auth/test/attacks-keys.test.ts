@@ -22,7 +22,9 @@ function withChecksum (body: string): string {
 
 t.test('every bad key is the same 401, through both headers, and none runs scrypt', async (t) => {
   const logged: string[] = []
-  const { app, mint } = await build(t, { server: { logger: { level: 'info', stream: { write: (line: string) => logged.push(line) } } } })
+  const { app, mint } = await build(t, {
+    server: { logger: { level: 'info', stream: { write: (line: string) => logged.push(line) } } }
+  })
   const a = await mint()
   const b = await mint()
   const [, , prefixA, restA] = a.plaintext.split('_') as [string, string, string, string]
@@ -57,7 +59,12 @@ t.test('every bad key is the same 401, through both headers, and none runs scryp
   }
   const scrypt = countScrypt()
   for (const [name, value] of Object.entries(bad)) {
-    for (const [headers, challenge] of [[{ 'x-api-key': value }, 'Bearer'], [bearer(value), 'Bearer error="invalid_token"']] as const) {
+    for (
+      const [headers, challenge] of [[{ 'x-api-key': value }, 'Bearer'], [
+        bearer(value),
+        'Bearer error="invalid_token"'
+      ]] as const
+    ) {
       const response = await app.inject({ url: products(), headers })
       t.equal(response.statusCode, 401, name)
       t.strictSame(response.json(), REFUSED, name)
@@ -86,9 +93,14 @@ t.test('a key in the header of a real connection: odd bytes, sizes and repetitio
   const { port } = app.server.address() as AddressInfo
   const status = async (...headers: string[]) => {
     const socket = connect(port, '127.0.0.1')
-    socket.write([`GET ${products()} HTTP/1.1`, 'host: shop.test', 'connection: close', ...headers, '', ''].join('\r\n'), 'latin1')
+    socket.write(
+      [`GET ${products()} HTTP/1.1`, 'host: shop.test', 'connection: close', ...headers, '', ''].join('\r\n'),
+      'latin1'
+    )
     let answer = ''
-    socket.setEncoding('latin1').on('data', (chunk) => { answer += chunk })
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      answer += chunk
+    })
     await once(socket, 'close')
     return Number(answer.split(' ', 2)[1])
   }
@@ -116,7 +128,14 @@ t.test('a key anywhere but in the two headers is no credential', async (t) => {
     { url: `${products()}?x-api-key=${plaintext}` },
     { url: products(), cookies: { 'x-api-key': plaintext } },
     { url: products(), method: 'POST' as const, payload: { api_key: plaintext } },
-    { url: products(), headers: { 'proxy-authorization': `Bearer ${plaintext}`, 'x-internal-auth': 'true', 'x-identity': '{"kind":"user"}' } }
+    {
+      url: products(),
+      headers: {
+        'proxy-authorization': `Bearer ${plaintext}`,
+        'x-internal-auth': 'true',
+        'x-identity': '{"kind":"user"}'
+      }
+    }
   ]
   for (const request of elsewhere) {
     const response = await app.inject(request)
@@ -136,7 +155,8 @@ t.test('schemes, spaces and contradictions', async (t) => {
       [{ authorization: `${scheme} ${token}` }, 200],
       [{ 'x-api-key': plaintext, authorization: `${scheme} ${token}` }, 200],
       [{ 'x-api-key': plaintext, authorization: `${scheme} ${other.plaintext}` }, 401],
-      ...['', ' ', ` ${token} ${token}`, ` ${token.split('.').slice(0, 2).join('.')}`, ` ${token}.dd`, ` ${token}=`].map((rest): [Record<string, string>, number] => [{ authorization: scheme + rest }, 401])
+      ...['', ' ', ` ${token} ${token}`, ` ${token.split('.').slice(0, 2).join('.')}`, ` ${token}.dd`, ` ${token}=`]
+        .map((rest): [Record<string, string>, number] => [{ authorization: scheme + rest }, 401])
     ]),
     [{ authorization: '' }, 401],
     [{ 'x-api-key': plaintext, authorization: 'Basic YTpi' }, 200],
@@ -159,7 +179,11 @@ t.test('schemes, spaces and contradictions', async (t) => {
   ]
   for (const [headers, status] of cases) {
     const response = await app.inject({ url: products(), headers })
-    t.equal(response.statusCode, status, Object.entries(headers).map(([name, value]) => `${name} ${value.slice(0, 12)}`).join())
+    t.equal(
+      response.statusCode,
+      status,
+      Object.entries(headers).map(([name, value]) => `${name} ${value.slice(0, 12)}`).join()
+    )
     if (status === 401) t.strictSame(response.json(), REFUSED)
   }
 })
@@ -168,16 +192,30 @@ t.test('a good key is 401 where keys are not taken, wherever it is put, and runs
   const { app, issuer, mint } = await build(t)
   const { id, plaintext } = await mint()
   const routes = [
-    ['GET', '/orders'], ['HEAD', '/orders'],
-    ['POST', `/shops/${SHOP}/api-keys/`], ['GET', `/shops/${SHOP}/api-keys/`], ['DELETE', `/shops/${SHOP}/api-keys/${id}`],
-    ['POST', `/shops/${SHOP}/api-keys`], ['GET', `/shops/${SHOP}/api-keys`]
+    ['GET', '/orders'],
+    ['HEAD', '/orders'],
+    ['POST', `/shops/${SHOP}/api-keys/`],
+    ['GET', `/shops/${SHOP}/api-keys/`],
+    ['DELETE', `/shops/${SHOP}/api-keys/${id}`],
+    ['POST', `/shops/${SHOP}/api-keys`],
+    ['GET', `/shops/${SHOP}/api-keys`]
   ] as const
   const scrypt = countScrypt()
   for (const [method, url] of routes) {
-    for (const [headers, body] of [
-      [{ 'x-api-key': plaintext }, MISSING], [bearer(plaintext), REFUSED], [{ 'x-api-key': plaintext, ...bearer(plaintext) }, REFUSED], [{ 'x-api-key': plaintext, ...bearer('bad') }, REFUSED]
-    ] as const) {
-      const response = await app.inject({ method, url, headers, ...(method === 'POST' && { payload: { name: 'minted by a key' } }) })
+    for (
+      const [headers, body] of [
+        [{ 'x-api-key': plaintext }, MISSING],
+        [bearer(plaintext), REFUSED],
+        [{ 'x-api-key': plaintext, ...bearer(plaintext) }, REFUSED],
+        [{ 'x-api-key': plaintext, ...bearer('bad') }, REFUSED]
+      ] as const
+    ) {
+      const response = await app.inject({
+        method,
+        url,
+        headers,
+        ...(method === 'POST' && { payload: { name: 'minted by a key' } })
+      })
       t.equal(response.statusCode, 401, `${method} ${url}`)
       if (method !== 'HEAD') t.strictSame(response.json(), body)
     }
@@ -190,8 +228,29 @@ t.test('a good key is 401 where keys are not taken, wherever it is put, and runs
 })
 
 t.test('spellings of a path never get round the check', async (t) => {
-  const { app } = await build(t, { server: { routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false } } })
-  for (const url of ['/mcp', '/mcp/', '//mcp', '/MCP', '/mcp?x', '/mcp;x', '/mcp/..;/', '/mcp%2f', '/%6dcp', '/./mcp', '/orders', '/orders/', '/ORDERS', '//orders', '/health/../orders', '/orders%2f..%2fhealth']) {
+  const { app } = await build(t, {
+    server: { routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, caseSensitive: false } }
+  })
+  for (
+    const url of [
+      '/mcp',
+      '/mcp/',
+      '//mcp',
+      '/MCP',
+      '/mcp?x',
+      '/mcp;x',
+      '/mcp/..;/',
+      '/mcp%2f',
+      '/%6dcp',
+      '/./mcp',
+      '/orders',
+      '/orders/',
+      '/ORDERS',
+      '//orders',
+      '/health/../orders',
+      '/orders%2f..%2fhealth'
+    ]
+  ) {
     for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT'] as const) {
       const { statusCode } = await app.inject({ method, url })
       t.ok(statusCode === 401 || statusCode === 404 || statusCode === 400, `${method} ${url} is ${statusCode}`)
@@ -215,8 +274,16 @@ t.test('a revoked and an expired key get the 401 of an unknown one, without scry
     t.equal(response.headers['www-authenticate'], 'Bearer error="invalid_token"')
   }
   t.equal(scrypt.runs, 0)
-  t.equal((await store.list(SHOP, { at: new Date(), filter: {}, sort: null, skip: 0, limit: 100 })).keys.every(({ lastUsedAt }) => lastUsedAt === null), true)
-  t.equal((await at(expiry - 1, () => app.inject({ url: products(), headers: bearer(expired.plaintext) }))).statusCode, 200)
+  t.equal(
+    (await store.list(SHOP, { at: new Date(), filter: {}, sort: null, skip: 0, limit: 100 })).keys.every((
+      { lastUsedAt }
+    ) => lastUsedAt === null),
+    true
+  )
+  t.equal(
+    (await at(expiry - 1, () => app.inject({ url: products(), headers: bearer(expired.plaintext) }))).statusCode,
+    200
+  )
   scrypt.stop()
   t.equal(scrypt.runs, 1)
 })
@@ -225,11 +292,15 @@ t.test('200 bad keys run no scrypt; a good one runs it until it was verified', a
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
   const scrypt = countScrypt()
-  const bad = await Promise.all(Array.from({ length: 200 }, () => app.inject({ url: products(), headers: bearer(mintKey('shop_test').plaintext) })))
+  const bad = await Promise.all(
+    Array.from({ length: 200 }, () => app.inject({ url: products(), headers: bearer(mintKey('shop_test').plaintext) }))
+  )
   t.ok(bad.every(({ statusCode }) => statusCode === 401))
   t.equal(scrypt.runs, 0)
   const statuses = []
-  for (let i = 0; i < 200; i++) statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
+  for (let i = 0; i < 200; i++) {
+    statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
+  }
   scrypt.stop()
   t.ok(statuses.every((status) => status === 200))
   t.equal(scrypt.runs, 1)
@@ -238,11 +309,18 @@ t.test('200 bad keys run no scrypt; a good one runs it until it was verified', a
 t.test('more keys than the queue holds are 503 with Retry-After, the others are served', async (t) => {
   const { app, mint } = await build(t, { apiKeys: { logN: 7, concurrency: 1, queueLength: 3 } })
   const { plaintext } = await mint()
-  const responses = await Promise.all(Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) })))
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) }))
+  )
   const refused = responses.filter(({ statusCode }) => statusCode === 503)
   t.equal(responses.filter(({ statusCode }) => statusCode === 200).length, 4)
   t.equal(refused.length, 16)
-  t.strictSame(refused[0]?.json(), { statusCode: 503, code: 'DUAL_AUTH_BUSY', error: 'Service Unavailable', message: 'Too many API keys are being verified' })
+  t.strictSame(refused[0]?.json(), {
+    statusCode: 503,
+    code: 'DUAL_AUTH_BUSY',
+    error: 'Service Unavailable',
+    message: 'Too many API keys are being verified'
+  })
   t.equal(refused[0]?.headers['retry-after'], '5')
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
 })
@@ -250,6 +328,8 @@ t.test('more keys than the queue holds are 503 with Retry-After, the others are 
 t.test('at the default cost no key waits for the thread pool', async (t) => {
   const { app, mint } = await build(t, { apiKeys: { logN: 5, concurrency: 1, queueLength: 0 } })
   const { plaintext } = await mint()
-  const responses = await Promise.all(Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) })))
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, () => app.inject({ url: products(), headers: bearer(plaintext) }))
+  )
   t.ok(responses.every(({ statusCode }) => statusCode === 200))
 })

@@ -1,13 +1,21 @@
 import { createHook } from 'node:async_hooks'
 import Fastify, { type FastifyInstance, type FastifySchema, type FastifyServerOptions } from 'fastify'
-import dualAuth, { memoryStore, type ApiKeyOptions, type ApiKeyStore, type DualAuthOptions, type JwtOptions } from '../src/index.ts'
+import dualAuth, {
+  memoryStore,
+  type ApiKeyOptions,
+  type ApiKeyStore,
+  type DualAuthOptions,
+  type JwtOptions
+} from '../src/index.ts'
 import { startIssuer, type Issuer } from './issuer.ts'
 
 export const PEPPER = { id: 'p1', secret: 'a pepper of at least thirty-two bytes' }
 export const SHOP = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
 export const OTHER_SHOP = '1d1f7a0e-0c43-4d2e-8f0b-7a1f3d0e2b02'
 
-interface Teardown { teardown (done: () => unknown): void }
+interface Teardown {
+  teardown(done: () => unknown): void
+}
 
 export interface Settings {
   readonly issuer?: Issuer
@@ -26,7 +34,7 @@ export interface Harness {
   readonly app: FastifyInstance
   readonly issuer: Issuer
   /** Makes a key over the management route. */
-  mint (shop?: string, body?: Record<string, unknown>): Promise<{ id: string, prefix: string, plaintext: string }>
+  mint(shop?: string, body?: Record<string, unknown>): Promise<{ id: string, prefix: string, plaintext: string }>
 }
 
 /** A server with one route of each policy and the management routes; closed at teardown. */
@@ -38,14 +46,32 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
   settings.host?.(app)
 
   await app.register(dualAuth, {
-    apiKeys: { marker: 'shop_test', peppers: [PEPPER], store: settings.store ?? memoryStore(), shopIdFromParam: (id) => id, logN: 4, ...settings.apiKeys },
-    jwt: { issuer: issuer.url, userClients: ['web-app', 'mcp-app'], machineScopes: ['shop/api'], audience: ['https://shop.test/mcp'], ...settings.jwt },
+    apiKeys: {
+      marker: 'shop_test',
+      peppers: [PEPPER],
+      store: settings.store ?? memoryStore(),
+      shopIdFromParam: (id) => id,
+      logN: 4,
+      ...settings.apiKeys
+    },
+    jwt: {
+      issuer: issuer.url,
+      userClients: ['web-app', 'mcp-app'],
+      machineScopes: ['shop/api'],
+      audience: ['https://shop.test/mcp'],
+      ...settings.jwt
+    },
     policy: (route) => {
       if (route.url === '/mcp') return 'any-key'
       return route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
     },
-    scopes: (route) => route.url === '/mcp' ? null : [route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write', ...operationOf(route.schema)],
-    management: { canManage: (request, shop) => request.identity?.kind === 'user' && (shop === SHOP || shop === OTHER_SHOP) },
+    scopes: (route) =>
+      route.url === '/mcp'
+        ? null
+        : [route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write', ...operationOf(route.schema)],
+    management: {
+      canManage: (request, shop) => request.identity?.kind === 'user' && (shop === SHOP || shop === OTHER_SHOP)
+    },
     ...settings.auth
   })
   app.get('/shops/:shop_id/products', async (request) => request.identity)
@@ -62,7 +88,12 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
     app,
     issuer,
     async mint (shop = SHOP, body = { name: 'test' }) {
-      const response = await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/`, headers: bearer(issuer.user()), payload: body })
+      const response = await app.inject({
+        method: 'POST',
+        url: `/shops/${shop}/api-keys/`,
+        headers: bearer(issuer.user()),
+        payload: body
+      })
       return response.json()
     }
   }
@@ -72,8 +103,18 @@ export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 export const products = (shop = SHOP) => `/shops/${shop}/products`
 
 /** The one body that every bad credential gets. */
-export const REFUSED = { statusCode: 401, code: 'DUAL_AUTH_CREDENTIAL_INVALID', error: 'Unauthorized', message: 'The credentials are not valid' }
-export const MISSING = { statusCode: 401, code: 'DUAL_AUTH_CREDENTIAL_MISSING', error: 'Unauthorized', message: 'Credentials are required' }
+export const REFUSED = {
+  statusCode: 401,
+  code: 'DUAL_AUTH_CREDENTIAL_INVALID',
+  error: 'Unauthorized',
+  message: 'The credentials are not valid'
+}
+export const MISSING = {
+  statusCode: 401,
+  code: 'DUAL_AUTH_CREDENTIAL_MISSING',
+  error: 'Unauthorized',
+  message: 'Credentials are required'
+}
 
 /** Runs the work at another time of the clock, in milliseconds since the epoch. */
 export async function at<T> (time: number, work: () => Promise<T>): Promise<T> {
@@ -87,11 +128,23 @@ export async function at<T> (time: number, work: () => Promise<T>): Promise<T> {
 }
 
 /** Counts the runs of scrypt in this process, as Node itself sees them. */
-export function countScrypt (): { readonly runs: number, stop (): void } {
+export function countScrypt (): { readonly runs: number, stop(): void } {
   let runs = 0
-  const hook = createHook({ init (_id, type) { if (type === 'SCRYPTREQUEST') runs++ } }).enable()
-  return { get runs () { return runs }, stop: () => { hook.disable() } }
+  const hook = createHook({
+    init (_id, type) {
+      if (type === 'SCRYPTREQUEST') runs++
+    }
+  }).enable()
+  return {
+    get runs () {
+      return runs
+    },
+    stop: () => {
+      hook.disable()
+    }
+  }
 }
 
 export const named = (operationId: string): FastifySchema => Object.assign<FastifySchema, object>({}, { operationId })
-const operationOf = (schema: unknown) => typeof schema === 'object' && schema !== null && 'operationId' in schema ? [String(schema.operationId)] : []
+const operationOf = (schema: unknown) =>
+  typeof schema === 'object' && schema !== null && 'operationId' in schema ? [String(schema.operationId)] : []

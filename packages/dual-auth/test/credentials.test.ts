@@ -11,8 +11,10 @@ const flaws: Array<[authorization: string, reason: string]> = [
   [OTHER_KEY, 'Authorization has no scheme: it must start with Bearer'],
   ['Basic eDp5', 'Authorization has another scheme than Bearer'],
   ['Bearer', 'Authorization has nothing after Bearer'],
-  ...['undefined', 'null', 'NaN', '[object Object]', '${TOKEN}', '<token>', '{{token}}'].map((value): [string, string] => // eslint-disable-line no-template-curly-in-string
-    [`Bearer ${value}`, 'Authorization has a placeholder, or a variable that is not set']),
+  // eslint-disable-next-line no-template-curly-in-string
+  ...['undefined', 'null', 'NaN', '[object Object]', '${TOKEN}', '<token>', '{{token}}'].map((
+    value
+  ): [string, string] => [`Bearer ${value}`, 'Authorization has a placeholder, or a variable that is not set']),
   ['Bearer "eyJhbGciOiJSUzI1NiJ9.e30.c2ln"', 'Authorization contains quotes'],
   ['Bearer eyJhbGciOiJSU0EtT0FFUCJ9.a.b.c.d', 'the token is encrypted (JWE)'],
   ['Bearer eyJhbGciOiJSUzI1NiJ9.e30', 'the token is a damaged JWT'],

@@ -14,15 +14,30 @@ const HERE = '127.0.0.0/24'
 /** A server whose host is told of events; closing it waits for all of them. */
 async function watched (t: Test, settings: Parameters<typeof build>[1] = {}) {
   const events: KeyEvent[] = []
-  const harness = await build(t, { ...settings, auth: { onKeyEvent: (event) => { events.push(event) }, ...settings.auth } })
-  const manage = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
-    (await harness.app.inject({ method, url, headers: bearer(harness.issuer.user()), ...(payload && { payload }) }))
+  const harness = await build(t, {
+    ...settings,
+    auth: {
+      onKeyEvent: (event) => {
+        events.push(event)
+      },
+      ...settings.auth
+    }
+  })
+  const manage = async (
+    method: 'GET' | 'POST' | 'DELETE',
+    url: string,
+    payload?: object
+  ) => (await harness.app.inject({ method, url, headers: bearer(harness.issuer.user()), ...(payload && { payload }) }))
   const call = async (key: string, url = products(), method: 'GET' | 'POST' = 'GET', remoteAddress = '127.0.0.1') =>
     (await harness.app.inject({ method, url, headers: bearer(key), remoteAddress })).statusCode
   return { ...harness, events, manage, call }
 }
 
-const shown = (event: KeyEvent) => ({ ...event, key: event.key?.id, ...('replaced' in event && { replaced: event.replaced.id }) })
+const shown = (event: KeyEvent) => ({
+  ...event,
+  key: event.key?.id,
+  ...('replaced' in event && { replaced: event.replaced.id })
+})
 
 t.test('the host is told of the life of a key, in order', async (t) => {
   const { app, issuer, events, manage, call, mint } = await watched(t)
@@ -77,15 +92,23 @@ t.test('the host is told why a key was refused, at once the first time, and how 
   const told = () => events.filter(({ type }) => type === 'refused')
   t.strictSame(told(), refusals(1, '203.0.0.0/24'))
   await app.close()
-  t.strictSame(told(), [...refusals(1, '203.0.0.0/24'), ...refusals(2, '203.0.2.0/24')], 'the network is that of the last one')
+  t.strictSame(
+    told(),
+    [...refusals(1, '203.0.0.0/24'), ...refusals(2, '203.0.2.0/24')],
+    'the network is that of the last one'
+  )
 })
 
 t.test('behind a proxy that is trusted, uses and refusals have the network of the client', async (t) => {
   const { app, events, manage, mint } = await watched(t, { server: { trustProxy: true } })
   const [used, revoked] = [await mint(), await mint()]
   await manage('DELETE', PATH + revoked.id)
-  for (const { plaintext } of [used, revoked]) await app.inject({ url: products(), headers: { ...bearer(plaintext), 'x-forwarded-for': '203.0.113.7' } })
-  t.match((await manage('GET', PATH)).json().find(({ id }: { id: string }) => id === used.id), { last_used_network: '203.0.113.0/24' })
+  for (const { plaintext } of [used, revoked]) {
+    await app.inject({ url: products(), headers: { ...bearer(plaintext), 'x-forwarded-for': '203.0.113.7' } })
+  }
+  t.match((await manage('GET', PATH)).json().find(({ id }: { id: string }) => id === used.id), {
+    last_used_network: '203.0.113.0/24'
+  })
   await app.close()
   t.match(events.filter(({ type }) => type === 'refused'), [{ key: { id: revoked.id }, network: '203.0.113.0/24' }])
 })
@@ -110,28 +133,55 @@ t.test('a use from a new network is told, and one from a known network is not', 
   }
   await app.close()
   t.strictSame(events.filter(({ type }) => type === 'new_network').map(shown), [
-    { type: 'new_network', key: id, network: '198.51.100.0/24' }, { type: 'new_network', key: id, network: '2001:db8:1::/48' }
+    { type: 'new_network', key: id, network: '198.51.100.0/24' },
+    { type: 'new_network', key: id, network: '2001:db8:1::/48' }
   ])
 })
 
-for (const [what, onKeyEvent] of [
-  ['throws', () => { throw new Error('the host is broken') }],
-  ['rejects', async () => { throw new Error('the host is broken') }]
-] as const) {
+for (
+  const [what, onKeyEvent] of [
+    ['throws', () => {
+      throw new Error('the host is broken')
+    }],
+    ['rejects', async () => {
+      throw new Error('the host is broken')
+    }]
+  ] as const
+) {
   t.test(`a host that ${what} on an event changes nothing but the log`, async (t) => {
     const lines: string[] = []
-    const { app, call, mint } = await watched(t, { auth: { onKeyEvent }, server: { logger: { level: 'error', stream: { write: (line: string) => { lines.push(line) } } } } })
+    const { app, call, mint } = await watched(t, {
+      auth: { onKeyEvent },
+      server: {
+        logger: {
+          level: 'error',
+          stream: {
+            write: (line: string) => {
+              lines.push(line)
+            }
+          }
+        }
+      }
+    })
     const { id, plaintext } = await mint()
     t.equal(await call(plaintext), 200)
     t.equal(await call(mintKey('shop_test').plaintext), 401)
     await app.close()
-    t.strictSame(lines.map((line) => JSON.parse(line)).map(({ msg, event, keyId, err }) => [msg, event, keyId, err.message]).toSorted(),
-      [['created', id], ['first_used', id], ['refused', undefined]].map(([event, keyId]) => ['onKeyEvent failed', event, keyId, 'the host is broken']))
+    t.strictSame(
+      lines.map((line) => JSON.parse(line)).map(({ msg, event, keyId, err }) => [msg, event, keyId, err.message])
+        .toSorted(),
+      [['created', id], ['first_used', id], ['refused', undefined]].map((
+        [event, keyId]
+      ) => ['onKeyEvent failed', event, keyId, 'the host is broken'])
+    )
   })
 }
 
 t.test('a host that never finishes delays no call, and the end only for as long as the store', async (t) => {
-  const { app, call, mint } = await watched(t, { auth: { onKeyEvent: () => new Promise(() => {}) }, apiKeys: { storeTimeout: 100 } })
+  const { app, call, mint } = await watched(t, {
+    auth: { onKeyEvent: () => new Promise(() => {}) },
+    apiKeys: { storeTimeout: 100 }
+  })
   const { plaintext } = await mint()
   for (let times = 0; times < 3; times++) t.equal(await call(plaintext), 200)
   await app.close()
@@ -140,12 +190,16 @@ t.test('a host that never finishes delays no call, and the end only for as long 
 t.test('keys that expire soon or are not used are told at startup, once for all replicas', async (t) => {
   const store = memoryStore()
   const day = 86_400_000
-  const keys = [newKey({ createdAt: new Date(Date.now() - 100 * day), expiresAt: new Date(Date.now() + 6 * day) }), newKey()]
+  const keys = [
+    newKey({ createdAt: new Date(Date.now() - 100 * day), expiresAt: new Date(Date.now() + 6 * day) }),
+    newKey()
+  ]
   for (const key of keys) await store.insert(key, 10)
   const replicas = [await watched(t, { store }), await watched(t, { store })]
   for (const { app } of replicas) await app.close()
   t.strictSame(replicas.flatMap(({ events }) => events).map(shown).toSorted((a, b) => a.type < b.type ? -1 : 1), [
-    { type: 'expiring', key: keys[0]!.id, days: 7 }, { type: 'unused', key: keys[0]!.id, days: 90 }
+    { type: 'expiring', key: keys[0]!.id, days: 7 },
+    { type: 'unused', key: keys[0]!.id, days: 90 }
   ])
 })
 
@@ -181,8 +235,17 @@ t.test('keys are looked through again and again, after a failure too, until the 
 t.test('a revocation that the store finishes after its deadline is told too', async (t) => {
   const inner = memoryStore()
   let finish = () => {}
-  const finished = new Promise<void>((resolve) => { finish = resolve })
-  const store: ApiKeyStore = { ...inner, revoke: async (...args) => { const found = await inner.revoke(...args); await finished; return found } }
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const store: ApiKeyStore = {
+    ...inner,
+    revoke: async (...args) => {
+      const found = await inner.revoke(...args)
+      await finished
+      return found
+    }
+  }
   const { app, issuer, events, mint } = await watched(t, { store, apiKeys: { storeTimeout: 100 } })
   const { id } = await mint()
   const { statusCode } = await app.inject({ method: 'DELETE', url: PATH + id, headers: bearer(issuer.user()) })

@@ -17,12 +17,34 @@ const rules: ClaimRules = {
 }
 const issuer = 'https://issuer.test'
 const user = { iss: issuer, sub: 'u1', client_id: 'web', token_use: 'access', username: 'ada', iat: NOW, exp: NOW + 60 }
-const machine = { iss: issuer, sub: 'robot', client_id: 'robot', token_use: 'access', scope: 'shop/api', iat: NOW, exp: NOW + 60 }
+const machine = {
+  iss: issuer,
+  sub: 'robot',
+  client_id: 'robot',
+  token_use: 'access',
+  scope: 'shop/api',
+  iat: NOW,
+  exp: NOW + 60
+}
 
 t.test('a person: subject, name, groups, scopes, all frozen', async (t) => {
-  const identity = identityFromClaims({ ...user, scope: 'openid email', 'cognito:groups': ['staff'] }, rules, NOW * 1000)
-  t.strictSame(identity, { kind: 'user', issuer, subject: 'u1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
-  t.ok(Object.isFrozen(identity) && Object.isFrozen(identity.scopes) && identity.kind === 'user' && Object.isFrozen(identity.groups))
+  const identity = identityFromClaims(
+    { ...user, scope: 'openid email', 'cognito:groups': ['staff'] },
+    rules,
+    NOW * 1000
+  )
+  t.strictSame(identity, {
+    kind: 'user',
+    issuer,
+    subject: 'u1',
+    username: 'ada',
+    groups: ['staff'],
+    scopes: ['openid', 'email']
+  })
+  t.ok(
+    Object.isFrozen(identity) && Object.isFrozen(identity.scopes) && identity.kind === 'user' &&
+      Object.isFrozen(identity.groups)
+  )
 })
 
 t.test('a person without name, groups or scopes', async (t) => {
@@ -30,7 +52,10 @@ t.test('a person without name, groups or scopes', async (t) => {
   const identity = identityFromClaims(claims, rules, NOW * 1000)
   t.strictSame(identity, { kind: 'user', issuer, subject: 'u1', username: null, groups: [], scopes: [] })
   t.ok(Object.isFrozen(identity.scopes) && identity.kind === 'user' && Object.isFrozen(identity.groups))
-  t.strictSame(identityFromClaims({ ...claims, username: null, scope: '', 'cognito:groups': { staff: {} } }, rules, NOW * 1000), { kind: 'user', issuer, subject: 'u1', username: null, groups: ['staff'], scopes: [] })
+  t.strictSame(
+    identityFromClaims({ ...claims, username: null, scope: '', 'cognito:groups': { staff: {} } }, rules, NOW * 1000),
+    { kind: 'user', issuer, subject: 'u1', username: null, groups: ['staff'], scopes: [] }
+  )
 })
 
 t.test("a person's token with a machine's scope stays a person's", async (t) => {
@@ -50,14 +75,22 @@ t.test('with a list of scopes only these make a machine', async (t) => {
 })
 
 const refused: Array<[string, Record<string, unknown>, string]> = [
-  ['no name and the client as subject, though the client is an app', { username: undefined, sub: 'web' }, 'no machine scope'],
+  [
+    'no name and the client as subject, though the client is an app',
+    { username: undefined, sub: 'web' },
+    'no machine scope'
+  ],
   ['a string as iat', { iat: String(NOW) }, 'exp or iat is not a time'],
   ['iat 6 s ahead', { iat: NOW + 6 }, 'iat is in the future'],
   ['a number as scopes', { scope: 7 }, 'scopes are not a list of scopes']
 ]
 for (const [title, claims, cause] of refused) {
   t.test(`${title} is refused, and the cause says why`, async (t) => {
-    t.throws(() => identityFromClaims({ ...user, ...claims }, rules, NOW * 1000), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', statusCode: 401, cause })
+    t.throws(() => identityFromClaims({ ...user, ...claims }, rules, NOW * 1000), {
+      code: 'DUAL_AUTH_CREDENTIAL_INVALID',
+      statusCode: 401,
+      cause
+    })
   })
 }
 
@@ -84,5 +117,8 @@ for (const [claims, identity, expected] of shapes) {
 t.test('the cause names each claim that could have been the subject', async (t) => {
   const named = { ...rules, claims: { ...rules.claims, subject: [['uid'], ['user', 'id']] } }
   t.equal(identityFromClaims({ ...user, user: { id: 'u7' } }, named, NOW * 1000).kind, 'user')
-  t.throws(() => identityFromClaims(user, named, NOW * 1000), { code: 'DUAL_AUTH_CREDENTIAL_INVALID', cause: 'uid or user.id is not a string' })
+  t.throws(() => identityFromClaims(user, named, NOW * 1000), {
+    code: 'DUAL_AUTH_CREDENTIAL_INVALID',
+    cause: 'uid or user.id is not a string'
+  })
 })

@@ -1,4 +1,10 @@
-import { createPrivateKey, createSign, generateKeyPairSync, type KeyObject, type KeyPairKeyObjectResult } from 'node:crypto'
+import {
+  createPrivateKey,
+  createSign,
+  generateKeyPairSync,
+  type KeyObject,
+  type KeyPairKeyObjectResult
+} from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -41,7 +47,8 @@ function rs256 (key: KeyObject, input: string): string {
   return signature
 }
 
-export const segment = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+export const segment = (value: unknown): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 /** A JWT; header and claims may be anything, text is taken as the JSON itself. */
 export function sign (key: KeyObject | string, header: unknown, claims: unknown): string {
@@ -68,17 +75,19 @@ export interface Issuer {
   /** What it says of opaque tokens, by token; unknown ones are not active. */
   readonly answers: Map<string, unknown>
   /** The requests for that: the credentials of the client and the form. */
-  readonly questions: Array<{ readonly authorization: string | undefined, readonly form: Readonly<Record<string, string>> }>
+  readonly questions: Array<
+    { readonly authorization: string | undefined, readonly form: Readonly<Record<string, string>> }
+  >
   /** Answers these requests, when set. */
   introspectionFault: RequestListener | null
   /** The endpoint of these requests that its discovery document names; none when null. */
   introspectionEndpoint: string | null
   /** A token with its key. */
-  sign (claims: Record<string, unknown>, header?: Record<string, unknown>): string
-  user (claims?: Record<string, unknown>, header?: Record<string, unknown>): string
-  machine (claims?: Record<string, unknown>, header?: Record<string, unknown>): string
-  stop (): Promise<void>
-  start (): Promise<void>
+  sign(claims: Record<string, unknown>, header?: Record<string, unknown>): string
+  user(claims?: Record<string, unknown>, header?: Record<string, unknown>): string
+  machine(claims?: Record<string, unknown>, header?: Record<string, unknown>): string
+  stop(): Promise<void>
+  start(): Promise<void>
 }
 
 export async function startIssuer (): Promise<Issuer> {
@@ -88,7 +97,9 @@ export async function startIssuer (): Promise<Issuer> {
   let server = createServer()
 
   const issuer: Issuer = {
-    get url () { return `http://127.0.0.1:${port}/pool` },
+    get url () {
+      return `http://127.0.0.1:${port}/pool`
+    },
     key,
     fetches: 0,
     keys: [key.jwk],
@@ -101,28 +112,30 @@ export async function startIssuer (): Promise<Issuer> {
     introspectionFault: null,
     introspectionEndpoint: null,
     sign: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, claims),
-    user: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
-      iss: issuer.url,
-      sub: 'user-1',
-      client_id: 'web-app',
-      token_use: 'access',
-      scope: 'openid email',
-      username: 'ada',
-      'cognito:groups': ['staff'],
-      iat: NOW - 10,
-      exp: NOW + 3600,
-      ...claims
-    }),
-    machine: (claims, header) => sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
-      iss: issuer.url,
-      sub: 'robot',
-      client_id: 'robot',
-      token_use: 'access',
-      scope: 'shop/api',
-      iat: NOW - 10,
-      exp: NOW + 3600,
-      ...claims
-    }),
+    user: (claims, header) =>
+      sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
+        iss: issuer.url,
+        sub: 'user-1',
+        client_id: 'web-app',
+        token_use: 'access',
+        scope: 'openid email',
+        username: 'ada',
+        'cognito:groups': ['staff'],
+        iat: NOW - 10,
+        exp: NOW + 3600,
+        ...claims
+      }),
+    machine: (claims, header) =>
+      sign(key.privateKey, { alg: 'RS256', kid: 'key-1', ...header }, {
+        iss: issuer.url,
+        sub: 'robot',
+        client_id: 'robot',
+        token_use: 'access',
+        scope: 'shop/api',
+        iat: NOW - 10,
+        exp: NOW + 3600,
+        ...claims
+      }),
     async stop () {
       if (server.listening) spareKeys.add(pair)
       server.closeAllConnections()
@@ -135,7 +148,13 @@ export async function startIssuer (): Promise<Issuer> {
         if (request.url?.startsWith('/pool/') && request.url.endsWith('/.well-known/openid-configuration')) {
           issuer.discoveries++
           if (issuer.discoveryFault !== null) issuer.discoveryFault(request, response)
-          else response.setHeader('content-type', 'application/json').end(JSON.stringify({ issuer: issuer.named ?? issuer.url, jwks_uri: `${issuer.url}/jwks`, ...issuer.introspectionEndpoint !== null && { introspection_endpoint: issuer.introspectionEndpoint } }))
+          else {response.setHeader('content-type', 'application/json').end(
+              JSON.stringify({
+                issuer: issuer.named ?? issuer.url,
+                jwks_uri: `${issuer.url}/jwks`,
+                ...issuer.introspectionEndpoint !== null && { introspection_endpoint: issuer.introspectionEndpoint }
+              })
+            )}
         } else if (request.url === '/pool/introspect' && request.method === 'POST') {
           text(request).then((body) => {
             const form = Object.fromEntries(new URLSearchParams(body))

@@ -12,7 +12,11 @@ async function issuerOf (t: Test): Promise<Issuer> {
 
 async function withJwt (t: Test, issuer: Issuer, jwt: DualAuthOptions['jwt']) {
   const lines: string[] = []
-  const { app } = await build(t, { issuer, auth: { jwt }, server: { logger: { level: 'info', stream: { write: (line: string) => lines.push(line) } } } })
+  const { app } = await build(t, {
+    issuer,
+    auth: { jwt },
+    server: { logger: { level: 'info', stream: { write: (line: string) => lines.push(line) } } }
+  })
   const get = async (token: string) => {
     const response = await app.inject({ url: '/orders', headers: bearer(token) })
     return { status: response.statusCode, body: response.json() }
@@ -28,7 +32,10 @@ t.test('two issuers at once: each token by the rules and keys of its own', async
   ])
   t.equal(app.dualAuthReady(), true)
   t.match(await get(old.user()), { status: 200, body: { issuer: old.url, subject: 'user-1' } })
-  t.match(await get(tokensOf('okta', next).user()), { status: 200, body: { issuer: next.url, ...SAMPLES.okta.identities.user } })
+  t.match(await get(tokensOf('okta', next).user()), {
+    status: 200,
+    body: { issuer: next.url, ...SAMPLES.okta.identities.user }
+  })
   t.equal((await get(next.user())).status, 401, 'the claims of the one, the issuer of the other')
   t.equal((await get(old.user({ iss: next.url }))).status, 401, 'signed by the one, issued by the other')
   t.equal((await get(old.user({}, { alg: 'ES256' }))).status, 401, 'an algorithm of the other')
@@ -54,17 +61,24 @@ t.test('an issuer whose keys are an option, as that of this server itself, is ne
   t.match(await get(given.user({}, { kid: 'unknown' })), { status: 401 })
   t.equal(given.fetches + given.discoveries, 0)
   await t.rejects(build(t, { issuer: read, auth: { jwt: { ...own, algorithms: ['ES256'] } } }), {
-    code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: jwt.jwks of ${given.url} cannot be used: the key set has no usable key for ES256; it has RS256`
+    code: 'DUAL_AUTH_INVALID_OPTION',
+    message: `dual-auth: jwt.jwks of ${given.url} cannot be used: the key set has no usable key for ES256; it has RS256`
   })
 })
 
-for (const [title, named] of [['with a slash', (url: string) => `${url}/`], ['of another host', () => 'https://elsewhere.test'], ['that is none', () => '']] as const) {
+for (
+  const [title, named] of [['with a slash', (url: string) => `${url}/`], [
+    'of another host',
+    () => 'https://elsewhere.test'
+  ], ['that is none', () => '']] as const
+) {
   t.test(`startup fails when the issuer's own document names an issuer ${title}`, async (t) => {
     const issuer = await issuerOf(t)
     issuer.named = named(issuer.url)
     await t.rejects(build(t, { issuer }), {
       code: 'DUAL_AUTH_INVALID_OPTION',
-      message: `dual-auth: jwt.issuer is ${issuer.url}, but ${issuer.url}/.well-known/openid-configuration says that the issuer is ${named(issuer.url)}: set jwt.issuer to exactly that`
+      message: `dual-auth: jwt.issuer is ${issuer.url}, but ${issuer.url}/.well-known/openid-configuration says that ` +
+        `the issuer is ${named(issuer.url)}: set jwt.issuer to exactly that`
     })
   })
 }
@@ -82,7 +96,9 @@ t.test('an issuer that cannot be reached does not fail startup; the log names it
   const { url } = issuer
   await issuer.stop()
   const { lines } = await withJwt(t, issuer, { issuer: url, userClients: ['web-app'], audience: [AUDIENCE] })
-  const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'the keys of the identity provider could not be read')
+  const said = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
+    msg === 'the keys of the identity provider could not be read'
+  )
   t.match(said, [{ level: 40, issuer: url, err: { message: String } }])
 })
 
@@ -90,7 +106,9 @@ t.test('an issuer and keys over http, on another machine: only with insecureHttp
   const issuer = await issuerOf(t)
   // Its address in another spelling, which is not known to be this machine.
   const url = issuer.url.replace('127.0.0.1', '[::ffff:7f00:1]')
-  issuer.discoveryFault = (_request, response) => { response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/jwks` })) }
+  issuer.discoveryFault = (_request, response) => {
+    response.end(JSON.stringify({ issuer: url, jwks_uri: `${url}/jwks` }))
+  }
   const jwt = { issuer: url, userClients: ['web-app'], audience: [AUDIENCE] }
   await t.rejects(withJwt(t, issuer, jwt), { code: 'DUAL_AUTH_INVALID_OPTION', message: /insecureHttp/ })
   const { get } = await withJwt(t, issuer, { ...jwt, insecureHttp: true })
@@ -99,7 +117,8 @@ t.test('an issuer and keys over http, on another machine: only with insecureHttp
 
 t.test('without an audience the log warns once for each issuer', async (t) => {
   const issuer = await issuerOf(t)
-  const warnings = async (jwt: JwtOptions) => (await withJwt(t, issuer, jwt)).lines.filter((line) => line.includes('jwt.audience is not set')).length
+  const warnings = async (jwt: JwtOptions) =>
+    (await withJwt(t, issuer, jwt)).lines.filter((line) => line.includes('jwt.audience is not set')).length
   t.equal(await warnings({ issuer: issuer.url, userClients: ['web-app'] }), 1)
   t.equal(await warnings({ issuer: issuer.url, userClients: ['web-app'], audience: [AUDIENCE] }), 0)
 })
@@ -107,10 +126,15 @@ t.test('without an audience the log warns once for each issuer', async (t) => {
 t.test('Entra: one set of keys for all tenants, in which a key may be of one tenant only', async (t) => {
   const issuer = await issuerOf(t)
   const template = `${issuer.url}/{tenantid}/v2.0`
-  for (const [owner, tenants, status] of [
-    [undefined, [TENANT_ID], 200], [template, [TENANT_ID], 200], [template.replace('{tenantid}', TENANT_ID), [TENANT_ID, OTHER_TENANT_ID], 200],
-    [template.replace('{tenantid}', OTHER_TENANT_ID), [TENANT_ID, OTHER_TENANT_ID], 401], ['https://elsewhere.test/{tenantid}/v2.0', [TENANT_ID], 401]
-  ] as const) {
+  for (
+    const [owner, tenants, status] of [
+      [undefined, [TENANT_ID], 200],
+      [template, [TENANT_ID], 200],
+      [template.replace('{tenantid}', TENANT_ID), [TENANT_ID, OTHER_TENANT_ID], 200],
+      [template.replace('{tenantid}', OTHER_TENANT_ID), [TENANT_ID, OTHER_TENANT_ID], 401],
+      ['https://elsewhere.test/{tenantid}/v2.0', [TENANT_ID], 401]
+    ] as const
+  ) {
     issuer.keys = [{ ...issuer.key.jwk, issuer: owner }]
     const { get } = await withJwt(t, issuer, { ...SAMPLES.entra.jwt(issuer), tenants })
     t.equal((await get(tokensOf('entra', issuer).user())).status, status, String(owner))
@@ -129,20 +153,45 @@ t.test('a host names claims of its own', async (t) => {
   const issuer = await issuerOf(t)
   const { get } = await withJwt(t, issuer, {
     ...SAMPLES.rfc9068.jwt(issuer),
-    claims: { client: 'app', subject: 'employee', username: ['person', 'name'], groups: ['person', 'teams'], scopes: 'permissions' }
+    claims: {
+      client: 'app',
+      subject: 'employee',
+      username: ['person', 'name'],
+      groups: ['person', 'teams'],
+      scopes: 'permissions'
+    }
   })
-  const token = tokensOf('rfc9068', issuer).user({ app: 'web-app', employee: 'e7', person: { name: 'Ada', teams: ['staff'] }, permissions: ['write'] })
-  t.strictSame((await get(token)).body, { kind: 'user', issuer: issuer.url, subject: 'e7', username: 'Ada', groups: ['staff'], scopes: ['write'] })
+  const token = tokensOf('rfc9068', issuer).user({
+    app: 'web-app',
+    employee: 'e7',
+    person: { name: 'Ada', teams: ['staff'] },
+    permissions: ['write']
+  })
+  t.strictSame((await get(token)).body, {
+    kind: 'user',
+    issuer: issuer.url,
+    subject: 'e7',
+    username: 'Ada',
+    groups: ['staff'],
+    scopes: ['write']
+  })
 })
 
-t.test('people and machines come in, and only Cognito\'s tokens need no audience', async (t) => {
+t.test("people and machines come in, and only Cognito's tokens need no audience", async (t) => {
   for (const provider of Object.keys(SAMPLES) as Provider[]) {
     const issuer = await issuerOf(t)
     const { get } = await withJwt(t, issuer, SAMPLES[provider].jwt(issuer))
     const { user, machine, idToken, iss } = tokensOf(provider, issuer)
-    const elsewhere = provider === 'entra' ? { tid: OTHER_TENANT_ID, iss: iss.replace(TENANT_ID, OTHER_TENANT_ID) } : { iss: `${iss}2` }
+    const elsewhere = provider === 'entra'
+      ? { tid: OTHER_TENANT_ID, iss: iss.replace(TENANT_ID, OTHER_TENANT_ID) }
+      : { iss: `${iss}2` }
     const tokens = [
-      user(), machine(), idToken({ aud: AUDIENCE }), user({ aud: 'https://other.test' }), user({ aud: undefined }), user(elsewhere),
+      user(),
+      machine(),
+      idToken({ aud: AUDIENCE }),
+      user({ aud: 'https://other.test' }),
+      user({ aud: undefined }),
+      user(elsewhere),
       user({ [SAMPLES[provider].client]: 'another' })
     ]
     const statuses = await Promise.all(tokens.map(async (token) => (await get(token)).status))

@@ -8,7 +8,12 @@ import { signingKey, sign, startIssuer, NOW } from './issuer.ts'
 /** Keys that no issuer has of itself. */
 const [next, another] = [signingKey('key-2'), signingKey('key-3')]
 
-const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_PROVIDER_UNAVAILABLE', error: 'Service Unavailable', message: 'Tokens cannot be verified at the moment' }
+const UNAVAILABLE = {
+  statusCode: 503,
+  code: 'DUAL_AUTH_PROVIDER_UNAVAILABLE',
+  error: 'Service Unavailable',
+  message: 'Tokens cannot be verified at the moment'
+}
 
 t.test('100 unknown kids cause one reading, one after another or at once', async (t) => {
   const { app, issuer } = await build(t)
@@ -16,15 +21,31 @@ t.test('100 unknown kids cause one reading, one after another or at once', async
     const response = await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `stranger-${i}` })) })
     t.equal(response.statusCode, 401)
   }
-  await Promise.all(Array.from({ length: 50 }, (_, i) => app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `other-${i}` })) })))
+  await Promise.all(
+    Array.from(
+      { length: 50 },
+      (_, i) => app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: `other-${i}` })) })
+    )
+  )
   t.equal(issuer.fetches, 2, 'one at the boot, one for all strangers')
-  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200, 'the good key is not driven out')
+  t.equal(
+    (await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode,
+    200,
+    'the good key is not driven out'
+  )
 })
 
 t.test('a key that was rotated in works at its first use', async (t) => {
   const { app, issuer } = await build(t)
   issuer.keys = [issuer.key.jwk, next.jwk]
-  const token = sign(next.privateKey, { alg: 'RS256', kid: 'key-2' }, { iss: issuer.url, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600 })
+  const token = sign(next.privateKey, { alg: 'RS256', kid: 'key-2' }, {
+    iss: issuer.url,
+    sub: 'u',
+    client_id: 'web-app',
+    token_use: 'access',
+    iat: NOW,
+    exp: NOW + 3600
+  })
   t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
 })
 
@@ -41,17 +62,37 @@ t.test('a key that was rotated out stops working when the keys are read again, a
 })
 
 const faults: Record<string, RequestListener> = {
-  'an error': (_request, response) => { response.writeHead(500).end('{}') },
-  HTML: (_request, response) => { response.end('<html></html>') },
-  'an empty set': (_request, response) => { response.end('{"keys":[]}') },
-  null: (_request, response) => { response.end('null') },
-  'keys that are no list': (_request, response) => { response.end('{"keys":{"length":1}}') },
-  'a redirect': (_request, response) => { response.writeHead(302, { location: '/pool/.well-known/openid-configuration' }).end() },
+  'an error': (_request, response) => {
+    response.writeHead(500).end('{}')
+  },
+  HTML: (_request, response) => {
+    response.end('<html></html>')
+  },
+  'an empty set': (_request, response) => {
+    response.end('{"keys":[]}')
+  },
+  null: (_request, response) => {
+    response.end('null')
+  },
+  'keys that are no list': (_request, response) => {
+    response.end('{"keys":{"length":1}}')
+  },
+  'a redirect': (_request, response) => {
+    response.writeHead(302, { location: '/pool/.well-known/openid-configuration' }).end()
+  },
   silence: () => {},
-  'a hang in the middle': (_request, response) => { response.write('{"keys":[') },
-  '10 MB': (_request, response) => { response.end(`{"keys":["${'x'.repeat(10_000_000)}"]}`) },
-  'a broken connection': (request) => { request.socket.destroy() },
-  'another protocol': (request) => { request.socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n') }
+  'a hang in the middle': (_request, response) => {
+    response.write('{"keys":[')
+  },
+  '10 MB': (_request, response) => {
+    response.end(`{"keys":["${'x'.repeat(10_000_000)}"]}`)
+  },
+  'a broken connection': (request) => {
+    request.socket.destroy()
+  },
+  'another protocol': (request) => {
+    request.socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n')
+  }
 }
 
 for (const [name, fault] of Object.entries(faults)) {
@@ -68,7 +109,8 @@ for (const [name, fault] of Object.entries(faults)) {
 
 t.test('the discovery document is read once for each reading of the keys, and no more of it than 512 KiB', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksCooldown: 1 } })
-  const stranger = async () => (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })).statusCode
+  const stranger = async () =>
+    (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })).statusCode
   t.equal(await stranger(), 401)
   t.strictSame([issuer.discoveries, issuer.fetches], [2, 2], 'at startup, and for the stranger')
   let sent = 0
@@ -84,15 +126,33 @@ t.test('the discovery document is read once for each reading of the keys, and no
   }
   t.equal(await stranger(), 503)
   t.ok(sent < 20_000_000, `${sent} bytes were sent`)
-  t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode, 200, 'known keys go on working')
+  t.equal(
+    (await app.inject({ url: '/orders', headers: bearer(issuer.user()) })).statusCode,
+    200,
+    'known keys go on working'
+  )
 })
 
 t.test('a jwks_uri with a user or a password is not read, nor shown in the log', async (t) => {
   const logged: string[] = []
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
-  issuer.discoveryFault = (_request, response) => { response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('//', '//user:secret@') })) }
-  const { app } = await build(t, { issuer, server: { logger: { level: 'warn', stream: { write: (line: string) => { logged.push(line) } } } } })
+  issuer.discoveryFault = (_request, response) => {
+    response.end(JSON.stringify({ issuer: issuer.url, jwks_uri: issuer.url.replace('//', '//user:secret@') }))
+  }
+  const { app } = await build(t, {
+    issuer,
+    server: {
+      logger: {
+        level: 'warn',
+        stream: {
+          write: (line: string) => {
+            logged.push(line)
+          }
+        }
+      }
+    }
+  })
   t.equal(app.dualAuthReady(), false)
   t.match(logged.join(''), 'the URL of the key set contains a user or a password')
   t.notMatch(logged.join(''), 'secret')
@@ -102,9 +162,13 @@ t.test('a hanging key set holds up only those who need it', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksTimeout: 1500 } })
   issuer.fault = () => {}
   const order: string[] = []
-  const unknown = app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) }).then(({ statusCode }) => order.push(`unknown ${statusCode}`))
+  const unknown = app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) }).then((
+    { statusCode }
+  ) => order.push(`unknown ${statusCode}`))
   await new Promise((resolve) => setTimeout(resolve, 50))
-  const known = app.inject({ url: '/orders', headers: bearer(issuer.user()) }).then(({ statusCode }) => order.push(`known ${statusCode}`))
+  const known = app.inject({ url: '/orders', headers: bearer(issuer.user()) }).then(({ statusCode }) =>
+    order.push(`known ${statusCode}`)
+  )
   await Promise.all([unknown, known])
   t.strictSame(order, ['known 200', 'unknown 503'])
 })
@@ -127,12 +191,14 @@ t.test('the provider hangs at the boot for longer than a boot may take: the serv
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const answered = new Promise<() => void>((resolve) => {
-    issuer.fault = (_request, response) => { resolve(() => response.end(JSON.stringify({ keys: issuer.keys }))) }
+    issuer.fault = (_request, response) => {
+      resolve(() => response.end(JSON.stringify({ keys: issuer.keys })))
+    }
   })
   const { app } = await build(t, { issuer, jwt: { jwksTimeout: 20_000 }, server: { pluginTimeout: 2000 } })
   t.equal(app.dualAuthReady(), false)
-  const waiting = app.inject({ url: '/orders', headers: bearer(issuer.user()) });
-  (await answered)()
+  const waiting = app.inject({ url: '/orders', headers: bearer(issuer.user()) })
+  ;(await answered)()
   t.equal((await waiting).statusCode, 200)
   t.equal(app.dualAuthReady(), true)
   t.equal(issuer.fetches, 1, 'it is the reading of the boot that went on')
@@ -197,22 +263,35 @@ t.test('only usable keys are taken from a set', async (t) => {
   t.strictSame(kids([{ ...curve, kid: 'curve' }], ['ES256']), ['curve'])
   t.strictSame(kids([{ ...curve, kid: 'curve' }], ['ES384']), [])
   t.strictSame(kids([null, 7, 'x', []]), [])
-  for (const body of [null, 7, 'x', [], {}, { keys: 'x' }, { keys: null }]) t.equal(keysFromJwks(body, ['RS256']).length, 0)
+  for (const body of [null, 7, 'x', [], {}, { keys: 'x' }, { keys: null }]) {
+    t.equal(keysFromJwks(body, ['RS256']).length, 0)
+  }
 })
 
 t.test('a kid is any text of 1 to 128 characters, in the set and in the token', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
-  const kids = ['public:hydra.openid.id-token', 'https://issuer.test/keys/1?a=b&c', 'key 1', 'ключ', '__proto__', 'x'.repeat(128)]
+  const kids = [
+    'public:hydra.openid.id-token',
+    'https://issuer.test/keys/1?a=b&c',
+    'key 1',
+    'ключ',
+    '__proto__',
+    'x'.repeat(128)
+  ]
   issuer.keys = kids.map((kid) => ({ ...issuer.key.jwk, kid }))
   const { app } = await build(t, { issuer })
-  const status = async (kid: string) => (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid })) })).statusCode
+  const status = async (kid: string) =>
+    (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid })) })).statusCode
   for (const kid of kids) t.equal(await status(kid), 200, kid)
   t.equal(issuer.fetches, 1)
 
   const good = { ...next.jwk, kid: 'good' }
   const unusable = ['', 'x'.repeat(129)]
-  t.strictSame(keysFromJwks({ keys: [...unusable.map((kid) => ({ ...good, kid })), good] }, ['RS256']).map(({ kid }) => kid), ['good'])
+  t.strictSame(
+    keysFromJwks({ keys: [...unusable.map((kid) => ({ ...good, kid })), good] }, ['RS256']).map(({ kid }) => kid),
+    ['good']
+  )
   for (const kid of unusable) t.equal(await status(kid), 401, 'refused without a look at the keys')
   t.equal(issuer.fetches, 1)
 })
@@ -220,29 +299,79 @@ t.test('a kid is any text of 1 to 128 characters, in the set and in the token', 
 const curve = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const edwards = generateKeyPairSync('ed25519')
 const rsa = [next, another].map(({ privateKey, jwk: { alg: _alg, ...jwk } }) => ({ privateKey, jwk }))
-const jwkOf = ({ publicKey }: KeyPairKeyObjectResult, more: object) => ({ ...publicKey.export({ format: 'jwk' }), ...more })
+const jwkOf = ({ publicKey }: KeyPairKeyObjectResult, more: object) => ({
+  ...publicKey.export({ format: 'jwk' }),
+  ...more
+})
 const nameless = { ...rsa[0]!.jwk, kid: undefined }
 
 /** Signs as RFC 7518 §3.4 and RFC 8037 §3.1 say. */
 function tokenBy (key: KeyObject, header: object, iss: string): string {
-  const input = [header, { iss, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600 }].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
-  return `${input}.${cryptoSign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', Buffer.from(input), { key, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
+  const input = [header, { iss, sub: 'u', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600 }].map((
+    part
+  ) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
+  return `${input}.${
+    cryptoSign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', Buffer.from(input), {
+      key,
+      dsaEncoding: 'ieee-p1363'
+    }).toString('base64url')
+  }`
 }
 
 const sets: Array<[title: string, keys: unknown[], key: KeyObject, header: object, status: number]> = [
-  ['of two keys with one kid, the second one by its type', [{ ...rsa[0]!.jwk, kid: 'same' }, jwkOf(curve, { kid: 'same' })], curve.privateKey, { alg: 'ES256', kid: 'same' }, 200],
-  ['of two keys with one kid, the first one by its type', [{ ...rsa[0]!.jwk, kid: 'same' }, jwkOf(curve, { kid: 'same' })], rsa[0]!.privateKey, { alg: 'RS256', kid: 'same' }, 200],
-  ['of two keys with one kid, the second one by its alg', [{ ...rsa[0]!.jwk, kid: 'same', alg: 'RS512' }, { ...rsa[1]!.jwk, kid: 'same', alg: 'RS256' }], rsa[1]!.privateKey, { alg: 'RS256', kid: 'same' }, 200],
-  ['a kid whose key is for another alg', [jwkOf(curve, { kid: 'a' }), { ...rsa[0]!.jwk, kid: 'b' }], rsa[0]!.privateKey, { alg: 'RS256', kid: 'a' }, 401],
+  [
+    'of two keys with one kid, the second one by its type',
+    [{ ...rsa[0]!.jwk, kid: 'same' }, jwkOf(curve, { kid: 'same' })],
+    curve.privateKey,
+    { alg: 'ES256', kid: 'same' },
+    200
+  ],
+  [
+    'of two keys with one kid, the first one by its type',
+    [{ ...rsa[0]!.jwk, kid: 'same' }, jwkOf(curve, { kid: 'same' })],
+    rsa[0]!.privateKey,
+    { alg: 'RS256', kid: 'same' },
+    200
+  ],
+  [
+    'of two keys with one kid, the second one by its alg',
+    [{ ...rsa[0]!.jwk, kid: 'same', alg: 'RS512' }, { ...rsa[1]!.jwk, kid: 'same', alg: 'RS256' }],
+    rsa[1]!.privateKey,
+    { alg: 'RS256', kid: 'same' },
+    200
+  ],
+  [
+    'a kid whose key is for another alg',
+    [jwkOf(curve, { kid: 'a' }), { ...rsa[0]!.jwk, kid: 'b' }],
+    rsa[0]!.privateKey,
+    { alg: 'RS256', kid: 'a' },
+    401
+  ],
   ['a key without kid, alone', [nameless], rsa[0]!.privateKey, { alg: 'RS256' }, 200],
   ['a key without kid, alone, for a token with one', [nameless], rsa[0]!.privateKey, { alg: 'RS256', kid: 'x' }, 200],
-  ['a key without kid, beside one of another type', [nameless, jwkOf(curve, { kid: 'c' })], rsa[0]!.privateKey, { alg: 'RS256' }, 200],
-  ['a key without kid, beside one of its type', [nameless, { ...rsa[1]!.jwk, kid: 'r' }], rsa[0]!.privateKey, { alg: 'RS256' }, 401],
+  ['a key without kid, beside one of another type', [nameless, jwkOf(curve, { kid: 'c' })], rsa[0]!.privateKey, {
+    alg: 'RS256'
+  }, 200],
+  ['a key without kid, beside one of its type', [nameless, { ...rsa[1]!.jwk, kid: 'r' }], rsa[0]!.privateKey, {
+    alg: 'RS256'
+  }, 401],
   ['a key with kid, for a token without', [{ ...rsa[0]!.jwk, kid: 'r' }], rsa[0]!.privateKey, { alg: 'RS256' }, 401],
   ['EdDSA', [jwkOf(edwards, { kid: 'e', alg: 'EdDSA' })], edwards.privateKey, { alg: 'EdDSA', kid: 'e' }, 200],
-  ['Ed25519 of RFC 9864', [jwkOf(edwards, { kid: 'e', alg: 'Ed25519' })], edwards.privateKey, { alg: 'Ed25519', kid: 'e' }, 200],
-  ['Ed25519 by a key for EdDSA', [jwkOf(edwards, { kid: 'e', alg: 'EdDSA' })], edwards.privateKey, { alg: 'Ed25519', kid: 'e' }, 200],
-  ['Ed25519 by a key of another type', [{ ...rsa[0]!.jwk, kid: 'e' }], rsa[0]!.privateKey, { alg: 'Ed25519', kid: 'e' }, 401]
+  ['Ed25519 of RFC 9864', [jwkOf(edwards, { kid: 'e', alg: 'Ed25519' })], edwards.privateKey, {
+    alg: 'Ed25519',
+    kid: 'e'
+  }, 200],
+  ['Ed25519 by a key for EdDSA', [jwkOf(edwards, { kid: 'e', alg: 'EdDSA' })], edwards.privateKey, {
+    alg: 'Ed25519',
+    kid: 'e'
+  }, 200],
+  [
+    'Ed25519 by a key of another type',
+    [{ ...rsa[0]!.jwk, kid: 'e' }],
+    rsa[0]!.privateKey,
+    { alg: 'Ed25519', kid: 'e' },
+    401
+  ]
 ]
 t.test('the key of a token: by kid, then by alg and type; without a kid if it is the only one', async (t) => {
   for (const [title, keys, key, header, status] of sets) {
@@ -251,7 +380,10 @@ t.test('the key of a token: by kid, then by alg and type; without a kid if it is
       t.teardown(() => issuer.stop())
       issuer.keys = keys
       const { app } = await build(t, { issuer, jwt: { algorithms: ['RS256', 'ES256', 'EdDSA'] } })
-      t.equal((await app.inject({ url: '/orders', headers: bearer(tokenBy(key, header, issuer.url)) })).statusCode, status)
+      t.equal(
+        (await app.inject({ url: '/orders', headers: bearer(tokenBy(key, header, issuer.url)) })).statusCode,
+        status
+      )
     })
   }
 })
@@ -261,7 +393,19 @@ t.test('several keys without a kid: the log says what is missing', async (t) => 
   t.teardown(() => issuer.stop())
   issuer.keys = [nameless, { ...rsa[1]!.jwk, kid: undefined }]
   const logged: string[] = []
-  const { app } = await build(t, { issuer, server: { logger: { level: 'warn', stream: { write: (line: string) => { logged.push(line) } } } } })
+  const { app } = await build(t, {
+    issuer,
+    server: {
+      logger: {
+        level: 'warn',
+        stream: {
+          write: (line: string) => {
+            logged.push(line)
+          }
+        }
+      }
+    }
+  })
   t.equal(app.dualAuthReady(), false)
   t.match(logged.join(''), 'kid is missing from all keys of the key set: only a single key can do without')
 })
@@ -274,6 +418,8 @@ t.test('a key that was replaced under its name: the first token of the new one r
   issuer.keys = [{ ...next.jwk, kid: 'key-1' }]
   t.equal(await status(tokenBy(next.privateKey, { alg: 'RS256', kid: 'key-1' }, issuer.url)), 200)
   t.equal(await status(old), 401)
-  for (let i = 0; i < 20; i++) t.equal(await status(tokenBy(another.privateKey, { alg: 'RS256', kid: 'key-1' }, issuer.url)), 401)
+  for (let i = 0; i < 20; i++) {
+    t.equal(await status(tokenBy(another.privateKey, { alg: 'RS256', kid: 'key-1' }, issuer.url)), 401)
+  }
   t.equal(issuer.fetches, 2)
 })

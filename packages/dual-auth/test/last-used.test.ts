@@ -18,11 +18,25 @@ function recording () {
     ...memoryStore(),
     async touch (uses) {
       writes.push(uses.map(({ id, networks }) => [id, ...networks].join(' ')))
-      if (!open) await new Promise<void>((resolve) => { answer = resolve })
+      if (!open) {
+        await new Promise<void>((resolve) => {
+          answer = resolve
+        })
+      }
       return []
     }
   }
-  return { writes, store, hold: () => { open = false }, release: () => { open = true; answer() } }
+  return {
+    writes,
+    store,
+    hold: () => {
+      open = false
+    },
+    release: () => {
+      open = true
+      answer()
+    }
+  }
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -45,10 +59,11 @@ t.test('a key is written at most once in the interval, then again', async (t) =>
   const { writes, store } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
-  const useAt = (time: number, ...ids: string[]) => at(start + time, async () => {
-    for (const id of ids) lastUsed.touch(id, undefined)
-    await lastUsed.flush()
-  })
+  const useAt = (time: number, ...ids: string[]) =>
+    at(start + time, async () => {
+      for (const id of ids) lastUsed.touch(id, undefined)
+      await lastUsed.flush()
+    })
   await useAt(0, 'a')
   await useAt(1, 'a')
   await useAt(59_999, 'a')
@@ -63,10 +78,11 @@ t.test('a key is written again at once for a network that it was not used from l
   const { writes, store } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
-  const useAt = (time: number, ...addresses: Array<string | undefined>) => at(start + time, async () => {
-    for (const address of addresses) lastUsed.touch('a', address)
-    await lastUsed.flush()
-  })
+  const useAt = (time: number, ...addresses: Array<string | undefined>) =>
+    at(start + time, async () => {
+      for (const address of addresses) lastUsed.touch('a', address)
+      await lastUsed.flush()
+    })
   await useAt(0, '203.0.113.7', '203.0.113.8', '198.51.100.1', '203.0.113.7', undefined)
   t.strictSame(writes.splice(0), [['a 203.0.113.0/24 198.51.100.0/24']])
   await useAt(30_000, '198.51.100.2', '203.0.113.9', undefined)
@@ -83,15 +99,18 @@ t.test('who uses a key from ever more networks causes four writes in the interva
   const { writes, store } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
-  const sweepAt = (time: number) => at(start + time, async () => {
-    for (let n = 0; n < 1000; n++) {
-      lastUsed.touch('a', `10.${n % 4}.${n % 256}.7`)
-      lastUsed.touch('b', '203.0.113.7')
-      await lastUsed.flush()
-    }
-  })
+  const sweepAt = (time: number) =>
+    at(start + time, async () => {
+      for (let n = 0; n < 1000; n++) {
+        lastUsed.touch('a', `10.${n % 4}.${n % 256}.7`)
+        lastUsed.touch('b', '203.0.113.7')
+        await lastUsed.flush()
+      }
+    })
   await sweepAt(0)
-  t.strictSame(writes.splice(0), [['a 10.0.0.0/24', 'b 203.0.113.0/24'], ['a 10.1.1.0/24'], ['a 10.2.2.0/24'], ['a 10.3.3.0/24']])
+  t.strictSame(writes.splice(0), [['a 10.0.0.0/24', 'b 203.0.113.0/24'], ['a 10.1.1.0/24'], ['a 10.2.2.0/24'], [
+    'a 10.3.3.0/24'
+  ]])
   await sweepAt(59_999)
   t.strictSame(writes.splice(0), [])
   await sweepAt(120_000)
@@ -101,9 +120,15 @@ t.test('who uses a key from ever more networks causes four writes in the interva
 t.test('a key that is no longer used takes no memory', async (t) => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  const heapUsed = () => { collectGarbage(); return process.memoryUsage().heapUsed }
+  const heapUsed = () => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
   const start = Date.now()
-  const lastUsed = await at(start, async () => createLastUsed({ ...memoryStore(), touch: async () => [] }, createStoreCall(60_000, log), log, 60_000))
+  const lastUsed = await at(
+    start,
+    async () => createLastUsed({ ...memoryStore(), touch: async () => [] }, createStoreCall(60_000, log), log, 60_000)
+  )
   const before = heapUsed()
   await at(start, async () => {
     for (let i = 0; i < 100_000; i++) lastUsed.touch(`key ${i}`, '203.0.113.7')

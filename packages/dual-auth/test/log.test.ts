@@ -24,9 +24,35 @@ function shown ({ pid: _pid, hostname: _hostname, time: _time, reqId: _reqId, er
 async function logging (t: Test, settings: Settings = {}) {
   const lines: Line[] = []
   const store = settings.store ?? memoryStore()
-  const { app } = await build(t, { issuer, ...settings, store, server: { logger: { stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } })
-  const made = async (change: object = {}) => createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, { shopId: SHOP, name: 'x', scopes: 'all', createdBy: 'ada', ...change })
-  return { app, made, store, said: () => lines.splice(0).filter(({ msg }) => !/^(?:incoming request|request completed|Server|Credentials|The )/.test(msg)) }
+  const { app } = await build(t, {
+    issuer,
+    ...settings,
+    store,
+    server: {
+      logger: {
+        stream: {
+          write: (line: string) => {
+            lines.push(JSON.parse(line))
+          }
+        }
+      }
+    }
+  })
+  const made = async (change: object = {}) =>
+    createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, {
+      shopId: SHOP,
+      name: 'x',
+      scopes: 'all',
+      createdBy: 'ada',
+      ...change
+    })
+  return {
+    app,
+    made,
+    store,
+    said: () =>
+      lines.splice(0).filter(({ msg }) => !/^(?:incoming request|request completed|Server|Credentials|The )/.test(msg))
+  }
 }
 
 const [INFO, WARN, ERROR] = [30, 40, 50]
@@ -34,9 +60,19 @@ const [INFO, WARN, ERROR] = [30, 40, 50]
 t.test('why a credential is refused is in the log', async (t) => {
   const inner = memoryStore()
   let isGone = false
-  const store: ApiKeyStore = { ...inner, find: async (fingerprints) => { const row = await inner.find(fingerprints); return row && { ...row, ...isGone && { shop: null } } } }
+  const store: ApiKeyStore = {
+    ...inner,
+    find: async (fingerprints) => {
+      const row = await inner.find(fingerprints)
+      return row && { ...row, ...isGone && { shop: null } }
+    }
+  }
   const { app, made, said } = await logging(t, { store })
-  const [good, revoked, expired] = [await made(), await made(), await made({ expiresAt: new Date(Date.now() + 60_000) })]
+  const [good, revoked, expired] = [
+    await made(),
+    await made(),
+    await made({ expiresAt: new Date(Date.now() + 60_000) })
+  ]
   await store.revoke(SHOP, revoked.key.id, 'ada', new Date())
   const refused = async (url: string, headers: Record<string, string>, reason: string) => {
     said()
@@ -45,12 +81,21 @@ t.test('why a credential is refused is in the log', async (t) => {
   }
   await refused(products(), { 'x-api-key': 'x' }, 'the API key is malformed')
   await refused(products(), { authorization: 'Basic eDp5' }, 'Authorization has another scheme than Bearer')
-  await refused(products(), { 'x-api-key': `${mintKey('shop_test').plaintext.slice(0, -6)}000000` }, 'the checksum of the API key is wrong: it was mistyped or cut')
+  await refused(
+    products(),
+    { 'x-api-key': `${mintKey('shop_test').plaintext.slice(0, -6)}000000` },
+    'the checksum of the API key is wrong: it was mistyped or cut'
+  )
   await refused(products(), { 'x-api-key': mintKey('shop_test').plaintext }, 'the API key is unknown')
   await refused('/orders', bearer(good.plaintext), 'the route accepts no API keys')
   await refused(products(), bearer(revoked.plaintext), 'the API key is revoked')
-  await at(+expired.key.expiresAt! - 1, async () => { t.equal((await app.inject({ url: products(), headers: bearer(expired.plaintext) })).statusCode, 200) })
-  await at(+expired.key.expiresAt!, async () => refused(products(), bearer(expired.plaintext), 'the API key is expired'))
+  await at(+expired.key.expiresAt! - 1, async () => {
+    t.equal((await app.inject({ url: products(), headers: bearer(expired.plaintext) })).statusCode, 200)
+  })
+  await at(
+    +expired.key.expiresAt!,
+    async () => refused(products(), bearer(expired.plaintext), 'the API key is expired')
+  )
   isGone = true
   await refused(products(), bearer(good.plaintext), 'the shop of the API key does not exist')
   said()
@@ -60,8 +105,18 @@ t.test('why a credential is refused is in the log', async (t) => {
 
 t.test('groups of an unknown shape are left out, and told once', async (t) => {
   const { app, said } = await logging(t)
-  for (const groups of [[7], [null], 'staff']) t.equal((await app.inject({ url: '/orders', headers: bearer(issuer.user({ 'cognito:groups': groups })) })).statusCode, 200)
-  t.strictSame(said().map(shown), [{ level: WARN, issuer: issuer.url, claim: 'cognito:groups', msg: 'a claim of a person has an unknown shape: what cannot be read of it is left out' }])
+  for (const groups of [[7], [null], 'staff']) {
+    t.equal(
+      (await app.inject({ url: '/orders', headers: bearer(issuer.user({ 'cognito:groups': groups })) })).statusCode,
+      200
+    )
+  }
+  t.strictSame(said().map(shown), [{
+    level: WARN,
+    issuer: issuer.url,
+    claim: 'cognito:groups',
+    msg: 'a claim of a person has an unknown shape: what cannot be read of it is left out'
+  }])
 })
 
 t.test('what is wrong with stored keys is in the log, with their ids', async (t) => {
@@ -69,9 +124,16 @@ t.test('what is wrong with stored keys is in the log, with their ids', async (t)
   const wrong: { hash?: Buffer } = {}
   const store: ApiKeyStore = {
     ...inner,
-    find: async (fingerprints) => { const row = await inner.find(fingerprints); return row && { ...row, ...wrong } },
-    rehash: async () => { throw new RangeError('no rehash') },
-    touch: async () => { throw new RangeError('no touch') }
+    find: async (fingerprints) => {
+      const row = await inner.find(fingerprints)
+      return row && { ...row, ...wrong }
+    },
+    rehash: async () => {
+      throw new RangeError('no rehash')
+    },
+    touch: async () => {
+      throw new RangeError('no touch')
+    }
   }
   const { app, made, said } = await logging(t, { store, apiKeys: { logN: 5 } })
   const { key: { id: keyId }, plaintext } = await made()
@@ -87,23 +149,52 @@ t.test('what is wrong with stored keys is in the log, with their ids', async (t)
     { level: WARN, err: 'DUAL_AUTH_STORE_UNAVAILABLE', msg: 'last_used_at was not written' },
     { level: WARN, keyId, err: 'DUAL_AUTH_STORE_UNAVAILABLE', msg: 'an API key was not rehashed' }
   ])
-  t.strictSame(linesOf(ERROR), ['no touch', 'no rehash'].map((err) => ({ level: ERROR, err, msg: 'the API key store failed' })))
+  t.strictSame(
+    linesOf(ERROR),
+    ['no touch', 'no rehash'].map((err) => ({ level: ERROR, err, msg: 'the API key store failed' }))
+  )
 
   wrong.hash = Buffer.alloc(96)
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
-  t.strictSame(said().map(shown).slice(0, 1), [{ level: ERROR, keyId, msg: 'the stored hash of an API key was not made from the key' }])
+  t.strictSame(said().map(shown).slice(0, 1), [{
+    level: ERROR,
+    keyId,
+    msg: 'the stored hash of an API key was not made from the key'
+  }])
 })
 
 t.test('tokens for any resource are warned of at startup, and keys of a scanner that cannot be read', async (t) => {
   const { said } = await logging(t, { jwt: { audience: undefined as never } })
-  t.strictSame(said().map(shown), [{ level: WARN, issuer: issuer.url, msg: 'jwt.audience is not set: tokens that clients requested for another resource are accepted too' }])
+  t.strictSame(said().map(shown), [{
+    level: WARN,
+    issuer: issuer.url,
+    msg: 'jwt.audience is not set: tokens that clients requested for another resource are accepted too'
+  }])
   t.strictSame((await logging(t)).said(), [])
 
   const scanner = await startScanner(t)
   const world = await logging(t, { auth: { scanning: { keysUrl: scanner.keysUrl, keysCooldown: 1 } } })
-  for (const [document, message] of [[{ public_keys: [] }, 'the keys of the scanner have no usable key'], ['x', 'the keys of the scanner have no usable key']] as const) {
+  for (
+    const [document, message] of [[{ public_keys: [] }, 'the keys of the scanner have no usable key'], [
+      'x',
+      'the keys of the scanner have no usable key'
+    ]] as const
+  ) {
     scanner.document = document
-    t.equal((await world.app.inject({ method: 'POST', url: '/secret-scanning', headers: scanner.headers('[]'), payload: '[]' })).statusCode, 503)
-    t.strictSame(world.said().map(shown).slice(0, 1), [{ level: WARN, keysUrl: scanner.keysUrl, err: message, msg: 'the keys of the secret scanner could not be read' }])
+    t.equal(
+      (await world.app.inject({
+        method: 'POST',
+        url: '/secret-scanning',
+        headers: scanner.headers('[]'),
+        payload: '[]'
+      })).statusCode,
+      503
+    )
+    t.strictSame(world.said().map(shown).slice(0, 1), [{
+      level: WARN,
+      keysUrl: scanner.keysUrl,
+      err: message,
+      msg: 'the keys of the secret scanner could not be read'
+    }])
   }
 })

@@ -18,19 +18,28 @@ async function boot (options: DualAuthOptions): Promise<void> {
   }
 }
 
-const MARKER = 'dual-auth: apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start like a JWT (ey)'
+const MARKER =
+  'dual-auth: apiKeys.marker must be lower-case words joined by _, at most 16 characters, and must not start ' +
+  'like a JWT (ey)'
 const PEPPERS = 'dual-auth: apiKeys.peppers must be a list of at least one pepper'
 const SECRET = 'dual-auth: apiKeys.peppers[0].secret must be a string or Buffer of at least 32 bytes'
-const STORE = 'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rotate, rehash, touch, takeNotices'
+const STORE =
+  'dual-auth: apiKeys.store must be a key store, with the methods find, insert, list, revoke, rotate, rehash, ' +
+  'touch, takeNotices'
 const CLIENT_ISS = "dual-auth: jwt.claims.client must not be iss: the tokens of other people's apps have the same. " +
   'For sessions, which name no client, set sessionTokens, or the provider supabase'
 const API = 'https://api.example.com'
 const ANY_CLIENT = 'dual-auth: jwt.userClients may be any with the provider generic only'
-const ANY_AUDIENCE = 'dual-auth: jwt.audience must be the URL of this API where jwt.userClients is any: clients request tokens for that'
-const IDS = "'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, or undefined for what is none"
+const ANY_AUDIENCE =
+  'dual-auth: jwt.audience must be the URL of this API where jwt.userClients is any: clients request tokens for that'
+const IDS =
+  "'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, or undefined for " +
+  'what is none'
 type Wrong = [Partial<DualAuthOptions>, string]
 const wrong: Wrong[] = [
-  ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((marker): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
+  ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((
+    marker
+  ): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
   [{ apiKeys: { ...apiKeys, peppers: [] } }, PEPPERS],
   [{ apiKeys: { ...apiKeys, peppers: [{ id: 'p', secret: 'x'.repeat(31) }] } }, SECRET],
   // As an environment variable that is not set, and one that is not a string.
@@ -38,80 +47,214 @@ const wrong: Wrong[] = [
   [{ apiKeys: { ...apiKeys, peppers: [PEPPER, { id: 'p', secret: 32 as never }] } }, SECRET.replace('0', '1')],
   [{ apiKeys: { ...apiKeys, peppers: 'secret' as never } }, PEPPERS],
   [{ apiKeys: { ...apiKeys, peppers: [null as never] } }, 'dual-auth: apiKeys.peppers[0] must be an object'],
-  [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, sekret: '' } as never] } }, 'dual-auth: apiKeys.peppers[0].sekret is not an option'],
+  [
+    { apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, sekret: '' } as never] } },
+    'dual-auth: apiKeys.peppers[0].sekret is not an option'
+  ],
   [{ apiKeys: { ...apiKeys, peppers: [PEPPER, PEPPER] } }, 'dual-auth: apiKeys.peppers must have different ids'],
-  [{ apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, id: '' }] } }, 'dual-auth: apiKeys.peppers[0].id must be a non-empty string'],
-  [{ apiKeys: { ...apiKeys, peppers: [{ secret: PEPPER.secret } as never] } }, 'dual-auth: apiKeys.peppers[0].id must be a non-empty string'],
+  [
+    { apiKeys: { ...apiKeys, peppers: [{ ...PEPPER, id: '' }] } },
+    'dual-auth: apiKeys.peppers[0].id must be a non-empty string'
+  ],
+  [
+    { apiKeys: { ...apiKeys, peppers: [{ secret: PEPPER.secret } as never] } },
+    'dual-auth: apiKeys.peppers[0].id must be a non-empty string'
+  ],
   [{ apiKeys: undefined as never }, 'dual-auth: apiKeys is required'],
   [{ jwt: false, tokenScopes: () => ['read'] }, 'dual-auth: tokenScopes needs jwt: without it no tokens are accepted'],
   [{ jwt: true as never }, 'dual-auth: jwt must be an object'],
   [{ apiKeys: [] as never }, 'dual-auth: apiKeys must be an object'],
   [{ apiKeys: { ...apiKeys, store: undefined as never } }, 'dual-auth: apiKeys.store is required'],
-  ...['find', 'insert', 'list', 'revoke', 'rehash', 'touch'].map((method): Wrong => [{ apiKeys: { ...apiKeys, store: { ...memoryStore(), [method]: undefined } } }, STORE]),
+  ...['find', 'insert', 'list', 'revoke', 'rehash', 'touch'].map((
+    method
+  ): Wrong => [{ apiKeys: { ...apiKeys, store: { ...memoryStore(), [method]: undefined } } }, STORE]),
   [{ apiKeys: { ...apiKeys, logN: 0 } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, logN: 16 } }, 'dual-auth: apiKeys.logN must be at most 15'],
   [{ apiKeys: { ...apiKeys, logN: 7.5 } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
-  [{ apiKeys: { ...apiKeys, headerName: 'Authorization' } }, 'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'],
-  [{ apiKeys: { ...apiKeys, headerName: 'x api key' } }, 'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'],
-  [{ apiKeys: { ...apiKeys, headerName: 5 as never } }, 'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'],
-  ...[5, '', ':shop_id', 'shop-id'].map((shopParam): Wrong => [{ apiKeys: { ...apiKeys, shopParam: shopParam as never } }, 'dual-auth: apiKeys.shopParam must be the name of a route parameter, without its colon, or null']),
-  [{ apiKeys: { ...apiKeys, shopParam: null }, management: { canManage: () => true } }, 'dual-auth: management.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are'],
+  [
+    { apiKeys: { ...apiKeys, headerName: 'Authorization' } },
+    'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'
+  ],
+  [
+    { apiKeys: { ...apiKeys, headerName: 'x api key' } },
+    'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'
+  ],
+  [
+    { apiKeys: { ...apiKeys, headerName: 5 as never } },
+    'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'
+  ],
+  ...[5, '', ':shop_id', 'shop-id'].map((
+    shopParam
+  ): Wrong => [
+    { apiKeys: { ...apiKeys, shopParam: shopParam as never } },
+    'dual-auth: apiKeys.shopParam must be the name of a route parameter, without its colon, or null'
+  ]),
+  [
+    { apiKeys: { ...apiKeys, shopParam: null }, management: { canManage: () => true } },
+    'dual-auth: management.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are'
+  ],
   [{ apiKeys: { ...apiKeys, shopIdFromParam: 'x' as never } }, `dual-auth: apiKeys.shopIdFromParam must be ${IDS}`],
-  [{ apiKeys: { ...apiKeys, shopIdFromParam: 'toString' as never } }, `dual-auth: apiKeys.shopIdFromParam must be ${IDS}`],
-  [{ apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, management: { canManage: () => true } }, `dual-auth: apiKeys.shopIdFromParam is required with management by path: ${IDS}. Paths may spell one owner in several ways, such as 1 and 01`],
+  [
+    { apiKeys: { ...apiKeys, shopIdFromParam: 'toString' as never } },
+    `dual-auth: apiKeys.shopIdFromParam must be ${IDS}`
+  ],
+  [
+    { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, management: { canManage: () => true } },
+    `dual-auth: apiKeys.shopIdFromParam is required with management by path: ${IDS}. Paths may spell one owner ` +
+    'in several ways, such as 1 and 01'
+  ],
   [{ apiKeys: { ...apiKeys, logN: null as never } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, peper: [] } as never }, 'dual-auth: apiKeys.peper is not an option'],
   [{ apiKeys: { ...apiKeys, maxPerShop: 0 } }, 'dual-auth: apiKeys.maxPerShop must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, concurrency: 0 } }, 'dual-auth: apiKeys.concurrency must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, queueLength: -1 } }, 'dual-auth: apiKeys.queueLength must be a whole number, at least 0'],
-  [{ apiKeys: { ...apiKeys, storeTimeout: Infinity } }, 'dual-auth: apiKeys.storeTimeout must be a whole number, at least 1'],
+  [
+    { apiKeys: { ...apiKeys, storeTimeout: Infinity } },
+    'dual-auth: apiKeys.storeTimeout must be a whole number, at least 1'
+  ],
   [{ jwt: { ...jwt, issuer: 'pool' } }, 'dual-auth: jwt.issuer must be an https URL, or http on loopback'],
   [{ jwt: { ...jwt, issuer: jwt.issuer + '\n' } }, 'dual-auth: jwt.issuer must contain no spaces and no line breaks'],
   [{ jwt: { ...jwt, jwksUri: '/jwks' } }, 'dual-auth: jwt.jwksUri must be an https URL, or http on loopback'],
-  [{ jwt: { ...jwt, jwksUri: 'https://user@idp.example.com/jwks' } }, 'dual-auth: jwt.jwksUri must have no user and no password'],
+  [
+    { jwt: { ...jwt, jwksUri: 'https://user@idp.example.com/jwks' } },
+    'dual-auth: jwt.jwksUri must have no user and no password'
+  ],
   [{ jwt: { ...jwt, jwks: [] as never } }, 'dual-auth: jwt.jwks must be an object'],
   [{ jwt: { ...jwt, jwks: {} as never } }, 'dual-auth: jwt.jwks must be a JWK Set, with a list of keys'],
-  [{ jwt: { ...jwt, jwks: { keys: [] }, jwksUri: 'https://idp.example.com/jwks' } }, 'dual-auth: jwt.jwks excludes jwt.jwksUri and jwt.introspection: nothing is read of the issuer'],
-  [{ jwt: { ...jwt, issuer: 'https://:secret@idp.example.com' } }, 'dual-auth: jwt.issuer must have no user and no password'],
-  [{ jwt: { ...jwt, issuer: 'http://idp.example.com' } }, 'dual-auth: jwt.issuer must be an https URL, or http on loopback: jwt.insecureHttp allows http, inside a network of your own'],
+  [
+    { jwt: { ...jwt, jwks: { keys: [] }, jwksUri: 'https://idp.example.com/jwks' } },
+    'dual-auth: jwt.jwks excludes jwt.jwksUri and jwt.introspection: nothing is read of the issuer'
+  ],
+  [
+    { jwt: { ...jwt, issuer: 'https://:secret@idp.example.com' } },
+    'dual-auth: jwt.issuer must have no user and no password'
+  ],
+  [
+    { jwt: { ...jwt, issuer: 'http://idp.example.com' } },
+    'dual-auth: jwt.issuer must be an https URL, or http on loopback: jwt.insecureHttp allows http, inside a ' +
+    'network of your own'
+  ],
   [{ jwt: { ...jwt, insecureHttp: 'yes' as never } }, 'dual-auth: jwt.insecureHttp must be true or false'],
   [{ jwt: { ...jwt, userClients: [''] } }, 'dual-auth: jwt.userClients must be a list of client ids'],
   [{ jwt: { ...jwt, userClients: 'web' as never } }, 'dual-auth: jwt.userClients must be a list of client ids'],
-  [{ jwt: { ...jwt, machineScopes: 'billing/api' as never } }, 'dual-auth: jwt.machineScopes must be a list of strings'],
-  [{ jwt: { ...jwt, audience: 'https://api.example.com' as never } }, 'dual-auth: jwt.audience must be a list of strings'],
+  [
+    { jwt: { ...jwt, machineScopes: 'billing/api' as never } },
+    'dual-auth: jwt.machineScopes must be a list of strings'
+  ],
+  [
+    { jwt: { ...jwt, audience: 'https://api.example.com' as never } },
+    'dual-auth: jwt.audience must be a list of strings'
+  ],
   [{ jwt: { ...jwt, jwksRefresh: 2 ** 31 } }, 'dual-auth: jwt.jwksRefresh must be less than 2^31 milliseconds'],
-  [{ jwt: { ...jwt, algorithms: [] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
-  [{ jwt: { ...jwt, algorithms: ['HS256' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
-  [{ jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
-  [{ jwt: { ...jwt, algorithms: 'RS256' as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
-  [{ jwt: { ...jwt, algorithms: [['RS256']] as never } }, 'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'],
-  [{ jwt: { ...generic, introspection: { clientId: 'api' } as never } }, 'dual-auth: jwt.introspection.clientSecret must be a non-empty string'],
-  [{ jwt: { ...generic, introspection: { ...introspection, clientAuth: 'private_key_jwt' as never } } }, 'dual-auth: jwt.introspection.clientAuth must be client_secret_basic or client_secret_post'],
-  [{ jwt: { ...generic, introspection: { ...introspection, cacheTime: 600_001 } } }, 'dual-auth: jwt.introspection.cacheTime must be at most 600000 milliseconds'],
-  [{ jwt: { ...generic, introspection: { ...introspection, timeout: 0 } } }, 'dual-auth: jwt.introspection.timeout must be a whole number, at least 1'],
-  [{ jwt: { ...generic, introspection: { ...introspection, jwts: 'yes' as never } } }, 'dual-auth: jwt.introspection.jwts must be true or false'],
-  [{ jwt: { ...generic, introspection: { ...introspection, endpoint: 'http://idp.example.com/introspect' } } }, 'dual-auth: jwt.introspection.endpoint must be an https URL, or http on loopback: jwt.insecureHttp allows http, inside a network of your own'],
-  [{ jwt: { ...generic, introspection: { ...introspection, cache: 5 } as never } }, 'dual-auth: jwt.introspection.cache is not an option'],
-  [{ jwt: { ...generic, jwksUri: 'https://idp.example.com/jwks', introspection } }, 'dual-auth: jwt.introspection.endpoint is required with jwt.jwksUri: no discovery document is read that could name it'],
-  [{ jwt: { ...jwt, introspection } }, 'dual-auth: jwt.introspection is for the providers keycloak, zitadel, generic: generic reads what any issuer answers'],
-  [{ jwt: [{ ...generic, introspection }, { ...generic, issuer: 'https://b.test', introspection }] }, 'dual-auth: jwt must have introspection for one issuer only: an opaque token does not name its own'],
-  [{ jwt: { ...generic, issuer: 'https://token.actions.githubusercontent.com' } }, 'dual-auth: jwt.machineClients is required with https://token.actions.githubusercontent.com: anybody gets tokens of it for any audience'],
+  [
+    { jwt: { ...jwt, algorithms: [] } },
+    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+  ],
+  [
+    { jwt: { ...jwt, algorithms: ['HS256' as never] } },
+    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+  ],
+  [
+    { jwt: { ...jwt, algorithms: ['RS256', 'none' as never] } },
+    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+  ],
+  [
+    { jwt: { ...jwt, algorithms: 'RS256' as never } },
+    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+  ],
+  [
+    { jwt: { ...jwt, algorithms: [['RS256']] as never } },
+    'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
+  ],
+  [
+    { jwt: { ...generic, introspection: { clientId: 'api' } as never } },
+    'dual-auth: jwt.introspection.clientSecret must be a non-empty string'
+  ],
+  [
+    { jwt: { ...generic, introspection: { ...introspection, clientAuth: 'private_key_jwt' as never } } },
+    'dual-auth: jwt.introspection.clientAuth must be client_secret_basic or client_secret_post'
+  ],
+  [
+    { jwt: { ...generic, introspection: { ...introspection, cacheTime: 600_001 } } },
+    'dual-auth: jwt.introspection.cacheTime must be at most 600000 milliseconds'
+  ],
+  [
+    { jwt: { ...generic, introspection: { ...introspection, timeout: 0 } } },
+    'dual-auth: jwt.introspection.timeout must be a whole number, at least 1'
+  ],
+  [
+    { jwt: { ...generic, introspection: { ...introspection, jwts: 'yes' as never } } },
+    'dual-auth: jwt.introspection.jwts must be true or false'
+  ],
+  [
+    { jwt: { ...generic, introspection: { ...introspection, endpoint: 'http://idp.example.com/introspect' } } },
+    'dual-auth: jwt.introspection.endpoint must be an https URL, or http on loopback: jwt.insecureHttp allows ' +
+    'http, inside a network of your own'
+  ],
+  [
+    { jwt: { ...generic, introspection: { ...introspection, cache: 5 } as never } },
+    'dual-auth: jwt.introspection.cache is not an option'
+  ],
+  [
+    { jwt: { ...generic, jwksUri: 'https://idp.example.com/jwks', introspection } },
+    'dual-auth: jwt.introspection.endpoint is required with jwt.jwksUri: no discovery document is read that ' +
+    'could name it'
+  ],
+  [
+    { jwt: { ...jwt, introspection } },
+    'dual-auth: jwt.introspection is for the providers keycloak, zitadel, generic: generic reads what any ' +
+    'issuer answers'
+  ],
+  [
+    { jwt: [{ ...generic, introspection }, { ...generic, issuer: 'https://b.test', introspection }] },
+    'dual-auth: jwt must have introspection for one issuer only: an opaque token does not name its own'
+  ],
+  [
+    { jwt: { ...generic, issuer: 'https://token.actions.githubusercontent.com' } },
+    'dual-auth: jwt.machineClients is required with https://token.actions.githubusercontent.com: anybody gets ' +
+    'tokens of it for any audience'
+  ],
   [{ jwt: { ...jwt, insecureNoAudience: true } }, 'dual-auth: jwt.insecureNoAudience is for the provider generic'],
-  [{ jwt: { ...generic, insecureNoAudience: 'yes' as never } }, 'dual-auth: jwt.insecureNoAudience must be true or false'],
-  [{ jwt: { ...generic, insecureNoAudience: true, audience: [] } }, 'dual-auth: jwt.audience is required with the provider generic: it lists the values of aud that mean this API'],
-  [{ jwt: { ...generic, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
-  [{ jwt: { ...generic, machineClients: ['robot'], userClients: 5 as never } }, 'dual-auth: jwt.userClients must be a list of client ids'],
-  [{ jwt: { ...generic, jwksUri: 'https://x.example/jwks', introspection: null as never } }, 'dual-auth: jwt.introspection must be an object'],
-  [{ jwt: { ...generic, userClients: ['web', 'both'], machineClients: ['both'] } }, 'dual-auth: jwt.machineClients and jwt.userClients must not both list both: with the provider generic its people would be machines'],
+  [
+    { jwt: { ...generic, insecureNoAudience: 'yes' as never } },
+    'dual-auth: jwt.insecureNoAudience must be true or false'
+  ],
+  [
+    { jwt: { ...generic, insecureNoAudience: true, audience: [] } },
+    'dual-auth: jwt.audience is required with the provider generic: it lists the values of aud that mean this API'
+  ],
+  [
+    { jwt: { ...generic, machineClients: 'robot' as never } },
+    'dual-auth: jwt.machineClients must be a list of client ids'
+  ],
+  [
+    { jwt: { ...generic, machineClients: ['robot'], userClients: 5 as never } },
+    'dual-auth: jwt.userClients must be a list of client ids'
+  ],
+  [
+    { jwt: { ...generic, jwksUri: 'https://x.example/jwks', introspection: null as never } },
+    'dual-auth: jwt.introspection must be an object'
+  ],
+  [
+    { jwt: { ...generic, userClients: ['web', 'both'], machineClients: ['both'] } },
+    'dual-auth: jwt.machineClients and jwt.userClients must not both list both: with the provider generic its ' +
+    'people would be machines'
+  ],
   [{ jwt: { ...jwt, machineClients: 'robot' as never } }, 'dual-auth: jwt.machineClients must be a list of client ids'],
   ...(['iss', ['iss']] as const).map((client): Wrong => [{ jwt: { ...generic, claims: { client } } }, CLIENT_ISS]),
-  [{ jwt: { ...jwt, sessionTokens: true } }, 'dual-auth: jwt.sessionTokens is for the provider generic; supabase has it on'],
+  [
+    { jwt: { ...jwt, sessionTokens: true } },
+    'dual-auth: jwt.sessionTokens is for the provider generic; supabase has it on'
+  ],
   [{ jwt: { ...generic, sessionTokens: 'yes' as never } }, 'dual-auth: jwt.sessionTokens must be true or false'],
   [
     { jwt: { ...generic, sessionTokens: true, introspection } },
     'dual-auth: jwt.sessionTokens excludes jwt.introspection: the answer may leave out the client'
   ],
-  ...[{}, { provider: 'supabase', audience: ['authenticated'] }, { provider: 'okta', audience: ['https://api.example.com'] }]
+  ...[{}, { provider: 'supabase', audience: ['authenticated'] }, {
+    provider: 'okta',
+    audience: ['https://api.example.com']
+  }]
     .map((more): Wrong => [{ jwt: { ...jwt, ...more as object, userClients: 'any' } }, ANY_CLIENT]),
   ...[{ audience: ['api'] }, { audience: [API, 'client_01ENV'] }, { audience: [API], insecureNoAudience: true }]
     .map((more): Wrong => [{ jwt: { ...generic, userClients: 'any', machineClients: [], ...more } }, ANY_AUDIENCE]),
@@ -122,24 +265,54 @@ const wrong: Wrong[] = [
   [{ jwt: { ...jwt, claims: { groups: 5 as never } } }, 'dual-auth: jwt.claims.groups must be a list of names'],
   [{ jwt: { ...jwt, claims: { groups: '' } } }, 'dual-auth: jwt.claims.groups must be a non-empty string'],
   [{ jwt: { ...jwt, claims: { roles: 'roles' } as never } }, 'dual-auth: jwt.claims.roles is not an option'],
-  [{ jwt: { ...jwt, provider: 'google' as never } }, 'dual-auth: jwt.provider must be one of cognito, rfc9068, auth0, entra, keycloak, okta, zitadel, authentik'],
+  [
+    { jwt: { ...jwt, provider: 'google' as never } },
+    'dual-auth: jwt.provider must be one of cognito, rfc9068, auth0, entra, keycloak, okta, zitadel, authentik'
+  ],
   [{ jwt: { issuer: jwt.issuer } }, 'dual-auth: jwt.userClients is required with the provider cognito'],
-  [{ jwt: { ...jwt, provider: 'okta' } }, 'dual-auth: jwt.audience is required with the provider okta: it lists the values of aud that mean this API'],
-  [{ jwt: { ...jwt, provider: 'okta', audience: [] } }, 'dual-auth: jwt.audience is required with the provider okta: it lists the values of aud that mean this API'],
-  [{ jwt: { ...jwt, provider: 'okta', audience: ['api'], issuer: 'https://okta.test/{tenantid}', tenants: ['a'] } }, 'dual-auth: jwt.issuer may contain {tenantid} only with the provider entra'],
-  [{ jwt: { ...jwt, provider: 'entra', audience: ['api'], issuer: 'https://entra.test/{tenantid}/v2.0' } }, 'dual-auth: jwt.tenants must be given if and only if jwt.issuer contains {tenantid}'],
-  [{ jwt: { ...jwt, provider: 'entra', audience: ['api'], tenants: ['a'] } }, 'dual-auth: jwt.tenants must be given if and only if jwt.issuer contains {tenantid}'],
+  [
+    { jwt: { ...jwt, provider: 'okta' } },
+    'dual-auth: jwt.audience is required with the provider okta: it lists the values of aud that mean this API'
+  ],
+  [
+    { jwt: { ...jwt, provider: 'okta', audience: [] } },
+    'dual-auth: jwt.audience is required with the provider okta: it lists the values of aud that mean this API'
+  ],
+  [
+    { jwt: { ...jwt, provider: 'okta', audience: ['api'], issuer: 'https://okta.test/{tenantid}', tenants: ['a'] } },
+    'dual-auth: jwt.issuer may contain {tenantid} only with the provider entra'
+  ],
+  [
+    { jwt: { ...jwt, provider: 'entra', audience: ['api'], issuer: 'https://entra.test/{tenantid}/v2.0' } },
+    'dual-auth: jwt.tenants must be given if and only if jwt.issuer contains {tenantid}'
+  ],
+  [
+    { jwt: { ...jwt, provider: 'entra', audience: ['api'], tenants: ['a'] } },
+    'dual-auth: jwt.tenants must be given if and only if jwt.issuer contains {tenantid}'
+  ],
   [{ jwt: [] }, 'dual-auth: jwt must have at least one issuer'],
   [{ jwt: [jwt, jwt] }, 'dual-auth: jwt must have different issuers'],
-  [{ jwt: [jwt, { ...jwt, issuer: 'https://b.test', clockTolerance: 0 }] }, 'dual-auth: jwt must have the same clockTolerance for all issuers'],
+  [
+    { jwt: [jwt, { ...jwt, issuer: 'https://b.test', clockTolerance: 0 }] },
+    'dual-auth: jwt must have the same clockTolerance for all issuers'
+  ],
   [{ jwt: [jwt, { ...jwt, issuer: 'b' }] }, 'dual-auth: jwt[1].issuer must be an https URL, or http on loopback'],
   [{ jwt: null as never }, 'dual-auth: jwt must be an object'],
   [{ jwt: { ...jwt, algorithm: 'RS256' } as never }, 'dual-auth: jwt.algorithm is not an option'],
   [{ jwt: { ...jwt, clockTolerance: 60_001 } }, 'dual-auth: jwt.clockTolerance must be at most 60000 milliseconds'],
   [{ jwt: { ...jwt, jwksCooldown: 0 } }, 'dual-auth: jwt.jwksCooldown must be a whole number, at least 1'],
-  [{ challenge: { resourceMetadata: '/metadata' } }, 'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'],
-  [{ challenge: { resourceMetadata: 'localhost:8080/metadata' } }, 'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'],
-  [{ challenge: { resourceMetadata: 'https://shop.test/"' } }, 'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'],
+  [
+    { challenge: { resourceMetadata: '/metadata' } },
+    'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'
+  ],
+  [
+    { challenge: { resourceMetadata: 'localhost:8080/metadata' } },
+    'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'
+  ],
+  [
+    { challenge: { resourceMetadata: 'https://shop.test/"' } },
+    'dual-auth: challenge.resourceMetadata must be an absolute URL in ASCII, with http or https'
+  ],
   [{ challenge: { scope: 'a\nb' } }, 'dual-auth: challenge.scope must be scopes separated by spaces'],
   [{ challenge: { scope: 5 as never } }, 'dual-auth: challenge.scope must be scopes separated by spaces'],
   [{ challenge: null as never }, 'dual-auth: challenge must be an object'],
@@ -151,17 +324,58 @@ const wrong: Wrong[] = [
   [{ tokenScopes: ['catalog/read'] as never }, 'dual-auth: tokenScopes must be a function'],
   [{ management: null as never }, 'dual-auth: management must be an object'],
   [{ management: {} as never }, 'dual-auth: management.canManage must be a function'],
-  [{ management: { canManage: () => true, onKeyChange: 'audit' as never } }, 'dual-auth: management.onKeyChange must be a function'],
-  [{ management: { canManage: () => true, path: '/keys' } }, 'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'],
-  [{ management: { canManage: () => true, path: '/shops/:shop_id/keys/' } }, 'dual-auth: management.path must not end with /: the routes add what follows'],
-  [{ management: { canManage: () => true, path: 5 as never } }, 'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'],
-  [{ management: { canManage: () => true, owner: 'me' as never, path: '/me/keys' } }, 'dual-auth: management.owner must be a function'],
-  ...[{}, { path: 'keys' }, { path: '/shops/:shop_id/keys' }].map((path): Wrong => [{ management: { canManage: () => true, owner: () => 'me', ...path } }, 'dual-auth: management.path is required with management.owner, such as /me/api-keys, and must not contain :shop_id']),
-  [{ management: { canManage: () => true, operationName: 'a b' } }, 'dual-auth: management.operationName must consist of letters, digits and _'],
-  [{ scanning: {}, management: [{ canManage: () => true }, { canManage: () => true, path: '/x/:shop_id', operationName: 'x', onKeyChange: () => {} }] }, 'dual-auth: management.onKeyChange must be the same function in each set of routes with scanning: a leaked key may be of any'],
+  [
+    { management: { canManage: () => true, onKeyChange: 'audit' as never } },
+    'dual-auth: management.onKeyChange must be a function'
+  ],
+  [
+    { management: { canManage: () => true, path: '/keys' } },
+    'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'
+  ],
+  [
+    { management: { canManage: () => true, path: '/shops/:shop_id/keys/' } },
+    'dual-auth: management.path must not end with /: the routes add what follows'
+  ],
+  [
+    { management: { canManage: () => true, path: 5 as never } },
+    'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'
+  ],
+  [
+    { management: { canManage: () => true, owner: 'me' as never, path: '/me/keys' } },
+    'dual-auth: management.owner must be a function'
+  ],
+  ...[{}, { path: 'keys' }, { path: '/shops/:shop_id/keys' }].map((
+    path
+  ): Wrong => [
+    { management: { canManage: () => true, owner: () => 'me', ...path } },
+    'dual-auth: management.path is required with management.owner, such as /me/api-keys, and must not contain :shop_id'
+  ]),
+  [
+    { management: { canManage: () => true, operationName: 'a b' } },
+    'dual-auth: management.operationName must consist of letters, digits and _'
+  ],
+  [
+    {
+      scanning: {},
+      management: [{ canManage: () => true }, {
+        canManage: () => true,
+        path: '/x/:shop_id',
+        operationName: 'x',
+        onKeyChange: () => {}
+      }]
+    },
+    'dual-auth: management.onKeyChange must be the same function in each set of routes with scanning: a leaked ' +
+    'key may be of any'
+  ],
   [{ management: [] }, 'dual-auth: management must have at least one set of routes'],
-  [{ management: [{ canManage: () => true }, { canManage: () => true, path: '/x/:shop_id' }] }, 'dual-auth: management must have a different operationName in each set of routes'],
-  [{ management: [{ canManage: () => true }, { canManage: () => true, operationName: 'x' }] }, 'dual-auth: management must have a different path in each set of routes'],
+  [
+    { management: [{ canManage: () => true }, { canManage: () => true, path: '/x/:shop_id' }] },
+    'dual-auth: management must have a different operationName in each set of routes'
+  ],
+  [
+    { management: [{ canManage: () => true }, { canManage: () => true, operationName: 'x' }] },
+    'dual-auth: management must have a different path in each set of routes'
+  ],
   [{ management: { canManage: () => true, paths: [] } as never }, 'dual-auth: management.paths is not an option'],
   [{ challange: {} } as never, 'dual-auth: challange is not an option']
 ]
@@ -181,13 +395,20 @@ t.test("Fastify's own registration options are not ours", async (t) => {
 })
 
 t.test('without any options, the first required one is named', async (t) => {
-  await t.rejects(boot(undefined as never), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: apiKeys is required' })
+  await t.rejects(boot(undefined as never), {
+    code: 'DUAL_AUTH_INVALID_OPTION',
+    message: 'dual-auth: apiKeys is required'
+  })
 })
 
 t.test('a second registration says that one is enough', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(dualAuth, { apiKeys, jwt })
-  const message = 'dual-auth: this app has it already: register it once, with several issuers in jwt, and several kinds of keys in management'
-  await t.rejects(async () => { await app.register(dualAuth, { apiKeys, jwt: false }) }, { code: 'DUAL_AUTH_INVALID_OPTION', message })
+  const message =
+    'dual-auth: this app has it already: register it once, with several issuers in jwt, and several kinds of ' +
+    'keys in management'
+  await t.rejects(async () => {
+    await app.register(dualAuth, { apiKeys, jwt: false })
+  }, { code: 'DUAL_AUTH_INVALID_OPTION', message })
 })

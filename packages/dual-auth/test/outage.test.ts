@@ -8,7 +8,12 @@ import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { serverDatabase, SERVER_URL } from './databases.ts'
 import { bearer, build, PEPPER, products, REFUSED, SHOP } from './build.ts'
 
-const UNAVAILABLE = { statusCode: 503, code: 'DUAL_AUTH_STORE_UNAVAILABLE', error: 'Service Unavailable', message: 'API keys cannot be verified at the moment' }
+const UNAVAILABLE = {
+  statusCode: 503,
+  code: 'DUAL_AUTH_STORE_UNAVAILABLE',
+  error: 'Service Unavailable',
+  message: 'API keys cannot be verified at the moment'
+}
 
 /** A store that fails or hangs when told to. */
 function faulty (): { store: ApiKeyStore, state: { fault: 'none' | 'reject' | 'throw' | 'hang' } } {
@@ -20,7 +25,16 @@ function faulty (): { store: ApiKeyStore, state: { fault: 'none' | 'reject' | 't
     if (state.fault === 'hang') return new Promise(() => {})
     return method(...args)
   }
-  const store = { find: through(inner.find), insert: through(inner.insert), list: through(inner.list), revoke: through(inner.revoke), rotate: through(inner.rotate), rehash: through(inner.rehash), touch: through(inner.touch), takeNotices: through(inner.takeNotices) }
+  const store = {
+    find: through(inner.find),
+    insert: through(inner.insert),
+    list: through(inner.list),
+    revoke: through(inner.revoke),
+    rotate: through(inner.rotate),
+    rehash: through(inner.rehash),
+    touch: through(inner.touch),
+    takeNotices: through(inner.takeNotices)
+  }
   return { store, state }
 }
 
@@ -65,24 +79,43 @@ t.test('what a store returns and nobody can read is 503, and never a key that wo
     }
   }
   const logged: string[] = []
-  const { app, mint } = await build(t, { store, server: { logger: { level: 'error', stream: { write: (line: string) => { logged.push(line) } } } } })
+  const { app, mint } = await build(t, {
+    store,
+    server: {
+      logger: {
+        level: 'error',
+        stream: {
+          write: (line: string) => {
+            logged.push(line)
+          }
+        }
+      }
+    }
+  })
   const { id, plaintext } = await mint()
   const call = async () => app.inject({ url: products(), headers: bearer(plaintext) })
   t.equal((await call()).statusCode, 200)
-  for (const [what, wrongs] of [
-    ['expiresAt is neither a date nor null', [{ expiresAt: undefined }, { expiresAt: new Date(NaN) }, { expiresAt: '2020-01-01T00:00:00Z' }, { expiresAt: 0 }]],
-    ['revokedAt is neither a date nor null', [{ revokedAt: undefined }, { revokedAt: new Date('gestern') }]],
-    ['scopes are not a list of strings', [{ scopes: '' }, { scopes: null }, { scopes: [undefined] }]],
-    ['shopId is not a string', [{ shopId: undefined }, { shopId: 7 }]],
-    ['id is not a string', [{ id: '' }]],
-    ['hash is not a Buffer', [{ hash: null }]]
-  ] as const) {
+  for (
+    const [what, wrongs] of [
+      ['expiresAt is neither a date nor null', [{ expiresAt: undefined }, { expiresAt: new Date(NaN) }, {
+        expiresAt: '2020-01-01T00:00:00Z'
+      }, { expiresAt: 0 }]],
+      ['revokedAt is neither a date nor null', [{ revokedAt: undefined }, { revokedAt: new Date('gestern') }]],
+      ['scopes are not a list of strings', [{ scopes: '' }, { scopes: null }, { scopes: [undefined] }]],
+      ['shopId is not a string', [{ shopId: undefined }, { shopId: 7 }]],
+      ['id is not a string', [{ id: '' }]],
+      ['hash is not a Buffer', [{ hash: null }]]
+    ] as const
+  ) {
     for (const wrong of wrongs) {
       change = wrong
       const response = await call()
       t.equal(response.statusCode, 503, JSON.stringify(wrong))
       t.strictSame(response.json(), UNAVAILABLE)
-      t.match(JSON.parse(logged.find((line) => line.includes('the API key store failed')) ?? '{}').err.message, `the store returned an API key (id ${'id' in wrong ? '' : id}) whose ${what}`)
+      t.match(
+        JSON.parse(logged.find((line) => line.includes('the API key store failed')) ?? '{}').err.message,
+        `the store returned an API key (id ${'id' in wrong ? '' : id}) whose ${what}`
+      )
       logged.length = 0
     }
   }
@@ -105,7 +138,16 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
   const { app, issuer } = await build(t, {
     store,
     apiKeys: { storeTimeout: 1000, maxPerShop: 1 },
-    server: { logger: { level: 'warn', stream: { write: (line: string) => { lines.push(line) } } } }
+    server: {
+      logger: {
+        level: 'warn',
+        stream: {
+          write: (line: string) => {
+            lines.push(line)
+          }
+        }
+      }
+    }
   })
   const path = `/shops/${SHOP}/api-keys/`
   const headers = bearer(issuer.user())
@@ -128,27 +170,65 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
 t.test('a key that is stored too late and cannot be revoked either is named in the log', async (t) => {
   const inner = memoryStore()
   let landed = Promise.resolve()
-  const store: ApiKeyStore = { ...inner, insert: async (...args) => { await (landed = setTimeout(300)); return inner.insert(...args) }, revoke: async () => { throw new Error('gone') } }
+  const store: ApiKeyStore = {
+    ...inner,
+    insert: async (...args) => {
+      await (landed = setTimeout(300))
+      return inner.insert(...args)
+    },
+    revoke: async () => {
+      throw new Error('gone')
+    }
+  }
   const warnings: object[] = []
   const { app, issuer } = await build(t, {
     store,
     apiKeys: { storeTimeout: 100 },
-    server: { logger: { level: 'warn', stream: { write: (line: string) => { if (JSON.parse(line).level === 40) warnings.push(JSON.parse(line)) } } } }
+    server: {
+      logger: {
+        level: 'warn',
+        stream: {
+          write: (line: string) => {
+            if (JSON.parse(line).level === 40) warnings.push(JSON.parse(line))
+          }
+        }
+      }
+    }
   })
   const path = `/shops/${SHOP}/api-keys/`
-  t.equal((await app.inject({ method: 'POST', url: path, headers: bearer(issuer.user()), payload: { name: 'x' } })).statusCode, 503)
+  t.equal(
+    (await app.inject({ method: 'POST', url: path, headers: bearer(issuer.user()), payload: { name: 'x' } }))
+      .statusCode,
+    503
+  )
   await landed
   await setImmediate()
   const [{ id }] = (await app.inject({ url: path, headers: bearer(issuer.user()) })).json()
-  t.match(warnings, [{ keyId: id, err: { code: 'DUAL_AUTH_STORE_UNAVAILABLE' }, msg: 'an API key was stored after its request timed out, and could not be revoked' }])
+  t.match(warnings, [{
+    keyId: id,
+    err: { code: 'DUAL_AUTH_STORE_UNAVAILABLE' },
+    msg: 'an API key was stored after its request timed out, and could not be revoked'
+  }])
 })
 
 for (const slow of ['touch', 'rehash'] as const) {
   t.test(`a server that ends waits for a ${slow} of its store`, async (t) => {
     const inner = memoryStore()
     let isDone = false
-    const store: ApiKeyStore = { ...inner, [slow]: async () => { await setTimeout(100); isDone = true; return [] } }
-    const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, { shopId: SHOP, name: 'x', scopes: 'all', createdBy: 'ada' })
+    const store: ApiKeyStore = {
+      ...inner,
+      [slow]: async () => {
+        await setTimeout(100)
+        isDone = true
+        return []
+      }
+    }
+    const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, {
+      shopId: SHOP,
+      name: 'x',
+      scopes: 'all',
+      createdBy: 'ada'
+    })
     const { app } = await build(t, { store, apiKeys: { logN: 5 } })
     t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
     await app.close()
@@ -159,10 +239,14 @@ for (const slow of ['touch', 'rehash'] as const) {
 t.test('a use that could not be noted is noted by the next', async (t) => {
   const inner = memoryStore()
   let broken = true
-  const store: ApiKeyStore = { ...inner, touch: async (...args) => broken ? Promise.reject(new Error('down')) : inner.touch(...args) }
+  const store: ApiKeyStore = {
+    ...inner,
+    touch: async (...args) => broken ? Promise.reject(new Error('down')) : inner.touch(...args)
+  }
   const { app, issuer, mint } = await build(t, { store })
   const { plaintext } = await mint()
-  const lastUsed = async () => (await app.inject({ url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.user()) })).json()[0].last_used_at
+  const lastUsed = async () =>
+    (await app.inject({ url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.user()) })).json()[0].last_used_at
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
   t.equal(await lastUsed(), null)
   broken = false
@@ -177,7 +261,11 @@ async function relayTo (host: string, port: number) {
     const upstream = connect(port, host)
     for (const end of [socket, upstream]) {
       sockets.add(end)
-      end.on('error', () => {}).on('close', () => { sockets.delete(end); socket.destroy(); upstream.destroy() })
+      end.on('error', () => {}).on('close', () => {
+        sockets.delete(end)
+        socket.destroy()
+        upstream.destroy()
+      })
     }
     socket.pipe(upstream).pipe(socket)
   })
@@ -198,7 +286,9 @@ async function relayTo (host: string, port: number) {
   }
 }
 
-t.test('PostgreSQL goes away and comes back: 503, then 200', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs a real PostgreSQL' }, async (t) => {
+t.test('PostgreSQL goes away and comes back: 503, then 200', {
+  skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs a real PostgreSQL'
+}, async (t) => {
   const database = await serverDatabase()
   const url = new URL(database.url)
   const relay = await relayTo(url.hostname, Number(url.port || 5432))

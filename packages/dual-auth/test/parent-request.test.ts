@@ -13,16 +13,18 @@ async function innerCall (app: FastifyInstance, parent: FastifyRequest | undefin
 }
 
 /** A gateway whose request makes three inner calls with the headers it is told to. */
-const gateway = (headersOf: (request: FastifyRequest) => Record<string, string>, linked = true, url = products()) => (app: FastifyInstance) => {
-  app.post('/gateway', { config: { auth: 'any-key' } }, async (request) => {
-    const statuses = []
-    for (let i = 0; i < 3; i++) {
-      const response = await innerCall(app, linked ? request : undefined, { url, headers: headersOf(request) })
-      statuses.push(response.statusCode)
-    }
-    return statuses
-  })
-}
+const gateway =
+  (headersOf: (request: FastifyRequest) => Record<string, string>, linked = true, url = products()) =>
+  (app: FastifyInstance) => {
+    app.post('/gateway', { config: { auth: 'any-key' } }, async (request) => {
+      const statuses = []
+      for (let i = 0; i < 3; i++) {
+        const response = await innerCall(app, linked ? request : undefined, { url, headers: headersOf(request) })
+        statuses.push(response.statusCode)
+      }
+      return statuses
+    })
+  }
 
 const sameHeaders = ({ headers }: FastifyRequest) => ({
   ...(headers.authorization !== undefined && { authorization: headers.authorization }),
@@ -33,20 +35,42 @@ const sameHeaders = ({ headers }: FastifyRequest) => ({
 function countingStore (): ApiKeyStore & { readonly finds: number } {
   const store = memoryStore()
   let finds = 0
-  return { ...store, find: async (fingerprints) => { finds++; return store.find(fingerprints) }, get finds () { return finds } }
+  return {
+    ...store,
+    find: async (fingerprints) => {
+      finds++
+      return store.find(fingerprints)
+    },
+    get finds () {
+      return finds
+    }
+  }
 }
 
-for (const [title, usesSymbol, lasts, finds] of [
-  ['a request verifies its key once, however many routes it calls in process; the next one verifies it again', true, 0, 2],
-  ['a request that lasts for a second verifies its key again: it may be revoked meanwhile', true, 1000, 8],
-  ['an in-process call without the symbol is a request of its own', false, 0, 8]
-] as const) {
+for (
+  const [title, usesSymbol, lasts, finds] of [
+    [
+      'a request verifies its key once, however many routes it calls in process; the next one verifies it again',
+      true,
+      0,
+      2
+    ],
+    ['a request that lasts for a second verifies its key again: it may be revoked meanwhile', true, 1000, 8],
+    ['an in-process call without the symbol is a request of its own', false, 0, 8]
+  ] as const
+) {
   t.test(title, async (t) => {
     const store = countingStore()
     const now = performance.now.bind(performance)
     let ahead = 0
     t.intercept(performance, 'now', { value: () => now() + ahead })
-    const { app, mint } = await build(t, { store, routes: gateway((request) => { ahead += lasts; return sameHeaders(request) }, usesSymbol) })
+    const { app, mint } = await build(t, {
+      store,
+      routes: gateway((request) => {
+        ahead += lasts
+        return sameHeaders(request)
+      }, usesSymbol)
+    })
     const { plaintext } = await mint()
     for (const headers of [bearer(plaintext), { 'x-api-key': plaintext }]) {
       t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers })).json(), [200, 200, 200])
@@ -61,7 +85,11 @@ t.test('another credential on the inner call is verified, a missing one is missi
   for (const headers of [{}, bearer(stranger), { 'x-api-key': 'bad' }]) {
     const { app, mint } = await build(t, { routes: gateway(() => ({ ...headers })) })
     const { plaintext } = await mint()
-    t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [401, 401, 401])
+    t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [
+      401,
+      401,
+      401
+    ])
   }
 })
 
@@ -70,7 +98,11 @@ t.test('the inner route still asks for its own policy, shop and scopes', async (
   for (const [url, status] of cases) {
     const { app, mint } = await build(t, { routes: gateway(sameHeaders, true, url) })
     const { plaintext } = await mint(SHOP, { name: 'x', scopes: ['write'] })
-    t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [status, status, status])
+    t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [
+      status,
+      status,
+      status
+    ])
   }
 })
 
@@ -78,7 +110,10 @@ t.test('an in-process call on a route for tokens tells the holder of a good key 
   const { app, mint } = await build(t, {
     routes: (app) => {
       app.post('/gateway', { config: { auth: 'any-key' } }, async (request) => {
-        const { statusCode, headers, payload } = await innerCall(app, request, { url: '/orders', headers: sameHeaders(request) })
+        const { statusCode, headers, payload } = await innerCall(app, request, {
+          url: '/orders',
+          headers: sameHeaders(request)
+        })
         return [statusCode, headers['www-authenticate'] ?? null, JSON.parse(payload)]
       })
     }
@@ -86,27 +121,51 @@ t.test('an in-process call on a route for tokens tells the holder of a good key 
   const { plaintext } = await mint()
   const headers = bearer(plaintext)
   t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers })).json(), [
-    403, null, { statusCode: 403, code: 'DUAL_AUTH_KEY_NOT_ACCEPTED', error: 'Forbidden', message: 'GET /orders accepts no API keys, only tokens' }
+    403,
+    null,
+    {
+      statusCode: 403,
+      code: 'DUAL_AUTH_KEY_NOT_ACCEPTED',
+      error: 'Forbidden',
+      message: 'GET /orders accepts no API keys, only tokens'
+    }
   ])
-  t.strictSame((await app.inject({ url: '/orders', headers })).json(), REFUSED, 'from outside nothing tells that it is good')
+  t.strictSame(
+    (await app.inject({ url: '/orders', headers })).json(),
+    REFUSED,
+    'from outside nothing tells that it is good'
+  )
 })
 
 t.test('a token is verified once too, and its identity is the same', async (t) => {
   const seen: unknown[] = []
   const { app, issuer } = await build(t, {
     routes: (app) => {
-      app.get('/inner', async (request) => { seen.push(request.identity); return '' })
+      app.get('/inner', async (request) => {
+        seen.push(request.identity)
+        return ''
+      })
       gateway(sameHeaders, true, '/inner')(app)
     }
   })
-  t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(issuer.user()) })).json(), [200, 200, 200])
+  t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(issuer.user()) })).json(), [
+    200,
+    200,
+    200
+  ])
   t.equal(new Set(seen).size, 1)
 })
 
 t.test('a client cannot claim a parent', async (t) => {
   const { app } = await build(t)
-  const response = await app.inject({ url: products(), headers: { 'fastify.parentrequest': '{}', 'x-parent-request': '1' } })
+  const response = await app.inject({
+    url: products(),
+    headers: { 'fastify.parentrequest': '{}', 'x-parent-request': '1' }
+  })
   t.equal(response.statusCode, 401)
-  const forged = await innerCall(app, { headers: {} } as FastifyRequest, { url: products(), headers: { 'x-api-key': 'bad' } })
+  const forged = await innerCall(app, { headers: {} } as FastifyRequest, {
+    url: products(),
+    headers: { 'x-api-key': 'bad' }
+  })
   t.equal(forged.statusCode, 401)
 })

@@ -1,7 +1,13 @@
 import t, { type Test } from 'tap'
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyContextConfig, type FastifySchema, type HTTPMethods } from 'fastify'
-import dualAuth, { createApiKey, memoryStore, scopesFromRoute, type AuthPolicy, type DualAuthOptions } from '../src/index.ts'
+import dualAuth, {
+  createApiKey,
+  memoryStore,
+  scopesFromRoute,
+  type AuthPolicy,
+  type DualAuthOptions
+} from '../src/index.ts'
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 import { startIssuer } from './issuer.ts'
 
@@ -18,7 +24,9 @@ t.test('for every route: no credential, API key, machine token, user token, each
     },
     routes: (app) => {
       app.addHook('onRoute', ({ method, url, config }) => {
-        for (const one of [method].flat()) routes.push({ method: one as HTTPMethods, url, policy: config?.auth as Decided })
+        for (const one of [method].flat()) {
+          routes.push({ method: one as HTTPMethods, url, policy: config?.auth as Decided })
+        }
       })
       app.get('/later', async () => 'later')
       app.get('/shops/:shop_id/products/:id', async () => 'one')
@@ -29,7 +37,12 @@ t.test('for every route: no credential, API key, machine token, user token, each
   })
   const { app, issuer, mint } = issuerApp
   const { plaintext } = await mint()
-  const credentials = { none: {}, key: { 'x-api-key': plaintext }, machine: bearer(issuer.machine()), user: bearer(issuer.user()) }
+  const credentials = {
+    none: {},
+    key: { 'x-api-key': plaintext },
+    machine: bearer(issuer.machine()),
+    user: bearer(issuer.user())
+  }
   const expected: Record<Decided, Record<keyof typeof credentials, number>> = {
     jwt: { none: 401, key: 401, machine: 200, user: 200 },
     dual: { none: 401, key: 200, machine: 200, user: 200 },
@@ -37,11 +50,16 @@ t.test('for every route: no credential, API key, machine token, user token, each
   }
 
   t.same(routes.map(({ method, url, policy }) => `${method} ${url} ${policy}`), [
-    'GET /later jwt', 'HEAD /later jwt',
-    'GET /shops/:shop_id/products/:id dual', 'HEAD /shops/:shop_id/products/:id dual',
-    'GET /open public', 'HEAD /open public',
-    'GET /closed jwt', 'HEAD /closed jwt',
-    'PUT /shops/:shop_id/products/:id dual', 'PATCH /shops/:shop_id/products/:id dual'
+    'GET /later jwt',
+    'HEAD /later jwt',
+    'GET /shops/:shop_id/products/:id dual',
+    'HEAD /shops/:shop_id/products/:id dual',
+    'GET /open public',
+    'HEAD /open public',
+    'GET /closed jwt',
+    'HEAD /closed jwt',
+    'PUT /shops/:shop_id/products/:id dual',
+    'PATCH /shops/:shop_id/products/:id dual'
   ])
   for (const { method, url, policy = 'jwt' } of routes) {
     for (const [name, headers] of Object.entries(credentials)) {
@@ -56,13 +74,31 @@ t.test('for every route: no credential, API key, machine token, user token, each
 async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAuthOptions> = {}) {
   const app = Fastify()
   t.teardown(() => app.close())
-  const apiKeys = { marker: 'shop_test', peppers: [PEPPER], store: memoryStore(), logN: 4, shopIdFromParam: (id: string) => id }
+  const apiKeys = {
+    marker: 'shop_test',
+    peppers: [PEPPER],
+    store: memoryStore(),
+    logN: 4,
+    shopIdFromParam: (id: string) => id
+  }
   app.route({ method: ['GET', 'POST'], url: '/before/:shop_id', handler: async () => 'opened' })
-  await app.register(dualAuth, { apiKeys, jwt, policy: ({ url, method }) => url.startsWith('/before/') ? String(method) === 'GET' ? 'public' : 'dual' : undefined, ...auth })
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.identity === null && request.routeOptions.config.auth === 'dual' && request.headers.cookie !== 'session=kim') return reply.code(401).send('sign in')
+  await app.register(dualAuth, {
+    apiKeys,
+    jwt,
+    policy: ({ url, method }) => url.startsWith('/before/') ? String(method) === 'GET' ? 'public' : 'dual' : undefined,
+    ...auth
   })
-  app.get('/shops/:shop_id/products', { config: { auth: 'dual' } }, async (request) => ({ caller: request.identity?.kind ?? null }))
+  app.addHook('onRequest', async (request, reply) => {
+    if (
+      request.identity === null && request.routeOptions.config.auth === 'dual' &&
+      request.headers.cookie !== 'session=kim'
+    ) return reply.code(401).send('sign in')
+  })
+  app.get(
+    '/shops/:shop_id/products',
+    { config: { auth: 'dual' } },
+    async (request) => ({ caller: request.identity?.kind ?? null })
+  )
   app.get('/page', { config: { auth: 'public' } }, async (request) => ({ caller: request.identity }))
   app.get('/forgotten', async () => 'closed')
   const { plaintext } = await createApiKey(apiKeys, { shopId: SHOP, name: 'test', scopes: 'all', createdBy: 'test' })
@@ -96,19 +132,29 @@ t.test('without tokens: who opens what, with keys alone and beside the sign-in o
       t.equal(await status('/forgotten', headers), 401, `${jwt}: ${name}, where nobody said a policy`)
       t.equal(await status('/page', headers), 200, `${jwt}: ${name}, on a public route`)
     }
-    t.equal(await status(`/shops/${OTHER_SHOP}/products`, { cookie, 'x-api-key': plaintext }), 403, 'a key opens its own shop only')
+    t.equal(
+      await status(`/shops/${OTHER_SHOP}/products`, { cookie, 'x-api-key': plaintext }),
+      403,
+      'a key opens its own shop only'
+    )
     t.equal(app.dualAuthReady(), true)
   }
 })
 
 t.test('a person whom the host signs in manages keys, and is noted as who made them', async (t) => {
-  const { app, plaintext } = await withoutTokens(t, 'host', { management: { canManage: ({ headers }) => headers.cookie === 'session=kim' && 'kim' } })
-  const call = async (method: 'GET' | 'POST', headers: Record<string, string>, payload?: object) => await app.inject({ method, url: `/shops/${SHOP}/api-keys/`, headers, ...payload !== undefined && { payload } })
+  const { app, plaintext } = await withoutTokens(t, 'host', {
+    management: { canManage: ({ headers }) => headers.cookie === 'session=kim' && 'kim' }
+  })
+  const call = async (method: 'GET' | 'POST', headers: Record<string, string>, payload?: object) =>
+    await app.inject({ method, url: `/shops/${SHOP}/api-keys/`, headers, ...payload !== undefined && { payload } })
   t.match((await call('POST', { cookie: 'session=kim' }, { name: 'Till' })).json(), { name: 'Till', created_by: 'kim' })
   t.equal((await call('GET', {})).statusCode, 403)
   t.equal((await call('GET', { 'x-api-key': plaintext })).statusCode, 403, 'keys manage no keys')
   const { app: careless } = await withoutTokens(t, 'host', { management: { canManage: () => true } })
-  t.match((await careless.inject(`/shops/${SHOP}/api-keys/`)).json(), { statusCode: 500, code: 'DUAL_AUTH_INVALID_OPTION' })
+  t.match((await careless.inject(`/shops/${SHOP}/api-keys/`)).json(), {
+    statusCode: 500,
+    code: 'DUAL_AUTH_INVALID_OPTION'
+  })
 })
 
 t.test('who is calling, by each method', async (t) => {
@@ -119,8 +165,20 @@ t.test('who is calling, by each method', async (t) => {
   t.strictSame(await as({ 'x-api-key': key.plaintext }), identity)
   t.strictSame(await as(bearer(key.plaintext)), identity)
   t.strictSame(await as({ ...bearer(issuer.user()), 'x-api-key': key.plaintext }), identity)
-  t.strictSame(await as(bearer(issuer.machine())), { kind: 'machine', issuer: issuer.url, clientId: 'robot', scopes: ['shop/api'] })
-  t.strictSame(await as(bearer(issuer.user())), { kind: 'user', issuer: issuer.url, subject: 'user-1', username: 'ada', groups: ['staff'], scopes: ['openid', 'email'] })
+  t.strictSame(await as(bearer(issuer.machine())), {
+    kind: 'machine',
+    issuer: issuer.url,
+    clientId: 'robot',
+    scopes: ['shop/api']
+  })
+  t.strictSame(await as(bearer(issuer.user())), {
+    kind: 'user',
+    issuer: issuer.url,
+    subject: 'user-1',
+    username: 'ada',
+    groups: ['staff'],
+    scopes: ['openid', 'email']
+  })
 })
 
 t.test('where tokens alone count, the header for keys is not looked at; where keys count, it decides alone', async (t) => {
@@ -132,50 +190,92 @@ t.test('where tokens alone count, the header for keys is not looked at; where ke
     for (const url of ['/orders', management]) {
       const beside = await app.inject({ url, headers: { ...bearer(issuer.user()), 'x-api-key': key } })
       t.equal(beside.statusCode, 200, `${url}: a good token beside the key '${key}'`)
-      t.strictSame((await app.inject({ url, headers: { 'x-api-key': key } })).json(), MISSING, `${url}: '${key}' is no credential there`)
+      t.strictSame(
+        (await app.inject({ url, headers: { 'x-api-key': key } })).json(),
+        MISSING,
+        `${url}: '${key}' is no credential there`
+      )
       const bad = await app.inject({ url, headers: { ...bearer('bad'), 'x-api-key': key } })
       t.strictSame(bad.json(), REFUSED, `${url}: a bad token beside it`)
       t.match(bad.headers['www-authenticate'], 'error="invalid_token"')
     }
-    const status = async (headers: Record<string, string>) => (await app.inject({ url: products(), headers: { 'x-api-key': key, ...headers } })).statusCode
-    t.equal(await status(bearer(issuer.user())), isEmpty || key === plaintext ? 200 : 401, 'a good token rescues no bad key')
+    const status = async (headers: Record<string, string>) =>
+      (await app.inject({ url: products(), headers: { 'x-api-key': key, ...headers } })).statusCode
+    t.equal(
+      await status(bearer(issuer.user())),
+      isEmpty || key === plaintext ? 200 : 401,
+      'a good token rescues no bad key'
+    )
     t.equal(await status(bearer('bad')), isEmpty || key !== plaintext ? 401 : 200)
   }
-  for (const url of ['/orders', management]) t.strictSame((await app.inject({ url, headers: bearer(plaintext) })).json(), REFUSED, `${url}: a key as a token`)
+  for (const url of ['/orders', management]) {
+    t.strictSame((await app.inject({ url, headers: bearer(plaintext) })).json(), REFUSED, `${url}: a key as a token`)
+  }
 })
 
 t.test('a bad token beside an empty key header is called an error', async (t) => {
   const { app } = await build(t)
   for (const key of ['', '  ', ',', ', ,']) {
-    const { statusCode, headers } = await app.inject({ url: products(), headers: { ...bearer('bad'), 'x-api-key': key } })
+    const { statusCode, headers } = await app.inject({
+      url: products(),
+      headers: { ...bearer('bad'), 'x-api-key': key }
+    })
     t.strictSame([statusCode, headers['www-authenticate']], [401, 'Bearer error="invalid_token"'], key)
   }
 })
 
 t.test('what a request presents is read in one place, for limits and counts of the host', async (t) => {
   const { app, issuer, mint } = await build(t, {
-    host: (app) => { app.addHook('onRequest', async (request, reply) => { reply.header('presented', JSON.stringify(request.presentedCredential())) }) }
+    host: (app) => {
+      app.addHook('onRequest', async (request, reply) => {
+        reply.header('presented', JSON.stringify(request.presentedCredential()))
+      })
+    }
   })
   const { plaintext } = await mint()
   const token = issuer.user()
-  const presented = async (url: string, headers: Record<string, string>) => JSON.parse(String((await app.inject({ url, headers })).headers['presented']))
+  const presented = async (url: string, headers: Record<string, string>) =>
+    JSON.parse(String((await app.inject({ url, headers })).headers['presented']))
   const key = { kind: 'api-key', value: plaintext }
-  const spelled = [{ 'x-api-key': plaintext }, bearer(plaintext), { 'x-api-key': '', ...bearer(plaintext) }, { 'x-api-key': plaintext, ...bearer(token) }, { authorization: `bearer ${plaintext}` }]
-  for (const headers of spelled) t.strictSame(await presented(products(), headers), key, JSON.stringify(Object.keys(headers)))
+  const spelled = [{ 'x-api-key': plaintext }, bearer(plaintext), { 'x-api-key': '', ...bearer(plaintext) }, {
+    'x-api-key': plaintext,
+    ...bearer(token)
+  }, { authorization: `bearer ${plaintext}` }]
+  for (const headers of spelled) {
+    t.strictSame(await presented(products(), headers), key, JSON.stringify(Object.keys(headers)))
+  }
   t.strictSame(await presented(products(), bearer(token)), { kind: 'token', value: token })
   t.strictSame(await presented(products(), { ...bearer(token), 'x-api-key': ' ' }), { kind: 'token', value: token })
   t.strictSame(await presented(products(), { 'x-api-key': ' ' }), { kind: 'none' })
   t.strictSame(await presented(products(), { 'x-api-key': 'bad', ...bearer(token) }), { kind: 'api-key', value: 'bad' })
-  t.strictSame(await presented(products(), { authorization: plaintext }), { kind: 'api-key', value: plaintext }, 'a key without a scheme is still one')
+  t.strictSame(
+    await presented(products(), { authorization: plaintext }),
+    { kind: 'api-key', value: plaintext },
+    'a key without a scheme is still one'
+  )
   t.strictSame(await presented(products(), { authorization: 'Basic eDp5' }), { kind: 'token', value: 'Basic eDp5' })
-  t.strictSame(await presented('/orders', { 'x-api-key': plaintext, ...bearer(token) }), { kind: 'token', value: token }, 'for tokens alone')
+  t.strictSame(await presented('/orders', { 'x-api-key': plaintext, ...bearer(token) }), {
+    kind: 'token',
+    value: token
+  }, 'for tokens alone')
   t.strictSame(await presented('/orders', { 'x-api-key': plaintext }), { kind: 'none' })
   t.strictSame(await presented('/orders', bearer(plaintext)), key)
-  for (const url of ['/health', '/nowhere']) t.strictSame(await presented(url, { 'x-api-key': plaintext, ...bearer(token) }), { kind: 'none' }, url)
+  for (const url of ['/health', '/nowhere']) {
+    t.strictSame(await presented(url, { 'x-api-key': plaintext, ...bearer(token) }), { kind: 'none' }, url)
+  }
 })
 
 t.test('the identity is frozen', async (t) => {
-  const { app, mint } = await build(t, { routes: (app) => { app.get('/shops/:shop_id/products/frozen', async ({ identity }) => [Object.isFrozen(identity), identity?.kind === 'api-key' && Object.isFrozen(identity.scopes)]) } })
+  const { app, mint } = await build(t, {
+    routes: (app) => {
+      app.get(
+        '/shops/:shop_id/products/frozen',
+        async (
+          { identity }
+        ) => [Object.isFrozen(identity), identity?.kind === 'api-key' && Object.isFrozen(identity.scopes)]
+      )
+    }
+  })
   const { plaintext } = await mint()
   t.strictSame((await app.inject({ url: `${products()}/frozen`, headers: bearer(plaintext) })).json(), [true, true])
 })
@@ -191,7 +291,12 @@ t.test('on a public route credentials are not looked at, bad ones neither', asyn
 
 t.test('the check comes before the body is read', async (t) => {
   const { app } = await build(t)
-  const response = await app.inject({ method: 'POST', url: products(), headers: { 'content-type': 'application/json' }, payload: '{ not json' })
+  const response = await app.inject({
+    method: 'POST',
+    url: products(),
+    headers: { 'content-type': 'application/json' },
+    payload: '{ not json'
+  })
   t.equal(response.statusCode, 401)
   t.strictSame(response.json(), MISSING)
 })
@@ -208,7 +313,9 @@ t.test('routes of a plugin that was registered before are guarded too', async (t
     t.teardown(() => app.close())
     await app.register(async (child) => {
       child.get('/early', async () => 'open')
-      for (const auth of ['any-key', 'public'] as const) child.get(`/${auth}`, { config: { auth } }, async ({ identity }) => ({ identity: String(identity) }))
+      for (const auth of ['any-key', 'public'] as const) {
+        child.get(`/${auth}`, { config: { auth } }, async ({ identity }) => ({ identity: String(identity) }))
+      }
     })
     await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt })
     const response = await app.inject('/early')
@@ -222,7 +329,11 @@ t.test('routes of a plugin that was registered before are guarded too', async (t
 
 t.test('both spellings of a prefixed route have one policy', async (t) => {
   const { app, mint } = await build(t, {
-    routes: (app) => { app.register(async (child) => { child.get('/', async () => 'list') }, { prefix: '/shops/:shop_id/products-of' }) }
+    routes: (app) => {
+      app.register(async (child) => {
+        child.get('/', async () => 'list')
+      }, { prefix: '/shops/:shop_id/products-of' })
+    }
   })
   const { plaintext } = await mint()
   for (const url of [`/shops/${SHOP}/products-of`, `/shops/${SHOP}/products-of/`]) {
@@ -238,7 +349,12 @@ t.test('a key on another shop is 403, whether or not that shop exists', async (t
     for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
       const response = await app.inject({ method, url: products(shop), headers: { 'x-api-key': plaintext } })
       t.equal(response.statusCode, 403)
-      t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SHOP_FORBIDDEN', error: 'Forbidden', message: 'The API key has no access to this path' })
+      t.strictSame(response.json(), {
+        statusCode: 403,
+        code: 'DUAL_AUTH_SHOP_FORBIDDEN',
+        error: 'Forbidden',
+        message: 'The API key has no access to this path'
+      })
       t.equal(response.headers['www-authenticate'], undefined)
     }
   }
@@ -246,7 +362,9 @@ t.test('a key on another shop is 403, whether or not that shop exists', async (t
 
 t.test('a key is 403 where the shop in the path is none, however the host says that', async (t) => {
   for (const nothing of [undefined, null, '', 0, NaN, false]) {
-    const { app, mint } = await build(t, { apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : nothing as never } })
+    const { app, mint } = await build(t, {
+      apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : nothing as never }
+    })
     const { plaintext } = await mint()
     const response = await app.inject({ url: products('gone'), headers: { 'x-api-key': plaintext } })
     t.equal(response.statusCode, 403, String(nothing))
@@ -257,17 +375,28 @@ t.test('a key is 403 where the shop in the path is none, however the host says t
 
 t.test('an id of the host that is no string is named, and lets no key in', async (t) => {
   for (const id of [7, true, Promise.resolve(SHOP), [SHOP], new String(SHOP)]) { // eslint-disable-line no-new-wrappers
-    const { app, mint } = await build(t, { apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : id as never } })
+    const { app, mint } = await build(t, {
+      apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : id as never }
+    })
     const { plaintext } = await mint()
     const response = await app.inject({ url: products('7'), headers: { 'x-api-key': plaintext } })
-    t.match(response.json(), { statusCode: 500, code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: apiKeys.shopIdFromParam must return the id of the owner as a string, or undefined' })
+    t.match(response.json(), {
+      statusCode: 500,
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: 'dual-auth: apiKeys.shopIdFromParam must return the id of the owner as a string, or undefined'
+    })
   }
 })
 
 t.test('how a path spells the shop is asked for API keys on dual routes, and nobody else', async (t) => {
   const asked: string[] = []
   const { app, issuer, mint } = await build(t, {
-    apiKeys: { shopIdFromParam: (value) => { asked.push(value); return value.toLowerCase() } },
+    apiKeys: {
+      shopIdFromParam: (value) => {
+        asked.push(value)
+        return value.toLowerCase()
+      }
+    },
     routes: (app) => {
       app.get('/shops/:shop_id/open', { config: { auth: 'public' } }, async () => '')
       app.get('/shops/:shop_id/closed', async () => '')
@@ -277,17 +406,31 @@ t.test('how a path spells the shop is asked for API keys on dual routes, and nob
   asked.length = 0
   const key = bearer(plaintext)
   const user = bearer(issuer.user())
-  for (const [url, headers, statusCode] of [
-    [`/shops/${SHOP}/open`, key, 200], [`/shops/${SHOP}/closed`, key, 401], [`/shops/${SHOP}/closed`, user, 200], [products(), user, 200], [products(), {}, 401]
-  ] as const) t.equal((await app.inject({ url, headers })).statusCode, statusCode)
-  t.equal((await app.inject({ method: 'POST', url: '/mcp', headers: key })).statusCode, 200, 'nor where no shop is in the path')
+  for (
+    const [url, headers, statusCode] of [
+      [`/shops/${SHOP}/open`, key, 200],
+      [`/shops/${SHOP}/closed`, key, 401],
+      [`/shops/${SHOP}/closed`, user, 200],
+      [products(), user, 200],
+      [products(), {}, 401]
+    ] as const
+  ) t.equal((await app.inject({ url, headers })).statusCode, statusCode)
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/mcp', headers: key })).statusCode,
+    200,
+    'nor where no shop is in the path'
+  )
   t.strictSame(asked, [])
   t.equal((await app.inject({ url: products(SHOP.toUpperCase()), headers: key })).statusCode, 200)
   t.strictSame(asked, [SHOP.toUpperCase()])
 })
 
 t.test('a key with scopes opens what one of them names, and any key opens the gateway', async (t) => {
-  const { app, mint } = await build(t, { routes: (app) => { app.post('/shops/:shop_id/products/archive', { schema: named('archive_products') }, async () => '') } })
+  const { app, mint } = await build(t, {
+    routes: (app) => {
+      app.post('/shops/:shop_id/products/archive', { schema: named('archive_products') }, async () => '')
+    }
+  })
   const cases: Array<[scopes: string[], open: string[]]> = [
     [['read'], ['GET', 'HEAD']],
     [['write'], ['POST', 'PUT', 'DELETE']],
@@ -309,11 +452,20 @@ t.test('on a route of several methods each needs its own scope, and a key can be
   const { app, mint } = await build(t, {
     auth: { policy: () => 'any-key', scopes: scopesFromRoute },
     routes: (app) => {
-      app.route({ method: ['GET', 'POST'], url: '/shops/:shop_id/both', schema: named('both'), handler: async () => '' })
+      app.route({
+        method: ['GET', 'POST'],
+        url: '/shops/:shop_id/both',
+        schema: named('both'),
+        handler: async () => ''
+      })
       app.all('/shops/:shop_id/all', async () => '')
     }
   })
-  const cases: Array<[scope: string, open: string[]]> = [['read', ['GET', 'HEAD']], ['write', ['POST']], ['both', ['GET', 'HEAD', 'POST']]]
+  const cases: Array<[scope: string, open: string[]]> = [['read', ['GET', 'HEAD']], ['write', ['POST']], ['both', [
+    'GET',
+    'HEAD',
+    'POST'
+  ]]]
   for (const [scope, open] of cases) {
     const { plaintext } = await mint(SHOP, { name: 'limited', scopes: [scope] })
     for (const path of ['both', ...scope === 'both' ? [] : ['all']]) {
@@ -328,10 +480,19 @@ t.test('on a route of several methods each needs its own scope, and a key can be
 
 t.test('which scopes open a route is asked once for each of its methods', async (t) => {
   const asked: string[] = []
-  const { app, mint } = await build(t, { auth: { scopes: ({ method, url }) => { asked.push(`${String(method)} ${url}`); return null } } })
+  const { app, mint } = await build(t, {
+    auth: {
+      scopes: ({ method, url }) => {
+        asked.push(`${String(method)} ${url}`)
+        return null
+      }
+    }
+  })
   const { plaintext } = await mint()
   asked.length = 0
-  for (const method of ['GET', 'PUT', 'GET', 'PUT'] as const) t.equal((await app.inject({ method, url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  for (const method of ['GET', 'PUT', 'GET', 'PUT'] as const) {
+    t.equal((await app.inject({ method, url: products(), headers: bearer(plaintext) })).statusCode, 200)
+  }
   t.strictSame(asked, ['GET /shops/:shop_id/products', 'PUT /shops/:shop_id/products'])
 })
 
@@ -340,52 +501,102 @@ t.test("a route of several methods whose only reader is GET makes keys with the 
     // A HEAD route beside it would supply 'read' too.
     server: { exposeHeadRoutes: false },
     auth: { policy: (route) => route.url === '/only' ? 'any-key' : undefined, scopes: scopesFromRoute },
-    routes: (app) => { app.route({ method: ['GET', 'POST'], url: '/only', handler: async () => '' }) }
+    routes: (app) => {
+      app.route({ method: ['GET', 'POST'], url: '/only', handler: async () => '' })
+    }
   })
-  for (const scope of ['read', 'write']) t.match(await mint(SHOP, { name: 'limited', scopes: [scope] }), { scopes: [scope] })
+  for (const scope of ['read', 'write']) {
+    t.match(await mint(SHOP, { name: 'limited', scopes: [scope] }), { scopes: [scope] })
+  }
 })
 
 t.test('the documented scopes let every key into an MCP endpoint, with and without a trailing slash', async (t) => {
   const page = readFileSync(new URL('../docs/policies.md', import.meta.url), 'utf8')
   const expression = /`scopes: (\(route\) => [^`]+)`/.exec(page)?.[1]
-  const { default: scopesOf } = await import(`data:text/javascript,${encodeURIComponent(`export default scopesFromRoute => ${expression}`)}`)
+  const { default: scopesOf } = await import(
+    `data:text/javascript,${encodeURIComponent(`export default scopesFromRoute => ${expression}`)}`
+  )
   const { app, mint } = await build(t, {
-    auth: { policy: (route) => /^\/(?:mcp|shops\/:shop_id\/products)\b/.test(route.url) ? 'any-key' : undefined, scopes: scopesOf(scopesFromRoute) },
-    routes: (app) => { app.post('/mcp/', async () => '') }
+    auth: {
+      policy: (route) => /^\/(?:mcp|shops\/:shop_id\/products)\b/.test(route.url) ? 'any-key' : undefined,
+      scopes: scopesOf(scopesFromRoute)
+    },
+    routes: (app) => {
+      app.post('/mcp/', async () => '')
+    }
   })
   const { plaintext } = await mint(SHOP, { name: 'reader', scopes: ['read'] })
-  const status = async (url: string) => (await app.inject({ method: 'POST', url, headers: bearer(plaintext) })).statusCode
+  const status = async (url: string) =>
+    (await app.inject({ method: 'POST', url, headers: bearer(plaintext) })).statusCode
   t.strictSame([await status('/mcp'), await status('/mcp/'), await status(products())], [200, 200, 403])
 })
 
 t.test('a dual route whose path names no owner, or may leave it out, is refused when it is registered, unless it says so', async (t) => {
-  const opening = (what: string) => `accepts API keys, and its path ${what}, which names their owner: every key would open it. Set apiKeys.shopParam to the parameter that names owners in your paths, or to null if none does; or give the route the policy 'any-key' if it is for the keys of every owner`
+  const opening = (what: string) =>
+    `accepts API keys, and its path ${what}, which names their owner: every key would open it. Set ` +
+    'apiKeys.shopParam to the parameter that names owners in your paths, or to null if none does; or give the ' +
+    "route the policy 'any-key' if it is for the keys of every owner"
   const [NONE, OPTIONAL] = [opening('has no parameter :shop_id'), opening('may leave out :shop_id')]
   const meant: string[] = []
   await build(t, {
     auth: { policy: ({ url }) => url === '/by-function' ? 'any-key' : undefined },
     routes: (app) => {
       const handler = async () => ''
-      for (const [url, what] of [
-        ['/stores/:shopId/products', NONE], ['/shops/:id', NONE], ['/tools', NONE], ['/names/a::shop_id', NONE], ['/all/*', NONE], ['/any/:shop_id?', OPTIONAL], ['/branches/:SHOP_ID/books', NONE]
-      ] as const) t.throws(() => app.get(url, { config: { auth: 'dual' } }, handler), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: GET ${url} ${what}` })
-      t.throws(() => app.route({ method: ['PUT', 'POST'], url: '/tools', config: { auth: 'dual' }, handler }), { message: `dual-auth: PUT, POST /tools ${NONE}` })
-      for (const url of ['/shops/:shop_id/orders/:id', '/shops/:shop_id(^\\d+)/files/*', '/each/:shop_id/:id?', '/kinds/:kind-:shop_id']) app.get(url, { config: { auth: 'dual' } }, handler)
-      app.addHook('onRoute', ({ method, url, config }) => { if (config?.anyShop) meant.push(`${String(method)} ${url} ${config.auth}`) })
+      for (
+        const [url, what] of [
+          ['/stores/:shopId/products', NONE],
+          ['/shops/:id', NONE],
+          ['/tools', NONE],
+          ['/names/a::shop_id', NONE],
+          ['/all/*', NONE],
+          ['/any/:shop_id?', OPTIONAL],
+          ['/branches/:SHOP_ID/books', NONE]
+        ] as const
+      ) {
+        t.throws(() => app.get(url, { config: { auth: 'dual' } }, handler), {
+          code: 'DUAL_AUTH_INVALID_OPTION',
+          message: `dual-auth: GET ${url} ${what}`
+        })
+      }
+      t.throws(() => app.route({ method: ['PUT', 'POST'], url: '/tools', config: { auth: 'dual' }, handler }), {
+        message: `dual-auth: PUT, POST /tools ${NONE}`
+      })
+      for (
+        const url of [
+          '/shops/:shop_id/orders/:id',
+          '/shops/:shop_id(^\\d+)/files/*',
+          '/each/:shop_id/:id?',
+          '/kinds/:kind-:shop_id'
+        ]
+      ) app.get(url, { config: { auth: 'dual' } }, handler)
+      app.addHook('onRoute', ({ method, url, config }) => {
+        if (config?.anyShop) meant.push(`${String(method)} ${url} ${config.auth}`)
+      })
       for (const url of ['/reports/:id', '/meant/:shop_id?']) app.get(url, { config: { auth: 'any-key' } }, handler)
       app.get('/by-function', handler)
     }
   })
-  t.strictSame(meant, ['/reports/:id', '/meant/:shop_id?', '/by-function'].flatMap((url) => [`GET ${url} dual`, `HEAD ${url} dual`]))
-  await t.resolves(build(t, { apiKeys: { shopParam: null }, auth: { management: undefined as never, policy: () => 'dual' } }), 'nothing is forgotten where no path names an owner')
+  t.strictSame(
+    meant,
+    ['/reports/:id', '/meant/:shop_id?', '/by-function'].flatMap((url) => [`GET ${url} dual`, `HEAD ${url} dual`])
+  )
+  await t.resolves(
+    build(t, { apiKeys: { shopParam: null }, auth: { management: undefined as never, policy: () => 'dual' } }),
+    'nothing is forgotten where no path names an owner'
+  )
 })
 
 t.test('an operation id that is a word for scopes of keys is refused where keys are accepted', async (t) => {
   await build(t, {
     routes: (app) => {
       for (const id of ['read', 'write', 'all']) {
-        const route = (auth: AuthPolicy) => () => app.get(`/shops/:shop_id/${id}-${auth}`, { schema: named(id), config: { auth } }, async () => '')
-        t.throws(route('dual'), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: GET /shops/:shop_id/${id}-dual must have another operationId than '${id}', which is a word for the scopes of API keys` })
+        const route = (auth: AuthPolicy) => () =>
+          app.get(`/shops/:shop_id/${id}-${auth}`, { schema: named(id), config: { auth } }, async () => '')
+        t.throws(route('dual'), {
+          code: 'DUAL_AUTH_INVALID_OPTION',
+          message: `dual-auth: GET /shops/:shop_id/${id}-dual must have another operationId than '${id}', which is a ` +
+            'word for the scopes of API keys'
+        })
         t.doesNotThrow(route('jwt'), 'keys do not open it')
       }
     }
@@ -394,14 +605,23 @@ t.test('an operation id that is a word for scopes of keys is refused where keys 
 
 t.test('a route that is meant for every shop still checks a shop that its path names', async (t) => {
   const { app, mint } = await build(t, {
-    routes: (app) => { app.get('/meant/:shop_id?', { config: { auth: 'any-key' } }, async () => '') }
+    routes: (app) => {
+      app.get('/meant/:shop_id?', { config: { auth: 'any-key' } }, async () => '')
+    }
   })
   const { plaintext } = await mint()
   const status = async (url: string) => (await app.inject({ url, headers: bearer(plaintext) })).statusCode
-  t.strictSame([await status('/meant'), await status(`/meant/${SHOP}`), await status(`/meant/${OTHER_SHOP}`)], [200, 200, 403])
+  t.strictSame([await status('/meant'), await status(`/meant/${SHOP}`), await status(`/meant/${OTHER_SHOP}`)], [
+    200,
+    200,
+    403
+  ])
 })
 
-const challenge = { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid email' }
+const challenge = {
+  resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp',
+  scope: 'openid email'
+}
 const WHERE = 'resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp"'
 
 t.test('a key without the scope is told what is needed and what it has, and gets no challenge', async (t) => {
@@ -411,20 +631,42 @@ t.test('a key without the scope is told what is needed and what it has, and gets
       scopes: (route) => route.url.endsWith('/closed') ? [] : scopesFromRoute(route),
       policy: () => 'any-key'
     },
-    routes: (app) => { app.get('/shops/:shop_id/closed', async () => '') }
+    routes: (app) => {
+      app.get('/shops/:shop_id/closed', async () => '')
+    }
   })
   const cases = [
-    [['read'], 'PUT', '', 'replace_products needs the scope write or replace_products. This API key has only the scope read'],
-    [['read', 'replace_products'], 'POST', '', 'POST /shops/:shop_id/products needs the scope write. This API key has only the scopes read and replace_products'],
+    [
+      ['read'],
+      'PUT',
+      '',
+      'replace_products needs the scope write or replace_products. This API key has only the scope read'
+    ],
+    [
+      ['read', 'replace_products'],
+      'POST',
+      '',
+      'POST /shops/:shop_id/products needs the scope write. This API key has only the scopes read and replace_products'
+    ],
     [['write'], 'GET', '', 'GET /shops/:shop_id/products needs the scope read. This API key has only the scope write'],
-    [['read'], 'GET', 'closed', "GET /shops/:shop_id/closed needs a key with the scopes 'all'. This API key has only the scope read"]
+    [
+      ['read'],
+      'GET',
+      'closed',
+      "GET /shops/:shop_id/closed needs a key with the scopes 'all'. This API key has only the scope read"
+    ]
   ] as const
   for (const [scopes, method, path, message] of cases) {
     const { plaintext } = await mint(SHOP, { name: 'limited', scopes })
     for (const headers of [{ 'x-api-key': plaintext }, bearer(plaintext)]) {
       const response = await app.inject({ method, url: path === '' ? products() : `/shops/${SHOP}/${path}`, headers })
       t.equal(response.statusCode, 403)
-      t.strictSame(response.json(), { statusCode: 403, code: 'DUAL_AUTH_SCOPE_INSUFFICIENT', error: 'Forbidden', message })
+      t.strictSame(response.json(), {
+        statusCode: 403,
+        code: 'DUAL_AUTH_SCOPE_INSUFFICIENT',
+        error: 'Forbidden',
+        message
+      })
       t.equal(response.headers['www-authenticate'], undefined, 'the scopes of a key are no OAuth scopes')
     }
   }
@@ -435,40 +677,83 @@ t.test('a token without the scopes of a route is challenged to get all of them',
     auth: {
       challenge,
       policy: () => 'any-key',
-      tokenScopes: ({ url, method }) => url === '/mcp' ? null : url === '/shops/:shop_id/api-keys' && method === 'GET' ? ['keys'] : url !== '/shops/:shop_id/products' ? [] : method === 'GET' || method === 'HEAD' ? ['catalog/read'] : ['catalog/read', 'catalog/write']
+      tokenScopes: ({ url, method }) =>
+        url === '/mcp'
+          ? null
+          : url === '/shops/:shop_id/api-keys' && method === 'GET'
+          ? ['keys']
+          : url !== '/shops/:shop_id/products'
+          ? []
+          : method === 'GET' || method === 'HEAD'
+          ? ['catalog/read']
+          : ['catalog/read', 'catalog/write']
     }
   })
   const { plaintext } = await mint()
-  const ask = async (method: 'GET' | 'PUT' | 'POST', scope: string, url = products()) => app.inject({ method, url, headers: bearer(issuer.user({ scope })) })
+  const ask = async (method: 'GET' | 'PUT' | 'POST', scope: string, url = products()) =>
+    app.inject({ method, url, headers: bearer(issuer.user({ scope })) })
   for (const method of ['GET', 'PUT', 'GET', 'PUT'] as const) {
     const response = await ask(method, 'openid')
     t.equal(response.statusCode, 403)
-    t.equal(response.headers['www-authenticate'], `Bearer error="insufficient_scope", ${WHERE}, scope="${method === 'GET' ? 'catalog/read' : 'catalog/read catalog/write'}"`)
+    t.equal(
+      response.headers['www-authenticate'],
+      `Bearer error="insufficient_scope", ${WHERE}, ` +
+        `scope="${method === 'GET' ? 'catalog/read' : 'catalog/read catalog/write'}"`
+    )
   }
   const some = await ask('PUT', 'openid catalog/read')
-  t.strictSame(some.json(), { statusCode: 403, code: 'DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT', error: 'Forbidden', message: 'replace_products needs the scopes catalog/read and catalog/write. This token lacks catalog/write' })
-  t.equal(some.headers['www-authenticate'], `Bearer error="insufficient_scope", ${WHERE}, scope="catalog/read catalog/write"`, 'all, and not only the missing one')
-  t.match((await ask('GET', 'openid')).json(), { message: 'GET /shops/:shop_id/products needs the scope catalog/read. This token lacks catalog/read' })
-  for (const scope of ['catalog/read catalog/write', 'catalog/write openid catalog/read']) t.equal((await ask('PUT', scope)).statusCode, 200)
-  for (const scope of ['catalog', 'CATALOG/READ', 'catalog/read2', 'xcatalog/read', '']) t.equal((await ask('GET', scope)).statusCode, 403, scope)
+  t.strictSame(some.json(), {
+    statusCode: 403,
+    code: 'DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT',
+    error: 'Forbidden',
+    message: 'replace_products needs the scopes catalog/read and catalog/write. This token lacks catalog/write'
+  })
+  t.equal(
+    some.headers['www-authenticate'],
+    `Bearer error="insufficient_scope", ${WHERE}, scope="catalog/read catalog/write"`,
+    'all, and not only the missing one'
+  )
+  t.match((await ask('GET', 'openid')).json(), {
+    message: 'GET /shops/:shop_id/products needs the scope catalog/read. This token lacks catalog/read'
+  })
+  for (const scope of ['catalog/read catalog/write', 'catalog/write openid catalog/read']) {
+    t.equal((await ask('PUT', scope)).statusCode, 200)
+  }
+  for (const scope of ['catalog', 'CATALOG/READ', 'catalog/read2', 'xcatalog/read', '']) {
+    t.equal((await ask('GET', scope)).statusCode, 403, scope)
+  }
   const unmanaged = await ask('GET', 'openid', `/shops/${SHOP}/api-keys`)
-  t.equal(unmanaged.headers['www-authenticate'], `Bearer error="insufficient_scope", ${WHERE}, scope="keys"`, 'on the routes that manage keys too')
+  t.equal(
+    unmanaged.headers['www-authenticate'],
+    `Bearer error="insufficient_scope", ${WHERE}, scope="keys"`,
+    'on the routes that manage keys too'
+  )
   t.equal((await ask('POST', '', '/mcp')).statusCode, 200, 'null needs none')
   t.equal((await ask('GET', '', '/orders')).statusCode, 200, 'and so does an empty list')
 
   const machine = (scope: string) => app.inject({ url: products(), headers: bearer(issuer.machine({ scope })) })
   t.equal((await machine('shop/api')).statusCode, 403, 'machines have tokens too')
   t.equal((await machine('shop/api catalog/read')).statusCode, 200)
-  t.equal((await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })).statusCode, 200, 'of API keys none of it is asked')
+  t.equal(
+    (await app.inject({ method: 'PUT', url: products(), headers: { 'x-api-key': plaintext } })).statusCode,
+    200,
+    'of API keys none of it is asked'
+  )
 })
 
 t.test('a token scope that no token can have fails the boot', async (t) => {
-  for (const [scopes, message] of [
-    [['catalog/read', 'two words'], "dual-auth: tokenScopes of GET /x must not contain 'two words': a scope is printable ASCII without spaces, \" and \\"],
-    [['schön'], /must not contain 'schön'/],
-    [[''], /tokenScopes of GET \/x must be a list of scopes/],
-    ['catalog', /tokenScopes of GET \/x must be a list of scopes/]
-  ] as const) {
+  for (
+    const [scopes, message] of [
+      [
+        ['catalog/read', 'two words'],
+        "dual-auth: tokenScopes of GET /x must not contain 'two words': a scope is printable ASCII without " +
+        'spaces, " and \\'
+      ],
+      [['schön'], /must not contain 'schön'/],
+      [[''], /tokenScopes of GET \/x must be a list of scopes/],
+      ['catalog', /tokenScopes of GET \/x must be a list of scopes/]
+    ] as const
+  ) {
     const app = Fastify()
     t.teardown(() => app.close())
     await app.register(dualAuth, {
@@ -485,8 +770,15 @@ t.test('scopes that are neither a list nor null fail the boot of a route for key
   for (const scopes of ['read', undefined, Promise.resolve(['read']), ['']]) {
     const app = Fastify()
     t.teardown(() => app.close())
-    await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopParam: null }, jwt: 'host', scopes: () => scopes as never })
-    t.throws(() => app.post('/x', { config: { auth: 'dual' } }, async () => ''), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: scopes of POST /x must be a list of scopes, or null for any key' })
+    await app.register(dualAuth, {
+      apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopParam: null },
+      jwt: 'host',
+      scopes: () => scopes as never
+    })
+    t.throws(() => app.post('/x', { config: { auth: 'dual' } }, async () => ''), {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: 'dual-auth: scopes of POST /x must be a list of scopes, or null for any key'
+    })
     app.get('/open', { config: { auth: 'public' } }, async () => '')
     t.equal((await app.inject('/open')).statusCode, 200)
   }
@@ -495,24 +787,41 @@ t.test('scopes that are neither a list nor null fail the boot of a route for key
 t.test('request.mayCall says what the route will say of a key, and nothing against tokens', async (t) => {
   const routes: Array<{ method: HTTPMethods, url: string, schema?: FastifySchema, config?: FastifyContextConfig }> = []
   const { app, issuer, mint } = await build(t, {
-    auth: { policy: (route) => route.url.startsWith('/shops/:shop_id/') && !route.url.includes('api-keys') ? 'dual' : undefined, scopes: scopesFromRoute, tokenScopes: ({ url }) => url === '/orders' ? ['orders'] : null },
+    auth: {
+      policy: (route) =>
+        route.url.startsWith('/shops/:shop_id/') && !route.url.includes('api-keys') ? 'dual' : undefined,
+      scopes: scopesFromRoute,
+      tokenScopes: ({ url }) => url === '/orders' ? ['orders'] : null
+    },
     routes: (app) => {
       app.get('/shops/:shop_id/open', { config: { auth: 'public' } }, async () => '')
       app.get('/shops/:shop_id/closed', { config: { auth: 'jwt' } }, async () => '')
       app.post('/shops/:shop_id/archive', { schema: named('archive') }, async () => '')
       // As a list of tools would be made: of routes, by somebody who knows nothing of this plugin.
-      app.get('/shops/:shop_id/mine', async (request) => routes.filter((route) => request.mayCall(route)).map(({ method, url }) => `${method} ${url}`))
-      app.get('/anybody', { config: { auth: 'public' } }, async (request) => routes.every((route) => request.mayCall(route)))
+      app.get(
+        '/shops/:shop_id/mine',
+        async (request) => routes.filter((route) => request.mayCall(route)).map(({ method, url }) => `${method} ${url}`)
+      )
+      app.get(
+        '/anybody',
+        { config: { auth: 'public' } },
+        async (request) => routes.every((route) => request.mayCall(route))
+      )
       const { config } = { config: { auth: 'dual' as const } }
       routes.push(
-        { method: 'GET', url: '/shops/:shop_id/products', config }, { method: 'POST', url: '/shops/:shop_id/products', config },
-        { method: 'PUT', url: '/shops/:shop_id/products', schema: named('replace_products'), config }, { method: 'DELETE', url: '/shops/:shop_id/products', config },
-        { method: 'GET', url: '/shops/:shop_id/open', config: { auth: 'public' } }, { method: 'GET', url: '/shops/:shop_id/closed', config: { auth: 'jwt' } },
-        { method: 'POST', url: '/shops/:shop_id/archive', schema: named('archive'), config }, { method: 'GET', url: '/orders' }
+        { method: 'GET', url: '/shops/:shop_id/products', config },
+        { method: 'POST', url: '/shops/:shop_id/products', config },
+        { method: 'PUT', url: '/shops/:shop_id/products', schema: named('replace_products'), config },
+        { method: 'DELETE', url: '/shops/:shop_id/products', config },
+        { method: 'GET', url: '/shops/:shop_id/open', config: { auth: 'public' } },
+        { method: 'GET', url: '/shops/:shop_id/closed', config: { auth: 'jwt' } },
+        { method: 'POST', url: '/shops/:shop_id/archive', schema: named('archive'), config },
+        { method: 'GET', url: '/orders' }
       )
     }
   })
-  const listed = async (headers: Record<string, string>) => (await app.inject({ url: `/shops/${SHOP}/mine`, headers })).json()
+  const listed = async (headers: Record<string, string>) =>
+    (await app.inject({ url: `/shops/${SHOP}/mine`, headers })).json()
   const all = routes.map(({ method, url }) => `${method} ${url}`)
   t.strictSame(await listed(bearer(issuer.user({ scope: 'openid' }))), all, 'a token may get the scope orders')
   t.strictSame(await listed(bearer(issuer.machine())), all)
@@ -521,19 +830,36 @@ t.test('request.mayCall says what the route will say of a key, and nothing again
     const { plaintext } = await mint(SHOP, { name: 'some', ...scopes && { scopes } })
     const may = await listed({ 'x-api-key': plaintext })
     for (const { method, url } of routes) {
-      const { statusCode } = await app.inject({ method: method as 'GET', url: url.replace(':shop_id', SHOP), headers: { 'x-api-key': plaintext } })
+      const { statusCode } = await app.inject({
+        method: method as 'GET',
+        url: url.replace(':shop_id', SHOP),
+        headers: { 'x-api-key': plaintext }
+      })
       t.equal(may.includes(`${method} ${url}`), statusCode === 200, `${method} ${url} with ${scopes}: ${statusCode}`)
     }
   }
 })
 
 t.test('a 401 says where to get a token; only a bad credential is called an error', async (t) => {
-  const { app, issuer } = await build(t, { auth: { challenge: { resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp', scope: 'openid email' } } })
-  const resource = 'resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp", scope="openid email"'
+  const { app, issuer } = await build(t, {
+    auth: {
+      challenge: {
+        resourceMetadata: 'https://shop.test/.well-known/oauth-protected-resource/mcp',
+        scope: 'openid email'
+      }
+    }
+  })
+  const resource =
+    'resource_metadata="https://shop.test/.well-known/oauth-protected-resource/mcp", scope="openid email"'
   const none = await app.inject({ method: 'POST', url: '/mcp' })
   t.strictSame(none.json(), MISSING)
   t.equal(none.headers['www-authenticate'], `Bearer ${resource}`)
-  for (const [method, url] of [['POST', '/mcp'], ['GET', '/orders'], ['GET', `/shops/${SHOP}/api-keys`], ['POST', `/shops/${SHOP}/api-keys`]] as const) {
+  for (
+    const [method, url] of [['POST', '/mcp'], ['GET', '/orders'], ['GET', `/shops/${SHOP}/api-keys`], [
+      'POST',
+      `/shops/${SHOP}/api-keys`
+    ]] as const
+  ) {
     const bad = await app.inject({ method, url, headers: bearer('bad') })
     t.strictSame(bad.json(), REFUSED, url)
     t.equal(bad.headers['www-authenticate'], `Bearer error="invalid_token", ${resource}`, url)
@@ -549,7 +875,9 @@ t.test('a route for tokens fails the boot where none are accepted', async (t) =>
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt: false })
-  t.throws(() => app.get('/mine', { config: { auth: 'jwt' } }, async () => ''), { message: "dual-auth: GET /mine has the policy 'jwt', but jwt has no issuer: nobody could call it" })
+  t.throws(() => app.get('/mine', { config: { auth: 'jwt' } }, async () => ''), {
+    message: "dual-auth: GET /mine has the policy 'jwt', but jwt has no issuer: nobody could call it"
+  })
 })
 
 t.test('an unknown policy fails the boot', async (t) => {
@@ -560,9 +888,14 @@ t.test('an unknown policy fails the boot', async (t) => {
     jwt: { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 },
     policy: (route) => route.url === '/by-function' ? 'open' as never : undefined
   })
-  t.throws(() => app.get('/x', { config: { auth: 'publik' as never } }, async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN', message: "dual-auth: route GET /x has the unknown policy 'publik'; it must be 'jwt', 'dual', 'any-key' or 'public'" })
+  t.throws(() => app.get('/x', { config: { auth: 'publik' as never } }, async () => ''), {
+    code: 'DUAL_AUTH_POLICY_UNKNOWN',
+    message: "dual-auth: route GET /x has the unknown policy 'publik'; it must be 'jwt', 'dual', 'any-key' or 'public'"
+  })
   t.throws(() => app.get('/by-function', async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN' })
-  t.throws(() => app.get('/null', { config: { auth: '' as never } }, async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN' })
+  t.throws(() => app.get('/null', { config: { auth: '' as never } }, async () => ''), {
+    code: 'DUAL_AUTH_POLICY_UNKNOWN'
+  })
 })
 
 t.test('the scopes of a route are by method, and its operation id', async (t) => {
@@ -584,8 +917,21 @@ t.test('routes from before the plugin that forget the owner answer nobody, and k
     management: { canManage: () => true }
   })
   for (let call = 0; call < 2; call++) {
-    t.match((await app.inject({ url: '/branches/b/books', headers: bearer(issuer.user()) })).json(), { statusCode: 500, code: 'DUAL_AUTH_INVALID_OPTION', message: /^dual-auth: GET \/branches\/:branchId\/books accepts API keys, and its path has no parameter :shop_id/ })
+    t.match((await app.inject({ url: '/branches/b/books', headers: bearer(issuer.user()) })).json(), {
+      statusCode: 500,
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: /^dual-auth: GET \/branches\/:branchId\/books accepts API keys, and its path has no parameter :shop_id/
+    })
   }
-  const response = await app.inject({ method: 'POST', url: '/shops/s/api-keys', headers: bearer(issuer.user()), payload: { name: 'x', scopes: ['read'] } })
-  t.match(response.json(), { code: 'DUAL_AUTH_SCOPE_UNKNOWN', message: 'Unknown scopes: read. Known: none, as no route that was registered after dual-auth accepts API keys with a scope' })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/shops/s/api-keys',
+    headers: bearer(issuer.user()),
+    payload: { name: 'x', scopes: ['read'] }
+  })
+  t.match(response.json(), {
+    code: 'DUAL_AUTH_SCOPE_UNKNOWN',
+    message:
+      'Unknown scopes: read. Known: none, as no route that was registered after dual-auth accepts API keys with a scope'
+  })
 })

@@ -20,9 +20,16 @@ t.test('the program of the README runs: its key opens its own shop', async (t) =
   const { app } = await import('../../../examples/quickstart/dual-auth.ts')
   t.teardown(() => app.close())
   const [, key = ''] = /^KEY=(acme_\S+)$/.exec(String(printed().at(-1)?.args[0])) ?? []
-  const get = async (path: string) => await (await fetch(`${app.listeningOrigin}/${path}`, { headers: { 'x-api-key': key } })).text()
+  const get = async (path: string) =>
+    await (await fetch(`${app.listeningOrigin}/${path}`, { headers: { 'x-api-key': key } })).text()
   const [quoted] = fencesOf(readme).filter(({ info }) => info === 'text')
-  t.ok(quotes(quoted?.text ?? '', (await Promise.all(['shops/blue/products', 'shops/red/products', 'orders'].map(get))).join('\n')), 'as the README quotes it')
+  t.ok(
+    quotes(
+      quoted?.text ?? '',
+      (await Promise.all(['shops/blue/products', 'shops/red/products', 'orders'].map(get))).join('\n')
+    ),
+    'as the README quotes it'
+  )
   t.equal(await get('health'), '{"ok":true}')
 })
 
@@ -35,12 +42,17 @@ t.test('the program with tokens runs: make a key, use it, see it refused, revoke
   const origin = app.listeningOrigin
   const user = bearer(issuer.user({ 'cognito:groups': ['admin'] }))
 
-  const status = async (path: string, headers: Record<string, string> = {}) => (await fetch(origin + path, { headers })).status
+  const status = async (path: string, headers: Record<string, string> = {}) =>
+    (await fetch(origin + path, { headers })).status
   t.equal(await status('/health'), 200)
   t.equal(await status('/orders'), 401)
   t.equal(await status('/orders', user), 200)
 
-  const created = await fetch(`${origin}/shops/admin/api-keys/`, { method: 'POST', headers: { ...user, 'content-type': 'application/json' }, body: '{"name":"Label printer","scopes":["read"]}' })
+  const created = await fetch(`${origin}/shops/admin/api-keys/`, {
+    method: 'POST',
+    headers: { ...user, 'content-type': 'application/json' },
+    body: '{"name":"Label printer","scopes":["read"]}'
+  })
   t.equal(created.status, 201)
   const { id, plaintext } = await created.json() as { id: string, plaintext: string }
   const key = { 'x-api-key': plaintext }
@@ -52,20 +64,30 @@ t.test('the program with tokens runs: make a key, use it, see it refused, revoke
   t.equal(await status('/shops/admin/products', key), 401)
 })
 
-for (const [name, load] of [
-  ['own-tokens', () => import('../../../examples/quickstart/own-tokens.ts')],
-  ['fastify-auth', () => import('../../../examples/quickstart/fastify-auth.ts')]
-] as const) {
+for (
+  const [name, load] of [
+    ['own-tokens', () => import('../../../examples/quickstart/own-tokens.ts')],
+    ['fastify-auth', () => import('../../../examples/quickstart/fastify-auth.ts')]
+  ] as const
+) {
   t.test(`the program ${name}, for an app with tokens of its own, runs`, async (t) => {
     Object.assign(process.env, { TOKEN_SECRET: 'a secret of the app, long enough', PEPPER: PEPPER.secret })
     const { app } = await load()
     t.teardown(() => app.close())
     await app.ready()
     const kim = bearer(app.jwt.sign({ sub: 'kim', teams: ['blue'] }))
-    const created = await app.inject({ method: 'POST', url: '/teams/blue/api-keys/', headers: kim, payload: { name: 'Printer' } })
+    const created = await app.inject({
+      method: 'POST',
+      url: '/teams/blue/api-keys/',
+      headers: kim,
+      payload: { name: 'Printer' }
+    })
     t.match(created.json(), { name: 'Printer', created_by: 'kim' })
     const key = { 'x-api-key': created.json().plaintext }
-    const answers = async (team: string, headers: object) => { const { statusCode, json } = await app.inject({ url: `/teams/${team}/reports`, headers: { ...headers } }); return [statusCode, json().by] }
+    const answers = async (team: string, headers: object) => {
+      const { statusCode, json } = await app.inject({ url: `/teams/${team}/reports`, headers: { ...headers } })
+      return [statusCode, json().by]
+    }
     t.strictSame(await answers('blue', key), [200, 'api-key'])
     t.strictSame(await answers('blue', kim), [200, 'a person'])
     t.strictSame(await answers('red', key), [403, undefined])
@@ -73,41 +95,98 @@ for (const [name, load] of [
     t.strictSame(await answers('blue', {}), [401, undefined])
     t.strictSame(await answers('blue', { ...kim, 'x-api-key': 'acme_x' }), [401, undefined])
     t.equal((await app.inject({ url: '/teams/red/api-keys/', headers: kim })).statusCode, 403)
-    t.equal((await app.inject({ url: '/teams/blue/api-keys/', headers: key })).statusCode, 401, 'the app finds no token of its own')
+    t.equal(
+      (await app.inject({ url: '/teams/blue/api-keys/', headers: key })).statusCode,
+      401,
+      'the app finds no token of its own'
+    )
   })
 }
 
 t.test('the program with keys of people beside those of teams runs', async (t) => {
   const { app } = await import('../../../examples/quickstart/personal-keys.ts')
   t.teardown(() => app.close())
-  const signIn = async (name: string) => ({ cookie: String((await app.inject({ method: 'POST', url: '/session', payload: { name } })).headers['set-cookie']).split(';')[0]! })
+  const signIn = async (name: string) => ({
+    cookie: String((await app.inject({ method: 'POST', url: '/session', payload: { name } })).headers['set-cookie'])
+      .split(';')[0]!
+  })
   const [ada, kim] = [await signIn('ada'), await signIn('kim')]
-  const make = async (headers: object, path: string) => { const { statusCode, json } = await app.inject({ method: 'POST', url: `${path}/api-keys/`, headers: { ...headers }, payload: { name: 'Agent' } }); return { ...json(), status: statusCode } }
-  const get = async (url: string, headers: object = {}) => { const { statusCode, json } = await app.inject({ url, headers: { ...headers } }); return [statusCode, json().of] }
+  const make = async (headers: object, path: string) => {
+    const { statusCode, json } = await app.inject({
+      method: 'POST',
+      url: `${path}/api-keys/`,
+      headers: { ...headers },
+      payload: { name: 'Agent' }
+    })
+    return { ...json(), status: statusCode }
+  }
+  const get = async (url: string, headers: object = {}) => {
+    const { statusCode, json } = await app.inject({ url, headers: { ...headers } })
+    return [statusCode, json().of]
+  }
   const [mine, theirs, ours] = [await make(kim, '/me'), await make(ada, '/me'), await make(kim, '/teams/blue')]
   t.match([mine, ours], [{ status: 201, created_by: 'kim' }, { status: 201, created_by: 'kim' }])
-  t.strictSame([(await make({}, '/me')).status, (await make(kim, '/teams/red')).status, (await make({ 'x-api-key': mine.plaintext }, '/me')).status], [401, 403, 401], 'nobody, no member, and a key')
+  t.strictSame(
+    [
+      (await make({}, '/me')).status,
+      (await make(kim, '/teams/red')).status,
+      (await make({ 'x-api-key': mine.plaintext }, '/me')).status
+    ],
+    [401, 403, 401],
+    'nobody, no member, and a key'
+  )
   const key = ({ plaintext }: { plaintext?: string }) => ({ 'x-api-key': plaintext })
-  t.strictSame([await get('/me/notes', key(mine)), await get('/me/notes', { ...kim, ...key(theirs) }), await get('/me/notes', kim)], [[200, 'kim'], [200, 'ada'], [200, 'kim']])
-  t.strictSame([await get('/teams/blue/notes', key(ours)), await get('/teams/blue/notes', kim), await get('/teams/red/notes', kim)], [[200, 'blue'], [200, 'blue'], [403, undefined]])
-  t.strictSame([await get('/teams/blue/notes', key(mine)), await get('/teams/red/notes', key(ours)), await get('/me/notes', key(ours)), await get('/me/notes')], [[403, undefined], [403, undefined], [403, undefined], [401, undefined]])
-  const listed = async (headers: object) => (await app.inject({ url: '/me/api-keys/', headers: { ...headers } })).json().map(({ id }: { id: string }) => id)
+  t.strictSame([
+    await get('/me/notes', key(mine)),
+    await get('/me/notes', { ...kim, ...key(theirs) }),
+    await get('/me/notes', kim)
+  ], [[200, 'kim'], [200, 'ada'], [200, 'kim']])
+  t.strictSame([
+    await get('/teams/blue/notes', key(ours)),
+    await get('/teams/blue/notes', kim),
+    await get('/teams/red/notes', kim)
+  ], [[200, 'blue'], [200, 'blue'], [403, undefined]])
+  t.strictSame([
+    await get('/teams/blue/notes', key(mine)),
+    await get('/teams/red/notes', key(ours)),
+    await get('/me/notes', key(ours)),
+    await get('/me/notes')
+  ], [[403, undefined], [403, undefined], [403, undefined], [401, undefined]])
+  const listed = async (headers: object) =>
+    (await app.inject({ url: '/me/api-keys/', headers: { ...headers } })).json().map(({ id }: { id: string }) => id)
   t.strictSame([await listed(kim), await listed(ada)], [[mine.id], [theirs.id]])
   t.equal((await app.inject({ method: 'DELETE', url: `/me/api-keys/${theirs.id}`, headers: kim })).statusCode, 404)
   t.equal((await app.inject({ method: 'DELETE', url: `/me/api-keys/${mine.id}`, headers: kim })).statusCode, 204)
-  t.strictSame(await get('/me/notes', { ...kim, ...key(mine) }), [401, undefined], 'a session does not rescue a revoked key')
+  t.strictSame(
+    await get('/me/notes', { ...kim, ...key(mine) }),
+    [401, undefined],
+    'a session does not rescue a revoked key'
+  )
 })
 
 t.test('the program for PostgreSQL runs: a command creates a key, and the plugin writes its audit trail', async (t) => {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
-  await knex.schema.createTable('audit', (table) => { for (const column of ['action', 'key_id', 'shop_id', 'by']) table.text(column) })
+  await knex.schema.createTable('audit', (table) => {
+    for (const column of ['action', 'key_id', 'shop_id', 'by']) table.text(column)
+  })
   const apiKeys = await apiKeysIn(knex, PEPPER.secret)
   const { key, plaintext } = await createPrinterKey(apiKeys)
-  const { app, issuer } = await build(t, { apiKeys, auth: { policy: () => 'any-key', management: { canManage: () => true, onKeyChange: onKeyChange! } } })
+  const { app, issuer } = await build(t, {
+    apiKeys,
+    auth: { policy: () => 'any-key', management: { canManage: () => true, onKeyChange: onKeyChange! } }
+  })
   t.equal((await app.inject({ url: '/shops/shop-1/products', headers: { 'x-api-key': plaintext } })).statusCode, 200)
-  t.equal((await app.inject({ method: 'DELETE', url: `/shops/shop-1/api-keys/${key.id}`, headers: bearer(issuer.user()) })).statusCode, 204)
-  t.match(await knex('audit').select('action', 'key_id', 'shop_id'), [{ action: 'revoke', key_id: key.id, shop_id: 'shop-1' }])
+  t.equal(
+    (await app.inject({ method: 'DELETE', url: `/shops/shop-1/api-keys/${key.id}`, headers: bearer(issuer.user()) }))
+      .statusCode,
+    204
+  )
+  t.match(await knex('audit').select('action', 'key_id', 'shop_id'), [{
+    action: 'revoke',
+    key_id: key.id,
+    shop_id: 'shop-1'
+  }])
 })
 
 t.test('the program that reads the shop with its key runs', async (t) => {
@@ -118,21 +197,41 @@ t.test('the program that reads the shop with its key runs', async (t) => {
   await knex('shops').insert({ id: SHOP, currency: 'JPY' })
   const { app, mint } = await build(t, {
     store: storeWithShops(knex),
-    routes: (app) => { app.get('/shops/:shop_id/currency', { config: { auth: 'dual' } }, async (request) => ({ currency: currencyOf(request) })) }
+    routes: (app) => {
+      app.get(
+        '/shops/:shop_id/currency',
+        { config: { auth: 'dual' } },
+        async (request) => ({ currency: currencyOf(request) })
+      )
+    }
   })
   const { plaintext } = await mint()
-  t.strictSame((await app.inject({ url: `/shops/${SHOP}/currency`, headers: { 'x-api-key': plaintext } })).json(), { currency: 'JPY' })
+  t.strictSame((await app.inject({ url: `/shops/${SHOP}/currency`, headers: { 'x-api-key': plaintext } })).json(), {
+    currency: 'JPY'
+  })
 })
 
 t.test('the program for events runs: those who look after a shop are told what they should know', async (t) => {
   const day = 86_400_000
   const store = memoryStore()
-  await store.insert(newKey({ name: 'Till', createdAt: new Date(Date.now() - 100 * day), expiresAt: new Date(Date.now() + 5 * day) }), 10)
+  await store.insert(
+    newKey({ name: 'Till', createdAt: new Date(Date.now() - 100 * day), expiresAt: new Date(Date.now() + 5 * day) }),
+    10
+  )
   const told: string[] = []
-  const { app, issuer, mint } = await build(t, { store, auth: { onKeyEvent: keyAlerts(async (shopId, message) => { told.push(`${shopId}: ${message}`) }) } })
+  const { app, issuer, mint } = await build(t, {
+    store,
+    auth: {
+      onKeyEvent: keyAlerts(async (shopId, message) => {
+        told.push(`${shopId}: ${message}`)
+      })
+    }
+  })
   const { id, plaintext } = await mint(SHOP, { name: 'Printer' })
-  const call = async (remoteAddress: string) => app.inject({ url: `/shops/${SHOP}/products`, headers: bearer(plaintext), remoteAddress })
-  const manage = async (method: 'GET' | 'DELETE', path = '') => app.inject({ method, url: `/shops/${SHOP}/api-keys/${path}`, headers: bearer(issuer.user()) })
+  const call = async (remoteAddress: string) =>
+    app.inject({ url: `/shops/${SHOP}/products`, headers: bearer(plaintext), remoteAddress })
+  const manage = async (method: 'GET' | 'DELETE', path = '') =>
+    app.inject({ method, url: `/shops/${SHOP}/api-keys/${path}`, headers: bearer(issuer.user()) })
   for (const address of ['203.0.113.7', '198.51.100.1']) {
     await call(address)
     await manage('GET')
@@ -151,10 +250,16 @@ t.test('the program for events runs: those who look after a shop are told what t
 t.test('the page of options lists every option', async (t) => {
   const options = readFileSync(new URL('../src/options.ts', import.meta.url), 'utf8')
   const scanning = readFileSync(new URL('../src/scanning/options.ts', import.meta.url), 'utf8')
-  for (const [, name] of (options.split('/** API key options, checked')[0] + scanning).matchAll(/^ {2}readonly (\w+)\??:/gm)) t.match(optionsPage, `${name}\``)
+  for (
+    const [, name] of (options.split('/** API key options, checked')[0] + scanning).matchAll(
+      /^ {2}readonly (\w+)\??:/gm
+    )
+  ) t.match(optionsPage, `${name}\``)
 })
 
 t.test('the README says what it is compatible with as package.json does', async (t) => {
   const { peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  for (const [name, range] of Object.entries(peerDependencies)) t.ok(readme.toLowerCase().includes(`${name} ${range}`), `${name} ${range}`)
+  for (const [name, range] of Object.entries(peerDependencies)) {
+    t.ok(readme.toLowerCase().includes(`${name} ${range}`), `${name} ${range}`)
+  }
 })

@@ -16,7 +16,12 @@ t.test('with a rate limit as the documentation has it, bad keys and good tokens 
   t.teardown(() => app.close())
   const source = `export default async (app, rateLimit, dualAuth, options) => {\n${program}}`
   const { default: register } = await import(`data:text/javascript,${encodeURIComponent(source)}`) as {
-    default: (app: FastifyInstance, rate: typeof rateLimit, auth: typeof dualAuth, options: DualAuthOptions) => Promise<void>
+    default: (
+      app: FastifyInstance,
+      rate: typeof rateLimit,
+      auth: typeof dualAuth,
+      options: DualAuthOptions
+    ) => Promise<void>
   }
   await register(app, rateLimit, dualAuth, {
     apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
@@ -26,11 +31,14 @@ t.test('with a rate limit as the documentation has it, bad keys and good tokens 
   app.get('/products', { config: { auth: 'any-key' } }, async () => '')
   await app.ready()
 
-  const signIn = async () => (await app.inject({ method: 'POST', url: '/session', remoteAddress: '192.0.2.1' })).statusCode
+  const signIn = async () =>
+    (await app.inject({ method: 'POST', url: '/session', remoteAddress: '192.0.2.1' })).statusCode
   t.strictSame([await signIn(), await signIn(), await signIn()], [200, 200, 429], 'limits of routes count beside it')
   const status = async (headers: Record<string, string>) => (await app.inject({ url: '/products', headers })).statusCode
   t.equal(await status(bearer(issuer.user())), 200)
   for (let call = 2; call <= 100; call++) t.equal(await status({ 'x-api-key': `m_bad-${call}` }), 401)
-  for (const headers of [{ 'x-api-key': 'm_bad' }, bearer('m_bad'), {}, bearer(issuer.user())]) t.equal(await status(headers), 429)
+  for (const headers of [{ 'x-api-key': 'm_bad' }, bearer('m_bad'), {}, bearer(issuer.user())]) {
+    t.equal(await status(headers), 429)
+  }
   t.match((await app.inject('/products')).headers['retry-after'], /^\d+$/)
 })

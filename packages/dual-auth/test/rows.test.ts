@@ -43,7 +43,12 @@ t.test('the dumped table is of no use: no value in it is a key, nor can be made 
     values.push(withChecksum(`shop_test_${prefix}_${bytes.toString('hex').slice(0, 43)}`))
   }
   for (const value of values) {
-    for (const headers of [{ 'x-api-key': value.replace(/[^\x20-\x7e]/g, '?') }, bearer(value.replace(/[^\x20-\x7e]/g, '?'))]) {
+    for (
+      const headers of [
+        { 'x-api-key': value.replace(/[^\x20-\x7e]/g, '?') },
+        bearer(value.replace(/[^\x20-\x7e]/g, '?'))
+      ]
+    ) {
       const response = await app.inject({ url: products(), headers })
       t.equal(response.statusCode, 401)
       t.strictSame(response.json(), REFUSED)
@@ -54,16 +59,29 @@ t.test('the dumped table is of no use: no value in it is a key, nor can be made 
 t.test('a table or a column that is missing is told at startup', async (t) => {
   const empty = await embeddedDatabase()
   t.teardown(() => empty.close())
-  const refused = async (reason: string) => t.rejects(build(t, { store: knexStore(empty.knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: apiKeys.store must be able to read the table api_keys, but ${reason}` })
+  const refused = async (reason: string) =>
+    t.rejects(build(t, { store: knexStore(empty.knex) }), {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: `dual-auth: apiKeys.store must be able to read the table api_keys, but ${reason}`
+    })
   await refused('the table is missing: create it with createApiKeysTable(knex)')
   // The call that it tells creates the table that the store reads.
-  await t.rejects(build(t, { store: knexStore(empty.knex, { table: 'desk_keys' }) }), { message: /create it with createApiKeysTable\(knex, \{ table: 'desk_keys', shopColumn: 'shop_id' \}\)$/ })
-  await t.rejects(createApiKeysTable(empty.knex, { tabel: 'desk_keys' } as never), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: createApiKeysTable.tabel is not an option' })
+  await t.rejects(build(t, { store: knexStore(empty.knex, { table: 'desk_keys' }) }), {
+    message: /create it with createApiKeysTable\(knex, \{ table: 'desk_keys', shopColumn: 'shop_id' \}\)$/
+  })
+  await t.rejects(createApiKeysTable(empty.knex, { tabel: 'desk_keys' } as never), {
+    code: 'DUAL_AUTH_INVALID_OPTION',
+    message: 'dual-auth: createApiKeysTable.tabel is not an option'
+  })
   await createApiKeysTable(empty.knex)
   await t.resolves(build(t, { store: knexStore(empty.knex) }))
   await empty.knex.raw('alter table api_keys drop replaced_by, drop networks')
   await refused('it has no column networks, replaced_by')
-  await t.rejects(createApiKeysTable(empty.knex), { code: 'DUAL_AUTH_INVALID_OPTION', message: 'dual-auth: createApiKeysTable changes no table that exists, and api_keys has no column networks, replaced_by' })
+  await t.rejects(createApiKeysTable(empty.knex), {
+    code: 'DUAL_AUTH_INVALID_OPTION',
+    message:
+      'dual-auth: createApiKeysTable changes no table that exists, and api_keys has no column networks, replaced_by'
+  })
 })
 
 t.test('a database that is away at startup may come later', async (t) => {
@@ -84,13 +102,29 @@ t.test('a table that somebody wrote into: the key is 401, not 500, and the row i
     'a hash of 95 bytes': (hash) => ({ hash: hash.subarray(0, 95) }),
     'a hash of 97 bytes': (hash) => ({ hash: Buffer.concat([hash, Buffer.alloc(1)]) }),
     'an empty hash': () => ({ hash: Buffer.alloc(0) }),
-    'a hash that asks for 1 TiB': (hash) => { hash.writeUInt8(30, 7); return { hash } },
-    'a hash with r = 1': (hash) => { hash.writeUInt32BE(1, 8); return { hash } },
-    'a hash with p = 1024': (hash) => { hash.writeUInt32BE(1024, 12); return { hash } },
-    'a hash that is damaged': (hash) => { hash.writeUInt8(hash.readUInt8(40) ^ 0xff, 40); return { hash } },
+    'a hash that asks for 1 TiB': (hash) => {
+      hash.writeUInt8(30, 7)
+      return { hash }
+    },
+    'a hash with r = 1': (hash) => {
+      hash.writeUInt32BE(1, 8)
+      return { hash }
+    },
+    'a hash with p = 1024': (hash) => {
+      hash.writeUInt32BE(1024, 12)
+      return { hash }
+    },
+    'a hash that is damaged': (hash) => {
+      hash.writeUInt8(hash.readUInt8(40) ^ 0xff, 40)
+      return { hash }
+    },
     'the hash of another row': () => ({ hash: otherHash })
   }
-  for (const [title, change, isUsed] of Object.entries(changes).flatMap(([title, change]) => [[title, change, false], [`${title}, after the key was used`, change, true]] as const)) {
+  for (
+    const [title, change, isUsed] of Object.entries(changes).flatMap(([title, change]) =>
+      [[title, change, false], [`${title}, after the key was used`, change, true]] as const
+    )
+  ) {
     const { id, plaintext } = await mint()
     const [{ hash }] = await database.knex('api_keys').where({ id })
     if (isUsed) t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
@@ -105,21 +139,42 @@ t.test('a table that somebody wrote into: the key is 401, not 500, and the row i
   const victim = await mint()
   await database.knex('api_keys').where({ id: other.id }).update({ fingerprint: Buffer.alloc(32, 1) })
   await database.knex('api_keys').where({ id: victim.id }).update({ fingerprint: otherFingerprint })
-  for (const { plaintext } of [other, victim]) t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
+  for (const { plaintext } of [other, victim]) {
+    t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
+  }
 })
 
 t.test('with a knex whose names the store cannot follow nothing is decided: the server does not start', async (t) => {
-  const upper = (row: unknown) => typeof row === 'object' && row !== null ? Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value])) : row
-  const { knex, close } = await embeddedDatabase({ postProcessResponse: (result) => Array.isArray(result) ? result.map(upper) : upper(result) })
+  const upper = (row: unknown) =>
+    typeof row === 'object' && row !== null
+      ? Object.fromEntries(Object.entries(row).map(([name, value]) => [name.toUpperCase(), value]))
+      : row
+  const { knex, close } = await embeddedDatabase({
+    postProcessResponse: (result) => Array.isArray(result) ? result.map(upper) : upper(result)
+  })
   t.teardown(close)
-  await t.rejects(build(t, { store: knexStore(knex) }), { code: 'DUAL_AUTH_INVALID_OPTION', message: /postProcessResponse/ })
+  await t.rejects(build(t, { store: knexStore(knex) }), {
+    code: 'DUAL_AUTH_INVALID_OPTION',
+    message: /postProcessResponse/
+  })
 })
 
 t.test('a knex of another database is refused as soon as it is given', async (t) => {
   for (const dialect of ['mssql', 'oracledb']) {
     const Client = createRequire(import.meta.url)(`knex/lib/dialects/${dialect}`)
-    const knex = createKnex({ client: class extends Client { _driver () { return {} } } as never, useNullAsDefault: true })
-    const refusal = { code: 'DUAL_AUTH_INVALID_OPTION', message: /^dual-auth: knexStore needs PostgreSQL, MySQL, MariaDB or SQLite, but this knex speaks (?:mssql|oracle): tableStore makes a store of any database$/ }
+    const knex = createKnex({
+      client: class extends Client {
+        _driver () {
+          return {}
+        }
+      } as never,
+      useNullAsDefault: true
+    })
+    const refusal = {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message:
+        /^dual-auth: knexStore needs PostgreSQL, MySQL, MariaDB or SQLite, but this knex speaks (?:mssql|oracle): tableStore makes a store of any database$/
+    }
     t.throws(() => knexStore(knex), refusal)
     await t.rejects(createApiKeysTable(knex), refusal)
   }
@@ -130,10 +185,17 @@ t.test('the documented query counts the keys that a pepper is still needed for',
   t.teardown(close)
   await createApiKeysTable(knex)
   const { app, issuer, mint } = await build(t, { store: knexStore(knex) })
-  const [, revoked, expired, limited] = [await mint(), await mint(), await mint(), await mint(SHOP, { name: 'x', expires_at: '2099-01-01T00:00:00Z' })]
+  const [, revoked, expired, limited] = [
+    await mint(),
+    await mint(),
+    await mint(),
+    await mint(SHOP, { name: 'x', expires_at: '2099-01-01T00:00:00Z' })
+  ]
   await app.inject({ method: 'DELETE', url: `/shops/${SHOP}/api-keys/${revoked.id}`, headers: bearer(issuer.user()) })
   await knex('api_keys').where({ id: expired.id }).update({ expires_at: new Date(0) })
-  const query = /`(select count\(\*\) from api_keys [^`]+)`/.exec(readFileSync(new URL('../docs/api-keys.md', import.meta.url), 'utf8'))?.[1] ?? ''
+  const query = /`(select count\(\*\) from api_keys [^`]+)`/.exec(
+    readFileSync(new URL('../docs/api-keys.md', import.meta.url), 'utf8')
+  )?.[1] ?? ''
   const needed = async () => Number((await knex.raw(query.replace('$1', '?'), [PEPPER.id])).rows[0].count)
   t.equal(await needed(), 2)
   await knex('api_keys').where({ id: limited.id }).update({ pepper_id: 'p2' })
@@ -153,17 +215,27 @@ t.test('a call that was past the check when its key was revoked finishes; the ne
   }
   const { app, mint } = await build(t, { store })
   const { id, plaintext } = await mint()
-  revokeNow = async () => { await inner.revoke(SHOP, id, 'ada', new Date()) }
+  revokeNow = async () => {
+    await inner.revoke(SHOP, id, 'ada', new Date())
+  }
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)
 })
 
 /** The row of a key as it is when the server has closed, so with all rehashing done. */
-async function rowAfter (t: Parameters<typeof build>[0], store: ApiKeyStore, plaintext: string, apiKeys: object, peppers = [PEPPER]): Promise<{ row: StoredApiKey | null, runs: number, statuses: number[] }> {
+async function rowAfter (
+  t: Parameters<typeof build>[0],
+  store: ApiKeyStore,
+  plaintext: string,
+  apiKeys: object,
+  peppers = [PEPPER]
+): Promise<{ row: StoredApiKey | null, runs: number, statuses: number[] }> {
   const { app } = await build(t, { store, apiKeys: { peppers, ...apiKeys } })
   const scrypt = countScrypt()
   const statuses = []
-  for (let i = 0; i < 2; i++) statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
+  for (let i = 0; i < 2; i++) {
+    statuses.push((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode)
+  }
   await app.close()
   scrypt.stop()
   return { row: await store.find(peppers.map((pepper) => fingerprint(plaintext, pepper))), runs: scrypt.runs, statuses }

@@ -3,4 +3,5 @@ import { newKey as sampleKey } from '../src/testing/check.ts'
 import { SHOP } from './build.ts'
 
 /** A row to insert, whose key nobody knows. */
-export const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => sampleKey({ shopId: SHOP, createdAt: new Date(), ...change })
+export const newKey = (change: Partial<NewApiKey> = {}): NewApiKey =>
+  sampleKey({ shopId: SHOP, createdAt: new Date(), ...change })

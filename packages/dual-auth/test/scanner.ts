@@ -13,12 +13,19 @@ export interface Scanner {
   /** Answers in place of the document, when set. */
   fault: RequestListener | null
   /** The headers of a report. */
-  headers (body: string, keyId?: string): Record<string, string>
+  headers(body: string, keyId?: string): Record<string, string>
 }
 
 export const scannerKey = (id: string) => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  return { privateKey, published: { key_identifier: id, key: publicKey.export({ type: 'spki', format: 'pem' }).toString(), is_current: true } }
+  return {
+    privateKey,
+    published: {
+      key_identifier: id,
+      key: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+      is_current: true
+    }
+  }
 }
 
 export async function startScanner (t: Test): Promise<Scanner> {
@@ -30,7 +37,10 @@ export async function startScanner (t: Test): Promise<Scanner> {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const scanner: Scanner = {
     keysUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`,
     reads: 0,

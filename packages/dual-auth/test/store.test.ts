@@ -6,7 +6,16 @@ import { rowFromNewKey } from '../src/keys/key-row.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
 import { SHOP } from './build.ts'
-import { embeddedDatabase, FOREIGN_MYSQL, mysqlDatabase, MARIADB_URL, serverDatabase, SERVER_URL, sqliteDatabase, type Database } from './databases.ts'
+import {
+  embeddedDatabase,
+  FOREIGN_MYSQL,
+  mysqlDatabase,
+  MARIADB_URL,
+  serverDatabase,
+  SERVER_URL,
+  sqliteDatabase,
+  type Database
+} from './databases.ts'
 import { newKey } from './sample-key.ts'
 
 const ALL = { at: new Date('2030-01-01T00:00:30Z'), skip: 0, limit: 100, filter: {}, sort: null }
@@ -17,7 +26,9 @@ const embedded = await embeddedDatabase({}, { TimeZone: 'Europe/Zurich' })
 t.teardown(() => embedded.close())
 await createApiKeysTable(embedded.knex)
 
-/** The table in a database of a server, made by five replicas that start at once, and once more later; and two of them. */
+/**
+ * The table in a database of a server, made by five replicas that start at once, and once more later; and two of them.
+ */
 async function onServer (database: Required<Database>): Promise<readonly ApiKeyStore[]> {
   t.teardown(() => database.close())
   await Promise.all(Array.from({ length: 5 }, () => createApiKeysTable(database.knex)))
@@ -33,14 +44,28 @@ const sqlite = sqliteDatabase()
 t.teardown(() => sqlite.close())
 await createApiKeysTable(sqlite.knex)
 
-const UNTESTED = { PostgreSQL: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: the store was tested on PGlite only', MariaDB: MARIADB_URL === undefined && 'TEST_MARIADB_URL is not set: the store was tested on SQLite only' }
-for (const [name, store] of [
-  ['memory', memoryStore()],
-  ['PGlite', knexStore(embedded.knex)],
-  ['SQLite', knexStore(sqlite.knex)],
-  ...UNTESTED.PostgreSQL === false ? [['PostgreSQL', await onServer(await serverDatabase())] as const] : [],
-  ...UNTESTED.MariaDB === false ? [['MariaDB', await onServer(await mysqlDatabase())] as const, ['MariaDB with foreign settings', await onServer(await mysqlDatabase({ settings: FOREIGN_MYSQL }))] as const] : []
-] as const) t.test(name, async (t) => { testStore((title, check) => t.test(title, check), store) })
+const UNTESTED = {
+  PostgreSQL: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: the store was tested on PGlite only',
+  MariaDB: MARIADB_URL === undefined && 'TEST_MARIADB_URL is not set: the store was tested on SQLite only'
+}
+for (
+  const [name, store] of [
+    ['memory', memoryStore()],
+    ['PGlite', knexStore(embedded.knex)],
+    ['SQLite', knexStore(sqlite.knex)],
+    ...UNTESTED.PostgreSQL === false ? [['PostgreSQL', await onServer(await serverDatabase())] as const] : [],
+    ...UNTESTED.MariaDB === false
+      ? [
+        ['MariaDB', await onServer(await mysqlDatabase())] as const,
+        ['MariaDB with foreign settings', await onServer(await mysqlDatabase({ settings: FOREIGN_MYSQL }))] as const
+      ]
+      : []
+  ] as const
+) {
+  t.test(name, async (t) => {
+    testStore((title, check) => t.test(title, check), store)
+  })
+}
 for (const [name, skip] of Object.entries(UNTESTED)) if (skip !== false) t.test(name, { skip }, async () => {})
 
 /** The table in a database of its own, for a test that changes its columns. */
@@ -60,12 +85,16 @@ t.test('the shop ids of the table may become those of your own table', async (t)
   await knex('shops').insert({ id: SHOP })
   const key = newKey()
   t.equal(await store.insert(key, 1), true)
-  for (const shopId of [SHOP, SHOP.toUpperCase()]) t.equal(await store.insert(newKey({ shopId }), 1), false, 'the limit counts on')
+  for (const shopId of [SHOP, SHOP.toUpperCase()]) {
+    t.equal(await store.insert(newKey({ shopId }), 1), false, 'the limit counts on')
+  }
   t.match(await store.list(SHOP, ALL), { keys: [{ id: key.id, shopId: SHOP }], count: 1 })
   t.match(await store.find([key.fingerprint]), { shopId: SHOP })
   t.equal(await store.revoke(SHOP, key.id, 'ada', new Date()), true)
   await createApiKeysTable(knex)
-  for (const shopId of [randomUUID(), 'nope']) await t.rejects(store.insert(newKey({ shopId }), 1), { code: 'DUAL_AUTH_SHOP_UNKNOWN' }, shopId)
+  for (const shopId of [randomUUID(), 'nope']) {
+    await t.rejects(store.insert(newKey({ shopId }), 1), { code: 'DUAL_AUTH_SHOP_UNKNOWN' }, shopId)
+  }
   t.strictSame(await store.list('nope', ALL), { keys: [], count: 0, counts: NONE })
   t.equal(await store.revoke('nope', key.id, 'ada', new Date()), false)
   await knex('shops').delete()
@@ -75,7 +104,10 @@ t.test('the shop ids of the table may become those of your own table', async (t)
 t.test('what else a table of your own refuses is a failure, and not a shop that is not there', async (t) => {
   const knex = await tableOfItsOwn(t)
   await knex.raw('create table people (id uuid primary key)')
-  await knex.raw('alter table api_keys alter created_by type uuid using created_by::uuid, add foreign key (created_by) references people')
+  await knex.raw(
+    'alter table api_keys alter created_by type uuid using created_by::uuid, add foreign key (created_by) ' +
+      'references people'
+  )
   const store = knexStore(knex)
   await t.rejects(store.insert(newKey({ createdBy: 'user-1' }), 1), { code: '22P02' })
   await t.rejects(store.insert(newKey({ createdBy: SHOP }), 1), { code: '23503' })
@@ -84,7 +116,10 @@ t.test('what else a table of your own refuses is a failure, and not a shop that 
 t.test('a key of several columns to your shops, and ids that are numbers', async (t) => {
   const knex = await tableOfItsOwn(t)
   await knex.raw('create table shops (tenant text, id integer, primary key (tenant, id))')
-  await knex.raw("alter table api_keys alter shop_id type integer using shop_id::integer, add tenant text default 'a', add foreign key (tenant, shop_id) references shops")
+  await knex.raw(
+    "alter table api_keys alter shop_id type integer using shop_id::integer, add tenant text default 'a', add " +
+      'foreign key (tenant, shop_id) references shops'
+  )
   await knex('shops').insert({ tenant: 'a', id: 7 })
   const store = knexStore(knex)
   t.equal(await store.insert(newKey({ shopId: '7' }), 1), true)
@@ -94,14 +129,18 @@ t.test('a key of several columns to your shops, and ids that are numbers', async
   }
 })
 
-t.test('creations at once that spell one shop in several ways do not pass the limit', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async (t) => {
+t.test('creations at once that spell one shop in several ways do not pass the limit', {
+  skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once'
+}, async (t) => {
   const { knex, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
   await knex.raw('alter table api_keys alter shop_id type uuid using shop_id::uuid')
   const spellings = [SHOP, SHOP.toUpperCase(), `{${SHOP}}`, SHOP.replaceAll('-', '')]
   const store = knexStore(knex)
-  const results = await Promise.all(Array.from({ length: 16 }, (_, i) => store.insert(newKey({ shopId: String(spellings[i % 4]) }), 3)))
+  const results = await Promise.all(
+    Array.from({ length: 16 }, (_, i) => store.insert(newKey({ shopId: String(spellings[i % 4]) }), 3))
+  )
   t.equal(results.filter(Boolean).length, 3)
 })
 
@@ -119,7 +158,9 @@ t.test('what is written on being told is kept if and only if the key is', async 
   await t.rejects(store.insert(key, 1, tell(new RangeError('too late'))), { message: 'too late' })
   t.strictSame(await knex('audit'), [])
   await store.insert(key, 1, tell())
-  await t.rejects(store.revoke(SHOP, key.id, 'ada', new Date(), tell(new RangeError('too late'))), { message: 'too late' })
+  await t.rejects(store.revoke(SHOP, key.id, 'ada', new Date(), tell(new RangeError('too late'))), {
+    message: 'too late'
+  })
   await store.revoke(SHOP, key.id, 'ada', new Date(), tell())
   t.strictSame(await knex('audit'), [{ key_id: key.id, revoked: false }, { key_id: key.id, revoked: true }])
 })
@@ -129,16 +170,37 @@ t.test('a key with an infinite time can be revoked, and takes no notice and no u
   const store = knexStore(knex)
   const [now, past] = [new Date(), new Date(Date.now() - 100 * 86_400_000)]
   // Days without an end, and moments that no `Date` has.
-  const odd = [['expires_at', 'infinity', 1], ['expires_at', '290000-01-01', 1], ['expires_at', '-infinity', 0], ['created_at', '-infinity', 1], ['last_used_at', '-infinity', 1]] as const
+  const odd = [['expires_at', 'infinity', 1], ['expires_at', '290000-01-01', 1], ['expires_at', '-infinity', 0], [
+    'created_at',
+    '-infinity',
+    1
+  ], ['last_used_at', '-infinity', 1]] as const
   for (const [column, value, unused] of odd) {
-    const names = { bad: newKey({ name: 'bad', createdAt: past }), good: newKey({ name: 'good', createdAt: past }), due: newKey({ name: 'due', createdAt: past, expiresAt: new Date(now.getTime() + 86_400_000) }) }
+    const names = {
+      bad: newKey({ name: 'bad', createdAt: past }),
+      good: newKey({ name: 'good', createdAt: past }),
+      due: newKey({ name: 'due', createdAt: past, expiresAt: new Date(now.getTime() + 86_400_000) })
+    }
     for (const key of Object.values(names)) await store.insert(key, 100)
     await knex('api_keys').where({ id: names.bad.id }).update({ [column]: value })
-    t.strictSame((await store.takeNotices(now, 100)).map(({ type, key }) => `${type} ${key.name}`).sort(), ['expiring due', ...unused === 0 ? [] : ['unused bad'], 'unused due', 'unused good'], `${column} ${value}`)
+    t.strictSame((await store.takeNotices(now, 100)).map(({ type, key }) => `${type} ${key.name}`).sort(), [
+      'expiring due',
+      ...unused === 0 ? [] : ['unused bad'],
+      'unused due',
+      'unused good'
+    ], `${column} ${value}`)
     const uses = [names.bad, names.good].map(({ id }) => ({ id, networks: [] }))
-    t.strictSame((await store.touch(uses, now, past)).map(({ key }) => key.name).sort(), [...column === 'last_used_at' ? [] : ['bad'], 'good'], `${column} ${value}`)
+    t.strictSame((await store.touch(uses, now, past)).map(({ key }) => key.name).sort(), [
+      ...column === 'last_used_at' ? [] : ['bad'],
+      'good'
+    ], `${column} ${value}`)
     const told: unknown[] = []
-    t.equal(await store.revoke(names.bad.shopId, names.bad.id, 'ada', now, async (key) => { told.push([key.id, key.revokedAt]) }), true)
+    t.equal(
+      await store.revoke(names.bad.shopId, names.bad.id, 'ada', now, async (key) => {
+        told.push([key.id, key.revokedAt])
+      }),
+      true
+    )
     t.strictSame(told, [[names.bad.id, now]])
     t.not((await knex('api_keys').where({ id: names.bad.id }).first('revoked_at')).revoked_at, null)
   }
@@ -148,7 +210,9 @@ t.test('the check at startup reads no keys', async (t) => {
   const store = knexStore(embedded.knex)
   await store.insert(newKey(), 1000)
   const read: number[] = []
-  const note = (rows: readonly unknown[], { sql }: { sql: string }): void => { if (sql.includes('api_keys')) read.push(rows.length) }
+  const note = (rows: readonly unknown[], { sql }: { sql: string }): void => {
+    if (sql.includes('api_keys')) read.push(rows.length)
+  }
   embedded.knex.on('query-response', note)
   await store.ready?.()
   embedded.knex.off('query-response', note)
@@ -157,7 +221,9 @@ t.test('the check at startup reads no keys', async (t) => {
 
 t.test('the table can be created again, also inside a migration', async (t) => {
   await createApiKeysTable(embedded.knex)
-  await embedded.knex.transaction(async (trx) => { await createApiKeysTable(trx) })
+  await embedded.knex.transaction(async (trx) => {
+    await createApiKeysTable(trx)
+  })
   t.equal(await embedded.knex.schema.hasTable('api_keys'), true)
 })
 
@@ -172,6 +238,15 @@ t.test('the database refuses a fingerprint of another length and a second key wi
 
 t.test('a table that lacks a function, or says that all is due, is an error and no endless loop', async (t) => {
   t.throws(() => tableStore({} as never), /transaction must be a function/)
-  const endless = { transaction: async () => false, find: async () => [], insert: async () => {}, update: async () => true, due: async () => [{ ...rowFromNewKey(newKey()), noticeAt: null }] }
-  await t.rejects(tableStore(endless as never).takeNotices(new Date(), 10), /due of the table must return rows whose noticeAt is at or before the time, not null/)
+  const endless = {
+    transaction: async () => false,
+    find: async () => [],
+    insert: async () => {},
+    update: async () => true,
+    due: async () => [{ ...rowFromNewKey(newKey()), noticeAt: null }]
+  }
+  await t.rejects(
+    tableStore(endless as never).takeNotices(new Date(), 10),
+    /due of the table must return rows whose noticeAt is at or before the time, not null/
+  )
 })

@@ -29,7 +29,9 @@ for (const jwts of [false, true]) {
     const generic = { provider: 'generic', audience: [AUDIENCE], userClients: ['web'] } as const
     const holderOf = await serverOf(t, issuer, { ...generic, issuer: url, introspection })
     const tokenOf = (sub: string) => jwts ? issuer.sign({ iss: url, sub, iat: NOW, exp: NOW + 3600 }) : `opaque-${sub}`
-    for (const sub of ['ada', 'kim', 'lee']) issuer.answers.set(tokenOf(sub), { active: true, sub, client_id: 'web', aud: AUDIENCE })
+    for (const sub of ['ada', 'kim', 'lee']) {
+      issuer.answers.set(tokenOf(sub), { active: true, sub, client_id: 'web', aud: AUDIENCE })
+    }
     issuer.introspectionFault = async (_request, response) => {
       const { token = '' } = issuer.questions.at(-1)?.form ?? {}
       await wait(50)
@@ -59,9 +61,15 @@ t.test('two issuers with the same kid, client and subject: each has keys, reads 
     await wait(100)
     response.end(JSON.stringify({ keys: one.keys }))
   }
-  const rotated = ({ url }: Issuer, key: 0 | 1) => sign(keys[key].privateKey, { alg: 'RS256', kid: 'key-2' }, {
-    iss: url, sub: 'user-1', client_id: 'web-app', token_use: 'access', iat: NOW, exp: NOW + 3600
-  })
+  const rotated = ({ url }: Issuer, key: 0 | 1) =>
+    sign(keys[key].privateKey, { alg: 'RS256', kid: 'key-2' }, {
+      iss: url,
+      sub: 'user-1',
+      client_id: 'web-app',
+      token_use: 'access',
+      iat: NOW,
+      exp: NOW + 3600
+    })
   const read = () => Promise.all([rotated(one, 0), rotated(other, 1), rotated(one, 1), rotated(other, 0)].map(holderOf))
   const expected = [`${one.url} user-1`, `${other.url} user-1`, 401, 401]
   t.strictSame(await read(), expected, 'while one is being read')

@@ -1,7 +1,17 @@
 // Compiled, not run: what the types promise.
 import Fastify, { type ApiKeyShop, type FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import dualAuth, { memoryStore, scopesFromRoute, type ApiKeyIdentity, type ApiKeyRecord, type ApiKeyStore, type AuthPolicy, type AuthRoute, type DualAuthOptions, type Identity } from '../src/index.ts'
+import dualAuth, {
+  memoryStore,
+  scopesFromRoute,
+  type ApiKeyIdentity,
+  type ApiKeyRecord,
+  type ApiKeyStore,
+  type AuthPolicy,
+  type AuthRoute,
+  type DualAuthOptions,
+  type Identity
+} from '../src/index.ts'
 import { createApiKeysTable, knexStore, type TableOptions } from '../src/keys/knex.ts'
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -17,10 +27,14 @@ same<Equals<Parameters<typeof createApiKeysTable>, [knex: Knex, options?: TableO
 
 export function describe (identity: Identity): string {
   switch (identity.kind) {
-    case 'api-key': return `${identity.keyId} of ${identity.shopId}`
-    case 'machine': return identity.clientId
-    case 'user': return identity.username ?? identity.subject
-    default: return identity satisfies never
+    case 'api-key':
+      return `${identity.keyId} of ${identity.shopId}`
+    case 'machine':
+      return identity.clientId
+    case 'user':
+      return identity.username ?? identity.subject
+    default:
+      return identity satisfies never
   }
 }
 
@@ -41,12 +55,25 @@ const options: DualAuthOptions = {
 }
 const app = Fastify()
 app.register(dualAuth, options)
-app.register(dualAuth, { ...options, policy: (route) => route.url === '/mcp' ? 'dual' : undefined, scopes: (route) => route.method === 'GET' ? ['read'] : null })
-app.register(dualAuth, { ...options, policy: (route) => route.schema?.tags?.includes('mcp') ? 'dual' : undefined, scopes: (route) => [route.schema?.operationId ?? 'none'] })
+app.register(dualAuth, {
+  ...options,
+  policy: (route) => route.url === '/mcp' ? 'dual' : undefined,
+  scopes: (route) => route.method === 'GET' ? ['read'] : null
+})
+app.register(dualAuth, {
+  ...options,
+  policy: (route) => route.schema?.tags?.includes('mcp') ? 'dual' : undefined,
+  scopes: (route) => [route.schema?.operationId ?? 'none']
+})
 same<Equals<NonNullable<AuthRoute['schema']>['tags'], readonly string[] | undefined>>()
 app.register(dualAuth, { ...options, tokenScopes: (route) => route.method === 'GET' ? null : ['catalog/write'] })
-app.addHook('onRoute', (route) => { scopesFromRoute(route) })
-app.addHook('onRequest', async (request) => { same<Equals<ReturnType<typeof request.mayCall>, boolean>>(); request.mayCall({ method: 'GET', url: '/x', config: { auth: 'dual' } }) })
+app.addHook('onRoute', (route) => {
+  scopesFromRoute(route)
+})
+app.addHook('onRequest', async (request) => {
+  same<Equals<ReturnType<typeof request.mayCall>, boolean>>()
+  request.mayCall({ method: 'GET', url: '/x', config: { auth: 'dual' } })
+})
 app.get('/', { config: { auth: 'public' } }, async (request) => request.identity?.kind)
 // @ts-expect-error no such policy
 app.get('/x', { config: { auth: 'publik' } }, async () => '')
@@ -61,7 +88,9 @@ app.register(dualAuth, {
   ...options,
   onKeyEvent: async (event) => {
     if (event.type === 'rotated') same<Equals<typeof event.replaced, ApiKeyRecord>>()
-    if (event.type === 'refused') same<Equals<typeof event.key, { readonly id: string, readonly shopId: string } | null>>()
+    if (event.type === 'refused') {
+      same<Equals<typeof event.key, { readonly id: string, readonly shopId: string } | null>>()
+    }
     // @ts-expect-error a refused key has no name: only its id is known
     if (event.type === 'refused') event.key?.name.trim()
   },
@@ -70,9 +99,14 @@ app.register(dualAuth, {
     onKeyChange: (change) => {
       switch (change.action) {
         case 'create':
-        case 'revoke': change.key.id.trim(); break
-        case 'rotate': change.replaced.id.trim(); break
-        default: change satisfies never
+        case 'revoke':
+          change.key.id.trim()
+          break
+        case 'rotate':
+          change.replaced.id.trim()
+          break
+        default:
+          change satisfies never
       }
     }
   }

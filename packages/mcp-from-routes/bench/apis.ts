@@ -1,6 +1,6 @@
-// npm run apis: the whole APIs of GitHub and Kubernetes as routes, every one tagged. Prints how many become tools, why the
-// others do not, and how long the tools are. Fails when the schema of a tool is more than a tenth longer than its sources.
-// The descriptions are fetched once, by npm, into node_modules/.cache, and never committed.
+// npm run apis: the whole APIs of GitHub and Kubernetes as routes, every one tagged. Prints how many become tools, why
+// the others do not, and how long the tools are. Fails when the schema of a tool is more than a tenth longer than its
+// sources. The descriptions are fetched once, by npm, into node_modules/.cache, and never committed.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { toolFromRoute } from '../src/tool/tool.ts'
 import { refResolver } from '../src/tool/refs.ts'
@@ -26,10 +26,17 @@ for (const api of APIS) {
       const { public: { route: _, ...definition } } = toolFromRoute(route, OPTIONS, resolver)
       lengths.push(JSON.stringify(definition).length)
       const sources = sourcesOf(route)
-      for (const [schema, source] of [[definition.inputSchema, sources.input], [definition.outputSchema, sources.output]] as const) {
+      for (
+        const [schema, source] of [[definition.inputSchema, sources.input], [
+          definition.outputSchema,
+          sources.output
+        ]] as const
+      ) {
         if (schema === undefined) continue
         const { length } = JSON.stringify(schema)
-        if (length > 1.1 * source + ENVELOPE) throw new TypeError(`${definition.name}: ${length} characters from ${source}`)
+        if (length > 1.1 * source + ENVELOPE) {
+          throw new TypeError(`${definition.name}: ${length} characters from ${source}`)
+        }
         if (!ajv.validateSchema(schema)) throw new TypeError(`${definition.name}: ${ajv.errorsText()}`)
       }
     } catch (error) {
@@ -39,7 +46,10 @@ for (const api of APIS) {
     }
   }
   const total = lengths.reduce((sum, length) => sum + length, 0)
-  console.log(`${api.name}: ${routes.length} operations, ${lengths.length} tools of ${Math.round(total / lengths.length)} characters on average and ${Math.max(...lengths)} at most, in ${Math.round(performance.now() - begun)} ms`)
+  console.log(
+    `${api.name}: ${routes.length} operations, ${lengths.length} tools of ${Math.round(total / lengths.length)} ` +
+      `characters on average and ${Math.max(...lengths)} at most, in ${Math.round(performance.now() - begun)} ms`
+  )
   for (const [code, messages] of reasons) {
     console.log(`\n${code}: ${messages.length}`)
     for (const message of messages.slice(0, 5)) console.log(`  ${message}`)

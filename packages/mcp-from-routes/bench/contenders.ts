@@ -16,7 +16,15 @@ import { CALL, recordedCalls } from './messages.ts'
  * them do only what no tool call can be without: `bare POST` takes the message and answers with the bytes that the
  * plugin answers with, written before; `bare loopback` asks the route by way of the router.
  */
-export const CONTENDERS = ['plain route', 'bare POST', 'bare loopback', 'mcp-from-routes', 'with telemetry', 'SDK 2.x + inject', 'SDK 1.x + inject'] as const
+export const CONTENDERS = [
+  'plain route',
+  'bare POST',
+  'bare loopback',
+  'mcp-from-routes',
+  'with telemetry',
+  'SDK 2.x + inject',
+  'SDK 1.x + inject'
+] as const
 export type Contender = typeof CONTENDERS[number]
 
 /** The revision whose answers differ from those before. */
@@ -32,8 +40,20 @@ function addRoutes (app: FastifyInstance, count: number): void {
         description: `Get one of the things of kind ${n}.`,
         tags: ['mcp'],
         params: { type: 'object', properties: { id: { type: 'string', maxLength: 40 } }, required: ['id'] },
-        querystring: { type: 'object', properties: { fields: { type: 'array', items: { type: 'string' } }, locale: { type: 'string', default: 'en' } } },
-        response: { 200: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' } }, required: ['id', 'name'] } }
+        querystring: {
+          type: 'object',
+          properties: {
+            fields: { type: 'array', items: { type: 'string' } },
+            locale: { type: 'string', default: 'en' }
+          }
+        },
+        response: {
+          200: {
+            type: 'object',
+            properties: { id: { type: 'string' }, name: { type: 'string' } },
+            required: ['id', 'name']
+          }
+        }
       }
     }, async ({ params }) => ({ id: params.id, name: `thing ${n}` }))
   }
@@ -55,9 +75,18 @@ async function definitions (count: number): Promise<Array<Record<string, unknown
   return tools
 }
 
-async function callThroughInject (app: FastifyInstance, name: string, args: Record<string, unknown>, authorization: string | undefined): Promise<Record<string, unknown>> {
+async function callThroughInject (
+  app: FastifyInstance,
+  name: string,
+  args: Record<string, unknown>,
+  authorization: string | undefined
+): Promise<Record<string, unknown>> {
   const url = `/things_${name.slice('tool_'.length)}/${encodeURIComponent(String(args.id))}`
-  const response = await app.inject({ method: 'GET', url, headers: authorization === undefined ? {} : { authorization } })
+  const response = await app.inject({
+    method: 'GET',
+    url,
+    headers: authorization === undefined ? {} : { authorization }
+  })
   return { content: [{ type: 'text', text: response.body }], structuredContent: response.json<unknown>() }
 }
 
@@ -78,7 +107,11 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
       answers.set(headers['mcp-protocol-version'] === NEWEST, answer)
     }
     const [older, newest] = [answers.get(false), answers.get(true)]
-    app.post('/mcp', async ({ headers }, reply) => reply.type('application/json').send(headers['mcp-protocol-version'] === NEWEST ? newest : older))
+    app.post(
+      '/mcp',
+      async ({ headers }, reply) =>
+        reply.type('application/json').send(headers['mcp-protocol-version'] === NEWEST ? newest : older)
+    )
   },
   async 'bare loopback' (app, count) {
     addRoutes(app, count)
@@ -96,12 +129,23 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
   },
   async 'with telemetry' (app, count) {
     // What exporters do with the spans and measurements is not the plugin's.
-    const exporter = { export: (_batch: unknown, done: (result: { code: number }) => void) => done({ code: 0 }), forceFlush: async () => {}, shutdown: async () => {} }
+    const exporter = {
+      export: (_batch: unknown, done: (result: { code: number }) => void) => done({ code: 0 }),
+      forceFlush: async () => {},
+      shutdown: async () => {}
+    }
     const traces = new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] })
     traces.register()
-    const meters = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter: exporter as unknown as PushMetricExporter })] })
-    app.addHook('onClose', async () => { await Promise.all([traces.shutdown(), meters.shutdown()]) })
-    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, telemetry: { tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') } })
+    const meters = new MeterProvider({
+      readers: [new PeriodicExportingMetricReader({ exporter: exporter as unknown as PushMetricExporter })]
+    })
+    app.addHook('onClose', async () => {
+      await Promise.all([traces.shutdown(), meters.shutdown()])
+    })
+    await app.register(mcpFromRoutes, {
+      serverInfo: SERVER_INFO,
+      telemetry: { tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') }
+    })
     addRoutes(app, count)
   },
   async 'SDK 2.x + inject' (app, count) {
@@ -110,12 +154,27 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     const handler = createMcpHandler(({ requestInfo }) => {
       const server = new ServerV2(SERVER_INFO, { capabilities: { tools: {} } })
       server.setRequestHandler('tools/list', () => ({ tools: tools as never }))
-      server.setRequestHandler('tools/call', async ({ params }) => await callThroughInject(app, params.name, params.arguments ?? {}, requestInfo?.headers.get('authorization') ?? undefined) as never)
+      server.setRequestHandler(
+        'tools/call',
+        async ({ params }) =>
+          await callThroughInject(
+            app,
+            params.name,
+            params.arguments ?? {},
+            requestInfo?.headers.get('authorization') ?? undefined
+          ) as never
+      )
       return server
     })
     app.post('/mcp', async (request, reply) => {
-      const headers = new Headers(Object.entries(request.headers).filter(([name]) => name !== 'content-length') as Array<[string, string]>)
-      return reply.send(await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers }), { parsedBody: request.body }))
+      const headers = new Headers(
+        Object.entries(request.headers).filter(([name]) => name !== 'content-length') as Array<[string, string]>
+      )
+      return reply.send(
+        await handler.fetch(new Request('http://localhost/mcp', { method: 'POST', headers }), {
+          parsedBody: request.body
+        })
+      )
     })
   },
   async 'SDK 1.x + inject' (app, count) {
@@ -124,7 +183,11 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     app.post('/mcp', async (request, reply) => {
       const server = new ServerV1(SERVER_INFO, { capabilities: { tools: {} } })
       server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: tools as never }))
-      server.setRequestHandler(CallToolRequestSchema, async ({ params }) => await callThroughInject(app, params.name, params.arguments ?? {}, request.headers.authorization))
+      server.setRequestHandler(
+        CallToolRequestSchema,
+        async ({ params }) =>
+          await callThroughInject(app, params.name, params.arguments ?? {}, request.headers.authorization)
+      )
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
       await server.connect(transport as never)
       reply.hijack()
@@ -142,7 +205,10 @@ export async function start (contender: Contender, count: number): Promise<{ app
   return { app, address: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }
 
-/** What the plugin adds to the boot of an application with so many routes, in seconds of CPU; the least of three tries of each. */
+/**
+ * What the plugin adds to the boot of an application with so many routes, in seconds of CPU; the least of three tries
+ * of each.
+ */
 export async function bootCost (count: number): Promise<number> {
   const boot = async (withPlugin: boolean): Promise<number> => {
     const app = Fastify()

@@ -43,5 +43,10 @@ function requestOf ({ headers, body }: Envelope): BenchRequest {
   const names = headers['mcp-name'] === undefined ? {} : { 'mcp-name': PARAMS.name }
   const text = JSON.stringify({ ...body, params: { ...body.params, ...PARAMS } })
   // What clients give to every call: the ids of a turn's calls and items.
-  return { method: 'POST', path: '/mcp', headers: { ...headers, ...names }, body: text.replace(/"(toolu|call|item)_\d+"/g, '"$1_[<id>]"') }
+  return {
+    method: 'POST',
+    path: '/mcp',
+    headers: { ...headers, ...names },
+    body: text.replace(/"(toolu|call|item)_\d+"/g, '"$1_[<id>]"')
+  }
 }

@@ -1,7 +1,7 @@
-// npm run search: three jobs each on the whole APIs of GitHub and Directus, once with a list of all tools and once with a set
-// with search, by a client that loads nothing on demand. Prints what a model reads, in tokens of o200k_base, and the calls it
-// makes. Fails when a search does not find the tool that a job needs.
-// The descriptions are fetched once, by npm, into node_modules/.cache, and never committed.
+// npm run search: three jobs each on the whole APIs of GitHub and Directus, once with a list of all tools and once with
+// a set with search, by a client that loads nothing on demand. Prints what a model reads, in tokens of o200k_base, and
+// the calls it makes. Fails when a search does not find the tool that a job needs. The descriptions are fetched once,
+// by npm, into node_modules/.cache, and never committed.
 import Fastify from 'fastify'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
@@ -14,7 +14,9 @@ import { routesFromOpenApi } from '../test/openapi.ts'
 import { descriptionOf, OPTIONS } from './description.ts'
 
 /** What somebody wants to be done, step by step: the words by which a model looks for the tool, and the call. */
-type Job = ReadonlyArray<{ readonly query: string, readonly tool: string, readonly args: Readonly<Record<string, unknown>> }>
+type Job = ReadonlyArray<
+  { readonly query: string, readonly tool: string, readonly args: Readonly<Record<string, unknown>> }
+>
 
 const REPOSITORY = { owner: 'acme', repo: 'shop' }
 const APIS = [
@@ -24,12 +26,28 @@ const APIS = [
     file: 'generated/api.github.com.json',
     jobs: {
       'report a bug, and label it': [
-        { query: 'create issue', tool: 'issues_create', args: { ...REPOSITORY, title: 'Login fails', body: 'Since Monday.' } },
-        { query: 'add labels to an issue', tool: 'issues_add-labels', args: { ...REPOSITORY, issue_number: 7, body: { labels: ['bug'] } } }
+        {
+          query: 'create issue',
+          tool: 'issues_create',
+          args: { ...REPOSITORY, title: 'Login fails', body: 'Since Monday.' }
+        },
+        {
+          query: 'add labels to an issue',
+          tool: 'issues_add-labels',
+          args: { ...REPOSITORY, issue_number: 7, body: { labels: ['bug'] } }
+        }
       ],
       'see why a workflow failed, and run it again': [
-        { query: 'list workflow runs of a repository', tool: 'actions_list-workflow-runs-for-repo', args: { ...REPOSITORY, status: 'failure', per_page: 1 } },
-        { query: 'list jobs of a workflow run', tool: 'actions_list-jobs-for-workflow-run', args: { ...REPOSITORY, run_id: 5 } },
+        {
+          query: 'list workflow runs of a repository',
+          tool: 'actions_list-workflow-runs-for-repo',
+          args: { ...REPOSITORY, status: 'failure', per_page: 1 }
+        },
+        {
+          query: 'list jobs of a workflow run',
+          tool: 'actions_list-jobs-for-workflow-run',
+          args: { ...REPOSITORY, run_id: 5 }
+        },
         { query: 'rerun failed jobs', tool: 'actions_re-run-workflow-failed-jobs', args: { ...REPOSITORY, run_id: 5 } }
       ],
       'merge a pull request whose checks have passed': [
@@ -50,11 +68,19 @@ const APIS = [
       ],
       'correct the title of an article': [
         { query: 'list items of a collection', tool: 'getItems', args: { collection: 'articles', search: 'Lovelace' } },
-        { query: 'update an item', tool: 'updateItem', args: { collection: 'articles', id: '1', body: { title: 'Ada Lovelace' } } }
+        {
+          query: 'update an item',
+          tool: 'updateItem',
+          args: { collection: 'articles', id: '1', body: { title: 'Ada Lovelace' } }
+        }
       ],
       'add a field to a collection': [
         { query: 'fields in a collection', tool: 'getCollectionFields', args: { collection: 'articles' } },
-        { query: 'create field in collection', tool: 'createField', args: { collection: 'articles', body: { field: 'subtitle', type: 'string' } } }
+        {
+          query: 'create field in collection',
+          tool: 'createField',
+          args: { collection: 'articles', body: { field: 'subtitle', type: 'string' } }
+        }
       ]
     }
   }
@@ -65,7 +91,10 @@ async function serve (document: Readonly<Record<string, unknown>>) {
   const app = Fastify()
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => JSON.stringify)
-  await app.register(mcpFromRoutes, { serverInfo: { name: 'api', version: '1.0.0' }, sets: { all: { path: '/search', search: true } } })
+  await app.register(mcpFromRoutes, {
+    serverInfo: { name: 'api', version: '1.0.0' },
+    sets: { all: { path: '/search', search: true } }
+  })
   const routes = routesFromOpenApi(document)
   const resolver = refResolver(routes[0]?.shared ?? {})
   app.addSchema({ ...Object(routes[0]?.shared.openapi) as object, $id: 'openapi' })
@@ -75,14 +104,21 @@ async function serve (document: Readonly<Record<string, unknown>>) {
     } catch {
       continue
     }
-    app.route({ method: String(route.method), url: route.url, schema: route.schema, handler: async ({ params, query, body }) => ({ params, query, body }) })
+    app.route({
+      method: String(route.method),
+      url: route.url,
+      schema: route.schema,
+      handler: async ({ params, query, body }) => ({ params, query, body })
+    })
   }
   return { app, url: new URL(await app.listen({ host: '127.0.0.1', port: 0 })) }
 }
 
 /** A client for a model that reads name, description and arguments of every listed tool, and all that calls return. */
 class Reader {
-  readonly #client = new Client({ name: 'reader', version: '1.0.0' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+  readonly #client = new Client({ name: 'reader', version: '1.0.0' }, {
+    versionNegotiation: { mode: { pin: '2026-07-28' } }
+  })
   /** Tokens in front of the model, and all that it has read in every turn. */
   context = 0
   read = 0
@@ -91,7 +127,11 @@ class Reader {
   async connect (url: URL): Promise<number> {
     await this.#client.connect(new StreamableHTTPClientTransport(url))
     const { tools } = await this.#client.listTools()
-    this.context = tools.reduce((sum, { name, description, inputSchema }) => sum + countTokens(JSON.stringify({ name, description, inputSchema })), 0)
+    this.context = tools.reduce(
+      (sum, { name, description, inputSchema }) =>
+        sum + countTokens(JSON.stringify({ name, description, inputSchema })),
+      0
+    )
     return this.context
   }
 
@@ -124,9 +164,14 @@ async function bySearch (url: URL, job: Job): Promise<Reader> {
     if (line === undefined) throw new Error(`${JSON.stringify(query)} does not find ${tool}:\n${found.join('\n')}`)
     const [signature = ''] = line.split(/\) (?:reads|writes): /)
     // An argument that the line leaves out, or that holds a record, has to be looked up.
-    const isSaid = Object.entries(args).every(([name, value]) => new RegExp(`[( ]${name}\\??: `).test(signature) && !isObject(value))
+    const isSaid = Object.entries(args).every(([name, value]) =>
+      new RegExp(`[( ]${name}\\??: `).test(signature) && !isObject(value)
+    )
     if (!isSaid) await reader.call('describe_tools', { names: [tool] })
-    await reader.call(line.includes(') reads: ') ? 'call_reading_tool' : 'call_writing_tool', { name: tool, arguments: args })
+    await reader.call(line.includes(') reads: ') ? 'call_reading_tool' : 'call_writing_tool', {
+      name: tool,
+      arguments: args
+    })
   }
   return await reader.end()
 }
@@ -140,11 +185,18 @@ async function byList (url: URL, job: Job): Promise<Reader> {
 
 for (const api of APIS) {
   const { app, url } = await serve(descriptionOf(api))
-  const [list, search] = await Promise.all(['/mcp', '/search'].map(async (path) => await new Reader().connect(new URL(path, url))))
-  console.log(`${api.name}: ${app.mcpTools.length} tools. The list has ${list} tokens, that of a set with search ${search}`)
+  const [list, search] = await Promise.all(
+    ['/mcp', '/search'].map(async (path) => await new Reader().connect(new URL(path, url)))
+  )
+  console.log(
+    `${api.name}: ${app.mcpTools.length} tools. The list has ${list} tokens, that of a set with search ${search}`
+  )
   for (const [name, job] of Object.entries<Job>(api.jobs)) {
     const [listed, found] = [await byList(new URL('/mcp', url), job), await bySearch(new URL('/search', url), job)]
-    console.log(`  ${name}: ${listed.calls} calls and ${listed.context} tokens, ${listed.read} in all turns; with search ${found.calls} calls and ${found.context} tokens, ${found.read} in all turns`)
+    console.log(
+      `  ${name}: ${listed.calls} calls and ${listed.context} tokens, ${listed.read} in all turns; with search ` +
+        `${found.calls} calls and ${found.context} tokens, ${found.read} in all turns`
+    )
   }
   await app.close()
 }

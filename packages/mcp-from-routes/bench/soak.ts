@@ -20,7 +20,9 @@ const growth = (heaps.at(-1) ?? 0) - (heaps[0] ?? 0)
 console.log(`heap after the last step is ${megabytes(growth)} larger than after the first`)
 
 const before = (await usage(running, { collect: true })).handles
-for (let n = 0; n < clients; n += 50) await Promise.all(Array.from({ length: Math.min(50, clients - n) }, () => vanish(running)))
+for (let n = 0; n < clients; n += 50) {
+  await Promise.all(Array.from({ length: Math.min(50, clients - n) }, () => vanish(running)))
+}
 await delay(500)
 const after = (await usage(running, { collect: true })).handles
 console.log(`open handles before ${clients} clients vanished in the middle of a call: ${before}, after: ${after}`)
@@ -32,13 +34,23 @@ if (growth > 20_000_000 || after > before) process.exitCode = 1
 /** A client that sends a call of a tool that takes long, of either era, and goes. */
 async function vanish ({ address }: Running): Promise<void> {
   const modern = Math.random() < 0.5
-  const meta = modern ? { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} } } : {}
+  const meta = modern
+    ? {
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {}
+      }
+    }
+    : {}
   const message = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'slow', ...meta } })
   const headers = modern ? 'mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: slow\r\n' : ''
   const { port } = new URL(address)
   await new Promise<void>((resolve) => {
     const socket = connect(Number(port), '127.0.0.1', () => {
-      socket.write(`POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${message.length}\r\n${headers}\r\n${message}`)
+      socket.write(
+        'POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ' +
+          `${message.length}\r\n${headers}\r\n${message}`
+      )
       setTimeout(() => socket.destroy(), 20)
     })
     socket.on('close', () => resolve()).on('error', () => {})

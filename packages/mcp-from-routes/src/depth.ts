@@ -1,6 +1,6 @@
 /**
- * How many levels arguments and schemas may nest. JSON.parse reads any depth, and code that recurses, like JSON.stringify
- * and validators, overflows the stack at a depth that differs between versions of Node.js.
+ * How many levels arguments and schemas may nest. JSON.parse reads any depth, and code that recurses, like
+ * JSON.stringify and validators, overflows the stack at a depth that differs between versions of Node.js.
  */
 export const MAX_DEPTH = 500
 

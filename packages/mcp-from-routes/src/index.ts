@@ -49,7 +49,16 @@ export type { Telemetry } from './telemetry/context.ts'
 export type { JsonSchema } from './tool/json-schema.ts'
 export type { ToJsonSchema } from './tool/schema.ts'
 export type { OutputDetail, ToolOutputDetail } from './tool/trim.ts'
-export type { Confirm, ConfirmFallback, ConfirmQuestion, McpRouteConfig, McpTool, ToolAnnotations, ToolCallEvent, ToolDefinition } from './types.ts'
+export type {
+  Confirm,
+  ConfirmFallback,
+  ConfirmQuestion,
+  McpRouteConfig,
+  McpTool,
+  ToolAnnotations,
+  ToolCallEvent,
+  ToolDefinition
+} from './types.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -59,7 +68,9 @@ declare module 'fastify' {
     readonly mcpResources: readonly ResourceDefinition[]
     /** The skills, sorted by their URIs and frozen; empty without the option `skills`. */
     readonly mcpSkills: readonly McpSkill[]
-    /** The tools by which clients find those of sets with search, sorted by name and frozen; empty without such a set. */
+    /**
+     * The tools by which clients find those of sets with search, sorted by name and frozen; empty without such a set.
+     */
     readonly mcpSearchTools: readonly ToolDefinition[]
     /** The server card as it is sent; undefined without the option `card`. */
     readonly mcpCard: ServerCard | undefined
@@ -83,7 +94,12 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   const settings = settingsFromOptions(options)
   // The instance of a scope inherits from its parent instance; the root instance has no parent.
   if (Object.getPrototypeOf(app) !== Object.prototype) throw new MCP_FROM_ROUTES_REGISTERED_IN_SCOPE()
-  if (app.hasDecorator('mcpTools')) throw new MCP_FROM_ROUTES_INVALID_OPTION('a second registration', 'is not possible. Serve some of the tools at another path by the option sets')
+  if (app.hasDecorator('mcpTools')) {
+    throw new MCP_FROM_ROUTES_INVALID_OPTION(
+      'a second registration',
+      'is not possible. Serve some of the tools at another path by the option sets'
+    )
+  }
   checkLoopback()
   const earlier = routesSoFar(app)
   const isReview = REVIEWS.hasSubscribers
@@ -124,13 +140,31 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   mountEndpoint(app, accessTo(() => tools, () => resources, () => skills, settings, shared))
   if (settings.card !== undefined) mountCard(app, settings.path, settings.card.sent, settings.card.config)
   const sets = toolSets(settings)
-  for (const { path, tools, resources, isSearched } of sets) mountEndpoint(app, accessTo(tools, resources, () => [], { ...settings, path }, shared, isSearched ? () => searchTools : undefined))
+  for (const { path, tools, resources, isSearched } of sets) {
+    mountEndpoint(
+      app,
+      accessTo(
+        tools,
+        resources,
+        () => [],
+        { ...settings, path },
+        shared,
+        isSearched
+          ? () => searchTools
+          : undefined
+      )
+    )
+  }
 
   app.addHook('onReady', async () => {
     if (isReview) return review()
     remarkOnRoutes(app.log, routes, settings)
-    if (earlier === undefined) app.log.info('mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even if tagged')
-    else checkEarlier(earlier, settings, reviewed)
+    if (earlier === undefined) {
+      app.log.info(
+        'mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, ' +
+          'even if tagged'
+      )
+    } else checkEarlier(earlier, settings, reviewed)
     reviewed.check(routes.keys.splice(0))
     const read = reader.all(routes.candidates)
     tools = read.tools
@@ -147,8 +181,17 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   })
 
   function review (): void {
-    const reviewable = { listed: routes.listed, earlier: earlier ?? [], isTagged: isTagged(settings), read: (candidate: Candidate) => reader.one(candidate, routes.listed) }
-    const message: ReviewMessage = { app, file: settings.routes && pathOf(settings.routes), review: (entries) => reviewOf(reviewable, entries) }
+    const reviewable = {
+      listed: routes.listed,
+      earlier: earlier ?? [],
+      isTagged: isTagged(settings),
+      read: (candidate: Candidate) => reader.one(candidate, routes.listed)
+    }
+    const message: ReviewMessage = {
+      app,
+      file: settings.routes && pathOf(settings.routes),
+      review: (entries) => reviewOf(reviewable, entries)
+    }
     REVIEWS.publish(message)
   }
 }

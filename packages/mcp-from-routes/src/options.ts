@@ -26,12 +26,15 @@ export type ToolAccess = boolean | 'unlisted'
 export interface ToolSet {
   /** Path of its endpoint; it answers with and without a slash at the end. */
   readonly path: string
-  /** The tools of this set have at least one of these in `schema.tags`. Required without `search`, which has all tools by default. */
+  /**
+   * The tools of this set have at least one of these in `schema.tags`. Required without `search`, which has all tools
+   * by default.
+   */
   readonly tags?: readonly string[]
   /**
-   * Whether clients find the tools by words, in place of a list of all: they list `search_tools`, `describe_tools`, and a
-   * caller each for tools that read and tools that write. For more tools than a model can read, and for clients that do not load
-   * tools on demand by themselves. Default is false.
+   * Whether clients find the tools by words, in place of a list of all: they list `search_tools`, `describe_tools`, and
+   * a caller each for tools that read and tools that write. For more tools than a model can read, and for clients that
+   * do not load tools on demand by themselves. Default is false.
    */
   readonly search?: boolean
 }
@@ -49,8 +52,8 @@ export interface McpFromRoutesOptions {
   readonly path?: string
   /**
    * The path of a review file, which decides which routes are tools and under which names, whatever their tags:
-   * `new URL('./mcp-routes.json', import.meta.url)`. A relative string is relative to the working directory. Routes that the
-   * file does not know are tools if they are tagged. `mcp-from-routes review` writes it. Default is none.
+   * `new URL('./mcp-routes.json', import.meta.url)`. A relative string is relative to the working directory. Routes
+   * that the file does not know are tools if they are tagged. `mcp-from-routes review` writes it. Default is none.
    */
   readonly routes?: string | URL
   /** The tag in `schema.tags` that makes a route a tool. Default is `mcp`. */
@@ -81,8 +84,8 @@ export interface McpFromRoutesOptions {
    */
   readonly bodyLimit?: number
   /**
-   * Whether the app parses JSON in query strings before validation, for example in a `preValidation` hook. Query arguments
-   * may then be objects, even if the `querystringParser` reads none. Default is false.
+   * Whether the app parses JSON in query strings before validation, for example in a `preValidation` hook. Query
+   * arguments may then be objects, even if the `querystringParser` reads none. Default is false.
    */
   readonly jsonQuery?: boolean
   /**
@@ -91,8 +94,8 @@ export interface McpFromRoutesOptions {
    */
   readonly output?: OutputDetail
   /**
-   * Whether the tools of lists have the argument `fields`, by which a caller chooses the fields of each record. The names come
-   * from the response schema. A route's `config.mcp.fields` takes precedence. Default is false.
+   * Whether the tools of lists have the argument `fields`, by which a caller chooses the fields of each record. The
+   * names come from the response schema. A route's `config.mcp.fields` takes precedence. Default is false.
    */
   readonly fields?: boolean
   /** The largest result of one call, in bytes of the route's response. Default is 1,000,000. */
@@ -101,15 +104,15 @@ export interface McpFromRoutesOptions {
   readonly toolTimeout?: number
   /**
    * Whether the client of `request` may use a tool. With false it is not listed, and a call is rejected as if the tool
-   * did not exist. With `'unlisted'` it is not listed either, but a call reaches the route, whose refusal tells the model
-   * what is missing. The route's own checks run in any case. By default every client may use every tool.
+   * did not exist. With `'unlisted'` it is not listed either, but a call reaches the route, whose refusal tells the
+   * model what is missing. The route's own checks run in any case. By default every client may use every tool.
    */
   readonly canUse?: (tool: McpTool, request: FastifyRequest) => ToolAccess | Promise<ToolAccess>
   /**
    * Functions that supply arguments from the caller's request, by the arguments' names, such as the shop of an API key:
    * `{ shop_id: (request) => request.identity?.shopId }`. If the function returns a value, the caller may leave the
-   * argument out; a value that the caller passes takes precedence. Only required arguments of the path and the query string
-   * are supplied, never a part of the body. Default is none.
+   * argument out; a value that the caller passes takes precedence. Only required arguments of the path and the query
+   * string are supplied, never a part of the body. Default is none.
    */
   readonly impliedArguments?: ImpliedArguments
   /**
@@ -120,14 +123,14 @@ export interface McpFromRoutesOptions {
   readonly ignoredArguments?: readonly string[]
   /**
    * What happens to a call with `config.mcp.confirm` if the client cannot ask a person. `'refuse'` returns an error,
-   * `'allow'` runs the call, and `'token'` tells the model what would happen and gives it a token, which a second call must
-   * pass in the argument `confirm_token`. Default is `'refuse'`.
+   * `'allow'` runs the call, and `'token'` tells the model what would happen and gives it a token, which a second call
+   * must pass in the argument `confirm_token`. Default is `'refuse'`.
    */
   readonly confirmFallback?: ConfirmFallback
   /**
-   * The key that signs the state of questions and encrypts the ids of tasks, or several, newest first, while it is replaced:
-   * the first one seals, all of them open. Each is at least 32 bytes long. All replicas need the same keys, and with them
-   * questions and tasks survive a restart. Default is a random key of this process.
+   * The key that signs the state of questions and encrypts the ids of tasks, or several, newest first, while it is
+   * replaced: the first one seals, all of them open. Each is at least 32 bytes long. All replicas need the same keys,
+   * and with them questions and tasks survive a restart. Default is a random key of this process.
    */
   readonly confirmSecret?: string | readonly [string, ...string[]]
   /**
@@ -136,9 +139,10 @@ export interface McpFromRoutesOptions {
    */
   readonly confirmStore?: ConfirmStore
   /**
-   * Returns the caller of a request, such as the id of a user or a key: `(request) => request.user?.id`. Confirmations and
-   * tasks are valid for that caller only. It runs after the hooks of the endpoint. If it returns undefined, and by default, the
-   * values of `forwardHeaders` identify the caller, so a client that refreshes its access token becomes another caller.
+   * Returns the caller of a request, such as the id of a user or a key: `(request) => request.user?.id`. Confirmations
+   * and tasks are valid for that caller only. It runs after the hooks of the endpoint. If it returns undefined, and by
+   * default, the values of `forwardHeaders` identify the caller, so a client that refreshes its access token becomes
+   * another caller.
    */
   readonly caller?: (request: FastifyRequest) => string | undefined
   /**
@@ -168,13 +172,14 @@ export interface McpFromRoutesOptions {
    */
   readonly sets?: Readonly<Record<string, ToolSet>>
   /**
-   * The folder of the skills (SEP-2640), or several: each of their folders with a `SKILL.md` is one. A relative string is relative
-   * to the working directory. They are read at startup, where every call that they show is checked. Default is none.
+   * The folder of the skills (SEP-2640), or several: each of their folders with a `SKILL.md` is one. A relative string
+   * is relative to the working directory. They are read at startup, where every call that they show is checked. Default
+   * is none.
    */
   readonly skills?: string | URL | ReadonlyArray<string | URL>
   /**
-   * Serves a server card at `<path>/server-card`, for catalogs and clients that have not connected yet (SEP-2127, a draft).
-   * Everybody can read it. Default is none.
+   * Serves a server card at `<path>/server-card`, for catalogs and clients that have not connected yet (SEP-2127, a
+   * draft). Everybody can read it. Default is none.
    */
   readonly card?: ServerCardOptions
   /**
@@ -184,15 +189,35 @@ export interface McpFromRoutesOptions {
   readonly trustSerializer?: boolean
   /**
    * Converts a schema that is no JSON Schema and cannot convert itself, such as one of Zod 3, as the `transform` of
-   * @fastify/swagger does: `(schema) => schema instanceof z.ZodType ? zodToJsonSchema(schema) : undefined`. Called for each
-   * schema of a route with `{ io: 'input' | 'output' }`; undefined leaves it as it is. The route goes on validating with its
-   * own. Default is none.
+   * @fastify/swagger does: `(schema) => schema instanceof z.ZodType ? zodToJsonSchema(schema) : undefined`. Called for
+   *   each schema of a route with `{ io: 'input' | 'output' }`; undefined leaves it as it is. The route goes on
+   *   validating with its own. Default is none.
    */
   readonly toJsonSchema?: ToJsonSchema
 }
 
 /** The options, read and checked, with header names in lower case. */
-export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructions' | 'onRequest' | 'allowedOrigins' | 'bodyLimit' | 'caller' | 'card' | 'canUse' | 'confirmSecret' | 'confirmStore' | 'onToolCall' | 'routes' | 'skills' | 'telemetry' | 'toJsonSchema'>> {
+export interface Settings extends
+  Required<
+    Omit<
+      McpFromRoutesOptions,
+      | 'instructions'
+      | 'onRequest'
+      | 'allowedOrigins'
+      | 'bodyLimit'
+      | 'caller'
+      | 'card'
+      | 'canUse'
+      | 'confirmSecret'
+      | 'confirmStore'
+      | 'onToolCall'
+      | 'routes'
+      | 'skills'
+      | 'telemetry'
+      | 'toJsonSchema'
+    >
+  >
+{
   readonly routes: McpFromRoutesOptions['routes']
   readonly skills: McpFromRoutesOptions['skills']
   readonly toJsonSchema: McpFromRoutesOptions['toJsonSchema']
@@ -211,10 +236,18 @@ export interface Settings extends Required<Omit<McpFromRoutesOptions, 'instructi
 }
 
 /** With these, a host that trusts its proxy, or reads them itself, sees the same client in the inner request. */
-export const IDENTITY: ReadonlySet<string> = new Set(['forwarded', 'user-agent', 'x-forwarded-for', 'x-forwarded-host',
-  'x-forwarded-port', 'x-forwarded-proto', 'x-real-ip'])
+export const IDENTITY: ReadonlySet<string> = new Set([
+  'forwarded',
+  'user-agent',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-real-ip'
+])
 /** Headers of one hop or one message, cookies, and the version of a route, which would lead to another route. */
-export const NEVER_FORWARDED = /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
+export const NEVER_FORWARDED =
+  /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/
 /** The longest delay of setTimeout. */
 const MAX_TIMEOUT = 2_147_483_647
 /** Options that Fastify's `register` takes itself and passes on. */
@@ -227,24 +260,73 @@ const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
  */
 export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
   const {
-    serverInfo, instructions, path = '/mcp', routes, exposedTag = 'mcp', largeTag = 'large', onRequest = [],
+    serverInfo,
+    instructions,
+    path = '/mcp',
+    routes,
+    exposedTag = 'mcp',
+    largeTag = 'large',
+    onRequest = [],
     forwardHeaders = ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders = ['content-range', 'link', 'location', 'retry-after'],
-    allowedOrigins, bodyLimit, jsonQuery = false, maxResultBytes = 1_000_000, toolTimeout = 60_000, canUse, impliedArguments = {}, ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'], onToolCall, telemetry, cacheTtl = 300_000,
-    cacheScope = 'private', pageSize = Number.MAX_SAFE_INTEGER, output = 'full', fields = false, sets = {}, skills, card, trustSerializer = false, toJsonSchema, confirmFallback = 'refuse', confirmSecret, confirmStore, caller,
+    allowedOrigins,
+    bodyLimit,
+    jsonQuery = false,
+    maxResultBytes = 1_000_000,
+    toolTimeout = 60_000,
+    canUse,
+    impliedArguments = {},
+    ignoredArguments = ['task_progress', 'wait_for_previous', 'random_string'],
+    onToolCall,
+    telemetry,
+    cacheTtl = 300_000,
+    cacheScope = 'private',
+    pageSize = Number.MAX_SAFE_INTEGER,
+    output = 'full',
+    fields = false,
+    sets = {},
+    skills,
+    card,
+    trustSerializer = false,
+    toJsonSchema,
+    confirmFallback = 'refuse',
+    confirmSecret,
+    confirmStore,
+    caller,
     ...others
   } = options
   for (const name in others) check(OF_REGISTER.includes(name), name, 'is not an option')
   const { prefix } = others as { readonly prefix?: unknown }
   check(!prefix, 'prefix', `has no effect on a plugin of the whole app. Set path: '${String(prefix)}${String(path)}'`)
   check(isFilled(serverInfo?.name) && isFilled(serverInfo.version), 'serverInfo', 'must have a name and a version')
-  check(serverInfo.title === undefined || isFilled(serverInfo.title), 'serverInfo', 'must have a title that is a non-empty string, or no title')
-  check(instructions === undefined || isFilled(instructions) || typeof instructions === 'function', 'instructions', 'must be a non-empty string or a function')
+  check(
+    serverInfo.title === undefined || isFilled(serverInfo.title),
+    'serverInfo',
+    'must have a title that is a non-empty string, or no title'
+  )
+  check(
+    instructions === undefined || isFilled(instructions) || typeof instructions === 'function',
+    'instructions',
+    'must be a non-empty string or a function'
+  )
   check(isPath(path), 'path', 'must start with a slash and have no parameters, wildcard, query or fragment')
   checkSets(path, sets)
-  check(routes === undefined || isFilled(routes) || Reflect.get(Object(routes), 'protocol') === 'file:', 'routes', 'must be the path or the file: URL of a review file')
-  check(skills === undefined || [skills].flat().every((folder) => isFilled(folder) || Reflect.get(Object(folder), 'protocol') === 'file:'), 'skills', 'must be the path or the file: URL of a folder, or several')
-  check(isFilled(exposedTag) && exposedTag !== RESOURCE_TAG, 'exposedTag', `must be a non-empty string other than ${RESOURCE_TAG}`)
+  check(
+    routes === undefined || isFilled(routes) || Reflect.get(Object(routes), 'protocol') === 'file:',
+    'routes',
+    'must be the path or the file: URL of a review file'
+  )
+  check(
+    skills === undefined ||
+      [skills].flat().every((folder) => isFilled(folder) || Reflect.get(Object(folder), 'protocol') === 'file:'),
+    'skills',
+    'must be the path or the file: URL of a folder, or several'
+  )
+  check(
+    isFilled(exposedTag) && exposedTag !== RESOURCE_TAG,
+    'exposedTag',
+    `must be a non-empty string other than ${RESOURCE_TAG}`
+  )
   check(isFilled(largeTag) && largeTag !== exposedTag, 'largeTag', 'must be a non-empty string other than exposedTag')
   for (const [name, value] of Object.entries({ bodyLimit: bodyLimit ?? 1, maxResultBytes, toolTimeout, pageSize })) {
     check(Number.isSafeInteger(value) && value > 0, name, 'must be a positive integer')
@@ -255,17 +337,52 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     check(value === undefined || typeof value === 'function', name, 'must be a function')
   }
   checkTelemetry(telemetry)
-  check(isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'), 'impliedArguments', 'must be an object of functions')
-  check(Array.isArray(ignoredArguments) && ignoredArguments.every(isFilled), 'ignoredArguments', 'must be an array of argument names')
+  check(
+    isObject(impliedArguments) && Object.values(impliedArguments).every((implied) => typeof implied === 'function'),
+    'impliedArguments',
+    'must be an object of functions'
+  )
+  check(
+    Array.isArray(ignoredArguments) && ignoredArguments.every(isFilled),
+    'ignoredArguments',
+    'must be an array of argument names'
+  )
   check(isOutputDetail(output), 'output', "must be 'full', 'brief' or false")
   check(cacheScope === 'private' || cacheScope === 'public', 'cacheScope', 'must be private or public')
-  check(cacheScope === 'private' || canUse === undefined, 'cacheScope', 'must not be public with canUse: a cache would show one client the tools of another')
-  check(cacheScope === 'private' || Object.keys(impliedArguments).length === 0, 'cacheScope', 'must not be public with impliedArguments: a cache would show one client the arguments of another')
-  check(cacheScope === 'private' || typeof instructions !== 'function', 'cacheScope', 'must not be public with instructions that are a function: a cache would show one client those of another')
-  check(['refuse', 'allow', 'token'].includes(confirmFallback), 'confirmFallback', "must be 'refuse', 'allow' or 'token'")
-  check(confirmSecret === undefined || isSecret(confirmSecret) || (Array.isArray(confirmSecret) && confirmSecret.length > 0 && confirmSecret.every(isSecret)), 'confirmSecret', 'must be a string of at least 32 bytes, or several')
-  check(confirmStore === undefined || typeof confirmStore?.use === 'function', 'confirmStore', 'must have a use function')
-  for (const [name, value] of Object.entries({ jsonQuery, fields, trustSerializer })) check(typeof value === 'boolean', name, 'must be true or false')
+  check(
+    cacheScope === 'private' || canUse === undefined,
+    'cacheScope',
+    'must not be public with canUse: a cache would show one client the tools of another'
+  )
+  check(
+    cacheScope === 'private' || Object.keys(impliedArguments).length === 0,
+    'cacheScope',
+    'must not be public with impliedArguments: a cache would show one client the arguments of another'
+  )
+  check(
+    cacheScope === 'private' || typeof instructions !== 'function',
+    'cacheScope',
+    'must not be public with instructions that are a function: a cache would show one client those of another'
+  )
+  check(
+    ['refuse', 'allow', 'token'].includes(confirmFallback),
+    'confirmFallback',
+    "must be 'refuse', 'allow' or 'token'"
+  )
+  check(
+    confirmSecret === undefined || isSecret(confirmSecret) ||
+      (Array.isArray(confirmSecret) && confirmSecret.length > 0 && confirmSecret.every(isSecret)),
+    'confirmSecret',
+    'must be a string of at least 32 bytes, or several'
+  )
+  check(
+    confirmStore === undefined || typeof confirmStore?.use === 'function',
+    'confirmStore',
+    'must have a use function'
+  )
+  for (const [name, value] of Object.entries({ jsonQuery, fields, trustSerializer })) {
+    check(typeof value === 'boolean', name, 'must be true or false')
+  }
   const hooks = [onRequest].flat()
   check(hooks.every((hook) => typeof hook === 'function'), 'onRequest', 'must be a function or an array of functions')
   return {
@@ -278,8 +395,18 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     exposedTag,
     largeTag,
     onRequest: hooks.map(awaited),
-    forwardHeaders: headerNames('forwardHeaders', forwardHeaders, (name) => !NEVER_FORWARDED.test(name), 'is never forwarded'),
-    resultHeaders: headerNames('resultHeaders', resultHeaders, (name) => name !== 'set-cookie', 'is never shown to a model'),
+    forwardHeaders: headerNames(
+      'forwardHeaders',
+      forwardHeaders,
+      (name) => !NEVER_FORWARDED.test(name),
+      'is never forwarded'
+    ),
+    resultHeaders: headerNames(
+      'resultHeaders',
+      resultHeaders,
+      (name) => name !== 'set-cookie',
+      'is never shown to a model'
+    ),
     isAllowedOrigin: allowedOrigins === undefined ? isLoopback : oneOf(allowedOrigins),
     bodyLimit,
     jsonQuery,
@@ -299,9 +426,20 @@ export function settingsFromOptions (options: McpFromRoutesOptions): Settings {
     pageSize,
     output,
     fields,
-    sets: Object.fromEntries(Object.entries(sets).map(([name, set]) => [name, { ...set, path: withoutSlash(set.path) }])),
+    sets: Object.fromEntries(
+      Object.entries(sets).map(([name, set]) => [name, { ...set, path: withoutSlash(set.path) }])
+    ),
     skills,
-    card: card === undefined ? undefined : { sent: cardFrom(card, { path, serverInfo, versions: PROTOCOL_VERSIONS }, (holds, problem) => check(holds, 'card', problem)), config: card.config },
+    card: card === undefined
+      ? undefined
+      : {
+        sent: cardFrom(
+          card,
+          { path, serverInfo, versions: PROTOCOL_VERSIONS },
+          (holds, problem) => check(holds, 'card', problem)
+        ),
+        config: card.config
+      },
     trustSerializer,
     toJsonSchema
   }
@@ -316,8 +454,16 @@ function checkTelemetry (telemetry: Telemetry | undefined): void {
   const { tracer, meter, content, ...others } = Object(telemetry) as Telemetry
   check(Object.keys(others).length === 0, 'telemetry', 'must have tracer, meter and content, and nothing else')
   check(tracer !== undefined || meter !== undefined, 'telemetry', 'must have a tracer or a meter')
-  check(tracer === undefined || typeof tracer?.startActiveSpan === 'function', 'telemetry', 'must have a tracer of OpenTelemetry')
-  check(meter === undefined || typeof meter?.createHistogram === 'function', 'telemetry', 'must have a meter of OpenTelemetry')
+  check(
+    tracer === undefined || typeof tracer?.startActiveSpan === 'function',
+    'telemetry',
+    'must have a tracer of OpenTelemetry'
+  )
+  check(
+    meter === undefined || typeof meter?.createHistogram === 'function',
+    'telemetry',
+    'must have a meter of OpenTelemetry'
+  )
   check(content === undefined || typeof content === 'boolean', 'telemetry', 'must have content that is true or false')
 }
 
@@ -334,10 +480,19 @@ function checkSets (path: string, sets: Readonly<Record<string, ToolSet>>): void
   const taken = new Map([[withoutSlash(path), 'the option path']])
   for (const [name, set] of Object.entries(sets)) {
     const option = `sets.${name}`
-    check(isObject(set) && Object.keys(set).every((key) => ['path', 'tags', 'search'].includes(key)), option, 'must have path and tags or search, and nothing else')
+    check(
+      isObject(set) && Object.keys(set).every((key) => ['path', 'tags', 'search'].includes(key)),
+      option,
+      'must have path and tags or search, and nothing else'
+    )
     check(isPath(set.path), `${option}.path`, 'must start with a slash and have no parameters')
     check(set.search === undefined || typeof set.search === 'boolean', `${option}.search`, 'must be true or false')
-    check((set.search === true && set.tags === undefined) || (Array.isArray(set.tags) && set.tags.length > 0 && set.tags.every(isFilled)), `${option}.tags`, 'must be an array of tags')
+    check(
+      (set.search === true && set.tags === undefined) ||
+        (Array.isArray(set.tags) && set.tags.length > 0 && set.tags.every(isFilled)),
+      `${option}.tags`,
+      'must be an array of tags'
+    )
     const other = taken.get(withoutSlash(set.path))
     check(other === undefined, `${option}.path`, `is already used by ${other}: ${set.path}`)
     taken.set(withoutSlash(set.path), option)
@@ -352,7 +507,12 @@ function isSecret (value: unknown): boolean {
   return typeof value === 'string' && Buffer.byteLength(value) >= 32
 }
 
-function headerNames (option: string, names: readonly string[], isAllowed: (name: string) => boolean, refusal: string): readonly string[] {
+function headerNames (
+  option: string,
+  names: readonly string[],
+  isAllowed: (name: string) => boolean,
+  refusal: string
+): readonly string[] {
   check(Array.isArray(names) && names.every(isFilled), option, 'must be an array of header names')
   return names.map((name) => name.toLowerCase()).map((name) => {
     check(TOKEN.test(name), option, `must not contain ${JSON.stringify(name)}, which is not the name of a header`)
@@ -362,7 +522,11 @@ function headerNames (option: string, names: readonly string[], isAllowed: (name
 }
 
 function oneOf (origins: readonly string[]): (origin: string) => boolean {
-  check(Array.isArray(origins) && origins.every(isOrigin), 'allowedOrigins', 'must be an array of origins like https://app.example.com, without a path')
+  check(
+    Array.isArray(origins) && origins.every(isOrigin),
+    'allowedOrigins',
+    'must be an array of origins like https://app.example.com, without a path'
+  )
   const allowed = new Set(origins)
   const isAnyPort = (origin: string): boolean => allowed.has(`${origin.replace(/:\d+$/, '')}:*`) && URL.canParse(origin)
   return (origin) => allowed.has(origin) || isAnyPort(origin)

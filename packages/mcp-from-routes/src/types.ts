@@ -23,15 +23,15 @@ export interface McpRouteConfig {
   readonly arguments?: ArgumentOverrides
   /**
    * How much of the output schema is published: `'full'`, `'brief'` (names and types without explanations), `false`
-   * (nothing), or the fields that agents use of the record, or of each record of a list. The result itself stays as it is.
-   * Default is the option `output`.
+   * (nothing), or the fields that agents use of the record, or of each record of a list. The result itself stays as it
+   * is. Default is the option `output`.
    */
   readonly output?: ToolOutputDetail
   /**
-   * Whether the tool has the argument `fields`, by which a caller chooses the fields of the result: those of the record, or of
-   * each record of a list, `prices.amount` for one inside. The names come from the response schema; the route stays as it is.
-   * An object says which names are offered, and where the records of a list are: `{ list: 'items', names: ['id', 'name'] }`.
-   * Default is the option `fields`.
+   * Whether the tool has the argument `fields`, by which a caller chooses the fields of the result: those of the
+   * record, or of each record of a list, `prices.amount` for one inside. The names come from the response schema; the
+   * route stays as it is. An object says which names are offered, and where the records of a list are:
+   * `{ list: 'items', names: ['id', 'name'] }`. Default is the option `fields`.
    */
   readonly fields?: ToolFields
   /**
@@ -40,34 +40,35 @@ export interface McpRouteConfig {
    */
   readonly searchHint?: string
   /**
-   * Whether a client that loads tools on demand has this one from the start: `anthropic/alwaysLoad`, a hint that clients
-   * may ignore. Default is that the client decides.
+   * Whether a client that loads tools on demand has this one from the start: `anthropic/alwaysLoad`, a hint that
+   * clients may ignore. Default is that the client decides.
    */
   readonly alwaysLoad?: boolean
   /**
-   * The question to the person at the client before a call runs: true, a string, or a function that reads the record and
-   * says what would happen to it. It comes after the route's hooks and validation. Requests that are not tool calls run
-   * without a question. Default is none.
+   * The question to the person at the client before a call runs: true, a string, or a function that reads the record
+   * and says what would happen to it. It comes after the route's hooks and validation. Requests that are not tool calls
+   * run without a question. Default is none.
    */
   readonly confirm?: Confirm
   /**
-   * How to follow the work that the route starts with a 202 and a `Location`. Clients with tasks get a task; all others are
-   * told how to get the status. The tool has no output schema, because its result comes later. Default is none.
+   * How to follow the work that the route starts with a 202 and a `Location`. Clients with tasks get a task; all others
+   * are told how to get the status. The tool has no output schema, because its result comes later. Default is none.
    */
   readonly task?: McpRouteTask
   /**
-   * The URI, name and media type of the resource that a GET route with the tag `mcp-resource` is. Clients read it by a request
-   * to the route, as its caller. With the tag of tools as well, the route is both. Default is none.
+   * The URI, name and media type of the resource that a GET route with the tag `mcp-resource` is. Clients read it by a
+   * request to the route, as its caller. With the tag of tools as well, the route is both. Default is none.
    */
   readonly resource?: McpRouteResource
   /**
-   * The route of the view that hosts with MCP Apps show in place of the result, as it was registered: `'GET /views/products'`.
-   * That route is a resource whose URI begins with `ui://`. The result stays as it is. Default is none.
+   * The route of the view that hosts with MCP Apps show in place of the result, as it was registered:
+   * `'GET /views/products'`. That route is a resource whose URI begins with `ui://`. The result stays as it is. Default
+   * is none.
    */
   readonly view?: string
   /**
-   * Who may call the tool: `['app']` leaves it to views. Hosts with MCP Apps obey; other clients show the tool to their models
-   * all the same. Default is both.
+   * Who may call the tool: `['app']` leaves it to views. Hosts with MCP Apps obey; other clients show the tool to their
+   * models all the same. Default is both.
    */
   readonly visibility?: Visibility
   /** Complete argument objects that the tool takes, shown to the model. */
@@ -78,7 +79,10 @@ export interface McpRouteConfig {
    * report no progress.
    */
   readonly loopback?: 'inject'
-  /** Set it on a route whose handler calls `reply.hijack()`: such a route cannot be a tool, and startup fails if it is tagged. */
+  /**
+   * Set it on a route whose handler calls `reply.hijack()`: such a route cannot be a tool, and startup fails if it is
+   * tagged.
+   */
   readonly hijack?: boolean
 }
 
@@ -90,12 +94,18 @@ export type ConfirmQuestion = string | { readonly mode: 'url', readonly url: str
 
 /**
  * A route's `config.mcp.confirm`. True asks with the tool's title and the arguments, a string with that string and the
- * arguments. A function reads the record and says what would happen to it; undefined runs the call without a question. It
- * throws what the route would throw, since a route may no longer refuse a call when it runs. The request is the one that the
- * handler gets, so what the function has decided can be kept by it. It runs after the route's hooks and validation, before the
- * handler, in each round: as long as nothing changes, it must return the same.
+ * arguments. A function reads the record and says what would happen to it; undefined runs the call without a question.
+ * It throws what the route would throw, since a route may no longer refuse a call when it runs. The request is the one
+ * that the handler gets, so what the function has decided can be kept by it. It runs after the route's hooks and
+ * validation, before the handler, in each round: as long as nothing changes, it must return the same.
  */
-export type Confirm = true | string | ((args: Readonly<Record<string, unknown>>, request: FastifyRequest) => ConfirmQuestion | undefined | Promise<ConfirmQuestion | undefined>)
+export type Confirm =
+  | true
+  | string
+  | ((
+    args: Readonly<Record<string, unknown>>,
+    request: FastifyRequest
+  ) => ConfirmQuestion | undefined | Promise<ConfirmQuestion | undefined>)
 
 /** What happens to a call whose client cannot ask a person. */
 export type ConfirmFallback = 'refuse' | 'allow' | 'token'
@@ -129,27 +139,30 @@ export interface ToolDefinition {
 
 /** A tool, and the route it calls. */
 export interface McpTool extends ToolDefinition {
-  /** The required arguments that `impliedArguments` supplies to some callers, for whom they are optional; absent if none. */
+  /**
+   * The required arguments that `impliedArguments` supplies to some callers, for whom they are optional; absent if
+   * none.
+   */
   readonly implied?: readonly string[]
   /** What happens to calls that a person must confirm if the client cannot ask; absent for tools without a question. */
   readonly confirm?: ConfirmFallback
   readonly route: {
-    readonly method: string
+    readonly method: string,
     /** The route's path with its prefix, as it was registered: `/products/:id`. */
-    readonly url: string
-    readonly tags: readonly string[]
+    readonly url: string,
+    readonly tags: readonly string[],
     /** The route's `schema`, as it was registered. */
-    readonly schema: FastifySchema
+    readonly schema: FastifySchema,
     /** The route's `config`. */
-    readonly config: Readonly<FastifyContextConfig>
+    readonly config: Readonly<FastifyContextConfig>,
     /**
-     * The schema that the route declares for a success, with the enums, formats and lengths that `outputSchema` leaves out;
-     * undefined if a success may be something other than JSON. Derived when it is read, and not enumerable.
+     * The schema that the route declares for a success, with the enums, formats and lengths that `outputSchema` leaves
+     * out; undefined if a success may be something other than JSON. Derived when it is read, and not enumerable.
      */
-    readonly output: JsonSchema | undefined
+    readonly output: JsonSchema | undefined,
     /**
-     * What `outputSchema` would be without the argument `fields`, which makes every field optional; undefined for a tool
-     * without that argument, or without an output schema. Derived when it is read, and not enumerable.
+     * What `outputSchema` would be without the argument `fields`, which makes every field optional; undefined for a
+     * tool without that argument, or without an output schema. Derived when it is read, and not enumerable.
      */
     readonly whole: JsonSchema | undefined
   }
@@ -172,15 +185,23 @@ export interface ToolCallEvent {
   readonly tool: McpTool
   /** The request to the endpoint. */
   readonly request: FastifyRequest
-  /** As the client sent them, before they are checked: they may be wrong, large, and contain secrets. Do not change them. */
+  /**
+   * As the client sent them, before they are checked: they may be wrong, large, and contain secrets. Do not change
+   * them.
+   */
   readonly arguments: Readonly<Record<string, unknown>>
   /** From the call's arrival to its result, in milliseconds. */
   readonly duration: number
   /** Whether the model got an error. */
   readonly isError: boolean
-  /** What the model reads as the error, at most about 4,000 characters. It may quote the arguments. Undefined if it got none. */
+  /**
+   * What the model reads as the error, at most about 4,000 characters. It may quote the arguments. Undefined if it got
+   * none.
+   */
   readonly error: string | undefined
-  /** The status of the route's response; undefined if it sent none: the arguments were refused, or the call ended early. */
+  /**
+   * The status of the route's response; undefined if it sent none: the arguments were refused, or the call ended early.
+   */
   readonly statusCode: number | undefined
   /** Why the call ended early. */
   readonly ended: StopReason | undefined

@@ -3,7 +3,11 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { CLIENTS, connect, listen } from './build.ts'
 
-const Note = Type.Object({ id: Type.Integer(), text: Type.String({ minLength: 1 }), tag: Type.Union([Type.String(), Type.Null()]) })
+const Note = Type.Object({
+  id: Type.Integer(),
+  text: Type.String({ minLength: 1 }),
+  tag: Type.Union([Type.String(), Type.Null()])
+})
 
 function notes (app: FastifyInstance): void {
   const rows = new Map([[1, { id: 1, text: 'first', tag: null as string | null }]])
@@ -12,28 +16,52 @@ function notes (app: FastifyInstance): void {
       operationId: 'list_notes',
       description: 'List notes.',
       tags: ['mcp', 'large'],
-      querystring: Type.Object({ limit: Type.Optional(Type.Integer({ minimum: 1 })), sort: Type.Optional(Type.String()) }),
+      querystring: Type.Object({
+        limit: Type.Optional(Type.Integer({ minimum: 1 })),
+        sort: Type.Optional(Type.String())
+      }),
       response: { 200: Type.Array(Note) }
     }
   }, async (_request, reply) => {
     reply.header('content-range', `notes 0-${rows.size}/${rows.size}`)
     return [...rows.values()]
   })
-  app.get<{ Params: { id: number } }>('/notes/:id', {
-    schema: {
-      operationId: 'get_note',
-      description: 'Get a note.',
-      tags: ['mcp'],
-      params: Type.Object({ id: Type.Integer() }),
-      response: { 200: Note, 404: Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }) }
-    }
-  }, async ({ params }, reply) => rows.get(params.id) ?? reply.code(404).send({ statusCode: 404, code: 'NOT_FOUND', error: 'Not Found', message: `no note ${params.id}` }))
+  app.get<{ Params: { id: number } }>(
+    '/notes/:id',
+    {
+      schema: {
+        operationId: 'get_note',
+        description: 'Get a note.',
+        tags: ['mcp'],
+        params: Type.Object({ id: Type.Integer() }),
+        response: {
+          200: Note,
+          404: Type.Object({
+            statusCode: Type.Integer(),
+            code: Type.String(),
+            error: Type.String(),
+            message: Type.String()
+          })
+        }
+      }
+    },
+    async ({ params }, reply) =>
+      rows.get(params.id) ??
+        reply.code(404).send({
+          statusCode: 404,
+          code: 'NOT_FOUND',
+          error: 'Not Found',
+          message: `no note ${params.id}`
+        })
+  )
   app.post<{ Body: { text: string, tag?: string } }>('/notes', {
     schema: {
       operationId: 'create_note',
       description: 'Create a note.',
       tags: ['mcp'],
-      body: Type.Object({ text: Type.String({ minLength: 1 }), tag: Type.Optional(Type.String()) }, { additionalProperties: false }),
+      body: Type.Object({ text: Type.String({ minLength: 1 }), tag: Type.Optional(Type.String()) }, {
+        additionalProperties: false
+      }),
       response: { 201: Note }
     }
   }, async ({ body }, reply) => {
@@ -42,7 +70,13 @@ function notes (app: FastifyInstance): void {
     return reply.code(201).header('location', `/notes/${row.id}`).send(row)
   })
   app.delete<{ Params: { id: number } }>('/notes/:id', {
-    schema: { operationId: 'delete_note', summary: 'Delete a note.', tags: ['mcp'], params: Type.Object({ id: Type.Integer() }), response: { 204: Type.Null() } }
+    schema: {
+      operationId: 'delete_note',
+      summary: 'Delete a note.',
+      tags: ['mcp'],
+      params: Type.Object({ id: Type.Integer() }),
+      response: { 204: Type.Null() }
+    }
   }, async ({ params }, reply) => {
     rows.delete(params.id)
     return reply.code(204).send()
@@ -60,7 +94,11 @@ for (const which of CLIENTS) {
       t.strictSame(tools.map((tool) => tool.name), ['create_note', 'delete_note', 'get_note', 'list_notes'])
       const note = {
         type: 'object',
-        properties: { id: { type: 'integer' }, text: { type: 'string' }, tag: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+        properties: {
+          id: { type: 'integer' },
+          text: { type: 'string' },
+          tag: { anyOf: [{ type: 'string' }, { type: 'null' }] }
+        },
         required: ['id', 'text', 'tag']
       }
       t.strictSame(tools.find((tool) => tool.name === 'list_notes'), {
@@ -78,7 +116,12 @@ for (const which of CLIENTS) {
       t.strictSame(tools.find((tool) => tool.name === 'delete_note'), {
         name: 'delete_note',
         description: 'Delete a note.',
-        inputSchema: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'], additionalProperties: false },
+        inputSchema: {
+          type: 'object',
+          properties: { id: { type: 'integer' } },
+          required: ['id'],
+          additionalProperties: false
+        },
         annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
       })
     })
@@ -86,10 +129,15 @@ for (const which of CLIENTS) {
     await t.test('create, get, list and delete work', async (t) => {
       t.match(await client.callTool({ name: 'create_note', arguments: { text: 'second' } }), {
         structuredContent: { id: 2, text: 'second', tag: null },
-        content: [{ type: 'text', text: '{"id":2,"text":"second","tag":null}' }, { type: 'text', text: 'location: /notes/2' }],
+        content: [{ type: 'text', text: '{"id":2,"text":"second","tag":null}' }, {
+          type: 'text',
+          text: 'location: /notes/2'
+        }],
         _meta: { 'mcp-from-routes/headers': { location: '/notes/2' } }
       })
-      t.match(await client.callTool({ name: 'get_note', arguments: { id: 2 } }), { structuredContent: { id: 2, text: 'second', tag: null } })
+      t.match(await client.callTool({ name: 'get_note', arguments: { id: 2 } }), {
+        structuredContent: { id: 2, text: 'second', tag: null }
+      })
       const rows = [{ id: 1, text: 'first', tag: null }, { id: 2, text: 'second', tag: null }]
       t.match(await client.callTool({ name: 'list_notes' }), {
         structuredContent: { result: rows, headers: { 'content-range': 'notes 0-2/2' } },
@@ -108,11 +156,26 @@ for (const which of CLIENTS) {
         t.equal(result.structuredContent, undefined)
         return result.content
       }
-      t.strictSame(await texts('get_note', { id: 99 }), [{ type: 'text', text: '404 Not Found: no note 99 (NOT_FOUND)' }])
-      t.strictSame(await texts('get_note', { id: 'x' }), [{ type: 'text', text: '400 Bad Request: id must be integer (FST_ERR_VALIDATION)' }])
-      t.strictSame(await texts('create_note', { text: '' }), [{ type: 'text', text: '400 Bad Request: text must NOT have fewer than 1 characters (FST_ERR_VALIDATION)' }])
-      t.strictSame(await texts('create_note', {}), [{ type: 'text', text: "400 Bad Request: arguments must have required property 'text' (FST_ERR_VALIDATION)" }])
-      t.strictSame(await texts('create_note', { text: 'x', colour: 'red' }), [{ type: 'text', text: 'Unknown argument "colour". This tool takes text, tag' }])
+      t.strictSame(await texts('get_note', { id: 99 }), [{
+        type: 'text',
+        text: '404 Not Found: no note 99 (NOT_FOUND)'
+      }])
+      t.strictSame(await texts('get_note', { id: 'x' }), [{
+        type: 'text',
+        text: '400 Bad Request: id must be integer (FST_ERR_VALIDATION)'
+      }])
+      t.strictSame(await texts('create_note', { text: '' }), [{
+        type: 'text',
+        text: '400 Bad Request: text must NOT have fewer than 1 characters (FST_ERR_VALIDATION)'
+      }])
+      t.strictSame(await texts('create_note', {}), [{
+        type: 'text',
+        text: "400 Bad Request: arguments must have required property 'text' (FST_ERR_VALIDATION)"
+      }])
+      t.strictSame(await texts('create_note', { text: 'x', colour: 'red' }), [{
+        type: 'text',
+        text: 'Unknown argument "colour". This tool takes text, tag'
+      }])
       t.strictSame(await texts('get_note', {}), [{ type: 'text', text: 'id is missing' }])
     })
 

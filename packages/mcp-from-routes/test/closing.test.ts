@@ -9,10 +9,20 @@ import type { ToolCallEvent } from '../src/index.ts'
 import { closingOf } from '../src/call/stop.ts'
 import { listen, post, type Teardown } from './build.ts'
 
-const tool = (operationId: string, response?: object): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'], ...response && { response } } })
+const tool = (operationId: string, response?: object): { schema: Record<string, unknown> } => ({
+  schema: { operationId, description: 'D.', tags: ['mcp'], ...response && { response } }
+})
 const STREAM = { 200: { content: { 'application/x-ndjson': { schema: {} } } } }
-const ENVELOPE = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28', 'io.modelcontextprotocol/clientCapabilities': {} }
-const callOf = (name: string, params: object = {}): object => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, ...params } })
+const ENVELOPE = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientCapabilities': {}
+}
+const callOf = (name: string, params: object = {}): object => ({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name, ...params }
+})
 const MODERN = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call' }
 
 /** The ways on which a call comes that is answered with one JSON text. */
@@ -20,16 +30,36 @@ const PLAIN: ReadonlyArray<{ way: string, params?: object, headers?: Record<stri
   { way: 'of 2025' },
   { way: 'of 2026', params: { _meta: ENVELOPE }, headers: { ...MODERN, 'mcp-name': 'slow' } },
   { way: 'of 2025 that the SDK answers', params: { extra: 1 } },
-  { way: 'of 2026 that the SDK answers', params: { _meta: ENVELOPE, extra: 1 }, headers: { ...MODERN, 'mcp-name': 'slow' } },
-  { way: 'of 2025 that asks for the progress of a tool that tells none', params: { _meta: { progressToken: 1 }, extra: 1 } },
-  { way: 'of 2026 that asks for the progress of a tool that tells none', params: { _meta: { ...ENVELOPE, progressToken: 1 }, extra: 1 }, headers: { ...MODERN, 'mcp-name': 'slow' } }
+  {
+    way: 'of 2026 that the SDK answers',
+    params: { _meta: ENVELOPE, extra: 1 },
+    headers: { ...MODERN, 'mcp-name': 'slow' }
+  },
+  {
+    way: 'of 2025 that asks for the progress of a tool that tells none',
+    params: { _meta: { progressToken: 1 }, extra: 1 }
+  },
+  {
+    way: 'of 2026 that asks for the progress of a tool that tells none',
+    params: { _meta: { ...ENVELOPE, progressToken: 1 }, extra: 1 },
+    headers: { ...MODERN, 'mcp-name': 'slow' }
+  }
 ]
 
 /** A POST on a connection that the client keeps, as agents do. */
-async function keptPost (t: Teardown, url: URL, message: object, headers: Record<string, string> = {}): Promise<string> {
+async function keptPost (
+  t: Teardown,
+  url: URL,
+  message: object,
+  headers: Record<string, string> = {}
+): Promise<string> {
   const agent = new Agent({ keepAlive: true })
   t.teardown(() => agent.destroy())
-  const request = httpRequest(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } })
+  const request = httpRequest(url, {
+    method: 'POST',
+    agent,
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+  })
   request.end(JSON.stringify(message))
   const [response] = await once(request, 'response') as [IncomingMessage]
   return text(response)
@@ -45,11 +75,15 @@ async function closing (app: FastifyInstance): Promise<number> {
 for (const { way, params = {}, headers = {} } of PLAIN) {
   t.test(`app.close() lets a call ${way} finish, and waits no longer`, async (t) => {
     let began: () => void
-    const begun = new Promise<void>((resolve) => { began = resolve })
+    const begun = new Promise<void>((resolve) => {
+      began = resolve
+    })
     let aborted = false
     const { app, url } = await listen(t, (app) => {
       app.get('/slow', tool('slow'), async ({ signal }) => {
-        signal.addEventListener('abort', () => { aborted = true })
+        signal.addEventListener('abort', () => {
+          aborted = true
+        })
         began()
         await delay(100)
         return { aborted }
@@ -65,12 +99,20 @@ for (const { way, params = {}, headers = {} } of PLAIN) {
 
 t.test('a connection is kept from call to call while the server stays open', async (t) => {
   let connections = 0
-  const { app, url } = await listen(t, (app) => { app.get('/slow', tool('slow'), async () => 'x') })
-  app.server.on('connection', () => { connections += 1 })
+  const { app, url } = await listen(t, (app) => {
+    app.get('/slow', tool('slow'), async () => 'x')
+  })
+  app.server.on('connection', () => {
+    connections += 1
+  })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   for (const { params = {}, headers = {} } of [...PLAIN, ...PLAIN]) {
-    const request = httpRequest(url, { method: 'POST', agent, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers } })
+    const request = httpRequest(url, {
+      method: 'POST',
+      agent,
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+    })
     request.end(JSON.stringify(callOf('slow', params)))
     const [response] = await once(request, 'response') as [IncomingMessage]
     t.match(await text(response), '"result"')
@@ -81,21 +123,36 @@ t.test('a connection is kept from call to call while the server stays open', asy
 for (const { way, params = {}, headers = {} } of PLAIN.slice(0, 4)) {
   t.test(`over HTTP/2, app.close() lets a call ${way} finish, too, without a warning about its headers`, async (t) => {
     const warnings: string[] = []
-    const warned = ({ name }: Error): void => { warnings.push(name) }
+    const warned = ({ name }: Error): void => {
+      warnings.push(name)
+    }
     process.on('warning', warned)
     t.teardown(() => process.off('warning', warned))
     let began: () => void
-    const begun = new Promise<void>((resolve) => { began = resolve })
-    const { app, url } = await listen(t, (app) => {
-      app.get('/slow', tool('slow'), async () => {
-        began()
-        await delay(50)
-        return { done: true }
-      })
-    }, {}, { http2: true } as object)
+    const begun = new Promise<void>((resolve) => {
+      began = resolve
+    })
+    const { app, url } = await listen(
+      t,
+      (app) => {
+        app.get('/slow', tool('slow'), async () => {
+          began()
+          await delay(50)
+          return { done: true }
+        })
+      },
+      {},
+      { http2: true } as object
+    )
     const client = connectHttp2(url.origin)
     t.teardown(() => client.destroy())
-    const request = client.request({ ':method': 'POST', ':path': '/mcp', 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers })
+    const request = client.request({
+      ':method': 'POST',
+      ':path': '/mcp',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers
+    })
     request.end(JSON.stringify(callOf('slow', params)))
     await begun
     const closed = app.close()
@@ -108,7 +165,9 @@ for (const { way, params = {}, headers = {} } of PLAIN.slice(0, 4)) {
 
 t.test('app.close() waits for a call that never ends for as long as toolTimeout', async (t) => {
   let began: () => void
-  const begun = new Promise<void>((resolve) => { began = resolve })
+  const begun = new Promise<void>((resolve) => {
+    began = resolve
+  })
   const { app, url } = await listen(t, (app) => {
     app.get('/never', tool('never'), async () => {
       began()
@@ -126,7 +185,9 @@ t.test('app.close() ends streams at once, and says that a write so ended may hav
   const events: ToolCallEvent[] = []
   let begun = 0
   let both: () => void
-  const running = new Promise<void>((resolve) => { both = resolve })
+  const running = new Promise<void>((resolve) => {
+    both = resolve
+  })
   const { app, url } = await listen(t, (app) => {
     app.get('/silent', tool('never', STREAM), async () => {
       if (++begun === 3) both()
@@ -135,30 +196,55 @@ t.test('app.close() ends streams at once, and says that a write so ended may hav
     app.post('/chatty', tool('chatty', STREAM), async (_request, reply) => {
       const { Readable } = await import('node:stream')
       if (++begun === 3) both()
-      return reply.type('application/x-ndjson').send(Readable.from((async function * () { for (;;) { yield '{}\n'; await delay(5) } })()))
+      return reply.type('application/x-ndjson').send(Readable.from((async function* () {
+        for (;;) {
+          yield '{}\n'
+          await delay(5)
+        }
+      })()))
     })
-  }, { onToolCall: (event) => { events.push(event) } })
+  }, {
+    onToolCall: (event) => {
+      events.push(event)
+    }
+  })
   const answers = [
     keptPost(t, url, callOf('never', { _meta: { progressToken: 1 } })),
     keptPost(t, url, callOf('chatty', { _meta: { progressToken: 2 } })),
-    keptPost(t, url, callOf('chatty', { _meta: { ...ENVELOPE, progressToken: 3 } }), { ...MODERN, 'mcp-name': 'chatty' })
+    keptPost(t, url, callOf('chatty', { _meta: { ...ENVELOPE, progressToken: 3 } }), {
+      ...MODERN,
+      'mcp-name': 'chatty'
+    })
   ]
   await running
   await delay(30)
   t.ok(await closing(app) < 1000)
   const [silent, ...chatty] = await Promise.all(answers)
   t.match(silent, 'The server is shutting down and ended the call."')
-  for (const answer of chatty) t.match(answer, 'The server is shutting down and ended the call. The call may have been carried out: check before you try again.')
+  for (const answer of chatty) {
+    t.match(
+      answer,
+      'The server is shutting down and ended the call. The call may have been carried out: check before you try again.'
+    )
+  }
   t.strictSame(events.map(({ ended }) => ended), ['closing', 'closing', 'closing'])
 })
 
 t.test('a message that arrives while the server closes is refused', async (t) => {
-  const { app, url } = await listen(t, (app) => {
-    app.get('/a', tool('a'), async () => 'a')
-    app.addHook('preClose', async () => {
-      t.match(await post(url, callOf('a')), { status: 503, body: { error: { code: -32000, message: 'The server is closing' } } })
-    })
-  }, {}, { return503OnClosing: false })
+  const { app, url } = await listen(
+    t,
+    (app) => {
+      app.get('/a', tool('a'), async () => 'a')
+      app.addHook('preClose', async () => {
+        t.match(await post(url, callOf('a')), {
+          status: 503,
+          body: { error: { code: -32000, message: 'The server is closing' } }
+        })
+      })
+    },
+    {},
+    { return503OnClosing: false }
+  )
   await app.close()
 })
 
@@ -167,12 +253,21 @@ t.test('a message whose client left while its credential was checked is stopped 
   t.teardown(() => app.close())
   const { track } = closingOf(app)
   let check = (): void => {}
-  const checked = new Promise<void>((resolve) => { check = resolve })
+  const checked = new Promise<void>((resolve) => {
+    check = resolve
+  })
   const reason = new Promise<unknown>((resolve) => {
-    app.post('/mcp', { onRequest: async () => checked }, async (request, reply) => { resolve(track(request, reply).reason) })
+    app.post('/mcp', { onRequest: async () => checked }, async (request, reply) => {
+      resolve(track(request, reply).reason)
+    })
   })
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const left = new Promise<void>((resolve) => app.server.prependOnceListener('request', ({ socket }) => { socket.once('close', () => resolve()); request.destroy() }))
+  const left = new Promise<void>((resolve) =>
+    app.server.prependOnceListener('request', ({ socket }) => {
+      socket.once('close', () => resolve())
+      request.destroy()
+    })
+  )
   const request = httpRequest(`${url}/mcp`, { method: 'POST' })
   request.on('error', () => {})
   request.end()

@@ -8,7 +8,7 @@ const LIMIT = 300
 t.test('each call that runs too long is stopped in its own time, and no other', async (t) => {
   const deadlines = new Deadlines(LIMIT)
   const stopped: Array<[name: string, after: number]> = []
-  const start = (name: string): (() => void) => {
+  const start = (name: string): () => void => {
     const stop = new Stop()
     const began = performance.now()
     stop.onStop((reason) => stopped.push([`${name} ${reason}`, performance.now() - began]))
@@ -34,16 +34,30 @@ t.test('each call that runs too long is stopped in its own time, and no other', 
 })
 
 t.test('what ends a message ends its call where the revision says so, and streams when the server closes', async (t) => {
-  for (const [reason, era, isStream, ended] of [
-    ['client gone', 'modern', false, true], ['client gone', 'modern', true, true], ['client gone', 'legacy', false, false], ['client gone', 'legacy', true, false],
-    ['closing', 'modern', false, false], ['closing', 'modern', true, true], ['closing', 'legacy', false, false], ['closing', 'legacy', true, true]
-  ] as const) {
+  for (
+    const [reason, era, isStream, ended] of [
+      ['client gone', 'modern', false, true],
+      ['client gone', 'modern', true, true],
+      ['client gone', 'legacy', false, false],
+      ['client gone', 'legacy', true, false],
+      ['closing', 'modern', false, false],
+      ['closing', 'modern', true, true],
+      ['closing', 'legacy', false, false],
+      ['closing', 'legacy', true, true]
+    ] as const
+  ) {
     const message = new Stop()
     const call = stopWithinMessage(message, era, isStream)
     message.stop(reason)
     t.equal(call.reason, ended ? reason : undefined, `${reason} ${era} ${isStream}`)
   }
-  for (const [reason, mayCall, aborted] of [['client gone', true, true], ['client gone', false, true], ['closing', true, false], ['closing', false, true]] as const) {
+  for (
+    const [reason, mayCall, aborted] of [['client gone', true, true], ['client gone', false, true], [
+      'closing',
+      true,
+      false
+    ], ['closing', false, true]] as const
+  ) {
     const message = new Stop()
     const signal = signalOf(message, mayCall)
     t.notOk(signal.aborted)

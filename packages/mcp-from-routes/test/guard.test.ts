@@ -1,4 +1,10 @@
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifyServerOptions, type RouteOptions } from 'fastify'
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  type RouteOptions
+} from 'fastify'
 import t from 'tap'
 import mcpFromRoutes, { type McpFromRoutesOptions } from '../src/index.ts'
 import { build, SERVER_INFO } from './build.ts'
@@ -10,13 +16,28 @@ const TOOL = { content: [{ type: 'text', text: 'tool' }] }
 /** Handlers that must not run, and how often they did. */
 function strays (): { stray: () => Promise<string>, ran: () => number } {
   let ran = 0
-  return { stray: async () => { ran += 1; return 'stray' }, ran: () => ran }
+  return {
+    stray: async () => {
+      ran += 1
+      return 'stray'
+    },
+    ran: () => ran
+  }
 }
 
 /** The result of a call of `x`, by any host. */
-async function callX (app: FastifyInstance, args: Record<string, unknown> = {}, headers: Record<string, string> = {}): Promise<Record<string, unknown>> {
+async function callX (
+  app: FastifyInstance,
+  args: Record<string, unknown> = {},
+  headers: Record<string, string> = {}
+): Promise<Record<string, unknown>> {
   const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x', arguments: args } }
-  const response = await app.inject({ method: 'POST', url: '/mcp', headers: { accept: 'application/json', ...headers }, payload })
+  const response = await app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { accept: 'application/json', ...headers },
+    payload
+  })
   return response.json<{ result: Record<string, unknown> }>().result
 }
 
@@ -31,16 +52,24 @@ function strategy (name: string, mustMatchWhenDerived: boolean, header = `x-${na
     mustMatchWhenDerived,
     storage () {
       const kept = new Map<unknown, never>()
-      return { get: (value: unknown) => kept.get(value) ?? null, set: (value: unknown, store: never) => { kept.set(value, store) } }
+      return {
+        get: (value: unknown) => kept.get(value) ?? null,
+        set: (value: unknown, store: never) => {
+          kept.set(value, store)
+        }
+      }
     },
     validate () {},
     // The endpoint is found for every value.
-    deriveConstraint: ({ url, headers }: { url: string, headers: Record<string, unknown> }) => url === '/mcp' ? undefined : headers[header]
+    deriveConstraint: ({ url, headers }: { url: string, headers: Record<string, unknown> }) =>
+      url === '/mcp' ? undefined : headers[header]
   }
 }
 
 function server (mustMatch: boolean, routerOptions: object = {}): FastifyServerOptions {
-  return { routerOptions: { ...routerOptions, constraints: { tenant: strategy('tenant', mustMatch) } } } as FastifyServerOptions
+  return {
+    routerOptions: { ...routerOptions, constraints: { tenant: strategy('tenant', mustMatch) } }
+  } as FastifyServerOptions
 }
 
 const tenant = { constraints: { tenant: 'a' } }
@@ -51,7 +80,9 @@ const CASELESS = { caseSensitive: false }
 const S = { id: 's' }
 
 // A call of the tool for that URL would run the other route; or would only if the constraint must match.
-const pairs: Array<{ tool: string, beside: string, router?: object, args?: Record<string, unknown>, runs?: string, runsIfMust?: string }> = [
+const pairs: Array<
+  { tool: string, beside: string, router?: object, args?: Record<string, unknown>, runs?: string, runsIfMust?: string }
+> = [
   { tool: '/x', beside: '/x', runs: '/x' },
   { tool: '/x', beside: '/*', runsIfMust: '/x' },
   { tool: '/x', beside: '*', runsIfMust: '/x' },
@@ -105,7 +136,14 @@ for (const { tool, beside, router = {}, args = {}, runs, runsIfMust = runs } of 
     const url = must ? runsIfMust : runs
     t.test(`${tool} beside ${beside} of a constraint${must ? ' that must match' : ''} ${JSON.stringify(router)}: ${url === undefined ? 'calls run the tool' : `a call for ${url} is refused`}`, async (t) => {
       const { stray, ran } = strays()
-      const app = await build(t, (app) => { app.get(tool, { schema }, handler).get(beside, tenant, stray).post(tool, tenant, stray) }, { forwardHeaders: ['x-tenant'] }, server(must, router))
+      const app = await build(
+        t,
+        (app) => {
+          app.get(tool, { schema }, handler).get(beside, tenant, stray).post(tool, tenant, stray)
+        },
+        { forwardHeaders: ['x-tenant'] },
+        server(must, router)
+      )
       if (url === undefined) {
         // Where it must match, no tool is found with a value for it, as of any route without that constraint.
         t.match(await callX(app, args, must ? {} : headers), TOOL)
@@ -117,7 +155,10 @@ for (const { tool, beside, router = {}, args = {}, runs, runsIfMust = runs } of 
         t.equal((await bare.inject({ url, headers })).body, 'stray')
         const { params } = (await bare.inject({ url })).json<{ params: Record<string, string> }>()
         t.match(await callX(app, params), TOOL)
-        t.match(await callX(app, params, headers), { isError: true, content: [{ type: 'text', text: /belongs to another route/ }] })
+        t.match(await callX(app, params, headers), {
+          isError: true,
+          content: [{ type: 'text', text: /belongs to another route/ }]
+        })
       }
       t.equal(ran(), 0)
     })
@@ -129,25 +170,47 @@ for (const name of ['host', 'version'] as const) {
     t.test(`a strategy that the host put in place of ${name} by ${how} leads no call to another route`, async (t) => {
       const constraints = { [name]: 'in' }
       const asked = { [`x-${name}`]: 'in' }
-      const start = (routes: (app: FastifyInstance) => void, mustMatch = false): Promise<FastifyInstance> => build(t, (app) => {
-        if (how === 'addConstraintStrategy') app.addConstraintStrategy(strategy(name, mustMatch) as Parameters<FastifyInstance['addConstraintStrategy']>[0])
-        routes(app)
-      }, { forwardHeaders: [`x-${name}`] }, how === 'options' ? { routerOptions: { constraints: { [name]: strategy(name, mustMatch) } } } as FastifyServerOptions : {})
+      const start = (routes: (app: FastifyInstance) => void, mustMatch = false): Promise<FastifyInstance> =>
+        build(
+          t,
+          (app) => {
+            if (how === 'addConstraintStrategy') {
+              app.addConstraintStrategy(
+                strategy(name, mustMatch) as Parameters<FastifyInstance['addConstraintStrategy']>[0]
+              )
+            }
+            routes(app)
+          },
+          { forwardHeaders: [`x-${name}`] },
+          how === 'options'
+            ? { routerOptions: { constraints: { [name]: strategy(name, mustMatch) } } } as FastifyServerOptions
+            : {}
+        )
 
       const { stray, ran } = strays()
-      const app = await start((app) => { app.get('/x/:id', { schema }, handler).get('/x/special', { constraints }, stray) })
-      t.strictSame(await callX(app, { id: 'special' }, asked), refusal('id "special" cannot be used here: that address belongs to another route.'))
+      const app = await start((app) => {
+        app.get('/x/:id', { schema }, handler).get('/x/special', { constraints }, stray)
+      })
+      t.strictSame(
+        await callX(app, { id: 'special' }, asked),
+        refusal('id "special" cannot be used here: that address belongs to another route.')
+      )
       t.match(await callX(app, { id: 'special' }), TOOL)
-      const constrained = await start((app) => { app.get('/x', { constraints, schema }, handler).get('/:slug', stray) })
+      const constrained = await start((app) => {
+        app.get('/x', { constraints, schema }, handler).get('/:slug', stray)
+      })
       t.match(await callX(constrained), { isError: true })
       t.equal(ran(), 0)
-      const must = await start((app) => { app.get('/x/:id', { schema }, handler).get('/y', { constraints }, stray) }, true)
+      const must = await start((app) => {
+        app.get('/x/:id', { schema }, handler).get('/y', { constraints }, stray)
+      }, true)
       t.match(await callX(must, { id: 's' }), TOOL, 'what the built-in one reads says nothing')
     })
   }
 }
 
-const OTHER = (values: string): unknown => refusal(`${values} cannot be used here: that address belongs to another route.`)
+const OTHER = (values: string): unknown =>
+  refusal(`${values} cannot be used here: that address belongs to another route.`)
 const NOWHERE = (values: string): unknown => refusal(`${values} cannot be used here: that address belongs to no route.`)
 const EMPTY = refusal('This tool cannot be called: its address belongs to another route for this request.')
 
@@ -167,27 +230,140 @@ interface Attack {
 const attacks: Attack[] = [
   { title: 'a fixed path', stray: (app, stray) => app.get('/x/me', stray), args: { id: 'me' } },
   { title: 'an encoded path', stray: (app, stray) => app.get('/x/ü', stray), args: { id: 'ü' } },
-  { title: 'a path with a slash at the end', stray: (app, stray) => app.get('/x/me/', stray), args: { id: 'me' }, server: { routerOptions: { ignoreTrailingSlash: true } } },
+  {
+    title: 'a path with a slash at the end',
+    stray: (app, stray) => app.get('/x/me/', stray),
+    args: { id: 'me' },
+    server: { routerOptions: { ignoreTrailingSlash: true } }
+  },
   { title: 'a pattern twin', stray: (app, stray) => app.get('/x/:id(^\\d+$)', stray), args: { id: '42' } },
-  { title: 'a pattern twin with a name of its own', stray: (app, stray) => app.get('/x/:number(^\\d+$)', stray), args: { id: '42' } },
-  { title: 'a pattern twin of several methods', stray: (app, stray) => app.route({ method: ['GET', 'POST'], url: '/x/:id(^\\d+$)', handler: stray }), args: { id: '42' } },
-  { title: 'a twin without a pattern', stray: (app, stray) => app.get('/x/:id', stray), url: '/x/:id(^\\d+$)', args: { id: 'a' } },
-  { title: 'a host constraint', stray: (app, stray) => app.get('/x/:id', { constraints: { host: 'b.example.com' } }, stray), args: { id: 'a' }, headers: { host: 'b.example.com' } },
-  { title: 'a host constraint on a path without parameters', stray: (app, stray) => app.get('/x', { constraints: { host: /^b/ } }, stray), url: '/x', args: {}, headers: { host: 'b.example.com' }, result: EMPTY },
-  { title: 'a custom constraint', stray: (app, stray) => app.get('/x/:id', tenant, stray), args: { id: 'a' }, headers, options: { forwardHeaders: ['x-tenant'] }, server: server(false) },
-  { title: 'a custom constraint on text that begins with a colon', stray: (app, stray) => app.get('/t::a', tenant, stray), url: '/t::a', args: {}, headers, options: { forwardHeaders: ['x-tenant'] }, server: server(false), result: EMPTY },
-  { title: 'a version', stray: (app, stray) => app.get('/x/:id', { constraints: { version: '1.0.0' } }, stray), args: { id: 'a' }, headers: { 'x-version': '1.0.0' }, options: { forwardHeaders: ['x-version'] }, server: { routerOptions: { constraints: { version: strategy('version', false) } } } as FastifyServerOptions },
-  { title: 'rewriteUrl', stray: (app, stray) => app.get('/stray', stray), args: { id: 'a' }, server: { rewriteUrl: ({ url = '' }) => url === '/mcp' ? url : '/stray' } },
-  { title: 'rewriteUrl, to a URL with the same parameter', stray: (app, stray) => app.get('/y/:id', stray), args: { id: 'a' }, server: { rewriteUrl: ({ url = '' }) => url.replace('/x/', '/y/') } },
-  { title: 'a URL that rewriteUrl assigns itself', stray: (app, stray) => app.get('/stray', stray), args: { id: 'a' }, server: { rewriteUrl: (req) => { if (req.url !== '/mcp') req.url = '/stray'; return req.url ?? '' } } },
-  { title: 'rewriteUrl, to no route', stray: (app, stray) => app.setNotFoundHandler(stray), args: { id: 'a' }, server: { rewriteUrl: ({ url = '' }) => url === '/mcp' ? url : '/nowhere' }, result: NOWHERE('id "a"') },
-  { title: 'no route', stray: (app, stray) => app.setNotFoundHandler(stray), url: '/x/:id(^\\d+$)', args: { id: 'a' }, result: NOWHERE('id "a"') },
-  { title: 'another tool', stray: (app, stray) => app.get('/x/me', { schema: { ...schema, operationId: 'me' } }, stray), args: { id: 'me' } },
-  { title: 'other values for the same parameters', stray: (app, stray) => app.get('/unused', stray), url: '/x/:a-:b', args: { a: '1', b: '2-3' }, result: OTHER('a "1", b "2-3"') }
+  {
+    title: 'a pattern twin with a name of its own',
+    stray: (app, stray) => app.get('/x/:number(^\\d+$)', stray),
+    args: { id: '42' }
+  },
+  {
+    title: 'a pattern twin of several methods',
+    stray: (app, stray) => app.route({ method: ['GET', 'POST'], url: '/x/:id(^\\d+$)', handler: stray }),
+    args: { id: '42' }
+  },
+  {
+    title: 'a twin without a pattern',
+    stray: (app, stray) => app.get('/x/:id', stray),
+    url: '/x/:id(^\\d+$)',
+    args: { id: 'a' }
+  },
+  {
+    title: 'a host constraint',
+    stray: (app, stray) => app.get('/x/:id', { constraints: { host: 'b.example.com' } }, stray),
+    args: { id: 'a' },
+    headers: { host: 'b.example.com' }
+  },
+  {
+    title: 'a host constraint on a path without parameters',
+    stray: (app, stray) => app.get('/x', { constraints: { host: /^b/ } }, stray),
+    url: '/x',
+    args: {},
+    headers: { host: 'b.example.com' },
+    result: EMPTY
+  },
+  {
+    title: 'a custom constraint',
+    stray: (app, stray) => app.get('/x/:id', tenant, stray),
+    args: { id: 'a' },
+    headers,
+    options: { forwardHeaders: ['x-tenant'] },
+    server: server(false)
+  },
+  {
+    title: 'a custom constraint on text that begins with a colon',
+    stray: (app, stray) => app.get('/t::a', tenant, stray),
+    url: '/t::a',
+    args: {},
+    headers,
+    options: { forwardHeaders: ['x-tenant'] },
+    server: server(false),
+    result: EMPTY
+  },
+  {
+    title: 'a version',
+    stray: (app, stray) => app.get('/x/:id', { constraints: { version: '1.0.0' } }, stray),
+    args: { id: 'a' },
+    headers: { 'x-version': '1.0.0' },
+    options: { forwardHeaders: ['x-version'] },
+    server: { routerOptions: { constraints: { version: strategy('version', false) } } } as FastifyServerOptions
+  },
+  {
+    title: 'rewriteUrl',
+    stray: (app, stray) => app.get('/stray', stray),
+    args: { id: 'a' },
+    server: { rewriteUrl: ({ url = '' }) => url === '/mcp' ? url : '/stray' }
+  },
+  {
+    title: 'rewriteUrl, to a URL with the same parameter',
+    stray: (app, stray) => app.get('/y/:id', stray),
+    args: { id: 'a' },
+    server: { rewriteUrl: ({ url = '' }) => url.replace('/x/', '/y/') }
+  },
+  {
+    title: 'a URL that rewriteUrl assigns itself',
+    stray: (app, stray) => app.get('/stray', stray),
+    args: { id: 'a' },
+    server: {
+      rewriteUrl: (req) => {
+        if (req.url !== '/mcp') req.url = '/stray'
+        return req.url ?? ''
+      }
+    }
+  },
+  {
+    title: 'rewriteUrl, to no route',
+    stray: (app, stray) => app.setNotFoundHandler(stray),
+    args: { id: 'a' },
+    server: { rewriteUrl: ({ url = '' }) => url === '/mcp' ? url : '/nowhere' },
+    result: NOWHERE('id "a"')
+  },
+  {
+    title: 'no route',
+    stray: (app, stray) => app.setNotFoundHandler(stray),
+    url: '/x/:id(^\\d+$)',
+    args: { id: 'a' },
+    result: NOWHERE('id "a"')
+  },
+  {
+    title: 'another tool',
+    stray: (app, stray) => app.get('/x/me', { schema: { ...schema, operationId: 'me' } }, stray),
+    args: { id: 'me' }
+  },
+  {
+    title: 'other values for the same parameters',
+    stray: (app, stray) => app.get('/unused', stray),
+    url: '/x/:a-:b',
+    args: { a: '1', b: '2-3' },
+    result: OTHER('a "1", b "2-3"')
+  }
 ]
 
-for (const { title, stray: register, url = '/x/:id', args = {}, headers = {}, options, server, result = OTHER(Object.entries(args).map(([name, value]) => `${name} "${value}"`).join(', ')) } of attacks) {
-  for (const when of ['before the plugin', 'before the plugin, in a scope', 'after the tool', 'after the tool, in a scope'] as const) {
+for (
+  const {
+    title,
+    stray: register,
+    url = '/x/:id',
+    args = {},
+    headers = {},
+    options,
+    server,
+    result = OTHER(Object.entries(args).map(([name, value]) => `${name} "${value}"`).join(', '))
+  } of attacks
+) {
+  for (
+    const when of [
+      'before the plugin',
+      'before the plugin, in a scope',
+      'after the tool',
+      'after the tool, in a scope'
+    ] as const
+  ) {
     for (const loopback of [undefined, 'inject'] as const) {
       // A route before the plugin is refused at startup if it is tagged.
       if (title === 'another tool' && when.startsWith('before')) continue
@@ -197,7 +373,9 @@ for (const { title, stray: register, url = '/x/:id', args = {}, headers = {}, op
         t.teardown(() => app.close())
         const attack = async (): Promise<void> => {
           if (!when.endsWith('in a scope')) register(app, stray)
-          else await app.register(async (scope) => { register(scope, stray) })
+          else {await app.register(async (scope) => {
+              register(scope, stray)
+            })}
         }
         if (when.startsWith('before')) await attack()
         await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, ...options })
@@ -213,14 +391,21 @@ for (const { title, stray: register, url = '/x/:id', args = {}, headers = {}, op
 t.test('of the hooks, only those registered before the plugin see a request that is refused', async (t) => {
   const seen: string[] = []
   const { stray, ran } = strays()
-  const hook = (name: string) => async ({ url }: FastifyRequest): Promise<void> => { if (url !== '/mcp') seen.push(name) }
+  const hook = (name: string) => async ({ url }: FastifyRequest): Promise<void> => {
+    if (url !== '/mcp') seen.push(name)
+  }
   const app = Fastify()
   t.teardown(() => app.close())
   app.addHook('onRequest', hook('before'))
   await app.register(async (scope) => {
     scope.addHook('onRequest', hook('before, in a scope'))
     const own = hook('of the route')
-    scope.get('/x/me', { onRequest: own, preHandler: own, onSend: own, onResponse: hook('of the route, after the response') }, stray)
+    scope.get('/x/me', {
+      onRequest: own,
+      preHandler: own,
+      onSend: own,
+      onResponse: hook('of the route, after the response')
+    }, stray)
   })
   await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
   app.addHook('onRequest', hook('after'))
@@ -230,16 +415,41 @@ t.test('of the hooks, only those registered before the plugin see a request that
   t.strictSame(seen, ['before', 'before, in a scope', 'of the route, after the response'])
   t.equal(ran(), 0)
   t.equal((await app.inject('/x/me')).body, 'stray')
-  t.strictSame(seen.slice(3), ['before', 'before, in a scope', 'after', 'of the route', 'after', 'of the route', 'of the route', 'of the route, after the response'])
+  t.strictSame(seen.slice(3), [
+    'before',
+    'before, in a scope',
+    'after',
+    'of the route',
+    'after',
+    'of the route',
+    'of the route',
+    'of the route, after the response'
+  ])
 })
 
 t.test('the log tells which route a refused call was led to, and onToolCall that no route answered', async (t) => {
   const logged: unknown[] = []
   const events: unknown[] = []
-  const stream = { write: (line: string) => { const { msg, tool, route, url } = JSON.parse(line); if (msg.startsWith('refused')) logged.push({ msg, tool, route, url }) } }
-  const app = await build(t, (app) => { app.get('/x/:id', { schema }, handler).get('/x/me', handler) }, { onToolCall: ({ isError, statusCode }) => { events.push({ isError, statusCode }) } }, { logger: { level: 'warn', stream } })
+  const stream = {
+    write: (line: string) => {
+      const { msg, tool, route, url } = JSON.parse(line)
+      if (msg.startsWith('refused')) logged.push({ msg, tool, route, url })
+    }
+  }
+  const app = await build(t, (app) => {
+    app.get('/x/:id', { schema }, handler).get('/x/me', handler)
+  }, {
+    onToolCall: ({ isError, statusCode }) => {
+      events.push({ isError, statusCode })
+    }
+  }, { logger: { level: 'warn', stream } })
   await callX(app, { id: 'me' })
-  t.strictSame(logged, [{ msg: 'refused a tool call that the router sent to another route', tool: 'x', route: 'GET /x/me', url: '/x/me' }])
+  t.strictSame(logged, [{
+    msg: 'refused a tool call that the router sent to another route',
+    tool: 'x',
+    route: 'GET /x/me',
+    url: '/x/me'
+  }])
   t.strictSame(events, [{ isError: true, statusCode: undefined }])
 })
 
@@ -247,7 +457,9 @@ t.test('a route does not become that of a tool with the config of one', async (t
   const { stray, ran } = strays()
   const app = await build(t, (app) => {
     let config: RouteOptions['config']
-    app.addHook('onRoute', (route) => { if (route.url === '/x/:id') config = route.config })
+    app.addHook('onRoute', (route) => {
+      if (route.url === '/x/:id') config = route.config
+    })
     app.get('/x/:id', { schema }, handler)
     app.get('/x/me', { config: { ...config } }, stray)
   })
@@ -258,24 +470,35 @@ t.test('a route does not become that of a tool with the config of one', async (t
 
 t.test('startup fails if an onRoute hook takes the mark of a tool away', async (t) => {
   const app = await build(t, (app) => {
-    app.addHook('onRoute', (route) => { if (route.url === '/x') route.config = {} })
+    app.addHook('onRoute', (route) => {
+      if (route.url === '/x') route.config = {}
+    })
     app.get('/x', { schema }, handler)
   })
-  await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: /^GET \/x cannot be a tool: an onRoute hook replaced its config\. Keep the existing properties/ })
+  await t.rejects(async () => app.ready(), {
+    code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE',
+    message: /^GET \/x cannot be a tool: an onRoute hook replaced its config\. Keep the existing properties/
+  })
 })
 
 const careless: Record<string, () => (route: RouteOptions) => void> = {
   'merges every config into one object': () => {
     const all = {}
-    return (route) => { route.config = Object.assign(all, route.config) }
+    return (route) => {
+      route.config = Object.assign(all, route.config)
+    }
   },
   'gives every route the first config': () => {
     let first: RouteOptions['config']
-    return (route) => { route.config = first ??= route.config ?? {} }
+    return (route) => {
+      route.config = first ??= route.config ?? {}
+    }
   },
   'takes over what the last config had': () => {
     let last: object = {}
-    return (route) => { last = route.config = { ...last, ...route.config } }
+    return (route) => {
+      last = route.config = { ...last, ...route.config }
+    }
   }
 }
 for (const [title, hook] of Object.entries(careless)) {
@@ -285,7 +508,12 @@ for (const [title, hook] of Object.entries(careless)) {
       app.addHook('onRoute', hook())
       app.post('/x/:id', { schema }, handler).post('/x/:id(^\\d+$)', stray)
     })
-    await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE', message: 'POST /x/:id cannot be a tool: an onRoute hook gave its config to POST /x/:id(^\\d+$) as well. Create a new object for each route: route.config = { ...route.config, … }' })
+    await t.rejects(async () => app.ready(), {
+      code: 'MCP_FROM_ROUTES_UNSUPPORTED_ROUTE',
+      message:
+        'POST /x/:id cannot be a tool: an onRoute hook gave its config to POST /x/:id(^\\d+$) as well. Create a ' +
+        'new object for each route: route.config = { ...route.config, … }'
+    })
     t.equal(ran(), 0)
   })
 }
@@ -299,10 +527,19 @@ t.test('an onRoute hook may give the HEAD twin of a tool its config', async (t) 
 })
 
 t.test('startup fails with a defaultRoute, which no hook guards', async (t) => {
-  const app = Fastify({ routerOptions: { defaultRoute: (_request, response) => { response.end('stray') } } } as FastifyServerOptions)
+  const app = Fastify({
+    routerOptions: {
+      defaultRoute: (_request, response) => {
+        response.end('stray')
+      }
+    }
+  } as FastifyServerOptions)
   t.teardown(() => app.close())
   app.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
-  await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: /^mcp-from-routes: routerOptions\.defaultRoute of Fastify runs without hooks, .*Use setNotFoundHandler$/ })
+  await t.rejects(async () => app.ready(), {
+    code: 'MCP_FROM_ROUTES_INVALID_OPTION',
+    message: /^mcp-from-routes: routerOptions\.defaultRoute of Fastify runs without hooks, .*Use setNotFoundHandler$/
+  })
 })
 
 t.test('a refusal speaks of arguments, and not of values that are fixed', async (t) => {
@@ -312,32 +549,58 @@ t.test('a refusal speaks of arguments, and not of values that are fixed', async 
   })
   t.strictSame(await callX(app, { thing_id: 'me' }), OTHER('thing_id "me"'))
   const fixed = await build(t, (app) => {
-    app.get('/x/:tenant', { schema, config: { mcp: { arguments: { params: { tenant: { value: 'acme' } } } } } }, handler).get('/x/acme', handler)
+    app.get(
+      '/x/:tenant',
+      { schema, config: { mcp: { arguments: { params: { tenant: { value: 'acme' } } } } } },
+      handler
+    ).get('/x/acme', handler)
   })
   t.strictSame(await callX(fixed), EMPTY)
 })
 
 t.test('a second registration fails, and names the option for more endpoints', async (t) => {
   const app = await build(t, () => {})
-  await t.rejects(async () => { await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, path: '/other' }) }, { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: /a second registration is not possible\. Serve some of the tools at another path by the option sets$/ })
+  await t.rejects(async () => {
+    await app.register(mcpFromRoutes, { serverInfo: SERVER_INFO, path: '/other' })
+  }, {
+    code: 'MCP_FROM_ROUTES_INVALID_OPTION',
+    message: /a second registration is not possible\. Serve some of the tools at another path by the option sets$/
+  })
 })
 
 t.test('a scope cannot guard all routes, so startup fails there', async (t) => {
   for (const prefix of ['/v1', '']) {
     const app = Fastify()
     t.teardown(() => app.close())
-    app.register(async (scope) => { await scope.register(mcpFromRoutes, { serverInfo: SERVER_INFO }) }, { prefix })
-    await t.rejects(async () => app.ready(), { code: 'MCP_FROM_ROUTES_REGISTERED_IN_SCOPE', message: /Register it on the root instance/ })
+    app.register(async (scope) => {
+      await scope.register(mcpFromRoutes, { serverInfo: SERVER_INFO })
+    }, { prefix })
+    await t.rejects(async () => app.ready(), {
+      code: 'MCP_FROM_ROUTES_REGISTERED_IN_SCOPE',
+      message: /Register it on the root instance/
+    })
   }
 })
 
 t.test('a call reaches its tool, however the router spells the path', async (t) => {
-  const start = async (routes: (app: FastifyInstance) => void | Promise<void>, options: FastifyServerOptions): Promise<void> => {
+  const start = async (
+    routes: (app: FastifyInstance) => void | Promise<void>,
+    options: FastifyServerOptions
+  ): Promise<void> => {
     for (const loopback of [undefined, 'inject'] as const) {
-      const app = await build(t, (app) => {
-        if (loopback !== undefined) app.addHook('onRoute', (route) => { route.config = { ...route.config, mcp: { loopback } } })
-        return routes(app)
-      }, {}, options)
+      const app = await build(
+        t,
+        (app) => {
+          if (loopback !== undefined) {
+            app.addHook('onRoute', (route) => {
+              route.config = { ...route.config, mcp: { loopback } }
+            })
+          }
+          return routes(app)
+        },
+        {},
+        options
+      )
       await app.ready()
       const [tool] = app.mcpTools
       const args = Object.fromEntries(Object.keys(Object(tool?.inputSchema.properties)).map((name) => [name, '1']))
@@ -346,8 +609,17 @@ t.test('a call reaches its tool, however the router spells the path', async (t) 
   }
   const other = async (): Promise<string> => 'other'
   const tools: Array<[string, FastifyServerOptions]> = [
-    ['/o/:id?', {}], ['/:id?', {}], ['/x/:id(\\d+)/y', {}], ['/t::a', {}], ['/a%b/:id', {}], ['/x/:a-:b.:c', {}], ['/x/:id([^/:]+)', {}],
-    ['/x/', server(false, TRIMMED)], ['/a//x', server(false, COLLAPSED)], ['/X/:Id', server(false, CASELESS)], ['/', {}]
+    ['/o/:id?', {}],
+    ['/:id?', {}],
+    ['/x/:id(\\d+)/y', {}],
+    ['/t::a', {}],
+    ['/a%b/:id', {}],
+    ['/x/:a-:b.:c', {}],
+    ['/x/:id([^/:]+)', {}],
+    ['/x/', server(false, TRIMMED)],
+    ['/a//x', server(false, COLLAPSED)],
+    ['/X/:Id', server(false, CASELESS)],
+    ['/', {}]
   ]
   for (const [url, options] of tools) {
     for (const constraints of [{}, { host: 'a.example.com' }, { host: /a/ }, { version: '1.0.0' }]) {
@@ -361,7 +633,9 @@ t.test('a call reaches its tool, however the router spells the path', async (t) 
   for (const prefix of ['', '/'] as const) {
     for (const options of [{}, server(false, TRIMMED), server(false, COLLAPSED)]) {
       await start(async (app) => {
-        await app.register(async (scope) => { scope.get(prefix, { schema, prefixTrailingSlash: prefix === '' ? 'no-slash' : 'slash' }, handler) }, { prefix: '/api' })
+        await app.register(async (scope) => {
+          scope.get(prefix, { schema, prefixTrailingSlash: prefix === '' ? 'no-slash' : 'slash' }, handler)
+        }, { prefix: '/api' })
       }, options)
     }
   }

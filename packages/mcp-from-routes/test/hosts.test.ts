@@ -28,8 +28,12 @@ t.test('the commands read an app that TypeScript compiled to CommonJS', async (t
 const asItIs = async (_request: unknown, body: unknown): Promise<unknown> => body
 
 const parsers: Array<[title: string, parse: (app: FastifyInstance) => void]> = [
-  ['the bytes', (app) => { app.addContentTypeParser('application/json', { parseAs: 'buffer' }, asItIs) }],
-  ['the text', (app) => { app.addContentTypeParser(/json/, { parseAs: 'string' }, asItIs) }]
+  ['the bytes', (app) => {
+    app.addContentTypeParser('application/json', { parseAs: 'buffer' }, asItIs)
+  }],
+  ['the text', (app) => {
+    app.addContentTypeParser(/json/, { parseAs: 'string' }, asItIs)
+  }]
 ]
 for (const [title, parse] of parsers) {
   t.test(`a parser of the app that leaves ${title} of JSON does not stop messages`, async (t) => {
@@ -46,13 +50,24 @@ for (const [title, parse] of parsers) {
 
 const broken: Array<[title: string, parse: (app: FastifyInstance) => void]> = [
   ['no parser', () => {}],
-  ['a parser that passes nothing', (app) => { app.addContentTypeParser('*', (_request, _body, done) => done(null)) }],
-  ['a parser of streams', (app) => { app.addContentTypeParser('*', (_request, body, done) => done(null, body)) }]
+  ['a parser that passes nothing', (app) => {
+    app.addContentTypeParser('*', (_request, _body, done) => done(null))
+  }],
+  ['a parser of streams', (app) => {
+    app.addContentTypeParser('*', (_request, body, done) => done(null, body))
+  }]
 ]
 for (const [title, parse] of broken) {
   t.test(`with ${title} for JSON, clients and the log learn why no message is read`, async (t) => {
     const lines: string[] = []
-    const logger = { level: 'error', stream: { write: (line: string) => { lines.push(line) } } }
+    const logger = {
+      level: 'error',
+      stream: {
+        write: (line: string) => {
+          lines.push(line)
+        }
+      }
+    }
     const { url } = await listen(t, greet, {}, { logger }, (app) => {
       app.removeContentTypeParser('application/json')
       parse(app)
@@ -89,8 +104,10 @@ t.test('a canUse or instructions that never settle fail after toolTimeout', asyn
 })
 
 const texts: Array<[type: string, body: string]> = [
-  ['application/xml', '<error>Out of stock</error>'], ['application/problem+xml; charset=utf-8', '<problem/>'],
-  ['text/csv', 'field,error\nname,missing'], ['text/plain; charset=utf-8', 'Out of stock'],
+  ['application/xml', '<error>Out of stock</error>'],
+  ['application/problem+xml; charset=utf-8', '<problem/>'],
+  ['text/csv', 'field,error\nname,missing'],
+  ['text/plain; charset=utf-8', 'Out of stock'],
   ['application/yaml', 'error: stock']
 ]
 for (const [type, body] of texts) {

@@ -1,13 +1,24 @@
 import Fastify from 'fastify'
 import t from 'tap'
 
-const tagged = (operationId: string): { schema: Record<string, unknown> } => ({ schema: { operationId, description: 'D.', tags: ['mcp'] } })
+const tagged = (operationId: string): { schema: Record<string, unknown> } => ({
+  schema: { operationId, description: 'D.', tags: ['mcp'] }
+})
 const handler = async (): Promise<number> => 1
 const SERVER_INFO = { name: 'test', version: '1.2.3' }
 
 // Created before the plugin is loaded, which then cannot know of earlier routes.
 const logged: string[] = []
-const app = Fastify({ logger: { level: 'info', stream: { write: (line: string) => { logged.push(JSON.parse(line).msg) } } } })
+const app = Fastify({
+  logger: {
+    level: 'info',
+    stream: {
+      write: (line: string) => {
+        logged.push(JSON.parse(line).msg)
+      }
+    }
+  }
+})
 const { default: mcpFromRoutes } = await import('../src/index.ts')
 
 t.test('the log says that a plugin that was imported late knows no earlier routes', async (t) => {
@@ -17,6 +28,7 @@ t.test('the log says that a plugin that was imported late knows no earlier route
   await app.ready()
   t.strictSame(logged, [
     'the MCP endpoint has no tools: no route is tagged "mcp"',
-    'mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even if tagged'
+    'mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, even ' +
+    'if tagged'
   ])
 })

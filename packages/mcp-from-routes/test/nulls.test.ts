@@ -11,7 +11,15 @@ const ENVELOPE = {
 /** Every kind of message, with all members that it may have. */
 const MESSAGES = {
   legacy: {
-    initialize: { id: 1, params: { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo: { name: 'c', version: '1', title: 't' }, _meta: { progressToken: 1 } } },
+    initialize: {
+      id: 1,
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: { elicitation: {} },
+        clientInfo: { name: 'c', version: '1', title: 't' },
+        _meta: { progressToken: 1 }
+      }
+    },
     'tools/list': { id: 1, params: { cursor: '', _meta: { progressToken: 1 } } },
     'tools/call': { id: 1, params: { name: 'get', arguments: {}, _meta: { progressToken: 1 } } },
     'tasks/get': { id: 1, params: { taskId: 'a', _meta: {} } },
@@ -32,10 +40,10 @@ const MESSAGES = {
 } as const
 
 /** The paths of all members. */
-function * pathsOf (value: object, above: readonly string[] = []): Generator<readonly string[]> {
+function* pathsOf (value: object, above: readonly string[] = []): Generator<readonly string[]> {
   for (const [name, member] of Object.entries(value)) {
     yield [...above, name]
-    if (typeof member === 'object' && member !== null) yield * pathsOf(member as object, [...above, name])
+    if (typeof member === 'object' && member !== null) yield* pathsOf(member as object, [...above, name])
   }
 }
 
@@ -47,29 +55,45 @@ function withNull (message: object, path: readonly string[]): object {
 }
 
 /** The member makes no message, so the error is about that; else it is one of its parameters. */
-const isFrame = (path: readonly string[]): boolean => path.length === 1 || (path.length === 2 && path[1] === '_meta') || path.at(-1) === 'progressToken'
+const isFrame = (path: readonly string[]): boolean =>
+  path.length === 1 || (path.length === 2 && path[1] === '_meta') || path.at(-1) === 'progressToken'
 
 for (const [era, messages] of Object.entries(MESSAGES)) {
   t.test(`${era}: null for any member of any message is the error of its kind, in words`, async (t) => {
     const { url } = await listen(t, (app) => {
       app.get('/things', { schema: { operationId: 'get', description: 'Get', tags: ['mcp'] } }, async () => ({ a: 1 }))
-      app.post('/work', { schema: { operationId: 'work', description: 'Work', tags: ['mcp'] }, config: { mcp: { task: { status: 'GET /work/:id' } } } }, async (_request, reply) => reply.code(202).header('location', '/work/1').send({}))
+      app.post('/work', {
+        schema: { operationId: 'work', description: 'Work', tags: ['mcp'] },
+        config: { mcp: { task: { status: 'GET /work/:id' } } }
+      }, async (_request, reply) => reply.code(202).header('location', '/work/1').send({}))
       app.get('/work/:id', async () => ({ status: 'running' }))
       app.delete('/work/:id', async () => ({}))
     })
     for (const [method, rest] of Object.entries(messages)) {
       const message = { jsonrpc: '2.0', method, ...rest }
       const headers = era === 'modern'
-        ? { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, .../^t.*s\/(call|get|cancel|update)$/.test(method) && { 'mcp-name': method === 'tools/call' ? 'get' : 'a' } }
+        ? {
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': method,
+          .../^t.*s\/(call|get|cancel|update)$/.test(method) && { 'mcp-name': method === 'tools/call' ? 'get' : 'a' }
+        }
         : { ...method !== 'initialize' && { 'mcp-protocol-version': '2025-11-25' } }
       for (const path of pathsOf(message)) {
         const label = `${method} ${path.join('.')}`
-        const response = await fetch(url, { method: 'POST', headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers }, body: JSON.stringify(withNull(message, path)) })
+        const response = await fetch(url, {
+          method: 'POST',
+          headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(withNull(message, path))
+        })
         const text = await response.text()
         const { error } = JSON.parse(text) as { error: { code: number, message: string } }
         t.equal(error.code, isFrame(path) ? -32600 : -32602, `${label}: ${text}`)
         t.notMatch(error.message, /[{\n]|Cannot read/, label)
-        t.equal(response.status === 400 || (response.status === 200 && !isFrame(path)), true, `${label}: ${response.status}`)
+        t.equal(
+          response.status === 400 || (response.status === 200 && !isFrame(path)),
+          true,
+          `${label}: ${response.status}`
+        )
       }
     }
   })

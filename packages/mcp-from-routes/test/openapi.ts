@@ -22,8 +22,14 @@ export function routesFromOpenApi (document: Json): ExposedRoute[] {
       const operationId = uniqueName(names, String(operation.operationId ?? `${method}_${path}`))
       routes.push({
         method: method.toUpperCase(),
-        url: path.split('?', 1)[0]?.split('#', 1)[0]?.replace(/\{([^}]+)\}/g, (_match, name: string) => `:${parameterName(name)}`) ?? path,
-        schema: { ...schema, operationId, description: String(operation.description || operation.summary || `${method} ${path}`), tags: ['mcp'] },
+        url: path.split('?', 1)[0]?.split('#', 1)[0]?.replace(/\{([^}]+)\}/g, (_match, name: string) =>
+          `:${parameterName(name)}`) ?? path,
+        schema: {
+          ...schema,
+          operationId,
+          description: String(operation.description || operation.summary || `${method} ${path}`),
+          tags: ['mcp']
+        },
         config: {},
         constraints: {},
         websocket: false,
@@ -37,10 +43,15 @@ export function routesFromOpenApi (document: Json): ExposedRoute[] {
 }
 
 function schemaOf (document: Json, method: string, operation: Json, parameters: readonly Json[]): FastifySchema {
-  const { consumes, produces } = { consumes: document.consumes, produces: document.produces, ...operation } as { consumes?: string[], produces?: string[] }
+  const { consumes, produces } = { consumes: document.consumes, produces: document.produces, ...operation } as {
+    consumes?: string[],
+    produces?: string[]
+  }
   // Fastify takes no schema for the body of a GET.
   const body = method === 'get' ? undefined : bodyOf(document, operation, parameters)
-  const responses = Object.entries(object(operation.responses)).map(([status, response]) => [status === 'default' ? status : status.toLowerCase(), responseOf(resolved(document, response), produces)])
+  const responses = Object.entries(object(operation.responses)).map((
+    [status, response]
+  ) => [status === 'default' ? status : status.toLowerCase(), responseOf(resolved(document, response), produces)])
   return {
     ...inPlace(parameters, 'path') && { params: inPlace(parameters, 'path') },
     ...inPlace(parameters, 'query') && { querystring: inPlace(parameters, 'query') },
@@ -52,12 +63,16 @@ function schemaOf (document: Json, method: string, operation: Json, parameters: 
 }
 
 function inPlace (parameters: readonly Json[], place: string): Json | undefined {
-  const here = new Map(parameters.filter((parameter) => parameter.in === place).map((parameter) => [String(parameter.name), parameter]))
+  const here = new Map(
+    parameters.filter((parameter) => parameter.in === place).map((parameter) => [String(parameter.name), parameter])
+  )
   if (here.size === 0) return undefined
   const name = (parameter: string): string => place === 'path' ? parameterName(parameter) : parameter
   return {
     type: 'object',
-    properties: Object.fromEntries([...here].map(([key, parameter]) => [name(key), withoutOuterRefs(schemaOfParameter(parameter))])),
+    properties: Object.fromEntries(
+      [...here].map(([key, parameter]) => [name(key), withoutOuterRefs(schemaOfParameter(parameter))])
+    ),
     required: [...here].filter(([, parameter]) => parameter.required === true).map(([key]) => name(key))
   }
 }
@@ -65,7 +80,22 @@ function inPlace (parameters: readonly Json[], place: string): Json | undefined 
 function schemaOfParameter (parameter: Json): Json {
   const { schema, content } = parameter
   const [first] = Object.values(object(content))
-  const { name, in: _in, required, description, style, explode, allowReserved, allowEmptyValue, collectionFormat, example, examples, content: _content, schema: _schema, ...inline } = parameter
+  const {
+    name,
+    in: _in,
+    required,
+    description,
+    style,
+    explode,
+    allowReserved,
+    allowEmptyValue,
+    collectionFormat,
+    example,
+    examples,
+    content: _content,
+    schema: _schema,
+    ...inline
+  } = parameter
   const found = isObject(schema) ? schema : isObject(first) ? object(first.schema) : inline
   return typeof description === 'string' ? { description, ...found } : found
 }
@@ -73,17 +103,31 @@ function schemaOfParameter (parameter: Json): Json {
 function bodyOf (document: Json, operation: Json, parameters: readonly Json[]): unknown {
   const old = parameters.find((parameter) => parameter.in === 'body')
   if (old !== undefined) return withoutOuterRefs(object(old.schema))
-  if (parameters.some((parameter) => parameter.in === 'formData')) return { content: { 'multipart/form-data': { schema: { type: 'object' } } } }
+  if (parameters.some((parameter) => parameter.in === 'formData')) {
+    return { content: { 'multipart/form-data': { schema: { type: 'object' } } } }
+  }
   const { content } = resolved(document, operation.requestBody)
   if (!isObject(content)) return undefined
-  return { content: Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { schema: withoutOuterRefs(object(object(media).schema)) }])) }
+  return {
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, media]) => [type, { schema: withoutOuterRefs(object(object(media).schema)) }])
+    )
+  }
 }
 
 function responseOf (response: Json, produces: readonly string[] | undefined): unknown {
   const { schema, content } = response
-  if (isObject(schema)) return produces?.some((type) => type.includes('json')) === false ? undefined : withoutOuterRefs(schema)
+  if (isObject(schema)) {
+    return produces?.some((type) => type.includes('json')) === false
+      ? undefined
+      : withoutOuterRefs(schema)
+  }
   if (!isObject(content) || Object.keys(content).length === 0) return { type: 'null' }
-  return { content: Object.fromEntries(Object.entries(content).map(([type, media]) => [type, { schema: withoutOuterRefs(object(object(media).schema)) }])) }
+  return {
+    content: Object.fromEntries(
+      Object.entries(content).map(([type, media]) => [type, { schema: withoutOuterRefs(object(object(media).schema)) }])
+    )
+  }
 }
 
 /** How many characters of the description the schemas say, with all that they refer to, each part of it once. */
@@ -113,12 +157,17 @@ export function sourcesOf ({ schema, shared }: ExposedRoute): { readonly input: 
 
 /** References of a part of the description, made to point into the shared schema. */
 function withoutOuterRefs<T> (value: T): T {
-  return JSON.parse(JSON.stringify(value), (key, item: unknown) => key === '$ref' && typeof item === 'string' && item.startsWith('#') ? `openapi${item}` : item) as T
+  return JSON.parse(
+    JSON.stringify(value),
+    (key, item: unknown) => key === '$ref' && typeof item === 'string' && item.startsWith('#') ? `openapi${item}` : item
+  ) as T
 }
 
 function resolved (document: Json, value: unknown): Json {
   if (!isObject(value) || typeof value.$ref !== 'string') return object(value)
-  const keys = value.$ref.slice(2).split('/').map((key) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~'))
+  const keys = value.$ref.slice(2).split('/').map((key) =>
+    decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
+  )
   return resolved(document, keys.reduce<unknown>((at, key) => object(at)[key], document))
 }
 

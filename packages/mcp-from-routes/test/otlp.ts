@@ -39,7 +39,9 @@ export async function startReceiver (t: Teardown): Promise<Receiver> {
     server.emit('spans')
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => { server.close().closeAllConnections() })
+  t.teardown(() => {
+    server.close().closeAllConnections()
+  })
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async until (isWanted, count = 1) {
@@ -55,7 +57,10 @@ export function pathOf (span: ReceivedSpan, all: readonly ReceivedSpan[]): reado
   return [...parent === undefined ? [] : pathOf(parent, all), span.name]
 }
 
-/** @see [trace.proto](https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/trace/v1/trace.proto) */
+/**
+ * @see
+ * [trace.proto](https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/trace/v1/trace.proto)
+ */
 function spansIn (message: Buffer): ReceivedSpan[] {
   return messages(message, 1).flatMap((ofResource) => {
     const resource = attributesIn(messages(ofResource, 1).flatMap((part) => messages(part, 1)))
@@ -91,12 +96,18 @@ function valueIn (value: Buffer): unknown {
   return number === 5 ? messages(content as Buffer, 1).map(valueIn) : Number(content)
 }
 
-const messages = (message: Buffer, number: number): Buffer[] => fieldsIn(message).filter((field) => field.number === number).map(({ content }) => content as Buffer)
-const first = (message: Buffer, number: number): Buffer | bigint | undefined => fieldsIn(message).find((field) => field.number === number)?.content
+const messages = (message: Buffer, number: number): Buffer[] =>
+  fieldsIn(message).filter((field) => field.number === number).map(({ content }) => content as Buffer)
+const first = (message: Buffer, number: number): Buffer | bigint | undefined =>
+  fieldsIn(message).find((field) => field.number === number)?.content
 const textIn = (message: Buffer, number: number): string => String(first(message, number) ?? '')
-const hexIn = (message: Buffer, number: number): string => Buffer.from((first(message, number) ?? '') as Buffer).toString('hex')
+const hexIn = (message: Buffer, number: number): string =>
+  Buffer.from((first(message, number) ?? '') as Buffer).toString('hex')
 
-interface Field { readonly number: number, readonly content: Buffer | bigint }
+interface Field {
+  readonly number: number
+  readonly content: Buffer | bigint
+}
 
 /** @see [Protobuf encoding](https://protobuf.dev/programming-guides/encoding/) */
 function fieldsIn (message: Buffer): Field[] {
@@ -104,7 +115,7 @@ function fieldsIn (message: Buffer): Field[] {
   let at = 0
   const varint = (): bigint => {
     let value = 0n
-    for (let shift = 0n; ; shift += 7n) {
+    for (let shift = 0n;; shift += 7n) {
       const byte = BigInt(message[at++]!)
       value |= (byte & 127n) << shift
       if (byte < 128n) return value

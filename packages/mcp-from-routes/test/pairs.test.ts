@@ -61,7 +61,8 @@ t.test('a tool names its view to those who may read it', async (t) => {
     const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers)
     return (body as { result: { tools: Array<{ _meta?: unknown }> } }).result.tools[0]?._meta
   }
-  const canUse: McpFromRoutesOptions['canUse'] = ({ name }, { headers }) => name !== 'view' || headers['x-staff'] === 'yes'
+  const canUse: McpFromRoutesOptions['canUse'] = ({ name }, { headers }) =>
+    name !== 'view' || headers['x-staff'] === 'yes'
   const { url } = await listen(t, withView(), { canUse })
   t.equal(await metaFor(url), undefined)
   t.strictSame(await metaFor(url, { 'x-staff': 'yes' }), { ui: { resourceUri: 'ui://a/v' } })
@@ -91,5 +92,7 @@ t.test('no origin has a port above 65535', async (t) => {
     const schema = { operationId: 'v', description: 'V.', tags: ['mcp-resource'], response }
     app.get('/v', { schema, config: { mcp: { resource } } }, async () => '')
   })
-  await t.rejects(async () => { await app.ready() }, { message: /connectDomains has "https:\/\/a\.example:65536"/ })
+  await t.rejects(async () => {
+    await app.ready()
+  }, { message: /connectDomains has "https:\/\/a\.example:65536"/ })
 })

@@ -9,53 +9,110 @@ import { runProgram } from './program.ts'
 
 const record = {
   type: 'object',
-  properties: { id: { type: 'string', description: 'Set by the server' }, name: { type: 'string', title: 'Name' }, note: { type: ['string', 'null'], default: 'none' } },
+  properties: {
+    id: { type: 'string', description: 'Set by the server' },
+    name: { type: 'string', title: 'Name' },
+    note: { type: ['string', 'null'], default: 'none' }
+  },
   required: ['id', 'name'],
   additionalProperties: false
 }
 const list = { type: 'array', items: record }
 
-async function outputOf (t: Parameters<typeof build>[0], response: unknown, mcp: McpRouteConfig = {}, options: Partial<McpFromRoutesOptions> = {}): Promise<unknown> {
+async function outputOf (
+  t: Parameters<typeof build>[0],
+  response: unknown,
+  mcp: McpRouteConfig = {},
+  options: Partial<McpFromRoutesOptions> = {}
+): Promise<unknown> {
   const app = await build(t, (app) => {
-    app.get('/', { schema: { operationId: 'read', description: 'D.', tags: ['mcp'], response: { 200: response } }, config: { mcp } }, async () => ({}))
+    app.get('/', {
+      schema: { operationId: 'read', description: 'D.', tags: ['mcp'], response: { 200: response } },
+      config: { mcp }
+    }, async () => ({}))
   }, options)
   await app.ready()
   return app.mcpTools[0]?.outputSchema
 }
 
 const note = { anyOf: [{ type: 'string' }, { type: 'null' }] }
-const brief = { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' }, note }, additionalProperties: false }
-const few = { type: 'object', properties: { id: { type: 'string', description: 'Set by the server' } }, required: ['id'] }
+const brief = {
+  type: 'object',
+  properties: { id: { type: 'string' }, name: { type: 'string' }, note },
+  additionalProperties: false
+}
+const few = {
+  type: 'object',
+  properties: { id: { type: 'string', description: 'Set by the server' } },
+  required: ['id']
+}
 
-for (const { title, response = record, mcp, options, gives } of [
-  { title: 'a brief output has names and types', options: { output: 'brief' as const }, gives: brief },
-  { title: 'a route can ask for it by itself', mcp: { output: 'brief' as const }, gives: brief },
-  { title: 'false publishes none', options: { output: false as const }, gives: undefined },
-  { title: 'nor of one route', mcp: { output: false as const }, gives: undefined },
-  { title: 'a route has the last word', mcp: { output: 'brief' as const }, options: { output: false as const }, gives: brief },
-  { title: 'fields are those of the record, which may have others', mcp: { output: ['id'] }, gives: few },
-  { title: 'or of each record of a list', response: list, mcp: { output: ['id'] }, gives: { type: 'object', properties: { result: { type: 'array', items: few } }, required: ['result'] } },
-  { title: 'or of several answers, one of which may be null', response: { anyOf: [record, { type: 'null' }] }, mcp: { output: ['name'] }, options: { output: 'brief' as const }, gives: { type: 'object', properties: { result: { anyOf: [{ type: 'object', properties: { name: { type: 'string' } } }, { type: 'null' }] } }, required: ['result'] } }
-]) {
+for (
+  const { title, response = record, mcp, options, gives } of [
+    { title: 'a brief output has names and types', options: { output: 'brief' as const }, gives: brief },
+    { title: 'a route can ask for it by itself', mcp: { output: 'brief' as const }, gives: brief },
+    { title: 'false publishes none', options: { output: false as const }, gives: undefined },
+    { title: 'nor of one route', mcp: { output: false as const }, gives: undefined },
+    {
+      title: 'a route has the last word',
+      mcp: { output: 'brief' as const },
+      options: { output: false as const },
+      gives: brief
+    },
+    { title: 'fields are those of the record, which may have others', mcp: { output: ['id'] }, gives: few },
+    {
+      title: 'or of each record of a list',
+      response: list,
+      mcp: { output: ['id'] },
+      gives: { type: 'object', properties: { result: { type: 'array', items: few } }, required: ['result'] }
+    },
+    {
+      title: 'or of several answers, one of which may be null',
+      response: { anyOf: [record, { type: 'null' }] },
+      mcp: { output: ['name'] },
+      options: { output: 'brief' as const },
+      gives: {
+        type: 'object',
+        properties: {
+          result: { anyOf: [{ type: 'object', properties: { name: { type: 'string' } } }, { type: 'null' }] }
+        },
+        required: ['result']
+      }
+    }
+  ]
+) {
   t.test(title, async (t) => t.strictSame(await outputOf(t, response, mcp, options), gives))
 }
 
 t.test('a shared record can be trimmed, and what it no longer uses is gone', async (t) => {
   const app = await build(t, (app) => {
-    app.addSchema({ $id: 'Person', type: 'object', properties: { id: { type: 'string' }, friends: { type: 'array', items: { $ref: '#' } } } })
-    app.get('/', { schema: { operationId: 'read', description: 'D.', tags: ['mcp'], response: { 200: { $ref: 'Person#' } } }, config: { mcp: { output: ['id'] } } }, async () => ({}))
+    app.addSchema({
+      $id: 'Person',
+      type: 'object',
+      properties: { id: { type: 'string' }, friends: { type: 'array', items: { $ref: '#' } } }
+    })
+    app.get('/', {
+      schema: { operationId: 'read', description: 'D.', tags: ['mcp'], response: { 200: { $ref: 'Person#' } } },
+      config: { mcp: { output: ['id'] } }
+    }, async () => ({}))
   })
   await app.ready()
   t.strictSame(app.mcpTools[0]?.outputSchema, { type: 'object', properties: { id: { type: 'string' } } })
 })
 
-for (const [title, mcp, says] of [
-  ['an unknown field', { output: ['id', 'colour'] }, /GET \/ has a wrong config\.mcp: output names colour, which is not a field of its result/],
-  ['no field', { output: [] }, /output must be 'full', 'brief', false or an array of field names/],
-  ['an unknown word', { output: 'short' }, /output must be/],
-  ['a search hint that is no string', { searchHint: '' }, /searchHint must be a string/],
-  ['a flag that is none', { alwaysLoad: 'yes' }, /alwaysLoad must be true or false/]
-] as Array<[string, McpRouteConfig, RegExp]>) {
+for (
+  const [title, mcp, says] of [
+    [
+      'an unknown field',
+      { output: ['id', 'colour'] },
+      /GET \/ has a wrong config\.mcp: output names colour, which is not a field of its result/
+    ],
+    ['no field', { output: [] }, /output must be 'full', 'brief', false or an array of field names/],
+    ['an unknown word', { output: 'short' }, /output must be/],
+    ['a search hint that is no string', { searchHint: '' }, /searchHint must be a string/],
+    ['a flag that is none', { alwaysLoad: 'yes' }, /alwaysLoad must be true or false/]
+  ] as Array<[string, McpRouteConfig, RegExp]>
+) {
   t.test(`config.mcp with ${title} fails at startup`, async (t) => {
     await t.rejects(outputOf(t, record, mcp), { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message: says })
   })
@@ -64,8 +121,14 @@ for (const [title, mcp, says] of [
 t.test('results stay whole where their schema is trimmed, and clients take them', async (t) => {
   const whole = { id: '1', name: 'a', note: null }
   const { url } = await listen(t, (app) => {
-    app.get('/one', { schema: { operationId: 'one', description: 'D.', tags: ['mcp'], response: { 200: record } }, config: { mcp: { output: ['id'] } } }, async () => whole)
-    app.get('/none', { schema: { operationId: 'none', description: 'D.', tags: ['mcp'], response: { 200: record } }, config: { mcp: { output: false } } }, async () => whole)
+    app.get('/one', {
+      schema: { operationId: 'one', description: 'D.', tags: ['mcp'], response: { 200: record } },
+      config: { mcp: { output: ['id'] } }
+    }, async () => whole)
+    app.get('/none', {
+      schema: { operationId: 'none', description: 'D.', tags: ['mcp'], response: { 200: record } },
+      config: { mcp: { output: false } }
+    }, async () => whole)
   })
   for (const which of CLIENTS) {
     const client = await connect(t, which, url)
@@ -78,58 +141,115 @@ t.test('results stay whole where their schema is trimmed, and clients take them'
 t.test('the contract calls a trimmed output breaking, and one without texts a patch', async (t) => {
   const tools = async (mcp: McpRouteConfig): Promise<ReturnType<typeof contractFromTools>> => {
     const app = await build(t, (app) => {
-      app.get('/', { schema: { operationId: 'read', description: 'D.', tags: ['mcp'], response: { 200: { ...record, required: [] } } }, config: { mcp } }, async () => ({}))
+      app.get('/', {
+        schema: {
+          operationId: 'read',
+          description: 'D.',
+          tags: ['mcp'],
+          response: { 200: { ...record, required: [] } }
+        },
+        config: { mcp }
+      }, async () => ({}))
     })
     await app.ready()
     return contractFromTools(app.mcpTools)
   }
   const full = await tools({})
-  t.match(diffContracts(full, await tools({ output: false })), { bump: 'major', findings: [{ path: 'output', change: 'schema → none' }] })
-  t.match(diffContracts(full, await tools({ output: ['id'] })), { bump: 'major', findings: { 0: { path: /output\.(name|note)/, change: 'property → removed' } } })
+  t.match(diffContracts(full, await tools({ output: false })), {
+    bump: 'major',
+    findings: [{ path: 'output', change: 'schema → none' }]
+  })
+  t.match(diffContracts(full, await tools({ output: ['id'] })), {
+    bump: 'major',
+    findings: { 0: { path: /output\.(name|note)/, change: 'property → removed' } }
+  })
   t.equal(diffContracts(full, await tools({ output: 'brief' })).bump, 'patch')
   t.equal(diffContracts(await tools({ output: ['id'] }), full).bump, 'minor')
 })
 
 t.test('a route can say how clients find its tool, and whether they load it at once', async (t) => {
   const app = await build(t, (app) => {
-    app.get('/', { schema: { operationId: 'read', description: 'D.', tags: ['mcp', 'large'] }, config: { mcp: { searchHint: 'stock inventory', alwaysLoad: true } } }, async () => ({}))
+    app.get('/', {
+      schema: { operationId: 'read', description: 'D.', tags: ['mcp', 'large'] },
+      config: { mcp: { searchHint: 'stock inventory', alwaysLoad: true } }
+    }, async () => ({}))
     app.get('/plain', { schema: { operationId: 'plain', description: 'D.', tags: ['mcp'] } }, async () => ({}))
   })
   await app.ready()
   t.strictSame(app.mcpTools.map(({ _meta }) => _meta), [undefined, {
-    'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': 500_000, 'anthropic/searchHint': 'stock inventory', 'anthropic/alwaysLoad': true
+    'mcp-from-routes/large': true,
+    'anthropic/maxResultSizeChars': 500_000,
+    'anthropic/searchHint': 'stock inventory',
+    'anthropic/alwaysLoad': true
   }])
 })
 
 t.test('a title may be the name in other letters', async (t) => {
   const app = await build(t, (app) => {
-    for (const [operationId, summary] of [['get_thing', 'Get a thing'], ['listThings', 'List things'], ['put_thing', 'Replace a thing']] as const) {
-      app.get(`/${operationId}`, { schema: { operationId, summary, description: 'D.', tags: ['mcp'] } }, async () => ({}))
+    for (
+      const [operationId, summary] of [['get_thing', 'Get a thing'], ['listThings', 'List things'], [
+        'put_thing',
+        'Replace a thing'
+      ]] as const
+    ) {
+      app.get(
+        `/${operationId}`,
+        { schema: { operationId, summary, description: 'D.', tags: ['mcp'] } },
+        async () => ({})
+      )
     }
-    app.get('/own', { schema: { operationId: 'own', description: 'D.', tags: ['mcp'] }, config: { mcp: { title: 'Own' } } }, async () => ({}))
+    app.get('/own', {
+      schema: { operationId: 'own', description: 'D.', tags: ['mcp'] },
+      config: { mcp: { title: 'Own' } }
+    }, async () => ({}))
   })
   await app.ready()
-  t.strictSame(app.mcpTools.map(({ name, title }) => [name, title]), [['get_thing', 'Get a thing'], ['listThings', 'List things'], ['own', 'Own'], ['put_thing', 'Replace a thing']])
+  t.strictSame(app.mcpTools.map(({ name, title }) => [name, title]), [
+    ['get_thing', 'Get a thing'],
+    ['listThings', 'List things'],
+    ['own', 'Own'],
+    ['put_thing', 'Replace a thing']
+  ])
 })
 
 // Sets
 
 async function shop (app: FastifyInstance): Promise<void> {
-  for (const [operationId, tag] of [['list_orders', 'orders'], ['list_products', 'products'], ['list_tags', 'tags']] as const) {
-    app.get(`/${operationId}`, { schema: { operationId, description: 'D.', tags: ['mcp', tag] } }, async () => ({ operationId }))
+  for (
+    const [operationId, tag] of [['list_orders', 'orders'], ['list_products', 'products'], [
+      'list_tags',
+      'tags'
+    ]] as const
+  ) {
+    app.get(
+      `/${operationId}`,
+      { schema: { operationId, description: 'D.', tags: ['mcp', tag] } },
+      async () => ({ operationId })
+    )
   }
 }
-const sets = { catalog: { path: '/mcp/catalog/', tags: ['products', 'tags'] }, orders: { path: '/orders-mcp', tags: ['orders'] } }
+const sets = {
+  catalog: { path: '/mcp/catalog/', tags: ['products', 'tags'] },
+  orders: { path: '/orders-mcp', tags: ['orders'] }
+}
 
 t.test('a set serves its tools at its path, and no other', async (t) => {
   const { app, url } = await listen(t, shop, { sets })
-  for (const [path, names] of [['/mcp', ['list_orders', 'list_products', 'list_tags']], ['/mcp/catalog', ['list_products', 'list_tags']], ['/mcp/catalog/', ['list_products', 'list_tags']], ['/orders-mcp', ['list_orders']]] as const) {
+  for (
+    const [path, names] of [
+      ['/mcp', ['list_orders', 'list_products', 'list_tags']],
+      ['/mcp/catalog', ['list_products', 'list_tags']],
+      ['/mcp/catalog/', ['list_products', 'list_tags']],
+      ['/orders-mcp', ['list_orders']]
+    ] as const
+  ) {
     for (const which of CLIENTS) {
       const client = await connect(t, which, new URL(path, url))
       t.strictSame((await client.listTools()).tools.map(({ name }) => name), names, `${which} at ${path}`)
       for (const name of ['list_orders', 'list_products', 'list_tags'] as const) {
-        if ((names as readonly string[]).includes(name)) t.match(await client.callTool({ name }), { structuredContent: { operationId: name } })
-        else await t.rejects(client.callTool({ name }), { code: -32602 }, `${name} is unknown at ${path}`)
+        if ((names as readonly string[]).includes(name)) {
+          t.match(await client.callTool({ name }), { structuredContent: { operationId: name } })
+        } else await t.rejects(client.callTool({ name }), { code: -32602 }, `${name} is unknown at ${path}`)
       }
     }
   }
@@ -154,24 +274,56 @@ t.test('a set has the authentication and the rules of the endpoint', async (t) =
   const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
   t.equal((await post(new URL('/mcp/catalog', url), message)).status, 401)
   const { body } = await post(new URL('/mcp/catalog', url), message, { 'x-api-key': 'a' })
-  t.strictSame((body as { result: { tools: Array<{ name: string }> } }).result.tools.map(({ name }) => name), ['list_products'])
+  t.strictSame((body as { result: { tools: Array<{ name: string }> } }).result.tools.map(({ name }) => name), [
+    'list_products'
+  ])
 })
 
-for (const [title, wrong, says] of [
-  ['the path of the endpoint', { a: { path: '/mcp/', tags: ['tags'] } }, 'mcp-from-routes: sets.a.path is already used by the option path: /mcp/'],
-  ['the path of another', { a: { path: '/a', tags: ['tags'] }, b: { path: '/a/', tags: ['orders'] } }, 'mcp-from-routes: sets.b.path is already used by sets.a: /a/'],
-  ['a path with parameters', { a: { path: '/:a', tags: ['tags'] } }, 'mcp-from-routes: sets.a.path must start with a slash and have no parameters'],
-  ['no tags', { a: { path: '/a', tags: [] } }, 'mcp-from-routes: sets.a.tags must be an array of tags'],
-  ['an unknown key', { a: { path: '/a', tags: ['tags'], tools: [] } }, 'mcp-from-routes: sets.a must have path and tags or search, and nothing else'],
-  ['a tag that no tool has', { a: { path: '/a', tags: ['tags', 'people'] } }, 'mcp-from-routes: sets.a.tags has "people", a tag that no tool has']
-] as Array<[string, NonNullable<McpFromRoutesOptions['sets']>, string]>) {
+for (
+  const [title, wrong, says] of [
+    [
+      'the path of the endpoint',
+      { a: { path: '/mcp/', tags: ['tags'] } },
+      'mcp-from-routes: sets.a.path is already used by the option path: /mcp/'
+    ],
+    [
+      'the path of another',
+      { a: { path: '/a', tags: ['tags'] }, b: { path: '/a/', tags: ['orders'] } },
+      'mcp-from-routes: sets.b.path is already used by sets.a: /a/'
+    ],
+    [
+      'a path with parameters',
+      { a: { path: '/:a', tags: ['tags'] } },
+      'mcp-from-routes: sets.a.path must start with a slash and have no parameters'
+    ],
+    ['no tags', { a: { path: '/a', tags: [] } }, 'mcp-from-routes: sets.a.tags must be an array of tags'],
+    [
+      'an unknown key',
+      { a: { path: '/a', tags: ['tags'], tools: [] } },
+      'mcp-from-routes: sets.a must have path and tags or search, and nothing else'
+    ],
+    [
+      'a tag that no tool has',
+      { a: { path: '/a', tags: ['tags', 'people'] } },
+      'mcp-from-routes: sets.a.tags has "people", a tag that no tool has'
+    ]
+  ] as Array<[string, NonNullable<McpFromRoutesOptions['sets']>, string]>
+) {
   t.test(`a set with ${title} fails at startup`, async (t) => {
-    await t.rejects(build(t, shop, { sets: wrong }).then((app) => app.ready()), { code: 'MCP_FROM_ROUTES_INVALID_OPTION', message: says })
+    await t.rejects(build(t, shop, { sets: wrong }).then((app) => app.ready()), {
+      code: 'MCP_FROM_ROUTES_INVALID_OPTION',
+      message: says
+    })
   })
 }
 
 t.test('a set at the path of a route fails at startup, too', async (t) => {
-  await t.rejects(build(t, (app) => { app.post('/a', async () => ({})) }, { sets: { a: { path: '/a', tags: ['tags'] } } }), { code: 'FST_ERR_DUPLICATED_ROUTE', message: /\/a/ })
+  await t.rejects(
+    build(t, (app) => {
+      app.post('/a', async () => ({}))
+    }, { sets: { a: { path: '/a', tags: ['tags'] } } }),
+    { code: 'FST_ERR_DUPLICATED_ROUTE', message: /\/a/ }
+  )
 })
 
 // Trace context
@@ -179,20 +331,56 @@ t.test('a set at the path of a route fails at startup, too', async (t) => {
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01'
 const OTHER = '00-11111111111111111111111111111111-2222222222222222-00'
 
-for (const [title, meta, headers, gives] of [
-  ['reaches the route', { traceparent: TRACE, tracestate: 'a=1', baggage: 'user=1' }, {}, { traceparent: TRACE, tracestate: 'a=1', baggage: 'user=1' }],
-  ['counts more than headers, which are of the hop', { traceparent: TRACE }, { traceparent: OTHER, tracestate: 'b=2', baggage: 'b=2' }, { traceparent: TRACE, baggage: 'b=2' }],
-  ['leaves headers alone when it is not there', { other: 1 }, { traceparent: OTHER, tracestate: 'b=2' }, { traceparent: OTHER, tracestate: 'b=2' }],
-  ['leaves them alone when it is malformed', { traceparent: 'x', tracestate: 'a=1', baggage: 'a\r\nb' }, { traceparent: OTHER }, { traceparent: OTHER }]
-] as const) {
+for (
+  const [title, meta, headers, gives] of [
+    ['reaches the route', { traceparent: TRACE, tracestate: 'a=1', baggage: 'user=1' }, {}, {
+      traceparent: TRACE,
+      tracestate: 'a=1',
+      baggage: 'user=1'
+    }],
+    ['counts more than headers, which are of the hop', { traceparent: TRACE }, {
+      traceparent: OTHER,
+      tracestate: 'b=2',
+      baggage: 'b=2'
+    }, { traceparent: TRACE, baggage: 'b=2' }],
+    ['leaves headers alone when it is not there', { other: 1 }, { traceparent: OTHER, tracestate: 'b=2' }, {
+      traceparent: OTHER,
+      tracestate: 'b=2'
+    }],
+    ['leaves them alone when it is malformed', { traceparent: 'x', tracestate: 'a=1', baggage: 'a\r\nb' }, {
+      traceparent: OTHER
+    }, { traceparent: OTHER }]
+  ] as const
+) {
   t.test(`the trace context in _meta ${title}`, async (t) => {
     const { url } = await listen(t, (app) => {
-      app.get('/trace', { schema: { operationId: 'trace', description: 'D.', tags: ['mcp'] } }, async ({ headers: { traceparent, tracestate, baggage } }) => ({ traceparent, tracestate, baggage }))
-      app.get('/stream', { schema: { operationId: 'stream', description: 'D.', tags: ['mcp'], response: { 200: { content: { 'application/x-ndjson': { schema: { type: 'string' } } } } } } }, async ({ headers: { traceparent, tracestate, baggage } }, reply) => reply.type('application/json').send({ traceparent, tracestate, baggage }))
+      app.get(
+        '/trace',
+        { schema: { operationId: 'trace', description: 'D.', tags: ['mcp'] } },
+        async ({ headers: { traceparent, tracestate, baggage } }) => ({ traceparent, tracestate, baggage })
+      )
+      app.get(
+        '/stream',
+        {
+          schema: {
+            operationId: 'stream',
+            description: 'D.',
+            tags: ['mcp'],
+            response: { 200: { content: { 'application/x-ndjson': { schema: { type: 'string' } } } } }
+          }
+        },
+        async ({ headers: { traceparent, tracestate, baggage } }, reply) =>
+          reply.type('application/json').send({ traceparent, tracestate, baggage })
+      )
     }, { forwardHeaders: ['traceparent', 'tracestate', 'baggage'] })
     for (const name of ['trace', 'stream']) {
       // The second is answered by way of the SDK.
-      const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, _meta: { progressToken: 1, ...meta } } }, headers)
+      const { body } = await post(url, {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, _meta: { progressToken: 1, ...meta } }
+      }, headers)
       const { result } = body as { result: { content: Array<{ text: string }> } }
       t.strictSame(JSON.parse(result.content[0]?.text ?? ''), gives, name)
     }
@@ -201,9 +389,18 @@ for (const [title, meta, headers, gives] of [
 
 t.test('headers that are not forwarded are not filled from _meta', async (t) => {
   const { url } = await listen(t, (app) => {
-    app.get('/trace', { schema: { operationId: 'trace', description: 'D.', tags: ['mcp'] } }, async ({ headers: { traceparent, baggage } }) => ({ traceparent, baggage }))
+    app.get(
+      '/trace',
+      { schema: { operationId: 'trace', description: 'D.', tags: ['mcp'] } },
+      async ({ headers: { traceparent, baggage } }) => ({ traceparent, baggage })
+    )
   })
-  const { body } = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'trace', _meta: { traceparent: TRACE, baggage: 'a=1' } } })
+  const { body } = await post(url, {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'trace', _meta: { traceparent: TRACE, baggage: 'a=1' } }
+  })
   t.match(body, { result: { content: [{ text: JSON.stringify({ traceparent: TRACE }) }] } })
 })
 
@@ -211,7 +408,11 @@ t.test('headers that are not forwarded are not filled from _meta', async (t) => 
 
 t.test('every client gets the number of all matches beside the records', async (t) => {
   const { url } = await listen(t, (app) => {
-    app.get('/', { schema: { operationId: 'list', description: 'D.', tags: ['mcp'], response: { 200: list } } }, async (_request, reply) => reply.header('content-range', 'things 0-1/319').send([{ id: '1', name: 'a' }]))
+    app.get(
+      '/',
+      { schema: { operationId: 'list', description: 'D.', tags: ['mcp'], response: { 200: list } } },
+      async (_request, reply) => reply.header('content-range', 'things 0-1/319').send([{ id: '1', name: 'a' }])
+    )
   })
   for (const which of CLIENTS) {
     const client = await connect(t, which, url)

@@ -47,7 +47,9 @@ for (const [title, schema, message] of unread) {
       app.setValidatorCompiler(mixed(CHECKING))
       app.get('/things', tool('list', { querystring: record({ a: schema }) }), async () => 1)
     })
-    await t.rejects(async () => { await app.ready() }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_QUERY', message })
+    await t.rejects(async () => {
+      await app.ready()
+    }, { code: 'MCP_FROM_ROUTES_UNSUPPORTED_QUERY', message })
   })
 }
 

@@ -21,7 +21,11 @@ export function isMade (schema: unknown): schema is Made {
 }
 
 /** What a compiler does before it checks. */
-interface Does { readonly converts?: boolean, readonly fills?: boolean, readonly cleans?: boolean }
+interface Does {
+  readonly converts?: boolean
+  readonly fills?: boolean
+  readonly cleans?: boolean
+}
 
 const ajv = new Ajv({ strict: false })
 
@@ -55,7 +59,7 @@ function readRecord (schema: Made, value: unknown, does: Does): unknown {
   for (const [name, inner] of Object.entries(value)) {
     if (does.cleans !== true || name in properties) out[name] = read(properties[name], inner, does)
   }
-  if (does.fills === true) for (const [name, property] of Object.entries(properties)) out[name] ??= property.default
+  if (does.fills === true) { for (const [name, property] of Object.entries(properties)) out[name] ??= property.default }
   return out
 }
 

@@ -1,26 +1,53 @@
 // Nothing here runs: it is compiled, and that it compiles is the test.
 import type { Meter, Tracer } from '@opentelemetry/api'
 import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify'
-import mcpFromRoutes, { MCP_FROM_ROUTES_INVALID_OPTION, PARENT_REQUEST, type JsonSchema, type McpFromRoutesOptions, type McpRouteConfig, type McpTool, type ToolCallEvent } from '../src/index.ts'
+import mcpFromRoutes, {
+  MCP_FROM_ROUTES_INVALID_OPTION,
+  PARENT_REQUEST,
+  type JsonSchema,
+  type McpFromRoutesOptions,
+  type McpRouteConfig,
+  type McpTool,
+  type ToolCallEvent
+} from '../src/index.ts'
 
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
-function holds<T extends true> (): T | undefined { return undefined }
+function holds<T extends true> (): T | undefined {
+  return undefined
+}
 
 const app = Fastify()
 const plugin: FastifyPluginAsync<McpFromRoutesOptions> = mcpFromRoutes
 app.register(plugin, { serverInfo: { name: 'x', version: '1' } })
 app.register(mcpFromRoutes, {
   serverInfo: { name: 'x', version: '1', title: 'X' },
-  onRequest: async (request) => { holds<Equals<typeof request.id, string>>() },
-  canUse: ({ route }, request) => { holds<Equals<typeof request, FastifyRequest>>(); return route.method === 'GET' },
-  onToolCall: ({ duration, error, statusCode }) => { holds<Equals<typeof duration, number>>(); holds<Equals<typeof error, string | undefined>>(); holds<Equals<typeof statusCode, number | undefined>>() }
+  onRequest: async (request) => {
+    holds<Equals<typeof request.id, string>>()
+  },
+  canUse: ({ route }, request) => {
+    holds<Equals<typeof request, FastifyRequest>>()
+    return route.method === 'GET'
+  },
+  onToolCall: ({ duration, error, statusCode }) => {
+    holds<Equals<typeof duration, number>>()
+    holds<Equals<typeof error, string | undefined>>()
+    holds<Equals<typeof statusCode, number | undefined>>()
+  }
 })
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, onToolCall: async () => {} })
-app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, telemetry: { tracer: {} as Tracer, meter: {} as Meter } })
+app.register(mcpFromRoutes, {
+  serverInfo: { name: 'x', version: '1' },
+  telemetry: { tracer: {} as Tracer, meter: {} as Meter }
+})
 app.register(mcpFromRoutes, {
   serverInfo: { name: 'x', version: '1' },
   canUse: ({ route }) => route.schema.operationId === 'x' || 'unlisted',
-  impliedArguments: { id: (request, { route }) => { holds<Equals<typeof request, FastifyRequest>>(); return route.method === 'GET' ? 1 : undefined } }
+  impliedArguments: {
+    id: (request, { route }) => {
+      holds<Equals<typeof request, FastifyRequest>>()
+      return route.method === 'GET' ? 1 : undefined
+    }
+  }
 })
 // @ts-expect-error no such answer
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, canUse: () => 'hidden' })
@@ -42,7 +69,14 @@ app.mcpTools.push()
 app.mcpTools = []
 
 app.get('/x', {
-  schema: { operationId: 'x', description: 'X.', tags: ['mcp'] as const, summary: 'x', hide: false, consumes: ['application/json'] },
+  schema: {
+    operationId: 'x',
+    description: 'X.',
+    tags: ['mcp'] as const,
+    summary: 'x',
+    hide: false,
+    consumes: ['application/json']
+  },
   config: { mcp: { title: 'X', annotations: { readOnlyHint: true }, loopback: 'inject' } }
 }, async ({ raw, routeOptions }) => {
   const config: McpRouteConfig | undefined = routeOptions.config.mcp
@@ -55,7 +89,11 @@ Fastify({ http2: true }).addHook('onRequest', async ({ raw, log }) => {
   holds<Equals<typeof parent, FastifyRequest | undefined>>()
   log.info(parent?.id)
 })
-app.post('/y', { config: { mcp: { task: { status: 'GET /y/:id', words: { uploading: 'working' } } } } }, async () => 'y')
+app.post(
+  '/y',
+  { config: { mcp: { task: { status: 'GET /y/:id', words: { uploading: 'working' } } } } },
+  async () => 'y'
+)
 // @ts-expect-error a task has a route for its status
 app.post('/z', { config: { mcp: { task: { result: 'GET /y/:id' } } } }, async () => 'z')
 // @ts-expect-error who calls is a string

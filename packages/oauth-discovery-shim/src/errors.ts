@@ -2,47 +2,80 @@ import { createError } from '@fastify/error'
 
 /** At startup: an option is missing, wrong or unknown. The message names it. */
 export const OAUTH_DISCOVERY_SHIM_INVALID_OPTION = createError(
-  'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', 'oauth-discovery-shim: %s', 500)
+  'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
+  'oauth-discovery-shim: %s',
+  500
+)
 
 /** At startup: registered under a prefix, where no client looks for a well-known document (RFC 8615). */
 export const OAUTH_DISCOVERY_SHIM_PREFIXED = createError(
-  'OAUTH_DISCOVERY_SHIM_PREFIXED', 'oauth-discovery-shim: register it at the root, not under the prefix %s', 500)
+  'OAUTH_DISCOVERY_SHIM_PREFIXED',
+  'oauth-discovery-shim: register it at the root, not under the prefix %s',
+  500
+)
 
 /** In the log: the identity provider's document was rejected. The message says why. */
 export const OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT = createError(
-  'OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT', 'The identity provider\'s metadata was rejected: %s', 502)
+  'OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT',
+  "The identity provider's metadata was rejected: %s",
+  502
+)
 
 /** In a response: the identity provider's document was never read. Sent with `Retry-After`. */
 export const OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE = createError(
-  'OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE', 'The identity provider\'s metadata is not available yet', 503)
+  'OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE',
+  "The identity provider's metadata is not available yet",
+  503
+)
 
 /** In a response: `clientId` is empty, so there is no client to register as. */
 export const OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID = createError(
-  'OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID', 'Browser login is not configured: this server has no client id to hand out', 503)
+  'OAUTH_DISCOVERY_SHIM_NO_CLIENT_ID',
+  'Browser login is not configured: this server has no client id to hand out',
+  503
+)
 
 /** In a response of the broker: it refused a request. `error` has OAuth's code, the message says why. */
 export const OAUTH_DISCOVERY_SHIM_OAUTH = createError('OAUTH_DISCOVERY_SHIM_OAUTH', '%s', 400)
 
 /** In a response: the person has no such grant, or it has ended. */
 export const OAUTH_DISCOVERY_SHIM_NO_GRANT = createError(
-  'OAUTH_DISCOVERY_SHIM_NO_GRANT', 'There is no such sign-in', 404)
+  'OAUTH_DISCOVERY_SHIM_NO_GRANT',
+  'There is no such sign-in',
+  404
+)
 
 /** In a response: whoever calls is no person of the identity provider, and has let in no client. */
 export const OAUTH_DISCOVERY_SHIM_NO_PERSON = createError(
-  'OAUTH_DISCOVERY_SHIM_NO_PERSON', 'Only people of this server\'s identity provider have connected apps', 403)
+  'OAUTH_DISCOVERY_SHIM_NO_PERSON',
+  "Only people of this server's identity provider have connected apps",
+  403
+)
 
 /** In a response: the record of grants cannot be read or written at the moment. */
 export const OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE = createError(
-  'OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE', 'The record of sign-ins is not available. Try again in a moment', 503)
+  'OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE',
+  'The record of sign-ins is not available. Try again in a moment',
+  503
+)
 
 /** From the doctor: its argument is not an http(s) URL. */
 export const OAUTH_DISCOVERY_SHIM_DOCTOR_URL = createError(
-  'OAUTH_DISCOVERY_SHIM_DOCTOR_URL', '%s is not an http(s) URL', 400)
+  'OAUTH_DISCOVERY_SHIM_DOCTOR_URL',
+  '%s is not an http(s) URL',
+  400
+)
 
 /** From the doctor: a public server, or its own name, leads to a host that is not on the internet. */
 export const OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE = createError(
-  'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE', '%s is at %s, which is not a public address', 400)
+  'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE',
+  '%s is at %s, which is not a public address',
+  400
+)
 
 /** From `ownIssuerOf`: the server's document cannot be read, so whether it issues tokens is not known. */
 export const OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE = createError(
-  'OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE', '%s %s', 502)
+  'OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE',
+  '%s %s',
+  502
+)

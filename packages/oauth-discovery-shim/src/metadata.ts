@@ -42,7 +42,10 @@ export interface ClientRegistration {
 
 type Site = Pick<Settings, 'publicBaseUrl' | 'mcpPath'>
 
-/** `$B/mcp`, or `$B` on a server without an MCP endpoint. No slash at the end: clients reject a resource that is longer than the URL they were given. */
+/**
+ * `$B/mcp`, or `$B` on a server without an MCP endpoint. No slash at the end: clients reject a resource that is longer
+ * than the URL they were given.
+ */
 const resource = ({ publicBaseUrl, mcpPath }: Site): string => `${publicBaseUrl}${mcpPath}`
 
 /** The document at the root: the authorization server is this origin. */
@@ -50,7 +53,9 @@ export function rootResource (settings: Settings): ProtectedResourceMetadata {
   return protectedResource(settings, settings.publicBaseUrl)
 }
 
-/** The document at the path-suffixed URL, which clients request first: the authorization server's issuer equals its URL. */
+/**
+ * The document at the path-suffixed URL, which clients request first: the authorization server's issuer equals its URL.
+ */
 export function pathResource (settings: Settings): ProtectedResourceMetadata {
   return protectedResource(settings, settings.strictDiscovery === 'path' ? ownIssuer(settings) : settings.publicBaseUrl)
 }
@@ -74,7 +79,8 @@ export function rootServer (provider: ProviderMetadata, settings: Settings): Aut
     mtls_endpoint_aliases: _mtls,
     ...rest
   } = provider
-  const authMethods = provider.token_endpoint_auth_methods_supported ?? ['client_secret_basic'] // the default, RFC 8414 §2
+  // the default, RFC 8414 §2
+  const authMethods = provider.token_endpoint_auth_methods_supported ?? ['client_secret_basic']
   return {
     ...rest,
     grant_types_supported: provider.grant_types_supported ?? ['authorization_code', 'refresh_token'],
@@ -105,7 +111,10 @@ export const ownIssuer = ({ publicBaseUrl }: Pick<Settings, 'publicBaseUrl'>): s
  * The same client for every request. Auth method `none`: it has no secret. It refreshes tokens unless the
  * provider's document lists only other grants.
  */
-export function registration ({ clientId, redirectUris, scopes }: Settings, provider: ProviderMetadata | undefined): ClientRegistration {
+export function registration (
+  { clientId, redirectUris, scopes }: Settings,
+  provider: ProviderMetadata | undefined
+): ClientRegistration {
   const refreshes = provider?.grant_types_supported?.includes('refresh_token') ?? true
   return {
     client_id: clientId,

@@ -19,8 +19,8 @@ export interface OAuthDiscoveryShimOptions {
    */
   readonly issuer: string
   /**
-   * Accepts `http:` for the identity provider, and issuers of assertions, on other machines too. Codes and tokens can then be read and changed on the
-   * way: only inside a network of your own, such as a cluster. Default `false`.
+   * Accepts `http:` for the identity provider, and issuers of assertions, on other machines too. Codes and tokens can
+   * then be read and changed on the way: only inside a network of your own, such as a cluster. Default `false`.
    */
   readonly insecureHttp?: boolean
   /**
@@ -88,7 +88,9 @@ export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'reso
  */
 export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settings {
   const {
-    publicBaseUrl, issuer, clientId,
+    publicBaseUrl,
+    issuer,
+    clientId,
     insecureHttp = false,
     mcpPath = '/mcp',
     redirectUris = ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback'],
@@ -103,19 +105,38 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     ...rest
   } = options
   // Fastify passes its own registration options on
-  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<string, unknown>
+  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<
+    string,
+    unknown
+  >
 
   for (const name of Object.keys(unknown)) must(false, `${name} is not an option`)
   must(typeof insecureHttp === 'boolean', 'insecureHttp must be true or false')
-  must(isSafeUrl(issuer, insecureHttp), `issuer must be an https URL, or http on loopback${/^http:/i.test(issuer) ? ': insecureHttp allows http, inside a network of your own' : ''}`)
+  must(
+    isSafeUrl(issuer, insecureHttp),
+    'issuer must be an https URL, or http on ' +
+      `loopback${/^http:/i.test(issuer) ? ': insecureHttp allows http, inside a network of your own' : ''}`
+  )
   must(!/[?#]/.test(issuer) && !hasUser(issuer), 'issuer must have no query, no fragment and no user')
   // As at the end of a file: no document names such an issuer.
   must(!/\s/.test(issuer), 'issuer must contain no spaces and no line breaks')
-  must(typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId), 'clientId must be a string of printable ASCII without spaces; it may be empty')
-  must(mcpPath === false || isPath(mcpPath), 'mcpPath must start with a slash and not end with one, such as /mcp, or be false')
-  must(isFilled(redirectUris) && redirectUris.every(isCallback), 'redirectUris must list absolute URLs such as http://localhost:7777/callback, without a fragment, as strings')
+  must(
+    typeof clientId === 'string' && /^[\x21-\x7e]*$/.test(clientId),
+    'clientId must be a string of printable ASCII without spaces; it may be empty'
+  )
+  must(
+    mcpPath === false || isPath(mcpPath),
+    'mcpPath must start with a slash and not end with one, such as /mcp, or be false'
+  )
+  must(
+    isFilled(redirectUris) && redirectUris.every(isCallback),
+    'redirectUris must list absolute URLs such as http://localhost:7777/callback, without a fragment, as strings'
+  )
   // RFC 6749 §3.3: the characters of a scope token; the challenge quotes it
-  must(isFilled(scopes) && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), 'scopes must list scope tokens, one per entry')
+  must(
+    isFilled(scopes) && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)),
+    'scopes must list scope tokens, one per entry'
+  )
   must(resourceName === undefined || typeof resourceName === 'string', 'resourceName must be a string')
   must(['path', 'off'].includes(strictDiscovery), 'strictDiscovery must be path or off')
   must(typeof advertisePkce === 'boolean', 'advertisePkce must be true or false')
@@ -125,7 +146,10 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
 
   const origin = originOf(publicBaseUrl)
   must(broker === undefined || clientId !== '', 'broker needs a clientId: that of this server at the identity provider')
-  must(broker === undefined || strictDiscovery === 'path', 'strictDiscovery must be path with broker: its documents are those at the path-suffixed URLs')
+  must(
+    broker === undefined || strictDiscovery === 'path',
+    'strictDiscovery must be path with broker: its documents are those at the path-suffixed URLs'
+  )
 
   return {
     publicBaseUrl: origin,
@@ -150,8 +174,10 @@ function originOf (value: string): string {
   must(typeof value === 'string' && URL.canParse(value), 'publicBaseUrl must be an absolute URL, as a string')
   const { protocol, pathname, search, hash, origin } = new URL(value)
   must(protocol === 'http:' || protocol === 'https:', 'publicBaseUrl must be http or https')
-  must(pathname === '/' && !search && !hash && !hasUser(value),
-    'publicBaseUrl must be an origin without path, query, fragment or user; put a path into mcpPath')
+  must(
+    pathname === '/' && !search && !hash && !hasUser(value),
+    'publicBaseUrl must be an origin without path, query, fragment or user; put a path into mcpPath'
+  )
   return origin
 }
 
@@ -162,7 +188,8 @@ function hasUser (url: string): boolean {
 
 /** A path that a URL keeps as it is: `/..` would disappear. */
 function isPath (value: string): boolean {
-  return typeof value === 'string' && /^(\/[\w.~-]+)+$/.test(value) && new URL(value, 'http://localhost').pathname === value
+  return typeof value === 'string' && /^(\/[\w.~-]+)+$/.test(value) &&
+    new URL(value, 'http://localhost').pathname === value
 }
 
 function isFilled (list: readonly string[]): boolean {
@@ -171,7 +198,8 @@ function isFilled (list: readonly string[]): boolean {
 
 function isCallback (value: string): boolean {
   // `localhost:7777/callback` would be a URL with the scheme `localhost`
-  return URL.canParse(value) && !value.includes('#') && !/^[^/]*:\d/.test(value) && new URL(value).protocol !== 'javascript:'
+  return URL.canParse(value) && !value.includes('#') && !/^[^/]*:\d/.test(value) &&
+    new URL(value).protocol !== 'javascript:'
 }
 
 // setTimeout treats a longer wait as none, and AbortSignal.timeout rejects fractions

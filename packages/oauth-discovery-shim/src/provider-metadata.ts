@@ -33,7 +33,10 @@ export function providerMetadataFromText (text: string, issuer: string, http = f
   const lists = ['token_endpoint_auth_methods_supported', 'grant_types_supported', 'code_challenge_methods_supported']
 
   // OpenID Connect Discovery 1.0 §4.3: character by character, or another provider could answer for this one
-  must(document['issuer'] === issuer, `its issuer is ${JSON.stringify(document['issuer'])?.slice(0, 200)} instead of "${issuer}"`)
+  must(
+    document['issuer'] === issuer,
+    `its issuer is ${JSON.stringify(document['issuer'])?.slice(0, 200)} instead of "${issuer}"`
+  )
   for (const name of ['authorization_endpoint', 'token_endpoint']) {
     must(isSafeUrl(document[name], http), `${name} must be an https URL, or http on loopback`)
   }
@@ -43,8 +46,11 @@ export function providerMetadataFromText (text: string, issuer: string, http = f
     must(document[name] == null || isStrings(document[name]), `${name} must be a list of strings`)
   }
 
-  return Object.fromEntries(Object.entries(document).filter(([name, value]) =>
-    value !== null && (!/_(endpoint|uri)$/.test(name) || isSafeUrl(value, http)))) as ProviderMetadata
+  return Object.fromEntries(
+    Object.entries(document).filter(([name, value]) =>
+      value !== null && (!/_(endpoint|uri)$/.test(name) || isSafeUrl(value, http))
+    )
+  ) as ProviderMetadata
 }
 
 function objectFromText (text: string): Record<string, unknown> {

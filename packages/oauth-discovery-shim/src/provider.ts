@@ -13,17 +13,20 @@ const LONGEST_RETRY = 60_000
 /** The identity provider's document, refreshed in the background. */
 export interface Provider {
   /** The last good copy; `undefined` until there is one. */
-  metadata (): ProviderMetadata | undefined
+  metadata(): ProviderMetadata | undefined
   /** Whole seconds until the next attempt to read it, at least 1. */
-  retryAfter (): number
+  retryAfter(): number
   /** Reads it once, then refreshes it in the background. Never rejects. */
-  start (): Promise<void>
-  stop (): void
+  start(): Promise<void>
+  stop(): void
 }
 
 /** Reads the document at startup, after each `refreshInterval`, and sooner after a failure. */
 export function identityProvider (
-  { issuer, insecureHttp, timeout, refreshInterval }: Pick<Settings, 'issuer' | 'insecureHttp' | 'timeout' | 'refreshInterval'>,
+  { issuer, insecureHttp, timeout, refreshInterval }: Pick<
+    Settings,
+    'issuer' | 'insecureHttp' | 'timeout' | 'refreshInterval'
+  >,
   log: FastifyBaseLogger
 ): Provider {
   // The document of an app of several tenants is that of all organizations, and has the placeholder in its issuer.
@@ -42,12 +45,18 @@ export function identityProvider (
     } catch (err) {
       failures += 1
       if (!closing.signal.aborted) {
-        if (metadata) log.warn({ err, url, timeout }, 'the identity provider could not be read: its last good document stays in use')
-        else log.error({ err, url, timeout }, 'the identity provider could not be read: clients cannot sign in yet')
+        if (metadata) {
+          log.warn(
+            { err, url, timeout },
+            'the identity provider could not be read: its last good document stays in use'
+          )
+        } else log.error({ err, url, timeout }, 'the identity provider could not be read: clients cannot sign in yet')
       }
     }
     if (closing.signal.aborted) return
-    const wait = failures === 0 ? refreshInterval : Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY, refreshInterval)
+    const wait = failures === 0
+      ? refreshInterval
+      : Math.min(FIRST_RETRY * 2 ** (failures - 1), LONGEST_RETRY, refreshInterval)
     nextAttempt = Date.now() + wait
     timer = setTimeout(refresh, wait).unref()
   }
@@ -64,22 +73,36 @@ export function identityProvider (
 }
 
 /**
- * Has startup wait for a first read, so that the first clients find it, but at most half of Fastify's `pluginTimeout`, where
- * 0 is no limit: a provider that hangs must not stop the server. The read goes on in the background.
+ * Has startup wait for a first read, so that the first clients find it, but at most half of Fastify's `pluginTimeout`,
+ * where 0 is no limit: a provider that hangs must not stop the server. The read goes on in the background.
  */
-export function readAtStartup (app: FastifyInstance, { start, stop }: Pick<Provider, 'start' | 'stop'>, timeout: number): void {
+export function readAtStartup (
+  app: FastifyInstance,
+  { start, stop }: Pick<Provider, 'start' | 'stop'>,
+  timeout: number
+): void {
   const { pluginTimeout } = app.initialConfig
   const wait = pluginTimeout ? Math.min(timeout, pluginTimeout / 2) : timeout
-  app.addHook('onReady', async () => { await Promise.race([start(), sleep(wait, undefined, { ref: false })]) })
+  app.addHook('onReady', async () => {
+    await Promise.race([start(), sleep(wait, undefined, { ref: false })])
+  })
   app.addHook('onClose', async () => stop())
 }
 
 async function textFrom (url: string, signal: AbortSignal): Promise<string> {
   // not followed: a redirect could make this server connect to any host
-  const response = await fetch(url, { headers: { accept: 'application/json', 'accept-encoding': 'identity' }, redirect: 'error', signal })
+  const response = await fetch(url, {
+    headers: { accept: 'application/json', 'accept-encoding': 'identity' },
+    redirect: 'error',
+    signal
+  })
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
     throw new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`reading it returned ${response.status}`)
   }
-  return await textUpTo(response.body, LARGEST_DOCUMENT, () => new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it is larger than ${LARGEST_DOCUMENT} bytes`))
+  return await textUpTo(
+    response.body,
+    LARGEST_DOCUMENT,
+    () => new OAUTH_DISCOVERY_SHIM_PROVIDER_DOCUMENT(`it is larger than ${LARGEST_DOCUMENT} bytes`)
+  )
 }

@@ -5,7 +5,10 @@ import { isIP, type LookupFunction } from 'node:net'
 /** RFC 4291 §2.4 and IANA's registry: no host on the internet has an address outside of it. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** Whether an IP address belongs to a host on the internet: not loopback, private, link-local (metadata services) or reserved. */
+/**
+ * Whether an IP address belongs to a host on the internet: not loopback, private, link-local (metadata services) or
+ * reserved.
+ */
 export function isPublic (address: string): boolean {
   const parsed = ipaddr.process(address)
   return parsed.range() === 'unicast' && (parsed.kind() === 'ipv4' || parsed.match(globalUnicast))
@@ -32,7 +35,8 @@ export function namesPrivateHost ({ hostname }: URL, loopback = false): boolean 
  * @param refuse - makes the error
  */
 export function publicLookup (
-  refuse: (hostname: string, address: string) => Error, { loopback = false, lookup = resolve }: { readonly loopback?: boolean, readonly lookup?: LookupFunction } = {}
+  refuse: (hostname: string, address: string) => Error,
+  { loopback = false, lookup = resolve }: { readonly loopback?: boolean, readonly lookup?: LookupFunction } = {}
 ): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, options, (error, found, family) => {

@@ -37,7 +37,7 @@ export const protectedResource = {
 export const authorizationServer = {
   operationId: 'get_authorization_server_metadata',
   summary: 'Get the authorization-server metadata',
-  description: 'The identity provider\'s own metadata, plus the registration endpoint (RFC 8414).',
+  description: "The identity provider's own metadata, plus the registration endpoint (RFC 8414).",
   tags: ['oauth discovery'],
   response: {
     200: {
@@ -59,7 +59,9 @@ export const authorizationServer = {
 export const registration = {
   operationId: 'register_oauth_client',
   summary: 'Register a client',
-  description: 'Returns the one client registered at the identity provider (RFC 7591). The body is ignored; one over the server\'s limit gets 413.',
+  description:
+    'Returns the one client registered at the identity provider (RFC 7591). The body is ignored; one over the ' +
+    "server's limit gets 413.",
   tags: ['oauth discovery'],
   response: {
     201: {
@@ -80,5 +82,6 @@ export const registration = {
 } as const
 
 /** The same document at another URL. */
-export const alias = <Schema extends { readonly response: object }>({ response }: Schema): { readonly hide: true, readonly response: Schema['response'] } =>
-  ({ hide: true, response })
+export const alias = <Schema extends { readonly response: object }>(
+  { response }: Schema
+): { readonly hide: true, readonly response: Schema['response'] } => ({ hide: true, response })

@@ -22,12 +22,19 @@ t.test('no header changes a URL', async (t) => {
   const app = await build(t, { ...options(issuer), server: { trustProxy: true } })
   for (const url of documents) {
     const plain = (await app.inject(url)).body
-    for (const headers of [
-      { host: 'evil.example' },
-      { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http', 'x-forwarded-port': '1', 'x-forwarded-prefix': '/evil' },
-      { forwarded: 'host=evil.example;proto=http' },
-      { 'x-original-url': '/evil', 'x-rewrite-url': '/evil' }
-    ]) {
+    for (
+      const headers of [
+        { host: 'evil.example' },
+        {
+          'x-forwarded-host': 'evil.example',
+          'x-forwarded-proto': 'http',
+          'x-forwarded-port': '1',
+          'x-forwarded-prefix': '/evil'
+        },
+        { forwarded: 'host=evil.example;proto=http' },
+        { 'x-original-url': '/evil', 'x-rewrite-url': '/evil' }
+      ]
+    ) {
       t.equal((await app.inject({ url, headers })).body, plain, `${url} ${JSON.stringify(headers)}`)
     }
   }
@@ -36,19 +43,23 @@ t.test('no header changes a URL', async (t) => {
 t.test('a bad credential on a public route is ignored', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
-  for (const headers of [
-    { authorization: 'Bearer not.a.token' },
-    { authorization: 'Basic \u0000' },
-    { 'x-api-key': 'sk_000000000000_revoked' },
-    { cookie: 'session=x' },
-    { 'if-none-match': '"x"', 'if-modified-since': 'yesterday' }
-  ]) {
-    for (const url of documents) t.equal((await app.inject({ url, headers })).statusCode, 200, `${url} ${Object.keys(headers).join()}`)
+  for (
+    const headers of [
+      { authorization: 'Bearer not.a.token' },
+      { authorization: 'Basic \u0000' },
+      { 'x-api-key': 'sk_000000000000_revoked' },
+      { cookie: 'session=x' },
+      { 'if-none-match': '"x"', 'if-modified-since': 'yesterday' }
+    ]
+  ) {
+    for (const url of documents) {
+      t.equal((await app.inject({ url, headers })).statusCode, 200, `${url} ${Object.keys(headers).join()}`)
+    }
     t.equal((await app.inject({ method: 'POST', url: '/oauth/register', headers })).statusCode, 201)
   }
 })
 
-t.test('routes carry the host\'s config, so that a host that closes everything can leave them open', async (t) => {
+t.test("routes carry the host's config, so that a host that closes everything can leave them open", async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())
@@ -72,19 +83,39 @@ t.test('every document answers HEAD and OPTIONS in every mode, also where the ho
   const { issuer } = await provider(t)
   const broker = { secrets: [{ id: 'a', secret: 's'.repeat(32) }], documents: false } as const
   const keys = [{ id: 'a', secret: 'k'.repeat(32) }]
-  const assertions = { issuers: [{ issuer: 'https://acme.example' }], keys, clients: [{ id: 'agent', secrets: ['c'.repeat(32)] }] }
-  for (const [mode, count] of [[{}, documents.length], [{ strictDiscovery: 'off' }, documents.length - 3], [{ mcpPath: false }, documents.length - 2], [{ broker }, documents.length], [{ broker: { ...broker, assertions } }, documents.length + 1]] as const) {
+  const assertions = {
+    issuers: [{ issuer: 'https://acme.example' }],
+    keys,
+    clients: [{ id: 'agent', secrets: ['c'.repeat(32)] }]
+  }
+  for (
+    const [mode, count] of [
+      [{}, documents.length],
+      [{ strictDiscovery: 'off' }, documents.length - 3],
+      [{ mcpPath: false }, documents.length - 2],
+      [{ broker }, documents.length],
+      [{ broker: { ...broker, assertions } }, documents.length + 1]
+    ] as const
+  ) {
     const app = Fastify({ exposeHeadRoutes: false })
     t.teardown(() => app.close())
     const served = new Set<string>()
-    app.addHook('onRoute', ({ method, url }) => { if (method === 'GET' && /well-known|jwks/.test(url)) served.add(url) })
+    app.addHook('onRoute', ({ method, url }) => {
+      if (method === 'GET' && /well-known|jwks/.test(url)) served.add(url)
+    })
     await app.register(shim, { ...options(issuer), ...mode })
     await app.ready()
     // The same route, which the hook does not name.
-    if (served.has('/.well-known/oauth-protected-resource/mcp')) served.add('/.well-known/oauth-protected-resource/mcp/')
+    if (served.has('/.well-known/oauth-protected-resource/mcp')) {
+      served.add('/.well-known/oauth-protected-resource/mcp/')
+    }
     for (const url of served) {
       const head = await app.inject({ method: 'HEAD', url })
-      t.strictSame([head.statusCode, head.body, (await app.inject({ method: 'OPTIONS', url })).statusCode], [200, '', 204], url)
+      t.strictSame([head.statusCode, head.body, (await app.inject({ method: 'OPTIONS', url })).statusCode], [
+        200,
+        '',
+        204
+      ], url)
     }
     t.equal(served.size, count, `${JSON.stringify(Object.keys(mode))}: ${[...served].join(' ')}`)
   }
@@ -99,7 +130,15 @@ t.test('a page of any origin may read these routes, and only these', async (t) =
 
   for (const url of [...documents, '/oauth/register']) {
     const methods = url === '/oauth/register' ? 'POST' : 'GET, HEAD'
-    const response = await app.inject({ method: 'OPTIONS', url, headers: { origin: 'https://inspector.example', 'access-control-request-method': 'GET', 'access-control-request-headers': 'mcp-protocol-version' } })
+    const response = await app.inject({
+      method: 'OPTIONS',
+      url,
+      headers: {
+        origin: 'https://inspector.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'mcp-protocol-version'
+      }
+    })
     t.equal(response.statusCode, 204, url)
     t.match(response.headers, {
       'access-control-allow-origin': '*',
@@ -108,7 +147,11 @@ t.test('a page of any origin may read these routes, and only these', async (t) =
       'access-control-max-age': '86400'
     }, url)
     t.notOk('access-control-allow-credentials' in response.headers, url)
-    t.equal((await app.inject({ method: methods === 'POST' ? 'POST' : 'GET', url })).headers['access-control-allow-origin'], '*', url)
+    t.equal(
+      (await app.inject({ method: methods === 'POST' ? 'POST' : 'GET', url })).headers['access-control-allow-origin'],
+      '*',
+      url
+    )
   }
   t.notOk('access-control-allow-origin' in (await app.inject('/other')).headers)
 })
@@ -116,7 +159,9 @@ t.test('a page of any origin may read these routes, and only these', async (t) =
 t.test('other methods find nothing', async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
-  for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'] as const) t.equal((await app.inject({ method, url: '/oauth/register' })).statusCode, 404, method)
+  for (const method of ['GET', 'PUT', 'DELETE', 'PATCH'] as const) {
+    t.equal((await app.inject({ method, url: '/oauth/register' })).statusCode, 404, method)
+  }
   for (const url of documents) t.equal((await app.inject({ method: 'POST', url })).statusCode, 404, url)
 })
 
@@ -131,24 +176,26 @@ t.test('whatever is posted to register, the answer is the same', async (t) => {
   const expected = (await app.inject({ method: 'POST', url: '/oauth/register' })).body
 
   const json = 'application/json'
-  for (const [what, type, body] of [
-    ['nothing', undefined, undefined],
-    ['an empty body called JSON', json, ''],
-    ['bad JSON', json, '{'],
-    ['a JSON string', json, '"x"'],
-    ['__proto__', json, '{"__proto__":{"client_id":"evil"},"constructor":{"prototype":{"client_id":"evil"}}}'],
-    ['another client id', json, '{"client_id":"evil","client_secret":"evil"}'],
-    ['a javascript: callback', json, '{"redirect_uris":["javascript:alert(1)"]}'],
-    ['a form', 'application/x-www-form-urlencoded', 'client_id=evil'],
-    ['a multipart form without its boundary', 'multipart/form-data', 'x'],
-    ['XML', 'text/xml', '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;'],
-    ['bytes', 'application/octet-stream', Buffer.from([0, 255, 0])],
-    ['a body of no type', undefined, 'x'],
-    ['a type that is none', ';;;', 'x'],
-    ['a type of rubbish', 'a/b/c; charset="', 'x'],
-    ['an unknown charset', `${json}; charset=utf-7`, '{}'],
-    ['as much as the host reads', json, Buffer.alloc(1024, '[')]
-  ] as const) {
+  for (
+    const [what, type, body] of [
+      ['nothing', undefined, undefined],
+      ['an empty body called JSON', json, ''],
+      ['bad JSON', json, '{'],
+      ['a JSON string', json, '"x"'],
+      ['__proto__', json, '{"__proto__":{"client_id":"evil"},"constructor":{"prototype":{"client_id":"evil"}}}'],
+      ['another client id', json, '{"client_id":"evil","client_secret":"evil"}'],
+      ['a javascript: callback', json, '{"redirect_uris":["javascript:alert(1)"]}'],
+      ['a form', 'application/x-www-form-urlencoded', 'client_id=evil'],
+      ['a multipart form without its boundary', 'multipart/form-data', 'x'],
+      ['XML', 'text/xml', '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;'],
+      ['bytes', 'application/octet-stream', Buffer.from([0, 255, 0])],
+      ['a body of no type', undefined, 'x'],
+      ['a type that is none', ';;;', 'x'],
+      ['a type of rubbish', 'a/b/c; charset="', 'x'],
+      ['an unknown charset', `${json}; charset=utf-7`, '{}'],
+      ['as much as the host reads', json, Buffer.alloc(1024, '[')]
+    ] as const
+  ) {
     for (const chunked of [false, true]) {
       const response = await post(port, type, body, chunked)
       t.equal(response.status, 201, what)
@@ -156,11 +203,20 @@ t.test('whatever is posted to register, the answer is the same', async (t) => {
     }
   }
 
-  t.equal((await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' })).statusCode, 415, 'the host\'s own routes judge as before')
-  t.strictSame((await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })).json(), { a: 1 }, 'the host\'s own routes parse as before')
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' }))
+      .statusCode,
+    415,
+    "the host's own routes judge as before"
+  )
+  t.strictSame(
+    (await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })).json(),
+    { a: 1 },
+    "the host's own routes parse as before"
+  )
 })
 
-t.test('a body that is larger than the host\'s bodyLimit gets 413, and is not read to its end', async (t) => {
+t.test("a body that is larger than the host's bodyLimit gets 413, and is not read to its end", async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), server: { bodyLimit: 1024 } })
   await app.listen({ port: 0, host: '127.0.0.1' })
@@ -170,10 +226,14 @@ t.test('a body that is larger than the host\'s bodyLimit gets 413, and is not re
   for (const framing of [`Content-Length: ${total}`, 'Transfer-Encoding: chunked']) {
     const socket = connect(port, '127.0.0.1').on('error', () => {})
     let answer = ''
-    socket.on('data', (data) => { answer += data })
+    socket.on('data', (data) => {
+      answer += data
+    })
     socket.write(`POST /oauth/register HTTP/1.1\r\nHost: x\r\n${framing}\r\n\r\n`)
     while (!socket.closed && socket.bytesWritten < total) {
-      if (!socket.write(`10000\r\n${'x'.repeat(65536)}\r\n`)) await Promise.race(['drain', 'close'].map((event) => new Promise((resolve) => socket.once(event, resolve))))
+      if (!socket.write(`10000\r\n${'x'.repeat(65536)}\r\n`)) {
+        await Promise.race(['drain', 'close'].map((event) => new Promise((resolve) => socket.once(event, resolve))))
+      }
     }
     t.ok(socket.bytesWritten < total, `${framing}: ${socket.bytesWritten} of ${total} bytes`)
     // the rest may have reset the connection before the answer was read
@@ -190,7 +250,10 @@ async function post (port: number, type: string | undefined, body: string | Buff
     host: '127.0.0.1',
     path: '/oauth/register',
     method: 'POST',
-    headers: { ...type !== undefined && { 'content-type': type }, ...!chunked && { 'content-length': Buffer.byteLength(body ?? '') } }
+    headers: {
+      ...type !== undefined && { 'content-type': type },
+      ...!chunked && { 'content-length': Buffer.byteLength(body ?? '') }
+    }
   })
   if (chunked && body !== undefined) sent.write(body)
   sent.end(chunked ? undefined : body)

@@ -7,7 +7,7 @@ import { ada } from './mcp-app.ts'
 /** The person's side: a browser in which somebody signs in, and the client's listener on the callback port. */
 export interface Person {
   /** Opens the authorization URL, signs in, follows the redirect to the listener; returns what arrived there. */
-  signIn (authorizationUrl: URL): Promise<URLSearchParams>
+  signIn(authorizationUrl: URL): Promise<URLSearchParams>
 }
 
 /** @param credentials - whose; by default Ada's */
@@ -18,7 +18,10 @@ export async function person (t: Test, port: number, credentials: Credentials = 
     response.end('You may close this window.')
   }).listen(port, '127.0.0.1')
   await once(listener, 'listening')
-  t.teardown(() => { listener.closeAllConnections(); listener.close() })
+  t.teardown(() => {
+    listener.closeAllConnections()
+    listener.close()
+  })
 
   return {
     async signIn (authorizationUrl) {

@@ -35,13 +35,17 @@ export function userPool (issuer: string): Record<string, unknown> {
 }
 
 /** An identity provider that serves one document, and counts how often it was asked. */
-export async function provider (t: Test, change: (document: Record<string, unknown>) => unknown = (document) => document) {
+export async function provider (
+  t: Test,
+  change: (document: Record<string, unknown>) => unknown = (document) => document
+) {
   const counter = { reads: 0 }
   const issuer = await serve(t, (request, response) => {
     counter.reads += 1
     response.setHeader('content-type', 'application/json')
-    if (request.url === '/pool/.well-known/openid-configuration') response.end(JSON.stringify(change(userPool(`${issuer}/pool`))))
-    else response.writeHead(404).end('{}')
+    if (request.url === '/pool/.well-known/openid-configuration') {
+      response.end(JSON.stringify(change(userPool(`${issuer}/pool`))))
+    } else response.writeHead(404).end('{}')
   })
   return { issuer: `${issuer}/pool`, counter }
 }
@@ -59,8 +63,11 @@ export async function build (
 }
 
 /** Options with which everything works, for a provider at `issuer`. */
-export const options = (issuer: string): OAuthDiscoveryShimOptions =>
-  ({ publicBaseUrl: 'https://shop.example.com', issuer, clientId: 'public-client-1' })
+export const options = (issuer: string): OAuthDiscoveryShimOptions => ({
+  publicBaseUrl: 'https://shop.example.com',
+  issuer,
+  clientId: 'public-client-1'
+})
 
 /** Whether a schema accepts a body. */
 export async function acceptor (t: Test, schema: object): Promise<(body: object) => Promise<boolean>> {

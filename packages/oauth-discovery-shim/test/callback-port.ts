@@ -10,7 +10,8 @@ import type { Test } from 'tap'
 export async function callbackPort (t: Test): Promise<7777> {
   for (;;) {
     const lock = createServer().listen(7776, '127.0.0.1')
-    const taken = await Promise.race([once(lock, 'listening').then(() => false), once(lock, 'error').then(() => true)]).catch(() => true)
+    const taken = await Promise.race([once(lock, 'listening').then(() => false), once(lock, 'error').then(() => true)])
+      .catch(() => true)
     if (!taken) {
       t.teardown(() => lock.close())
       return 7777

@@ -16,17 +16,22 @@ const requests = [
 ] as const
 
 /** Compiles schemas of another language, and fails with those of this package as such a compiler does. */
-const notMine = () => { throw new RangeError('not my kind of schema') }
+const notMine = () => {
+  throw new RangeError('not my kind of schema')
+}
 const notMineAtAnswer = () => notMine
 /** As a plugin of the host's adds parameters to the description of every route. */
-const describeMore = (app: FastifyInstance) => app.addHook('onRoute', (route) => {
-  route.schema = { ...route.schema, headers: { type: 'object', properties: { 'x-trace': { type: 'string' } } } }
-})
+const describeMore = (app: FastifyInstance) =>
+  app.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, headers: { type: 'object', properties: { 'x-trace': { type: 'string' } } } }
+  })
 
-for (const [what, shimOptions] of [
-  ['a provider that answers', {}],
-  ['a provider that is down', { issuer: 'http://127.0.0.1:9', clientId: '' }]
-] as const) {
+for (
+  const [what, shimOptions] of [
+    ['a provider that answers', {}],
+    ['a provider that is down', { issuer: 'http://127.0.0.1:9', clientId: '' }]
+  ] as const
+) {
   t.test(`the host's compilers change no answer: ${what}`, async (t) => {
     const { issuer } = await provider(t)
 
@@ -45,20 +50,29 @@ for (const [what, shimOptions] of [
     for (const { method, url, statusCode, body } of plain) {
       t.ok(statusCode < 300 || statusCode === 503, `${method} ${url}`)
       if (statusCode === 503 && method !== 'HEAD') {
-        t.match(JSON.parse(body), { statusCode: 503, code: /^OAUTH_DISCOVERY_SHIM_/, error: String, message: String }, `${method} ${url}`)
+        t.match(
+          JSON.parse(body),
+          { statusCode: 503, code: /^OAUTH_DISCOVERY_SHIM_/, error: String, message: String },
+          `${method} ${url}`
+        )
       }
     }
-    for (const [host, prepare] of [
-      ['schemas of another language', (app) => app.setValidatorCompiler(notMine).setSerializerCompiler(notMine)],
-      ['answers of another language', (app) => app.setSerializerCompiler(notMineAtAnswer)],
-      ['schemas of another language, and one for every route', (app) => describeMore(app.setValidatorCompiler(notMine))]
-    ] as const satisfies ReadonlyArray<readonly [string, (app: FastifyInstance) => unknown]>) {
+    for (
+      const [host, prepare] of [
+        ['schemas of another language', (app) => app.setValidatorCompiler(notMine).setSerializerCompiler(notMine)],
+        ['answers of another language', (app) => app.setSerializerCompiler(notMineAtAnswer)],
+        [
+          'schemas of another language, and one for every route',
+          (app) => describeMore(app.setValidatorCompiler(notMine))
+        ]
+      ] as const satisfies ReadonlyArray<readonly [string, (app: FastifyInstance) => unknown]>
+    ) {
       t.strictSame(await answers(prepare), plain, host)
     }
   })
 }
 
-t.test('the host\'s own routes are compiled by the host\'s compilers', async (t) => {
+t.test("the host's own routes are compiled by the host's compilers", async (t) => {
   const { issuer } = await provider(t)
   const app = Fastify()
   t.teardown(() => app.close())
@@ -81,7 +95,10 @@ t.test('a host with a parser for every body keeps it, and registration works', a
   app.post('/echo', async ({ body }) => body)
 
   t.equal((await app.inject({ method: 'POST', url: '/oauth/register', payload: { client_name: 'x' } })).statusCode, 201)
-  t.equal((await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' })).body, 'parsed by the host')
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'text/xml' }, payload: 'x' })).body,
+    'parsed by the host'
+  )
 })
 
 t.test('the host sees schemas that describe the answers', async (t) => {
@@ -92,8 +109,13 @@ t.test('the host sees schemas that describe the answers', async (t) => {
   app.addHook('onRoute', ({ method, url, schema }) => {
     if (method === 'HEAD' || method === 'OPTIONS') return
     const response = schema?.response as Record<string, object>
-    if (schema?.operationId !== undefined) described[schema.operationId] = { tags: schema.tags, statuses: Object.keys(response) }
-    else t.match(schema, { hide: true, response: { 200: Object } }, `${url}: another address of a document is hidden from descriptions`)
+    if (schema?.operationId !== undefined) {
+      described[schema.operationId] = { tags: schema.tags, statuses: Object.keys(response) }
+    } else {t.match(
+        schema,
+        { hide: true, response: { 200: Object } },
+        `${url}: another address of a document is hidden from descriptions`
+      )}
   })
   await app.register(shim, { ...options(issuer), resourceName: 'Example shop' })
 

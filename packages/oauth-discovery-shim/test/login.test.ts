@@ -17,7 +17,7 @@ const steps = (spelling: string) => [
   'POST /oauth/register'
 ]
 
-t.test('from only the URL to a tool\'s answer', async (t) => {
+t.test("from only the URL to a tool's answer", async (t) => {
   const port = await callbackPort(t)
 
   for (const { name, Unauthorized, attempt } of lines) {
@@ -77,7 +77,11 @@ t.test('from only the URL to a tool\'s answer', async (t) => {
 
       t.equal(accepted.size, 1)
       for (const token of accepted) revoked.add(token)
-      t.match(await remote.callTool({ name: 'hello' }), { content: [{ type: 'text', text: 'hello' }] }, 'a refused token is refreshed')
+      t.match(
+        await remote.callTool({ name: 'hello' }),
+        { content: [{ type: 'text', text: 'hello' }] },
+        'a refused token is refreshed'
+      )
       t.equal(accepted.size, 2)
     })
   }

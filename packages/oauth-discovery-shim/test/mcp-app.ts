@@ -3,7 +3,11 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import Fastify from 'fastify'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Test } from 'tap'
-import { callbacks, startIdentityProvider, type IdentityProviderOptions } from '../../../examples/shop/src/demo/identity-provider.ts'
+import {
+  callbacks,
+  startIdentityProvider,
+  type IdentityProviderOptions
+} from '../../../examples/shop/src/demo/identity-provider.ts'
 import { freePort } from '../../../examples/shop/src/demo/ports.ts'
 import { folderWithKey } from '../../../examples/shop/test/signing-key-folder.ts'
 import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
@@ -29,9 +33,9 @@ export interface World {
 export async function signInWorld (
   t: Test,
   { shimOptions = {}, idpOptions = {}, challenge = true, redirect = () => undefined }: {
-    shimOptions?: Partial<OAuthDiscoveryShimOptions>
-    idpOptions?: Partial<IdentityProviderOptions>
-    challenge?: boolean
+    shimOptions?: Partial<OAuthDiscoveryShimOptions>,
+    idpOptions?: Partial<IdentityProviderOptions>,
+    challenge?: boolean,
     /** Status and address of a redirect, for URLs that are answered with one. */
     redirect?: (url: string, baseUrl: string) => readonly [number, string] | undefined
   } = {}
@@ -57,7 +61,9 @@ export async function signInWorld (
   const revoked = new Set<string>()
   const keys = createRemoteJWKSet(new URL(`${issuer}/jwks`))
   // Calls over the network, not those of the server itself.
-  app.addHook('onRequest', async ({ method, url, raw }) => { if (raw.socket.remotePort !== undefined) requests.push(`${method} ${url}`) })
+  app.addHook('onRequest', async ({ method, url, raw }) => {
+    if (raw.socket.remotePort !== undefined) requests.push(`${method} ${url}`)
+  })
   app.addHook('onRequest', async ({ url }, reply) => {
     const [status, target] = redirect(url, baseUrl) ?? []
     if (target !== undefined) return reply.redirect(target, status)
@@ -69,18 +75,28 @@ export async function signInWorld (
     url: '/mcp',
     async onRequest ({ headers }, reply) {
       const [, token = ''] = /^Bearer (.+)$/.exec(headers.authorization ?? '') ?? []
-      const verified = token && !revoked.has(token) && await jwtVerify(token, keys, { issuer, audience: `${baseUrl}/mcp` }).catch(() => false)
+      const verified = token && !revoked.has(token) &&
+        await jwtVerify(token, keys, { issuer, audience: `${baseUrl}/mcp` }).catch(() => false)
       if (verified) {
         accepted.add(token)
         return
       }
-      if (challenge) reply.header('www-authenticate', token ? app.oauthChallenge.replace('Bearer ', 'Bearer error="invalid_token", ') : app.oauthChallenge)
+      if (challenge) {
+        reply.header(
+          'www-authenticate',
+          token ? app.oauthChallenge.replace('Bearer ', 'Bearer error="invalid_token", ') : app.oauthChallenge
+        )
+      }
       return reply.code(401).send({ error: 'invalid_token' })
     },
     async handler ({ method, raw, body }, reply) {
       if (method !== 'POST') return reply.code(405).send()
       const server = new McpServer({ name: 'test', version: '1.0.0' })
-      server.registerTool('hello', { description: 'Says hello' }, async () => ({ content: [{ type: 'text', text: 'hello' }] }))
+      server.registerTool(
+        'hello',
+        { description: 'Says hello' },
+        async () => ({ content: [{ type: 'text', text: 'hello' }] })
+      )
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true })
       await server.connect(transport)
       reply.hijack()

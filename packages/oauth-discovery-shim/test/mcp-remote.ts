@@ -4,8 +4,15 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Test } from 'tap'
 
-/** mcp-remote as an application starts it: a child process that speaks stdio and opens a browser, here one that does nothing. */
-export function mcpRemote (t: Test, url: string, callback = ['7777', '--host', 'localhost', '--callback-path', '/callback']) {
+/**
+ * mcp-remote as an application starts it: a child process that speaks stdio and opens a browser, here one that does
+ * nothing.
+ */
+export function mcpRemote (
+  t: Test,
+  url: string,
+  callback = ['7777', '--host', 'localhost', '--callback-path', '/callback']
+) {
   const home = t.testdir()
   const script = join(dirname(createRequire(import.meta.url).resolve('mcp-remote/package.json')), 'dist/proxy.js')
   const transport = new StdioClientTransport({
@@ -15,8 +22,12 @@ export function mcpRemote (t: Test, url: string, callback = ['7777', '--host', '
     stderr: 'pipe'
   })
   let log = ''
-  transport.stderr?.on('data', (chunk) => { log += chunk })
-  t.teardown(() => { if (!t.passing()) t.comment(log) })
+  transport.stderr?.on('data', (chunk) => {
+    log += chunk
+  })
+  t.teardown(() => {
+    if (!t.passing()) t.comment(log)
+  })
 
   return {
     async client () {

@@ -4,7 +4,11 @@ import t from 'tap'
 import shim, { type OAuthDiscoveryShimOptions } from '../src/index.ts'
 import { settingsFromOptions } from '../src/options.ts'
 
-const good: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.com', issuer: 'https://idp.example.com/pool', clientId: 'c1' }
+const good: OAuthDiscoveryShimOptions = {
+  publicBaseUrl: 'https://shop.example.com',
+  issuer: 'https://idp.example.com/pool',
+  clientId: 'c1'
+}
 
 t.test('defaults', async (t) => {
   t.strictSame(settingsFromOptions(good), {
@@ -24,12 +28,14 @@ t.test('defaults', async (t) => {
 })
 
 t.test('the public base URL is reduced to its origin', async (t) => {
-  for (const [given, origin] of [
-    ['https://shop.example.com/', 'https://shop.example.com'],
-    ['HTTPS://Shop.EXAMPLE.com:443', 'https://shop.example.com'],
-    ['http://localhost:8080', 'http://localhost:8080'],
-    ['http://[::1]:8080/', 'http://[::1]:8080']
-  ] as const) {
+  for (
+    const [given, origin] of [
+      ['https://shop.example.com/', 'https://shop.example.com'],
+      ['HTTPS://Shop.EXAMPLE.com:443', 'https://shop.example.com'],
+      ['http://localhost:8080', 'http://localhost:8080'],
+      ['http://[::1]:8080/', 'http://[::1]:8080']
+    ] as const
+  ) {
     t.equal(settingsFromOptions({ ...good, publicBaseUrl: given }).publicBaseUrl, origin, given)
   }
 })
@@ -40,15 +46,37 @@ const untyped = (options: object) => options as Partial<OAuthDiscoveryShimOption
 t.test('a wrong option stops the boot and is named', async (t) => {
   const wrong: Readonly<Record<string, readonly unknown[]>> = {
     publicBaseUrl: [
-      '', 'shop.example.com', 'ftp://shop.example.com', 'https://shop.example.com/api', 'https://shop.example.com?x', 'https://shop.example.com#x', 'https://user@shop.example.com', 'https://:secret@shop.example.com',
+      '',
+      'shop.example.com',
+      'ftp://shop.example.com',
+      'https://shop.example.com/api',
+      'https://shop.example.com?x',
+      'https://shop.example.com#x',
+      'https://user@shop.example.com',
+      'https://:secret@shop.example.com',
       new URL('https://shop.example.com')
     ],
-    issuer: ['', 'http://idp.example.com', 'https://idp.example.com/?tenant=1', 'https://user:secret@idp.example.com', 'https://idp.example.com/pool\n', new URL('https://idp.example.com')],
+    issuer: [
+      '',
+      'http://idp.example.com',
+      'https://idp.example.com/?tenant=1',
+      'https://user:secret@idp.example.com',
+      'https://idp.example.com/pool\n',
+      new URL('https://idp.example.com')
+    ],
     insecureHttp: ['yes'],
     clientId: [undefined, 'two words', 'line\nbreak'],
     mcpPath: ['', '/', 'mcp', '/mcp/', '/:shop/mcp', '/..', '/api/./mcp', ['/mcp']],
     redirectUris: [
-      [], ['/callback'], ['localhost:7777/callback'], ['app.example.com:443'], ['http://localhost:7777/callback#x'], ['javascript:alert(1)'], ['http://localhost:7777/callback', '/callback'], [new URL('http://localhost:7777/callback')], 'http://localhost:7777/callback'
+      [],
+      ['/callback'],
+      ['localhost:7777/callback'],
+      ['app.example.com:443'],
+      ['http://localhost:7777/callback#x'],
+      ['javascript:alert(1)'],
+      ['http://localhost:7777/callback', '/callback'],
+      [new URL('http://localhost:7777/callback')],
+      'http://localhost:7777/callback'
     ],
     scopes: [[], 'openid email', ['openid email'], ['open"id'], ['openid', 'email profile'], [42]],
     timeout: [0, NaN, 0.5, '3000'],
@@ -58,16 +86,25 @@ t.test('a wrong option stops the boot and is named', async (t) => {
     advertisePkce: ['false'],
     config: ['public', []]
   }
-  for (const [change, named] of [
-    ...Object.entries(wrong).flatMap(([name, values]) => values.map((value) => [untyped({ [name]: value }), name] as const)),
-    ...Object.keys(settingsFromOptions(good)).flatMap((name) => [null, 42n].map((value) => [untyped({ [name]: value }), name] as const)),
-    [untyped({ redirectUrls: ['http://localhost:7777/callback'] }), 'redirectUrls is not an option'],
-    [untyped({ enabled: undefined }), 'enabled is not an option']
-  ] as const) {
+  for (
+    const [change, named] of [
+      ...Object.entries(wrong).flatMap(([name, values]) =>
+        values.map((value) => [untyped({ [name]: value }), name] as const)
+      ),
+      ...Object.keys(settingsFromOptions(good)).flatMap((name) =>
+        [null, 42n].map((value) => [untyped({ [name]: value }), name] as const)
+      ),
+      [untyped({ redirectUrls: ['http://localhost:7777/callback'] }), 'redirectUrls is not an option'],
+      [untyped({ enabled: undefined }), 'enabled is not an option']
+    ] as const
+  ) {
     const app = Fastify()
     t.teardown(() => app.close())
     app.register(shim, { ...good, ...change })
-    await t.rejects(async () => app.ready(), { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: new RegExp(`^oauth-discovery-shim: ${named}\\b`) }, inspect(change))
+    await t.rejects(async () => app.ready(), {
+      code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
+      message: new RegExp(`^oauth-discovery-shim: ${named}\\b`)
+    }, inspect(change))
   }
 })
 
@@ -79,6 +116,11 @@ t.test('what Fastify takes for itself is no option of the plugin', async (t) => 
 t.test('under a prefix, where no client looks, it does not start', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  app.register(async (scope) => { scope.register(shim, good) }, { prefix: '/api' })
-  await t.rejects(async () => app.ready(), { code: 'OAUTH_DISCOVERY_SHIM_PREFIXED', message: 'oauth-discovery-shim: register it at the root, not under the prefix /api' })
+  app.register(async (scope) => {
+    scope.register(shim, good)
+  }, { prefix: '/api' })
+  await t.rejects(async () => app.ready(), {
+    code: 'OAUTH_DISCOVERY_SHIM_PREFIXED',
+    message: 'oauth-discovery-shim: register it at the root, not under the prefix /api'
+  })
 })

@@ -13,7 +13,7 @@ const unavailable = {
   statusCode: 503,
   code: 'OAUTH_DISCOVERY_SHIM_PROVIDER_UNAVAILABLE',
   error: 'Service Unavailable',
-  message: 'The identity provider\'s metadata is not available yet'
+  message: "The identity provider's metadata is not available yet"
 }
 
 /** Resolves as soon as `check` holds; the test's own timeout is the limit. */
@@ -35,7 +35,10 @@ t.test('Entra for several tenants: the document is that of all organizations, an
     response.end(JSON.stringify(userPool(`${base}/{tenantid}/v2.0`)))
   })
   const app = await build(t, options(`${base}/{tenantid}/v2.0`))
-  t.match((await app.inject(document)).json(), { issuer: `${base}/{tenantid}/v2.0`, token_endpoint: userPool(base)['token_endpoint'] })
+  t.match((await app.inject(document)).json(), {
+    issuer: `${base}/{tenantid}/v2.0`,
+    token_endpoint: userPool(base)['token_endpoint']
+  })
   t.equal((await app.inject(`${document}/oauth`)).json().issuer, 'https://shop.example.com/oauth')
 })
 
@@ -54,11 +57,22 @@ t.test('a provider that is down at boot is asked again until it is up', async (t
   t.match(response.headers['retry-after'], /^[1-4]$/, 'in whole seconds, when the next attempt is due')
   t.equal(response.headers['cache-control'], undefined, 'an outage is not cached')
   t.equal(response.headers['access-control-allow-origin'], '*', 'a browser can read the reason')
-  t.equal((await app.inject('/.well-known/oauth-protected-resource')).statusCode, 200, 'what needs no provider is served')
-  t.equal((await app.inject({ method: 'POST', url: '/oauth/register' })).statusCode, 201, 'what needs no provider is served')
+  t.equal(
+    (await app.inject('/.well-known/oauth-protected-resource')).statusCode,
+    200,
+    'what needs no provider is served'
+  )
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/oauth/register' })).statusCode,
+    201,
+    'what needs no provider is served'
+  )
 
   const server = createServer((_, response) => response.end(JSON.stringify(userPool(issuer)))).listen(port, '127.0.0.1')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   await until(async () => (await app.inject(document)).statusCode === 200)
   t.equal((await app.inject(document)).json().issuer, issuer)
 })
@@ -89,20 +103,40 @@ t.test('a change at the provider is seen after the refresh, and an outage keeps 
 })
 
 t.test('a document that must not be served is not served', async (t) => {
-  for (const [what, listener] of [
-    ['another issuer', (_, response) => response.end(JSON.stringify(userPool('https://elsewhere.example.com')))],
-    ['not found', (_, response) => response.writeHead(404).end('{}')],
-    ['an empty answer', (_, response) => response.writeHead(204).end()],
-    ['HTML', (_, response) => response.end('<!doctype html>')],
-    ['a hostile endpoint', (request, response) => response.end(JSON.stringify({ ...userPool(`http://${request.headers.host}`), authorization_endpoint: 'javascript:alert(1)' }))],
-    ['a redirect to a link-local address', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()],
-    ['a redirect to a good document', (request, response) => request.url === '/moved' ? response.end(JSON.stringify(userPool(`http://${request.headers.host}`))) : response.writeHead(302, { location: '/moved' }).end()],
-    ['a redirect to itself', (_, response) => response.writeHead(302, { location: '/again' }).end()],
-    ['half an answer', (_, response) => { response.writeHead(200, { 'content-length': 1000 }).write('{'); setTimeout(() => response.destroy(), 10) }],
-    ['more than 256 KiB', (request, response) => response.end(JSON.stringify({ ...userPool(`http://${request.headers.host}`), padding: 'x'.repeat(256 * 1024) }))],
-    ['no answer', () => {}],
-    ['an answer without end', (_, response) => response.write('{')]
-  ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof serve>[1]]>) {
+  for (
+    const [what, listener] of [
+      ['another issuer', (_, response) => response.end(JSON.stringify(userPool('https://elsewhere.example.com')))],
+      ['not found', (_, response) => response.writeHead(404).end('{}')],
+      ['an empty answer', (_, response) => response.writeHead(204).end()],
+      ['HTML', (_, response) => response.end('<!doctype html>')],
+      ['a hostile endpoint', (request, response) =>
+        response.end(
+          JSON.stringify({
+            ...userPool(`http://${request.headers.host}`),
+            authorization_endpoint: 'javascript:alert(1)'
+          })
+        )],
+      [
+        'a redirect to a link-local address',
+        (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end()
+      ],
+      ['a redirect to a good document', (request, response) =>
+        request.url === '/moved'
+          ? response.end(JSON.stringify(userPool(`http://${request.headers.host}`)))
+          : response.writeHead(302, { location: '/moved' }).end()],
+      ['a redirect to itself', (_, response) => response.writeHead(302, { location: '/again' }).end()],
+      ['half an answer', (_, response) => {
+        response.writeHead(200, { 'content-length': 1000 }).write('{')
+        setTimeout(() => response.destroy(), 10)
+      }],
+      ['more than 256 KiB', (request, response) =>
+        response.end(
+          JSON.stringify({ ...userPool(`http://${request.headers.host}`), padding: 'x'.repeat(256 * 1024) })
+        )],
+      ['no answer', () => {}],
+      ['an answer without end', (_, response) => response.write('{')]
+    ] as const satisfies ReadonlyArray<readonly [string, Parameters<typeof serve>[1]]>
+  ) {
     const app = await build(t, { ...options(await serve(t, listener)), timeout: 200 })
     const response = await app.inject(document)
     t.equal(response.statusCode, 503, what)
@@ -112,23 +146,46 @@ t.test('a document that must not be served is not served', async (t) => {
 
 t.test('the log says how the provider answered, and what follows for clients', async (t) => {
   const lines: Array<{ level: number, url: string, msg: string, err: { message: string } }> = []
-  const logger = { level: 'warn', stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } }
+  const logger = {
+    level: 'warn',
+    stream: {
+      write: (line: string) => {
+        lines.push(JSON.parse(line))
+      }
+    }
+  }
   let isUp = false
-  const issuer = await serve(t, (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(404).end('{}'))
+  const issuer = await serve(
+    t,
+    (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(404).end('{}')
+  )
   const app = await build(t, { ...options(issuer), refreshInterval: 20, server: { logger } })
   const url = `${issuer}/.well-known/openid-configuration`
-  t.match(lines[0], { level: 50, url, msg: 'the identity provider could not be read: clients cannot sign in yet', err: { message: /returned 404$/ } })
+  t.match(lines[0], {
+    level: 50,
+    url,
+    msg: 'the identity provider could not be read: clients cannot sign in yet',
+    err: { message: /returned 404$/ }
+  })
   isUp = true
   await until(async () => (await app.inject(document)).statusCode === 200)
   isUp = false
   await until(() => lines.some(({ level }) => level === 40))
-  t.match(lines.find(({ level }) => level === 40), { url, msg: 'the identity provider could not be read: its last good document stays in use', err: { message: /returned 404$/ } })
+  t.match(lines.find(({ level }) => level === 40), {
+    url,
+    msg: 'the identity provider could not be read: its last good document stays in use',
+    err: { message: /returned 404$/ }
+  })
 })
 
 t.test('a provider that is slow at boot stops nobody, and is heard when it answers', async (t) => {
-  for (const [what, pluginTimeout, timeout] of [['a long timeout', 400, 60_000], ['no plugin timeout', 0, 200]] as const) {
+  for (
+    const [what, pluginTimeout, timeout] of [['a long timeout', 400, 60_000], ['no plugin timeout', 0, 200]] as const
+  ) {
     const waiting: Array<() => void> = []
-    const issuer = await serve(t, (_, response) => { waiting.push(() => response.end(JSON.stringify(userPool(issuer)))) })
+    const issuer = await serve(t, (_, response) => {
+      waiting.push(() => response.end(JSON.stringify(userPool(issuer))))
+    })
     const start = performance.now()
     const app = await build(t, { ...options(issuer), timeout, server: { pluginTimeout } })
     t.ok(performance.now() - start > 195, 'half of the plugin timeout, or else the timeout')
@@ -145,8 +202,18 @@ t.test('a provider that is slow at boot stops nobody, and is heard when it answe
 
 t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async (t) => {
   const noted = notingWaits(t)
-  for (const [refreshInterval, expected] of [[3_600_000, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]], [5000, [1000, 2000, 4000, 5000, 5000]], [500, [500, 500]]] as const) {
-    const provider = identityProvider({ issuer: 'http://127.0.0.1:9', insecureHttp: false, timeout: 1000, refreshInterval }, silent)
+  for (
+    const [refreshInterval, expected] of [[3_600_000, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]], [
+      5000,
+      [1000, 2000, 4000, 5000, 5000]
+    ], [500, [500, 500]]] as const
+  ) {
+    const provider = identityProvider({
+      issuer: 'http://127.0.0.1:9',
+      insecureHttp: false,
+      timeout: 1000,
+      refreshInterval
+    }, silent)
     for (const wait of expected) {
       await provider.start()
       t.equal(provider.retryAfter(), Math.max(1, wait / 1000))
@@ -161,7 +228,10 @@ t.test('an attempt comes after a second, and then ever later, up to a minute, bu
 
 t.test('a good document ends the retries, and the next failure is the first one again', async (t) => {
   let isUp = false
-  const issuer = await serve(t, (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(503).end())
+  const issuer = await serve(
+    t,
+    (_, response) => isUp ? response.end(JSON.stringify(userPool(issuer))) : response.writeHead(503).end()
+  )
   const { waits } = notingWaits(t)
   const provider = identityProvider({ issuer, insecureHttp: false, timeout: 1000, refreshInterval: 3_600_000 }, silent)
   for (isUp of [false, false, true, false, true]) await provider.start()
@@ -172,10 +242,15 @@ t.test('a good document ends the retries, and the next failure is the first one 
 
 const silent = { error () {}, warn () {} } as unknown as FastifyBaseLogger
 
-/** Notes waits of half a second and more, which end at once; but none of a connection that is kept, which has other than whole seconds. */
+/**
+ * Notes waits of half a second and more, which end at once; but none of a connection that is kept, which has other than
+ * whole seconds.
+ */
 function notingWaits (t: Test) {
   const { setTimeout, clearTimeout } = globalThis
-  t.teardown(() => { Object.assign(globalThis, { setTimeout, clearTimeout }) })
+  t.teardown(() => {
+    Object.assign(globalThis, { setTimeout, clearTimeout })
+  })
   const noted = { waits: [] as number[], last: undefined as NodeJS.Timeout | undefined, cleared: new Set<unknown>() }
   globalThis.setTimeout = Object.assign((...[next, wait = 0, ...args]: Parameters<typeof setTimeout>) => {
     if (wait < 500 || wait % 500 !== 0) return setTimeout(next, wait, ...args)
@@ -194,8 +269,23 @@ t.test('a server without a client id says so when it starts', async (t) => {
   const { issuer } = await provider(t)
   for (const clientId of ['', 'x']) {
     const lines: Array<{ level: number, msg: string }> = []
-    await build(t, { ...options(issuer), clientId, server: { logger: { stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } })
-    t.match(lines.filter(({ level }) => level === 40), clientId === '' ? [{ msg: 'clientId is empty: MCP clients cannot sign in through a browser' }] : [])
+    await build(t, {
+      ...options(issuer),
+      clientId,
+      server: {
+        logger: {
+          stream: {
+            write: (line: string) => {
+              lines.push(JSON.parse(line))
+            }
+          }
+        }
+      }
+    })
+    t.match(
+      lines.filter(({ level }) => level === 40),
+      clientId === '' ? [{ msg: 'clientId is empty: MCP clients cannot sign in through a browser' }] : []
+    )
     t.equal(lines.filter(({ level }) => level === 40).length, clientId === '' ? 1 : 0)
   }
 })
@@ -204,17 +294,41 @@ t.test('so does one that clients reach by http over a network', async (t) => {
   const { issuer } = await provider(t)
   for (const publicBaseUrl of ['http://shop.example.com', 'https://shop.example.com', 'http://127.0.0.1:8080']) {
     const lines: Array<{ level: number, msg: string }> = []
-    await build(t, { ...options(issuer), publicBaseUrl, server: { logger: { stream: { write: (line: string) => { lines.push(JSON.parse(line)) } } } } })
-    const msg = 'publicBaseUrl is http on another machine: anybody on the way can replace the sign-in page that clients find. Use https'
-    t.match(lines.filter(({ level }) => level === 40), publicBaseUrl === 'http://shop.example.com' ? [{ msg }] : [], publicBaseUrl)
-    t.equal(lines.filter(({ level }) => level === 40).length, publicBaseUrl === 'http://shop.example.com' ? 1 : 0, publicBaseUrl)
+    await build(t, {
+      ...options(issuer),
+      publicBaseUrl,
+      server: {
+        logger: {
+          stream: {
+            write: (line: string) => {
+              lines.push(JSON.parse(line))
+            }
+          }
+        }
+      }
+    })
+    const msg =
+      'publicBaseUrl is http on another machine: anybody on the way can replace the sign-in page that clients ' +
+      'find. Use https'
+    t.match(
+      lines.filter(({ level }) => level === 40),
+      publicBaseUrl === 'http://shop.example.com' ? [{ msg }] : [],
+      publicBaseUrl
+    )
+    t.equal(
+      lines.filter(({ level }) => level === 40).length,
+      publicBaseUrl === 'http://shop.example.com' ? 1 : 0,
+      publicBaseUrl
+    )
   }
 })
 
 t.test('an endless document is not read to its end', async (t) => {
   let sent = 0
   const issuer = await serve(t, (_, response) => {
-    const write = () => { while (!response.destroyed && response.write('x'.repeat(65536))) sent += 65536 }
+    const write = () => {
+      while (!response.destroyed && response.write('x'.repeat(65536))) sent += 65536
+    }
     response.on('drain', write)
     write()
   })
@@ -225,7 +339,16 @@ t.test('an endless document is not read to its end', async (t) => {
 
 t.test('an answer that is not wanted is not read on', async (t) => {
   const closed: string[] = []
-  const app = await build(t, options(await serve(t, (_, response) => { response.on('close', () => { closed.push('closed') }).writeHead(404).write('x') })))
+  const app = await build(
+    t,
+    options(
+      await serve(t, (_, response) => {
+        response.on('close', () => {
+          closed.push('closed')
+        }).writeHead(404).write('x')
+      })
+    )
+  )
   for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
   t.strictSame(closed, ['closed'])
   t.equal((await app.inject(document)).statusCode, 503)

@@ -39,7 +39,11 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
   const baseUrl = `http://localhost:${port}`
   const clientId = 'public-client-1'
   const idp = await startIdentityProvider({
-    port: 0, users: [ada], resource: baseUrl, clientId, m2m: { clientId: 'machine', clientSecret: 'of no use here' }
+    port: 0,
+    users: [ada],
+    resource: baseUrl,
+    clientId,
+    m2m: { clientId: 'machine', clientSecret: 'of no use here' }
   })
   t.teardown(idp.close)
   const { issuer } = idp
@@ -51,15 +55,18 @@ t.test('the quickstart runs, the doctor finds it healthy as the README shows, an
   const [quoted] = fencesOf(await read('../README.md')).filter(({ info }) => info === 'text')
   t.ok(quotes(quoted?.text ?? '', found), found)
 
-  const ping = (token: string) => fetch(`${baseUrl}/mcp`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' })
-  })
+  const ping = (token: string) =>
+    fetch(`${baseUrl}/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' })
+    })
   const refused = await ping('x')
   t.equal(refused.status, 401)
-  t.equal(refused.headers.get('www-authenticate'),
-    `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp", scope="openid email profile"`)
+  t.equal(
+    refused.headers.get('www-authenticate'),
+    `Bearer resource_metadata="${baseUrl}/.well-known/oauth-protected-resource/mcp", scope="openid email profile"`
+  )
   const token = await accessTokenFor({ issuer, clientId, resource: `${baseUrl}/mcp`, ...ada })
   t.strictSame(await (await ping(token)).json(), { jsonrpc: '2.0', id: 7, result: {} })
 })
@@ -73,7 +80,10 @@ t.test('the quickstart takes an issuer with a slash at its end, and the client i
     const document = { issuer, jwks_uri: `${issuer}keys`, ...endpoints }
     response.setHeader('content-type', 'application/json').end(JSON.stringify(keys ? { keys: [jwk] } : document))
   }).listen(0, '127.0.0.1')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const jwk = await exportJWK(publicKey)
   await once(server, 'listening')
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
@@ -93,14 +103,22 @@ t.test('the quickstart takes an issuer with a slash at its end, and the client i
 t.test('every option is in the README, and every reason in the page about the doctor', async (t) => {
   const readme = await read('../README.md')
   const page = await read('../docs/doctor.md')
-  const options = [...(await read('../src/options.ts')).matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
+  const options = [...(await read('../src/options.ts')).matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) =>
+    name
+  )
   t.ok(options.length >= 12)
   for (const name of options) t.match(readme, `| \`${name}\` |`)
   const brokerPage = await read('../docs/broker.md')
-  const brokerOptions = [...(/interface BrokerOptions \{([^]*?)\n\}/.exec(await read('../src/broker/options.ts'))?.[1] ?? '').matchAll(/^ {2}readonly (\w+)\??: .+$/gm)].map(([, name]) => name)
+  const brokerOptions = [
+    ...(/interface BrokerOptions \{([^]*?)\n\}/.exec(await read('../src/broker/options.ts'))?.[1] ?? '').matchAll(
+      /^ {2}readonly (\w+)\??: .+$/gm
+    )
+  ].map(([, name]) => name)
   t.ok(brokerOptions.length >= 11)
   for (const name of brokerOptions) t.match(brokerPage, `| \`${name}\` |`)
-  const reasons = [...(/type Reason = ([^]*?)\n\n/.exec(await read('../src/doctor/step.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g)].map(([, name]) => name)
+  const reasons = [
+    ...(/type Reason = ([^]*?)\n\n/.exec(await read('../src/doctor/step.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g)
+  ].map(([, name]) => name)
   t.ok(reasons.length >= 11)
   for (const name of reasons) t.match(page, `| \`${name}\` |`)
 })

@@ -17,7 +17,11 @@ t.test('every client is given the configured client id', async (t) => {
   const response = await app.inject({
     method: 'POST',
     url: '/oauth/register',
-    payload: { client_name: 'another', redirect_uris: ['http://localhost:1/other'], token_endpoint_auth_method: 'client_secret_basic' }
+    payload: {
+      client_name: 'another',
+      redirect_uris: ['http://localhost:1/other'],
+      token_endpoint_auth_method: 'client_secret_basic'
+    }
   })
 
   t.equal(response.statusCode, 201)
@@ -26,26 +30,38 @@ t.test('every client is given the configured client id', async (t) => {
 })
 
 t.test('the client has the grant refresh_token unless the provider lists only others', async (t) => {
-  for (const [grants, expected] of [
-    [['authorization_code'], ['authorization_code']],
-    [['authorization_code', 'refresh_token', 'client_credentials'], ['authorization_code', 'refresh_token']],
-    [undefined, ['authorization_code', 'refresh_token']]
-  ] as const) {
+  for (
+    const [grants, expected] of [
+      [['authorization_code'], ['authorization_code']],
+      [['authorization_code', 'refresh_token', 'client_credentials'], ['authorization_code', 'refresh_token']],
+      [undefined, ['authorization_code', 'refresh_token']]
+    ] as const
+  ) {
     const { issuer } = await provider(t, (document) => ({ ...document, grant_types_supported: grants }))
     const app = await build(t, options(issuer))
-    t.strictSame((await app.inject({ method: 'POST', url: '/oauth/register' })).json(), { ...answer, grant_types: expected })
+    t.strictSame((await app.inject({ method: 'POST', url: '/oauth/register' })).json(), {
+      ...answer,
+      grant_types: expected
+    })
   }
 })
 
 t.test('callbacks and scopes are the configured ones', async (t) => {
   const { issuer } = await provider(t)
-  const app = await build(t, { ...options(issuer), redirectUris: ['cursor://anysphere.cursor-mcp/oauth/callback'], scopes: ['openid', 'catalog/read'] })
+  const app = await build(t, {
+    ...options(issuer),
+    redirectUris: ['cursor://anysphere.cursor-mcp/oauth/callback'],
+    scopes: ['openid', 'catalog/read']
+  })
 
-  t.strictSame((await app.inject({ method: 'POST', url: '/oauth/register' })).json(),
-    { ...answer, redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'], scope: 'openid catalog/read' })
+  t.strictSame((await app.inject({ method: 'POST', url: '/oauth/register' })).json(), {
+    ...answer,
+    redirect_uris: ['cursor://anysphere.cursor-mcp/oauth/callback'],
+    scope: 'openid catalog/read'
+  })
 })
 
-t.test('without a client id registering answers 503 with the reason, in OAuth\'s words and in Fastify\'s', async (t) => {
+t.test("without a client id registering answers 503 with the reason, in OAuth's words and in Fastify's", async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), clientId: '' })
   const message = 'Browser login is not configured: this server has no client id to hand out'

@@ -17,7 +17,7 @@ const expected = (issuer: string): Record<string, unknown> => ({
   registration_endpoint: 'https://shop.example.com/oauth/register'
 })
 
-t.test('the root document is the identity provider\'s, under its own issuer, plus registration', async (t) => {
+t.test("the root document is the identity provider's, under its own issuer, plus registration", async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
 
@@ -72,10 +72,13 @@ t.test('a provider that names no auth methods has the default one, and none', as
   const { issuer } = await provider(t, ({ token_endpoint_auth_methods_supported: _, ...document }) => document)
   const app = await build(t, options(issuer))
 
-  t.strictSame((await app.inject(contract[0] ?? '')).json().token_endpoint_auth_methods_supported, ['client_secret_basic', 'none'])
+  t.strictSame((await app.inject(contract[0] ?? '')).json().token_endpoint_auth_methods_supported, [
+    'client_secret_basic',
+    'none'
+  ])
 })
 
-t.test('promises that hold only for the provider\'s issuer stay out of the other one\'s document', async (t) => {
+t.test("promises that hold only for the provider's issuer stay out of the other one's document", async (t) => {
   const promises = {
     authorization_response_iss_parameter_supported: true,
     client_id_metadata_document_supported: true,
@@ -85,29 +88,45 @@ t.test('promises that hold only for the provider\'s issuer stay out of the other
   const app = await build(t, options(issuer))
 
   t.strictSame((await app.inject(contract[0] ?? '')).json(), { ...expected(issuer), ...promises })
-  t.strictSame((await app.inject(strict[0] ?? '')).json(), { ...expected(issuer), issuer: 'https://shop.example.com/oauth' })
+  t.strictSame((await app.inject(strict[0] ?? '')).json(), {
+    ...expected(issuer),
+    issuer: 'https://shop.example.com/oauth'
+  })
 })
 
 t.test('endpoints for clients with a certificate are left out, whatever they are', async (t) => {
-  for (const aliases of [
-    { token_endpoint: 'https://mtls.idp.example.com/token' },
-    { token_endpoint: 'http://idp.example.com/token' },
-    'javascript:alert(1)'
-  ]) {
+  for (
+    const aliases of [
+      { token_endpoint: 'https://mtls.idp.example.com/token' },
+      { token_endpoint: 'http://idp.example.com/token' },
+      'javascript:alert(1)'
+    ]
+  ) {
     const { issuer } = await provider(t, (document) => ({ ...document, mtls_endpoint_aliases: aliases }))
     const app = await build(t, options(issuer))
 
     for (const url of contract) t.strictSame((await app.inject(url)).json(), expected(issuer), url)
-    for (const url of strict) t.strictSame((await app.inject(url)).json(), { ...expected(issuer), issuer: 'https://shop.example.com/oauth' }, url)
+    for (const url of strict) {
+      t.strictSame(
+        (await app.inject(url)).json(),
+        { ...expected(issuer), issuer: 'https://shop.example.com/oauth' },
+        url
+      )
+    }
   }
 })
 
-t.test('the provider\'s own registration gives way to this one', async (t) => {
-  const { issuer } = await provider(t, (document) => ({ ...document, registration_endpoint: 'https://elsewhere.example.com/register' }))
+t.test("the provider's own registration gives way to this one", async (t) => {
+  const { issuer } = await provider(
+    t,
+    (document) => ({ ...document, registration_endpoint: 'https://elsewhere.example.com/register' })
+  )
 
   const app = await build(t, options(issuer))
   t.equal((await app.inject(contract[0] ?? '')).json().registration_endpoint, 'https://shop.example.com/oauth/register')
 
   const unconfigured = await build(t, { ...options(issuer), clientId: '' })
-  for (const url of [...contract, ...strict]) t.notOk('registration_endpoint' in (await unconfigured.inject(url)).json(), url)
+  for (const url of [...contract, ...strict]) {
+    t.notOk('registration_endpoint' in (await unconfigured.inject(url)).json(), url)
+  }
 })

@@ -22,7 +22,7 @@ t.test('the root document names the public base URL as the authorization server'
   t.match(response.headers, { 'content-type': /^application\/json/, 'cache-control': 'public, max-age=300' })
 })
 
-t.test('the document at the resource\'s own path names an authorization server whose issuer is its URL', async (t) => {
+t.test("the document at the resource's own path names an authorization server whose issuer is its URL", async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, { ...options(issuer), resourceName: 'Example shop' })
 
@@ -53,8 +53,10 @@ t.test('another path of the MCP endpoint is in every document', async (t) => {
     bearer_methods_supported: ['header']
   })
   t.equal((await app.inject(`${root}/mcp`)).statusCode, 404)
-  t.equal(app.oauthChallenge,
-    'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource/agents/v1", scope="openid"')
+  t.equal(
+    app.oauthChallenge,
+    'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource/agents/v1", scope="openid"'
+  )
 })
 
 t.test('on a server without an MCP endpoint the resource is the server, and there is one document', async (t) => {
@@ -63,16 +65,22 @@ t.test('on a server without an MCP endpoint the resource is the server, and ther
 
   t.strictSame((await app.inject(root)).json(), { ...contract, resource: 'https://shop.example.com' })
   t.equal((await app.inject(`${root}/mcp`)).statusCode, 404)
-  t.equal(app.oauthChallenge,
-    'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource", scope="openid email profile"')
+  t.equal(
+    app.oauthChallenge,
+    'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource", scope="openid ' +
+      'email profile"'
+  )
 })
 
-t.test('the challenge leads to the document at the resource\'s own path', async (t) => {
+t.test("the challenge leads to the document at the resource's own path", async (t) => {
   const { issuer } = await provider(t)
   const app = await build(t, options(issuer))
 
-  t.equal(app.oauthChallenge,
-    'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource/mcp", scope="openid email profile"')
+  t.equal(
+    app.oauthChallenge,
+    'Bearer resource_metadata="https://shop.example.com/.well-known/oauth-protected-resource/mcp", ' +
+      'scope="openid email profile"'
+  )
   const [, url = ''] = /resource_metadata="([^"]+)"/.exec(app.oauthChallenge) ?? []
   t.equal((await app.inject(new URL(url).pathname)).json().resource, 'https://shop.example.com/mcp')
 })

@@ -21,15 +21,27 @@ export function memory (redirectUrl = callback, clientMetadataUrl?: string) {
     ...clientMetadataUrl !== undefined && { clientMetadataUrl },
     clientMetadata: { client_name: 'test', redirect_uris: [redirectUrl] },
     clientInformation: () => kept.client as never,
-    saveClientInformation: (client: object) => { kept.client = client },
+    saveClientInformation: (client: object) => {
+      kept.client = client
+    },
     tokens: () => kept.tokens as never,
-    saveTokens: (tokens: object) => { kept.tokens = tokens },
-    redirectToAuthorization: (url: URL) => { redirects.push(url) },
-    saveCodeVerifier: (verifier: string) => { kept.verifier = verifier },
-    saveDiscoveryState: (state: object) => { kept.discovery = state },
+    saveTokens: (tokens: object) => {
+      kept.tokens = tokens
+    },
+    redirectToAuthorization: (url: URL) => {
+      redirects.push(url)
+    },
+    saveCodeVerifier: (verifier: string) => {
+      kept.verifier = verifier
+    },
+    saveDiscoveryState: (state: object) => {
+      kept.discovery = state
+    },
     discoveryState: () => kept.discovery as never,
     codeVerifier: () => kept.verifier ?? '',
-    invalidateCredentials: (scope: string) => { if (scope === 'all' || scope === 'tokens') delete kept.tokens }
+    invalidateCredentials: (scope: string) => {
+      if (scope === 'all' || scope === 'tokens') delete kept.tokens
+    }
   }
 }
 
@@ -38,14 +50,17 @@ export interface Line {
   /** Its id at the doctor. */
   readonly id: string
   readonly name: string
-  readonly Unauthorized: new (message?: string) => Error
-  attempt (url: URL, store: ReturnType<typeof memory>): { connect (): Promise<Connected>, finish (params: URLSearchParams): Promise<void> }
+  readonly Unauthorized: new(message?: string) => Error
+  attempt(
+    url: URL,
+    store: ReturnType<typeof memory>
+  ): { connect(): Promise<Connected>, finish(params: URLSearchParams): Promise<void> }
 }
 
 interface Connected {
-  listTools (): Promise<{ tools: Array<{ name: string }> }>
-  callTool (call: { name: string }): Promise<unknown>
-  close (): Promise<void>
+  listTools(): Promise<{ tools: Array<{ name: string }> }>
+  callTool(call: { name: string }): Promise<unknown>
+  close(): Promise<void>
 }
 
 export const lines: Line[] = [
@@ -57,7 +72,10 @@ export const lines: Line[] = [
       const transport = new Sdk1Transport(url, { authProvider: authProvider as sdk1Auth.OAuthClientProvider })
       const client = new Sdk1Client({ name: 'test', version: '1.0.0' })
       return {
-        connect: async () => { await client.connect(transport); return client as Connected },
+        connect: async () => {
+          await client.connect(transport)
+          return client as Connected
+        },
         finish: async (params) => transport.finishAuth(params.get('code') ?? '')
       }
     }
@@ -67,10 +85,15 @@ export const lines: Line[] = [
     name: 'SDK 2.x',
     Unauthorized: sdk2.UnauthorizedError,
     attempt (url, authProvider) {
-      const transport = new sdk2.StreamableHTTPClientTransport(url, { authProvider: authProvider as sdk2.OAuthClientProvider })
+      const transport = new sdk2.StreamableHTTPClientTransport(url, {
+        authProvider: authProvider as sdk2.OAuthClientProvider
+      })
       const client = new sdk2.Client({ name: 'test', version: '1.0.0' })
       return {
-        connect: async () => { await client.connect(transport); return client as Connected },
+        connect: async () => {
+          await client.connect(transport)
+          return client as Connected
+        },
         finish: async (params) => transport.finishAuth(params)
       }
     }

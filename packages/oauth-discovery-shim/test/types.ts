@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import plugin, {
   memoryBrokerStore,
-  type AuthorizationServerMetadata, type ClientRegistration,
-  type OAuthDiscoveryShimOptions, type ProtectedResourceMetadata
+  type AuthorizationServerMetadata,
+  type ClientRegistration,
+  type OAuthDiscoveryShimOptions,
+  type ProtectedResourceMetadata
 } from '../src/index.ts'
 import type { doctor, report, Reason, Verdict } from '../src/doctor/index.ts'
 
@@ -15,14 +17,37 @@ declare const app: FastifyInstance
 // @ts-expect-error the challenge is not the host's to change
 app.oauthChallenge = ''
 
-const needed: OAuthDiscoveryShimOptions = { publicBaseUrl: 'https://shop.example.com', issuer: 'https://idp.example.com', clientId: '' }
+const needed: OAuthDiscoveryShimOptions = {
+  publicBaseUrl: 'https://shop.example.com',
+  issuer: 'https://idp.example.com',
+  clientId: ''
+}
 app.register(plugin, needed)
-app.register(plugin, { ...needed, mcpPath: '/mcp', redirectUris: [], scopes: [], resourceName: '', strictDiscovery: 'off', advertisePkce: false, timeout: 1, refreshInterval: 1, config: {} })
+app.register(plugin, {
+  ...needed,
+  mcpPath: '/mcp',
+  redirectUris: [],
+  scopes: [],
+  resourceName: '',
+  strictDiscovery: 'off',
+  advertisePkce: false,
+  timeout: 1,
+  refreshInterval: 1,
+  config: {}
+})
 // @ts-expect-error the three needed options
 app.register(plugin, { issuer: 'https://idp.example.com' })
 // @ts-expect-error not a way to discover
 app.register(plugin, { ...needed, strictDiscovery: 'root' })
-app.register(plugin, { ...needed, broker: { secrets: [{ id: '1', secret: '' }], clients: [{ id: '', name: '', redirectUris: [] }], documents: false, store: memoryBrokerStore() } })
+app.register(plugin, {
+  ...needed,
+  broker: {
+    secrets: [{ id: '1', secret: '' }],
+    clients: [{ id: '', name: '', redirectUris: [] }],
+    documents: false,
+    store: memoryBrokerStore()
+  }
+})
 // @ts-expect-error a broker has secrets
 app.register(plugin, { ...needed, broker: {} })
 // @ts-expect-error not an option

@@ -4,14 +4,21 @@ import { createAccountIndexes, createPayReconcileTables } from '../src/knex/inde
 
 /**
  * Runs work on a new database of the PostgreSQL server that TEST_DATABASE_URL names, with the tables of a host and
- * of the plugin, and drops it. Without a server it says so and does nothing: on another engine the figures mean nothing.
+ * of the plugin, and drops it. Without a server it says so and does nothing: on another engine the figures mean
+ * nothing.
  *
  * @param fill - rows, before the indexes
  */
-export async function onDatabase (title: string, fill: (knex: Knex) => Promise<void>, work: (knex: Knex) => Promise<void>): Promise<void> {
+export async function onDatabase (
+  title: string,
+  fill: (knex: Knex) => Promise<void>,
+  work: (knex: Knex) => Promise<void>
+): Promise<void> {
   const server = process.env.TEST_DATABASE_URL
   if (server === undefined) {
-    console.log(`NOT MEASURED: ${title}. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.`)
+    console.log(
+      `NOT MEASURED: ${title}. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.`
+    )
     return
   }
   const name = `pay_bench_${randomUUID().replaceAll('-', '')}`
@@ -22,7 +29,10 @@ export async function onDatabase (title: string, fill: (knex: Knex) => Promise<v
   const knex = knexFrom({ client: 'pg', connection: url.href })
   try {
     await knex.raw('create table shops (id uuid primary key, name text not null, pay_secret_key text)')
-    await knex.raw("create table accounts (id uuid primary key default gen_random_uuid(), shop_id uuid not null references shops, name text not null, hash_name text, details jsonb default '{}')")
+    await knex.raw(
+      'create table accounts (id uuid primary key default gen_random_uuid(), shop_id uuid not null references ' +
+        "shops, name text not null, hash_name text, details jsonb default '{}')"
+    )
     await knex.raw('create extension pg_trgm')
     await createPayReconcileTables(knex)
     await fill(knex)

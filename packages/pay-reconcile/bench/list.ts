@@ -21,7 +21,12 @@ async function fill (knex: Knex): Promise<void> {
 async function measure (knex: Knex): Promise<void> {
   const { id: shopId } = await knex('shops').first('id')
   const app = Fastify()
-  app.register(payReconcile, { accounts: knexAccountStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'bench' })
+  app.register(payReconcile, {
+    accounts: knexAccountStore(knex),
+    provider: stripeProvider(),
+    authorize: async () => {},
+    actor: () => 'bench'
+  })
   await app.ready()
 
   const page = async (query: string, skip: number): Promise<number> => {
@@ -55,7 +60,14 @@ async function measure (knex: Knex): Promise<void> {
       for (let n = 0; n < 200; n++) times.push(await page(query, skip))
       times.sort((a, b) => a - b)
       const p99 = Number(times[197]?.toFixed(1))
-      rows.push({ list: title, skip, 'p50 ms': Number(times[99]?.toFixed(1)), 'p99 ms': p99, 'to reach': limit, reached: p99 <= limit })
+      rows.push({
+        list: title,
+        skip,
+        'p50 ms': Number(times[99]?.toFixed(1)),
+        'p99 ms': p99,
+        'to reach': limit,
+        reached: p99 <= limit
+      })
     }
   }
   console.table(rows)

@@ -28,14 +28,16 @@ export interface PayReconcile {
    * @throws PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_CUSTOMER_AMBIGUOUS,
    * PAY_RECONCILE_CUSTOMER_TAKEN, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_STORE_FAILED or a provider error.
    */
-  ensureCustomer (customer: NewCustomer & {
-    /** Who buys, for the audit row. */
-    readonly actor: string
-    /** The id of the HTTP request, for the audit row. */
-    readonly requestId?: string
-    /** Aborts the call; a Fastify request has one. */
-    readonly signal?: AbortSignal
-  }): Promise<{ readonly customerId: string, readonly created: boolean }>
+  ensureCustomer(
+    customer: NewCustomer & {
+      /** Who buys, for the audit row. */
+      readonly actor: string,
+      /** The id of the HTTP request, for the audit row. */
+      readonly requestId?: string,
+      /** Aborts the call; a Fastify request has one. */
+      readonly signal?: AbortSignal
+    }
+  ): Promise<{ readonly customerId: string, readonly created: boolean }>
 }
 
 declare module 'fastify' {
@@ -68,16 +70,25 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     await refuseSharedIds(accounts, naming)
   }, app.log)
   const runner = runs && onceChecked(tables, bulkRunner(sources, runs, settings, app.log))
-  const callerOf = (request: FastifyRequest): Caller =>
-    ({ actor: actor(request), requestId: request.id, runId: null, signal: request.signal })
+  const callerOf = (request: FastifyRequest): Caller => ({
+    actor: actor(request),
+    requestId: request.id,
+    runId: null,
+    signal: request.signal
+  })
 
-  app.decorate('payReconcile', {
-    ensureCustomer: ({ actor, requestId = null, signal, ...customer }) =>
-      ensureCustomer(sources, customer, { actor, requestId, runId: null, signal })
-  } satisfies PayReconcile)
+  app.decorate(
+    'payReconcile',
+    {
+      ensureCustomer: ({ actor, requestId = null, signal, ...customer }) =>
+        ensureCustomer(sources, customer, { actor, requestId, runId: null, signal })
+    } satisfies PayReconcile
+  )
 
   app.addHook('onReady', async () => {
-    const timeout = sleep(READY_TIMEOUT, undefined, { ref: false }).then(() => { throw new PAY_RECONCILE_STORE_FAILED({ cause: `no response in ${READY_TIMEOUT} ms` }) })
+    const timeout = sleep(READY_TIMEOUT, undefined, { ref: false }).then(() => {
+      throw new PAY_RECONCILE_STORE_FAILED({ cause: `no response in ${READY_TIMEOUT} ms` })
+    })
     await Promise.race([tables.check(), timeout]).catch((error) => {
       if (!(error instanceof PAY_RECONCILE_STORE_FAILED)) throw error
       app.log.warn({ err: error }, UNCHECKED)
@@ -102,7 +113,11 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
 
   if (!runs || !runner) return
   // This process may have restarted, another one may have died.
-  repeatedly(app, () => runner.resume().catch((error) => app.log.warn({ err: error }, 'interrupted runs were not resumed')), leaseDuration)
+  repeatedly(
+    app,
+    () => runner.resume().catch((error) => app.log.warn({ err: error }, 'interrupted runs were not resumed')),
+    leaseDuration
+  )
   const due = scheduler(settings.scheduled, runs, runner, app.log)
   // Times that were missed while no process ran, or the database was down.
   repeatedly(app, due.startDue, leaseDuration)
@@ -126,13 +141,15 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
 }
 
 /**
- * @throws {@link PAY_RECONCILE_INVALID_OPTION} if ids of accounts are not UUIDs, so that others under the same account at the
- * provider may have them, too
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} if ids of accounts are not UUIDs, so that others under the same account
+ *   at the provider may have them, too
  */
 async function refuseSharedIds (accounts: AccountStore, { namespace }: Naming): Promise<void> {
   if (namespace === undefined && await accounts.hasUuids?.() === false) {
-    throw new PAY_RECONCILE_INVALID_OPTION('namespace is required, because the ids of accounts are not UUIDs: ' +
-      'set it to a name of this app, environment and table, such as acme-production-users')
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      'namespace is required, because the ids of accounts are not UUIDs: ' +
+        'set it to a name of this app, environment and table, such as acme-production-users'
+    )
   }
 }
 
@@ -141,9 +158,9 @@ const UNCHECKED = 'the tables cannot be checked at the moment'
 /** Whether the stores have said that they can work, and are the right ones. */
 interface TableCheck {
   /** Asks them, once at a time. @throws what they throw */
-  check (): Promise<void>
+  check(): Promise<void>
   /** Whether they have. If not, asks again for the next time, which may take as long as the database likes. */
-  passed (): boolean
+  passed(): boolean
 }
 
 function checkOf (ask: () => Promise<void>, log: FastifyBaseLogger): TableCheck {
@@ -161,12 +178,18 @@ function checkOf (ask: () => Promise<void>, log: FastifyBaseLogger): TableCheck 
   }
 }
 
-/** The same runner, which starts nothing by itself before the tables are checked: runs could be about other accounts. */
+/**
+ * The same runner, which starts nothing by itself before the tables are checked: runs could be about other accounts.
+ */
 function onceChecked (tables: TableCheck, runner: BulkRunner): BulkRunner {
   return {
     ...runner,
-    resume: async () => { if (tables.passed()) await runner.resume() },
-    startScheduled: async (mode, time) => { if (tables.passed()) await runner.startScheduled(mode, time) },
+    resume: async () => {
+      if (tables.passed()) await runner.resume()
+    },
+    startScheduled: async (mode, time) => {
+      if (tables.passed()) await runner.startScheduled(mode, time)
+    },
     startAwaited: async (awaited) => tables.passed() && await runner.startAwaited(awaited)
   }
 }
@@ -175,22 +198,26 @@ function onceChecked (tables: TableCheck, runner: BulkRunner): BulkRunner {
 const registrations = new WeakMap<object, Set<string | undefined>>()
 
 /**
- * Claims the name under which runs, audit and notes are stored: of two registrations with one, each would continue the runs
- * of the other.
+ * Claims the name under which runs, audit and notes are stored: of two registrations with one, each would continue the
+ * runs of the other.
  *
  * @throws {@link PAY_RECONCILE_INVALID_OPTION}
  */
 function claimRegistration ({ server }: FastifyInstance, { accounts, runs }: Settings): void {
   const { registration = runs?.registration } = accounts
   if (runs?.registration !== undefined && runs.registration !== registration) {
-    throw new PAY_RECONCILE_INVALID_OPTION(`accounts has the registration ${registration}, but runs has ${runs.registration}: ` +
-      'pass both the same table, or the same registration')
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      `accounts has the registration ${registration}, but runs has ${runs.registration}: ` +
+        'pass both the same table, or the same registration'
+    )
   }
   const claimed = registrations.get(server) ?? new Set()
   registrations.set(server, claimed)
   if (claimed.has(registration)) {
-    throw new PAY_RECONCILE_INVALID_OPTION(`this app has a registration ${registration ?? 'without a name'} already: ` +
-      'set registration of accounts and runs to a name of its own')
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      `this app has a registration ${registration ?? 'without a name'} already: ` +
+        'set registration of accounts and runs to a name of its own'
+    )
   }
   claimed.add(registration)
 }
@@ -216,5 +243,29 @@ export type { PayReconcileOptions } from './options.ts'
 export type { Schedule } from './schedule/options.ts'
 export type { Webhooks } from './webhooks/options.ts'
 export type {
-  AwaitedShops, Candidate, Counters, Difference, FieldDifference, FoundItem, Item, ItemFilter, ItemQuery, Lease, Match, Mode, NewRun, Next, Outcome, Paging, Part, Run, RunField, RunFilter, RunQuery, RunStore, Selection, Target, Targets
+  AwaitedShops,
+  Candidate,
+  Counters,
+  Difference,
+  FieldDifference,
+  FoundItem,
+  Item,
+  ItemFilter,
+  ItemQuery,
+  Lease,
+  Match,
+  Mode,
+  NewRun,
+  Next,
+  Outcome,
+  Paging,
+  Part,
+  Run,
+  RunField,
+  RunFilter,
+  RunQuery,
+  RunStore,
+  Selection,
+  Target,
+  Targets
 } from './reconcile/types.ts'

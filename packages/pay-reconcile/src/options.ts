@@ -26,9 +26,9 @@ export interface PayReconcileOptions extends NamingOptions {
   /**
    * Whether a bulk run that is not a dry run, or a CSV file, may go on. Return false if its actor is no superuser any
    * more. Called before each page of accounts, in the process that works on the run, and before each page of a file but
-   * the first; `id` is that of the run, and null for the file of the audit. After false, the remaining shops stop with the
-   * reason `PAY_RECONCILE_RUN_FORBIDDEN`; a file breaks off. If it throws, the run pauses until its lease expires, then it
-   * is called again. Default: always true.
+   * the first; `id` is that of the run, and null for the file of the audit. After false, the remaining shops stop with
+   * the reason `PAY_RECONCILE_RUN_FORBIDDEN`; a file breaks off. If it throws, the run pauses until its lease expires,
+   * then it is called again. Default: always true.
    */
   readonly mayContinue?: (work: { readonly id: string | null, readonly actor: string }) => boolean | Promise<boolean>
   /** Default `/admin/accounts`. */
@@ -61,8 +61,8 @@ export interface PayReconcileOptions extends NamingOptions {
    */
   readonly comparedFields?: readonly string[] | undefined
   /**
-   * When runs start by themselves, in one of all processes over the same database: `{ check: '0 3 * * *' }`. Needs `runs`.
-   * The actor of these runs is `schedule`; `mayContinue` is not called for them. Default: never.
+   * When runs start by themselves, in one of all processes over the same database: `{ check: '0 3 * * *' }`. Needs
+   * `runs`. The actor of these runs is `schedule`; `mayContinue` is not called for them. Default: never.
    */
   readonly schedule?: Schedule | undefined
   /**
@@ -75,8 +75,8 @@ export interface PayReconcileOptions extends NamingOptions {
 
 /** The options after checks, with their defaults. */
 export type Settings = Required<Omit<PayReconcileOptions, 'schedule' | 'webhooks' | keyof NamingOptions>> & {
-  readonly naming: Naming
-  readonly scheduled: readonly ScheduledTimes[]
+  readonly naming: Naming,
+  readonly scheduled: readonly ScheduledTimes[],
   readonly webhooks: Required<Webhooks> | undefined
 }
 
@@ -95,31 +95,71 @@ const DEFAULTS = {
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
 export function settingsFromOptions (options: PayReconcileOptions): Settings {
-  const { accounts, provider, authorize, actor, runs, prefix = '/admin/accounts', emailOf = emailInDetails, mayContinue = () => true, comparedFields = provider?.comparedFields, schedule, webhooks, namespace, metadataKey, ...rest } = options
+  const {
+    accounts,
+    provider,
+    authorize,
+    actor,
+    runs,
+    prefix = '/admin/accounts',
+    emailOf = emailInDetails,
+    mayContinue = () => true,
+    comparedFields = provider?.comparedFields,
+    schedule,
+    webhooks,
+    namespace,
+    metadataKey,
+    ...rest
+  } = options
   if (!accounts) throw invalid('accounts must be an AccountStore, such as knexAccountStore(knex)')
   if (!provider) throw invalid('provider must be a PayProvider, such as stripeProvider()')
-  if (typeof authorize !== 'function') throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
-  if (authorize.length > 2) throw invalid('authorize must take request and reply and return a promise: it gets no callback')
+  if (typeof authorize !== 'function') {
+    throw invalid('authorize must be a function: these routes show and change the accounts of every shop')
+  }
+  if (authorize.length > 2) {
+    throw invalid('authorize must take request and reply and return a promise: it gets no callback')
+  }
   if (typeof actor !== 'function') throw invalid('actor must be a function: the audit records who changed an account')
   if (typeof mayContinue !== 'function') throw invalid('mayContinue must be a function')
-  if (comparedFields !== undefined && !(Array.isArray(comparedFields) && comparedFields.length > 0 && comparedFields.every(isPath))) {
+  if (
+    comparedFields !== undefined &&
+    !(Array.isArray(comparedFields) && comparedFields.length > 0 && comparedFields.every(isPath))
+  ) {
     throw invalid('comparedFields must be a list of fields such as email or address.city')
   }
-  if (schedule?.changes !== undefined && !canFollow({ provider, accounts })) throw invalid('schedule.changes needs a provider with listEvents and accounts with changes')
+  if (schedule?.changes !== undefined && !canFollow({ provider, accounts })) {
+    throw invalid('schedule.changes needs a provider with listEvents and accounts with changes')
+  }
   if (schedule !== undefined && !runs) throw invalid('schedule needs runs, such as knexRunStore(knex)')
   if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path such as /admin/accounts')
   // Fastify passes its own registration options on.
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
   const unknown = Object.keys(others).find((name) => !Object.hasOwn(DEFAULTS, name))
   if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
-  return { accounts, provider, authorize, actor, runs, prefix, emailOf, mayContinue, comparedFields, naming: namingFrom({ namespace, metadataKey }), scheduled: scheduledFrom(schedule), webhooks: webhooksFrom(webhooks, { provider, accounts, runs }), ...numbersFrom(options) }
+  return {
+    accounts,
+    provider,
+    authorize,
+    actor,
+    runs,
+    prefix,
+    emailOf,
+    mayContinue,
+    comparedFields,
+    naming: namingFrom({ namespace, metadataKey }),
+    scheduled: scheduledFrom(schedule),
+    webhooks: webhooksFrom(webhooks, { provider, accounts, runs }),
+    ...numbersFrom(options)
+  }
 }
 
 function numbersFrom (options: PayReconcileOptions): typeof DEFAULTS {
   const numbers = { ...DEFAULTS }
   for (const name of Object.keys(DEFAULTS) as Array<keyof typeof DEFAULTS>) {
     const value = options[name] ?? DEFAULTS[name]
-    if (!(value > 0 && value <= 2 ** 31 - 1)) throw invalid(`${name} must be a number greater than 0 and less than 2147483648`)
+    if (!(value > 0 && value <= 2 ** 31 - 1)) {
+      throw invalid(`${name} must be a number greater than 0 and less than 2147483648`)
+    }
     if (name !== 'perSecond' && !Number.isInteger(value)) throw invalid(`${name} must be an integer`)
     numbers[name] = value
   }

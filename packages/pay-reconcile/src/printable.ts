@@ -14,9 +14,15 @@ export function printable (text: string, maxLength = 500): string {
 
 /** A server's value as JSON, safe for a terminal; JSON itself escapes C0 only. */
 export function printableJson (value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(UNSAFE, (character) => character === '\n' ? character : escaped(character))
+  return JSON.stringify(value, null, 2).replace(
+    UNSAFE,
+    (character) => character === '\n' ? character : escaped(character)
+  )
 }
 
 function escaped (character: string): string {
-  return Array.from({ length: character.length }, (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`).join('')
+  return Array.from(
+    { length: character.length },
+    (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`
+  ).join('')
 }

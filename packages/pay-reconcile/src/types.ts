@@ -20,8 +20,8 @@ export interface AccountQuery {
 }
 
 /**
- * Every condition must hold. A list means any of its values; null stands for an account without one. Throw for a condition
- * that the store does not know: one that it does not read makes the call fail.
+ * Every condition must hold. A list means any of its values; null stands for an account without one. Throw for a
+ * condition that the store does not know: one that it does not read makes the call fail.
  */
 export interface AccountFilter {
   readonly id?: readonly string[]
@@ -120,13 +120,22 @@ export interface AuditQuery {
 
 /** A field of a change that holds one value. */
 export type AuditField =
-  'id' | 'at' | 'actor' | 'action' | 'account_id' | 'shop_id' | 'run_id' | 'provider_request_id' | 'request_id' | 'snapshot_kept'
+  | 'id'
+  | 'at'
+  | 'actor'
+  | 'action'
+  | 'account_id'
+  | 'shop_id'
+  | 'run_id'
+  | 'provider_request_id'
+  | 'request_id'
+  | 'snapshot_kept'
 
 /** Every condition must hold. A list means any of its values; null means a change without one. */
 export type AuditFilter =
-  { readonly [field in AuditField]?: ReadonlyArray<string | boolean | null> } &
-  { readonly [field in 'before' | 'after']?: Readonly<Record<string, unknown>> } &
-  { readonly [bound in 'at_gte' | 'at_lte']?: string }
+  & { readonly [field in AuditField]?: ReadonlyArray<string | boolean | null> }
+  & { readonly [field in 'before' | 'after']?: Readonly<Record<string, unknown>> }
+  & { readonly [bound in 'at_gte' | 'at_lte']?: string }
 
 /** A snapshot that a change replaced or removed. */
 export interface ReplacedSnapshot {
@@ -173,33 +182,39 @@ export interface EventPosition {
   readonly completeAt: string
 }
 
-/** Which accounts are to be read again, for the mode `changes`. An account stays noted until {@link ChangeStore.done}. */
+/**
+ * Which accounts are to be read again, for the mode `changes`. An account stays noted until {@link ChangeStore.done}.
+ */
 export interface ChangeStore {
   /** Undefined: no events of the shop have been read. */
-  position (shopId: string): Promise<EventPosition | undefined>
+  position(shopId: string): Promise<EventPosition | undefined>
 
-  moveTo (shopId: string, position: EventPosition): Promise<void>
+  moveTo(shopId: string, position: EventPosition): Promise<void>
 
-  /** Notes the accounts of the shop that have the customers of these events. An event that was noted before is ignored. */
-  note (shopId: string, events: readonly CustomerEvent[]): Promise<void>
+  /**
+   * Notes the accounts of the shop that have the customers of these events. An event that was noted before is ignored.
+   */
+  note(shopId: string, events: readonly CustomerEvent[]): Promise<void>
 
   /** Notes all linked accounts of the shop. */
-  noteAll (shopId: string): Promise<void>
+  noteAll(shopId: string): Promise<void>
 
-  /** The present moment, for `done`: everything noted before it is older than what is read from the provider after it. */
-  moment (): Promise<string>
+  /**
+   * The present moment, for `done`: everything noted before it is older than what is read from the provider after it.
+   */
+  moment(): Promise<string>
 
   /** Removes accounts that were added before a moment, except those added again since. */
-  done (accountIds: readonly string[], moment: string): Promise<void>
+  done(accountIds: readonly string[], moment: string): Promise<void>
 }
 
 /** The signing secrets of the shops' webhooks. */
 export interface WebhookSecrets {
   /** Like `ready` of an {@link AccountStore}. */
-  ready? (): Promise<void>
+  ready?(): Promise<void>
 
   /** The shop, by its id as the database writes it, with its secret in plain text; undefined if it has none. */
-  find (shopId: string): Promise<{ readonly shopId: string, readonly secret: string } | undefined>
+  find(shopId: string): Promise<{ readonly shopId: string, readonly secret: string } | undefined>
 }
 
 /** An account in a scan, with facts that only the database knows. */
@@ -219,74 +234,93 @@ export interface ScannedAccount {
  */
 export interface AccountStore {
   /**
-   * Called at startup, and again after an error before runs start by themselves. Throw an error with a `statusCode` if the
-   * store cannot work, for example because a table is missing. Any other error is only logged, since the database may come
-   * up later.
+   * Called at startup, and again after an error before runs start by themselves. Throw an error with a `statusCode` if
+   * the store cannot work, for example because a table is missing. Any other error is only logged, since the database
+   * may come up later.
    */
-  ready? (): Promise<void>
+  ready?(): Promise<void>
 
   /**
-   * Under which name the store keeps audit, notes and snapshots. Two registrations of the plugin in one app must not have
-   * the same, and a run store with a `registration` must have the same as the account store.
+   * Under which name the store keeps audit, notes and snapshots. Two registrations of the plugin in one app must not
+   * have the same, and a run store with a `registration` must have the same as the account store.
    */
   readonly registration?: string
 
-  /** Whether the ids of accounts are UUIDs; undefined: the store cannot tell. Without a `namespace`, false stops startup. */
-  hasUuids? (): Promise<boolean | undefined>
+  /**
+   * Whether the ids of accounts are UUIDs; undefined: the store cannot tell. Without a `namespace`, false stops
+   * startup.
+   */
+  hasUuids?(): Promise<boolean | undefined>
 
   /** A page, and the number of all matching accounts even if the page is empty. */
-  list (query: AccountQuery): Promise<{ readonly accounts: readonly Account[], readonly count: number }>
+  list(query: AccountQuery): Promise<{ readonly accounts: readonly Account[], readonly count: number }>
 
-  get (id: string): Promise<Account | undefined>
+  get(id: string): Promise<Account | undefined>
 
   /** The shop's secret key in plain text, or null. */
-  secretKey (shopId: string): Promise<string | null>
+  secretKey(shopId: string): Promise<string | null>
 
   /** Sets `pay_customer_id` and removes the snapshots of the previous customer. The same id changes nothing. */
-  link (change: LinkChange, origin: ChangeOrigin): Promise<ChangeResult>
+  link(change: LinkChange, origin: ChangeOrigin): Promise<ChangeResult>
 
   /** Removes `pay_customer_id` and the snapshots. An account without a customer is not changed. */
-  unlink (change: UnlinkChange, origin: ChangeOrigin): Promise<ChangeResult>
+  unlink(change: UnlinkChange, origin: ChangeOrigin): Promise<ChangeResult>
 
   /**
    * Sets `pay_customer` and `pay_synced_at`, unless the id has changed or the stored snapshot is newer. A customer with
    * `deleted: true` has few fields: the snapshot that it replaces is kept in `pay_customer_before_deletion`.
    */
-  saveSnapshot (change: SnapshotChange, origin: ChangeOrigin): Promise<ChangeResult>
+  saveSnapshot(change: SnapshotChange, origin: ChangeOrigin): Promise<ChangeResult>
 
   /** A page of changes, and the number of all matching ones even if the page is empty. */
-  audit (query: AuditQuery): Promise<{ readonly entries: readonly AuditEntry[], readonly count: number }>
+  audit(query: AuditQuery): Promise<{ readonly entries: readonly AuditEntry[], readonly count: number }>
 
   /** The snapshot that a change replaced, while it is kept. */
-  replacedSnapshot (auditId: string): Promise<ReplacedSnapshot | undefined>
+  replacedSnapshot(auditId: string): Promise<ReplacedSnapshot | undefined>
 
   /** Deletes replaced snapshots that are kept no longer. Called at startup and hourly. */
-  deleteExpired? (): Promise<void>
+  deleteExpired?(): Promise<void>
 
   /**
-   * For the mode `changes`, which is refused without it. {@link AccountStore.link} must note the account, because an event
-   * about its customer may be older.
+   * For the mode `changes`, which is refused without it. {@link AccountStore.link} must note the account, because an
+   * event about its customer may be older.
    */
   readonly changes?: ChangeStore
 
-  /** The shop with `shopId`, or else all shops that have such accounts, each with their number. Without limits: all shops. */
-  shops (shopId?: string, only?: AccountLimits): Promise<ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>>
+  /**
+   * The shop with `shopId`, or else all shops that have such accounts, each with their number. Without limits: all
+   * shops.
+   */
+  shops(
+    shopId?: string,
+    only?: AccountLimits
+  ): Promise<ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>>
 
   /** The next of these accounts of a shop after the id `after`, in the order of their ids. */
-  scan (page: {
-    readonly shopId: string
-    readonly after: string | null
-    readonly limit: number
-    readonly runId: string
+  scan(page: {
+    readonly shopId: string,
+    readonly after: string | null,
+    readonly limit: number,
+    readonly runId: string,
     readonly only: AccountLimits
   }): Promise<readonly ScannedAccount[]>
 
-  /** Those of the accounts of the shop that have one of the ids, or one of the e-mail addresses in `details.email`, in any case and with any blanks around it; at most 1000. @param emails - as the provider writes them, and in lower case */
-  accountsLike (shopId: string, ids: readonly string[], emails: readonly string[]): Promise<readonly Account[]>
+  /**
+   * Those of the accounts of the shop that have one of the ids, or one of the e-mail addresses in `details.email`, in
+   * any case and with any blanks around it; at most 1000. @param emails - as the provider writes them, and in lower
+   * case
+   */
+  accountsLike(shopId: string, ids: readonly string[], emails: readonly string[]): Promise<readonly Account[]>
 
   /** Those of the customers that accounts of the shop are linked to. */
-  linkedCustomers (shopId: string, customerIds: readonly string[]): Promise<ReadonlySet<string>>
+  linkedCustomers(shopId: string, customerIds: readonly string[]): Promise<ReadonlySet<string>>
 
-  /** The other shops that have accounts with some of the customers: their keys may be of the same account at the provider. */
-  linkedElsewhere (shopId: string, customerIds: readonly string[]): Promise<ReadonlyArray<{ readonly shopId: string, readonly customerId: string }>>
+  /**
+   * The other shops that have accounts with some of the customers: their keys may be of the same account at the
+   * provider.
+   */
+  linkedElsewhere(
+    shopId: string,
+    customerIds: readonly string[]
+  ): Promise<ReadonlyArray<{ readonly shopId: string, readonly customerId: string }>>
 }

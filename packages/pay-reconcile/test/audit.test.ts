@@ -5,7 +5,12 @@ import { knexAccountStore } from '../src/knex/index.ts'
 import { engines, pglite } from './database.ts'
 import { build, host, namespaceFor, shopKey, type World } from './world.ts'
 
-type Entry = Readonly<Record<string, unknown>> & { readonly id: string, readonly at: string, readonly account_id: string, readonly action: string }
+type Entry = Readonly<Record<string, unknown>> & {
+  readonly id: string,
+  readonly at: string,
+  readonly account_id: string,
+  readonly action: string
+}
 
 for (const engine of engines) {
   for (const idType of ['uuid', 'text']) {
@@ -36,23 +41,62 @@ async function auditing (t: Test, world: World): Promise<void> {
 
   const all = await listed(world)
   t.match(all, [
-    { actor: "o'hara", action: 'link', account_id: other, shop_id: shopId, run_id: null, before: { pay_customer_id: 'cus_2' }, after: { pay_customer_id: 'cus_1' }, snapshot_kept: false },
+    {
+      actor: "o'hara",
+      action: 'link',
+      account_id: other,
+      shop_id: shopId,
+      run_id: null,
+      before: { pay_customer_id: 'cus_2' },
+      after: { pay_customer_id: 'cus_1' },
+      snapshot_kept: false
+    },
     { actor: 'user-1', action: 'link', account_id: other },
-    { actor: 'user-1', action: 'sync', account_id: one, provider_request_id: /^req_/, before: { snapshot_sha256: null }, after: { snapshot_sha256: /^[0-9a-f]{64}$/ } },
+    {
+      actor: 'user-1',
+      action: 'sync',
+      account_id: one,
+      provider_request_id: /^req_/,
+      before: { snapshot_sha256: null },
+      after: { snapshot_sha256: /^[0-9a-f]{64}$/ }
+    },
     { actor: 'user-1', action: 'link', account_id: one, before: { pay_customer_id: null } }
   ], 'newest first')
   t.equal(all.length, 4)
   const page = await call('GET', '/admin/accounts/audit?skip=1&limit=2')
   t.strictSame([page.headers['content-range'], page.json()], ['audit 1-3/4', all.slice(1, 3)])
-  const by = async (filter: object, query = {}) => (await listed(world, { filter: JSON.stringify(filter), ...query })).map(({ id }) => all.findIndex((entry) => entry.id === id))
-  for (const [filter, wanted] of [
-    [{ account_id: one }, [2, 3]], [{ actor: ["o'hara", 'nobody'] }, [0]], [{ action: 'sync' }, [2]], [{ run_id: null, shop_id: shopId }, [0, 1, 2, 3]],
-    [{ run_id: randomUUID() }, []], [{ before: { pay_customer_id: 'cus_2' } }, [0]], [{ at_gte: all[1]!.at, at_lte: all[0]!.at, actor: "o'hara" }, [0]],
-    [{ at_gte: '2100-01-01T00:00:00Z' }, []], [{ at_lte: '2000-01-01T00:00:00Z' }, []], [{ id: all[3]!.id, at: all[3]!.at }, [3]],
-    [{ actor: "' or true --" }, []], [{ account_id: "x') or ('1'='1" }, []], [{ snapshot_kept: true }, []]
-  ] as const) t.strictSame(await by(filter), wanted, JSON.stringify(filter))
+  const by = async (filter: object, query = {}) =>
+    (await listed(world, { filter: JSON.stringify(filter), ...query })).map(({ id }) =>
+      all.findIndex((entry) => entry.id === id)
+    )
+  for (
+    const [filter, wanted] of [
+      [{ account_id: one }, [2, 3]],
+      [{ actor: ["o'hara", 'nobody'] }, [0]],
+      [{ action: 'sync' }, [2]],
+      [{ run_id: null, shop_id: shopId }, [0, 1, 2, 3]],
+      [{ run_id: randomUUID() }, []],
+      [{ before: { pay_customer_id: 'cus_2' } }, [0]],
+      [{ at_gte: all[1]!.at, at_lte: all[0]!.at, actor: "o'hara" }, [0]],
+      [{ at_gte: '2100-01-01T00:00:00Z' }, []],
+      [{ at_lte: '2000-01-01T00:00:00Z' }, []],
+      [{ id: all[3]!.id, at: all[3]!.at }, [3]],
+      [{ actor: "' or true --" }, []],
+      [{ account_id: "x') or ('1'='1" }, []],
+      [{ snapshot_kept: true }, []]
+    ] as const
+  ) t.strictSame(await by(filter), wanted, JSON.stringify(filter))
   t.strictSame(await by({}, { sort: 'at' }), [3, 2, 1, 0])
-  for (const query of ['sort=before', 'filter={"action":"drop"}', 'filter={"sql":1}', 'filter={"run_id":"x"}', 'filter={"at_gte":"yesterday"}', 'account_id=x']) {
+  for (
+    const query of [
+      'sort=before',
+      'filter={"action":"drop"}',
+      'filter={"sql":1}',
+      'filter={"run_id":"x"}',
+      'filter={"at_gte":"yesterday"}',
+      'account_id=x'
+    ]
+  ) {
     t.equal((await call('GET', `/admin/accounts/audit?${query}`)).statusCode, 422, query)
   }
 }
@@ -71,21 +115,41 @@ async function readingBack (t: Test, world: World): Promise<void> {
   await save({ name: 'Second' })
   await call('POST', `/admin/accounts/${accountId}/link-pay`, { pay_customer_id: 'cus_4' })
   const entries = await listed(world, { filter: JSON.stringify({ account_id: accountId }) })
-  t.strictSame(entries.map(({ action, snapshot_kept: kept }) => [action, kept]), [['link', true], ['sync', false], ['sync', true], ['sync', false], ['link', false]],
-    'a snapshot is kept if another one, or none, took its place')
+  t.strictSame(entries.map(({ action, snapshot_kept: kept }) => [action, kept]), [
+    ['link', true],
+    ['sync', false],
+    ['sync', true],
+    ['sync', false],
+    ['link', false]
+  ], 'a snapshot is kept if another one, or none, took its place')
   const read = (id: string) => call('GET', `/admin/accounts/audit/${id}/snapshot`)
   const [relinked, unchanged, resynced] = entries as [Entry, Entry, Entry]
   t.match((await read(resynced.id)).json(), {
-    audit_id: resynced.id, account_id: accountId, pay_customer_id: 'cus_3', pay_customer: { id: 'cus_3', name: 'First' }, replaced_at: /Z$/
+    audit_id: resynced.id,
+    account_id: accountId,
+    pay_customer_id: 'cus_3',
+    pay_customer: { id: 'cus_3', name: 'First' },
+    replaced_at: /Z$/
   })
   t.match((await read(relinked.id)).json().pay_customer, { name: 'Second' })
   for (const id of [unchanged.id, randomUUID(), 'x', "' or true --"]) {
-    t.match((await read(encodeURIComponent(id))).json(), { statusCode: 404, code: 'PAY_RECONCILE_SNAPSHOT_NOT_FOUND' }, id)
+    t.match(
+      (await read(encodeURIComponent(id))).json(),
+      { statusCode: 404, code: 'PAY_RECONCILE_SNAPSHOT_NOT_FOUND' },
+      id
+    )
   }
 
-  await knex('pay_reconcile_snapshots').where('audit_id', resynced.id).update({ replaced_at: knex.raw("now() - interval '30 days 1 second'") })
+  await knex('pay_reconcile_snapshots').where('audit_id', resynced.id).update({
+    replaced_at: knex.raw("now() - interval '30 days 1 second'")
+  })
   t.equal((await read(resynced.id)).statusCode, 404, 'after 30 days it cannot be read')
-  t.strictSame((await listed(world, { filter: JSON.stringify({ account_id: accountId, snapshot_kept: true }) })).map(({ id }) => id), [relinked.id])
+  t.strictSame(
+    (await listed(world, { filter: JSON.stringify({ account_id: accountId, snapshot_kept: true }) })).map(({ id }) =>
+      id
+    ),
+    [relinked.id]
+  )
   await host(t, knex, standIn)
   t.strictSame((await keptUntil(knex, 1)).map((row) => row.audit_id), [relinked.id], 'and is deleted at the next start')
 
@@ -109,7 +173,10 @@ async function keptUntil (knex: Knex, few: number): Promise<Array<{ audit_id: st
 t.test('the time for which snapshots are kept is checked', async (t) => {
   const knex = await pglite.connect(t)
   for (const keepSnapshots of [-1, 1.5, NaN, 36_501, '30' as never]) {
-    t.throws(() => knexAccountStore(knex, { keepSnapshots }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: 'pay-reconcile: keepSnapshots must be an integer from 0 to 36500' })
+    t.throws(() => knexAccountStore(knex, { keepSnapshots }), {
+      code: 'PAY_RECONCILE_INVALID_OPTION',
+      message: 'pay-reconcile: keepSnapshots must be an integer from 0 to 36500'
+    })
   }
   for (const keepSnapshots of [0, 36_500]) t.doesNotThrow(() => knexAccountStore(knex, { keepSnapshots }))
 })

@@ -10,7 +10,9 @@ import { build, host } from './world.ts'
 
 const down = (): Promise<never> => Promise.reject(new RangeError('the database is down'))
 
-const until = async (holds: () => boolean): Promise<void> => { while (!holds()) await sleep(2) }
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await sleep(2)
+}
 
 t.test('the work in the background', async (t) => {
   const knex = await pglite.connect(t)
@@ -21,16 +23,41 @@ t.test('the work in the background', async (t) => {
 
   await t.test('what fails is logged, with its cause, and tried again', async (t) => {
     let calls = 0
-    const failing: RunStore = { ...runs, deleteExpired: down, claimable: () => { calls++; return down() }, lastScheduled: down, awaited: { ...runs.awaited!, start: down } }
-    const { logs, app } = await host(t, knex, standIn, { ...options, leaseDuration: 20, runs: failing, accounts: { ...accounts, deleteExpired: down } })
+    const failing: RunStore = {
+      ...runs,
+      deleteExpired: down,
+      claimable: () => {
+        calls++
+        return down()
+      },
+      lastScheduled: down,
+      awaited: { ...runs.awaited!, start: down }
+    }
+    const { logs, app } = await host(t, knex, standIn, {
+      ...options,
+      leaseDuration: 20,
+      runs: failing,
+      accounts: { ...accounts, deleteExpired: down }
+    })
     await until(() => calls >= 3)
     await app.close()
     const closedAt = calls
-    const warnings = new Map(logs().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
-      .map(({ msg, err }) => [msg, [err.code, /RangeError: the database is down/.test(err.stack)]]))
-    t.strictSame([...warnings].sort(), [
-      'a run after webhooks could not be started', 'a scheduled run could not be started', 'expired runs were not deleted', 'expired snapshots were not deleted', 'interrupted runs were not resumed'
-    ].map((message) => [message, ['PAY_RECONCILE_STORE_FAILED', true]]))
+    const warnings = new Map(
+      logs().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line)).filter(({ level }) =>
+        level === 40
+      )
+        .map(({ msg, err }) => [msg, [err.code, /RangeError: the database is down/.test(err.stack)]])
+    )
+    t.strictSame(
+      [...warnings].sort(),
+      [
+        'a run after webhooks could not be started',
+        'a scheduled run could not be started',
+        'expired runs were not deleted',
+        'expired snapshots were not deleted',
+        'interrupted runs were not resumed'
+      ].map((message) => [message, ['PAY_RECONCILE_STORE_FAILED', true]])
+    )
     await sleep(45)
     t.equal(calls, closedAt, 'until the application closes')
   })
@@ -38,10 +65,17 @@ t.test('the work in the background', async (t) => {
   await t.test('a store that does not respond does not hold up the start', async (t) => {
     standingTime(t)
     const never = (): Promise<never> => new Promise(() => {})
-    for (const silent of [{ accounts: { ...accounts, ready: never, deleteExpired: never } }, { runs: { ...runs, ready: never, deleteExpired: never } }, { webhooks: { secrets: { ...secrets, ready: never } } }]) {
+    for (
+      const silent of [{ accounts: { ...accounts, ready: never, deleteExpired: never } }, {
+        runs: { ...runs, ready: never, deleteExpired: never }
+      }, { webhooks: { secrets: { ...secrets, ready: never } } }]
+    ) {
       const { logs } = await host(t, knex, standIn, { ...options, ...silent })
       const warning = logs().split('\n').filter((line) => line.includes('"level":40')).map((line) => JSON.parse(line))
-      t.match(warning, [{ msg: 'the tables cannot be checked at the moment', err: { code: 'PAY_RECONCILE_STORE_FAILED', cause: 'no response in 5000 ms' } }], Object.keys(silent).join())
+      t.match(warning, [{
+        msg: 'the tables cannot be checked at the moment',
+        err: { code: 'PAY_RECONCILE_STORE_FAILED', cause: 'no response in 5000 ms' }
+      }], Object.keys(silent).join())
     }
   })
 
@@ -50,13 +84,39 @@ t.test('the work in the background', async (t) => {
     const recording: RunStore = {
       ...runs,
       lastScheduled: async () => '2000-01-01T00:00:00.000Z',
-      startScheduled: async (run) => { started.push(run); return false },
-      awaited: { ...runs.awaited!, start: async (run) => { started.push(run); return { started: false, left: false } } }
+      startScheduled: async (run) => {
+        started.push(run)
+        return false
+      },
+      awaited: {
+        ...runs.awaited!,
+        start: async (run) => {
+          started.push(run)
+          return { started: false, left: false }
+        }
+      }
     }
-    await host(t, knex, standIn, { ...options, schedule: { check: '0 3 * * *', sync: '0 4 * * *', changes: '0 5 * * *' }, runs: recording })
+    await host(t, knex, standIn, {
+      ...options,
+      schedule: { check: '0 3 * * *', sync: '0 4 * * *', changes: '0 5 * * *' },
+      runs: recording
+    })
     const own = { shopId: null, requestId: null, selection: {} }
-    const scheduled = (mode: string, dryRun: boolean, hour: number) => ({ ...own, mode, dryRun, actor: 'schedule', scheduledFor: new RegExp(`T0${hour}:00:00.000Z$`) })
-    t.match(started, [scheduled('check', true, 3), scheduled('sync', false, 4), scheduled('changes', false, 5), { ...own, mode: 'changes', dryRun: false, actor: 'webhook', scheduledFor: null, webhook: true }])
+    const scheduled = (mode: string, dryRun: boolean, hour: number) => ({
+      ...own,
+      mode,
+      dryRun,
+      actor: 'schedule',
+      scheduledFor: new RegExp(`T0${hour}:00:00.000Z$`)
+    })
+    t.match(started, [scheduled('check', true, 3), scheduled('sync', false, 4), scheduled('changes', false, 5), {
+      ...own,
+      mode: 'changes',
+      dryRun: false,
+      actor: 'webhook',
+      scheduledFor: null,
+      webhook: true
+    }])
   })
 
   await t.test('a run starts at its scheduled time, while the application is open', async (t) => {
@@ -64,7 +124,14 @@ t.test('the work in the background', async (t) => {
     mock.timers.enable({ apis: ['Date'], now: time - 20 })
     t.teardown(() => mock.timers.reset())
     const started: string[] = []
-    const counting: RunStore = { ...runs, lastScheduled: async () => '2026-01-30T03:00:00.000Z', startScheduled: async ({ scheduledFor }) => { started.push(scheduledFor); return false } }
+    const counting: RunStore = {
+      ...runs,
+      lastScheduled: async () => '2026-01-30T03:00:00.000Z',
+      startScheduled: async ({ scheduledFor }) => {
+        started.push(scheduledFor)
+        return false
+      }
+    }
     await host(t, knex, standIn, { ...fast, leaseDuration: 60_000, schedule: { check: '0 3 * * *' }, runs: counting })
     t.strictSame(started, [])
     mock.timers.setTime(time + 5)
@@ -74,8 +141,22 @@ t.test('the work in the background', async (t) => {
 
   await t.test('shops that are left wait until the application closes', async (t) => {
     let starts = 0
-    const held: RunStore = { ...runs, awaited: { ...runs.awaited!, start: async () => { starts++; return { started: false, left: true } } } }
-    const { app } = await host(t, knex, standIn, { ...fast, leaseDuration: 60_000, webhooks: { secrets, delay: 2 }, runs: held })
+    const held: RunStore = {
+      ...runs,
+      awaited: {
+        ...runs.awaited!,
+        start: async () => {
+          starts++
+          return { started: false, left: true }
+        }
+      }
+    }
+    const { app } = await host(t, knex, standIn, {
+      ...fast,
+      leaseDuration: 60_000,
+      webhooks: { secrets, delay: 2 },
+      runs: held
+    })
     await until(() => starts > 2)
     await app.close()
     const atClose = starts

@@ -2,44 +2,73 @@ import t from 'tap'
 import Fastify from 'fastify'
 import knexFrom from 'knex'
 import payReconcile, { type PayReconcileOptions } from '../src/index.ts'
-import { createAccountIndexes, createPayReconcileTables, dropPayReconcileTables, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import {
+  createAccountIndexes,
+  createPayReconcileTables,
+  dropPayReconcileTables,
+  knexAccountStore,
+  knexRunStore
+} from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
 
 t.test('wrong options are rejected at startup', async (t) => {
   const knex = await pglite.connect(t)
-  const right: PayReconcileOptions = { accounts: knexAccountStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a' }
-  for (const [message, wrongs] of [
-    ['accounts must be an AccountStore, such as knexAccountStore(knex)', [{ accounts: undefined }]],
-    ['provider must be a PayProvider, such as stripeProvider()', [{ provider: undefined }]],
-    ['mayContinue must be a function', [{ mayContinue: true as never }]],
-    ['comparedFields must be a list of fields such as email or address.city', [{ comparedFields: 'email' as never }, { comparedFields: [] }, { comparedFields: ['email', ''] }, { comparedFields: ['address..city'] }, { comparedFields: [5 as never] }]],
-    ['authorize must be a function: these routes show and change the accounts of every shop', [{ authorize: undefined }]],
-    ['actor must be a function: the audit records who changed an account', [{ actor: undefined }]],
-    ['prefix must be a path such as /admin/accounts', [{ prefix: '' }, { prefix: '/admin/' }]],
-    ['callTimeout must be a number greater than 0 and less than 2147483648', [{ callTimeout: 0 }, { callTimeout: 2 ** 31 }]],
-    ['attempts must be an integer', [{ attempts: 1.5 }]],
-    ['perSecond must be a number greater than 0 and less than 2147483648', [{ perSecond: NaN }]],
-    ['leaseDuration must be a number greater than 0 and less than 2147483648', [{ leaseDuration: Infinity }]],
-    ['authorize must take request and reply and return a promise: it gets no callback', [{ authorize: (_request: unknown, _reply: unknown, _done: unknown) => {} }]],
-    ['callTimeOut is not an option', [{ callTimeOut: 5000 }]]
-  ] as const) {
+  const right: PayReconcileOptions = {
+    accounts: knexAccountStore(knex),
+    provider: stripeProvider(),
+    authorize: async () => {},
+    actor: () => 'a'
+  }
+  for (
+    const [message, wrongs] of [
+      ['accounts must be an AccountStore, such as knexAccountStore(knex)', [{ accounts: undefined }]],
+      ['provider must be a PayProvider, such as stripeProvider()', [{ provider: undefined }]],
+      ['mayContinue must be a function', [{ mayContinue: true as never }]],
+      ['comparedFields must be a list of fields such as email or address.city', [
+        { comparedFields: 'email' as never },
+        { comparedFields: [] },
+        { comparedFields: ['email', ''] },
+        { comparedFields: ['address..city'] },
+        { comparedFields: [5 as never] }
+      ]],
+      ['authorize must be a function: these routes show and change the accounts of every shop', [{
+        authorize: undefined
+      }]],
+      ['actor must be a function: the audit records who changed an account', [{ actor: undefined }]],
+      ['prefix must be a path such as /admin/accounts', [{ prefix: '' }, { prefix: '/admin/' }]],
+      ['callTimeout must be a number greater than 0 and less than 2147483648', [{ callTimeout: 0 }, {
+        callTimeout: 2 ** 31
+      }]],
+      ['attempts must be an integer', [{ attempts: 1.5 }]],
+      ['perSecond must be a number greater than 0 and less than 2147483648', [{ perSecond: NaN }]],
+      ['leaseDuration must be a number greater than 0 and less than 2147483648', [{ leaseDuration: Infinity }]],
+      ['authorize must take request and reply and return a promise: it gets no callback', [{
+        authorize: (_request: unknown, _reply: unknown, _done: unknown) => {}
+      }]],
+      ['callTimeOut is not an option', [{ callTimeOut: 5000 }]]
+    ] as const
+  ) {
     for (const wrong of wrongs) {
       const app = Fastify()
       app.register(payReconcile, { ...right, ...wrong } as unknown as PayReconcileOptions)
-      await t.rejects(async () => { await app.ready() }, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${message}` })
+      await t.rejects(async () => {
+        await app.ready()
+      }, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${message}` })
     }
   }
 })
 
 t.test('a misspelt option of a store or of the provider is rejected, not ignored', async (t) => {
   const knex = await pglite.connect(t)
-  for (const [name, make] of [
-    ['keepSnapshot', () => knexAccountStore(knex, { keepSnapshot: 365 } as object)],
-    ['keepRun', () => knexRunStore(knex, { table: 'accounts', columns: { id: 'id' }, keepRun: 365 } as object)],
-    ['hostname', () => stripeProvider({ hostname: '127.0.0.1', port: 1 } as object)]
-  ] as const) t.throws(make, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${name} is not an option` })
+  for (
+    const [name, make] of [
+      ['keepSnapshot', () => knexAccountStore(knex, { keepSnapshot: 365 } as object)],
+      ['keepRun', () => knexRunStore(knex, { table: 'accounts', columns: { id: 'id' }, keepRun: 365 } as object)],
+      ['hostname', () => stripeProvider({ hostname: '127.0.0.1', port: 1 } as object)]
+    ] as const
+  ) t.throws(make, { code: 'PAY_RECONCILE_INVALID_OPTION', message: `pay-reconcile: ${name} is not an option` })
 })
 
 t.test('an authorize that returns no promise is as good as one that does', async (t) => {
@@ -48,35 +77,87 @@ t.test('an authorize that returns no promise is as good as one that does', async
     const app = Fastify()
     t.teardown(() => app.close())
     app.register(payReconcile, {
-      accounts: knexAccountStore(knex), provider: stripeProvider(), authorize, actor: () => 'a'
+      accounts: knexAccountStore(knex),
+      provider: stripeProvider(),
+      authorize,
+      actor: () => 'a'
     })
     return app
   }
   t.equal((await appWith(() => {}).inject('/admin/accounts')).statusCode, 200)
-  const refusing = appWith(() => { throw Object.assign(new RangeError('go away'), { statusCode: 403 }) })
+  const refusing = appWith(() => {
+    throw Object.assign(new RangeError('go away'), { statusCode: 403 })
+  })
   t.match((await refusing.inject('/admin/accounts')).json(), { statusCode: 403, message: 'go away' })
 })
 
 t.test('a mistake in the tables is reported at startup', async (t) => {
   t.plan(8)
   const knex = await pglite.connect(t)
-  for (const [title, change, message] of [
-    ['a table of accounts that is missing', 'alter table accounts rename to people', 'pay-reconcile: relation "accounts" does not exist: knexAccountStore needs accounts (id, shop_id, name text, hash_name text, details jsonb) and shops (id, name text, pay_secret_key text), with ids of uuid, text or integers, and the tables of createPayReconcileTables'],
-    ['a table of shops that is missing', 'alter table shops rename to stores', /^pay-reconcile: relation "shops" does not exist: knexAccountStore needs/],
-    ['a column that is missing', 'alter table accounts drop column details', 'pay-reconcile: the column accounts.details does not exist: name the right one in columns.details'],
-    ['ids that cannot be compared', 'alter table accounts drop constraint accounts_shop_id_fkey, alter shop_id type text', /^pay-reconcile: operator does not exist: uuid = text: knexAccountStore needs/],
-    ['ids of another type', "alter table accounts alter id type interval using '1 day'", 'pay-reconcile: accounts.id must not have the type interval; supported are uuid, smallint, integer, bigint, text, character varying, character'],
-    ['an audit that is missing', 'drop table pay_reconcile_audit', /^pay-reconcile: relation "pay_reconcile_audit" does not exist: .* createPayReconcileTables$/],
-    ['an audit without a column', 'alter table pay_reconcile_audit drop column request_id', 'pay-reconcile: column pay_reconcile_audit.request_id does not exist: knexAccountStore needs'],
-    ['tables of runs that are missing', 'drop table pay_reconcile_items', /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs accounts with a column id, and the tables of createPayReconcileTables$/]
-  ] as const) {
+  for (
+    const [title, change, message] of [
+      [
+        'a table of accounts that is missing',
+        'alter table accounts rename to people',
+        'pay-reconcile: relation "accounts" does not exist: knexAccountStore needs accounts (id, shop_id, name ' +
+        'text, hash_name text, details jsonb) and shops (id, name text, pay_secret_key text), with ids of uuid, ' +
+        'text or integers, and the tables of createPayReconcileTables'
+      ],
+      [
+        'a table of shops that is missing',
+        'alter table shops rename to stores',
+        /^pay-reconcile: relation "shops" does not exist: knexAccountStore needs/
+      ],
+      [
+        'a column that is missing',
+        'alter table accounts drop column details',
+        'pay-reconcile: the column accounts.details does not exist: name the right one in columns.details'
+      ],
+      [
+        'ids that cannot be compared',
+        'alter table accounts drop constraint accounts_shop_id_fkey, alter shop_id type text',
+        /^pay-reconcile: operator does not exist: uuid = text: knexAccountStore needs/
+      ],
+      [
+        'ids of another type',
+        "alter table accounts alter id type interval using '1 day'",
+        'pay-reconcile: accounts.id must not have the type interval; supported are uuid, smallint, integer, ' +
+        'bigint, text, character varying, character'
+      ],
+      [
+        'an audit that is missing',
+        'drop table pay_reconcile_audit',
+        /^pay-reconcile: relation "pay_reconcile_audit" does not exist: .* createPayReconcileTables$/
+      ],
+      [
+        'an audit without a column',
+        'alter table pay_reconcile_audit drop column request_id',
+        'pay-reconcile: column pay_reconcile_audit.request_id does not exist: knexAccountStore needs'
+      ],
+      [
+        'tables of runs that are missing',
+        'drop table pay_reconcile_items',
+        /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs accounts with a column id, and the tables of createPayReconcileTables$/
+      ]
+    ] as const
+  ) {
     await knex.transaction(async (transaction) => {
       await transaction.raw(change)
       const app = Fastify()
       app.register(payReconcile, {
-        accounts: knexAccountStore(transaction), provider: stripeProvider(), runs: knexRunStore(transaction), authorize: async () => {}, actor: () => 'a'
+        accounts: knexAccountStore(transaction),
+        provider: stripeProvider(),
+        runs: knexRunStore(transaction),
+        authorize: async () => {},
+        actor: () => 'a'
       })
-      await t.rejects(async () => { await app.ready() }, { code: 'PAY_RECONCILE_INVALID_OPTION', message }, title)
+      await t.rejects(
+        async () => {
+          await app.ready()
+        },
+        { code: 'PAY_RECONCILE_INVALID_OPTION', message },
+        title
+      )
       await transaction.rollback(new RangeError('undone'))
     }).catch(() => undefined)
   }
@@ -92,7 +173,9 @@ t.test('a database that is away at startup may come later', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   let isThere = false
-  const accounts = new Proxy(late, { get: (target, name) => Reflect.get(isThere && name !== 'ready' ? knexAccountStore(knex) : target, name) })
+  const accounts = new Proxy(late, {
+    get: (target, name) => Reflect.get(isThere && name !== 'ready' ? knexAccountStore(knex) : target, name)
+  })
   app.register(payReconcile, { accounts, provider: stripeProvider(), authorize: async () => {}, actor: () => 'a' })
   await app.ready()
   t.equal((await app.inject(`/admin/accounts/${accountId}`)).json().code, 'PAY_RECONCILE_STORE_FAILED')
@@ -105,7 +188,12 @@ t.test('without runs there are no bulk routes', async (t) => {
   t.teardown(() => app.close())
   const knex = await pglite.connect(t)
   app.register(payReconcile, {
-    accounts: knexAccountStore(knex), provider: stripeProvider(), authorize: async () => {}, actor: () => 'a', prefix: '/staff/accounts', perSecond: 0.5
+    accounts: knexAccountStore(knex),
+    provider: stripeProvider(),
+    authorize: async () => {},
+    actor: () => 'a',
+    prefix: '/staff/accounts',
+    perSecond: 0.5
   })
   const response = await app.inject({ method: 'POST', url: '/staff/accounts/reconcile', payload: { mode: 'check' } })
   t.equal(response.statusCode, 404)
@@ -118,20 +206,41 @@ t.test('a host with other ideas of schemas and JSON changes nothing here', async
   const accountId = await addAccount(await addShop(), {})
   const app = Fastify()
   t.teardown(() => app.close())
-  app.setValidatorCompiler(() => { throw new RangeError('not my kind of schema') })
-  app.setSerializerCompiler(() => { throw new RangeError('not my kind of schema') })
+  app.setValidatorCompiler(() => {
+    throw new RangeError('not my kind of schema')
+  })
+  app.setSerializerCompiler(() => {
+    throw new RangeError('not my kind of schema')
+  })
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(new RangeError('no')))
-  app.addHook('onRequest', async (_request, reply) => { reply.header('access-control-expose-headers', 'X-Total') })
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('access-control-expose-headers', 'X-Total')
+  })
   const { host, port, protocol } = standIn
   app.register(payReconcile, {
-    accounts: knexAccountStore(knex), provider: stripeProvider({ host, port, protocol }), authorize: async () => {}, actor: () => 'a', runs: knexRunStore(knex), webhooks: { secrets: { find: async () => undefined } }
+    accounts: knexAccountStore(knex),
+    provider: stripeProvider({ host, port, protocol }),
+    authorize: async () => {},
+    actor: () => 'a',
+    runs: knexRunStore(knex),
+    webhooks: { secrets: { find: async () => undefined } }
   })
-  t.match((await app.inject({ method: 'POST', url: '/admin/accounts/webhooks/s' })).json(), { code: 'PAY_RECONCILE_WEBHOOK_REFUSED' })
-  const linked = await app.inject({ method: 'POST', url: `/admin/accounts/${accountId}/link-pay`, payload: { pay_customer_id: 'cus_1' } })
+  t.match((await app.inject({ method: 'POST', url: '/admin/accounts/webhooks/s' })).json(), {
+    code: 'PAY_RECONCILE_WEBHOOK_REFUSED'
+  })
+  const linked = await app.inject({
+    method: 'POST',
+    url: `/admin/accounts/${accountId}/link-pay`,
+    payload: { pay_customer_id: 'cus_1' }
+  })
   t.match(linked.json(), { id: accountId, pay_customer_id: 'cus_1' })
   const list = await app.inject('/admin/accounts')
-  t.equal(list.headers['access-control-expose-headers'], 'X-Total, Content-Range', 'nor does it take the host\'s headers away')
+  t.equal(
+    list.headers['access-control-expose-headers'],
+    'X-Total, Content-Range',
+    "nor does it take the host's headers away"
+  )
 })
 
 t.test('an encrypted secret key is opened for its shop', async (t) => {
@@ -156,6 +265,10 @@ for (const engine of engines) {
     await createPayReconcileTables(knex)
     t.equal(await knex.schema.hasTable('pay_reconcile_items'), true)
     await knex.raw('alter table pay_reconcile_runs drop column webhook')
-    await t.rejects(createPayReconcileTables(knex), { code: 'PAY_RECONCILE_INVALID_OPTION', message: 'pay-reconcile: column pay_reconcile_runs.webhook does not exist: createPayReconcileTables changes no table that exists' })
+    await t.rejects(createPayReconcileTables(knex), {
+      code: 'PAY_RECONCILE_INVALID_OPTION',
+      message: 'pay-reconcile: column pay_reconcile_runs.webhook does not exist: createPayReconcileTables changes no ' +
+        'table that exists'
+    })
   })
 }

@@ -15,7 +15,10 @@ for (const engine of engines) {
     const runs = knexRunStore(knex)
     /** Set while another process must do the work: this one takes up no run. */
     let idle = false
-    const world = await build(t, knex, { ...fast, runs: { ...runs, claimable: async () => idle ? [] : runs.claimable() } })
+    const world = await build(t, knex, {
+      ...fast,
+      runs: { ...runs, claimable: async () => idle ? [] : runs.claimable() }
+    })
     await fill(world, size)
     const untouched = await fingerprint(knex)
 
@@ -28,13 +31,24 @@ for (const engine of engines) {
 
     await t.test('a run whose process dies is taken up by another, which repeats no write', async (t) => {
       idle = true
-      const dying = await host(t, knex, world.standIn, { ...fast, runs: dyingStore(runs, size / 4, () => { idle = false }) })
+      const dying = await host(t, knex, world.standIn, {
+        ...fast,
+        runs: dyingStore(runs, size / 4, () => {
+          idle = false
+        })
+      })
       const runId = await start(dying, { mode: 'sync', dry_run: false })
       const run = await finished(world, runId)
       t.match(run, { status: 'done', dry_run: false, total: size, outcomes: { synced: right } })
-      t.equal(run.shops.stopped[0].reason, 'PAY_RECONCILE_PROVIDER_KEY_REJECTED', 'the shop whose key is wrong stops alone')
+      t.equal(
+        run.shops.stopped[0].reason,
+        'PAY_RECONCILE_PROVIDER_KEY_REJECTED',
+        'the shop whose key is wrong stops alone'
+      )
       t.equal(await writes(knex, runId), right, 'each account was written once')
-      const [found] = await knex('pay_reconcile_items').where('run_id', runId).whereRaw("item->>'reason' = 'before_interruption'")
+      const [found] = await knex('pay_reconcile_items').where('run_id', runId).whereRaw(
+        "item->>'reason' = 'before_interruption'"
+      )
         .select<Array<{ count: number }>>(knex.raw('count(*)::int as count'))
       t.ok((found?.count ?? 0) > 0, `${found?.count} accounts had been written but not reported when the process died`)
       t.not(await fingerprint(knex), untouched)
@@ -53,7 +67,10 @@ for (const engine of engines) {
       end()
       const written = await writes(knex, runId)
       t.equal(run.status, 'cancelled')
-      t.ok(written - atCancel <= fast.accountsAtOnce * fast.shopsAtOnce, `only the accounts in work were finished (${written - atCancel})`)
+      t.ok(
+        written - atCancel <= fast.accountsAtOnce * fast.shopsAtOnce,
+        `only the accounts in work were finished (${written - atCancel})`
+      )
       t.equal(run.outcomes.synced, written, 'everything written is reported')
     })
 

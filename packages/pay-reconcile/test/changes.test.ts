@@ -12,7 +12,11 @@ t.setTimeout(300_000)
 for (const engine of engines) {
   t.test(`changes on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
-    const options: Partial<PayReconcileOptions> = { ...fast, leaseDuration: 60_000, runs: { ...knexRunStore(knex), claimable: async () => [] } }
+    const options: Partial<PayReconcileOptions> = {
+      ...fast,
+      leaseDuration: 60_000,
+      runs: { ...knexRunStore(knex), claimable: async () => [] }
+    }
     const world = await build(t, knex, options)
     await t.test('only what has changed is read again, and each event once', (t) => onlyChanges(t, world))
     await t.test('links are changes, too', (t) => links(t, world))
@@ -22,51 +26,88 @@ for (const engine of engines) {
     await t.test('events that cannot be read stop the shop', (t) => unreadable(t, world))
     await t.test('an account that is noted while it is read stays noted', (t) => notedMeanwhile(t, world))
     await t.test('between what a run reads and what it writes', (t) => order(t, world, options))
-    if (engine === postgresql) await t.test('so does one whose note was begun before and ended later', (t) => lateNote(t, world))
+    if (engine === postgresql) {
+      await t.test('so does one whose note was begun before and ended later', (t) => lateNote(t, world))
+    }
     await t.test('without events or notes there is no such mode', (t) => withoutEvents(t, world, options))
   })
 }
 
 /** A shop of its own with an account for each customer. */
 async function shopOf (world: World, key: string, count: number) {
-  world.standIn.addAccount(key, { customers: Array.from({ length: count }, (_, n) => ({ id: `cus_${n}`, name: 'First' })) })
+  world.standIn.addAccount(key, {
+    customers: Array.from({ length: count }, (_, n) => ({ id: `cus_${n}`, name: 'First' }))
+  })
   const shopId = await world.addShop({ key })
   const accountIds: string[] = []
   for (let n = 0; n < count; n++) accountIds.push(await world.addAccount(shopId, { pay_customer_id: `cus_${n}` }))
   const send = async (method: string, path: string, body?: string): Promise<void> => {
-    await fetch(`${world.standIn.url}/v1/${path}`, { method, headers: { authorization: `Bearer ${key}` }, ...(body !== undefined && { body }) }).then((response) => response.text())
+    await fetch(`${world.standIn.url}/v1/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}` },
+      ...(body !== undefined && { body })
+    }).then((response) => response.text())
   }
   const run = async (body: object = {}) => {
     const before = world.standIn.requested
     const run = await finished(world, await start(world, { mode: 'changes', dry_run: false, shop_id: shopId, ...body }))
     const seen = world.standIn.requests.slice(before - world.standIn.requested)
-    const counted = (path: string): number => world.standIn.requested === before ? 0 : seen.filter(({ url }) => url.startsWith(path)).length
-    return { ...run, events: counted('/v1/events?'), pages: counted('/v1/customers?'), single: counted('/v1/customers/') }
+    const counted = (path: string): number =>
+      world.standIn.requested === before ? 0 : seen.filter(({ url }) => url.startsWith(path)).length
+    return {
+      ...run,
+      events: counted('/v1/events?'),
+      pages: counted('/v1/customers?'),
+      single: counted('/v1/customers/')
+    }
   }
   return { shopId, accountIds, account: world.standIn.account(key), send, run }
 }
 
 async function onlyChanges (t: Test, world: World): Promise<void> {
   const { accountIds, account, send, run } = await shopOf(world, 'sk_test_only', 20)
-  t.match(await run(), { total: 20, processed: 20, outcomes: { synced: 20 }, events: 1, pages: 1, single: 0 }, 'the first time all are read')
+  t.match(
+    await run(),
+    { total: 20, processed: 20, outcomes: { synced: 20 }, events: 1, pages: 1, single: 0 },
+    'the first time all are read'
+  )
   t.match(await run(), { status: 'done', total: 0, processed: 0, events: 1, pages: 0, single: 0 })
   await send('POST', 'customers/cus_3', 'name=Second')
   await send('POST', 'customers/cus_3', 'name=Third')
   await send('DELETE', 'customers/cus_4')
   await send('POST', 'customers', 'name=Nobody')
   const changed = await run()
-  t.match(changed, { total: 2, processed: 2, outcomes: { synced: 2 }, differences: { differs: 2, deleted: 1 }, events: 1, pages: 0, single: 2 })
+  t.match(changed, {
+    total: 2,
+    processed: 2,
+    outcomes: { synced: 2 },
+    differences: { differs: 2, deleted: 1 },
+    events: 1,
+    pages: 0,
+    single: 2
+  })
   t.equal(await writes(world.knex, changed.id), 2)
   t.match(await world.detailsOf(accountIds[3]!), { pay_customer: { name: 'Third' } })
-  t.match(await world.detailsOf(accountIds[4]!), { pay_customer: { deleted: true }, pay_customer_before_deletion: { name: 'First' } })
+  t.match(await world.detailsOf(accountIds[4]!), {
+    pay_customer: { deleted: true },
+    pay_customer_before_deletion: { name: 'First' }
+  })
   t.match(await run(), { processed: 0, events: 1, single: 0 }, 'events of a time that is read twice count once')
   const minutes = 60
   for (const [late, processed] of [[14 * minutes, 1], [16 * minutes, 0]] as const) {
-    account.events.push({ ...account.events[0]!, id: `evt_${randomUUID()}`, created: Math.floor(Date.now() / 1000) - late })
+    account.events.push({
+      ...account.events[0]!,
+      id: `evt_${randomUUID()}`,
+      created: Math.floor(Date.now() / 1000) - late
+    })
     t.match(await run(), { processed }, `an event that shows up ${late / minutes} minutes late`)
   }
   for (let n = 5; n < 18; n++) await send('POST', `customers/cus_${n}`, 'name=Second')
-  t.match(await run(), { processed: 13, outcomes: { synced: 13 }, events: 1, pages: 1, single: 0 }, 'many changes come in a page')
+  t.match(
+    await run(),
+    { processed: 13, outcomes: { synced: 13 }, events: 1, pages: 1, single: 0 },
+    'many changes come in a page'
+  )
 
   await world.knex('pay_reconcile_positions').update({ until: world.knex.raw("now() - interval '30 days'") })
   t.match(await run(), { processed: 20, events: 1, pages: 1, single: 1 }, 'after a month without events all are read')
@@ -81,7 +122,11 @@ async function links (t: Test, world: World): Promise<void> {
   await send('POST', 'customers/cus_2', 'name=Second')
   await run()
   await world.call('POST', `/admin/accounts/${accountId}/link-pay`, { pay_customer_id: 'cus_2' })
-  t.match(await run(), { processed: 1, outcomes: { synced: 1 }, single: 1 }, 'an event from before the link is not needed')
+  t.match(
+    await run(),
+    { processed: 1, outcomes: { synced: 1 }, single: 1 },
+    'an event from before the link is not needed'
+  )
   t.match(await world.detailsOf(accountId), { pay_customer: { id: 'cus_2', name: 'Second' } })
   await world.call('POST', `/admin/accounts/${accountId}/link-pay`, { pay_customer_id: 'cus_0' })
   await world.call('POST', `/admin/accounts/${accountId}/unlink-pay`)
@@ -94,7 +139,12 @@ async function failures (t: Test, world: World): Promise<void> {
   for (let n = 0; n < 3; n++) await send('POST', `customers/cus_${n}`, 'name=Second')
   account.customers.delete('cus_2')
   const end = world.standIn.fault({ kind: 'answer', status: 500, path: '/v1/customers/cus_1' })
-  t.match(await run(), { processed: 3, outcomes: { synced: 1, failed: 2 }, differences: { not_found: 1 }, shops: { stopped: [] } })
+  t.match(await run(), {
+    processed: 3,
+    outcomes: { synced: 1, failed: 2 },
+    differences: { not_found: 1 },
+    shops: { stopped: [] }
+  })
   end()
   t.match(await run(), { processed: 1, outcomes: { synced: 1 }, single: 1 })
   t.match(await run(), { processed: 0, single: 0 })
@@ -126,7 +176,13 @@ async function unreadable (t: Test, world: World): Promise<void> {
   await send('POST', 'customers/cus_0', 'name=Second')
   world.standIn.fault({ kind: 'answer', status: 403, path: '/v1/events', times: 1 })
   t.match(await run(), { processed: 0, shops: { stopped: [{ reason: 'PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN' }] } })
-  world.standIn.fault({ kind: 'answer', status: 200, path: '/v1/events', times: 1, body: { object: 'list', data: [{ object: 'event', id: '' }] } })
+  world.standIn.fault({
+    kind: 'answer',
+    status: 200,
+    path: '/v1/events',
+    times: 1,
+    body: { object: 'list', data: [{ object: 'event', id: '' }] }
+  })
   t.match(await run(), { shops: { stopped: [{ reason: 'PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT' }] } })
   world.standIn.fault({ kind: 'answer', status: 500, path: '/v1/events', times: 2 })
   t.match(await run(), { processed: 1, shops: { stopped: [] } }, 'a failure is tried again, and nothing was lost')
@@ -149,7 +205,10 @@ async function notedMeanwhile (t: Test, world: World): Promise<void> {
   t.equal(await noted(), 1, 'the second event was not seen')
   await changes.done([accountId], await changes.moment())
   t.equal(await noted(), 0)
-  await changes.note(shopId, [event('evt_1'), event('evt_2'), { ...event('evt_3'), customerId: null }, { ...event('evt_4'), customerId: 'cus_other' }])
+  await changes.note(shopId, [event('evt_1'), event('evt_2'), { ...event('evt_3'), customerId: null }, {
+    ...event('evt_4'),
+    customerId: 'cus_other'
+  }])
   t.equal(await noted(), 0, 'known events, and events about others, note nothing')
 }
 
@@ -163,8 +222,18 @@ async function order (t: Test, world: World, options: Partial<PayReconcileOption
     ...options,
     accounts: {
       ...accounts,
-      saveSnapshot: async (...write) => { const saved = await accounts.saveSnapshot(...write); await afterRead(); return saved },
-      changes: { ...changes, done: async (...which) => { await beforeDone(); await changes.done(...which) } }
+      saveSnapshot: async (...write) => {
+        const saved = await accounts.saveSnapshot(...write)
+        await afterRead()
+        return saved
+      },
+      changes: {
+        ...changes,
+        done: async (...which) => {
+          await beforeDone()
+          await changes.done(...which)
+        }
+      }
     },
     runs: { ...runs, advance: async (...step) => isLost ? 'lost' : await runs.advance(...step) }
   })
@@ -174,13 +243,21 @@ async function order (t: Test, world: World, options: Partial<PayReconcileOption
   let events = 0
   const change = async () => {
     await send('POST', 'customers/cus_0', `name=N${events}`)
-    await changes.note(shopId, [{ id: `evt_order_${events++}`, createdAt: new Date().toISOString(), customerId: 'cus_0' }])
+    await changes.note(shopId, [{
+      id: `evt_order_${events++}`,
+      createdAt: new Date().toISOString(),
+      customerId: 'cus_0'
+    }])
   }
-  for (const [title, read, done, left] of [
-    ['a change after its customer was read is read by the next run', change, async () => {}, 1],
-    ['so is one that comes just before what was read is marked', async () => {}, change, 1],
-    ['a run is over once what it has read is marked, however long that takes', async () => {}, async () => { await pause(500) }, 0]
-  ] as const) {
+  for (
+    const [title, read, done, left] of [
+      ['a change after its customer was read is read by the next run', change, async () => {}, 1],
+      ['so is one that comes just before what was read is marked', async () => {}, change, 1],
+      ['a run is over once what it has read is marked, however long that takes', async () => {}, async () => {
+        await pause(500)
+      }, 0]
+    ] as const
+  ) {
     await change()
     ;[afterRead, beforeDone] = [read, done]
     t.match(await run(), { status: 'done', processed: 1 }, title)
@@ -191,7 +268,9 @@ async function order (t: Test, world: World, options: Partial<PayReconcileOption
   }
   await change()
   isLost = true
-  const read = new Promise<void>((resolve) => { afterRead = async () => resolve() })
+  const read = new Promise<void>((resolve) => {
+    afterRead = async () => resolve()
+  })
   const id = await start(hooked, { mode: 'changes', dry_run: false, shop_id: shopId })
   await read
   await pause(200)
@@ -208,7 +287,11 @@ async function lateNote (t: Test, world: World): Promise<void> {
   }
   let moment = ''
   await world.knex.transaction(async (other) => {
-    await knexAccountStore(other).changes?.note(shopId, [{ id: 'evt_late', createdAt: new Date().toISOString(), customerId: 'cus_0' }])
+    await knexAccountStore(other).changes?.note(shopId, [{
+      id: 'evt_late',
+      createdAt: new Date().toISOString(),
+      customerId: 'cus_0'
+    }])
     moment = await changes.moment()
   })
   await changes.done([accountId], moment)
@@ -222,9 +305,19 @@ async function withoutEvents (t: Test, world: World, options: Partial<PayReconci
   for (const lacking of [{ provider }, { accounts }]) {
     const without = await host(t, world.knex, world.standIn, { ...options, ...lacking })
     const response = await without.call('POST', '/admin/accounts/reconcile', { mode: 'changes' })
-    t.match([response.statusCode, response.json()], [422, { code: 'PAY_RECONCILE_VALIDATION', field: 'mode', message: /needs a payment provider with listEvents/ }])
-    await t.rejects(host(t, world.knex, world.standIn, { ...options, ...lacking, schedule: { changes: '*/5 * * * *' } }), { code: 'PAY_RECONCILE_INVALID_OPTION', message: /schedule\.changes needs/ })
+    t.match([response.statusCode, response.json()], [422, {
+      code: 'PAY_RECONCILE_VALIDATION',
+      field: 'mode',
+      message: /needs a payment provider with listEvents/
+    }])
+    await t.rejects(
+      host(t, world.knex, world.standIn, { ...options, ...lacking, schedule: { changes: '*/5 * * * *' } }),
+      { code: 'PAY_RECONCILE_INVALID_OPTION', message: /schedule\.changes needs/ }
+    )
   }
-  const limited = await world.call('POST', '/admin/accounts/reconcile', { mode: 'changes', synced_before: '2026-01-01T00:00:00Z' })
+  const limited = await world.call('POST', '/admin/accounts/reconcile', {
+    mode: 'changes',
+    synced_before: '2026-01-01T00:00:00Z'
+  })
   t.match(limited.json(), { field: 'synced_before' })
 }

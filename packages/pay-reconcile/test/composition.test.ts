@@ -9,7 +9,14 @@ import { pglite } from './database.ts'
 import { build, shopKey } from './world.ts'
 
 // Two shops, two moments, and something that waits meanwhile.
-const limits = { callTimeout: 60_000, attemptTimeout: 60_000, attempts: 1, inFlight: 1, breakAfter: 2, breakDuration: 60_000 }
+const limits = {
+  callTimeout: 60_000,
+  attemptTimeout: 60_000,
+  attempts: 1,
+  inFlight: 1,
+  breakAfter: 2,
+  breakDuration: 60_000
+}
 
 /** Calls that go on until they are told to end. */
 function calling () {
@@ -20,10 +27,13 @@ function calling () {
     begun,
     end,
     /** @returns 'fine', or the fault. */
-    start: (key: string, name: string, signal?: AbortSignal) => call(key, signal, async () => {
-      begun.push(name)
-      return await new Promise<ProviderResponse<string>>((resolve) => end.set(name, () => resolve({ value: 'fine', requestId: null })))
-    }).then(({ value }) => value, ({ fault }) => fault)
+    start: (key: string, name: string, signal?: AbortSignal) =>
+      call(key, signal, async () => {
+        begun.push(name)
+        return await new Promise<ProviderResponse<string>>((resolve) =>
+          end.set(name, () => resolve({ value: 'fine', requestId: null }))
+        )
+      }).then(({ value }) => value, ({ fault }) => fault)
   }
 }
 
@@ -49,12 +59,15 @@ t.test('what waited while its shop failed is not sent, and that of another shop 
   const call = providerCalls(limits)
   const sent: string[] = []
   let fail = (): void => {}
-  const failed = new Promise<void>((resolve) => { fail = resolve })
-  const failing = (key: string) => call(key, undefined, async () => {
-    sent.push(key)
-    await failed
-    throw providerError('error')
-  }).then(() => 'fine', ({ fault }) => fault)
+  const failed = new Promise<void>((resolve) => {
+    fail = resolve
+  })
+  const failing = (key: string) =>
+    call(key, undefined, async () => {
+      sent.push(key)
+      await failed
+      throw providerError('error')
+    }).then(() => 'fine', ({ fault }) => fault)
   const waiting = [failing('sk_a'), failing('sk_a'), failing('sk_a')]
   fail()
   t.strictSame(await Promise.all(waiting), ['error', 'error', 'unavailable'])
@@ -69,7 +82,12 @@ t.test('a pause of one key holds the calls of that key, in their order, and of n
   const leaving = new AbortController()
   limitOf('sk_a').pause(200)
   const waiting = ['a1', 'a2', 'a3'].map((name) =>
-    limitOf('sk_a').wait(name === 'a2' ? leaving.signal : signal).then(() => { gone.push(name) }, () => { gone.push(`${name} left`) }))
+    limitOf('sk_a').wait(name === 'a2' ? leaving.signal : signal).then(() => {
+      gone.push(name)
+    }, () => {
+      gone.push(`${name} left`)
+    })
+  )
   await limitOf('sk_b').wait(signal)
   gone.push('b')
   leaving.abort()
@@ -87,7 +105,9 @@ t.test('while a checkout of one shop waits', async (t) => {
   const [here, there] = [await addAccount(shop, { tier: 'gold' }), await addAccount(other, { tier: 'gold' })]
   const checkout = (accountId: string) => app.payReconcile.ensureCustomer({ accountId, actor: 'buyer' })
   const isAsked = async (method: string, after = 0) => {
-    while (!standIn.requests.slice(after).some((request) => request.method === method && request.secretKey === shopKey)) await pause()
+    while (
+      !standIn.requests.slice(after).some((request) => request.method === method && request.secretKey === shopKey)
+    ) await pause()
   }
 
   await t.test('one of another shop is made, and what a person links counts', async (t) => {
@@ -95,12 +115,21 @@ t.test('while a checkout of one shop waits', async (t) => {
     const waiting = checkout(here)
     await isAsked('POST')
     const made = await checkout(there)
-    t.equal((await call('POST', `/admin/accounts/${here}/link-pay`, { pay_customer_id: 'cus_by_hand' })).statusCode, 200)
+    t.equal(
+      (await call('POST', `/admin/accounts/${here}/link-pay`, { pay_customer_id: 'cus_by_hand' })).statusCode,
+      200
+    )
     t.strictSame(await waiting, { customerId: 'cus_by_hand', created: false })
     end()
-    t.strictSame([await detailsOf(here), await detailsOf(there)], [{ tier: 'gold', pay_customer_id: 'cus_by_hand' }, { tier: 'gold', pay_customer_id: made.customerId }])
+    t.strictSame([await detailsOf(here), await detailsOf(there)], [{ tier: 'gold', pay_customer_id: 'cus_by_hand' }, {
+      tier: 'gold',
+      pay_customer_id: made.customerId
+    }])
     t.match(await audit(here), [{ action: 'link' }])
-    t.match([...standIn.account(otherKey).customers.values()], [{ id: made.customerId, metadata: { account_id: there } }])
+    t.match([...standIn.account(otherKey).customers.values()], [{
+      id: made.customerId,
+      metadata: { account_id: there }
+    }])
   })
 
   await t.test('a snapshot puts back nothing that others have removed meanwhile', async (t) => {
@@ -109,10 +138,16 @@ t.test('while a checkout of one shop waits', async (t) => {
     const end = standIn.fault({ kind: 'slow', delay: 1500, secretKey: shopKey, method: 'GET', times: 1 })
     const syncing = call('POST', `/admin/accounts/${here}/sync-pay`)
     await isAsked('GET', before)
-    await knex('accounts').where({ id: here }).update({ details: knex.raw("details - 'tier' || '{\"plan\": \"pro\"}'") })
+    await knex('accounts').where({ id: here }).update({
+      details: knex.raw('details - \'tier\' || \'{"plan": "pro"}\'')
+    })
     t.equal((await syncing).statusCode, 200)
     end()
     t.match(await detailsOf(here), { plan: 'pro', tier: undefined, pay_customer: { name: 'Ada' } })
-    t.strictSame(Object.keys(await detailsOf(there) ?? {}).sort(), ['pay_customer_id', 'tier'], 'nor anything in another account')
+    t.strictSame(
+      Object.keys(await detailsOf(there) ?? {}).sort(),
+      ['pay_customer_id', 'tier'],
+      'nor anything in another account'
+    )
   })
 })

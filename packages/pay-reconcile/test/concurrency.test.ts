@@ -20,7 +20,9 @@ for (const engine of engines) {
       const accountId = await addAccount(shopId, { first: true })
       for (let i = 0; i < 5; i++) customers.set(`cus_${i}`, { id: `cus_${i}`, object: 'customer', number: i })
       const writers = Array.from({ length: 50 }, (_, i) => {
-        if (i % 5 === 0) return call('POST', `/admin/accounts/${accountId}/link-pay`, { pay_customer_id: `cus_${i / 10 | 0}` })
+        if (i % 5 === 0) {
+          return call('POST', `/admin/accounts/${accountId}/link-pay`, { pay_customer_id: `cus_${i / 10 | 0}` })
+        }
         if (i % 5 === 1) return call('POST', `/admin/accounts/${accountId}/sync-pay`)
         return writeKey(knex, accountId, `key_${i}`)
       })
@@ -28,16 +30,21 @@ for (const engine of engines) {
       const details = await detailsOf(accountId) ?? {}
       const { pay_customer_id: customerId, pay_customer: snapshot, pay_synced_at: _, ...others } = details
       const keys = Array.from({ length: 50 }, (_, i) => i).filter((i) => i % 5 > 1).map((i) => [`key_${i}`, true])
-      t.strictSame(others, { first: true, ...Object.fromEntries(keys) }, 'the host\'s keys are all there')
-      if (snapshot !== undefined) t.equal((snapshot as { id: string }).id, customerId, 'the snapshot is that of the linked customer')
+      t.strictSame(others, { first: true, ...Object.fromEntries(keys) }, "the host's keys are all there")
+      if (snapshot !== undefined) {
+        t.equal((snapshot as { id: string }).id, customerId, 'the snapshot is that of the linked customer')
+      }
     })
 
     await t.test('50 different links at once: each leaves its audit row, and they form one chain', async (t) => {
       const accountId = await addAccount(shopId, {})
       const store = knexAccountStore(knex)
-      await Promise.all(Array.from({ length: 50 }, (_, i) =>
-        store.link({ action: 'link', accountId, customerId: `cus_${i}` }, origin)))
-      const rows = await audit(accountId) as unknown as Array<Record<'before' | 'after', { pay_customer_id: string | null }>>
+      await Promise.all(
+        Array.from({ length: 50 }, (_, i) => store.link({ action: 'link', accountId, customerId: `cus_${i}` }, origin))
+      )
+      const rows = await audit(accountId) as unknown as Array<
+        Record<'before' | 'after', { pay_customer_id: string | null }>
+      >
       t.equal(rows.length, 50)
       const next = new Map(rows.map(({ before, after }) => [before.pay_customer_id, after.pay_customer_id]))
       let id: string | null = null
@@ -45,7 +52,7 @@ for (const engine of engines) {
       t.equal(id, customerIdOf(await detailsOf(accountId) ?? {}), 'the last link is what is stored')
     })
 
-    await t.test('a relink in the middle of a sync never stores A\'s customer under B\'s id', async (t) => {
+    await t.test("a relink in the middle of a sync never stores A's customer under B's id", async (t) => {
       customers.set('cus_A', { id: 'cus_A', object: 'customer', name: 'A' })
       customers.set('cus_B', { id: 'cus_B', object: 'customer', name: 'B' })
       const accountId = await addAccount(shopId, { pay_customer_id: 'cus_A', tier: 'gold' })
@@ -56,10 +63,16 @@ for (const engine of engines) {
       await call('POST', `/admin/accounts/${accountId}/link-pay`, { pay_customer_id: 'cus_B' })
       const body = (await sync).json()
       t.strictSame(body, {
-        id: accountId, pay_customer_id: 'cus_B', pay_synced_at: body.pay_synced_at, pay_customer: { id: 'cus_B', object: 'customer', name: 'B' }
+        id: accountId,
+        pay_customer_id: 'cus_B',
+        pay_synced_at: body.pay_synced_at,
+        pay_customer: { id: 'cus_B', object: 'customer', name: 'B' }
       }, 'B is read and stored instead')
       t.strictSame(await detailsOf(accountId), {
-        tier: 'gold', pay_customer_id: 'cus_B', pay_customer: { id: 'cus_B', object: 'customer', name: 'B' }, pay_synced_at: body.pay_synced_at
+        tier: 'gold',
+        pay_customer_id: 'cus_B',
+        pay_customer: { id: 'cus_B', object: 'customer', name: 'B' },
+        pay_synced_at: body.pay_synced_at
       })
     })
 
@@ -93,10 +106,19 @@ for (const engine of engines) {
       const save = (name: string, syncedAt: string) =>
         store.saveSnapshot({ accountId, customerId: 'cus_A', customer: { name }, syncedAt }, origin)
       t.match(await save('new', '2026-01-01T00:00:01.000Z'), { changed: true })
-      t.match(await save('old', '2026-01-01T00:00:00.999Z'), { changed: false, account: { details: { pay_customer: { name: 'new' } } } })
+      t.match(await save('old', '2026-01-01T00:00:00.999Z'), {
+        changed: false,
+        account: { details: { pay_customer: { name: 'new' } } }
+      })
       t.match(await save('newest', '2026-01-01T00:00:01.001Z'), { changed: true })
-      await knex('accounts').where('id', accountId).update({ details: JSON.stringify({ pay_customer_id: 'cus_A', pay_synced_at: '9999 nonsense' }) })
-      t.match(await save('again', '2026-01-01T00:00:02.000Z'), { changed: true }, 'but a time nobody can have written blocks nothing')
+      await knex('accounts').where('id', accountId).update({
+        details: JSON.stringify({ pay_customer_id: 'cus_A', pay_synced_at: '9999 nonsense' })
+      })
+      t.match(
+        await save('again', '2026-01-01T00:00:02.000Z'),
+        { changed: true },
+        'but a time nobody can have written blocks nothing'
+      )
     })
 
     await t.test('a run changes an account once, whoever works on it', async (t) => {
@@ -110,9 +132,13 @@ for (const engine of engines) {
     })
 
     await t.test('a checkout that cannot have a customer says why', async (t) => {
-      await t.rejects(app.payReconcile.ensureCustomer({ accountId: randomUUID(), actor: 'b' }), { code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND' })
+      await t.rejects(app.payReconcile.ensureCustomer({ accountId: randomUUID(), actor: 'b' }), {
+        code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND'
+      })
       const keyless = await addAccount(await addShop({ key: null }))
-      await t.rejects(app.payReconcile.ensureCustomer({ accountId: keyless, actor: 'b' }), { code: 'PAY_RECONCILE_NO_SECRET_KEY' })
+      await t.rejects(app.payReconcile.ensureCustomer({ accountId: keyless, actor: 'b' }), {
+        code: 'PAY_RECONCILE_NO_SECRET_KEY'
+      })
     })
 
     await t.test('the audit trail is append-only', async (t) => {
@@ -127,6 +153,9 @@ for (const engine of engines) {
 /** The host itself writes, as read committed: it waits for others. */
 async function writeKey (knex: Knex, accountId: string, key: string): Promise<void> {
   await knex.transaction(async (trx) => {
-    await trx.raw("update accounts set details = coalesce(details, '{}') || jsonb_build_object(?::text, true) where id = ?", [key, accountId])
+    await trx.raw(
+      "update accounts set details = coalesce(details, '{}') || jsonb_build_object(?::text, true) where id = ?",
+      [key, accountId]
+    )
   }, { isolationLevel: 'read committed' })
 }

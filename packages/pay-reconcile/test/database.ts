@@ -8,7 +8,9 @@ import { packedDatabase } from '../../../test/packed-database.ts'
 import { createAccountIndexes, createPayReconcileTables } from '../src/knex/index.ts'
 import { pgliteClient } from './pglite-client.ts'
 
-interface Teardown { teardown (end: () => unknown): void }
+interface Teardown {
+  teardown(end: () => unknown): void
+}
 
 /** A PostgreSQL to run the tests on. */
 export interface Engine {
@@ -16,7 +18,7 @@ export interface Engine {
   /** Why the tests cannot run on it here. */
   readonly skip: string | false
   /** @param idType - of the host's accounts and shops. */
-  connect (t: Teardown, detailsType?: 'jsonb' | 'json', idType?: string, host?: HostDatabase): Promise<Knex>
+  connect(t: Teardown, detailsType?: 'jsonb' | 'json', idType?: string, host?: HostDatabase): Promise<Knex>
 }
 
 /** What a host may have set for its database and its knex. */
@@ -42,7 +44,12 @@ export const pglite: Engine = {
   skip: false,
   async connect (t, detailsType = 'jsonb', idType = 'uuid', { settings = {}, config, parsers } = {}) {
     engine ??= packedDatabase('empty').then(async (loadDataDir) => await PGlite.create({ loadDataDir }))
-    const knex = knexFrom({ client: pgliteClient(await engine, parsers), connection: {}, pool: { min: 1, max: 1 }, ...config })
+    const knex = knexFrom({
+      client: pgliteClient(await engine, parsers),
+      connection: {},
+      pool: { min: 1, max: 1 },
+      ...config
+    })
     t.teardown(() => knex.destroy())
     await knex.raw('reset all')
     await knex.raw('drop schema public cascade')
@@ -59,13 +66,26 @@ export const postgresql: Engine = {
   async connect (t, detailsType = 'jsonb', idType = 'uuid', { settings = {}, locale, config, parsers } = {}) {
     const name = `pay_reconcile_${randomUUID().replaceAll('-', '')}`
     const server = knexFrom({ client: 'pg', connection: serverUrl ?? '', pool: { min: 0, max: 1 } })
-    await server.raw(`create database ?? ${locale === undefined ? '' : `template template0 encoding 'UTF8' locale '${locale}'`}`, [name])
+    await server.raw(
+      `create database ?? ${locale === undefined ? '' : `template template0 encoding 'UTF8' locale '${locale}'`}`,
+      [name]
+    )
     await setDatabase(server, name)
-    for (const [setting, value] of Object.entries(settings)) await server.raw(`alter database ?? set ${setting} = '${value}'`, [name])
+    for (const [setting, value] of Object.entries(settings)) {
+      await server.raw(`alter database ?? set ${setting} = '${value}'`, [name])
+    }
     const url = new URL(serverUrl ?? '')
     url.pathname = `/${name}`
-    const types = { getTypeParser: (oid: number, format?: 'text' | 'binary') => parsers?.[oid] ?? pg.types.getTypeParser(oid, format as 'text') }
-    const knex = knexFrom({ client: 'pg', connection: parsers ? { connectionString: url.href, types } as Knex.PgConnectionConfig : url.href, pool: { min: 0, max: 20 }, ...config })
+    const types = {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        parsers?.[oid] ?? pg.types.getTypeParser(oid, format as 'text')
+    }
+    const knex = knexFrom({
+      client: 'pg',
+      connection: parsers ? { connectionString: url.href, types } as Knex.PgConnectionConfig : url.href,
+      pool: { min: 0, max: 20 },
+      ...config
+    })
     t.teardown(async () => {
       await knex.destroy()
       await server.raw('drop database ?? with (force)', [name])

@@ -12,7 +12,13 @@ export interface Exchange {
   readonly body: Record<string, unknown>
 }
 
-type Row = readonly [outcome: string, method: 'GET' | 'POST' | 'DELETE', url: string, form?: string, headers?: Readonly<Record<string, string>>]
+type Row = readonly [
+  outcome: string,
+  method: 'GET' | 'POST' | 'DELETE',
+  url: string,
+  form?: string,
+  headers?: Readonly<Record<string, string>>
+]
 
 export const secretKey = 'sk_test_exchanges'
 export const accounts = {
@@ -32,14 +38,20 @@ export const accounts = {
 const item = (quantity: number, name: string): string =>
   `line_items[${quantity}][quantity]=${quantity}&line_items[${quantity}][price_data][currency]=eur&line_items[${quantity}][price_data][unit_amount]=500` +
   `&line_items[${quantity}][price_data][product_data][name]=${name}`
-const search = (resource: string, query: string, more = ''): string => `/v1/${resource}/search?query=${encodeURIComponent(query)}${more}`
+const search = (resource: string, query: string, more = ''): string =>
+  `/v1/${resource}/search?query=${encodeURIComponent(query)}${more}`
 
 /**
- * Every endpoint and every kind of refusal, with the status and the code and parameter of the error. `{payment_intent}` and `{checkout.session}`: the last
- * one created.
+ * Every endpoint and every kind of refusal, with the status and the code and parameter of the error. `{payment_intent}`
+ * and `{checkout.session}`: the last one created.
  */
 const rows: readonly Row[] = [
-  ['200', 'POST', '/v1/customers', 'name=Cid&email=cid@example.org&metadata[account_id]=c1&phone=1&description=d&business_name=b&individual_name=i'],
+  [
+    '200',
+    'POST',
+    '/v1/customers',
+    'name=Cid&email=cid@example.org&metadata[account_id]=c1&phone=1&description=d&business_name=b&individual_name=i'
+  ],
   ['200', 'POST', '/v1/customers', 'name=Dan', { 'idempotency-key': 'k1' }],
   ['200', 'POST', '/v1/customers', 'name=Dan', { 'idempotency-key': 'k1' }],
   ['400', 'POST', '/v1/customers', 'name=Eve', { 'idempotency-key': 'k1' }],
@@ -47,7 +59,11 @@ const rows: readonly Row[] = [
   ['400 metadata[a]', 'POST', '/v1/customers', `metadata[a]=${'x'.repeat(501)}`],
   ['400 parameter_invalid_string name', 'POST', '/v1/customers', `name=${'x'.repeat(5001)}`],
   ['200', 'GET', '/v1/customers/cus_1'],
-  ['200', 'GET', '/v1/customers/cus_1?expand[]=sources&expand[]=subscriptions&expand[]=tax_ids&expand[]=invoice_settings.default_payment_method'],
+  [
+    '200',
+    'GET',
+    '/v1/customers/cus_1?expand[]=sources&expand[]=subscriptions&expand[]=tax_ids&expand[]=invoice_settings.default_payment_method'
+  ],
   ['400 expand', 'GET', '/v1/customers/cus_1?expand[]=name'],
   ['200', 'GET', '/v1/customers/cus_gone'],
   ['404 resource_missing id', 'GET', '/v1/customers/cus_none'],
@@ -91,7 +107,14 @@ const rows: readonly Row[] = [
   ['200', 'GET', '/v1/payment_intents?customer=cus_1'],
   ['200', 'GET', search('payment_intents', "status:'succeeded'", '&limit=1')],
   ['404 resource_missing id', 'GET', '/v1/payment_intents/pi_none'],
-  ['200', 'POST', '/v1/checkout/sessions', `mode=payment&success_url=https://shop.example/&customer=cus_1&${item(1, 'A')}&${item(2, 'B')}&expand[]=line_items&expand[]=customer`],
+  [
+    '200',
+    'POST',
+    '/v1/checkout/sessions',
+    `mode=payment&success_url=https://shop.example/&customer=cus_1&${item(1, 'A')}&${
+      item(2, 'B')
+    }&expand[]=line_items&expand[]=customer`
+  ],
   ['200', 'GET', '/v1/checkout/sessions/{checkout.session}'],
   ['200', 'GET', '/v1/checkout/sessions/{checkout.session}/line_items?limit=1'],
   ['200', 'GET', '/v1/checkout/sessions?status=open&expand[]=data.line_items'],
@@ -117,7 +140,11 @@ export async function exchangesWith ({ url: origin }: PayStandIn): Promise<reado
     const url = template.replace(/\{(.+?)\}/g, (_, type: string) => last[type] ?? type)
     const response = await fetch(`${origin}${url}`, {
       method,
-      headers: { authorization: `Bearer ${secretKey}`, 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      headers: {
+        authorization: `Bearer ${secretKey}`,
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers
+      },
       ...(method === 'POST' && { body: form })
     })
     const body = await response.json() as Record<string, unknown>

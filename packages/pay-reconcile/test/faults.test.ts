@@ -32,8 +32,12 @@ interface Row {
   readonly attempts: number
 }
 
-const answer = (status: number, headers = {}, body: unknown = canaryError): Fault =>
-  ({ kind: 'answer', status, body, headers: { ...canaryHeaders, ...headers } })
+const answer = (status: number, headers = {}, body: unknown = canaryError): Fault => ({
+  kind: 'answer',
+  status,
+  body,
+  headers: { ...canaryHeaders, ...headers }
+})
 
 const messages = {
   TIMEOUT: 'The payment provider did not respond in time',
@@ -47,8 +51,13 @@ const messages = {
   UNEXPECTED_OBJECT: 'The payment provider returned something other than the requested customer'
 } as const
 
-const row = (title: string, fault: Fault, code: keyof typeof messages, attempts: number): Row =>
-  ({ title, fault, code: PROVIDER + code, message: messages[code], attempts })
+const row = (title: string, fault: Fault, code: keyof typeof messages, attempts: number): Row => ({
+  title,
+  fault,
+  code: PROVIDER + code,
+  message: messages[code],
+  attempts
+})
 
 const table: readonly Row[] = [
   row('no answer', { kind: 'hang' }, 'TIMEOUT', 2),
@@ -60,7 +69,12 @@ const table: readonly Row[] = [
   row('500', answer(500), 'ERROR', 2),
   row('503', answer(503), 'ERROR', 2),
   row('503 that is not to be repeated', answer(503, { 'stripe-should-retry': 'false' }), 'ERROR', 1),
-  row('429 that is not to be repeated', answer(429, { 'retry-after': '0', 'stripe-should-retry': 'false' }), 'RATE_LIMITED', 1),
+  row(
+    '429 that is not to be repeated',
+    answer(429, { 'retry-after': '0', 'stripe-should-retry': 'false' }),
+    'RATE_LIMITED',
+    1
+  ),
   row('200 with a string', { kind: 'answer', status: 200, body: 'CANARY', headers: canaryHeaders }, 'ERROR', 2),
   row('200 with a list', answer(200, {}, ['CANARY']), 'ERROR', 2),
   row('502 in the JSON of a proxy', answer(502, {}, { message: 'CANARY' }), 'ERROR', 2),
@@ -71,11 +85,26 @@ const table: readonly Row[] = [
   row('429 with a Retry-After past the deadline', answer(429, { 'retry-after': '60' }), 'RATE_LIMITED', 1),
   row('401', answer(401), 'KEY_REJECTED', 1),
   row('403', answer(403), 'KEY_FORBIDDEN', 1),
-  row('404', answer(404, {}, { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'CANARY' } }), 'CUSTOMER_NOT_FOUND', 1),
+  row(
+    '404',
+    answer(404, {}, { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'CANARY' } }),
+    'CUSTOMER_NOT_FOUND',
+    1
+  ),
   row('400', answer(400), 'REFUSED', 1),
   row('402', answer(402), 'REFUSED', 1),
-  row('another customer than asked for', answer(200, {}, { id: 'cus_CANARY', object: 'customer' }), 'UNEXPECTED_OBJECT', 1),
-  row('an object that is no customer', answer(200, {}, { id: 'cus_1', object: 'list', data: ['CANARY'] }), 'UNEXPECTED_OBJECT', 1)
+  row(
+    'another customer than asked for',
+    answer(200, {}, { id: 'cus_CANARY', object: 'customer' }),
+    'UNEXPECTED_OBJECT',
+    1
+  ),
+  row(
+    'an object that is no customer',
+    answer(200, {}, { id: 'cus_1', object: 'list', data: ['CANARY'] }),
+    'UNEXPECTED_OBJECT',
+    1
+  )
 ]
 
 t.test('every fault of the provider is a 502 that shows nothing of it', async (t) => {
@@ -99,9 +128,15 @@ t.test('every fault of the provider is a 502 that shows nothing of it', async (t
       const { provider_request_id: requestId, ...body } = response.json()
       t.equal(response.statusCode, 502, `${route}: ${title} gets 502`)
       t.strictSame(body, { statusCode: 502, code, error: 'Bad Gateway', message }, `${route}: ${title} is ${code}`)
-      t.ok(requestId === undefined || /^req_[0-9a-f]{24}$/.test(requestId), `${route}: ${title} shows no other request id`)
-      t.strictSame(Object.keys(response.headers).sort(), ['connection', 'content-length', 'content-type', 'date'],
-        `${route}: ${title} passes no header on`)
+      t.ok(
+        requestId === undefined || /^req_[0-9a-f]{24}$/.test(requestId),
+        `${route}: ${title} shows no other request id`
+      )
+      t.strictSame(
+        Object.keys(response.headers).sort(),
+        ['connection', 'content-length', 'content-type', 'date'],
+        `${route}: ${title} passes no header on`
+      )
       t.notMatch(response.body, 'CANARY', `${route}: ${title} leaks nothing`)
       t.equal(standIn.requests.length - before, attempts, `${route}: ${title} is tried ${attempts} times`)
     }
@@ -116,7 +151,9 @@ t.test('a fault that passes is not seen', async (t) => {
   const { call, addShop, addAccount, standIn } = await build(t, knex, { ...patient, attemptTimeout: 2_000 })
   standIn.addAccount(canaryKey, { customers: [{ id: 'cus_1' }] })
   const accountId = await addAccount(await addShop({ key: canaryKey }), { pay_customer_id: 'cus_1' })
-  for (const fault of [answer(500), answer(429, { 'retry-after': '0.3' }), { kind: 'reset' }, { kind: 'hang' }] as const) {
+  for (
+    const fault of [answer(500), answer(429, { 'retry-after': '0.3' }), { kind: 'reset' }, { kind: 'hang' }] as const
+  ) {
     standIn.fault({ ...fault, times: 1 })
     const response = await call('GET', `/admin/accounts/${accountId}/pay-customer`)
     t.equal(response.statusCode, 200, `${fault.kind} once`)
@@ -127,11 +164,13 @@ t.test('wrong and restricted keys of the stand-in itself', async (t) => {
   const knex = await pglite.connect(t)
   const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   standIn.addAccount('rk_test_restricted', { customers: [{ id: 'cus_1' }], permissions: ['payments:read'] })
-  for (const [key, code] of [
-    ['sk_test_unknown', 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'],
-    ['sk_live_anything', 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'],
-    ['rk_test_restricted', 'PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN']
-  ] as const) {
+  for (
+    const [key, code] of [
+      ['sk_test_unknown', 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'],
+      ['sk_live_anything', 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'],
+      ['rk_test_restricted', 'PAY_RECONCILE_PROVIDER_KEY_FORBIDDEN']
+    ] as const
+  ) {
     const accountId = await addAccount(await addShop({ key }), { pay_customer_id: 'cus_1' })
     const response = await call('GET', `/admin/accounts/${accountId}/pay-customer`)
     t.equal(response.json().code, code, key)
@@ -144,7 +183,10 @@ t.test('an id that no customer could have is never sent', async (t) => {
   const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   const shopId = await addShop()
   for (const id of ['..', '../charges', 'a b', 'x'.repeat(256), 'search?query=1']) {
-    const response = await call('GET', `/admin/accounts/${await addAccount(shopId, { pay_customer_id: id })}/pay-customer`)
+    const response = await call(
+      'GET',
+      `/admin/accounts/${await addAccount(shopId, { pay_customer_id: id })}/pay-customer`
+    )
     t.equal(response.json().code, 'PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND', id)
   }
   t.strictSame(standIn.requests, [])
@@ -155,9 +197,16 @@ t.test('each shop is read with its own key, and nothing of one goes along with a
   const { call, addShop, addAccount, standIn } = await build(t, knex, patient)
   const keys = ['sk_test_one', 'sk_test_two', 'sk_test_three']
   for (const key of keys) standIn.addAccount(key, { customers: [{ id: 'cus_same', name: `customer of ${key}` }] })
-  const accounts = await Promise.all(keys.map(async (key) => addAccount(await addShop({ key }), { pay_customer_id: 'cus_same' })))
-  const answers = await Promise.all(accounts.flatMap((id) => [0, 1, 2].map(() => call('GET', `/admin/accounts/${id}/pay-customer`))))
-  t.strictSame(answers.map((response) => response.json().pay_customer.name), keys.flatMap((key) => [0, 1, 2].map(() => `customer of ${key}`)))
+  const accounts = await Promise.all(
+    keys.map(async (key) => addAccount(await addShop({ key }), { pay_customer_id: 'cus_same' }))
+  )
+  const answers = await Promise.all(
+    accounts.flatMap((id) => [0, 1, 2].map(() => call('GET', `/admin/accounts/${id}/pay-customer`)))
+  )
+  t.strictSame(
+    answers.map((response) => response.json().pay_customer.name),
+    keys.flatMap((key) => [0, 1, 2].map(() => `customer of ${key}`))
+  )
   t.strictSame(standIn.requests.map(({ headers }) => headers['x-stripe-client-telemetry']).filter(Boolean), [])
 })
 
@@ -169,7 +218,8 @@ t.test('a provider nobody listens at is unreachable', async (t) => {
   await closed.close()
   const first = await build(t, knex, patient)
   const { call, addShop, addAccount } = await host(t, knex, first.standIn, {
-    ...patient, provider: stripeProvider({ host: '127.0.0.1', port, protocol: 'http' })
+    ...patient,
+    provider: stripeProvider({ host: '127.0.0.1', port, protocol: 'http' })
   })
   const accountId = await addAccount(await addShop(), { pay_customer_id: 'cus_1' })
   const response = await call('GET', `/admin/accounts/${accountId}/pay-customer`)
@@ -183,22 +233,34 @@ t.test('a provider that switches protocols, stays silent, or does not heed the e
   let answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'
   const server = createServer((socket) => {
     sockets.add(socket.on('error', () => {}))
-    socket.once('data', () => { socket.write(answer) })
+    socket.once('data', () => {
+      socket.write(answer)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => { for (const socket of sockets) socket.destroy(); server.close() })
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
   const limits = { attempts: 1, callTimeout: 600, attemptTimeout: 300 }
   const provider = stripeProvider({ host: '127.0.0.1', port: (server.address() as AddressInfo).port, protocol: 'http' })
   const first = await build(t, knex, limits)
   const { addShop, addAccount } = first
   const accountId = await addAccount(await addShop(), { pay_customer_id: 'cus_1' })
   const deaf = { ...provider, retrieveCustomer: () => new Promise<never>(() => {}) }
-  for (const [title, of, sent, code] of [
-    ['101', provider, answer, /^PAY_RECONCILE_PROVIDER_(TIMEOUT|UNREACHABLE)$/],
-    ['silence', provider, '', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/],
-    ['a body that never comes', provider, 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/],
-    ['deaf', deaf, '', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/]
-  ] as const) {
+  for (
+    const [title, of, sent, code] of [
+      ['101', provider, answer, /^PAY_RECONCILE_PROVIDER_(TIMEOUT|UNREACHABLE)$/],
+      ['silence', provider, '', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/],
+      [
+        'a body that never comes',
+        provider,
+        'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{',
+        /^PAY_RECONCILE_PROVIDER_TIMEOUT$/
+      ],
+      ['deaf', deaf, '', /^PAY_RECONCILE_PROVIDER_TIMEOUT$/]
+    ] as const
+  ) {
     answer = sent
     const { call } = await host(t, knex, first.standIn, { ...limits, provider: of })
     const response = await call('GET', `/admin/accounts/${accountId}/pay-customer`)
@@ -208,7 +270,12 @@ t.test('a provider that switches protocols, stays silent, or does not heed the e
 
 t.test('after repeated faults nothing is sent under that key for a while', async (t) => {
   const knex = await pglite.connect(t)
-  const { call, addShop, addAccount, standIn } = await build(t, knex, { ...patient, attempts: 1, breakAfter: 3, breakDuration: 60_000 })
+  const { call, addShop, addAccount, standIn } = await build(t, knex, {
+    ...patient,
+    attempts: 1,
+    breakAfter: 3,
+    breakDuration: 60_000
+  })
   standIn.addAccount('sk_test_bad')
   standIn.addAccount('sk_test_good', { customers: [{ id: 'cus_1' }] })
   const bad = await addAccount(await addShop({ key: 'sk_test_bad' }), { pay_customer_id: 'cus_1' })
@@ -216,7 +283,10 @@ t.test('after repeated faults nothing is sent under that key for a while', async
   standIn.fault({ ...answer(500), secretKey: 'sk_test_bad' })
   const codes: string[] = []
   for (let i = 0; i < 5; i++) codes.push((await call('GET', `/admin/accounts/${bad}/pay-customer`)).json().code)
-  t.strictSame(codes, [...Array(3).fill('PAY_RECONCILE_PROVIDER_ERROR'), ...Array(2).fill('PAY_RECONCILE_PROVIDER_UNAVAILABLE')])
+  t.strictSame(codes, [
+    ...Array(3).fill('PAY_RECONCILE_PROVIDER_ERROR'),
+    ...Array(2).fill('PAY_RECONCILE_PROVIDER_UNAVAILABLE')
+  ])
   t.equal(standIn.requests.length, 3)
   t.equal((await call('GET', `/admin/accounts/${good}/pay-customer`)).statusCode, 200, 'other keys are not affected')
 })
@@ -230,7 +300,9 @@ t.test('a client that goes away ends the request to the provider', async (t) => 
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const leaving = new AbortController()
   const response = fetch(`${url}/admin/accounts/${accountId}/sync-pay`, {
-    method: 'POST', headers: { authorization: 'Bearer superuser' }, signal: leaving.signal
+    method: 'POST',
+    headers: { authorization: 'Bearer superuser' },
+    signal: leaving.signal
   })
   while (standIn.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
   leaving.abort()
@@ -241,12 +313,20 @@ t.test('a client that goes away ends the request to the provider', async (t) => 
 })
 
 t.test('an integer that JavaScript would round is stored as it came', (t) => {
-  for (const [json, exact] of [
-    ['{"a":9007199254740993,"b":[-9007199254740993,1]}', '{"a":"9007199254740993","b":["-9007199254740993",1]}'],
-    ['{"s":"9007199254740993 \\" 9007199254740993","n":9007199254740991}', '{"s":"9007199254740993 \\" 9007199254740993","n":9007199254740991}'],
-    ['{"f":1234567890.12345678901234567,"e":1e30}', '{"f":1234567890.12345678901234567,"e":1e30}'],
-    ['{"9007199254740993":true,"\\\\":12345678901234567890}', '{"9007199254740993":true,"\\\\":"12345678901234567890"}']
-  ] as const) {
+  for (
+    const [json, exact] of [
+      ['{"a":9007199254740993,"b":[-9007199254740993,1]}', '{"a":"9007199254740993","b":["-9007199254740993",1]}'],
+      [
+        '{"s":"9007199254740993 \\" 9007199254740993","n":9007199254740991}',
+        '{"s":"9007199254740993 \\" 9007199254740993","n":9007199254740991}'
+      ],
+      ['{"f":1234567890.12345678901234567,"e":1e30}', '{"f":1234567890.12345678901234567,"e":1e30}'],
+      [
+        '{"9007199254740993":true,"\\\\":12345678901234567890}',
+        '{"9007199254740993":true,"\\\\":"12345678901234567890"}'
+      ]
+    ] as const
+  ) {
     t.equal(withExactIntegers(json), exact)
     t.doesNotThrow(() => JSON.parse(exact))
   }

@@ -14,19 +14,56 @@ interface Ids {
   readonly unknown: readonly string[]
 }
 
-const uuids = [1, 2, 9, 10].map((n) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`) as unknown as Ids['accounts']
+const uuids = [1, 2, 9, 10].map((n) =>
+  `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+) as unknown as Ids['accounts']
 const never = ['0', 'no-id', 'a\0b', "' or true --", '9'.repeat(40), '1.5', '%']
 
 const kinds: readonly Ids[] = [
-  { type: 'text collate "C"', shops: ['shop/ä', 'Shop 2'], accounts: ['Acct 10', 'acct_10', "acct_9'?", 'acct_9/ü'], unknown: [...never, 'acct_9/Ü', 'acct_9'] },
-  { type: 'varchar(8)', shops: ['a', 'b'], accounts: ['10', '2', 'abcdefgh', 'abcdefgi'], unknown: [...never, 'abcdefghi'] },
-  { type: 'char(4)', shops: ['s001', 's002'], accounts: ['a001', 'a002', 'a003', 'a010'], unknown: [...never, 'a0021'] },
-  { type: 'bigint', shops: ['7', '70'], accounts: ['-2', '9', '10', '9007199254740993'], unknown: [...never, '09', '+9', ' 9', '9223372036854775808', '9007199254740992'] },
-  { type: 'integer', shops: ['7', '70'], accounts: ['1', '9', '10', '2147483647'], unknown: [...never, '2147483648', '1e3', '01'] },
-  { type: 'uuid', shops: [randomUUID(), randomUUID()], accounts: uuids, unknown: [...never, randomUUID(), `urn:uuid:${uuids[0]}`, uuids[0].replaceAll('-', ''), `{${uuids[0]}}`] }
+  {
+    type: 'text collate "C"',
+    shops: ['shop/ä', 'Shop 2'],
+    accounts: ['Acct 10', 'acct_10', "acct_9'?", 'acct_9/ü'],
+    unknown: [...never, 'acct_9/Ü', 'acct_9']
+  },
+  {
+    type: 'varchar(8)',
+    shops: ['a', 'b'],
+    accounts: ['10', '2', 'abcdefgh', 'abcdefgi'],
+    unknown: [...never, 'abcdefghi']
+  },
+  {
+    type: 'char(4)',
+    shops: ['s001', 's002'],
+    accounts: ['a001', 'a002', 'a003', 'a010'],
+    unknown: [...never, 'a0021']
+  },
+  {
+    type: 'bigint',
+    shops: ['7', '70'],
+    accounts: ['-2', '9', '10', '9007199254740993'],
+    unknown: [...never, '09', '+9', ' 9', '9223372036854775808', '9007199254740992']
+  },
+  {
+    type: 'integer',
+    shops: ['7', '70'],
+    accounts: ['1', '9', '10', '2147483647'],
+    unknown: [...never, '2147483648', '1e3', '01']
+  },
+  {
+    type: 'uuid',
+    shops: [randomUUID(), randomUUID()],
+    accounts: uuids,
+    unknown: [...never, randomUUID(), `urn:uuid:${uuids[0]}`, uuids[0].replaceAll('-', ''), `{${uuids[0]}}`]
+  }
 ]
 
-const notFound = { statusCode: 404, code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND', error: 'Not Found', message: 'No such account' }
+const notFound = {
+  statusCode: 404,
+  code: 'PAY_RECONCILE_ACCOUNT_NOT_FOUND',
+  error: 'Not Found',
+  message: 'No such account'
+}
 const path = (id: string) => `/admin/accounts/${encodeURIComponent(id)}`
 const filter = (value: object) => `/admin/accounts?sort=id&filter=${encodeURIComponent(JSON.stringify(value))}`
 /** Pages of two accounts. */
@@ -43,7 +80,11 @@ for (const engine of engines) {
   }
 }
 
-async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], accounts, unknown }: Ids): Promise<void> {
+async function everyRoute (
+  t: Test,
+  world: World,
+  { shops: [shopId, otherShop], accounts, unknown }: Ids
+): Promise<void> {
   const { call, app, addShop, addAccount, audit, detailsOf, standIn } = world
   const { customers } = standIn.account(shopKey)
   await addShop({ id: shopId })
@@ -58,19 +99,46 @@ async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], 
 
   t.strictSame(await listed('/admin/accounts?sort=id'), accounts, 'a list is in the order of the column')
   t.strictSame(await listed('/admin/accounts?sort=-id&skip=1&limit=2'), [accounts[2], accounts[1]])
-  t.strictSame(await listed(filter({ id: [...unknown.filter((id) => !id.includes('\0')), accounts[2], accounts[0]] })), [accounts[0], accounts[2]])
+  t.strictSame(
+    await listed(filter({ id: [...unknown.filter((id) => !id.includes('\0')), accounts[2], accounts[0]] })),
+    [accounts[0], accounts[2]]
+  )
   t.strictSame(await listed(filter({ id: 'no-id' })), [])
   t.strictSame(await listed(filter({ shop_id: [otherShop, 'no-id'] })), [other])
   t.strictSame(await listed(`/admin/accounts?sort=id&shop_id=${encodeURIComponent(shopId)}`), accounts.slice(0, 3))
-  for (const [query, field] of [['?shop_id=no-id', 'shop_id'], ['?shop_id=', 'shop_id'], ['?filter={"shop_id":"no-id"}', 'filter/shop_id']] as const) {
+  for (
+    const [query, field] of [['?shop_id=no-id', 'shop_id'], ['?shop_id=', 'shop_id'], [
+      '?filter={"shop_id":"no-id"}',
+      'filter/shop_id'
+    ]] as const
+  ) {
     for (const list of field === 'shop_id' ? [''] : ['', '/audit', '/reconcile']) {
-      t.match((await call('GET', `/admin/accounts${list}${query}`)).json(), { statusCode: 422, code: 'PAY_RECONCILE_VALIDATION', field, message: `${field.replace('/', '.')} must be the id of a shop` }, `${list}${query}`)
+      t.match((await call('GET', `/admin/accounts${list}${query}`)).json(), {
+        statusCode: 422,
+        code: 'PAY_RECONCILE_VALIDATION',
+        field,
+        message: `${field.replace('/', '.')} must be the id of a shop`
+      }, `${list}${query}`)
     }
   }
   t.match((await call('GET', '/admin/accounts/audit?format=csv&filter={"shop_id":"no-id"}')).statusCode, 422)
-  t.strictSame((await call('GET', `/admin/accounts/audit?filter={"shop_id":${JSON.stringify(encodeURIComponent(otherShop))}}`)).json(), [], 'a shop without records has an empty list')
+  t.strictSame(
+    (await call('GET', `/admin/accounts/audit?filter={"shop_id":${JSON.stringify(encodeURIComponent(otherShop))}}`))
+      .json(),
+    [],
+    'a shop without records has an empty list'
+  )
 
-  const account = { id: other, shop_id: otherShop, shop_name: 'Shop A', name: 'Ada', hash_name: null, details: {}, pay_customer_id: null, pay_synced_at: null }
+  const account = {
+    id: other,
+    shop_id: otherShop,
+    shop_name: 'Shop A',
+    name: 'Ada',
+    hash_name: null,
+    details: {},
+    pay_customer_id: null,
+    pay_synced_at: null
+  }
   t.strictSame((await call('GET', path(other))).json(), account)
   customers.set('cus_1', { id: 'cus_1', object: 'customer' })
   const details = { pay_customer_id: 'cus_1' }
@@ -84,9 +152,14 @@ async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], 
 
   for (const id of unknown) t.strictSame((await call('GET', path(id))).json(), notFound, `${path(id)} gets 404`)
   for (const id of ['no-id', 'a\0b']) {
-    for (const [method, route, payload] of [
-      ['GET', '/pay-customer', undefined], ['POST', '/sync-pay', undefined], ['POST', '/link-pay', details], ['POST', '/unlink-pay', undefined]
-    ] as const) {
+    for (
+      const [method, route, payload] of [
+        ['GET', '/pay-customer', undefined],
+        ['POST', '/sync-pay', undefined],
+        ['POST', '/link-pay', details],
+        ['POST', '/unlink-pay', undefined]
+      ] as const
+    ) {
       const response = await call(method, path(id) + route, payload)
       t.strictSame([response.statusCode, response.json()], [404, notFound], `${method} ${path(id)}${route} gets 404`)
     }
@@ -95,12 +168,19 @@ async function everyRoute (t: Test, world: World, { shops: [shopId, otherShop], 
     t.match([run.statusCode, run.json()], [404, { code: 'PAY_RECONCILE_SHOP_NOT_FOUND' }])
   }
   for (const method of ['GET', 'DELETE'] as const) {
-    t.match((await call(method, '/admin/accounts/reconcile/no-id')).json(), { statusCode: 404, code: 'PAY_RECONCILE_RUN_NOT_FOUND' })
+    t.match((await call(method, '/admin/accounts/reconcile/no-id')).json(), {
+      statusCode: 404,
+      code: 'PAY_RECONCILE_RUN_NOT_FOUND'
+    })
   }
 
   await call('POST', `${path(accounts[0])}/link-pay`, { pay_customer_id: 'cus_1' })
   const changed = await finished(world, { mode: 'sync', dry_run: false, shop_id: shopId })
-  t.match(changed, { shop_id: shopId, status: 'done', processed: 3, outcomes: { synced: 1, skipped: 2 } }, 'a run scans one page after another')
+  t.match(
+    changed,
+    { shop_id: shopId, status: 'done', processed: 3, outcomes: { synced: 1, skipped: 2 } },
+    'a run scans one page after another'
+  )
   t.strictSame(changed.items.map((item: { account_id: string }) => item.account_id).sort(), accounts.slice(0, 3).sort())
   t.equal((await audit(accounts[0])).length, 3)
   t.match(await finished(world, { mode: 'check' }), { status: 'done', processed: 4, shops: { total: 2, stopped: [] } })
@@ -133,19 +213,42 @@ for (const engine of engines) {
     await dropPayReconcileTables(knex)
     await knex.raw('alter table accounts rename to people')
     const failed = {
-      statusCode: 500, code: 'PAY_RECONCILE_STORE_FAILED', error: 'Internal Server Error', message: 'Accounts, shops or runs could not be read or stored'
+      statusCode: 500,
+      code: 'PAY_RECONCILE_STORE_FAILED',
+      error: 'Internal Server Error',
+      message: 'Accounts, shops or runs could not be read or stored'
     }
-    for (const [method, url, payload] of [
-      ['GET', ''], ['GET', '?filter={"q":"a"}'], ['GET', `/${accountId}`], ['GET', `/${accountId}/pay-customer`], ['POST', `/${accountId}/sync-pay`],
-      ['POST', `/${accountId}/link-pay`, { pay_customer_id: 'cus_1' }], ['POST', `/${accountId}/unlink-pay`], ['GET', '/audit'], ['GET', `/audit/${accountId}/snapshot`],
-      ['POST', '/reconcile', { mode: 'link', accept: ['1'] }], ['GET', `/unlinked-customers?shop_id=${accountId}`], ['POST', '/reconcile', { mode: 'check' }], ['GET', '/reconcile'],
-      ['GET', `/reconcile/${accountId}`], ['DELETE', `/reconcile/${accountId}`]
-    ] as const) {
+    for (
+      const [method, url, payload] of [
+        ['GET', ''],
+        ['GET', '?filter={"q":"a"}'],
+        ['GET', `/${accountId}`],
+        ['GET', `/${accountId}/pay-customer`],
+        ['POST', `/${accountId}/sync-pay`],
+        ['POST', `/${accountId}/link-pay`, { pay_customer_id: 'cus_1' }],
+        ['POST', `/${accountId}/unlink-pay`],
+        ['GET', '/audit'],
+        ['GET', `/audit/${accountId}/snapshot`],
+        ['POST', '/reconcile', { mode: 'link', accept: ['1'] }],
+        ['GET', `/unlinked-customers?shop_id=${accountId}`],
+        ['POST', '/reconcile', { mode: 'check' }],
+        ['GET', '/reconcile'],
+        ['GET', `/reconcile/${accountId}`],
+        ['DELETE', `/reconcile/${accountId}`]
+      ] as const
+    ) {
       const response = await call(method, `/admin/accounts${url}`, payload)
       t.strictSame([response.statusCode, response.json()], [500, failed], `${method} ${url}`)
     }
     t.match(logs(), /select .*accounts/, 'the log has the statement')
-    const error = await world.app.payReconcile.ensureCustomer({ accountId, actor: 'buyer' }).then(() => undefined, (thrown) => thrown)
-    t.match(error, { code: failed.code, message: failed.message, cause: { code: '42P01' } }, 'nor does an error that a host may answer with')
+    const error = await world.app.payReconcile.ensureCustomer({ accountId, actor: 'buyer' }).then(
+      () => undefined,
+      (thrown) => thrown
+    )
+    t.match(
+      error,
+      { code: failed.code, message: failed.message, cause: { code: '42P01' } },
+      'nor does an error that a host may answer with'
+    )
   })
 }

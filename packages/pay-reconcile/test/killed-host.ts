@@ -4,7 +4,9 @@ import payReconcile from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 
-/** A host that starts a run, says which, and waits to be killed. Without a run to start it continues what others left. */
+/**
+ * A host that starts a run, says which, and waits to be killed. Without a run to start it continues what others left.
+ */
 const [connection = '', port, run] = process.argv.slice(2)
 const knex = knexFrom({ client: 'pg', connection })
 const app = Fastify()

@@ -11,12 +11,16 @@ t.test('whatever the customers are, reading in pages costs at most a tenth more 
         let shown = 0
         while (state && !state.ended && pages < 1_000_000) {
           pages++
-          const found = pages <= unrelated ? 0 : Math.min(Math.floor((pages - unrelated) * perPage) - shown, accounts - shown)
+          const found = pages <= unrelated
+            ? 0
+            : Math.min(Math.floor((pages - unrelated) * perPage) - shown, accounts - shown)
           shown += found
           state = pagingAfter(state, found, 'cus_2')
         }
         const requests = pages + accounts - shown
-        if (requests > accounts * 1.1 + 1) wrong.push(`${accounts} accounts, ${perPage} a page after ${unrelated}: ${requests} requests`)
+        if (requests > accounts * 1.1 + 1) {
+          wrong.push(`${accounts} accounts, ${perPage} a page after ${unrelated}: ${requests} requests`)
+        }
       }
     }
   }

@@ -15,16 +15,22 @@ t.test('the tables and the provider of the README are what the package needs', a
   const readme = fencesOf(await source('packages/pay-reconcile/README.md'))
   const knex = await pglite.connect(t)
   await knex.raw('drop table accounts, shops')
-  for (const statement of readme.find(({ info }) => info === 'sql')?.text.split(/;\n/).filter(Boolean) ?? []) await knex.raw(statement)
+  for (const statement of readme.find(({ info }) => info === 'sql')?.text.split(/;\n/).filter(Boolean) ?? []) {
+    await knex.raw(statement)
+  }
   await knexAccountStore(knex).ready?.()
   await knex.raw("insert into shops values ('11111111-1111-4111-8111-111111111111', 'Tea', 'sk_test_corner')")
   t.equal(await knexAccountStore(knex).secretKey('11111111-1111-4111-8111-111111111111'), 'sk_test_corner')
 
   const program = readme.find(({ info }) => info === 'js')?.text
-  const run = spawn(process.execPath, ['--input-type=module', '--eval', `import { stripeProvider } from 'pay-reconcile/stripe'\n${program}
+  const run = spawn(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    `import { stripeProvider } from 'pay-reconcile/stripe'\n${program}
     const { value } = await provider.createCustomer({ secretKey: 'sk_test_corner', metadata: { account_id: 'a1' }, idempotencyKey: 'k', signal: AbortSignal.timeout(5000) })
     console.log(value.metadata.account_id)
-    process.exit()`], { stdio: ['ignore', 'pipe', 'ignore'], cwd: fileURLToPath(new URL('../', import.meta.url)) })
+    process.exit()`
+  ], { stdio: ['ignore', 'pipe', 'ignore'], cwd: fileURLToPath(new URL('../', import.meta.url)) })
   t.equal(String((await once(run.stdout, 'data'))[0]), 'a1\n')
 })
 
@@ -61,9 +67,17 @@ t.test('the quickstart', { skip: postgresql.skip }, async (t) => {
   await addAccount(shopId, { pay_customer_id: 'cus_elsewhere' })
   let report = ''
   await run([`--url=${address}/admin/accounts`, '--mode=check'], { PAY_RECONCILE_TOKEN: 'secret' }, {
-    stdout: { write: (text) => { report += text } }, stderr: { write: () => {} }
+    stdout: {
+      write: (text) => {
+        report += text
+      }
+    },
+    stderr: { write: () => {} }
   })
-  t.ok((await source('packages/pay-reconcile/README.md')).includes(`\`\`\`text\n${report}\`\`\``), 'the README shows the report')
+  t.ok(
+    (await source('packages/pay-reconcile/README.md')).includes(`\`\`\`text\n${report}\`\`\``),
+    'the README shows the report'
+  )
 
   child.kill('SIGTERM')
   t.strictSame(await once(child, 'exit'), [0, null], 'it closes in order')

@@ -2,7 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
 import type Stripe from 'stripe'
 import payReconcile, {
-  providerError, type AccountStore, type PayProvider, type PayReconcile, type PayReconcileOptions, type ProviderFault, type RunStore, type Webhooks, type WebhookSecrets
+  providerError,
+  type AccountStore,
+  type PayProvider,
+  type PayReconcile,
+  type PayReconcileOptions,
+  type ProviderFault,
+  type RunStore,
+  type Webhooks,
+  type WebhookSecrets
 } from '../src/index.ts'
 import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
@@ -21,13 +29,19 @@ const options: PayReconcileOptions = {
   accounts: knexAccountStore(knex, { table: 'accounts', openKey: async (stored, shopId) => stored + shopId }),
   provider: stripeProvider(standIn),
   runs: knexRunStore(knex),
-  authorize: async (request) => { request.headers.authorization?.slice() },
+  authorize: async (request) => {
+    request.headers.authorization?.slice()
+  },
   actor: (request) => request.id
 }
 app.register(payReconcile, options)
 app.register(payReconcile, { ...options, prefix: '/accounts', perSecond: 20 })
 
-app.register(payReconcile, { ...options, provider: stripeProvider({ platformKey: 'sk_test_1' }), webhooks: { secrets: knexWebhookSecrets(knex), delay: 5000 } })
+app.register(payReconcile, {
+  ...options,
+  provider: stripeProvider({ platformKey: 'sk_test_1' }),
+  webhooks: { secrets: knexWebhookSecrets(knex), delay: 5000 }
+})
 
 // @ts-expect-error webhooks have secrets
 app.register(payReconcile, { ...options, webhooks: true })
@@ -39,7 +53,12 @@ app.register(payReconcile, { accounts: options.accounts, provider: options.provi
 options.prefix = '/other'
 
 holds<Equals<typeof app.payReconcile, PayReconcile>>()
-holds<Equals<Awaited<ReturnType<PayReconcile['ensureCustomer']>>, { readonly customerId: string, readonly created: boolean }>>()
+holds<
+  Equals<
+    Awaited<ReturnType<PayReconcile['ensureCustomer']>>,
+    { readonly customerId: string, readonly created: boolean }
+  >
+>()
 holds<Equals<ReturnType<typeof knexAccountStore>, AccountStore>>()
 holds<Equals<ReturnType<typeof knexRunStore>, RunStore>>()
 holds<Equals<ReturnType<typeof knexWebhookSecrets>, WebhookSecrets>>()
@@ -55,7 +74,9 @@ app.payReconcile.ensureCustomer({ accountId: '1' })
 startPayStandIn({})
 
 // The stand-in takes the parameters that the provider's library has.
-type Names<Of extends keyof typeof parameters> = typeof parameters[Of] extends ReadonlyArray<infer Name> ? Exclude<Name, 'payment_method_types'> : never
+type Names<Of extends keyof typeof parameters> = typeof parameters[Of] extends ReadonlyArray<infer Name>
+  ? Exclude<Name, 'payment_method_types'>
+  : never
 holds<Equals<Names<'CUSTOMER_CREATE'>, keyof Stripe.CustomerCreateParams>>()
 holds<Equals<Names<'CUSTOMER_UPDATE'>, keyof Stripe.CustomerUpdateParams>>()
 holds<Equals<Names<'customerList'>, keyof Stripe.CustomerListParams>>()
@@ -69,6 +90,8 @@ holds<Equals<Names<'INTENT_CONFIRM'>, keyof Stripe.PaymentIntentConfirmParams>>(
 holds<Equals<Names<'intentList'>, keyof Stripe.PaymentIntentListParams>>()
 holds<Equals<Names<'intentSearch'>, keyof Stripe.PaymentIntentSearchParams>>()
 holds<Equals<Names<'SESSION_CREATE'>, keyof Stripe.Checkout.SessionCreateParams>>()
-holds<Equals<Names<'ONLY_EXPAND'>, keyof Stripe.Checkout.SessionRetrieveParams | keyof Stripe.Checkout.SessionExpireParams>>()
+holds<
+  Equals<Names<'ONLY_EXPAND'>, keyof Stripe.Checkout.SessionRetrieveParams | keyof Stripe.Checkout.SessionExpireParams>
+>()
 holds<Equals<Names<'sessionList'>, keyof Stripe.Checkout.SessionListParams>>()
 holds<Equals<Names<'lineItemList'>, keyof Stripe.Checkout.SessionListLineItemsParams>>()

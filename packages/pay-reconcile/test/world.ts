@@ -8,7 +8,9 @@ import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { startPayStandIn, type PayStandIn } from '../src/testing/index.ts'
 
-interface Teardown { teardown (end: () => unknown): void }
+interface Teardown {
+  teardown(end: () => unknown): void
+}
 
 const UNAUTHORIZED = createError('HOST_UNAUTHORIZED', 'Log in first', 401)
 const FORBIDDEN = createError('HOST_FORBIDDEN', 'For superusers only', 403)
@@ -28,18 +30,26 @@ export interface World {
   readonly standIn: PayStandIn
   /** Everything logged so far. */
   readonly logs: () => string
-  call (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object): Promise<LightMyRequestResponse>
-  addShop (options?: ShopOptions): Promise<string>
-  addAccount (shopId: string, details?: unknown, fields?: { id?: string, name?: string, hash_name?: string | null }): Promise<string>
-  detailsOf (accountId: string): Promise<Record<string, unknown> | null>
-  audit (accountId: string): Promise<Array<Record<string, unknown>>>
+  call(method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object): Promise<LightMyRequestResponse>
+  addShop(options?: ShopOptions): Promise<string>
+  addAccount(
+    shopId: string,
+    details?: unknown,
+    fields?: { id?: string, name?: string, hash_name?: string | null }
+  ): Promise<string>
+  detailsOf(accountId: string): Promise<Record<string, unknown> | null>
+  audit(accountId: string): Promise<Array<Record<string, unknown>>>
 }
 
 /** The namespace of a host whose ids are of a type other than uuid. */
-export const namespaceFor = (idType: string): { readonly namespace?: string } => idType === 'uuid' ? {} : { namespace: 'test' }
+export const namespaceFor = (idType: string): { readonly namespace?: string } =>
+  idType === 'uuid' ? {} : { namespace: 'test' }
 
 /** The metadata of a customer that names an account of this host. */
-export const naming = (accountId: string, idType: string) => ({ account_id: accountId, ...(idType !== 'uuid' && { account_namespace: 'test' }) })
+export const naming = (accountId: string, idType: string) => ({
+  account_id: accountId,
+  ...(idType !== 'uuid' && { account_namespace: 'test' })
+})
 
 export const shopKey = 'sk_test_shopA00000000000000000000'
 
@@ -50,9 +60,19 @@ export async function build (t: Teardown, knex: Knex, options: Partial<PayReconc
 }
 
 /** Another process over the same database and provider. */
-export async function host (t: Teardown, knex: Knex, standIn: PayStandIn, options: Partial<PayReconcileOptions> = {}): Promise<World> {
+export async function host (
+  t: Teardown,
+  knex: Knex,
+  standIn: PayStandIn,
+  options: Partial<PayReconcileOptions> = {}
+): Promise<World> {
   const lines: string[] = []
-  const stream = new Writable({ write (chunk, _encoding, done) { lines.push(String(chunk)); done() } })
+  const stream = new Writable({
+    write (chunk, _encoding, done) {
+      lines.push(String(chunk))
+      done()
+    }
+  })
   const app = Fastify({ logger: { level: 'trace', stream } })
   t.teardown(() => app.close())
   const { host, port, protocol } = standIn
@@ -80,7 +100,13 @@ export async function host (t: Teardown, knex: Knex, standIn: PayStandIn, option
       return id
     },
     async addAccount (shopId, details = {}, { id = randomUUID(), name = 'Ada', hash_name: hashName = null } = {}) {
-      await knex('accounts').insert({ id, shop_id: shopId, name, hash_name: hashName, details: details === null ? null : JSON.stringify(details) })
+      await knex('accounts').insert({
+        id,
+        shop_id: shopId,
+        name,
+        hash_name: hashName,
+        details: details === null ? null : JSON.stringify(details)
+      })
       return id
     },
     async detailsOf (accountId) {

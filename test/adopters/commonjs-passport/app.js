@@ -4,16 +4,29 @@ const Fastify = require('fastify')
 const { Strategy } = require('passport-local')
 
 const passwords = { ada: 'enchantress', kim: 'fjord' }
-const Note = { type: 'object', required: ['id', 'text'], properties: { id: { type: 'integer' }, text: { type: 'string' } } }
+const Note = {
+  type: 'object',
+  required: ['id', 'text'],
+  properties: { id: { type: 'integer' }, text: { type: 'string' } }
+}
 
 /** Notes of people who sign in with a form, and stay signed in by an encrypted cookie. */
 module.exports = async function build () {
   const app = Fastify()
   const passport = new Authenticator()
-  passport.use('local', new Strategy({ usernameField: 'name' }, (name, password, done) => done(null, passwords[name] === password ? { name } : false)))
+  passport.use(
+    'local',
+    new Strategy(
+      { usernameField: 'name' },
+      (name, password, done) => done(null, passwords[name] === password ? { name } : false)
+    )
+  )
   passport.registerUserSerializer(async ({ name }) => name)
   passport.registerUserDeserializer(async (name) => ({ name }))
-  await app.register(secureSession, { key: Buffer.alloc(32, 'k'), cookie: { path: '/', httpOnly: true, sameSite: 'strict' } })
+  await app.register(secureSession, {
+    key: Buffer.alloc(32, 'k'),
+    cookie: { path: '/', httpOnly: true, sameSite: 'strict' }
+  })
   await app.register(passport.initialize())
   await app.register(passport.secureSession())
 
@@ -27,7 +40,12 @@ module.exports = async function build () {
     const notes = new Map()
     scope.addHook('preHandler', signedIn)
     scope.get('/', {
-      schema: { operationId: 'list_notes', description: 'List your notes.', tags: ['notes'], response: { 200: { type: 'array', items: Note } } }
+      schema: {
+        operationId: 'list_notes',
+        description: 'List your notes.',
+        tags: ['notes'],
+        response: { 200: { type: 'array', items: Note } }
+      }
     }, async ({ user }) => notes.get(user.name) ?? [])
     scope.post('/', {
       schema: {

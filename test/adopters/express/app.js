@@ -9,7 +9,14 @@ const passwords = { ada: 'enchantress', kim: 'fjord' }
 export async function build () {
   const app = Fastify()
   await app.register(fastifyExpress)
-  app.use(session({ secret: 'a secret of an application for tests', resave: false, saveUninitialized: false, cookie: { sameSite: 'strict', httpOnly: true } }))
+  app.use(
+    session({
+      secret: 'a secret of an application for tests',
+      resave: false,
+      saveUninitialized: false,
+      cookie: { sameSite: 'strict', httpOnly: true }
+    })
+  )
 
   const legacy = express.Router()
   legacy.post('/session', express.json(), ({ body: { name, password }, session }, response) => {
@@ -17,19 +24,35 @@ export async function build () {
     session.person = name
     response.json({ name })
   })
-  legacy.get('/legacy/me', ({ session: { person } }, response) => response.status(person ? 200 : 401).json({ person: person ?? null }))
+  legacy.get(
+    '/legacy/me',
+    ({ session: { person } }, response) => response.status(person ? 200 : 401).json({ person: person ?? null })
+  )
   app.use(legacy)
 
   app.decorateRequest('person')
-  app.addHook('onRequest', async (request) => { request.person = request.raw.session?.person })
+  app.addHook('onRequest', async (request) => {
+    request.person = request.raw.session?.person
+  })
 
-  const signedIn = async ({ person }, reply) => { if (person === undefined) await reply.code(401).send({ message: 'Sign in first' }) }
+  const signedIn = async ({ person }, reply) => {
+    if (person === undefined) await reply.code(401).send({ message: 'Sign in first' })
+  }
   const notes = new Map()
-  const Note = { type: 'object', required: ['id', 'text'], properties: { id: { type: 'integer' }, text: { type: 'string' } } }
+  const Note = {
+    type: 'object',
+    required: ['id', 'text'],
+    properties: { id: { type: 'integer' }, text: { type: 'string' } }
+  }
 
   app.get('/notes', {
     preHandler: signedIn,
-    schema: { operationId: 'list_notes', description: 'List your notes.', tags: ['notes'], response: { 200: { type: 'array', items: Note } } }
+    schema: {
+      operationId: 'list_notes',
+      description: 'List your notes.',
+      tags: ['notes'],
+      response: { 200: { type: 'array', items: Note } }
+    }
   }, async ({ person }) => notes.get(person) ?? [])
 
   app.post('/notes', {

@@ -1,7 +1,11 @@
 import Fastify from 'fastify'
 import { sessions } from './sessions'
 
-interface Note { readonly id: number, readonly text: string, readonly created_at: string }
+interface Note {
+  readonly id: number
+  readonly text: string
+  readonly created_at: string
+}
 
 const id = { type: 'integer', minimum: 1 }
 const text = { type: 'string', minLength: 1, maxLength: 500 }
@@ -9,7 +13,12 @@ const text = { type: 'string', minLength: 1, maxLength: 500 }
 export async function build () {
   const app = Fastify({ ajv: { customOptions: { removeAdditional: false, coerceTypes: 'array' } } })
   await app.register(sessions)
-  app.addSchema({ $id: 'Note', type: 'object', required: ['id', 'text', 'created_at'], properties: { id, text, created_at: { type: 'string', format: 'date-time' } } })
+  app.addSchema({
+    $id: 'Note',
+    type: 'object',
+    required: ['id', 'text', 'created_at'],
+    properties: { id, text, created_at: { type: 'string', format: 'date-time' } }
+  })
   const notes = new Map<string, Note[]>()
 
   app.get<{ Querystring: { page: number, order: 'asc' | 'desc' } }>('/notes', {
@@ -18,7 +27,14 @@ export async function build () {
       operationId: 'list_notes',
       description: 'List your notes.',
       tags: ['notes'],
-      querystring: { type: 'object', additionalProperties: false, properties: { page: { type: 'integer', minimum: 1, default: 1 }, order: { type: 'string', enum: ['asc', 'desc'], default: 'asc' } } },
+      querystring: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          page: { type: 'integer', minimum: 1, default: 1 },
+          order: { type: 'string', enum: ['asc', 'desc'], default: 'asc' }
+        }
+      },
       response: { 200: { type: 'array', items: { $ref: 'Note#' } } }
     }
   }, async ({ person, query: { page, order } }) => {

@@ -5,8 +5,12 @@ import { build } from './app.ts'
 test('people sign in and see their own notes', async (t) => {
   const app = await build()
   t.after(() => app.close())
-  assert.equal((await app.inject({ method: 'POST', url: '/session', payload: { name: 'ada', password: 'x' } })).statusCode, 401)
-  const { token } = (await app.inject({ method: 'POST', url: '/session', payload: { name: 'ada', password: 'enchantress' } })).json()
+  assert.equal(
+    (await app.inject({ method: 'POST', url: '/session', payload: { name: 'ada', password: 'x' } })).statusCode,
+    401
+  )
+  const { token } =
+    (await app.inject({ method: 'POST', url: '/session', payload: { name: 'ada', password: 'enchantress' } })).json()
   const headers = { authorization: `Bearer ${token}` }
   assert.equal((await app.inject('/notes')).statusCode, 401)
   assert.equal((await app.inject({ method: 'POST', url: '/notes', headers, payload: { text: ' ' } })).statusCode, 400)

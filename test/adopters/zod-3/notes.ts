@@ -1,6 +1,10 @@
 import { z } from 'zod'
 
-export const NewNote = z.object({ text: z.string().trim().min(1).max(500), due: z.string().date().nullish(), priority: z.enum(['low', 'high']).default('low') })
+export const NewNote = z.object({
+  text: z.string().trim().min(1).max(500),
+  due: z.string().date().nullish(),
+  priority: z.enum(['low', 'high']).default('low')
+})
 export const Note = NewNote.extend({ id: z.number().int() })
 
 type Stored = z.infer<typeof Note>

@@ -8,8 +8,11 @@ export const codex: Client = {
   packages: ['@openai/codex@0.171.0'],
   isLarge: true,
   staysForHours: true,
-  configure: '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in `~/.codex/config.toml`',
-  note: 'The model reads only the structure of a result. Without `default_tools_approval_mode = "approve"` and with nobody to ask, it refuses tools that delete or replace. `oauth-discovery-shim doctor` prints its callback.',
+  configure:
+    '`[mcp_servers.shop]`, `url = "http://localhost:8080/mcp"`, `http_headers = { "X-API-Key" = "shop_…" }` in ' +
+    '`~/.codex/config.toml`',
+  note: 'The model reads only the structure of a result. Without `default_tools_approval_mode = "approve"` and with ' +
+    'nobody to ask, it refuses tools that delete or replace. `oauth-discovery-shim doctor` prints its callback.',
   document: { own: 'https://chatgpt.com/oauth/codex/client.json' },
   isNewest: false,
   asksForProgress: true,
@@ -17,7 +20,10 @@ export const codex: Client = {
   reads: (uri) => ({ name: 'read_mcp_resource', arguments: { server: 'shop', uri } }),
   prefix: 'mcp__shop__',
   login: (place) => ({ ...codexAt(place), args: [...codexAt(place).args, 'mcp', 'login', 'shop'] }),
-  start: (place) => ({ ...codexAt(place), args: [...codexAt(place).args, 'exec', '--skip-git-repo-check', '--json', 'go'] }),
+  start: (place) => ({
+    ...codexAt(place),
+    args: [...codexAt(place).args, 'exec', '--skip-git-repo-check', '--json', 'go']
+  }),
   // A result with a structure is that alone.
   shows (answer) {
     if (answer.structured !== undefined) return [`Wall time: N seconds\nOutput:\n${JSON.stringify(answer.structured)}`]
@@ -33,7 +39,9 @@ export const codex: Client = {
 
 function codexAt ({ folder, node, home, url, headers, model }: Place): Command {
   const table = Object.entries(headers).map(([name, value]) => `"${name}" = "${value}"`).join(', ')
-  writeFileSync(`${home}/config.toml`, `
+  writeFileSync(
+    `${home}/config.toml`,
+    `
 model = "stand-in"
 model_provider = "lab"
 approval_policy = "never"
@@ -47,6 +55,11 @@ env_key = "LAB_KEY"
 url = "${url}"
 http_headers = { ${table} }
 default_tools_approval_mode = "approve"
-`)
-  return { command: node, args: [`${folder}/node_modules/@openai/codex/bin/codex.js`], env: { CODEX_HOME: home, LAB_KEY: 'stand-in' } }
+`
+  )
+  return {
+    command: node,
+    args: [`${folder}/node_modules/@openai/codex/bin/codex.js`],
+    env: { CODEX_HOME: home, LAB_KEY: 'stand-in' }
+  }
 }

@@ -5,8 +5,11 @@ export const inspector: Client = {
   id: 'inspector',
   name: 'MCP Inspector',
   packages: ['@modelcontextprotocol/inspector@2.12.0'],
-  configure: '`npx @modelcontextprotocol/inspector@2 --cli http://localhost:8080/mcp --transport http --header "X-API-Key: shop_…" --method tools/list`',
-  note: 'Needs Node.js 22.19. `--method skills/list --verify` checks the skills, `--method tools/list --strict` the schemas. To sign in: a terminal or `MCP_AUTO_OPEN_ENABLED=true`; with `--client-metadata-url` by a metadata document.',
+  configure: '`npx @modelcontextprotocol/inspector@2 --cli http://localhost:8080/mcp --transport http --header ' +
+    '"X-API-Key: shop_…" --method tools/list`',
+  note: 'Needs Node.js 22.19. `--method skills/list --verify` checks the skills, `--method tools/list --strict` the ' +
+    'schemas. To sign in: a terminal or `MCP_AUTO_OPEN_ENABLED=true`; with `--client-metadata-url` by a ' +
+    'metadata document.',
   document: 'told',
   isNewest: false,
   asksForProgress: false,
@@ -19,8 +22,15 @@ export const inspector: Client = {
   // Each command connects again, and is stopped by the challenge.
   silent: ['forbidden', 'revoked'],
   instead: {
-    forbidden: ['<throws exit 5>', '{"error":{"code":"tool_not_found","message":"Tool \'create_tag\' not found on server."}}'],
-    revoked: ['<throws exit 3>', '{"error":{"code":"auth_required","message":"Interactive OAuth requires a TTY on stdin or stderr (or MCP_AUTO_OPEN_ENABLED=true). For CI/non-interactive runs use --stored-auth-only."}}']
+    forbidden: [
+      '<throws exit 5>',
+      '{"error":{"code":"tool_not_found","message":"Tool \'create_tag\' not found on server."}}'
+    ],
+    revoked: [
+      '<throws exit 3>',
+      '{"error":{"code":"auth_required","message":"Interactive OAuth requires a TTY on stdin or stderr (or ' +
+      'MCP_AUTO_OPEN_ENABLED=true). For CI/non-interactive runs use --stored-auth-only."}}'
+    ]
   },
   shows: asContent
 }

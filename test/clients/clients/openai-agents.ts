@@ -4,8 +4,11 @@ export const openAiAgents: Client = {
   id: 'openai-agents',
   name: '@openai/agents',
   packages: ['@openai/agents@0.20.0', 'zod@4.6.7'],
-  configure: '`new MCPServerStreamableHttp({ url, requestInit: { headers: { \'X-API-Key\': key } }, cacheToolsList: true })`: without the last, it lists the tools before every turn',
-  note: 'An error looks like any other result. An error of the list, as after a key was revoked, ends the agent, and so does a tool that is not listed.',
+  configure:
+    "`new MCPServerStreamableHttp({ url, requestInit: { headers: { 'X-API-Key': key } }, cacheToolsList: true " +
+    '})`: without the last, it lists the tools before every turn',
+  note: 'An error looks like any other result. An error of the list, as after a key was revoked, ends the agent, ' +
+    'and so does a tool that is not listed.',
   isNewest: true,
   asksForProgress: false,
   showsInstructions: false,

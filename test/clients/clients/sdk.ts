@@ -8,7 +8,7 @@ export const sdk1: Client = {
   id: 'sdk-1',
   name: 'SDK 1.x',
   packages: ['@modelcontextprotocol/sdk@1.32.2'],
-  configure: '`new StreamableHTTPClientTransport(url, { requestInit: { headers: { \'X-API-Key\': key } } })`',
+  configure: "`new StreamableHTTPClientTransport(url, { requestInit: { headers: { 'X-API-Key': key } } })`",
   isNewest: false,
   start: program('sdk-1'),
   // It opened a browser.
@@ -20,11 +20,15 @@ export const sdk2: readonly Client[] = ['auto', '2026-07-28'].map((mode) => ({
   id: `sdk-2-${mode}`,
   name: `SDK 2.x, ${mode}`,
   packages: ['@modelcontextprotocol/client@2.4.0'],
-  configure: `the same, and \`new Client(info, { versionNegotiation: { mode: ${mode === 'auto' ? "'auto'" : `{ pin: '${mode}' }`} } })\``,
+  configure: 'the same, and `new Client(info, { versionNegotiation: { mode: ' +
+    `${mode === 'auto' ? "'auto'" : `{ pin: '${mode}' }`} } })\``,
   note: 'It asks its person if the application handles `elicitation/create`.',
   canAsk: true,
   isNewest: true,
   start: program('sdk-2', mode),
   // It opened a browser.
-  instead: { revoked: ['<throws UnauthorizedError>', 'Unauthorized'], forged: ['<throws ProtocolError>', 'Invalid or expired requestState'] }
+  instead: {
+    revoked: ['<throws UnauthorizedError>', 'Unauthorized'],
+    forged: ['<throws ProtocolError>', 'Invalid or expired requestState']
+  }
 }))

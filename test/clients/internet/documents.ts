@@ -1,7 +1,13 @@
-/** Metadata documents of clients (draft-ietf-oauth-client-id-metadata-document), by URL, as their makers publish them or users report them. */
+/**
+ * Metadata documents of clients (draft-ietf-oauth-client-id-metadata-document), by URL, as their makers publish them or
+ * users report them.
+ */
 export const documents: Readonly<Record<string, object>> = {
   'https://claude.ai/oauth/claude-code-client-metadata': {
-    client_name: 'Claude Code', client_uri: 'https://claude.ai', redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'], token_endpoint_auth_method: 'none'
+    client_name: 'Claude Code',
+    client_uri: 'https://claude.ai',
+    redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback'],
+    token_endpoint_auth_method: 'none'
   },
   'https://claude.ai/oauth/mcp-oauth-client-metadata': {
     client_name: 'Claude',
@@ -20,13 +26,22 @@ export const documents: Readonly<Record<string, object>> = {
     jwks_uri: 'https://chatgpt.com/oauth/jwks.json'
   },
   'https://chatgpt.com/oauth/codex/client.json': {
-    client_name: 'Codex', redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'], token_endpoint_auth_method: 'none'
+    client_name: 'Codex',
+    redirect_uris: ['http://127.0.0.1/callback', 'http://localhost/callback'],
+    token_endpoint_auth_method: 'none'
   },
   'https://vscode.dev/oauth/client-metadata.json': {
-    client_name: 'Visual Studio Code', client_uri: 'https://code.visualstudio.com', redirect_uris: ['http://127.0.0.1:33418/', 'https://vscode.dev/redirect'], token_endpoint_auth_method: 'none'
+    client_name: 'Visual Studio Code',
+    client_uri: 'https://code.visualstudio.com',
+    redirect_uris: ['http://127.0.0.1:33418/', 'https://vscode.dev/redirect'],
+    token_endpoint_auth_method: 'none'
   },
   'https://zed.dev/oauth/client-metadata.json': {
-    client_name: 'Zed', client_uri: 'https://zed.dev', redirect_uris: ['http://127.0.0.1/callback'], grant_types: ['authorization_code'], token_endpoint_auth_method: 'none'
+    client_name: 'Zed',
+    client_uri: 'https://zed.dev',
+    redirect_uris: ['http://127.0.0.1/callback'],
+    grant_types: ['authorization_code'],
+    token_endpoint_auth_method: 'none'
   }
 }
 
@@ -38,10 +53,21 @@ export function documentOf (id: string): string {
 /** The document at a URL; `undefined` if there is none. */
 export function documentAt (url: string): object | undefined {
   const own = url.startsWith(documentOf('').slice(0, -'.json'.length))
-    ? { client_name: 'lab', redirect_uris: ['http://localhost/callback', 'http://127.0.0.1/callback', 'http://localhost/oauth/callback', 'http://127.0.0.1/oauth/callback'] }
+    ? {
+      client_name: 'lab',
+      redirect_uris: [
+        'http://localhost/callback',
+        'http://127.0.0.1/callback',
+        'http://localhost/oauth/callback',
+        'http://127.0.0.1/oauth/callback'
+      ]
+    }
     : documents[url]
-  return own && { client_id: url, grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], ...own }
+  return own &&
+    { client_id: url, grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'], ...own }
 }
 
 /** The hosts that serve them. */
-export const hosts: readonly string[] = [...new Set([...Object.keys(documents), documentOf('x')].map((url) => new URL(url).hostname))]
+export const hosts: readonly string[] = [
+  ...new Set([...Object.keys(documents), documentOf('x')].map((url) => new URL(url).hostname))
+]

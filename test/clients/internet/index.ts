@@ -13,7 +13,7 @@ export interface Internet {
   readonly environment: Readonly<Record<string, string>>
   /** The URLs that servers have read. */
   readonly read: ReadonlySet<string>
-  close (): void
+  close(): void
 }
 
 /** Starts the sites on loopback, so that nothing depends on the internet. */

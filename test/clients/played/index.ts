@@ -22,13 +22,18 @@ export async function playAll (shop: Shop): Promise<readonly PlayedOutcome[]> {
   const problems = new Map<PlayedClient, string>()
   let all: SignedIn[] = []
   for (const client of playedClients) {
-    await signIn(client, shop.demo.mcp_url, shop.person).then((signedIn) => all.push(signedIn), (error: Error) => problems.set(client, error.message))
+    await signIn(client, shop.demo.mcp_url, shop.person).then(
+      (signedIn) => all.push(signedIn),
+      (error: Error) => problems.set(client, error.message)
+    )
   }
   for (const [index, step] of steps.entries()) {
     if (index === 1) await shop.restart()
     const next: SignedIn[] = []
     for (const signedIn of all) {
-      await step(signedIn).then((result) => { if (result) next.push(result) }, (error: Error) => problems.set(signedIn.client, error.message))
+      await step(signedIn).then((result) => {
+        if (result) next.push(result)
+      }, (error: Error) => problems.set(signedIn.client, error.message))
     }
     all = next
   }

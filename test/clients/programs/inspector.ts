@@ -4,10 +4,25 @@ import { converse, readResource, task } from './lab.ts'
 const headers = Object.entries(task.headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`])
 
 /** Runs the command once. */
-async function run (...args: string[]): Promise<{ readonly code: unknown, readonly stdout: string, readonly stderr: string }> {
+async function run (
+  ...args: string[]
+): Promise<{ readonly code: unknown, readonly stdout: string, readonly stderr: string }> {
   return await new Promise((resolve) => {
-    execFile(process.execPath, ['node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js', '--cli', task.url, '--transport', 'http', ...headers, ...task.document === undefined ? [] : ['--client-metadata-url', task.document], ...args],
-      { cwd: import.meta.dirname, maxBuffer: 1e8 }, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr: stderr.trim() }))
+    execFile(
+      process.execPath,
+      [
+        'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
+        '--cli',
+        task.url,
+        '--transport',
+        'http',
+        ...headers,
+        ...task.document === undefined ? [] : ['--client-metadata-url', task.document],
+        ...args
+      ],
+      { cwd: import.meta.dirname, maxBuffer: 1e8 },
+      (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr: stderr.trim() })
+    )
   })
 }
 
@@ -31,5 +46,9 @@ await readResource(async (uri) => {
   await check('--method', 'skills/list', '--verify', '--require-digests')
   await check('--method', 'tools/list', '--strict')
 })
-await converse(instructions, tools, async ({ name, arguments: args }) =>
-  await inspect('--method', 'tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args)))
+await converse(
+  instructions,
+  tools,
+  async ({ name, arguments: args }) =>
+    await inspect('--method', 'tools/call', '--tool-name', name, '--tool-args-json', JSON.stringify(args))
+)

@@ -28,22 +28,35 @@ export async function readResource (read: (uri: string) => Promise<unknown>): Pr
   if (task.resource !== undefined) await read(task.resource)
 }
 
-interface Result { readonly isError?: boolean, readonly content: ReadonlyArray<{ readonly type: string, readonly text?: string }> }
+interface Result {
+  readonly isError?: boolean
+  readonly content: ReadonlyArray<{ readonly type: string, readonly text?: string }>
+}
 
 /**
  * The smallest agent, for clients that leave to the application what a model reads: shows the content as it is, and an
  * exception by its name and message.
  */
-export async function converse (instructions: string | undefined, tools: ReadonlyArray<{ readonly name: string }>, callTool: (call: { name: string, arguments: object }) => Promise<Result>): Promise<void> {
+export async function converse (
+  instructions: string | undefined,
+  tools: ReadonlyArray<{ readonly name: string }>,
+  callTool: (call: { name: string, arguments: object }) => Promise<Result>
+): Promise<void> {
   let told: string[] | undefined
   for (;;) {
     const response = await fetch(`${task.model}/turn`, {
-      method: 'POST', body: JSON.stringify({ instructions: instructions ?? '', tools: tools.map(({ name }) => name), told })
+      method: 'POST',
+      body: JSON.stringify({ instructions: instructions ?? '', tools: tools.map(({ name }) => name), told })
     })
     const call = await response.json() as { name: string, arguments: object } | null
     if (call === null) return
     told = await callTool(call).then(
-      ({ isError, content }) => [...(isError ? ['<is_error>'] : []), ...content.map((block) => block.text ?? (block.type === 'image' ? '<image>' : JSON.stringify(block)))],
+      (
+        { isError, content }
+      ) => [
+        ...(isError ? ['<is_error>'] : []),
+        ...content.map((block) => block.text ?? (block.type === 'image' ? '<image>' : JSON.stringify(block)))
+      ],
       (error: Error) => [`<throws ${error.name}>`, error.message]
     )
   }
@@ -51,7 +64,8 @@ export async function converse (instructions: string | undefined, tools: Readonl
 
 /** What the person at the client answers to a question. */
 export async function person (message: string): Promise<object> {
-  return await (await fetch(`${task.model}/person`, { method: 'POST', body: JSON.stringify({ message }) })).json() as object
+  return await (await fetch(`${task.model}/person`, { method: 'POST', body: JSON.stringify({ message }) }))
+    .json() as object
 }
 
 /** Where a browser returns to after a sign-in: on a port that nobody registered. */
@@ -60,13 +74,15 @@ await once(server, 'listening')
 const callback = new URL(`http://localhost:${(server.address() as AddressInfo).port}/callback`)
 
 /**
- * An application's part in signing in, in the shape that all libraries share: it keeps what it is given, and asks the person
- * to open a page.
+ * An application's part in signing in, in the shape that all libraries share: it keeps what it is given, and asks the
+ * person to open a page.
  */
 export function application () {
   const kept: { client?: object, tokens?: object, verifier?: string, discovery?: object } = {}
   let arrive: (params: URLSearchParams) => void
-  const returned = new Promise<URLSearchParams>((resolve) => { arrive = resolve })
+  const returned = new Promise<URLSearchParams>((resolve) => {
+    arrive = resolve
+  })
   return {
     /** What came with the browser, once the person has signed in. */
     returned,
@@ -74,9 +90,13 @@ export function application () {
     clientMetadataUrl: task.document,
     clientMetadata: { client_name: 'lab', redirect_uris: [callback.href] },
     clientInformation: () => kept.client,
-    saveClientInformation: (client: object) => { kept.client = client },
+    saveClientInformation: (client: object) => {
+      kept.client = client
+    },
     tokens: () => kept.tokens,
-    saveTokens: (tokens: object) => { kept.tokens = tokens },
+    saveTokens: (tokens: object) => {
+      kept.tokens = tokens
+    },
     redirectToAuthorization (url: URL) {
       if (!task.signsIn) return
       server.ref().once('request', (request, response) => {
@@ -87,15 +107,24 @@ export function application () {
       spawn(process.env['BROWSER'] ?? '', [url.href], { stdio: 'inherit' })
     },
     codeVerifier: () => kept.verifier ?? '',
-    saveCodeVerifier: (verifier: string) => { kept.verifier = verifier },
+    saveCodeVerifier: (verifier: string) => {
+      kept.verifier = verifier
+    },
     discoveryState: () => kept.discovery,
-    saveDiscoveryState: (state: object) => { kept.discovery = state },
-    invalidateCredentials: () => { delete kept.tokens }
+    saveDiscoveryState: (state: object) => {
+      kept.discovery = state
+    },
+    invalidateCredentials: () => {
+      delete kept.tokens
+    }
   }
 }
 
 /** Connects; if that needs a person, again when the person has signed in. */
-export async function connected<Client> (connect: () => Promise<Client>, finish: () => Promise<unknown>): Promise<Client> {
+export async function connected<Client> (
+  connect: () => Promise<Client>,
+  finish: () => Promise<unknown>
+): Promise<Client> {
   try {
     return await connect()
   } catch (error) {

@@ -6,13 +6,22 @@ const { createAgent } = await import('langchain' as string)
 
 const authProvider = application()
 const client = new MultiServerMCPClient({
-  mcpServers: { shop: { url: task.url, headers: task.headers, automaticSSEFallback: false, ...(task.signsIn && { authProvider }) } }
+  mcpServers: {
+    shop: { url: task.url, headers: task.headers, automaticSSEFallback: false, ...(task.signsIn && { authProvider }) }
+  }
 })
 const tools = await connected(
   async () => await client.getTools(),
-  async () => await auth(authProvider, { serverUrl: task.url, authorizationCode: (await authProvider.returned).get('code') }))
+  async () =>
+    await auth(authProvider, { serverUrl: task.url, authorizationCode: (await authProvider.returned).get('code') })
+)
 await readResource(async (uri) => await client.readResource('shop', uri))
-const model = new ChatOpenAI({ model: 'stand-in', apiKey: openAi.apiKey, useResponsesApi: true, configuration: { baseURL: openAi.baseURL } })
+const model = new ChatOpenAI({
+  model: 'stand-in',
+  apiKey: openAi.apiKey,
+  useResponsesApi: true,
+  configuration: { baseURL: openAi.baseURL }
+})
 const agent = createAgent({ model, tools })
 await agent.invoke({ messages: [{ role: 'user', content: 'go' }] }, { recursionLimit: 200 })
 await client.close()

@@ -6,7 +6,9 @@ const { auth } = await import('@modelcontextprotocol/client' as string)
 
 const authProvider = application()
 const client = new MCPClient({
-  servers: { shop: { url: new URL(task.url), requestInit: { headers: task.headers }, ...(task.signsIn && { authProvider }) } }
+  servers: {
+    shop: { url: new URL(task.url), requestInit: { headers: task.headers }, ...(task.signsIn && { authProvider }) }
+  }
 })
 const tools = await connected(async () => {
   const tools = await client.listTools()

@@ -7,7 +7,11 @@ const { Agent, MCPServerStreamableHttp, run, setTracingDisabled } = await import
 setTracingDisabled(true)
 const authProvider = application()
 const server = await connected(async () => {
-  const server = new MCPServerStreamableHttp({ url: task.url, requestInit: { headers: task.headers }, ...(task.signsIn && { authProvider }) })
+  const server = new MCPServerStreamableHttp({
+    url: task.url,
+    requestInit: { headers: task.headers },
+    ...(task.signsIn && { authProvider })
+  })
   await server.connect()
   return server
 }, async () => {

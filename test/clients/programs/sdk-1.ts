@@ -3,7 +3,8 @@ const { Client } = await import('@modelcontextprotocol/sdk/client/index.js' as s
 const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js' as string)
 
 const authProvider = application()
-const transport = () => new StreamableHTTPClientTransport(new URL(task.url), { requestInit: { headers: task.headers }, authProvider })
+const transport = () =>
+  new StreamableHTTPClientTransport(new URL(task.url), { requestInit: { headers: task.headers }, authProvider })
 const client = await connected(async () => {
   const client = new Client({ name: 'lab', version: '1.0.0' })
   await client.connect(transport())

@@ -23,7 +23,10 @@ function visit ({ shop: { demo, person } }: Stage, title: string): Visit {
       title,
       tool: 'list_tags',
       arguments: { shop_id: demo.shops[0]!.id, filter: { slug: ['bestseller'] } },
-      says: data('[{"id":"ID","shop_id":"ID","name":"Bestseller","slug":"bestseller","created_at":"TIME","updated_at":"TIME"}]', 'content-range: tags 0-25/1')
+      says: data(
+        '[{"id":"ID","shop_id":"ID","name":"Bestseller","slug":"bestseller","created_at":"TIME","updated_at":"TIME"}]',
+        'content-range: tags 0-25/1'
+      )
     }]
   }
 }

@@ -21,18 +21,39 @@ export function ActivityEntry ({ entry }: { readonly entry: Entry }) {
       actions={
         <>
           {entry.tool != null && <Chip size='small' color='primary' variant='outlined' label={texts.activity.tool} />}
-          {entry.confirmed != null && <Chip size='small' variant='outlined' label={texts.activity.confirmed(entry.confirmed)} />}
+          {entry.confirmed != null && (
+            <Chip size='small' variant='outlined' label={texts.activity.confirmed(entry.confirmed)} />
+          )}
           {isUndone && <Chip size='small' label={texts.activity.reverted} />}
           {entry.reverts != null && <Chip size='small' variant='outlined' label={texts.activity.revert} />}
-          {entry.revertible === true && !isUndone && <Button size='small' startIcon={<UndoIcon />} onClick={() => setUndoing(true)} aria-label={`${texts.activity.undo}: ${name}`}>{texts.activity.undo}</Button>}
-          <IconButton size='small' aria-expanded={isOpen} aria-controls={id} aria-label={`${isOpen ? texts.activity.less : texts.activity.details}: ${name}`} onClick={() => setOpen(!isOpen)}>
+          {entry.revertible === true && !isUndone && (
+            <Button
+              size='small'
+              startIcon={<UndoIcon />}
+              onClick={() => setUndoing(true)}
+              aria-label={`${texts.activity.undo}: ${name}`}
+            >
+              {texts.activity.undo}
+            </Button>
+          )}
+          <IconButton
+            size='small'
+            aria-expanded={isOpen}
+            aria-controls={id}
+            aria-label={`${isOpen ? texts.activity.less : texts.activity.details}: ${name}`}
+            onClick={() => setOpen(!isOpen)}
+          >
             <ExpandIcon sx={{ transform: isOpen ? 'rotate(180deg)' : 'none', transition: 'transform .15s' }} />
           </IconButton>
         </>
       }
       more={
         <>
-          <Collapse in={isOpen} unmountOnExit id={id}><Box sx={{ pl: { sm: 6 }, pt: 1 }}><Differences entry={entry} /></Box></Collapse>
+          <Collapse in={isOpen} unmountOnExit id={id}>
+            <Box sx={{ pl: { sm: 6 }, pt: 1 }}>
+              <Differences entry={entry} />
+            </Box>
+          </Collapse>
           {isUndoing && <UndoOne entry={entry} onClose={() => setUndoing(false)} />}
         </>
       }

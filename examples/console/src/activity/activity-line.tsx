@@ -25,9 +25,21 @@ interface ActorLineProps {
 export function ActorLine ({ kind, children, time, actions, more }: ActorLineProps) {
   const Icon = ACTOR_ICONS[kind] ?? MachineIcon
   return (
-    <Box component='li' sx={{ borderBottom: 1, borderColor: 'divider', px: 2, py: 1, '&:last-child': { borderBottom: 0 } }}>
+    <Box
+      component='li'
+      sx={{ borderBottom: 1, borderColor: 'divider', px: 2, py: 1, '&:last-child': { borderBottom: 0 } }}
+    >
       <Box sx={{ display: 'flex', gap: 1.5, alignItems: 'center', flexWrap: { xs: 'wrap', sm: 'nowrap' } }}>
-        <Avatar sx={{ width: 34, height: 34, bgcolor: kind === 'api-key' ? 'primary.main' : 'action.selected', color: kind === 'api-key' ? 'primary.contrastText' : 'text.primary' }}><Icon fontSize='small' titleAccess={texts.activity.actors[kind] ?? kind} /></Avatar>
+        <Avatar
+          sx={{
+            width: 34,
+            height: 34,
+            bgcolor: kind === 'api-key' ? 'primary.main' : 'action.selected',
+            color: kind === 'api-key' ? 'primary.contrastText' : 'text.primary'
+          }}
+        >
+          <Icon fontSize='small' titleAccess={texts.activity.actors[kind] ?? kind} />
+        </Avatar>
         <Box sx={{ minWidth: 0, flex: { xs: '1 1 calc(100% - 60px)', sm: 1 } }}>
           {children}
           <Typography variant='caption' color='textSecondary' component='div'>{time}</Typography>
@@ -43,11 +55,14 @@ export function ActorLine ({ kind, children, time, actions, more }: ActorLinePro
 const PAGES: Readonly<Record<string, string>> = { product: 'products', tag: 'tags', attribute: 'attributes' }
 
 /** One change: who did what to which record. */
-export function ActivityLine ({ entry, ...parts }: { readonly entry: Entry } & Pick<ActorLineProps, 'actions' | 'more'>) {
+export function ActivityLine (
+  { entry, ...parts }: { readonly entry: Entry } & Pick<ActorLineProps, 'actions' | 'more'>
+) {
   const shop = useShop()
   const { id: viewerId } = useViewer()
   const basename = useBasename()
-  const { action, at, actor_kind: kind, actor_id: actorId, operation, record_kind: recordKind, record_id: recordId } = entry
+  const { action, at, actor_kind: kind, actor_id: actorId, operation, record_kind: recordKind, record_id: recordId } =
+    entry
   const page = action === 'delete' ? undefined : PAGES[recordKind]
   const name = recordOf(entry)
   const actor = kind === 'user' && actorId === viewerId ? texts.activity.you : actorOf(entry)
@@ -56,14 +71,36 @@ export function ActivityLine ({ entry, ...parts }: { readonly entry: Entry } & P
   const event = texts.activity.events[operation]
   return (
     <ActorLine
-      kind={kind} {...parts}
-      time={<><time dateTime={at}>{exactTimeText(at, shop)}</time>{` · ${texts.activity.kinds[recordKind] ?? recordKind} · `}<span style={{ fontFamily: 'ui-monospace, monospace' }}>{operation}</span></>}
+      kind={kind}
+      {...parts}
+      time={
+        <>
+          <time dateTime={at}>{exactTimeText(at, shop)}</time>
+          {` · ${texts.activity.kinds[recordKind] ?? recordKind} · `}
+          <span style={{ fontFamily: 'ui-monospace, monospace' }}>{operation}</span>
+        </>
+      }
     >
-      <Typography variant='body2' sx={{ overflowWrap: 'anywhere', textDecoration: entry.reverted_by != null ? 'line-through' : 'none' }}>
+      <Typography
+        variant='body2'
+        sx={{ overflowWrap: 'anywhere', textDecoration: entry.reverted_by != null ? 'line-through' : 'none' }}
+      >
         {event !== undefined
-          ? <><b>{name}</b>{' '}{event}</>
-          : <>{actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>}{' '}{texts.activity.actions[action] || operation}{' '}{page === undefined ? <b>{name}</b> : <PageLink to={`${basename}/${page}/${recordId}`}>{name}</PageLink>}</>}
-        {fields !== '' && <Typography component='span' variant='body2' color='textSecondary'>{`: ${fields}`}</Typography>}
+          ? (
+            <>
+              <b>{name}</b> {event}
+            </>
+          )
+          : (
+            <>
+              {actorId === null ? <b>{actor}</b> : <ActivityLink actorId={actorId}>{actor}</ActivityLink>}{' '}
+              {texts.activity.actions[action] || operation}{' '}
+              {page === undefined ? <b>{name}</b> : <PageLink to={`${basename}/${page}/${recordId}`}>{name}</PageLink>}
+            </>
+          )}
+        {fields !== '' && (
+          <Typography component='span' variant='body2' color='textSecondary'>{`: ${fields}`}</Typography>
+        )}
       </Typography>
     </ActorLine>
   )

@@ -18,10 +18,18 @@ import { Views } from './views.tsx'
 /** How often the newest entries are read while the page is open, in milliseconds. */
 const EVERY = 5000
 
-/** Everything that was changed in the shop, newest first. Filters are in the address only: who comes back sees what agents do now. */
+/**
+ * Everything that was changed in the shop, newest first. Filters are in the address only: who comes back sees what
+ * agents do now.
+ */
 export function ActivityList () {
   return (
-    <ListBase storeKey={false} sort={{ field: 'at', order: 'DESC' }} perPage={50} queryOptions={{ ...AS_LISTED, refetchInterval: EVERY }}>
+    <ListBase
+      storeKey={false}
+      sort={{ field: 'at', order: 'DESC' }}
+      perPage={50}
+      queryOptions={{ ...AS_LISTED, refetchInterval: EVERY }}
+    >
       <Heading />
       <Card>
         <Filters />
@@ -39,10 +47,28 @@ function Heading () {
   const actor = data?.find(({ actor_id: id }) => id === only)
   return (
     <PageHeading title={texts.activity.title} windowTitle={texts.activity.work.each} text={texts.activity.why}>
-      {actor !== undefined && <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking(true)}>{texts.activity.undoAll}</Button>}
-      <Button startIcon={<RefreshIcon />} onClick={() => { refetch() }}>{texts.activity.refresh}</Button>
+      {actor !== undefined && (
+        <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking(true)}>
+          {texts.activity.undoAll}
+        </Button>
+      )}
+      <Button
+        startIcon={<RefreshIcon />}
+        onClick={() => {
+          refetch()
+        }}
+      >
+        {texts.activity.refresh}
+      </Button>
       <Views current='each' filter={filterValues} />
-      {isAsking && actor !== undefined && <UndoAll actorKind={actor.actor_kind} actorId={actor.actor_id!} name={actorOf(actor)} onClose={() => setAsking(false)} />}
+      {isAsking && actor !== undefined && (
+        <UndoAll
+          actorKind={actor.actor_kind}
+          actorId={actor.actor_id!}
+          name={actorOf(actor)}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </PageHeading>
   )
 }
@@ -51,7 +77,10 @@ const named = (names: Readonly<Record<string, string>>) => Object.entries(names)
 
 function Filters () {
   return (
-    <ListFilters search={texts.activity.search} own={['actor_kind', 'action', 'record_kind', 'actor_id', 'record_id', 'request_id', 'id']}>
+    <ListFilters
+      search={texts.activity.search}
+      own={['actor_kind', 'action', 'record_kind', 'actor_id', 'record_id', 'request_id', 'id']}
+    >
       <ChoiceChip field='actor_kind' label={texts.activity.who} choices={named(texts.activity.actors)} />
       <ChoiceChip field='action' label={texts.activity.action} choices={named(texts.activity.actionNames)} />
       <ChoiceChip field='record_kind' label={texts.activity.kind} choices={named(texts.activity.kinds)} />
@@ -64,20 +93,36 @@ function Filters () {
 }
 
 /** Shows a filter that a link set, and takes it away. */
-function OnlyChip ({ field, label, nameOf }: { readonly field: 'actor_id' | 'record_id' | 'request_id' | 'id', readonly label: string, readonly nameOf: (entry: Entry) => string | undefined }) {
+function OnlyChip (
+  { field, label, nameOf }: {
+    readonly field: 'actor_id' | 'record_id' | 'request_id' | 'id',
+    readonly label: string,
+    readonly nameOf: (entry: Entry) => string | undefined
+  }
+) {
   const [value, setValue] = useFilterField<string | readonly string[]>(field)
   const { data } = useListContext<Entry & { id: string }>()
   if (value === undefined) return null
   const id = [value].flat()[0] as string
   const entry = data?.find((entry) => entry[field] === id)
   const clear = () => setValue(undefined)
-  return <ChipButton label={label} value={(entry && nameOf(entry)) ?? id.slice(0, 8)} isOpen={false} onOpen={clear} onClear={clear} />
+  return (
+    <ChipButton
+      label={label}
+      value={(entry && nameOf(entry)) ?? id.slice(0, 8)}
+      isOpen={false}
+      onOpen={clear}
+      onClear={clear}
+    />
+  )
 }
 
 function Entries () {
   const { locale, timeZone } = useShop()
   const { data = [], isPending } = useListContext<Entry & { id: string }>()
-  if (isPending) return <Box sx={{ p: 2 }} aria-busy>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>
+  if (isPending) {
+    return <Box sx={{ p: 2 }} aria-busy>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={52} />)}</Box>
+  }
   if (data.length === 0) return <EmptyList title={texts.activity.empty} />
   const today = byDay([{ at: new Date().toISOString() }], timeZone)[0]![0]
   const yesterday = byDay([{ at: new Date(Date.now() - 86_400_000).toISOString() }], timeZone)[0]![0]
@@ -85,9 +130,23 @@ function Entries () {
     <Box>
       {byDay(data, timeZone).map(([day, entries]) => (
         <Box key={day} component='section' aria-labelledby={`day-${day}`}>
-          <Box sx={{ px: 2, py: 0.75, bgcolor: 'background.default', borderTop: 1, borderBottom: 1, borderColor: 'divider', display: 'flex' }}>
+          <Box
+            sx={{
+              px: 2,
+              py: 0.75,
+              bgcolor: 'background.default',
+              borderTop: 1,
+              borderBottom: 1,
+              borderColor: 'divider',
+              display: 'flex'
+            }}
+          >
             <Typography id={`day-${day}`} variant='body2' component='h2' sx={{ fontWeight: 600 }}>
-              {day === today ? texts.activity.today : day === yesterday ? texts.activity.yesterday : dateText(entries[0]!.at, { locale, timeZone })}
+              {day === today
+                ? texts.activity.today
+                : day === yesterday
+                ? texts.activity.yesterday
+                : dateText(entries[0]!.at, { locale, timeZone })}
             </Typography>
             <Chip size='small' label={entries.length} sx={{ ml: 1 }} />
           </Box>

@@ -1,4 +1,14 @@
-import { Box, Link as MuiLink, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import {
+  Box,
+  Link as MuiLink,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography
+} from '@mui/material'
 import { useBasename } from 'react-admin'
 import { Link } from 'react-router-dom'
 import { texts } from '../texts.ts'
@@ -19,7 +29,12 @@ export function Differences ({ entry }: { readonly entry: Entry }) {
   return (
     <>
       {fields.length > 0 && (
-        <TableContainer tabIndex={0} role='region' aria-label={texts.activity.details} sx={{ border: 1, borderColor: 'divider', borderRadius: 1 }}>
+        <TableContainer
+          tabIndex={0}
+          role='region'
+          aria-label={texts.activity.details}
+          sx={{ border: 1, borderColor: 'divider', borderRadius: 1 }}
+        >
           <Table size='small'>
             <TableHead>
               <TableRow>
@@ -31,19 +46,33 @@ export function Differences ({ entry }: { readonly entry: Entry }) {
             <TableBody>
               {fields.map(([field]) => (
                 <TableRow key={field}>
-                  <TableCell component='th' scope='row' sx={{ whiteSpace: 'nowrap', verticalAlign: 'top' }}>{fieldName(field, kind)}</TableCell>
-                  {hasBefore && <Value text={words.value(entry, field, 'before')} mark={hasAfter ? 'before' : undefined} />}
-                  {hasAfter && <Value text={words.value(entry, field, 'after')} mark={hasBefore ? 'after' : undefined} />}
+                  <TableCell component='th' scope='row' sx={{ whiteSpace: 'nowrap', verticalAlign: 'top' }}>
+                    {fieldName(field, kind)}
+                  </TableCell>
+                  {hasBefore && (
+                    <Value text={words.value(entry, field, 'before')} mark={hasAfter ? 'before' : undefined} />
+                  )}
+                  {hasAfter && (
+                    <Value text={words.value(entry, field, 'after')} mark={hasBefore ? 'after' : undefined} />
+                  )}
                 </TableRow>
               ))}
             </TableBody>
           </Table>
         </TableContainer>
       )}
-      {Object.keys(affected).length > 0 && <Typography variant='body2' sx={{ mt: 1 }}>{texts.activity.affected} {affectedText(affected, locale)}</Typography>}
+      {Object.keys(affected).length > 0 && (
+        <Typography variant='body2' sx={{ mt: 1 }}>
+          {texts.activity.affected} {affectedText(affected, locale)}
+        </Typography>
+      )}
       <Box sx={{ display: 'flex', gap: 2, flexWrap: 'wrap', py: 1 }}>
         <MuiLink component={Link} variant='body2' to={filter({ record_id: recordId })}>{texts.activity.record}</MuiLink>
-        {requestId !== null && <MuiLink component={Link} variant='body2' to={filter({ request_id: requestId })}>{`${texts.activity.request} ${requestId}`}</MuiLink>}
+        {requestId !== null && (
+          <MuiLink component={Link} variant='body2' to={filter({ request_id: requestId })}>
+            {`${texts.activity.request} ${requestId}`}
+          </MuiLink>
+        )}
       </Box>
     </>
   )
@@ -53,7 +82,19 @@ function Value ({ text, mark }: { readonly text: string, readonly mark: 'before'
   const color = mark === undefined ? undefined : mark === 'before' ? 'error.main' : 'success.main'
   return (
     <TableCell sx={{ verticalAlign: 'top', borderLeft: mark === undefined ? 0 : 3, borderLeftColor: color }}>
-      <Box component={mark === 'before' ? 'del' : 'span'} sx={{ textDecoration: 'none', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', maxHeight: 240, overflowY: 'auto', display: 'block' }}>{text}</Box>
+      <Box
+        component={mark === 'before' ? 'del' : 'span'}
+        sx={{
+          textDecoration: 'none',
+          whiteSpace: 'pre-wrap',
+          overflowWrap: 'anywhere',
+          maxHeight: 240,
+          overflowY: 'auto',
+          display: 'block'
+        }}
+      >
+        {text}
+      </Box>
     </TableCell>
   )
 }

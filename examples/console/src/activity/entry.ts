@@ -8,12 +8,19 @@ import { countText, exactTimeText, type Manner } from '../times.ts'
 export type Entry = typeof HistoryEntry['static']
 
 /** Who did it, by name where there is one. */
-export function actorOf ({ actor_kind: kind, actor_id: id, actor_name: name }: Pick<Entry, 'actor_kind' | 'actor_id' | 'actor_name'>): string {
-  return name ?? (id === null ? texts.activity.actors[kind] ?? kind : `${texts.activity.actors[kind] ?? kind} ${shortId(id)}`)
+export function actorOf (
+  { actor_kind: kind, actor_id: id, actor_name: name }: Pick<Entry, 'actor_kind' | 'actor_id' | 'actor_name'>
+): string {
+  return name ??
+    (id === null ? texts.activity.actors[kind] ?? kind : `${texts.activity.actors[kind] ?? kind} ${shortId(id)}`)
 }
 
 /** What it was done to: its name, or its kind and the start of its id. */
-export function recordOf ({ record_kind: kind, record_id: id, record_name: name }: Pick<Entry, 'record_kind' | 'record_id'> & { readonly record_name?: string | null | undefined }): string {
+export function recordOf (
+  { record_kind: kind, record_id: id, record_name: name }: Pick<Entry, 'record_kind' | 'record_id'> & {
+    readonly record_name?: string | null | undefined
+  }
+): string {
   return name ?? texts.activity.single[kind] ?? `${texts.activity.kinds[kind] ?? kind} ${shortId(id)}`
 }
 
@@ -39,13 +46,29 @@ function shortId (id: string): string {
 }
 
 /** The names of the changed fields, in words; creations and deletions name none. */
-export function changedFields ({ action, changes, record_kind: kind }: Pick<Entry, 'action' | 'changes' | 'record_kind'>, most = 3): string {
+export function changedFields (
+  { action, changes, record_kind: kind }: Pick<Entry, 'action' | 'changes' | 'record_kind'>,
+  most = 3
+): string {
   const names = Object.keys(changes)
   if (action !== 'update' || names.length === 0) return ''
-  return texts.activity.fields(names.slice(0, most).map((name) => fieldName(name, kind)).join(', '), Math.max(names.length - most, 0))
+  return texts.activity.fields(
+    names.slice(0, most).map((name) => fieldName(name, kind)).join(', '),
+    Math.max(names.length - most, 0)
+  )
 }
 
-const LISTS: Readonly<Record<string, keyof typeof texts.names>> = { product: 'products', category: 'categories', tag: 'tags', attribute: 'attributes', price: 'prices', order: 'orders', account: 'accounts', api_key: 'api-keys', shop: 'shops' }
+const LISTS: Readonly<Record<string, keyof typeof texts.names>> = {
+  product: 'products',
+  category: 'categories',
+  tag: 'tags',
+  attribute: 'attributes',
+  price: 'prices',
+  order: 'orders',
+  account: 'accounts',
+  api_key: 'api-keys',
+  shop: 'shops'
+}
 
 /** `price_amount` of a product is `Price`; a field without a name of its own is its words. */
 export function fieldName (field: string, kind: string): string {
@@ -72,7 +95,13 @@ export function valueText (value: unknown, field = '', writing: Writing = {}): s
   const { money, nameOf, unitOf, manner } = writing
   if (value === null || value === undefined || value === '') return texts.activity.nothing
   if (typeof value === 'boolean') return value ? texts.products.yes : texts.products.no
-  if (typeof value === 'number') return field.endsWith('amount') && money !== undefined ? money(value) : manner === undefined ? String(value) : numberText(value, manner.locale)
+  if (typeof value === 'number') {
+    return field.endsWith('amount') && money !== undefined
+      ? money(value)
+      : manner === undefined
+      ? String(value)
+      : numberText(value, manner.locale)
+  }
   if (typeof value === 'string') {
     if (field === 'status') return statusText(value)
     if (/_ids?$/.test(field) && nameOf !== undefined) return nameOf(value) ?? shortId(value)
@@ -81,14 +110,25 @@ export function valueText (value: unknown, field = '', writing: Writing = {}): s
   if (Array.isArray(value)) {
     if (value.length === 0) return texts.activity.nothing
     if (field === 'image_urls') return value.join('\n')
-    if (field === 'attributes') return value.map(({ attribute_id: id, value }) => [`${nameOf?.(id) ?? shortId(id)}:`, valueText(value, '', writing), unitOf?.(id)].filter((part) => part !== undefined).join(' ')).join('\n')
-    if (value.every((item) => typeof item !== 'object')) return value.map((item) => valueText(item, field, writing)).join(', ')
+    if (field === 'attributes') {
+      return value.map(({ attribute_id: id, value }) =>
+        [`${nameOf?.(id) ?? shortId(id)}:`, valueText(value, '', writing), unitOf?.(id)].filter((part) =>
+          part !== undefined
+        ).join(' ')
+      ).join('\n')
+    }
+    if (value.every((item) => typeof item !== 'object')) {
+      return value.map((item) => valueText(item, field, writing)).join(', ')
+    }
   }
   return JSON.stringify(value, null, 1)
 }
 
 /** Entries by their day in a time zone, in their order: `2026-11-23` with those of that day. */
-export function byDay<Row extends Pick<Entry, 'at'>> (entries: readonly Row[], timeZone: string): ReadonlyArray<readonly [day: string, entries: readonly Row[]]> {
+export function byDay<Row extends Pick<Entry, 'at'>> (
+  entries: readonly Row[],
+  timeZone: string
+): ReadonlyArray<readonly [day: string, entries: readonly Row[]]> {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
   return [...groupBy(entries, ({ at }) => format.format(new Date(at)))]
 }

@@ -14,42 +14,70 @@ import { useWords } from './words.ts'
 const SHOWN = 12
 
 /** Says what an undo would do, from which value to which, and what stands in its way. */
-export function RevertPreview ({ revert: { reverted, changes, conflicts, conflict_count: conflictCount, left_out_count: leftOut } }: { readonly revert: Revert }) {
+export function RevertPreview (
+  { revert: { reverted, changes, conflicts, conflict_count: conflictCount, left_out_count: leftOut } }: {
+    readonly revert: Revert
+  }
+) {
   const basename = useBasename()
   const { call } = useViewer()
   const { id: shopId } = useShop()
   const ids = changes.slice(0, SHOWN).filter(({ action }) => action === 'update').map(({ change_id: id }) => id)
   const { data: entries = [] } = useQuery({
-    queryKey: ['history', 'of revert', ids], enabled: ids.length > 0, queryFn: async () => (await call<readonly Entry[]>(listUrl(`/shops/${shopId}/history`, { filter: { id: ids }, limit: SHOWN }))).json
+    queryKey: ['history', 'of revert', ids],
+    enabled: ids.length > 0,
+    queryFn: async () =>
+      (await call<readonly Entry[]>(listUrl(`/shops/${shopId}/history`, { filter: { id: ids }, limit: SHOWN }))).json
   })
   const words = useWords(entries)
   const setBack = (id: string) => {
     const entry = entries.find((entry) => entry.id === id)
     return entry === undefined ? '' : ` (${words.change(entry, 'after')})`
   }
-  const later = (id: string) => <MuiLink key={id} component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ id }))}`}>{texts.activity.showLater}</MuiLink>
+  const later = (id: string) => (
+    <MuiLink key={id} component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ id }))}`}>
+      {texts.activity.showLater}
+    </MuiLink>
+  )
   return (
     <Box sx={{ mt: 2 }}>
       {(reverted > 0 || conflictCount === 0) && (
         <Alert severity={reverted === 0 ? 'info' : 'success'}>
           {reverted === 0 ? texts.activity.wouldNone : texts.activity.would(reverted)}
-          <List items={changes.map((change) => `${recordOf(change)} ${texts.activity.will[change.action]}${setBack(change.change_id)}`)} count={reverted} />
+          <List
+            items={changes.map((change) =>
+              `${recordOf(change)} ${texts.activity.will[change.action]}${setBack(change.change_id)}`
+            )}
+            count={reverted}
+          />
         </Alert>
       )}
       {conflictCount > 0 && (
         <Alert severity={reverted > 0 ? 'warning' : 'error'} sx={{ mt: 1 }}>
           {reverted > 0 ? texts.activity.stay(conflictCount) : texts.activity.conflicts(conflictCount)}
-          <List items={conflicts.map((conflict) => [`${recordOf(conflict)}: ${reasonOf(conflict)}`, ...conflict.later_change_id === null ? [] : [' · ', later(conflict.later_change_id)]])} count={conflictCount} />
+          <List
+            items={conflicts.map((
+              conflict
+            ) => [
+              `${recordOf(conflict)}: ${reasonOf(conflict)}`,
+              ...conflict.later_change_id === null ? [] : [' · ', later(conflict.later_change_id)]
+            ])}
+            count={conflictCount}
+          />
         </Alert>
       )}
-      {leftOut > 0 && <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.activity.leftOut(leftOut)}</Typography>}
+      {leftOut > 0 && (
+        <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.activity.leftOut(leftOut)}</Typography>
+      )}
     </Box>
   )
 }
 
 /** The reason, with the name of the field in words. */
 function reasonOf ({ field, reason, record_kind: kind }: Conflict): string {
-  return field !== undefined && reason.startsWith(`${field} `) ? fieldName(field, kind) + reason.slice(field.length) : reason
+  return field !== undefined && reason.startsWith(`${field} `)
+    ? fieldName(field, kind) + reason.slice(field.length)
+    : reason
 }
 
 /** @param count - of all, of which the server lists the first */

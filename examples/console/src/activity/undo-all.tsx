@@ -25,7 +25,14 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
   const [typed, setTyped] = useState<string>()
   const first = useQuery({
     queryKey: ['history', 'first', actorKind, actorId],
-    queryFn: async () => (await call<readonly Entry[]>(listUrl(`/shops/${shopId}/history`, { limit: 1, sort: 'at', filter: { actor_kind: actorKind, actor_id: actorId, action: ['create', 'update', 'delete'] } }))).json[0]?.at ?? null
+    queryFn: async () =>
+      (await call<readonly Entry[]>(
+        listUrl(`/shops/${shopId}/history`, {
+          limit: 1,
+          sort: 'at',
+          filter: { actor_kind: actorKind, actor_id: actorId, action: ['create', 'update', 'delete'] }
+        })
+      )).json[0]?.at ?? null
   })
   // From the first change on, unless somebody chooses another time.
   const since = typed ?? localFrom(first.data ?? null, timeZone)
@@ -34,7 +41,14 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
   const preview = checked?.typed === typed ? checked?.revert : undefined
   const [error, setError] = useState<Error>()
   const [isChecking, setChecking] = useState(false)
-  const { check: dryRun, undo } = useRevert('revert', () => ({ actor_kind: actorKind, actor_id: actorId, since: typed === undefined ? first.data : instantFrom(typed, timeZone) }))
+  const { check: dryRun, undo } = useRevert(
+    'revert',
+    () => ({
+      actor_kind: actorKind,
+      actor_id: actorId,
+      since: typed === undefined ? first.data : instantFrom(typed, timeZone)
+    })
+  )
   const check = async () => {
     setChecking(true)
     setError(undefined)
@@ -47,16 +61,41 @@ export function UndoAll ({ actorKind, actorId, name, onClose }: UndoAllProps) {
   }
   return (
     <FormDialog
-      title={texts.activity.undoAllTitle(name)} submit={texts.activity.confirm} onClose={onClose} onSubmit={async () => await undo(preview)} maxWidth='sm'
+      title={texts.activity.undoAllTitle(name)}
+      submit={texts.activity.confirm}
+      onClose={onClose}
+      onSubmit={async () => await undo(preview)}
+      maxWidth='sm'
       isReady={canRevert(preview)}
     >
       {() => (
         <>
           <DialogContentText sx={{ mb: 1 }}>{texts.activity.undoAllWhy}</DialogContentText>
-          <TextField fullWidth={false} name='since' type='datetime-local' label={texts.activity.since} value={since} helperText={texts.activity.sinceHelp(timeZone)} onChange={({ target }) => setTyped(target.value)} slotProps={{ inputLabel: { shrink: true } }} />
-          <Button onClick={() => { check() }} disabled={isChecking || since === ''} loading={isChecking} sx={{ ml: 1, mt: 1.5 }} variant='outlined'>{texts.activity.check}</Button>
+          <TextField
+            fullWidth={false}
+            name='since'
+            type='datetime-local'
+            label={texts.activity.since}
+            value={since}
+            helperText={texts.activity.sinceHelp(timeZone)}
+            onChange={({ target }) => setTyped(target.value)}
+            slotProps={{ inputLabel: { shrink: true } }}
+          />
+          <Button
+            onClick={() => {
+              check()
+            }}
+            disabled={isChecking || since === ''}
+            loading={isChecking}
+            sx={{ ml: 1, mt: 1.5 }}
+            variant='outlined'
+          >
+            {texts.activity.check}
+          </Button>
           {preview !== undefined && <RevertPreview revert={preview} />}
-          {[error, first.error].map((error, index) => error != null && <Alert key={index} severity='error' sx={{ mt: 2 }}>{error.message}</Alert>)}
+          {[error, first.error].map((error, index) =>
+            error != null && <Alert key={index} severity='error' sx={{ mt: 2 }}>{error.message}</Alert>
+          )}
         </>
       )}
     </FormDialog>

@@ -21,13 +21,29 @@ interface UndoDialogProps {
 /** Undoes changes, after it showed what that does. */
 export function UndoDialog ({ title, path, data = {}, onClose, children }: UndoDialogProps) {
   const { check, undo } = useRevert(path, () => data)
-  const { data: preview, error } = useQuery({ queryKey: ['revert', path, data], queryFn: check, gcTime: 0, staleTime: 0 })
+  const { data: preview, error } = useQuery({
+    queryKey: ['revert', path, data],
+    queryFn: check,
+    gcTime: 0,
+    staleTime: 0
+  })
   return (
-    <FormDialog title={title} submit={texts.activity.confirm} onClose={onClose} onSubmit={async () => await undo(preview)} maxWidth='sm' isReady={canRevert(preview)}>
+    <FormDialog
+      title={title}
+      submit={texts.activity.confirm}
+      onClose={onClose}
+      onSubmit={async () => await undo(preview)}
+      maxWidth='sm'
+      isReady={canRevert(preview)}
+    >
       {() => (
         <>
           {children}
-          {error !== null ? <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert> : preview === undefined ? <CircularProgress size={24} aria-label={texts.activity.checking} /> : <RevertPreview revert={preview} />}
+          {error !== null
+            ? <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>
+            : preview === undefined
+            ? <CircularProgress size={24} aria-label={texts.activity.checking} />
+            : <RevertPreview revert={preview} />}
         </>
       )}
     </FormDialog>

@@ -7,7 +7,11 @@ import { UndoDialog } from './undo-dialog.tsx'
 /** Undoes one change. */
 export function UndoOne ({ entry, onClose }: { readonly entry: Entry, readonly onClose: () => void }) {
   return (
-    <UndoDialog title={texts.activity.undoTitle(texts.activity.actions[entry.action] ?? '', recordOf(entry))} path={`${entry.id}/revert`} onClose={onClose}>
+    <UndoDialog
+      title={texts.activity.undoTitle(texts.activity.actions[entry.action] ?? '', recordOf(entry))}
+      path={`${entry.id}/revert`}
+      onClose={onClose}
+    >
       <DialogContentText sx={{ mb: 2 }}>{texts.activity.undoWhy}</DialogContentText>
       <Differences entry={entry} />
     </UndoDialog>

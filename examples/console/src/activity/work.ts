@@ -10,8 +10,18 @@ export type Work = typeof WorkSchema['static']
 export function workText ({ records, prices, operation }: Work, locale: string): string {
   const { actions, work: { prices: priced, bulk } } = texts.activity
   const parts = [
-    ...records.map(({ action, record_kind: kind, records: count }) => `${actions[action] ?? action} ${recordsText(kind, count, locale)}`),
-    ...prices === null ? [] : [priced([...new Set([prices.lowest, prices.highest])].flatMap((percent) => percent === null ? [] : [countText(percent, locale, { signDisplay: 'exceptZero' })]))]
+    ...records.map(({ action, record_kind: kind, records: count }) =>
+      `${actions[action] ?? action} ${recordsText(kind, count, locale)}`
+    ),
+    ...prices === null
+      ? []
+      : [
+        priced(
+          [...new Set([prices.lowest, prices.highest])].flatMap((percent) =>
+            percent === null ? [] : [countText(percent, locale, { signDisplay: 'exceptZero' })]
+          )
+        )
+      ]
   ].join(', ')
   const how = operation === null ? undefined : bulk[operation]
   return how === undefined ? parts : `${how}: ${parts}`

@@ -10,11 +10,20 @@ export function CallsChart ({ days, locale }: { readonly days: readonly DayOfCal
   const short = new Intl.DateTimeFormat(englishOf(locale), { day: 'numeric', month: 'short', timeZone: 'UTC' })
   return (
     <BarChart
-      height={220} skipAnimation grid={{ horizontal: true }} borderRadius={3} margin={{ left: 0 }}
+      height={220}
+      skipAnimation
+      grid={{ horizontal: true }}
+      borderRadius={3}
+      margin={{ left: 0 }}
       xAxis={[{ scaleType: 'band', data: days.map(({ day }) => short.format(new Date(day))), categoryGapRatio: 0.4 }]}
       yAxis={[{ width: 40, tickMinStep: 1 }]}
       series={[
-        { data: days.map(({ calls, errors }) => calls - errors), label: texts.home.succeeded, stack: 'all', color: palette.primary.main },
+        {
+          data: days.map(({ calls, errors }) => calls - errors),
+          label: texts.home.succeeded,
+          stack: 'all',
+          color: palette.primary.main
+        },
         { data: days.map(({ errors }) => errors), label: texts.home.errors, stack: 'all', color: palette.error.main }
       ]}
     />

@@ -13,8 +13,17 @@ export function ClientSetups ({ apiKey, onCopied }: { readonly apiKey: string, r
   return (
     <Box>
       <Typography variant='h3' component='h3' sx={{ mt: 3 }}>{texts.keys.connect}</Typography>
-      <Tabs value={chosen} onChange={(_event, index: number) => setChosen(index)} variant='scrollable' allowScrollButtonsMobile aria-label={texts.keys.connect} sx={{ mb: 1.5, borderBottom: 1, borderColor: 'divider' }}>
-        {mcp.setups.map(({ client }, index) => <Tab key={client} label={client} id={`setup-${index}`} aria-controls='setup' />)}
+      <Tabs
+        value={chosen}
+        onChange={(_event, index: number) => setChosen(index)}
+        variant='scrollable'
+        allowScrollButtonsMobile
+        aria-label={texts.keys.connect}
+        sx={{ mb: 1.5, borderBottom: 1, borderColor: 'divider' }}
+      >
+        {mcp.setups.map(({ client }, index) => (
+          <Tab key={client} label={client} id={`setup-${index}`} aria-controls='setup' />
+        ))}
       </Tabs>
       <Box role='tabpanel' id='setup' aria-labelledby={`setup-${chosen}`}>
         <CopyField label={setup.place} text={setup.text.replaceAll(mcp.key_place, () => apiKey)} onCopied={onCopied} />

@@ -19,13 +19,24 @@ export function CreatedKey ({ apiKey, onClose }: { readonly apiKey: NewKey, read
       <DialogTitle id='created-key'>{texts.keys.ready}</DialogTitle>
       <DialogContent>
         <Typography color='textSecondary' sx={{ mb: 2 }}>{texts.keys.readyWhy}</Typography>
-        <CopyField label={`${texts.keys.key}: ${apiKey.name}`} text={apiKey.plaintext} onCopied={() => setCopied(true)} />
+        <CopyField
+          label={`${texts.keys.key}: ${apiKey.name}`}
+          text={apiKey.plaintext}
+          onCopied={() => setCopied(true)}
+        />
         <ClientSetups apiKey={apiKey.plaintext} onCopied={() => setCopied(true)} />
         {settings.mcp !== undefined && <FirstCall keyId={apiKey.id} />}
-        {apiKey.warnings?.length > 0 && <Alert severity='warning' sx={{ mt: 2 }}><Box component='ul' sx={{ m: 0, pl: 2 }}>{apiKey.warnings.map((warning) => <li key={warning}>{warning}</li>)}</Box></Alert>}
+        {apiKey.warnings?.length > 0 && (
+          <Alert severity='warning' sx={{ mt: 2 }}>
+            <Box component='ul' sx={{ m: 0, pl: 2 }}>
+              {apiKey.warnings.map((warning) => <li key={warning}>{warning}</li>)}
+            </Box>
+          </Alert>
+        )}
       </DialogContent>
       <DialogActions>
-        {isAsking && <Typography role='alert' color='error' sx={{ mr: 'auto', pl: 2 }}>{texts.keys.unsaved}</Typography>}
+        {isAsking && <Typography role='alert' color='error' sx={{ mr: 'auto', pl: 2 }}>{texts.keys.unsaved}
+        </Typography>}
         <Button variant='contained' onClick={close}>{texts.keys.done}</Button>
       </DialogActions>
     </Dialog>

@@ -15,8 +15,21 @@ export function FirstCall ({ keyId }: { readonly keyId: string }) {
   const isUsed = client !== undefined || tool !== undefined || (data?.last_used_at ?? null) !== null
   const text = [
     ...client === undefined ? [] : [texts.keys.connectedAs(clientText(client))],
-    tool !== undefined ? texts.keys.called(tool) : isUsed ? client === undefined ? texts.keys.used : texts.keys.noCall : texts.keys.waiting
+    tool !== undefined
+      ? texts.keys.called(tool)
+      : isUsed
+      ? client === undefined ? texts.keys.used : texts.keys.noCall
+      : texts.keys.waiting
   ].join(' ')
   if (error !== null) return <Alert severity='warning' sx={{ mt: 2 }}>{error.message}</Alert>
-  return <Alert role='status' severity={isUsed ? 'success' : 'info'} icon={isUsed ? <CheckIcon /> : <CircularProgress size={20} color='inherit' aria-hidden />} sx={{ mt: 2, overflowWrap: 'anywhere' }}>{text}</Alert>
+  return (
+    <Alert
+      role='status'
+      severity={isUsed ? 'success' : 'info'}
+      icon={isUsed ? <CheckIcon /> : <CircularProgress size={20} color='inherit' aria-hidden />}
+      sx={{ mt: 2, overflowWrap: 'anywhere' }}
+    >
+      {text}
+    </Alert>
+  )
 }

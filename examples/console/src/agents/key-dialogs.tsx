@@ -17,23 +17,41 @@ interface KeyDialogProps {
 }
 
 /** Replaces a key by a successor. */
-export function RotateKey ({ apiKey, onClose, onRotated }: KeyDialogProps & { readonly onRotated: (key: NewKey) => void }) {
+export function RotateKey (
+  { apiKey, onClose, onRotated }: KeyDialogProps & { readonly onRotated: (key: NewKey) => void }
+) {
   const { call } = useViewer()
   const { id: shopId } = useShop()
   const queryClient = useQueryClient()
   const [grace, setGrace] = useState<keyof typeof GRACES>('day')
   const rotate = async () => {
-    const { json } = await call<NewKey>(`/shops/${shopId}/api-keys/${apiKey.id}/rotate`, { method: 'POST', data: { grace: GRACES[grace] } })
+    const { json } = await call<NewKey>(`/shops/${shopId}/api-keys/${apiKey.id}/rotate`, {
+      method: 'POST',
+      data: { grace: GRACES[grace] }
+    })
     await queryClient.invalidateQueries({ queryKey: ['api-keys'] })
     onRotated(json)
   }
   return (
-    <FormDialog title={texts.keys.rotateTitle(apiKey.name)} submit={texts.keys.rotate} onClose={onClose} onSubmit={rotate}>
+    <FormDialog
+      title={texts.keys.rotateTitle(apiKey.name)}
+      submit={texts.keys.rotate}
+      onClose={onClose}
+      onSubmit={rotate}
+    >
       {() => (
         <>
           <DialogContentText sx={{ mb: 1 }}>{texts.keys.rotateWhy}</DialogContentText>
-          <TextField select fullWidth label={texts.keys.grace} value={grace} onChange={({ target }) => setGrace(target.value as keyof typeof GRACES)}>
-            {(Object.keys(GRACES) as Array<keyof typeof GRACES>).map((name) => <MenuItem key={name} value={name}>{texts.keys.graces[name]}</MenuItem>)}
+          <TextField
+            select
+            fullWidth
+            label={texts.keys.grace}
+            value={grace}
+            onChange={({ target }) => setGrace(target.value as keyof typeof GRACES)}
+          >
+            {(Object.keys(GRACES) as Array<keyof typeof GRACES>).map((name) => (
+              <MenuItem key={name} value={name}>{texts.keys.graces[name]}</MenuItem>
+            ))}
           </TextField>
         </>
       )}
@@ -52,5 +70,14 @@ export function RevokeKey ({ apiKey, onClose }: KeyDialogProps) {
     await queryClient.invalidateQueries({ queryKey: ['api-keys'] })
     notify(texts.keys.revoked(apiKey.name), { type: 'success' })
   }
-  return <Ask title={texts.keys.revokeTitle(apiKey.name)} why={texts.keys.revokeWhy} submit={texts.keys.revoke} isDangerous onConfirm={revoke} onClose={onClose} />
+  return (
+    <Ask
+      title={texts.keys.revokeTitle(apiKey.name)}
+      why={texts.keys.revokeWhy}
+      submit={texts.keys.revoke}
+      isDangerous
+      onConfirm={revoke}
+      onClose={onClose}
+    />
+  )
 }

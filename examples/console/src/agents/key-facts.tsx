@@ -7,23 +7,47 @@ import type { ApiKey } from './key.ts'
 import { clientText, type KeyClient } from './key-use.ts'
 
 /** What is known of a key itself, and the clients that it is used in. */
-export function KeyFacts ({ apiKey, clients }: { readonly apiKey: ApiKey, readonly clients: readonly KeyClient[] | undefined }) {
+export function KeyFacts (
+  { apiKey, clients }: { readonly apiKey: ApiKey, readonly clients: readonly KeyClient[] | undefined }
+) {
   const shop = useShop()
   const { fields } = texts.names['api-keys']
   const facts: ReadonlyArray<readonly [string, React.ReactNode]> = [
     [fields.status, <StatusChip key='status' status={apiKey.status} />],
     [fields.prefix, <code key='prefix'>{apiKey.prefix}…</code>],
     [fields.scopes, apiKey.scopes === 'all' ? texts.keys.everything : apiKey.scopes.join(', ')],
-    [fields.last_used_at, apiKey.last_used_at === null ? texts.keys.never : <span key='used'>{agoText(apiKey.last_used_at, shop)} {apiKey.last_used_network !== null && texts.keys.from(apiKey.last_used_network)}</span>],
+    [
+      fields.last_used_at,
+      apiKey.last_used_at === null
+        ? texts.keys.never
+        : (
+          <span key='used'>
+            {agoText(apiKey.last_used_at, shop)}{' '}
+            {apiKey.last_used_network !== null && texts.keys.from(apiKey.last_used_network)}
+          </span>
+        )
+    ],
     [fields.expires_at, apiKey.expires_at === null ? texts.keys.never : timeText(apiKey.expires_at, shop)],
     [fields.created_at, timeText(apiKey.created_at, shop)],
-    [texts.keys.clients, clients === undefined ? '…' : clients.length === 0 ? texts.keys.noClients : <Clients key='clients' clients={clients} />]
+    [
+      texts.keys.clients,
+      clients === undefined
+        ? '…'
+        : clients.length === 0
+        ? texts.keys.noClients
+        : <Clients key='clients' clients={clients} />
+    ]
   ]
   return (
-    <Box component='dl' sx={{ m: 0, display: 'grid', gridTemplateColumns: 'auto minmax(0, 1fr)', columnGap: 2, rowGap: 1 }}>
+    <Box
+      component='dl'
+      sx={{ m: 0, display: 'grid', gridTemplateColumns: 'auto minmax(0, 1fr)', columnGap: 2, rowGap: 1 }}
+    >
       {facts.map(([name, value]) => [
         <Typography key={name} component='dt' variant='body2' color='textSecondary'>{name}</Typography>,
-        <Typography key={`${name} value`} component='dd' variant='body2' sx={{ m: 0, overflowWrap: 'anywhere' }}>{value}</Typography>
+        <Typography key={`${name} value`} component='dd' variant='body2' sx={{ m: 0, overflowWrap: 'anywhere' }}>
+          {value}
+        </Typography>
       ])}
     </Box>
   )
@@ -31,5 +55,13 @@ export function KeyFacts ({ apiKey, clients }: { readonly apiKey: ApiKey, readon
 
 function Clients ({ clients }: { readonly clients: readonly KeyClient[] }) {
   const shop = useShop()
-  return <Box component='ul' sx={{ m: 0, p: 0, listStyle: 'none' }}>{clients.map((client) => <li key={client.name}><span>{clientText(client)}</span>, {agoText(client.last_seen_at, shop)}</li>)}</Box>
+  return (
+    <Box component='ul' sx={{ m: 0, p: 0, listStyle: 'none' }}>
+      {clients.map((client) => (
+        <li key={client.name}>
+          <span>{clientText(client)}</span>, {agoText(client.last_seen_at, shop)}
+        </li>
+      ))}
+    </Box>
+  )
 }

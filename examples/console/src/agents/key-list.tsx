@@ -23,13 +23,27 @@ export function KeyList () {
   const { isOwner } = useShop()
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<NewKey>()
-  const newKey = isOwner && <Button variant='contained' startIcon={<AddIcon />} onClick={() => setCreating(true)}>{texts.keys.create}</Button>
+  const newKey = isOwner && (
+    <Button variant='contained' startIcon={<AddIcon />} onClick={() => setCreating(true)}>{texts.keys.create}</Button>
+  )
   return (
-    <ListBase filterDefaultValues={{ status: 'active' }} sort={{ field: 'created_at', order: 'DESC' }} perPage={25} queryOptions={AS_LISTED}>
-      <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>{newKey}</PageHeading>
+    <ListBase
+      filterDefaultValues={{ status: 'active' }}
+      sort={{ field: 'created_at', order: 'DESC' }}
+      perPage={25}
+      queryOptions={AS_LISTED}
+    >
+      <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>
+        {newKey}
+      </PageHeading>
       <Card>
         <ListFilters search={texts.keys.search} own={['status']}>
-          <ChoiceChip isSingle field='status' label={texts.filters.status} choices={['active', 'expired', 'revoked'].map((id) => ({ id, name: statusText(id) }))} />
+          <ChoiceChip
+            isSingle
+            field='status'
+            label={texts.filters.status}
+            choices={['active', 'expired', 'revoked'].map((id) => ({ id, name: statusText(id) }))}
+          />
         </ListFilters>
         <Keys newKey={newKey} onRotated={setCreated} />
       </Card>
@@ -42,17 +56,67 @@ export function KeyList () {
 function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readonly onRotated: (key: NewKey) => void }) {
   const shop = useShop()
   const { total, isPending } = useListContext()
-  if (!isPending && (total ?? 0) === 0) return <EmptyList title={texts.keys.empty} text={texts.keys.emptyWhy}>{newKey}</EmptyList>
+  if (!isPending && (total ?? 0) === 0) {
+    return <EmptyList title={texts.keys.empty} text={texts.keys.emptyWhy}>{newKey}</EmptyList>
+  }
   return (
     <>
-      <DataTable rowClick={false} bulkActionButtons={false} storeKey='api-keys.datatable' sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-        <DataTable.Col source='name' render={(key: ApiKey) => <><KeyLink keyId={key.id}>{key.name}</KeyLink><Typography variant='caption' component='div' color='textSecondary' sx={{ fontFamily: 'ui-monospace, monospace' }}>{key.prefix}…</Typography></>} />
+      <DataTable
+        rowClick={false}
+        bulkActionButtons={false}
+        storeKey='api-keys.datatable'
+        sx={{ '& .RaDataTable-row': { height: 56 }, '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
+      >
+        <DataTable.Col
+          source='name'
+          render={(key: ApiKey) => (
+            <>
+              <KeyLink keyId={key.id}>{key.name}</KeyLink>
+              <Typography
+                variant='caption'
+                component='div'
+                color='textSecondary'
+                sx={{ fontFamily: 'ui-monospace, monospace' }}
+              >
+                {key.prefix}…
+              </Typography>
+            </>
+          )}
+        />
         <DataTable.Col source='status' disableSort render={(key: ApiKey) => <StatusChip status={key.status} />} />
         <DataTable.Col source='scopes' disableSort render={(key: ApiKey) => <Scopes scopes={key.scopes} />} />
-        <DataTable.Col source='last_used_at' render={({ last_used_at: at, last_used_network: network }: ApiKey) => at === null ? texts.keys.never : <span title={[timeText(at, shop), network === null ? '' : texts.keys.from(network)].join(' ')}>{agoText(at, shop)}</span>} />
-        <DataTable.Col source='expires_at' render={(key: ApiKey) => key.expires_at === null ? texts.keys.never : <Stack direction='row' sx={{ gap: 1, alignItems: 'center' }}>{dateText(key.expires_at, shop)}{endsSoon(key) && <Chip size='small' color='warning' variant='outlined' label={agoText(key.expires_at, shop)} />}</Stack>} />
+        <DataTable.Col
+          source='last_used_at'
+          render={({ last_used_at: at, last_used_network: network }: ApiKey) =>
+            at === null
+              ? texts.keys.never
+              : (
+                <span title={[timeText(at, shop), network === null ? '' : texts.keys.from(network)].join(' ')}>
+                  {agoText(at, shop)}
+                </span>
+              )}
+        />
+        <DataTable.Col
+          source='expires_at'
+          render={(key: ApiKey) =>
+            key.expires_at === null
+              ? texts.keys.never
+              : (
+                <Stack direction='row' sx={{ gap: 1, alignItems: 'center' }}>
+                  {dateText(key.expires_at, shop)}
+                  {endsSoon(key) && (
+                    <Chip size='small' color='warning' variant='outlined' label={agoText(key.expires_at, shop)} />
+                  )}
+                </Stack>
+              )}
+        />
         <DataTable.Col source='created_at' render={({ created_at: at }: ApiKey) => dateText(at, shop)} />
-        <DataTable.Col disableSort label={texts.list.actions} render={(key: ApiKey) => <KeyActions apiKey={key} onRotated={onRotated} />} sx={{ width: 48, p: 0 }} />
+        <DataTable.Col
+          disableSort
+          label={texts.list.actions}
+          render={(key: ApiKey) => <KeyActions apiKey={key} onRotated={onRotated} />}
+          sx={{ width: 48, p: 0 }}
+        />
       </DataTable>
       <Pages />
     </>
@@ -67,7 +131,11 @@ function Scopes ({ scopes }: { readonly scopes: ApiKey['scopes'] }) {
   return (
     <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>
       {scopes.slice(0, SHOWN).map((scope) => <Chip key={scope} size='small' label={scope} />)}
-      {scopes.length > SHOWN && <Tooltip title={scopes.slice(SHOWN).join(', ')}><Chip size='small' tabIndex={0} label={texts.filters.more(scopes.length - SHOWN)} /></Tooltip>}
+      {scopes.length > SHOWN && (
+        <Tooltip title={scopes.slice(SHOWN).join(', ')}>
+          <Chip size='small' tabIndex={0} label={texts.filters.more(scopes.length - SHOWN)} />
+        </Tooltip>
+      )}
     </Stack>
   )
 }
@@ -78,16 +146,33 @@ function KeyActions ({ apiKey, onRotated }: { readonly apiKey: ApiKey, readonly 
   const navigate = useNavigate()
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   const [asking, setAsking] = useState<'rotate' | 'revoke'>()
-  const ask = (what: 'rotate' | 'revoke') => { setAnchor(null); setAsking(what) }
+  const ask = (what: 'rotate' | 'revoke') => {
+    setAnchor(null)
+    setAsking(what)
+  }
   const filter = encodeURIComponent(JSON.stringify({ actor_id: apiKey.id }))
   return (
     <>
-      <IconButton aria-label={texts.keys.actions(apiKey.name)} aria-haspopup='menu' onClick={({ currentTarget }) => setAnchor(currentTarget)}><MoreIcon fontSize='small' /></IconButton>
+      <IconButton
+        aria-label={texts.keys.actions(apiKey.name)}
+        aria-haspopup='menu'
+        onClick={({ currentTarget }) => setAnchor(currentTarget)}
+      >
+        <MoreIcon fontSize='small' />
+      </IconButton>
       <Menu anchorEl={anchor} open={anchor !== null} onClose={() => setAnchor(null)}>
-        <MenuItem onClick={() => { navigate(`${basename}/history?filter=${filter}`) }}>{texts.keys.activity}</MenuItem>
+        <MenuItem
+          onClick={() => {
+            navigate(`${basename}/history?filter=${filter}`)
+          }}
+        >
+          {texts.keys.activity}
+        </MenuItem>
         {isOwner && apiKey.status === 'active' && [
           <MenuItem key='rotate' onClick={() => ask('rotate')}>{texts.keys.rotate}</MenuItem>,
-          <MenuItem key='revoke' onClick={() => ask('revoke')} sx={{ color: 'error.main' }}>{texts.keys.revoke}</MenuItem>
+          <MenuItem key='revoke' onClick={() => ask('revoke')} sx={{ color: 'error.main' }}>
+            {texts.keys.revoke}
+          </MenuItem>
         ]}
       </Menu>
       {asking === 'rotate' && <RotateKey apiKey={apiKey} onClose={() => setAsking(undefined)} onRotated={onRotated} />}

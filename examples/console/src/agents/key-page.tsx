@@ -1,5 +1,17 @@
 import UndoIcon from '@mui/icons-material/Undo'
-import { Box, Button, LinearProgress, Skeleton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import {
+  Box,
+  Button,
+  LinearProgress,
+  Skeleton,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography
+} from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { useBasename } from 'react-admin'
@@ -27,7 +39,9 @@ import { KeyFacts } from './key-facts.tsx'
 import { callsByDay, type KeyUse } from './key-use.ts'
 import { useKeyUse } from './use-key-use.ts'
 
-const CallsChart = lazy(async () => await loaded(async () => ({ default: (await import('./calls-chart.tsx')).CallsChart })))
+const CallsChart = lazy(async () =>
+  await loaded(async () => ({ default: (await import('./calls-chart.tsx')).CallsChart }))
+)
 
 /** How often the page reads again, in milliseconds. */
 const EVERY = 10_000
@@ -45,7 +59,10 @@ export function KeyPage () {
   const isId = UUID.test(id)
   const { data: key, error } = useQuery({
     // The dialogs that change a key invalidate what begins so.
-    queryKey: ['api-keys', shopId, id], enabled: isId, queryFn: async () => (await call<readonly ApiKey[]>(listUrl(`/shops/${shopId}/api-keys/`, { filter: { id: [id] } }))).json[0] ?? null
+    queryKey: ['api-keys', shopId, id],
+    enabled: isId,
+    queryFn: async () =>
+      (await call<readonly ApiKey[]>(listUrl(`/shops/${shopId}/api-keys/`, { filter: { id: [id] } }))).json[0] ?? null
   })
   if (!isId || key === null) return <NotFound />
   if (key === undefined && error !== null) return <NoRecord error={error} />
@@ -63,23 +80,66 @@ function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
   const isActive = apiKey.status === 'active'
   return (
     <>
-      <PageHeading title={apiKey.name} text={<Link to={`${basename}/api-keys`} style={{ color: 'inherit' }}>{texts.keys.title}</Link>}>
-        {(changes.data?.length ?? 0) > 0 && <Button variant='outlined' startIcon={<UndoIcon />} onClick={() => setAsking('undo')}>{texts.keys.undoAll}</Button>}
-        {shop.isOwner && isActive && <Button variant='outlined' onClick={() => setAsking('rotate')}>{texts.keys.rotate}</Button>}
-        {shop.isOwner && isActive && <Button variant='outlined' color='error' onClick={() => setAsking('revoke')}>{texts.keys.revoke}</Button>}
+      <PageHeading
+        title={apiKey.name}
+        text={<Link to={`${basename}/api-keys`} style={{ color: 'inherit' }}>{texts.keys.title}</Link>}
+      >
+        {(changes.data?.length ?? 0) > 0 && (
+          <Button
+            variant='outlined'
+            startIcon={<UndoIcon />}
+            onClick={() => setAsking('undo')}
+          >
+            {texts.keys.undoAll}
+          </Button>
+        )}
+        {shop.isOwner && isActive && (
+          <Button variant='outlined' onClick={() => setAsking('rotate')}>{texts.keys.rotate}</Button>
+        )}
+        {shop.isOwner && isActive && (
+          <Button variant='outlined' color='error' onClick={() => setAsking('revoke')}>{texts.keys.revoke}</Button>
+        )}
       </PageHeading>
-      {isActive && apiKey.last_used_at === null && <Box sx={{ mb: 2 }}><FirstCall keyId={apiKey.id} /></Box>}
-      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
+      {isActive && apiKey.last_used_at === null && (
+        <Box sx={{ mb: 2 }}>
+          <FirstCall keyId={apiKey.id} />
+        </Box>
+      )}
+      <Box
+        sx={{
+          display: 'grid',
+          gap: 2,
+          gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' },
+          alignItems: 'start'
+        }}
+      >
         <Box sx={{ display: 'grid', gap: 2 }}>
-          <Section title={texts.keys.calls} text={use === undefined ? texts.keys.callsWhy : texts.keys.counts(countText(use.calls, shop.locale), countText(use.errors, shop.locale), use.calls, use.errors)}>
+          <Section
+            title={texts.keys.calls}
+            text={use === undefined
+              ? texts.keys.callsWhy
+              : texts.keys.counts(
+                countText(use.calls, shop.locale),
+                countText(use.errors, shop.locale),
+                use.calls,
+                use.errors
+              )}
+          >
             {use === undefined ? <Skeleton variant='rounded' height={220} /> : use.calls > 0 && <Calls use={use} />}
           </Section>
           {use !== undefined && (use.failed.length > 0 || use.errors > 0) && (
-            <Section title={texts.keys.failed} text={use.failed.length > 0 ? texts.keys.failedWhy(use.failed.length) : texts.keys.noneKept}><FailedCalls calls={use.failed} /></Section>
+            <Section
+              title={texts.keys.failed}
+              text={use.failed.length > 0 ? texts.keys.failedWhy(use.failed.length) : texts.keys.noneKept}
+            >
+              <FailedCalls calls={use.failed} />
+            </Section>
           )}
         </Box>
         <Box sx={{ display: 'grid', gap: 2 }}>
-          <Section title={texts.keys.about}><KeyFacts apiKey={apiKey} clients={use?.clients} /></Section>
+          <Section title={texts.keys.about}>
+            <KeyFacts apiKey={apiKey} clients={use?.clients} />
+          </Section>
           <UsageSection keyId={apiKey.id} />
           <Changes keyId={apiKey.id} changes={changes} />
         </Box>
@@ -96,15 +156,28 @@ function Page ({ apiKey }: { readonly apiKey: ApiKey }) {
 function Calls ({ use: { hours, tools } }: { readonly use: KeyUse }) {
   const { locale, timeZone } = useShop()
   const days = callsByDay(hours, timeZone)
-  const rows = (name: string, items: ReadonlyArray<{ readonly name: string, readonly calls: number, readonly errors: number }>, isUnseen: boolean) => (
+  const rows = (
+    name: string,
+    items: ReadonlyArray<{ readonly name: string, readonly calls: number, readonly errors: number }>,
+    isUnseen: boolean
+  ) => (
     <TableContainer sx={isUnseen ? UNSEEN : {}}>
       <Table size='small' aria-label={name}>
-        <TableHead><TableRow>{[name, ...texts.keys.callColumns].map((column, index) => <TableCell key={column} align={index === 0 ? 'left' : 'right'}>{column}</TableCell>)}</TableRow></TableHead>
+        <TableHead>
+          <TableRow>
+            {[name, ...texts.keys.callColumns].map((column, index) => (
+              <TableCell key={column} align={index === 0 ? 'left' : 'right'}>{column}</TableCell>
+            ))}
+          </TableRow>
+        </TableHead>
         <TableBody>
           {items.map(({ name, calls, errors }) => (
             <TableRow key={name}>
-              <TableCell component='th' scope='row' sx={{ overflowWrap: 'anywhere' }}>{name}</TableCell><TableCell align='right'>{countText(calls, locale)}</TableCell>
-              <TableCell align='right' sx={{ color: errors > 0 ? 'error.main' : undefined }}>{countText(errors, locale)}</TableCell>
+              <TableCell component='th' scope='row' sx={{ overflowWrap: 'anywhere' }}>{name}</TableCell>
+              <TableCell align='right'>{countText(calls, locale)}</TableCell>
+              <TableCell align='right' sx={{ color: errors > 0 ? 'error.main' : undefined }}>
+                {countText(errors, locale)}
+              </TableCell>
             </TableRow>
           ))}
         </TableBody>
@@ -113,19 +186,45 @@ function Calls ({ use: { hours, tools } }: { readonly use: KeyUse }) {
   )
   return (
     <>
-      <Suspense fallback={<Skeleton variant='rounded' height={220} />}><CallsChart days={days} locale={locale} /></Suspense>
-      {rows(texts.keys.day, days.filter(({ calls }) => calls > 0).map(({ day, ...counts }) => ({ name: dateText(`${day}T12:00:00Z`, { locale, timeZone: 'UTC' }), ...counts })), true)}
+      <Suspense fallback={<Skeleton variant='rounded' height={220} />}>
+        <CallsChart days={days} locale={locale} />
+      </Suspense>
+      {rows(
+        texts.keys.day,
+        days.filter(({ calls }) => calls > 0).map(({ day, ...counts }) => ({
+          name: dateText(`${day}T12:00:00Z`, { locale, timeZone: 'UTC' }),
+          ...counts
+        })),
+        true
+      )}
       {rows(texts.keys.tool, tools.map(({ tool, ...counts }) => ({ name: tool, ...counts })), false)}
     </>
   )
 }
 
-function Changes ({ keyId, changes: { data } }: { readonly keyId: string, readonly changes: ReturnType<typeof useChanges> }) {
+function Changes (
+  { keyId, changes: { data } }: { readonly keyId: string, readonly changes: ReturnType<typeof useChanges> }
+) {
   const basename = useBasename()
   return (
-    <Section title={texts.keys.changes} action={<Button size='small' component={Link} to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: keyId }))}`}>{texts.keys.allChanges}</Button>}>
+    <Section
+      title={texts.keys.changes}
+      action={
+        <Button
+          size='small'
+          component={Link}
+          to={`${basename}/history?filter=${encodeURIComponent(JSON.stringify({ actor_id: keyId }))}`}
+        >
+          {texts.keys.allChanges}
+        </Button>
+      }
+    >
       {data?.length === 0 && <Typography color='textSecondary'>{texts.keys.noChanges}</Typography>}
-      {data !== undefined && data.length > 0 && <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0, mx: -2.5 }}>{data.map((entry) => <ActivityLine key={entry.id} entry={entry} />)}</Box>}
+      {data !== undefined && data.length > 0 && (
+        <Box component='ol' sx={{ listStyle: 'none', m: 0, p: 0, mx: -2.5 }}>
+          {data.map((entry) => <ActivityLine key={entry.id} entry={entry} />)}
+        </Box>
+      )}
     </Section>
   )
 }
@@ -135,6 +234,9 @@ function useChanges (keyId: string) {
   const { id: shopId } = useShop()
   const filter = { actor_id: keyId, action: ['create', 'update', 'delete'] }
   return useQuery({
-    queryKey: ['history', 'of key', keyId], refetchInterval: EVERY, queryFn: async () => (await call<readonly Entry[]>(listUrl(`/shops/${shopId}/history`, { limit: RECENT, sort: '-at', filter }))).json
+    queryKey: ['history', 'of key', keyId],
+    refetchInterval: EVERY,
+    queryFn: async () =>
+      (await call<readonly Entry[]>(listUrl(`/shops/${shopId}/history`, { limit: RECENT, sort: '-at', filter }))).json
   })
 }

@@ -27,8 +27,12 @@ export interface DayOfCalls extends Counted {
 /** The calls of each of the last days, the oldest first. An hour belongs to the day in which it starts. */
 export function callsByDay (hours: KeyUse['hours'], timeZone: string, now = Date.now()): readonly DayOfCalls[] {
   const found = new Map(byDay(hours.map(({ hour, ...counts }) => ({ at: hour, ...counts })), timeZone))
-  const days = byDay(Array.from({ length: DAYS }, (_, n) => ({ at: new Date(now - (DAYS - 1 - n) * DAY).toISOString() })), timeZone)
-  const sum = (day: string, name: keyof Counted) => (found.get(day) ?? []).reduce((sum, counts) => sum + counts[name], 0)
+  const days = byDay(
+    Array.from({ length: DAYS }, (_, n) => ({ at: new Date(now - (DAYS - 1 - n) * DAY).toISOString() })),
+    timeZone
+  )
+  const sum = (day: string, name: keyof Counted) =>
+    (found.get(day) ?? []).reduce((sum, counts) => sum + counts[name], 0)
   return days.map(([day]) => ({ day, calls: sum(day, 'calls'), errors: sum(day, 'errors') }))
 }
 

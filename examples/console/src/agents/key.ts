@@ -28,7 +28,10 @@ const DAY = 86_400_000
 export const SOON = 14 * DAY
 
 /** Whether an active key ends within two weeks. */
-export function endsSoon ({ status, expires_at: end }: Pick<ApiKey, 'status' | 'expires_at'>, now = Date.now()): boolean {
+export function endsSoon (
+  { status, expires_at: end }: Pick<ApiKey, 'status' | 'expires_at'>,
+  now = Date.now()
+): boolean {
   return status === 'active' && end !== null && Date.parse(end) - now < SOON
 }
 

@@ -9,10 +9,18 @@ export interface Tool {
 export interface Listed {
   readonly name: string
   readonly description?: string
-  readonly annotations?: { readonly readOnlyHint?: boolean, readonly destructiveHint?: boolean, readonly idempotentHint?: boolean }
+  readonly annotations?: {
+    readonly readOnlyHint?: boolean,
+    readonly destructiveHint?: boolean,
+    readonly idempotentHint?: boolean
+  }
 }
 
 /** One that replaces what was there is a write; one that deletes says so by its name. */
 export function toolFrom ({ name, description = '', annotations = {} }: Listed): Tool {
-  return { name, description, kind: annotations.readOnlyHint === true ? 'reads' : name.startsWith('delete_') ? 'deletes' : 'writes' }
+  return {
+    name,
+    description,
+    kind: annotations.readOnlyHint === true ? 'reads' : name.startsWith('delete_') ? 'deletes' : 'writes'
+  }
 }

@@ -7,10 +7,16 @@ import { type Listed, type Tool, toolFrom } from './tool.ts'
 /** The tools of the server, by the same request that agents send. None where tools are disabled. */
 export function useTools () {
   const { call } = useViewer()
-  return useQuery({ queryKey: ['tools'], queryFn: async () => settings.mcp === undefined ? [] : await readTools(call), staleTime: Infinity })
+  return useQuery({
+    queryKey: ['tools'],
+    queryFn: async () => settings.mcp === undefined ? [] : await readTools(call),
+    staleTime: Infinity
+  })
 }
 
-interface Listing { readonly result?: { readonly tools: readonly Listed[], readonly nextCursor?: string } }
+interface Listing {
+  readonly result?: { readonly tools: readonly Listed[], readonly nextCursor?: string }
+}
 
 async function readTools (call: Call): Promise<readonly Tool[]> {
   const headers = new Headers({ accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' })

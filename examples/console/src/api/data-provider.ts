@@ -32,7 +32,10 @@ export function dataProviderFor (root: string, call: Call, settle: Settle): Data
 
     async getMany (resource, { ids, signal }) {
       const unique = [...new Set(ids)]
-      const parts = Array.from({ length: Math.ceil(unique.length / MOST_IDS) }, (_, n) => unique.slice(n * MOST_IDS, (n + 1) * MOST_IDS))
+      const parts = Array.from(
+        { length: Math.ceil(unique.length / MOST_IDS) },
+        (_, n) => unique.slice(n * MOST_IDS, (n + 1) * MOST_IDS)
+      )
       const pages = await Promise.all(parts.map(async (part) => {
         const wanted = { skip: 0, limit: part.length, filter: { id: part }, signal }
         return await listInParts(call, `${root}/${resource}`, wanted)
@@ -78,7 +81,7 @@ interface Wanted {
 async function listInParts (call: Call, path: string, wanted: Wanted): Promise<{ data: any[], total: number }> {
   const { skip: start, limit, filter, sort, signal } = wanted
   const data: any[] = []
-  for (let skip = start; ;) {
+  for (let skip = start;;) {
     const url = listUrl(path, { skip, limit: limit - data.length, filter, ...sort !== undefined && { sort } })
     const { headers, json } = await call<any[]>(url, signalled(signal))
     const { next, total } = rangeFrom(headers)

@@ -36,7 +36,10 @@ interface Received {
 /** Calls the server as the person who signed in. @throws {@link ApiError} */
 export type Call = <Body = any>(url: string, request?: Request) => Promise<Answer<Body>>
 
-/** How often a read without a connection, or refused by a busy server, is tried again, and after how many milliseconds. Not writes: one may have arrived. */
+/**
+ * How often a read without a connection, or refused by a busy server, is tried again, and after how many milliseconds.
+ * Not writes: one may have arrived.
+ */
 const RETRIES = [400, 1600]
 
 /** How many answers are kept, to be used again while the server says that they are the same. */
@@ -105,7 +108,12 @@ async function send (url: string, request: Request, token: string, tries = 0): P
       credentials: 'omit',
       ...signal !== undefined && { signal },
       ...sent !== undefined && { body: sent },
-      headers: { accept: 'application/json', ...sent !== undefined && { 'content-type': 'application/json' }, ...Object.fromEntries(headers ?? []), authorization: `Bearer ${token}` }
+      headers: {
+        accept: 'application/json',
+        ...sent !== undefined && { 'content-type': 'application/json' },
+        ...Object.fromEntries(headers ?? []),
+        authorization: `Bearer ${token}`
+      }
     })
     const { status, headers: answered } = response
     const wait = Number(answered.get('retry-after') ?? 0) * 1000
@@ -145,7 +153,15 @@ function parsed (text: string): any {
 }
 
 /** The path and query of a list in the grammar of the server. */
-export function listUrl (path: string, { skip, limit, filter = {}, sort }: { readonly skip?: number, readonly limit?: number, readonly filter?: object, readonly sort?: string } = {}): string {
+export function listUrl (
+  path: string,
+  { skip, limit, filter = {}, sort }: {
+    readonly skip?: number,
+    readonly limit?: number,
+    readonly filter?: object,
+    readonly sort?: string
+  } = {}
+): string {
   const query = new URLSearchParams()
   if (skip !== undefined) query.set('skip', String(skip))
   if (limit !== undefined) query.set('limit', String(limit))
@@ -164,10 +180,17 @@ export function rangeFrom (headers: Headers): { readonly next: number, readonly 
 export const PAGE = 200
 
 /** Reads a whole list, up to a maximum. A page may end early because its records are large. */
-export async function readAll<Row> (call: Call, path: string, query: { readonly filter?: object, readonly sort?: string } = {}, most = 2000): Promise<{ readonly rows: Row[], readonly total: number }> {
+export async function readAll<Row> (
+  call: Call,
+  path: string,
+  query: { readonly filter?: object, readonly sort?: string } = {},
+  most = 2000
+): Promise<{ readonly rows: Row[], readonly total: number }> {
   const rows: Row[] = []
-  for (let skip = 0; ;) {
-    const { headers, json } = await call<Row[]>(listUrl(path, { ...query, skip, limit: Math.min(PAGE, most - rows.length) }))
+  for (let skip = 0;;) {
+    const { headers, json } = await call<Row[]>(
+      listUrl(path, { ...query, skip, limit: Math.min(PAGE, most - rows.length) })
+    )
     const { next, total } = rangeFrom(headers)
     rows.push(...json)
     if (next >= total || next <= skip || rows.length >= most) return { rows, total }

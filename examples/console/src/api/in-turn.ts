@@ -16,7 +16,11 @@ export class Interrupted extends Error {
  *
  * @throws {@link Interrupted} when those under way have ended
  */
-export async function inTurn<Item> (items: readonly Item[], atOnce: number, work: (item: Item, index: number) => Promise<unknown>): Promise<void> {
+export async function inTurn<Item> (
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item, index: number) => Promise<unknown>
+): Promise<void> {
   const waiting = items.entries()
   const done: Item[] = []
   const failures: unknown[] = []

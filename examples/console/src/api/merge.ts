@@ -23,19 +23,28 @@ const ORDERED = 'image_urls'
  * @param current - the record now
  * @returns what is still to be written, and what both changed
  */
-export function merge (before: Fields, mine: Fields, current: Fields): { readonly changes: Record<string, unknown>, readonly clashes: readonly Clash[] } {
+export function merge (
+  before: Fields,
+  mine: Fields,
+  current: Fields
+): { readonly changes: Record<string, unknown>, readonly clashes: readonly Clash[] } {
   const changes: Record<string, unknown> = {}
   const clashes: Clash[] = []
   const moved = (name: string): boolean => !same(before[name], current[name])
   const money = MONEY.filter((name) => name in before)
   const isMoneyTouched = money.some((name) => name in mine) && money.some(moved)
-  if (isMoneyTouched && money.some((name) => !same({ ...before, ...mine }[name], current[name]))) clashes.push({ fields: money, ...sides(money, { ...before, ...mine }, current) })
+  if (isMoneyTouched && money.some((name) => !same({ ...before, ...mine }[name], current[name]))) {
+    clashes.push({ fields: money, ...sides(money, { ...before, ...mine }, current) })
+  }
   for (const [name, value] of Object.entries(mine)) {
     if ((isMoneyTouched && money.includes(name)) || same(value, current[name])) continue
     const [was, is] = [before[name], current[name]]
     if (!moved(name)) changes[name] = value
     else if (name !== ORDERED && isIds(value) && isIds(was) && isIds(is)) {
-      const merged = [...is.filter((id) => value.includes(id) || !was.includes(id)), ...value.filter((id) => !was.includes(id) && !is.includes(id))]
+      const merged = [
+        ...is.filter((id) => value.includes(id) || !was.includes(id)),
+        ...value.filter((id) => !was.includes(id) && !is.includes(id))
+      ]
       if (!same(merged, is)) changes[name] = merged
     } else clashes.push({ fields: [name], ...sides([name], mine, current) })
   }

@@ -30,7 +30,9 @@ export class ApiError extends Error {
     this.requestId = requestId
     this.outcome = outcome
     this.atField = problem.field === undefined ? undefined : sentenceAt(problem.field, problem.message ?? this.message)
-    this.body = [409, 422].includes(status) && problem.field !== undefined ? { errors: errorsAt(problem.field, this.atField!) } : {}
+    this.body = [409, 422].includes(status) && problem.field !== undefined
+      ? { errors: errorsAt(problem.field, this.atField!) }
+      : {}
   }
 }
 
@@ -39,29 +41,45 @@ export function mayBeDone (error: unknown): boolean {
   return error instanceof ApiError && ['open', 'late', 'done'].includes(error.outcome)
 }
 
-/** What the server says about a field, with the field's name in words: `price_amount must be a whole number, not text` is `Price must be a number such as 12.50`. */
+/**
+ * What the server says about a field, with the field's name in words: `price_amount must be a whole number, not text`
+ * is `Price must be a number such as 12.50`.
+ */
 function sentenceAt (field: string, message: string): string {
   if (!message.startsWith(`${field} `)) return message
   const name = field.split('/').findLast((part) => /\D/.test(part)) ?? field
-  const [label] = Object.values(texts.names).flatMap(({ fields }) => (fields as Readonly<Record<string, string>>)[name] ?? [])
+  const [label] = Object.values(texts.names).flatMap(({ fields }) =>
+    (fields as Readonly<Record<string, string>>)[name] ?? []
+  )
   const words = label ?? (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ')
   const rest = message.slice(field.length + 1)
-  return rest.startsWith('must be a number') || (name.endsWith('amount') && rest.startsWith('must be a whole number')) ? texts.errors.number(words) : `${words} ${rest}`
+  return rest.startsWith('must be a number') || (name.endsWith('amount') && rest.startsWith('must be a whole number'))
+    ? texts.errors.number(words)
+    : `${words} ${rest}`
 }
 
 /** A tree of messages, as the fields of a form are. */
-export interface FieldErrors { readonly [field: string]: string | FieldErrors }
+export interface FieldErrors {
+  readonly [field: string]: string | FieldErrors
+}
 
 /** `attributes/0/value` is `{ attributes: { 0: { value: message } } }`. */
 export function errorsAt (path: string, message: string): FieldErrors {
-  return path.split('/').filter((part) => part !== '').reduceRight<string | FieldErrors>((inner, part) => ({ [part]: inner }), message) as FieldErrors
+  return path.split('/').filter((part) => part !== '').reduceRight<string | FieldErrors>(
+    (inner, part) => ({ [part]: inner }),
+    message
+  ) as FieldErrors
 }
 
 /** What the server says of a record that is not there, by its id. */
 const GONE = /^No ([a-z ]+) [0-9a-f]{8}-[0-9a-f-]{27}$/
 
 /** The message, and the id under which the log has the request. */
-function messageOf (status: number, { message = `Status ${status}` }: Partial<Problem>, requestId: string | undefined): string {
+function messageOf (
+  status: number,
+  { message = `Status ${status}` }: Partial<Problem>,
+  requestId: string | undefined
+): string {
   if (status === 412) return texts.errors.changed
   const [, kind] = status === 404 ? GONE.exec(message) ?? [] : []
   if (kind !== undefined) return texts.errors.gone(kind)

@@ -34,8 +34,14 @@ export function ifMatch ({ updated_at: version }: { readonly updated_at: string 
  * @returns the record as it is now
  * @throws {@link ApiError}, with status 412 if nothing was written
  */
-export async function saveChanges (call: Call, path: string, before: Versioned, changes: Readonly<Record<string, unknown>>, settle: Settle): Promise<Versioned> {
-  for (let [known, mine] = [before, changes]; ;) {
+export async function saveChanges (
+  call: Call,
+  path: string,
+  before: Versioned,
+  changes: Readonly<Record<string, unknown>>,
+  settle: Settle
+): Promise<Versioned> {
+  for (let [known, mine] = [before, changes];;) {
     try {
       return (await call<Versioned>(path, { method: 'PATCH', data: mine, headers: ifMatch(known) })).json
     } catch (error) {

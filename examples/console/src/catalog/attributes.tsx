@@ -14,24 +14,40 @@ const SHOWN = 4
 export function AttributeList () {
   return (
     <NamedRecordList title={texts.menu.attributes} words={texts.attributes}>
-      <DataTable.Col source='name'><RecordLink /></DataTable.Col>
+      <DataTable.Col source='name'>
+        <RecordLink />
+      </DataTable.Col>
       <DataTable.Col source='code' sx={{ fontFamily: 'ui-monospace, monospace' }} />
       <DataTable.Col source='type' render={({ type }) => texts.attributes.types[type] ?? type} />
       <DataTable.Col source='unit' />
       <DataTable.Col
-        source='options' disableSort
-        render={({ options }: Attribute & { id: string }) => <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>{options.slice(0, SHOWN).map((option) => <Chip key={option} size='small' label={option} />)}{options.length > SHOWN && <Chip size='small' label={texts.filters.more(options.length - SHOWN)} />}</Stack>}
+        source='options'
+        disableSort
+        render={({ options }: Attribute & { id: string }) => (
+          <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>
+            {options.slice(0, SHOWN).map((option) => <Chip key={option} size='small' label={option} />)}
+            {options.length > SHOWN && <Chip size='small' label={texts.filters.more(options.length - SHOWN)} />}
+          </Stack>
+        )}
       />
     </NamedRecordList>
   )
 }
 
 export function AttributeCreate () {
-  return <NamedRecordCreate title={texts.attributes.create} defaults={{ type: 'text' }}><Fields /></NamedRecordCreate>
+  return (
+    <NamedRecordCreate title={texts.attributes.create} defaults={{ type: 'text' }}>
+      <Fields />
+    </NamedRecordCreate>
+  )
 }
 
 export function AttributeEdit () {
-  return <NamedRecordEdit><Fields /></NamedRecordEdit>
+  return (
+    <NamedRecordEdit>
+      <Fields />
+    </NamedRecordEdit>
+  )
 }
 
 function Fields () {
@@ -40,7 +56,12 @@ function Fields () {
     <>
       <TextInput source='name' isRequired helperText={false} />
       <TextInput source='code' helperText={texts.attributes.codeHelp} />
-      <SelectInput source='type' choices={Object.entries(texts.attributes.types).map(([id, name]) => ({ id, name }))} isRequired helperText={false} />
+      <SelectInput
+        source='type'
+        choices={Object.entries(texts.attributes.types).map(([id, name]) => ({ id, name }))}
+        isRequired
+        helperText={false}
+      />
       <TextInput source='unit' helperText={texts.attributes.unitHelp} />
       {type === 'select' && <OptionsInput source='options' />}
     </>
@@ -52,8 +73,23 @@ function OptionsInput ({ source }: { readonly source: string }) {
   const { field, fieldState: { error, invalid } } = useInput({ source, defaultValue: [] })
   return (
     <Autocomplete
-      multiple freeSolo autoSelect options={[] as string[]} value={(field.value ?? []) as string[]} onChange={(_event, values) => field.onChange(values)} onBlur={() => field.onBlur()} fullWidth
-      renderInput={(params) => <TextField {...params} inputRef={field.ref} label={<FieldTitle source={source} />} error={invalid} helperText={<InputHelperText error={messageIn(error)} helperText={texts.attributes.optionsHelp} />} />}
+      multiple
+      freeSolo
+      autoSelect
+      options={[] as string[]}
+      value={(field.value ?? []) as string[]}
+      onChange={(_event, values) => field.onChange(values)}
+      onBlur={() => field.onBlur()}
+      fullWidth
+      renderInput={(params) => (
+        <TextField
+          {...params}
+          inputRef={field.ref}
+          label={<FieldTitle source={source} />}
+          error={invalid}
+          helperText={<InputHelperText error={messageIn(error)} helperText={texts.attributes.optionsHelp} />}
+        />
+      )}
     />
   )
 }

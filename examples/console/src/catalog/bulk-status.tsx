@@ -22,10 +22,13 @@ export function BulkStatus () {
   const notifyError = useNotifyError()
   const { ids, named } = useSelected(anchor !== null || asked !== undefined)
   const set = async (ids: readonly string[], status: string) => {
-    notify(await bulk(ids, async (id) => {
-      await call(`/shops/${shopId}/products/${id}`, { method: 'PATCH', data: { status } })
-      return true
-    }), { type: 'success' })
+    notify(
+      await bulk(ids, async (id) => {
+        await call(`/shops/${shopId}/products/${id}`, { method: 'PATCH', data: { status } })
+        return true
+      }),
+      { type: 'success' }
+    )
   }
   const choose = (status: string) => {
     setAnchor(null)
@@ -38,7 +41,10 @@ export function BulkStatus () {
   return (
     <>
       <Button
-        size='small' startIcon={<StatusIcon />} disabled={isBusy} aria-haspopup='menu'
+        size='small'
+        startIcon={<StatusIcon />}
+        disabled={isBusy}
+        aria-haspopup='menu'
         onClick={({ currentTarget }) => setAnchor(currentTarget)}
       >
         {texts.products.bulk.status}
@@ -51,8 +57,10 @@ export function BulkStatus () {
       {asked !== undefined && (
         <FormDialog
           title={texts.products.bulk.askStatus((ids ?? selectedIds).length, statusText(asked))}
-          submit={texts.products.bulk.status} onClose={() => setAsked(undefined)}
-          onSubmit={async () => await set(ids!, asked)} isReady={ids !== undefined && ids.length > 0}
+          submit={texts.products.bulk.status}
+          onClose={() => setAsked(undefined)}
+          onSubmit={async () => await set(ids!, asked)}
+          isReady={ids !== undefined && ids.length > 0}
         >
           {() => <>{named ?? <DialogContentText>{texts.list.allSeen}</DialogContentText>}</>}
         </FormDialog>

@@ -1,5 +1,15 @@
 import TagIcon from '@mui/icons-material/LocalOfferOutlined'
-import { Alert, Autocomplete, Button, Dialog, DialogActions, DialogContent, DialogTitle, LinearProgress, TextField } from '@mui/material'
+import {
+  Alert,
+  Autocomplete,
+  Button,
+  Dialog,
+  DialogActions,
+  DialogContent,
+  DialogTitle,
+  LinearProgress,
+  TextField
+} from '@mui/material'
 import { useState } from 'react'
 import { useListContext, useNotify } from 'react-admin'
 import type { Versioned } from '../api/save.ts'
@@ -26,7 +36,13 @@ export function BulkTags () {
   const [removed, setRemoved] = useState<readonly Tag[]>([])
   const [done, setDone] = useState<number>()
   const [failure, setFailure] = useState<string>()
-  const close = () => { setOpen(false); setAdded([]); setRemoved([]); setDone(undefined); setFailure(undefined) }
+  const close = () => {
+    setOpen(false)
+    setAdded([])
+    setRemoved([])
+    setDone(undefined)
+    setFailure(undefined)
+  }
 
   const { ids, named } = useSelected(isOpen)
 
@@ -34,17 +50,22 @@ export function BulkTags () {
     setFailure(undefined)
     setDone(0)
     try {
-      notify(await bulk(ids, async (id) => {
-        const path = `/shops/${shopId}/products/${id}`
-        // As they are now: the list may be older than the last change of an agent.
-        const { json: product } = await call<Product>(path)
-        const { tag_ids: before } = product
-        const after = [...new Set([...before, ...added.map(({ id }) => id)])].filter((id) => removed.every((tag) => tag.id !== id))
-        const isChanged = after.length !== before.length || after.some((id) => !before.includes(id))
-        if (isChanged) await saveChanges(path, product, { tag_ids: after })
-        setDone((done = 0) => done + 1)
-        return isChanged
-      }), { type: 'success' })
+      notify(
+        await bulk(ids, async (id) => {
+          const path = `/shops/${shopId}/products/${id}`
+          // As they are now: the list may be older than the last change of an agent.
+          const { json: product } = await call<Product>(path)
+          const { tag_ids: before } = product
+          const after = [...new Set([...before, ...added.map(({ id }) => id)])].filter((id) =>
+            removed.every((tag) => tag.id !== id)
+          )
+          const isChanged = after.length !== before.length || after.some((id) => !before.includes(id))
+          if (isChanged) await saveChanges(path, product, { tag_ids: after })
+          setDone((done = 0) => done + 1)
+          return isChanged
+        }),
+        { type: 'success' }
+      )
       close()
     } catch (error) {
       setFailure((error as Error).message)
@@ -52,10 +73,23 @@ export function BulkTags () {
     }
   }
   const isBusy = done !== undefined
-  const choice = (label: string, value: readonly Tag[], onChange: (tags: readonly Tag[]) => void, other: readonly Tag[]) => (
+  const choice = (
+    label: string,
+    value: readonly Tag[],
+    onChange: (tags: readonly Tag[]) => void,
+    other: readonly Tag[]
+  ) => (
     <Autocomplete
-      multiple options={(data?.rows ?? []).filter(({ id }) => other.every((tag) => tag.id !== id))} value={value as Tag[]} disabled={isBusy} onChange={(_event, tags) => onChange(tags)}
-      getOptionLabel={({ name }) => name} getOptionKey={({ id }) => id} isOptionEqualToValue={(one, two) => one.id === two.id} filterSelectedOptions renderInput={(params) => <TextField {...params} label={label} />}
+      multiple
+      options={(data?.rows ?? []).filter(({ id }) => other.every((tag) => tag.id !== id))}
+      value={value as Tag[]}
+      disabled={isBusy}
+      onChange={(_event, tags) => onChange(tags)}
+      getOptionLabel={({ name }) => name}
+      getOptionKey={({ id }) => id}
+      isOptionEqualToValue={(one, two) => one.id === two.id}
+      filterSelectedOptions
+      renderInput={(params) => <TextField {...params} label={label} />}
     />
   )
   return (
@@ -67,14 +101,24 @@ export function BulkTags () {
           {named}
           {choice(texts.products.bulk.add, added, setAdded, removed)}
           {choice(texts.products.bulk.remove, removed, setRemoved, added)}
-          {isBusy && <LinearProgress variant='determinate' value={done / Math.max(selectedIds.length, 1) * 100} aria-label={texts.products.bulk.progress(done, selectedIds.length)} sx={{ mt: 2 }} />}
+          {isBusy && (
+            <LinearProgress
+              variant='determinate'
+              value={done / Math.max(selectedIds.length, 1) * 100}
+              aria-label={texts.products.bulk.progress(done, selectedIds.length)}
+              sx={{ mt: 2 }}
+            />
+          )}
           {failure !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{failure}</Alert>}
         </DialogContent>
         <DialogActions>
           <Button onClick={close} disabled={isBusy}>{texts.list.cancel}</Button>
           <Button
-            variant='contained' disabled={isBusy || (ids ?? []).length === 0 || added.length + removed.length === 0}
-            onClick={() => { apply(ids!) }}
+            variant='contained'
+            disabled={isBusy || (ids ?? []).length === 0 || added.length + removed.length === 0}
+            onClick={() => {
+              apply(ids!)
+            }}
           >
             {texts.products.bulk.apply}
           </Button>

@@ -12,11 +12,31 @@ export function CategoriesInput ({ source }: { readonly source: string }) {
   const byId = new Map(paths.map((choice) => [choice.id, choice]))
   return (
     <Autocomplete
-      multiple disableCloseOnSelect loading={isPending} options={paths} filterSelectedOptions
-      value={value.map((id) => byId.get(id) ?? { id, path: '…', depth: 0 })} onChange={(_event, chosen) => field.onChange(chosen.map(({ id }) => id))} onBlur={() => field.onBlur()}
-      getOptionLabel={({ path }) => path} getOptionKey={({ id }) => id} isOptionEqualToValue={(one, two) => one.id === two.id}
-      renderValue={(chosen, getItemProps) => chosen.map(({ path }, index) => { const { key, ...props } = getItemProps({ index }); return <Chip key={key} size='small' label={path} {...props} /> })}
-      renderInput={(params) => <TextField {...params} inputRef={field.ref} label={<FieldTitle source={source} />} error={invalid} helperText={<InputHelperText error={messageIn(error)} />} />}
+      multiple
+      disableCloseOnSelect
+      loading={isPending}
+      options={paths}
+      filterSelectedOptions
+      value={value.map((id) => byId.get(id) ?? { id, path: '…', depth: 0 })}
+      onChange={(_event, chosen) => field.onChange(chosen.map(({ id }) => id))}
+      onBlur={() => field.onBlur()}
+      getOptionLabel={({ path }) => path}
+      getOptionKey={({ id }) => id}
+      isOptionEqualToValue={(one, two) => one.id === two.id}
+      renderValue={(chosen, getItemProps) =>
+        chosen.map(({ path }, index) => {
+          const { key, ...props } = getItemProps({ index })
+          return <Chip key={key} size='small' label={path} {...props} />
+        })}
+      renderInput={(params) => (
+        <TextField
+          {...params}
+          inputRef={field.ref}
+          label={<FieldTitle source={source} />}
+          error={invalid}
+          helperText={<InputHelperText error={messageIn(error)} />}
+        />
+      )}
     />
   )
 }
@@ -25,5 +45,7 @@ export function CategoriesInput ({ source }: { readonly source: string }) {
 export function messageIn (error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   if ('message' in error && typeof error.message === 'string') return error.message
-  return Object.entries(error).filter(([name]) => name !== 'ref').map(([, inner]) => messageIn(inner)).find((message) => message !== undefined)
+  return Object.entries(error).filter(([name]) => name !== 'ref').map(([, inner]) => messageIn(inner)).find((message) =>
+    message !== undefined
+  )
 }

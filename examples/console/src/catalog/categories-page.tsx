@@ -43,9 +43,17 @@ export function CategoriesPage () {
       // The category itself first: if it cannot be moved, its new siblings stay as they are.
       const own = moves.filter(({ id }) => id === category.id)
       const others = moves.filter(({ id }) => id !== category.id)
-      for (const { id, changes } of own) await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes, headers: ifMatch(category) })
-      await inTurn(others, 4, async ({ id, changes }) => await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes }))
-        .catch(({ message }: Error) => { throw new Error(texts.categories.movedPartly(category.name, message)) })
+      for (const { id, changes } of own) {
+        await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes, headers: ifMatch(category) })
+      }
+      await inTurn(
+        others,
+        4,
+        async ({ id, changes }) => await call(`/shops/${shopId}/categories/${id}`, { method: 'PATCH', data: changes })
+      )
+        .catch(({ message }: Error) => {
+          throw new Error(texts.categories.movedPartly(category.name, message))
+        })
       setSaid(texts.categories.moved(category.name))
     } finally {
       await readAgain()
@@ -53,22 +61,58 @@ export function CategoriesPage () {
     }
   }
   const close = () => setTask(undefined)
-  const add = <Button variant='contained' startIcon={<AddIcon />} onClick={() => setTask({ kind: 'create', parent: null })}>{texts.categories.add}</Button>
+  const add = (
+    <Button
+      variant='contained'
+      startIcon={<AddIcon />}
+      onClick={() => setTask({ kind: 'create', parent: null })}
+    >
+      {texts.categories.add}
+    </Button>
+  )
   const tree = treeFrom(categories)
   return (
     <>
       <PageHeading title={texts.categories.title} text={texts.categories.help}>{add}</PageHeading>
       <Box aria-live='polite' sx={UNSEEN} component='span'>{said}</Box>
-      {data !== undefined && data.total > categories.length && <Alert severity='info' sx={{ mb: 1 }}>{texts.categories.more(categories.length, data.total)}</Alert>}
+      {data !== undefined && data.total > categories.length && (
+        <Alert severity='info' sx={{ mb: 1 }}>{texts.categories.more(categories.length, data.total)}</Alert>
+      )}
       <Card aria-busy={isBusy} sx={{ opacity: isBusy ? 0.7 : 1, pointerEvents: isBusy ? 'none' : 'auto' }}>
         {isPending && <Box sx={{ p: 2 }}>{Array.from({ length: 6 }, (_, n) => <Skeleton key={n} height={40} />)}</Box>}
         {data !== undefined && categories.length === 0 && <EmptyState title={texts.categories.none}>{add}</EmptyState>}
-        <Branches branches={tree} depth={0} onTask={setTask} onPlace={(category, parent, index) => { place(category, parent, index).catch(notifyError) }} categories={categories} />
+        <Branches
+          branches={tree}
+          depth={0}
+          onTask={setTask}
+          onPlace={(category, parent, index) => {
+            place(category, parent, index).catch(notifyError)
+          }}
+          categories={categories}
+        />
       </Card>
       {task?.kind === 'create' && <CategoryDialog parent={task.parent} onClose={close} onDone={readAgain} />}
-      {task?.kind === 'edit' && <CategoryDialog category={task.category} parent={null} onClose={close} onDone={readAgain} />}
-      {task?.kind === 'move' && <MoveCategory category={task.category} categories={categories} onClose={close} onMove={async (parent) => await place(task.category, parent, Infinity)} />}
-      {task?.kind === 'remove' && <DeleteCategory category={task.category} onClose={close} onDone={async () => { await readAgain(); await queryClient.invalidateQueries({ queryKey: ['products'] }) }} />}
+      {task?.kind === 'edit' && (
+        <CategoryDialog category={task.category} parent={null} onClose={close} onDone={readAgain} />
+      )}
+      {task?.kind === 'move' && (
+        <MoveCategory
+          category={task.category}
+          categories={categories}
+          onClose={close}
+          onMove={async (parent) => await place(task.category, parent, Infinity)}
+        />
+      )}
+      {task?.kind === 'remove' && (
+        <DeleteCategory
+          category={task.category}
+          onClose={close}
+          onDone={async () => {
+            await readAgain()
+            await queryClient.invalidateQueries({ queryKey: ['products'] })
+          }}
+        />
+      )}
     </>
   )
 }
@@ -83,16 +127,33 @@ interface BranchesProps {
 
 function Branches ({ branches, depth, categories, onTask, onPlace }: BranchesProps) {
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
-  const toggle = (id: string) => setClosed(new Set(closed.has(id) ? [...closed].filter((one) => one !== id) : [...closed, id]))
+  const toggle = (id: string) =>
+    setClosed(new Set(closed.has(id) ? [...closed].filter((one) => one !== id) : [...closed, id]))
   return (
     <Box component='ul' sx={{ listStyle: 'none', m: 0, p: 0 }}>
       {branches.map((branch, index) => (
         <Box component='li' key={branch.id}>
           <CategoryRow
-            category={branch} depth={depth} index={index} siblings={branches.length} hasChildren={branch.children.length > 0} isOpen={!closed.has(branch.id)} categories={categories}
-            onToggle={() => toggle(branch.id)} onTask={onTask} onPlace={onPlace}
+            category={branch}
+            depth={depth}
+            index={index}
+            siblings={branches.length}
+            hasChildren={branch.children.length > 0}
+            isOpen={!closed.has(branch.id)}
+            categories={categories}
+            onToggle={() => toggle(branch.id)}
+            onTask={onTask}
+            onPlace={onPlace}
           />
-          {branch.children.length > 0 && !closed.has(branch.id) && <Branches branches={branch.children} depth={depth + 1} categories={categories} onTask={onTask} onPlace={onPlace} />}
+          {branch.children.length > 0 && !closed.has(branch.id) && (
+            <Branches
+              branches={branch.children}
+              depth={depth + 1}
+              categories={categories}
+              onTask={onTask}
+              onPlace={onPlace}
+            />
+          )}
         </Box>
       ))}
     </Box>

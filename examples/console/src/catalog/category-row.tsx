@@ -33,13 +33,17 @@ const DRAGGED = 'application/x-shop-category'
 type Drop = 'before' | 'into' | 'after'
 
 /** A category with all that can be done with it: by its buttons, and its place also by dragging. */
-export function CategoryRow ({ category, depth, index, siblings, hasChildren, isOpen, categories, onToggle, onTask, onPlace }: CategoryRowProps) {
+export function CategoryRow (
+  { category, depth, index, siblings, hasChildren, isOpen, categories, onToggle, onTask, onPlace }: CategoryRowProps
+) {
   const [drop, setDrop] = useState<Drop>()
   const pressed = useRef<HTMLButtonElement | null>(null)
   const { id, name, parent_id: parent } = category
   // At an end, the arrow that led there has nowhere to go: the other one gets the focus.
   useEffect(() => {
-    if (pressed.current?.disabled === true) pressed.current.closest('[data-arrows]')?.querySelector<HTMLElement>('button:enabled')?.focus()
+    if (pressed.current?.disabled === true) {
+      pressed.current.closest('[data-arrows]')?.querySelector<HTMLElement>('button:enabled')?.focus()
+    }
     pressed.current = null
   }, [index])
   const by = (steps: number) => (event: MouseEvent<HTMLButtonElement>) => {
@@ -66,8 +70,14 @@ export function CategoryRow ({ category, depth, index, siblings, hasChildren, is
   }
   return (
     <Box
-      draggable onDragStart={(event) => { event.dataTransfer.setData(DRAGGED, id); event.dataTransfer.effectAllowed = 'move' }}
-      onDragOver={over} onDragLeave={() => setDrop(undefined)} onDrop={dropped}
+      draggable
+      onDragStart={(event) => {
+        event.dataTransfer.setData(DRAGGED, id)
+        event.dataTransfer.effectAllowed = 'move'
+      }}
+      onDragOver={over}
+      onDragLeave={() => setDrop(undefined)}
+      onDrop={dropped}
       sx={{
         display: 'flex',
         alignItems: 'center',
@@ -79,27 +89,72 @@ export function CategoryRow ({ category, depth, index, siblings, hasChildren, is
         borderBottom: 1,
         borderColor: 'divider',
         bgcolor: drop === 'into' ? 'action.selected' : undefined,
-        boxShadow: (theme) => drop === 'before' ? `inset 0 2px ${theme.palette.primary.main}` : drop === 'after' ? `inset 0 -2px ${theme.palette.primary.main}` : 'none',
+        boxShadow: (theme) =>
+          drop === 'before'
+            ? `inset 0 2px ${theme.palette.primary.main}`
+            : drop === 'after'
+            ? `inset 0 -2px ${theme.palette.primary.main}`
+            : 'none',
         '&:hover': { bgcolor: 'action.hover' }
       }}
     >
-      <HandleIcon fontSize='small' sx={{ color: 'text.disabled', cursor: 'grab', display: { xs: 'none', sm: 'block' } }} aria-hidden />
+      <HandleIcon
+        fontSize='small'
+        sx={{ color: 'text.disabled', cursor: 'grab', display: { xs: 'none', sm: 'block' } }}
+        aria-hidden
+      />
       {hasChildren
-        ? <IconButton size='small' aria-expanded={isOpen} aria-label={isOpen ? texts.categories.collapse(name) : texts.categories.expand(name)} onClick={onToggle}><ExpandIcon fontSize='small' sx={{ transform: isOpen ? 'rotate(90deg)' : 'none' }} /></IconButton>
+        ? (
+          <IconButton
+            size='small'
+            aria-expanded={isOpen}
+            aria-label={isOpen ? texts.categories.collapse(name) : texts.categories.expand(name)}
+            onClick={onToggle}
+          >
+            <ExpandIcon fontSize='small' sx={{ transform: isOpen ? 'rotate(90deg)' : 'none' }} />
+          </IconButton>
+        )
         : <Box sx={{ width: 30 }} />}
-      <Typography sx={{ flex: 1, minWidth: 0, overflowWrap: 'anywhere', fontWeight: depth === 0 ? 600 : 400 }}>{name}</Typography>
+      <Typography sx={{ flex: 1, minWidth: 0, overflowWrap: 'anywhere', fontWeight: depth === 0 ? 600 : 400 }}>
+        {name}
+      </Typography>
       <Box component='span' data-arrows sx={{ display: 'flex', gap: 0.5 }}>
-        <Act text={texts.categories.up(name)} isOff={index === 0} onClick={by(-1)}><UpIcon fontSize='small' /></Act>
-        <Act text={texts.categories.down(name)} isOff={index === siblings - 1} onClick={by(1)}><DownIcon fontSize='small' /></Act>
+        <Act text={texts.categories.up(name)} isOff={index === 0} onClick={by(-1)}>
+          <UpIcon fontSize='small' />
+        </Act>
+        <Act text={texts.categories.down(name)} isOff={index === siblings - 1} onClick={by(1)}>
+          <DownIcon fontSize='small' />
+        </Act>
       </Box>
-      <Act text={texts.categories.move(name)} onClick={() => onTask({ kind: 'move', category })}><MoveIcon fontSize='small' /></Act>
-      <Act text={texts.categories.addBelow(name)} onClick={() => onTask({ kind: 'create', parent: category })}><AddIcon fontSize='small' /></Act>
-      <Act text={texts.categories.edit(name)} onClick={() => onTask({ kind: 'edit', category })}><EditIcon fontSize='small' /></Act>
-      <Act text={texts.categories.remove(name)} onClick={() => onTask({ kind: 'remove', category })}><DeleteIcon fontSize='small' /></Act>
+      <Act text={texts.categories.move(name)} onClick={() => onTask({ kind: 'move', category })}>
+        <MoveIcon fontSize='small' />
+      </Act>
+      <Act text={texts.categories.addBelow(name)} onClick={() => onTask({ kind: 'create', parent: category })}>
+        <AddIcon fontSize='small' />
+      </Act>
+      <Act text={texts.categories.edit(name)} onClick={() => onTask({ kind: 'edit', category })}>
+        <EditIcon fontSize='small' />
+      </Act>
+      <Act text={texts.categories.remove(name)} onClick={() => onTask({ kind: 'remove', category })}>
+        <DeleteIcon fontSize='small' />
+      </Act>
     </Box>
   )
 }
 
-function Act ({ text, isOff = false, onClick, children }: { readonly text: string, readonly isOff?: boolean, readonly onClick: (event: MouseEvent<HTMLButtonElement>) => void, readonly children: ReactNode }) {
-  return <Tooltip title={text}><span><IconButton size='small' aria-label={text} disabled={isOff} onClick={onClick}>{children}</IconButton></span></Tooltip>
+function Act (
+  { text, isOff = false, onClick, children }: {
+    readonly text: string,
+    readonly isOff?: boolean,
+    readonly onClick: (event: MouseEvent<HTMLButtonElement>) => void,
+    readonly children: ReactNode
+  }
+) {
+  return (
+    <Tooltip title={text}>
+      <span>
+        <IconButton size='small' aria-label={text} disabled={isOff} onClick={onClick}>{children}</IconButton>
+      </span>
+    </Tooltip>
+  )
 }

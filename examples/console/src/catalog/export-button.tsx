@@ -17,9 +17,15 @@ export function ExportButton () {
   const [isBusy, setBusy] = useState(false)
   const save = () => {
     setBusy(true)
-    call(listUrl(`/shops/${id}/products/export`, { filter: filterValues }), { headers: new Headers({ accept: 'text/csv' }) })
+    call(listUrl(`/shops/${id}/products/export`, { filter: filterValues }), {
+      headers: new Headers({ accept: 'text/csv' })
+    })
       .then(({ body }) => download(`${slug}-products.csv`, body), notifyError)
       .finally(() => setBusy(false))
   }
-  return <Button size='small' startIcon={<ExportIcon />} onClick={save} loading={isBusy} disabled={isBusy}>{texts.products.export}</Button>
+  return (
+    <Button size='small' startIcon={<ExportIcon />} onClick={save} loading={isBusy} disabled={isBusy}>
+      {texts.products.export}
+    </Button>
+  )
 }

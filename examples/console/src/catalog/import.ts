@@ -16,5 +16,11 @@ export function isUnfinished ({ status }: Pick<Import, 'status'>): boolean {
 /** The media type of a file by its name, or undefined for one that is no list of products. */
 export function typeOfFile (name: string): string | undefined {
   const [, ending = ''] = /\.(\w+)$/.exec(name.toLowerCase()) ?? []
-  return { csv: 'text/csv', txt: 'text/csv', tsv: 'text/csv', jsonl: 'application/x-ndjson', ndjson: 'application/x-ndjson' }[ending]
+  return {
+    csv: 'text/csv',
+    txt: 'text/csv',
+    tsv: 'text/csv',
+    jsonl: 'application/x-ndjson',
+    ndjson: 'application/x-ndjson'
+  }[ending]
 }

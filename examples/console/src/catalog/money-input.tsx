@@ -10,7 +10,14 @@ import { useShop } from '../viewer.tsx'
 const BAD = Symbol('no amount')
 
 /** An amount in minor units, typed as people write it in the currency of the record. */
-export function MoneyInput ({ source, label, helperText, isRequired = false }: { readonly source: string, readonly label?: string, readonly helperText?: string, readonly isRequired?: boolean }) {
+export function MoneyInput (
+  { source, label, helperText, isRequired = false }: {
+    readonly source: string,
+    readonly label?: string,
+    readonly helperText?: string,
+    readonly isRequired?: boolean
+  }
+) {
   const shop = useShop()
   const record = useRecordContext()
   const chosen: string = useWatch({ name: 'currency' }) ?? shop.currency
@@ -21,12 +28,17 @@ export function MoneyInput ({ source, label, helperText, isRequired = false }: {
     source,
     parse: (value) => value,
     format: (value) => value,
-    validate: (value) => value === BAD ? texts.products.badPrice(currency, amountText(1999, currency, shop.locale)) : isRequired && (value === null || value === undefined) ? 'ra.validation.required' : undefined
+    validate: (value) =>
+      value === BAD
+        ? texts.products.badPrice(currency, amountText(1999, currency, shop.locale))
+        : isRequired && (value === null || value === undefined)
+        ? 'ra.validation.required'
+        : undefined
   })
   const [typed, setTyped] = useState(() => amountText(field.value, currency, shop.locale))
   const value = amountFrom(typed, currency, shop.locale)
-  // Somebody chose another currency, the record was read again, or the form was reset. What is on the screen is what is saved:
-  // 19.99 stays 19.99 in another currency, and is an error in one without decimals.
+  // Somebody chose another currency, the record was read again, or the form was reset. What is on the screen is what is
+  // saved: 19.99 stays 19.99 in another currency, and is an error in one without decimals.
   useEffect(() => {
     const from = last.current
     last.current = currency
@@ -35,15 +47,32 @@ export function MoneyInput ({ source, label, helperText, isRequired = false }: {
       const amount = field.value === BAD ? value : inCurrency(field.value ?? null, from, currency)
       field.onChange(amount === undefined ? BAD : amount)
       if (amount !== undefined) setTyped(amountText(amount, currency, shop.locale))
-    } else if (field.value !== BAD && (from !== currency || (field.value ?? null) !== (value ?? null))) setTyped(amountText(field.value, currency, shop.locale))
+    } else if (field.value !== BAD && (from !== currency || (field.value ?? null) !== (value ?? null))) {
+      setTyped(amountText(field.value, currency, shop.locale))
+    }
   }, [field.value, currency])
   return (
     <TextField
-      id={id} label={<FieldTitle source={source} label={label} isRequired={isRequired} />} value={typed} error={invalid} fullWidth ref={field.ref}
-      onChange={({ target }) => { const amount = amountFrom(target.value, currency, shop.locale); setTyped(target.value); field.onChange(amount === undefined ? BAD : amount) }}
-      onBlur={() => { field.onBlur(); if (value !== undefined) setTyped(amountText(value, currency, shop.locale)) }}
+      id={id}
+      label={<FieldTitle source={source} label={label} isRequired={isRequired} />}
+      value={typed}
+      error={invalid}
+      fullWidth
+      ref={field.ref}
+      onChange={({ target }) => {
+        const amount = amountFrom(target.value, currency, shop.locale)
+        setTyped(target.value)
+        field.onChange(amount === undefined ? BAD : amount)
+      }}
+      onBlur={() => {
+        field.onBlur()
+        if (value !== undefined) setTyped(amountText(value, currency, shop.locale))
+      }}
       helperText={<InputHelperText error={error?.message} helperText={helperText} />}
-      slotProps={{ htmlInput: { inputMode: 'decimal' }, input: { endAdornment: <InputAdornment position='end'>{currency}</InputAdornment> } }}
+      slotProps={{
+        htmlInput: { inputMode: 'decimal' },
+        input: { endAdornment: <InputAdornment position='end'>{currency}</InputAdornment> }
+      }}
     />
   )
 }

@@ -1,7 +1,17 @@
 import AddIcon from '@mui/icons-material/Add'
 import { Box, Card } from '@mui/material'
 import type { ReactNode } from 'react'
-import { Create, CreateButton, DataTable, ListBase, SaveButton, SimpleForm, Toolbar, useListContext, useRecordContext } from 'react-admin'
+import {
+  Create,
+  CreateButton,
+  DataTable,
+  ListBase,
+  SaveButton,
+  SimpleForm,
+  Toolbar,
+  useListContext,
+  useRecordContext
+} from 'react-admin'
 import { AS_LISTED } from '../api/save.ts'
 import { DeleteButton } from '../layout/delete-button.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
@@ -13,13 +23,22 @@ import { SaveNew } from '../layout/save-new.tsx'
 import { useSaved } from '../layout/use-go-on.ts'
 import { withoutEmpty } from './without-empty.ts'
 
-interface Words { readonly create: string, readonly search: string, readonly empty: string, readonly emptyWhy: string }
+interface Words {
+  readonly create: string
+  readonly search: string
+  readonly empty: string
+  readonly emptyWhy: string
+}
 
 /** Records that have a name, which can be searched; `children` are the columns. */
-export function NamedRecordList ({ title, words, children }: { readonly title: string, readonly words: Words, readonly children: ReactNode }) {
+export function NamedRecordList (
+  { title, words, children }: { readonly title: string, readonly words: Words, readonly children: ReactNode }
+) {
   return (
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={50} queryOptions={AS_LISTED}>
-      <PageHeading title={title}><CreateButton variant='contained' label={words.create} icon={<AddIcon />} /></PageHeading>
+      <PageHeading title={title}>
+        <CreateButton variant='contained' label={words.create} icon={<AddIcon />} />
+      </PageHeading>
       <Card>
         <ListFilters search={words.search} />
         <Records words={words}>{children}</Records>
@@ -39,21 +58,43 @@ function Records ({ words, children }: { readonly words: Words, readonly childre
   )
 }
 
-export function NamedRecordCreate ({ title, defaults, children }: { readonly title: string, readonly defaults?: object, readonly children: ReactNode }) {
+export function NamedRecordCreate (
+  { title, defaults, children }: { readonly title: string, readonly defaults?: object, readonly children: ReactNode }
+) {
   const created = useSaved('created', 'list')
   return (
     <Create mutationOptions={created} transform={withoutEmpty} actions={false}>
       <Heading title={title} />
-      <SimpleForm defaultValues={defaults} toolbar={<Toolbar><SaveNew /></Toolbar>}><FormGuard>{children}</FormGuard></SimpleForm>
+      <SimpleForm
+        defaultValues={defaults}
+        toolbar={
+          <Toolbar>
+            <SaveNew />
+          </Toolbar>
+        }
+      >
+        <FormGuard>{children}</FormGuard>
+      </SimpleForm>
     </Create>
   )
 }
 
-export function NamedRecordEdit ({ canDelete = true, children }: { readonly canDelete?: boolean, readonly children: ReactNode }) {
+export function NamedRecordEdit (
+  { canDelete = true, children }: { readonly canDelete?: boolean, readonly children: ReactNode }
+) {
   return (
     <RecordEdit>
       <NameAsHeading />
-      <SimpleForm toolbar={<Toolbar><SaveButton />{canDelete && <DeleteButton />}</Toolbar>}><FormGuard>{children}</FormGuard></SimpleForm>
+      <SimpleForm
+        toolbar={
+          <Toolbar>
+            <SaveButton />
+            {canDelete && <DeleteButton />}
+          </Toolbar>
+        }
+      >
+        <FormGuard>{children}</FormGuard>
+      </SimpleForm>
     </RecordEdit>
   )
 }
@@ -63,5 +104,9 @@ function NameAsHeading () {
 }
 
 function Heading ({ title }: { readonly title: string }) {
-  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={title} /></Box>
+  return (
+    <Box sx={{ p: 2, pb: 0 }}>
+      <PageHeading title={title} />
+    </Box>
+  )
 }

@@ -1,5 +1,19 @@
 import FileIcon from '@mui/icons-material/UploadFileOutlined'
-import { Alert, Box, Button, FormControlLabel, Stack, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import {
+  Alert,
+  Box,
+  Button,
+  FormControlLabel,
+  Stack,
+  Switch,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography
+} from '@mui/material'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useNotify } from 'react-admin'
 import { mayBeDone } from '../api/problem.ts'
@@ -61,31 +75,72 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
       onSent()
     })
   }
-  const rangeText = (currency: string, lowest: string, highest: string): string => texts.imports.range(priceText(`${lowest} ${currency}`, locale), priceText(`${highest} ${currency}`, locale))
+  const rangeText = (currency: string, lowest: string, highest: string): string =>
+    texts.imports.range(priceText(`${lowest} ${currency}`, locale), priceText(`${highest} ${currency}`, locale))
   const changes = preview === undefined ? 0 : preview.created + preview.updated
   return (
     <Section title={texts.imports.new} text={texts.imports.newWhy}>
       <Stack direction='row' sx={{ gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
-        <Button variant='outlined' startIcon={<FileIcon />} loading={isBusy} disabled={isBusy} onClick={() => input.current?.click()}>{texts.imports.choose}</Button>
-        <input ref={input} type='file' accept='.csv,.tsv,.txt,.jsonl,.ndjson' onChange={choose} hidden aria-label={texts.imports.choose} />
+        <Button
+          variant='outlined'
+          startIcon={<FileIcon />}
+          loading={isBusy}
+          disabled={isBusy}
+          onClick={() => input.current?.click()}
+        >
+          {texts.imports.choose}
+        </Button>
+        <input
+          ref={input}
+          type='file'
+          accept='.csv,.tsv,.txt,.jsonl,.ndjson'
+          onChange={choose}
+          hidden
+          aria-label={texts.imports.choose}
+        />
         {file !== undefined && <Typography sx={{ overflowWrap: 'anywhere' }}>{file.name}</Typography>}
       </Stack>
       {error !== undefined && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
       {preview !== undefined && (
         <>
           <AskBeforeLeaving />
-          <Alert severity={preview.failed > 0 ? 'warning' : 'info'} sx={{ mt: 2 }}>{texts.imports.would(preview)}</Alert>
+          <Alert severity={preview.failed > 0 ? 'warning' : 'info'} sx={{ mt: 2 }}>
+            {texts.imports.would(preview)}
+          </Alert>
           {preview.prices.length > 0 && (
             <Alert severity='info' sx={{ mt: 1 }}>
-              {preview.prices.map(({ currency, lowest, highest, lowest_before: from, highest_before: to }) => <div key={currency}>{texts.imports.prices(currency, rangeText(currency, lowest, highest), from === null ? null : rangeText(currency, from, to!))}</div>)}
-              {preview.changed_prices.length > 0 && <ChangedPrices prices={preview.changed_prices} count={preview.price_changes} />}
+              {preview.prices.map(({ currency, lowest, highest, lowest_before: from, highest_before: to }) => (
+                <div key={currency}>
+                  {texts.imports.prices(
+                    currency,
+                    rangeText(currency, lowest, highest),
+                    from === null ? null : rangeText(currency, from, to!)
+                  )}
+                </div>
+              ))}
+              {preview.changed_prices.length > 0 && (
+                <ChangedPrices prices={preview.changed_prices} count={preview.price_changes} />
+              )}
             </Alert>
           )}
-          {preview.warnings.map((warning) => <Alert key={warning} severity='warning' sx={{ mt: 1, overflowWrap: 'anywhere' }}>{warning}</Alert>)}
+          {preview.warnings.map((warning) => (
+            <Alert key={warning} severity='warning' sx={{ mt: 1, overflowWrap: 'anywhere' }}>{warning}</Alert>
+          ))}
           {preview.failed > 0 && <WrongLines lines={preview.errors} count={preview.failed} />}
           <Stack direction='row' sx={{ gap: 1.5, mt: 2, alignItems: 'center' }}>
-            <Button variant='contained' onClick={start} disabled={isBusy || changes === 0 || (preview.failed > 0 && !skips)}>{texts.imports.start}</Button>
-            {preview.failed > 0 && changes > 0 && <FormControlLabel control={<Switch checked={skips} onChange={({ target }) => setSkips(target.checked)} />} label={texts.imports.skip(preview.failed)} />}
+            <Button
+              variant='contained'
+              onClick={start}
+              disabled={isBusy || changes === 0 || (preview.failed > 0 && !skips)}
+            >
+              {texts.imports.start}
+            </Button>
+            {preview.failed > 0 && changes > 0 && (
+              <FormControlLabel
+                control={<Switch checked={skips} onChange={({ target }) => setSkips(target.checked)} />}
+                label={texts.imports.skip(preview.failed)}
+              />
+            )}
           </Stack>
         </>
       )}
@@ -97,7 +152,15 @@ function ChangedPrices ({ prices, count }: { readonly prices: Preview['changed_p
   const { locale } = useShop()
   return (
     <Box component='ul' sx={{ m: 0, mt: 0.5, pl: 2.5, overflowWrap: 'anywhere' }}>
-      {prices.map(({ line, name, before, after }) => <li key={line}>{texts.imports.changedPrice(name, priceText(before, locale), after === null ? null : priceText(after, locale))}</li>)}
+      {prices.map(({ line, name, before, after }) => (
+        <li key={line}>
+          {texts.imports.changedPrice(
+            name,
+            priceText(before, locale),
+            after === null ? null : priceText(after, locale)
+          )}
+        </li>
+      ))}
       {count > prices.length && <li>{texts.filters.more(count - prices.length)}</li>}
     </Box>
   )
@@ -107,10 +170,22 @@ function WrongLines ({ lines, count }: { readonly lines: readonly WrongLine[], r
   return (
     <TableContainer tabIndex={0} role='region' aria-label={texts.imports.wrong} sx={{ mt: 1, maxHeight: 320 }}>
       <Table size='small' stickyHeader>
-        <TableHead><TableRow>{texts.imports.wrongColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+        <TableHead>
+          <TableRow>{texts.imports.wrongColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow>
+        </TableHead>
         <TableBody>
-          {lines.map(({ line, field, message }, index) => <TableRow key={index}><TableCell>{line}</TableCell><TableCell>{field}</TableCell><TableCell sx={{ overflowWrap: 'anywhere' }}>{message}</TableCell></TableRow>)}
-          {count > lines.length && <TableRow><TableCell colSpan={3}>{texts.filters.more(count - lines.length)}</TableCell></TableRow>}
+          {lines.map(({ line, field, message }, index) => (
+            <TableRow key={index}>
+              <TableCell>{line}</TableCell>
+              <TableCell>{field}</TableCell>
+              <TableCell sx={{ overflowWrap: 'anywhere' }}>{message}</TableCell>
+            </TableRow>
+          ))}
+          {count > lines.length && (
+            <TableRow>
+              <TableCell colSpan={3}>{texts.filters.more(count - lines.length)}</TableCell>
+            </TableRow>
+          )}
         </TableBody>
       </Table>
     </TableContainer>

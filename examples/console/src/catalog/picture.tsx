@@ -19,8 +19,25 @@ export function Picture ({ url, name, size }: PictureProps) {
   const [broken, setBroken] = useState<string>()
   const place = { width: size, height: size, flex: 'none', borderRadius: 1, bgcolor: 'action.hover' } as const
   if (url === undefined || url === broken || !LOADED.test(url)) {
-    return <Box aria-hidden sx={{ ...place, display: 'grid', placeItems: 'center', color: 'text.disabled' }}><ImageIcon fontSize='small' /></Box>
+    return (
+      <Box aria-hidden sx={{ ...place, display: 'grid', placeItems: 'center', color: 'text.disabled' }}>
+        <ImageIcon fontSize='small' />
+      </Box>
+    )
   }
   // The URL is last: a browser may request it before it knows the rest.
-  return <Box component='img' alt={name} loading='lazy' decoding='async' referrerPolicy='no-referrer' width={size} height={size} sx={{ ...place, display: 'block', objectFit: 'cover' }} onError={() => setBroken(url)} src={url} />
+  return (
+    <Box
+      component='img'
+      alt={name}
+      loading='lazy'
+      decoding='async'
+      referrerPolicy='no-referrer'
+      width={size}
+      height={size}
+      sx={{ ...place, display: 'block', objectFit: 'cover' }}
+      onError={() => setBroken(url)}
+      src={url}
+    />
+  )
 }

@@ -11,10 +11,15 @@ import { Picture } from './picture.tsx'
 /** How many pictures a product may have. */
 const MOST = 10
 
-/** How long somebody types no letter before the picture is loaded, in milliseconds: no host hears of half an address. */
+/**
+ * How long somebody types no letter before the picture is loaded, in milliseconds: no host hears of half an address.
+ */
 const PAUSE = 600
 
-/** The URLs of a product's pictures, each with the picture. The last line is empty, for one more; several can be pasted there. */
+/**
+ * The URLs of a product's pictures, each with the picture. The last line is empty, for one more; several can be pasted
+ * there.
+ */
 export function PicturesInput ({ source }: { readonly source: string }) {
   const { field, fieldState: { error } } = useInput({ source, defaultValue: [] })
   const lines = useRef<Array<HTMLInputElement | null>>([])
@@ -26,22 +31,50 @@ export function PicturesInput ({ source }: { readonly source: string }) {
     field.onChange(index === urls.length && first === '' ? urls : urls.toSpliced(index, 1, first, ...more))
   }
   // The button that had the focus may be gone: its line keeps it, or the one that takes its place.
-  const change = (changed: readonly string[], index: number) => { lines.current[index]?.focus(); field.onChange(changed) }
+  const change = (changed: readonly string[], index: number) => {
+    lines.current[index]?.focus()
+    field.onChange(changed)
+  }
   return (
     <Stack spacing={0.5}>
       <Typography variant='body2' color='textSecondary'>{texts.products.picturesHelp}</Typography>
       {rows.map((url, index) => (
         <Box key={index} sx={{ display: 'flex', gap: 1, alignItems: 'flex-start' }}>
-          <Box sx={{ pt: 1 }}><Preview url={url} name={name} /></Box>
+          <Box sx={{ pt: 1 }}>
+            <Preview url={url} name={name} />
+          </Box>
           <TextField
-            label={index === urls.length ? texts.products.addPicture : texts.products.picture(index + 1)} value={url} error={error !== undefined && messageIn((error as any)[index]) !== undefined} helperText={messageIn((error as any)?.[index])}
-            onChange={({ target }) => put(index, target.value)} onBlur={() => { if (urls.includes('')) field.onChange(urls.filter((url) => url !== '')); field.onBlur() }}
-            inputRef={(input: HTMLInputElement | null) => { lines.current[index] = input }} slotProps={{ htmlInput: { inputMode: 'url', autoComplete: 'off', spellCheck: false } }}
+            label={index === urls.length ? texts.products.addPicture : texts.products.picture(index + 1)}
+            value={url}
+            error={error !== undefined && messageIn((error as any)[index]) !== undefined}
+            helperText={messageIn((error as any)?.[index])}
+            onChange={({ target }) => put(index, target.value)}
+            onBlur={() => {
+              if (urls.includes('')) field.onChange(urls.filter((url) => url !== ''))
+              field.onBlur()
+            }}
+            inputRef={(input: HTMLInputElement | null) => {
+              lines.current[index] = input
+            }}
+            slotProps={{ htmlInput: { inputMode: 'url', autoComplete: 'off', spellCheck: false } }}
           />
           {index < urls.length && (
             <Box sx={{ display: 'flex', pt: 1 }}>
-              <IconButton size='small' aria-label={texts.products.pictureUp(index + 1)} disabled={index === 0} onClick={() => change(urls.with(index, urls[index - 1]!).with(index - 1, url), index - 1)}><UpIcon fontSize='small' /></IconButton>
-              <IconButton size='small' aria-label={texts.products.removePicture(index + 1)} onClick={() => change(urls.toSpliced(index, 1), index)}><RemoveIcon fontSize='small' /></IconButton>
+              <IconButton
+                size='small'
+                aria-label={texts.products.pictureUp(index + 1)}
+                disabled={index === 0}
+                onClick={() => change(urls.with(index, urls[index - 1]!).with(index - 1, url), index - 1)}
+              >
+                <UpIcon fontSize='small' />
+              </IconButton>
+              <IconButton
+                size='small'
+                aria-label={texts.products.removePicture(index + 1)}
+                onClick={() => change(urls.toSpliced(index, 1), index)}
+              >
+                <RemoveIcon fontSize='small' />
+              </IconButton>
             </Box>
           )}
         </Box>

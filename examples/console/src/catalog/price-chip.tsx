@@ -33,20 +33,59 @@ export function PriceChip () {
     setAnchor(null)
   }
   const money = (amount: number) => moneyText(amount, currency, locale)
-  const range = from !== undefined && to !== undefined ? `${money(from)} – ${money(to)}` : from !== undefined ? `≥ ${money(from)}` : to !== undefined ? `≤ ${money(to)}` : undefined
-  const value = range === undefined && chosen === undefined ? undefined : [chosen === undefined ? texts.filters.anyCurrency : only.join(', '), ...range === undefined ? [] : [range]].join(' ')
+  const range = from !== undefined && to !== undefined
+    ? `${money(from)} – ${money(to)}`
+    : from !== undefined
+    ? `≥ ${money(from)}`
+    : to !== undefined
+    ? `≤ ${money(to)}`
+    : undefined
+  const value = range === undefined && chosen === undefined
+    ? undefined
+    : [chosen === undefined ? texts.filters.anyCurrency : only.join(', '), ...range === undefined ? [] : [range]].join(
+      ' '
+    )
   return (
     <>
-      <ChipButton label={texts.filters.price} popup='dialog' value={value} isOpen={anchor !== null} onOpen={open} onClear={() => setFilters(others, displayedFilters, false)} />
-      <Popover open={anchor !== null} anchorEl={anchor} onClose={() => setAnchor(null)} anchorOrigin={{ vertical: 'bottom', horizontal: 'left' }} slotProps={{ paper: { role: 'dialog', 'aria-label': texts.filters.price } }}>
+      <ChipButton
+        label={texts.filters.price}
+        popup='dialog'
+        value={value}
+        isOpen={anchor !== null}
+        onOpen={open}
+        onClear={() => setFilters(others, displayedFilters, false)}
+      />
+      <Popover
+        open={anchor !== null}
+        anchorEl={anchor}
+        onClose={() => setAnchor(null)}
+        anchorOrigin={{ vertical: 'bottom', horizontal: 'left' }}
+        slotProps={{ paper: { role: 'dialog', 'aria-label': texts.filters.price } }}
+      >
         <Box component='form' noValidate onSubmit={apply} sx={{ p: 2, display: 'grid', gap: 1.5, maxWidth: 380 }}>
-          <Picker margin='none' label={texts.settings.currency} value={typed.currency} onChange={(text) => setTyped({ ...typed, currency: text.toUpperCase() })} choices={currencies()} error={!isCurrency(typed.currency)} />
+          <Picker
+            margin='none'
+            label={texts.settings.currency}
+            value={typed.currency}
+            onChange={(text) => setTyped({ ...typed, currency: text.toUpperCase() })}
+            choices={currencies()}
+            error={!isCurrency(typed.currency)}
+          />
           <Box sx={{ display: 'flex', gap: 1, alignItems: 'flex-start' }}>
             {(['from', 'to'] as const).map((end) => (
               <TextField
-                key={end} label={`${texts.filters[end]} (${typed.currency})`} value={typed[end]} error={bad(end)} autoFocus={end === 'from'} margin='none' fullWidth={false}
-                helperText={bad(end) ? texts.products.badPrice(typed.currency, amountText(1999, typed.currency, locale)) : undefined}
-                onChange={({ target }) => setTyped({ ...typed, [end]: target.value })} slotProps={{ htmlInput: { inputMode: 'decimal' } }}
+                key={end}
+                label={`${texts.filters[end]} (${typed.currency})`}
+                value={typed[end]}
+                error={bad(end)}
+                autoFocus={end === 'from'}
+                margin='none'
+                fullWidth={false}
+                helperText={bad(end)
+                  ? texts.products.badPrice(typed.currency, amountText(1999, typed.currency, locale))
+                  : undefined}
+                onChange={({ target }) => setTyped({ ...typed, [end]: target.value })}
+                slotProps={{ htmlInput: { inputMode: 'decimal' } }}
               />
             ))}
           </Box>

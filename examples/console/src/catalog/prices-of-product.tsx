@@ -1,5 +1,16 @@
 import AddIcon from '@mui/icons-material/Add'
-import { Button, Chip, Skeleton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import {
+  Button,
+  Chip,
+  Skeleton,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography
+} from '@mui/material'
 import { LineChart } from '@mui/x-charts/LineChart'
 import { useState } from 'react'
 import { useGetManyReference, useRecordContext } from 'react-admin'
@@ -20,7 +31,12 @@ export default function PricesOfProduct () {
   const product = useRecordContext<any>()
   const shop = useShop()
   const [open, setOpen] = useState<Price | 'new'>()
-  const { data: prices = [], isPending, isSuccess } = useGetManyReference<any>('prices', { target: 'product_id', id: product?.id, pagination: { page: 1, perPage: MOST }, sort: { field: 'valid_from', order: 'ASC' } }, { ...AS_LISTED, enabled: product !== undefined })
+  const { data: prices = [], isPending, isSuccess } = useGetManyReference<any>('prices', {
+    target: 'product_id',
+    id: product?.id,
+    pagination: { page: 1, perPage: MOST },
+    sort: { field: 'valid_from', order: 'ASC' }
+  }, { ...AS_LISTED, enabled: product !== undefined })
   if (product === undefined) return null
 
   const now = Date.now()
@@ -28,42 +44,107 @@ export default function PricesOfProduct () {
   const steps = stepsOf(product.price_amount, product.currency, prices, from, to)
   const scale = 10 ** digitsOf(product.currency)
   const points = [...steps, { at: to, amount: steps.at(-1)?.amount ?? null }]
-  const isInForce = ({ valid_from: start, valid_to: end }: Price) => (start === null || Date.parse(start) <= now) && (end === null || Date.parse(end) > now)
+  const isInForce = ({ valid_from: start, valid_to: end }: Price) =>
+    (start === null || Date.parse(start) <= now) && (end === null || Date.parse(end) > now)
   return (
-    <Section title={texts.prices.title} text={texts.prices.why} action={<Button size='small' startIcon={<AddIcon />} onClick={() => setOpen('new')}>{texts.prices.add}</Button>}>
+    <Section
+      title={texts.prices.title}
+      text={texts.prices.why}
+      action={
+        <Button
+          size='small'
+          startIcon={<AddIcon />}
+          onClick={() => setOpen('new')}
+        >
+          {texts.prices.add}
+        </Button>
+      }
+    >
       {prices.length > 0 && (
         <figure style={{ margin: 0 }} aria-label={texts.prices.chart(product.currency)}>
           <LineChart
-            height={220} skipAnimation grid={{ horizontal: true }} margin={{ left: 10, right: 24 }} hideLegend
-            xAxis={[{ data: points.map(({ at }) => new Date(at)), scaleType: 'time', valueFormatter: (at: Date) => dateText(at.getTime(), shop) }]}
-            yAxis={[{ min: 0, width: 70, valueFormatter: (value: number) => moneyText(Math.round(value * scale), product.currency, shop.locale) }]}
-            series={[{ data: points.map(({ amount }) => amount === null ? null : amount / scale), curve: 'stepAfter', showMark: false, label: texts.prices.chart(product.currency), valueFormatter: (value) => value === null ? '—' : moneyText(Math.round(value * scale), product.currency, shop.locale) }]}
+            height={220}
+            skipAnimation
+            grid={{ horizontal: true }}
+            margin={{ left: 10, right: 24 }}
+            hideLegend
+            xAxis={[{
+              data: points.map(({ at }) => new Date(at)),
+              scaleType: 'time',
+              valueFormatter: (at: Date) => dateText(at.getTime(), shop)
+            }]}
+            yAxis={[{
+              min: 0,
+              width: 70,
+              valueFormatter: (value: number) => moneyText(Math.round(value * scale), product.currency, shop.locale)
+            }]}
+            series={[{
+              data: points.map(({ amount }) => amount === null ? null : amount / scale),
+              curve: 'stepAfter',
+              showMark: false,
+              label: texts.prices.chart(product.currency),
+              valueFormatter: (value) =>
+                value === null ? '—' : moneyText(Math.round(value * scale), product.currency, shop.locale)
+            }]}
           />
         </figure>
       )}
       {isPending && <Skeleton height={40} />}
-      {isSuccess && prices.length === 0 && <Typography color='textSecondary' variant='body2'>{texts.prices.none}</Typography>}
+      {isSuccess && prices.length === 0 && (
+        <Typography color='textSecondary' variant='body2'>{texts.prices.none}</Typography>
+      )}
       {prices.length > 0 && (
         <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.prices.title)}>
           <Table size='small'>
             <TableHead>
-              <TableRow>{[texts.prices.amount, texts.prices.quantity, texts.prices.starts, texts.prices.ends, texts.list.actions].map((name, index) => <TableCell key={name} align={index < 2 || index === 4 ? 'right' : 'left'}>{name}</TableCell>)}</TableRow>
+              <TableRow>
+                {[
+                  texts.prices.amount,
+                  texts.prices.quantity,
+                  texts.prices.starts,
+                  texts.prices.ends,
+                  texts.list.actions
+                ].map((name, index) => (
+                  <TableCell key={name} align={index < 2 || index === 4 ? 'right' : 'left'}>{name}</TableCell>
+                ))}
+              </TableRow>
             </TableHead>
             <TableBody>
               {prices.map((price: Price) => (
                 <TableRow key={price.id} hover>
                   <TableCell align='right'>{moneyText(price.amount, price.currency, shop.locale)}</TableCell>
                   <TableCell align='right'>{price.min_quantity}</TableCell>
-                  <TableCell>{price.valid_from === null ? texts.prices.ever : timeText(price.valid_from, shop)}</TableCell>
-                  <TableCell>{price.valid_to === null ? texts.prices.always : timeText(price.valid_to, shop)}{isInForce(price) && <Chip size='small' color='success' variant='outlined' label={texts.prices.now} sx={{ ml: 1 }} />}</TableCell>
-                  <TableCell align='right'><Button size='small' onClick={() => setOpen(price)}>{texts.prices.edit}</Button></TableCell>
+                  <TableCell>
+                    {price.valid_from === null ? texts.prices.ever : timeText(price.valid_from, shop)}
+                  </TableCell>
+                  <TableCell>
+                    {price.valid_to === null ? texts.prices.always : timeText(price.valid_to, shop)}
+                    {isInForce(price) && (
+                      <Chip size='small' color='success' variant='outlined' label={texts.prices.now} sx={{ ml: 1 }} />
+                    )}
+                  </TableCell>
+                  <TableCell align='right'>
+                    <Button
+                      size='small'
+                      onClick={() => setOpen(price)}
+                    >
+                      {texts.prices.edit}
+                    </Button>
+                  </TableCell>
                 </TableRow>
               ))}
             </TableBody>
           </Table>
         </TableContainer>
       )}
-      {open !== undefined && <PriceDialog productId={product.id} currency={product.currency} price={open === 'new' ? undefined : open} onClose={() => setOpen(undefined)} />}
+      {open !== undefined && (
+        <PriceDialog
+          productId={product.id}
+          currency={product.currency}
+          price={open === 'new' ? undefined : open}
+          onClose={() => setOpen(undefined)}
+        />
+      )}
     </Section>
   )
 }

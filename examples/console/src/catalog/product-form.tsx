@@ -31,8 +31,12 @@ export function ProductCreate () {
   return (
     <Create component='div' mutationOptions={created} transform={withoutEmpty} sx={FLAT} actions={false}>
       <PageHeading title={texts.products.create} />
-      <Form defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [], image_urls: [] }}>
-        <FormGuard><Fields /></FormGuard>
+      <Form
+        defaultValues={{ status: 'draft', currency, category_ids: [], tag_ids: [], attributes: [], image_urls: [] }}
+      >
+        <FormGuard>
+          <Fields />
+        </FormGuard>
       </Form>
     </Create>
   )
@@ -44,14 +48,23 @@ export function ProductEdit () {
     <RecordEdit component={WithoutCard} stays sx={FLAT}>
       <Heading />
       <Form>
-        <FormGuard><Fields isKnown /></FormGuard>
+        <FormGuard>
+          <Fields isKnown />
+        </FormGuard>
       </Form>
-      <Box sx={{ mt: 2 }}><Suspense><PricesOfProduct /></Suspense></Box>
+      <Box sx={{ mt: 2 }}>
+        <Suspense>
+          <PricesOfProduct />
+        </Suspense>
+      </Box>
     </RecordEdit>
   )
 }
 
-const FLAT = { '& .RaEdit-noActions, & .RaCreate-noActions': { mt: 0 }, '& .RaEdit-main, & .RaCreate-main': { mt: 0 } } as const
+const FLAT = {
+  '& .RaEdit-noActions, & .RaCreate-noActions': { mt: 0 },
+  '& .RaEdit-main, & .RaCreate-main': { mt: 0 }
+} as const
 
 function Heading () {
   const product = useRecordContext()
@@ -60,25 +73,43 @@ function Heading () {
   const filter = encodeURIComponent(JSON.stringify({ record_id: product.id }))
   return (
     <PageHeading title={product.name}>
-      <Button component={Link} to={`${basename}/history?filter=${filter}`} startIcon={<HistoryIcon />}>{texts.products.history}</Button>
+      <Button component={Link} to={`${basename}/history?filter=${filter}`} startIcon={<HistoryIcon />}>
+        {texts.products.history}
+      </Button>
     </PageHeading>
   )
 }
 
 type Part = 'basics' | 'pictures' | 'attributes' | 'selling' | 'organisation'
 
-/** The input of each field, and the part of the form that it is in; null for a field that has none of its own. A field of the server that is missing here does not compile. For numbers, `numberFrom` reads what is typed, as in attributes-input.tsx: react-admin's NumberInput takes 1,5 for 15. */
+/**
+ * The input of each field, and the part of the form that it is in; null for a field that has none of its own. A field
+ * of the server that is missing here does not compile. For numbers, `numberFrom` reads what is typed, as in
+ * attributes-input.tsx: react-admin's NumberInput takes 1,5 for 15.
+ */
 const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, input: () => ReactNode] | null>> = {
   name: ['basics', () => <TextInput source='name' isRequired helperText={false} />],
   description: ['basics', () => <TextInput source='description' multiline minRows={4} helperText={false} />],
   slug: ['basics', () => <TextInput source='slug' helperText={texts.products.slugHelp} />],
   image_urls: ['pictures', () => <PicturesInput source='image_urls' />],
   attributes: ['attributes', () => <AttributesInput source='attributes' />],
-  status: ['selling', () => <SelectInput source='status' choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} isRequired helperText={texts.products.statusHelp} />],
+  status: [
+    'selling',
+    () => (
+      <SelectInput
+        source='status'
+        choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))}
+        isRequired
+        helperText={texts.products.statusHelp}
+      />
+    )
+  ],
   price_amount: ['selling', () => (
     <Box sx={{ display: 'flex', gap: 1 }}>
       <MoneyInput source='price_amount' helperText={texts.products.priceHelp} />
-      <Box sx={{ flex: '0 0 130px' }}><CurrencyInput source='currency' /></Box>
+      <Box sx={{ flex: '0 0 130px' }}>
+        <CurrencyInput source='currency' />
+      </Box>
     </Box>
   )],
   // Beside the price.
@@ -94,14 +125,23 @@ const INPUTS: Readonly<Record<keyof typeof productFields, readonly [part: Part, 
 function InputsOf ({ part }: { readonly part: Part }) {
   return (
     <Section title={texts.products[part]}>
-      {Object.entries(INPUTS).map(([name, input]) => input?.[0] === part && <Fragment key={name}>{input[1]()}</Fragment>)}
+      {Object.entries(INPUTS).map(([name, input]) =>
+        input?.[0] === part && <Fragment key={name}>{input[1]()}</Fragment>
+      )}
     </Section>
   )
 }
 
 function Fields ({ isKnown = false }: { readonly isKnown?: boolean }) {
   return (
-    <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
+    <Box
+      sx={{
+        display: 'grid',
+        gap: 2,
+        gridTemplateColumns: { xs: 'minmax(0, 1fr)', md: 'minmax(0, 3fr) minmax(0, 2fr)' },
+        alignItems: 'start'
+      }}
+    >
       <Stack spacing={2} sx={{ minWidth: 0 }}>
         <InputsOf part='basics' />
         <InputsOf part='pictures' />

@@ -1,7 +1,16 @@
 import AddIcon from '@mui/icons-material/Add'
 import ImportIcon from '@mui/icons-material/FileUploadOutlined'
 import { Alert, Box, Button, Card, Chip, Stack, Typography, useMediaQuery, type Theme } from '@mui/material'
-import { BulkActionsToolbar, CreateButton, DataTable, ListBase, SelectAllButton, SimpleList, useBasename, useListContext } from 'react-admin'
+import {
+  BulkActionsToolbar,
+  CreateButton,
+  DataTable,
+  ListBase,
+  SelectAllButton,
+  SimpleList,
+  useBasename,
+  useListContext
+} from 'react-admin'
 import { Link } from 'react-router-dom'
 import { PAGE } from '../api/http.ts'
 import { AS_LISTED } from '../api/save.ts'
@@ -37,12 +46,16 @@ export function ProductList () {
       <PageHeading title={texts.menu.products}>
         <ColumnsButton storeKey={COLUMNS} sources={SOURCES} hidden={HIDDEN} />
         <ExportButton />
-        <Button component={Link} to={`${basename}/imports`} size='small' startIcon={<ImportIcon />}>{texts.imports.open}</Button>
+        <Button component={Link} to={`${basename}/imports`} size='small' startIcon={<ImportIcon />}>
+          {texts.imports.open}
+        </Button>
         <CreateButton variant='contained' label={texts.products.create} icon={<AddIcon />} />
       </PageHeading>
       <Card>
         <Filters />
-        <Selectable><Products /></Selectable>
+        <Selectable>
+          <Products />
+        </Selectable>
       </Card>
     </ListBase>
   )
@@ -52,9 +65,20 @@ function Filters () {
   const { data: categories } = useCategories()
   const { data: tags } = useTags()
   return (
-    <ListFilters search={texts.products.search} own={['status', 'category_id', 'tag_id', 'price_amount_gte', 'price_amount_lte', 'currency']}>
-      <ChoiceChip field='status' label={texts.filters.status} choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))} />
-      <ChoiceChip field='category_id' label={texts.filters.category} choices={pathsOf(categories?.rows ?? []).map(({ id, path }) => ({ id, name: path }))} />
+    <ListFilters
+      search={texts.products.search}
+      own={['status', 'category_id', 'tag_id', 'price_amount_gte', 'price_amount_lte', 'currency']}
+    >
+      <ChoiceChip
+        field='status'
+        label={texts.filters.status}
+        choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))}
+      />
+      <ChoiceChip
+        field='category_id'
+        label={texts.filters.category}
+        choices={pathsOf(categories?.rows ?? []).map(({ id, path }) => ({ id, name: path }))}
+      />
       <ChoiceChip field='tag_id' label={texts.filters.tag} choices={tags?.rows ?? []} />
       <PriceChip />
     </ListFilters>
@@ -82,40 +106,105 @@ function Products () {
   const { total, data, sort, filterValues, setFilters, displayedFilters, isPending } = useListContext()
   const isSmall = useMediaQuery<Theme>((theme) => theme.breakpoints.down('sm'))
   const { data: tags } = useTags()
-  if (!isPending && (total ?? 0) === 0) return <EmptyList title={texts.products.empty} text={texts.products.emptyWhy}><CreateButton variant='contained' label={texts.products.create} /></EmptyList>
-  const price = ({ price_amount: amount, currency }: any) => amount === null ? '—' : moneyText(amount, currency, shop.locale)
+  if (!isPending && (total ?? 0) === 0) {
+    return (
+      <EmptyList title={texts.products.empty} text={texts.products.emptyWhy}>
+        <CreateButton variant='contained' label={texts.products.create} />
+      </EmptyList>
+    )
+  }
+  const price = ({ price_amount: amount, currency }: any) =>
+    amount === null ? '—' : moneyText(amount, currency, shop.locale)
   const tagName = (id: string) => tags?.rows.find((tag) => tag.id === id)?.name ?? '…'
-  const currencies = sort.field === 'price_amount' ? [...new Set(data?.filter(({ price_amount: amount }) => amount !== null).map(({ currency }) => currency as string))] : []
+  const currencies = sort.field === 'price_amount'
+    ? [
+      ...new Set(data?.filter(({ price_amount: amount }) => amount !== null).map(({ currency }) => currency as string))
+    ]
+    : []
   return (
     <>
       {currencies.length > 1 && (
-        <Alert severity='info' sx={{ mx: 2, mb: 1 }} action={currencies.map((currency) => <Button key={currency} color='inherit' onClick={() => setFilters({ ...filterValues, currency: [currency] }, displayedFilters, false)}>{texts.filters.only(currency)}</Button>)}>
+        <Alert
+          severity='info'
+          sx={{ mx: 2, mb: 1 }}
+          action={currencies.map((currency) => (
+            <Button
+              key={currency}
+              color='inherit'
+              onClick={() => setFilters({ ...filterValues, currency: [currency] }, displayedFilters, false)}
+            >
+              {texts.filters.only(currency)}
+            </Button>
+          ))}
+        >
           {texts.filters.severalCurrencies}
         </Alert>
       )}
       {isSmall
-        ? <SimpleList leftIcon={({ image_urls: [url] }) => <Picture url={url} name='' size={40} />} primaryText={({ name }) => name} secondaryText={(product) => <>{price(product)} · <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{product.sku ?? '—'}</Box></>} tertiaryText={({ status }) => <StatusChip status={status} />} rowClick='edit' />
+        ? (
+          <SimpleList
+            leftIcon={({ image_urls: [url] }) => <Picture url={url} name='' size={40} />}
+            primaryText={({ name }) => name}
+            secondaryText={(product) => (
+              <>
+                {price(product)} · <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{product.sku ?? '—'}</Box>
+              </>
+            )}
+            tertiaryText={({ status }) => <StatusChip status={status} />}
+            rowClick='edit'
+          />
+        )
         : (
           <DataTable
-            rowClick='edit' storeKey={COLUMNS} hiddenColumns={HIDDEN} bulkActionsToolbar={<Bulk />}
+            rowClick='edit'
+            storeKey={COLUMNS}
+            hiddenColumns={HIDDEN}
+            bulkActionsToolbar={<Bulk />}
             sx={{ '& .RaDataTable-row': { height: 48 } }}
           >
             <DataTable.Col
-              source='name' sx={{ minWidth: 180 }}
-              render={({ image_urls: [url] }) => <Stack direction='row' sx={{ gap: 1.5, alignItems: 'center', '& > a': { minWidth: '9em', overflowWrap: 'anywhere' } }}><Picture url={url} name='' size={36} /><RecordLink /></Stack>}
+              source='name'
+              sx={{ minWidth: 180 }}
+              render={({ image_urls: [url] }) => (
+                <Stack
+                  direction='row'
+                  sx={{ gap: 1.5, alignItems: 'center', '& > a': { minWidth: '9em', overflowWrap: 'anywhere' } }}
+                >
+                  <Picture url={url} name='' size={36} />
+                  <RecordLink />
+                </Stack>
+              )}
             />
             <DataTable.Col source='slug' />
-            <DataTable.Col source='sku' render={({ sku }) => <Typography variant='body2' noWrap title={sku} sx={{ maxWidth: 160 }}>{sku}</Typography>} />
+            <DataTable.Col
+              source='sku'
+              render={({ sku }) => (
+                <Typography variant='body2' noWrap title={sku} sx={{ maxWidth: 160 }}>{sku}</Typography>
+              )}
+            />
             <DataTable.Col source='status' render={({ status }) => <StatusChip status={status} />} />
             <DataTable.Col source='price_amount' align='right' render={price} />
             <DataTable.Col
-              source='tag_ids' disableSort
-              render={({ tag_ids: ids }) => <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>{ids.slice(0, 3).map((id: string) => <Chip key={id} size='small' label={tagName(id)} />)}{ids.length > 3 && <Chip size='small' label={texts.filters.more(ids.length - 3)} />}</Stack>}
+              source='tag_ids'
+              disableSort
+              render={({ tag_ids: ids }) => (
+                <Stack direction='row' sx={{ gap: 0.5, flexWrap: 'wrap' }}>
+                  {ids.slice(0, 3).map((id: string) => <Chip key={id} size='small' label={tagName(id)} />)}
+                  {ids.length > 3 && <Chip size='small' label={texts.filters.more(ids.length - 3)} />}
+                </Stack>
+              )}
             />
-            <DataTable.Col source='updated_at' render={({ updated_at: at }) => <Typography variant='body2' color='textSecondary' noWrap title={timeText(at, shop)}>{agoText(at, shop)}</Typography>} />
+            <DataTable.Col
+              source='updated_at'
+              render={({ updated_at: at }) => (
+                <Typography variant='body2' color='textSecondary' noWrap title={timeText(at, shop)}>
+                  {agoText(at, shop)}
+                </Typography>
+              )}
+            />
             <DataTable.Col source='created_at' render={({ created_at: at }) => timeText(at, shop)} />
           </DataTable>
-          )}
+        )}
       <Pages />
     </>
   )

@@ -34,17 +34,42 @@ export function TagsInput ({ source }: { readonly source: string }) {
   }
   return (
     <Autocomplete
-      multiple disableCloseOnSelect loading={isPending} options={tags as Tag[]} filterSelectedOptions
-      value={value.map((id) => tags.find((tag) => tag.id === id) ?? { id, name: '…' })} onChange={(_event, chosen) => { choose(chosen) }} onBlur={() => field.onBlur()}
+      multiple
+      disableCloseOnSelect
+      loading={isPending}
+      options={tags as Tag[]}
+      filterSelectedOptions
+      value={value.map((id) => tags.find((tag) => tag.id === id) ?? { id, name: '…' })}
+      onChange={(_event, chosen) => {
+        choose(chosen)
+      }}
+      onBlur={() => field.onBlur()}
       filterOptions={(options, state) => {
         const name = state.inputValue.trim()
-        const isNew = data !== undefined && name !== '' && tags.every((tag) => tag.name.toLowerCase() !== name.toLowerCase())
+        const isNew = data !== undefined && name !== '' &&
+          tags.every((tag) => tag.name.toLowerCase() !== name.toLowerCase())
         return [...matching(options, state), ...isNew ? [{ id: NEW, name }] : []]
       }}
-      getOptionLabel={({ name }) => name} getOptionKey={({ id }) => id} isOptionEqualToValue={(one, two) => one.id === two.id}
-      renderOption={({ key, ...props }, { id, name }) => <li key={key} {...props}>{id === NEW ? texts.products.createTag(name) : name}</li>}
-      renderValue={(chosen, getItemProps) => chosen.map(({ name }, index) => { const { key, ...props } = getItemProps({ index }); return <Chip key={key} size='small' label={name} {...props} /> })}
-      renderInput={(params) => <TextField {...params} inputRef={field.ref} label={<FieldTitle source={source} />} error={invalid} helperText={<InputHelperText error={messageIn(error)} />} />}
+      getOptionLabel={({ name }) => name}
+      getOptionKey={({ id }) => id}
+      isOptionEqualToValue={(one, two) => one.id === two.id}
+      renderOption={({ key, ...props }, { id, name }) => (
+        <li key={key} {...props}>{id === NEW ? texts.products.createTag(name) : name}</li>
+      )}
+      renderValue={(chosen, getItemProps) =>
+        chosen.map(({ name }, index) => {
+          const { key, ...props } = getItemProps({ index })
+          return <Chip key={key} size='small' label={name} {...props} />
+        })}
+      renderInput={(params) => (
+        <TextField
+          {...params}
+          inputRef={field.ref}
+          label={<FieldTitle source={source} />}
+          error={invalid}
+          helperText={<InputHelperText error={messageIn(error)} />}
+        />
+      )}
     />
   )
 }

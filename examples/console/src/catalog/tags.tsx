@@ -10,19 +10,32 @@ export function TagList () {
   const shop = useShop()
   return (
     <NamedRecordList title={texts.menu.tags} words={texts.tags}>
-      <DataTable.Col source='name'><RecordLink /></DataTable.Col>
+      <DataTable.Col source='name'>
+        <RecordLink />
+      </DataTable.Col>
       <DataTable.Col source='slug' />
-      <DataTable.Col source='updated_at' render={({ updated_at: at }) => <span title={timeText(at, shop)}>{agoText(at, shop)}</span>} />
+      <DataTable.Col
+        source='updated_at'
+        render={({ updated_at: at }) => <span title={timeText(at, shop)}>{agoText(at, shop)}</span>}
+      />
     </NamedRecordList>
   )
 }
 
 export function TagCreate () {
-  return <NamedRecordCreate title={texts.tags.create}><Fields /></NamedRecordCreate>
+  return (
+    <NamedRecordCreate title={texts.tags.create}>
+      <Fields />
+    </NamedRecordCreate>
+  )
 }
 
 export function TagEdit () {
-  return <NamedRecordEdit><Fields /></NamedRecordEdit>
+  return (
+    <NamedRecordEdit>
+      <Fields />
+    </NamedRecordEdit>
+  )
 }
 
 function Fields () {

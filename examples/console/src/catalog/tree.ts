@@ -9,12 +9,18 @@ export interface Branch extends Category {
   readonly children: readonly Branch[]
 }
 
-/** The tree of categories, in the order of their positions, then names. A category whose parent is missing stands at the top. */
+/**
+ * The tree of categories, in the order of their positions, then names. A category whose parent is missing stands at the
+ * top.
+ */
 export function treeFrom (categories: readonly Category[]): readonly Branch[] {
   const ids = new Set(categories.map(({ id }) => id))
   const below = groupBy(categories, ({ parent_id: parent }) => parent !== null && ids.has(parent) ? parent : null)
   const branches = (parent: string | null): readonly Branch[] =>
-    [...below.get(parent) ?? []].sort(bySiblingOrder).map((category) => ({ ...category, children: branches(category.id) }))
+    [...below.get(parent) ?? []].sort(bySiblingOrder).map((category) => ({
+      ...category,
+      children: branches(category.id)
+    }))
   return branches(null)
 }
 
@@ -23,9 +29,17 @@ function bySiblingOrder (one: Category, other: Category): number {
 }
 
 /** Each category with its path from the top, `Kitchen › Kettles`, in the order of the tree. */
-export function pathsOf (categories: readonly Category[]): ReadonlyArray<{ readonly id: string, readonly path: string, readonly depth: number }> {
-  const walk = (branches: readonly Branch[], above: string, depth: number): Array<{ id: string, path: string, depth: number }> =>
-    branches.flatMap(({ id, name, children }) => [{ id, path: above + name, depth }, ...walk(children, `${above}${name} › `, depth + 1)])
+export function pathsOf (
+  categories: readonly Category[]
+): ReadonlyArray<{ readonly id: string, readonly path: string, readonly depth: number }> {
+  const walk = (
+    branches: readonly Branch[],
+    above: string,
+    depth: number
+  ): Array<{ id: string, path: string, depth: number }> =>
+    branches.flatMap((
+      { id, name, children }
+    ) => [{ id, path: above + name, depth }, ...walk(children, `${above}${name} › `, depth + 1)])
   return walk(treeFrom(categories), '', 0)
 }
 
@@ -46,13 +60,18 @@ export interface Move {
 }
 
 /**
- * What to change so that a category stands at a place among the children of a parent. The new siblings are numbered from
- * 0, and only those that change are named.
+ * What to change so that a category stands at a place among the children of a parent. The new siblings are numbered
+ * from 0, and only those that change are named.
  *
  * @param index - the place among the new siblings, without the category itself; larger than their number means last
  * @returns nothing if it stands there already, or would stand below itself
  */
-export function movesTo (categories: readonly Category[], id: string, parent: string | null, index: number): readonly Move[] {
+export function movesTo (
+  categories: readonly Category[],
+  id: string,
+  parent: string | null,
+  index: number
+): readonly Move[] {
   const category = categories.find((category) => category.id === id)
   if (category === undefined || (parent !== null && familyOf(categories, id).has(parent))) return []
   const siblings = categories.filter((other) => other.parent_id === parent && other.id !== id).sort(bySiblingOrder)

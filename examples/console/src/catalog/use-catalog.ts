@@ -15,7 +15,10 @@ export interface Attribute {
   readonly options: readonly string[]
 }
 
-export interface Tag { readonly id: string, readonly name: string }
+export interface Tag {
+  readonly id: string
+  readonly name: string
+}
 
 /** For how long fields offer what was read, in milliseconds. */
 const OFFERED = 30_000
@@ -24,7 +27,11 @@ function useWhole<Row> (resource: string, staleTime = OFFERED) {
   const { call } = useViewer()
   const { id } = useShop()
   // Under the name of the resource, so that react-admin's changes make it read again.
-  return useQuery({ queryKey: [resource, 'whole'], queryFn: async () => await readAll<Row>(call, `/shops/${id}/${resource}`, {}, MOST), staleTime })
+  return useQuery({
+    queryKey: [resource, 'whole'],
+    queryFn: async () => await readAll<Row>(call, `/shops/${id}/${resource}`, {}, MOST),
+    staleTime
+  })
 }
 
 /**

@@ -1,4 +1,18 @@
-import { Box, Button, Card, CardActionArea, CardContent, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import {
+  Box,
+  Button,
+  Card,
+  CardActionArea,
+  CardContent,
+  Chip,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography
+} from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { Link } from 'react-router-dom'
@@ -15,26 +29,54 @@ import { type Shop, useViewer } from '../viewer.tsx'
 import { AgentsAtWork } from './agents-at-work.tsx'
 import type { Summary } from './summary.ts'
 
-const DifferenceChart = lazy(async () => await loaded(async () => ({ default: (await import('../reconcile/difference-chart.tsx')).DifferenceChart })))
+const DifferenceChart = lazy(async () =>
+  await loaded(async () => ({ default: (await import('../reconcile/difference-chart.tsx')).DifferenceChart }))
+)
 
 /** How many shops are on this page. */
 const SHOWN = 10
 
-interface Row { readonly shop: Shop, readonly products: number, readonly keys: number, readonly accounts: number, readonly unlinked: number, readonly pay: { readonly configured: boolean, readonly readable: boolean } }
+interface Row {
+  readonly shop: Shop
+  readonly products: number
+  readonly keys: number
+  readonly accounts: number
+  readonly unlinked: number
+  readonly pay: { readonly configured: boolean, readonly readable: boolean }
+}
 
 /** All shops at a glance, and the accounts that need attention. */
 export function AdminHome () {
   const { call, name, shops } = useViewer()
   const rows = useQuery({
     queryKey: ['shops', 'counts'],
-    queryFn: async () => await Promise.all(shops.slice(0, SHOWN).map(async (shop): Promise<Row> => {
-      const root = `/shops/${shop.id}`
-      const [{ json: { products, api_keys: keys, accounts } }, pay] = await Promise.all([call<Summary>(`${root}/summary`), call<Row['pay']>(`${root}/pay/status`)])
-      return { shop, products: products.all, keys: keys.active, accounts: accounts.all, unlinked: accounts.unlinked, pay: pay.json }
-    }))
+    queryFn: async () =>
+      await Promise.all(
+        shops.slice(0, SHOWN).map(async (shop): Promise<Row> => {
+          const root = `/shops/${shop.id}`
+          const [{ json: { products, api_keys: keys, accounts } }, pay] = await Promise.all([
+            call<Summary>(`${root}/summary`),
+            call<Row['pay']>(`${root}/pay/status`)
+          ])
+          return {
+            shop,
+            products: products.all,
+            keys: keys.active,
+            accounts: accounts.all,
+            unlinked: accounts.unlinked,
+            pay: pay.json
+          }
+        })
+      )
   })
-  const lastCheck = useQuery({ queryKey: ['runs', 'last'], queryFn: async () => (await call<readonly Run[]>(listUrl(RUNS, { limit: 1, filter: { mode: 'check', status: 'done' } }))).json[0] ?? null })
-  const sum = (field: 'products' | 'keys' | 'accounts' | 'unlinked') => rows.data?.reduce((total, row) => total + row[field], 0)
+  const lastCheck = useQuery({
+    queryKey: ['runs', 'last'],
+    queryFn: async () =>
+      (await call<readonly Run[]>(listUrl(RUNS, { limit: 1, filter: { mode: 'check', status: 'done' } }))).json[0] ??
+        null
+  })
+  const sum = (field: 'products' | 'keys' | 'accounts' | 'unlinked') =>
+    rows.data?.reduce((total, row) => total + row[field], 0)
   return (
     <>
       <PageHeading title={texts.layout.administration} windowTitle={texts.menu.home} text={texts.home.welcome(name)} />
@@ -44,32 +86,68 @@ export function AdminHome () {
         <Tile title={texts.home.keys} value={sum('keys')} />
         <Tile title={texts.home.unlinkedAccounts} value={sum('unlinked')} to='/admin/reconciliation' isWarning />
       </Box>
-      <Box sx={{ mb: 2 }}><AgentsAtWork path='/admin/tool-calls' locale={MANNER.locale} /></Box>
-      <Box sx={{ display: 'grid', gap: 2, gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' }, alignItems: 'start' }}>
+      <Box sx={{ mb: 2 }}>
+        <AgentsAtWork path='/admin/tool-calls' locale={MANNER.locale} />
+      </Box>
+      <Box
+        sx={{
+          display: 'grid',
+          gap: 2,
+          gridTemplateColumns: { xs: 'minmax(0, 1fr)', lg: 'minmax(0, 3fr) minmax(0, 2fr)' },
+          alignItems: 'start'
+        }}
+      >
         <Section title={texts.menu.shops}>
           <TableContainer tabIndex={0} role='region' aria-label={texts.layout.table(texts.menu.shops)}>
             <Table size='small' sx={{ '& th, & td': { px: 1 } }}>
-              <TableHead><TableRow>{texts.home.shopColumns.map((name, index) => <TableCell key={name} align={index === 0 || index === 4 ? 'left' : 'right'}>{name}</TableCell>)}</TableRow></TableHead>
+              <TableHead>
+                <TableRow>
+                  {texts.home.shopColumns.map((name, index) => (
+                    <TableCell key={name} align={index === 0 || index === 4 ? 'left' : 'right'}>{name}</TableCell>
+                  ))}
+                </TableRow>
+              </TableHead>
               <TableBody>
                 {rows.data?.map(({ shop, products, keys, accounts, unlinked, pay }) => (
                   <TableRow key={shop.id}>
-                    <TableCell><PageLink to={`/shops/${shop.slug}`}>{shop.name}</PageLink></TableCell>
+                    <TableCell>
+                      <PageLink to={`/shops/${shop.slug}`}>{shop.name}</PageLink>
+                    </TableCell>
                     <TableCell align='right'>{products}</TableCell>
                     <TableCell align='right'>{keys}</TableCell>
                     <TableCell align='right'>{`${accounts} (${unlinked})`}</TableCell>
-                    <TableCell><Chip size='small' variant='outlined' color={!pay.configured ? 'warning' : pay.readable ? 'success' : 'error'} label={!pay.configured ? texts.home.pay.none : pay.readable ? texts.home.pay.ok : texts.home.pay.unreadable} /></TableCell>
+                    <TableCell>
+                      <Chip
+                        size='small'
+                        variant='outlined'
+                        color={!pay.configured ? 'warning' : pay.readable ? 'success' : 'error'}
+                        label={!pay.configured
+                          ? texts.home.pay.none
+                          : pay.readable
+                          ? texts.home.pay.ok
+                          : texts.home.pay.unreadable}
+                      />
+                    </TableCell>
                   </TableRow>
                 ))}
               </TableBody>
             </Table>
           </TableContainer>
         </Section>
-        <Section title={texts.home.attention} action={<Button size='small' component={Link} to='/admin/reconciliation'>{texts.menu.runs}</Button>}>
+        <Section
+          title={texts.home.attention}
+          action={<Button size='small' component={Link} to='/admin/reconciliation'>{texts.menu.runs}</Button>}
+        >
           {lastCheck.data === null && <Typography color='textSecondary'>{texts.home.neverChecked}</Typography>}
           {lastCheck.data != null && (
             <>
-              <Typography variant='body2' color='textSecondary'><PageLink to={`/admin/reconciliation/${lastCheck.data.id}`}>{texts.home.lastCheck}</PageLink> {agoText(lastCheck.data.started_at, MANNER)}</Typography>
-              <Suspense><DifferenceChart differences={lastCheck.data.differences} /></Suspense>
+              <Typography variant='body2' color='textSecondary'>
+                <PageLink to={`/admin/reconciliation/${lastCheck.data.id}`}>{texts.home.lastCheck}</PageLink>{' '}
+                {agoText(lastCheck.data.started_at, MANNER)}
+              </Typography>
+              <Suspense>
+                <DifferenceChart differences={lastCheck.data.differences} />
+              </Suspense>
             </>
           )}
         </Section>
@@ -78,11 +156,28 @@ export function AdminHome () {
   )
 }
 
-function Tile ({ title, value, to, isWarning = false }: { readonly title: string, readonly value: number | undefined, readonly to?: string, readonly isWarning?: boolean }) {
+function Tile (
+  { title, value, to, isWarning = false }: {
+    readonly title: string,
+    readonly value: number | undefined,
+    readonly to?: string,
+    readonly isWarning?: boolean
+  }
+) {
   const content = (
     <CardContent>
       <Typography variant='body2' color='textSecondary'>{title}</Typography>
-      <Typography component='p' sx={{ fontSize: '1.9rem', fontWeight: 650, lineHeight: 1.3, color: isWarning && (value ?? 0) > 0 ? 'warning.main' : undefined }}>{value === undefined ? '…' : countText(value, MANNER.locale)}</Typography>
+      <Typography
+        component='p'
+        sx={{
+          fontSize: '1.9rem',
+          fontWeight: 650,
+          lineHeight: 1.3,
+          color: isWarning && (value ?? 0) > 0 ? 'warning.main' : undefined
+        }}
+      >
+        {value === undefined ? '…' : countText(value, MANNER.locale)}
+      </Typography>
     </CardContent>
   )
   return <Card>{to === undefined ? content : <CardActionArea component={Link} to={to}>{content}</CardActionArea>}</Card>

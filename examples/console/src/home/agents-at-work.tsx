@@ -10,7 +10,9 @@ import { countText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 import { durationText, type ToolCalls } from './tool-calls.ts'
 
-const ToolsChart = lazy(async () => await loaded(async () => ({ default: (await import('./tools-chart.tsx')).ToolsChart })))
+const ToolsChart = lazy(async () =>
+  await loaded(async () => ({ default: (await import('./tools-chart.tsx')).ToolsChart }))
+)
 
 /** How often the page reads what agents do again, in milliseconds. */
 export const EVERY = 30_000
@@ -22,19 +24,38 @@ export const EVERY = 30_000
  */
 export function AgentsAtWork ({ path, locale }: { readonly path: string, readonly locale: string }) {
   const { call } = useViewer()
-  const { data } = useQuery({ queryKey: ['tool-calls', path], queryFn: async () => (await call<ToolCalls>(path)).json, refetchInterval: EVERY, refetchOnMount: 'always' })
-  const text = data === undefined ? texts.home.agentsWhy : data.calls === 0 ? texts.home.noAgents : texts.home.calls(countText(data.calls, locale), countText(data.errors, locale), data.calls, data.errors)
+  const { data } = useQuery({
+    queryKey: ['tool-calls', path],
+    queryFn: async () => (await call<ToolCalls>(path)).json,
+    refetchInterval: EVERY,
+    refetchOnMount: 'always'
+  })
+  const text = data === undefined
+    ? texts.home.agentsWhy
+    : data.calls === 0
+    ? texts.home.noAgents
+    : texts.home.calls(countText(data.calls, locale), countText(data.errors, locale), data.calls, data.errors)
   return (
     <Section title={texts.home.atWork} text={text}>
       {data !== undefined && data.calls > 0 && (
         <>
           <Errors of={data} locale={locale} />
-          <Suspense fallback={<Skeleton variant='rounded' height={200} />}><ToolsChart tools={data.tools} locale={locale} /></Suspense>
+          <Suspense fallback={<Skeleton variant='rounded' height={200} />}>
+            <ToolsChart tools={data.tools} locale={locale} />
+          </Suspense>
           <Table sx={{ ...UNSEEN, display: 'block' }} aria-label={texts.home.atWork}>
-            <TableHead><TableRow>{texts.home.toolColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+            <TableHead>
+              <TableRow>{texts.home.toolColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow>
+            </TableHead>
             <TableBody>
               {data.tools.map(({ tool, calls, errors, p50_ms: p50, p99_ms: p99 }) => (
-                <TableRow key={tool}><TableCell component='th' scope='row'>{tool}</TableCell><TableCell>{calls}</TableCell><TableCell>{errors}</TableCell><TableCell>{durationText(p50, locale)}</TableCell><TableCell>{durationText(p99, locale)}</TableCell></TableRow>
+                <TableRow key={tool}>
+                  <TableCell component='th' scope='row'>{tool}</TableCell>
+                  <TableCell>{calls}</TableCell>
+                  <TableCell>{errors}</TableCell>
+                  <TableCell>{durationText(p50, locale)}</TableCell>
+                  <TableCell>{durationText(p99, locale)}</TableCell>
+                </TableRow>
               ))}
             </TableBody>
           </Table>
@@ -53,8 +74,26 @@ function Errors ({ of: { errors, keys }, locale }: { readonly of: ToolCalls, rea
   const failing = keys.filter(({ errors }) => errors > 0)
   const others = errors - failing.reduce((sum, { errors }) => sum + errors, 0)
   return (
-    <Box component='ul' sx={{ m: 0, mb: 1, p: 0, listStyle: 'none', display: 'flex', flexWrap: 'wrap', columnGap: 3, rowGap: 0.5, typography: 'body2', overflowWrap: 'anywhere' }}>
-      {failing.slice(0, MOST).map(({ key_id: id, name, errors }) => <li key={id}><KeyLink keyId={id}>{texts.home.errorsOf(errors, countText(errors, locale), name)}</KeyLink></li>)}
+    <Box
+      component='ul'
+      sx={{
+        m: 0,
+        mb: 1,
+        p: 0,
+        listStyle: 'none',
+        display: 'flex',
+        flexWrap: 'wrap',
+        columnGap: 3,
+        rowGap: 0.5,
+        typography: 'body2',
+        overflowWrap: 'anywhere'
+      }}
+    >
+      {failing.slice(0, MOST).map(({ key_id: id, name, errors }) => (
+        <li key={id}>
+          <KeyLink keyId={id}>{texts.home.errorsOf(errors, countText(errors, locale), name)}</KeyLink>
+        </li>
+      ))}
       {failing.length > MOST && <li>{texts.filters.more(failing.length - MOST)}</li>}
       {others > 0 && <li>{texts.home.errorsOfOthers(others, countText(others, locale))}</li>}
     </Box>

@@ -13,10 +13,19 @@ export function DaysChart ({ days: rows }: { readonly days: readonly Day[] }) {
   const colors = { agents: palette.primary.main, people: palette.success.main, others: palette.text.disabled }
   return (
     <BarChart
-      height={260} skipAnimation grid={{ horizontal: true }} borderRadius={3} margin={{ left: 0 }}
+      height={260}
+      skipAnimation
+      grid={{ horizontal: true }}
+      borderRadius={3}
+      margin={{ left: 0 }}
       xAxis={[{ scaleType: 'band', data: rows.map(({ day }) => short.format(new Date(day))), categoryGapRatio: 0.4 }]}
       yAxis={[{ width: 40, tickMinStep: 1 }]}
-      series={(['agents', 'people', 'others'] as const).map((kind) => ({ data: rows.map((row) => row[kind]), label: texts.home[kind], stack: 'all', color: colors[kind] }))}
+      series={(['agents', 'people', 'others'] as const).map((kind) => ({
+        data: rows.map((row) => row[kind]),
+        label: texts.home[kind],
+        stack: 'all',
+        color: colors[kind]
+      }))}
     />
   )
 }

@@ -3,7 +3,10 @@ import { englishOf } from '../times.ts'
 
 type OfShop = typeof ShopToolCallsReport['static']
 
-/** How agents used the tools, as the server reports it: of a shop, with the keys that have the most errors first, or of all. */
+/**
+ * How agents used the tools, as the server reports it: of a shop, with the keys that have the most errors first, or of
+ * all.
+ */
 export type ToolCalls = Omit<OfShop, 'keys'> & Partial<Pick<OfShop, 'keys'>>
 
 export type ToolUse = OfShop['tools'][number]

@@ -20,13 +20,33 @@ export function ActButton ({ act, question, children, ...button }: ActButtonProp
   const [isAsking, setAsking] = useState(false)
   const start = async () => {
     setBusy(true)
-    await act().catch((error: Error) => { notifyError(error); readAgain(error) })
+    await act().catch((error: Error) => {
+      notifyError(error)
+      readAgain(error)
+    })
     setBusy(false)
   }
   return (
     <>
-      <Button {...button} loading={isBusy} onClick={() => { if (question === undefined) start(); else setAsking(true) }}>{children}</Button>
-      {isAsking && question !== undefined && <Ask {...question} submit={children} isDangerous={button.color === 'error'} onConfirm={act} onClose={() => setAsking(false)} />}
+      <Button
+        {...button}
+        loading={isBusy}
+        onClick={() => {
+          if (question === undefined) start()
+          else setAsking(true)
+        }}
+      >
+        {children}
+      </Button>
+      {isAsking && question !== undefined && (
+        <Ask
+          {...question}
+          submit={children}
+          isDangerous={button.color === 'error'}
+          onConfirm={act}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </>
   )
 }

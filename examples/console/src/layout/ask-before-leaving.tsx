@@ -15,13 +15,19 @@ interface Unsaved {
 
 const UnsavedContext = createContext<Unsaved | undefined>(undefined)
 
-/** Asks before another page, Back, a reload and the end of the window, while an {@link AskBeforeLeaving} is shown in it. */
+/**
+ * Asks before another page, Back, a reload and the end of the window, while an {@link AskBeforeLeaving} is shown in it.
+ */
 export function LeavingAsks ({ children }: { readonly children: ReactNode }) {
   const [unsaved] = useState(createUnsaved)
   // It asks within the navigation: with a question that comes later, somebody could leave twice.
-  useBlocker(({ currentLocation, nextLocation }) => currentLocation.pathname !== nextLocation.pathname && !unsaved.mayLeave())
+  useBlocker(({ currentLocation, nextLocation }) =>
+    currentLocation.pathname !== nextLocation.pathname && !unsaved.mayLeave()
+  )
   useEffect(() => {
-    const ask = (event: BeforeUnloadEvent): void => { if (!unsaved.isEmpty()) event.preventDefault() }
+    const ask = (event: BeforeUnloadEvent): void => {
+      if (!unsaved.isEmpty()) event.preventDefault()
+    }
     window.addEventListener('beforeunload', ask)
     return () => window.removeEventListener('beforeunload', ask)
   }, [unsaved])
@@ -47,7 +53,9 @@ function createUnsaved (): Unsaved {
     add () {
       const part = Symbol('unsaved')
       parts.add(part)
-      return () => { parts.delete(part) }
+      return () => {
+        parts.delete(part)
+      }
     },
     isEmpty: () => parts.size === 0,
     mayLeave () {

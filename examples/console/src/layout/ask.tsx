@@ -22,5 +22,15 @@ interface AskProps extends Question {
 
 /** A question before something that is hard to take back. */
 export function Ask ({ why, onConfirm, ...dialog }: AskProps) {
-  return <FormDialog {...dialog} cancel={texts.ask.back} onSubmit={async () => { await onConfirm() }}>{() => <DialogContentText>{why}</DialogContentText>}</FormDialog>
+  return (
+    <FormDialog
+      {...dialog}
+      cancel={texts.ask.back}
+      onSubmit={async () => {
+        await onConfirm()
+      }}
+    >
+      {() => <DialogContentText>{why}</DialogContentText>}
+    </FormDialog>
+  )
 }

@@ -1,4 +1,17 @@
-import { Button, Dialog, DialogActions, DialogContent, DialogContentText, DialogTitle, FormControl, FormControlLabel, FormLabel, Radio, RadioGroup, Typography } from '@mui/material'
+import {
+  Button,
+  Dialog,
+  DialogActions,
+  DialogContent,
+  DialogContentText,
+  DialogTitle,
+  FormControl,
+  FormControlLabel,
+  FormLabel,
+  Radio,
+  RadioGroup,
+  Typography
+} from '@mui/material'
 import { useQuery } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
 import { actorOf, type Entry, fieldName, kindOf } from '../activity/entry.ts'
@@ -16,24 +29,39 @@ import { useFocusAfterDialog } from './focus-heading.ts'
 const nameOf = ({ fields }: Clash): string => fields.join(' ')
 
 /** What others have changed of a record that somebody saves, and whose to keep. */
-export default function ConflictDialog ({ question: { path, before, clashes, answer } }: { readonly question: Question }) {
+export default function ConflictDialog (
+  { question: { path, before, clashes, answer } }: { readonly question: Question }
+) {
   const manner = useContext(ShopContext) ?? MANNER
   const [kept, setKept] = useState<Readonly<Record<string, 'mine' | 'theirs'>>>({})
   const changes = useChangesSince(before)
   useFocusAfterDialog()
   const isReady = clashes.every((clash) => nameOf(clash) in kept)
-  const finish = () => answer(Object.assign({}, ...clashes.map((clash) => kept[nameOf(clash)] === 'mine' ? clash.mine : {})))
+  const finish = () =>
+    answer(Object.assign({}, ...clashes.map((clash) => kept[nameOf(clash)] === 'mine' ? clash.mine : {})))
   const difference: Difference = {
     record_id: String(before['id']),
     record_kind: kindOf(path.split('/').at(-2)!),
-    changes: Object.fromEntries(clashes.flatMap(({ fields, mine, theirs }) => fields.map((field) => [field, { before: mine[field], after: theirs[field] }])))
+    changes: Object.fromEntries(
+      clashes.flatMap(({ fields, mine, theirs }) =>
+        fields.map((field) => [field, { before: mine[field], after: theirs[field] }])
+      )
+    )
   }
   const words = useWords([difference])
-  const shown = ({ fields }: Clash, whose: 'mine' | 'theirs') => fields.filter((field) => field !== 'currency' || fields.length === 1).map((field) => words.value(difference, field, whose === 'mine' ? 'before' : 'after')).join(' ')
+  const shown = ({ fields }: Clash, whose: 'mine' | 'theirs') =>
+    fields.filter((field) => field !== 'currency' || fields.length === 1).map((field) =>
+      words.value(difference, field, whose === 'mine' ? 'before' : 'after')
+    ).join(' ')
   return (
     <Dialog
-      open fullWidth maxWidth='sm' aria-labelledby='conflicts'
-      onClose={(_event, reason) => { if (reason === 'escapeKeyDown') answer(undefined) }}
+      open
+      fullWidth
+      maxWidth='sm'
+      aria-labelledby='conflicts'
+      onClose={(_event, reason) => {
+        if (reason === 'escapeKeyDown') answer(undefined)
+      }}
     >
       <DialogTitle id='conflicts'>{texts.conflicts.title}</DialogTitle>
       <DialogContent>
@@ -45,9 +73,28 @@ export default function ConflictDialog ({ question: { path, before, clashes, ans
           return (
             <FormControl key={nameOf(clash)} sx={{ display: 'block', mt: 2 }}>
               <FormLabel id={`conflict-${nameOf(clash)}`}>{name}</FormLabel>
-              {by !== undefined && <Typography variant='body2' color='textSecondary'>{texts.conflicts.by(actorOf(by), exactTimeText(by.at, manner))}</Typography>}
-              <RadioGroup aria-labelledby={`conflict-${nameOf(clash)}`} value={kept[nameOf(clash)] ?? ''} onChange={(_event, value) => setKept({ ...kept, [nameOf(clash)]: value as 'mine' | 'theirs' })}>
-                {(['mine', 'theirs'] as const).map((whose) => <FormControlLabel key={whose} value={whose} control={<Radio size='small' />} label={<bdi style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>{texts.conflicts[whose](shown(clash, whose))}</bdi>} />)}
+              {by !== undefined && (
+                <Typography variant='body2' color='textSecondary'>
+                  {texts.conflicts.by(actorOf(by), exactTimeText(by.at, manner))}
+                </Typography>
+              )}
+              <RadioGroup
+                aria-labelledby={`conflict-${nameOf(clash)}`}
+                value={kept[nameOf(clash)] ?? ''}
+                onChange={(_event, value) => setKept({ ...kept, [nameOf(clash)]: value as 'mine' | 'theirs' })}
+              >
+                {(['mine', 'theirs'] as const).map((whose) => (
+                  <FormControlLabel
+                    key={whose}
+                    value={whose}
+                    control={<Radio size='small' />}
+                    label={
+                      <bdi style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-line' }}>
+                        {texts.conflicts[whose](shown(clash, whose))}
+                      </bdi>
+                    }
+                  />
+                ))}
               </RadioGroup>
             </FormControl>
           )

@@ -20,9 +20,16 @@ export interface Settling {
 /** @returns a settling, whose questions the component {@link Conflicts} shows */
 export function createSettling (): Settling {
   const settling: Settling = {
-    settle: async (meanwhile) => await new Promise((resolve) => {
-      settling.listener?.({ ...meanwhile, answer: (kept) => { settling.listener?.(undefined); resolve(kept) } })
-    })
+    settle: async (meanwhile) =>
+      await new Promise((resolve) => {
+        settling.listener?.({
+          ...meanwhile,
+          answer: (kept) => {
+            settling.listener?.(undefined)
+            resolve(kept)
+          }
+        })
+      })
   }
   return settling
 }
@@ -30,7 +37,11 @@ export function createSettling (): Settling {
 export const SettlingContext = createContext<Settling>(createSettling())
 
 /** @returns writes changes of a record that was read before, see {@link saveChanges} */
-export function useSave (): (path: string, before: Versioned, changes: Readonly<Record<string, unknown>>) => Promise<Versioned> {
+export function useSave (): (
+  path: string,
+  before: Versioned,
+  changes: Readonly<Record<string, unknown>>
+) => Promise<Versioned> {
   const { call } = useViewer()
   const { settle } = useContext(SettlingContext)
   return async (path, before, changes) => await saveChanges(call, path, before, changes, settle)
@@ -42,7 +53,15 @@ export function Conflicts () {
   const [question, setQuestion] = useState<Question>()
   useEffect(() => {
     settling.listener = setQuestion
-    return () => { delete settling.listener }
+    return () => {
+      delete settling.listener
+    }
   }, [settling])
-  return question === undefined ? null : <Suspense><ConflictDialog question={question} /></Suspense>
+  return question === undefined
+    ? null
+    : (
+      <Suspense>
+        <ConflictDialog question={question} />
+      </Suspense>
+    )
 }

@@ -8,7 +8,13 @@ import { texts } from '../texts.ts'
 const SAID = 2500
 
 /** A button that copies a text and says so. */
-export function CopyButton ({ text, label = texts.copy.copy, onCopied }: { readonly text: string, readonly label?: string, readonly onCopied?: () => void }) {
+export function CopyButton (
+  { text, label = texts.copy.copy, onCopied }: {
+    readonly text: string,
+    readonly label?: string,
+    readonly onCopied?: () => void
+  }
+) {
   const [state, setState] = useState<'copied' | 'failed'>()
   const copy = async () => {
     try {
@@ -21,21 +27,58 @@ export function CopyButton ({ text, label = texts.copy.copy, onCopied }: { reado
     setTimeout(() => setState(undefined), SAID)
   }
   return (
-    <Button size='small' variant='outlined' color={state === 'failed' ? 'error' : 'primary'} startIcon={state === 'copied' ? <CheckIcon /> : <CopyIcon />} onClick={() => { copy() }}>
+    <Button
+      size='small'
+      variant='outlined'
+      color={state === 'failed' ? 'error' : 'primary'}
+      startIcon={state === 'copied' ? <CheckIcon /> : <CopyIcon />}
+      onClick={() => {
+        copy()
+      }}
+    >
       <span aria-live='polite'>{state === undefined ? label : texts.copy[state]}</span>
     </Button>
   )
 }
 
 /** A text in a box of its own, as code, with a button that copies it. */
-export function CopyField ({ label, text, onCopied }: { readonly label: string, readonly text: string, readonly onCopied?: () => void }) {
+export function CopyField (
+  { label, text, onCopied }: { readonly label: string, readonly text: string, readonly onCopied?: () => void }
+) {
   return (
     <Box sx={{ border: 1, borderColor: 'divider', borderRadius: 1, overflow: 'hidden' }}>
-      <Box sx={{ display: 'flex', alignItems: 'center', justifyContent: 'space-between', px: 1.5, py: 0.75, borderBottom: 1, borderColor: 'divider' }}>
+      <Box
+        sx={{
+          display: 'flex',
+          alignItems: 'center',
+          justifyContent: 'space-between',
+          px: 1.5,
+          py: 0.75,
+          borderBottom: 1,
+          borderColor: 'divider'
+        }}
+      >
         <Typography variant='body2' color='textSecondary'>{label}</Typography>
         <CopyButton text={text} {...onCopied !== undefined && { onCopied }} />
       </Box>
-      <Box component='pre' role='region' tabIndex={0} aria-label={label} sx={{ m: 0, p: 1.5, overflowX: 'auto', fontFamily: 'ui-monospace, monospace', fontSize: '.82rem', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere', bgcolor: 'background.default' }}>{text}</Box>
+      <Box
+        component='pre'
+        role='region'
+        tabIndex={0}
+        aria-label={label}
+        sx={{
+          m: 0,
+          p: 1.5,
+          overflowX: 'auto',
+          fontFamily: 'ui-monospace, monospace',
+          fontSize: '.82rem',
+          whiteSpace: 'pre-wrap',
+          overflowWrap: 'anywhere',
+          bgcolor: 'background.default'
+        }}
+      >
+        {text}
+      </Box>
     </Box>
   )
 }

@@ -5,7 +5,10 @@ import { texts } from '../texts.ts'
 import { ActButton } from './act-button.tsx'
 import { useGoOn } from './use-go-on.ts'
 
-/** Deletes the record of the page after a question, unless others have changed it since it was read. Then the list is shown. */
+/**
+ * Deletes the record of the page after a question, unless others have changed it since it was read. Then the list is
+ * shown.
+ */
 export function DeleteButton () {
   const resource = useResourceContext()!
   const record = useRecordContext<Versioned & { readonly id: string, readonly name: string }>()!
@@ -18,5 +21,16 @@ export function DeleteButton () {
     notify(texts.ask.deleted(name), { type: 'success' })
     goOn('list')
   }
-  return <ActButton color='error' size='small' startIcon={<DeleteIcon />} sx={{ ml: 'auto' }} act={act} question={{ title: texts.ask.delete(name), why: texts.ask.canBeUndone }}>{texts.ask.deleteIt}</ActButton>
+  return (
+    <ActButton
+      color='error'
+      size='small'
+      startIcon={<DeleteIcon />}
+      sx={{ ml: 'auto' }}
+      act={act}
+      question={{ title: texts.ask.delete(name), why: texts.ask.canBeUndone }}
+    >
+      {texts.ask.deleteIt}
+    </ActButton>
+  )
 }

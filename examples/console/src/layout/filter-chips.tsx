@@ -7,7 +7,10 @@ import { texts } from '../texts.ts'
 import { EmptyState } from './page.tsx'
 import { Search } from './search.tsx'
 
-export interface Choice { readonly id: string, readonly name: string }
+export interface Choice {
+  readonly id: string
+  readonly name: string
+}
 
 /** How many choices can be seen without searching, and at most. */
 const FEW = 10
@@ -20,9 +23,14 @@ function withField (filter: Readonly<Record<string, unknown>>, field: string, va
 }
 
 /** Sets one field of the filter of the list around. */
-export function useFilterField<Value> (field: string): readonly [Value | undefined, (value: Value | undefined) => void] {
+export function useFilterField<Value> (
+  field: string
+): readonly [Value | undefined, (value: Value | undefined) => void] {
   const { filterValues, setFilters, displayedFilters } = useListContext()
-  return [filterValues?.[field] as Value | undefined, (value) => setFilters(withField(filterValues, field, value), displayedFilters, false)]
+  return [
+    filterValues?.[field] as Value | undefined,
+    (value) => setFilters(withField(filterValues, field, value), displayedFilters, false)
+  ]
 }
 
 interface ListFiltersProps {
@@ -39,11 +47,28 @@ export function ListFilters ({ search, own = [], children }: ListFiltersProps) {
   const { q, ...others } = filterValues ?? {}
   return (
     <Stack sx={{ p: 2, gap: 1.5, flexDirection: { md: 'row' }, alignItems: { md: 'center' } }}>
-      {search !== undefined && <Box sx={{ width: { xs: '100%', md: 380 } }}><Search text={search} /></Box>}
-      <Box role='group' aria-label={texts.filters.title} sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}>
+      {search !== undefined && (
+        <Box sx={{ width: { xs: '100%', md: 380 } }}>
+          <Search text={search} />
+        </Box>
+      )}
+      <Box
+        role='group'
+        aria-label={texts.filters.title}
+        sx={{ display: 'flex', gap: 1, flexWrap: 'wrap', alignItems: 'center' }}
+      >
         {children}
-        {Object.keys(others).filter((field) => !own.includes(field)).map((field) => <PlainChip key={field} field={field} />)}
-        {Object.keys(others).length > 0 && <Button size='small' onClick={() => setFilters(q === undefined ? {} : { q }, displayedFilters, false)}>{texts.filters.clear}</Button>}
+        {Object.keys(others).filter((field) => !own.includes(field)).map((field) => (
+          <PlainChip key={field} field={field} />
+        ))}
+        {Object.keys(others).length > 0 && (
+          <Button
+            size='small'
+            onClick={() => setFilters(q === undefined ? {} : { q }, displayedFilters, false)}
+          >
+            {texts.filters.clear}
+          </Button>
+        )}
       </Box>
     </Stack>
   )
@@ -52,7 +77,15 @@ export function ListFilters ({ search, own = [], children }: ListFiltersProps) {
 function PlainChip ({ field }: { readonly field: string }) {
   const [value, setValue] = useFilterField<unknown>(field)
   const clear = () => setValue(undefined)
-  return <ChipButton label={field.replaceAll('_', ' ')} value={typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : String(value)} isOpen={false} onOpen={clear} onClear={clear} />
+  return (
+    <ChipButton
+      label={field.replaceAll('_', ' ')}
+      value={typeof value === 'object' && !Array.isArray(value) ? JSON.stringify(value) : String(value)}
+      isOpen={false}
+      onOpen={clear}
+      onClear={clear}
+    />
+  )
 }
 
 interface EmptyListProps {
@@ -62,7 +95,10 @@ interface EmptyListProps {
   readonly children?: ReactNode
 }
 
-/** What the list around shows in place of records: that there are none yet, or that none matches the filters; nothing if they could not be read. */
+/**
+ * What the list around shows in place of records: that there are none yet, or that none matches the filters; nothing if
+ * they could not be read.
+ */
 export function EmptyList ({ title, text, children }: EmptyListProps) {
   const { resource, data, filterValues, setFilters } = useListContext()
   const isFiltered = Object.keys(filterValues ?? {}).length > 0
@@ -71,7 +107,11 @@ export function EmptyList ({ title, text, children }: EmptyListProps) {
   if (!isFiltered || total === 0) return <EmptyState title={title} text={text}>{children}</EmptyState>
   if (isPending) return null
   // The list's own defaults are filters too: an empty object replaces them.
-  return <EmptyState title={texts.filters.nothing}><Button variant='outlined' onClick={() => setFilters({}, undefined, false)}>{texts.filters.clearFilters}</Button></EmptyState>
+  return (
+    <EmptyState title={texts.filters.nothing}>
+      <Button variant='outlined' onClick={() => setFilters({}, undefined, false)}>{texts.filters.clearFilters}</Button>
+    </EmptyState>
+  )
 }
 
 interface ChipButtonProps {
@@ -88,9 +128,17 @@ interface ChipButtonProps {
 export function ChipButton ({ label, value, onOpen, onClear, isOpen, popup = 'menu' }: ChipButtonProps) {
   return (
     <Chip
-      component='button' clickable aria-haspopup={popup} aria-expanded={isOpen} variant={value === undefined ? 'outlined' : 'filled'} color={value === undefined ? 'default' : 'primary'}
-      label={value === undefined ? label : `${label}: ${value}`} onClick={({ currentTarget }: React.MouseEvent<HTMLElement>) => onOpen(currentTarget)}
-      {...value === undefined ? { icon: <ArrowIcon />, sx: { flexDirection: 'row-reverse', pl: 0.5, pr: 0.5, '& .MuiChip-icon': { m: 0 } } } : { onDelete: onClear, deleteIcon: <ClearIcon aria-label={texts.filters.clear} /> }}
+      component='button'
+      clickable
+      aria-haspopup={popup}
+      aria-expanded={isOpen}
+      variant={value === undefined ? 'outlined' : 'filled'}
+      color={value === undefined ? 'default' : 'primary'}
+      label={value === undefined ? label : `${label}: ${value}`}
+      onClick={({ currentTarget }: React.MouseEvent<HTMLElement>) => onOpen(currentTarget)}
+      {...value === undefined
+        ? { icon: <ArrowIcon />, sx: { flexDirection: 'row-reverse', pl: 0.5, pr: 0.5, '& .MuiChip-icon': { m: 0 } } }
+        : { onDelete: onClear, deleteIcon: <ClearIcon aria-label={texts.filters.clear} /> }}
     />
   )
 }
@@ -130,18 +178,61 @@ export function ChoicesChip ({ label, choices, isSingle = false, value, onChange
   return (
     <>
       <ChipButton
-        label={label} isOpen={anchor !== null} onOpen={(element) => { setAnchor(element); onOpen?.() }} onClear={() => onChange(undefined)}
-        value={names.length === 0 ? undefined : `${names[0]}${names.length > 1 ? ` ${texts.filters.more(names.length - 1)}` : ''}`}
+        label={label}
+        isOpen={anchor !== null}
+        onOpen={(element) => {
+          setAnchor(element)
+          onOpen?.()
+        }}
+        onClear={() => onChange(undefined)}
+        value={names.length === 0
+          ? undefined
+          : `${names[0]}${names.length > 1 ? ` ${texts.filters.more(names.length - 1)}` : ''}`}
       />
-      <Menu anchorEl={anchor} open={anchor !== null} onClose={() => { setAnchor(null); setTyped('') }} slotProps={{ paper: { sx: { maxHeight: 420, minWidth: 220, maxWidth: 420 } } }}>
+      <Menu
+        anchorEl={anchor}
+        open={anchor !== null}
+        onClose={() => {
+          setAnchor(null)
+          setTyped('')
+        }}
+        slotProps={{ paper: { sx: { maxHeight: 420, minWidth: 220, maxWidth: 420 } } }}
+      >
         {choices.length > FEW && (
-          <Box component='li' role='none' sx={{ px: 1.5, pb: 1 }} onKeyDown={(event) => { if (event.key !== 'Escape') event.stopPropagation() }}>
-            <TextField fullWidth autoFocus value={typed} onChange={({ target }) => setTyped(target.value)} placeholder={texts.filters.find} slotProps={{ htmlInput: { 'aria-label': texts.filters.find } }} />
+          <Box
+            component='li'
+            role='none'
+            sx={{ px: 1.5, pb: 1 }}
+            onKeyDown={(event) => {
+              if (event.key !== 'Escape') event.stopPropagation()
+            }}
+          >
+            <TextField
+              fullWidth
+              autoFocus
+              value={typed}
+              onChange={({ target }) => setTyped(target.value)}
+              placeholder={texts.filters.find}
+              slotProps={{ htmlInput: { 'aria-label': texts.filters.find } }}
+            />
           </Box>
         )}
         {found.slice(0, MOST_SHOWN).map(({ id, name }) => (
-          <MenuItem key={id} role='menuitemcheckbox' aria-checked={chosen.includes(id)} onClick={() => toggle(id)} dense>
-            <Checkbox checked={chosen.includes(id)} size='small' tabIndex={-1} disableRipple sx={{ p: 0, mr: 1.5 }} slotProps={{ input: { 'aria-hidden': true } }} />
+          <MenuItem
+            key={id}
+            role='menuitemcheckbox'
+            aria-checked={chosen.includes(id)}
+            onClick={() => toggle(id)}
+            dense
+          >
+            <Checkbox
+              checked={chosen.includes(id)}
+              size='small'
+              tabIndex={-1}
+              disableRipple
+              sx={{ p: 0, mr: 1.5 }}
+              slotProps={{ input: { 'aria-hidden': true } }}
+            />
             <ListItemText primary={name} slotProps={{ primary: { noWrap: true } }} />
           </MenuItem>
         ))}

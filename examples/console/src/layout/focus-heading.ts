@@ -15,6 +15,8 @@ export function focusHeadingFrom (place: string): void {
 export function useFocusAfterDialog (): void {
   useEffect(() => () => {
     // The dialog gives the focus back first.
-    setTimeout(() => { if (document.activeElement === document.body) focusHeading() })
+    setTimeout(() => {
+      if (document.activeElement === document.body) focusHeading()
+    })
   }, [])
 }

@@ -28,8 +28,25 @@ interface FormDialogProps {
   readonly children: (faults: Faults) => ReactNode
 }
 
-/** A form in a dialog: errors about a field stand at the field, all others above the buttons. What was typed is not lost without a question. */
-export function FormDialog ({ title, submit, cancel = texts.list.cancel, onClose, onSubmit, actions, fields = [], isDangerous = false, isReady = true, maxWidth = 'xs', children }: FormDialogProps) {
+/**
+ * A form in a dialog: errors about a field stand at the field, all others above the buttons. What was typed is not lost
+ * without a question.
+ */
+export function FormDialog (
+  {
+    title,
+    submit,
+    cancel = texts.list.cancel,
+    onClose,
+    onSubmit,
+    actions,
+    fields = [],
+    isDangerous = false,
+    isReady = true,
+    maxWidth = 'xs',
+    children
+  }: FormDialogProps
+) {
   const id = useId()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<Error>()
@@ -38,8 +55,14 @@ export function FormDialog ({ title, submit, cancel = texts.list.cancel, onClose
   const readAgain = useReadAgain()
   useFocusAfterDialog()
   // Not before: what is read again may take the dialog away, and what was typed with it.
-  const close = () => { onClose(); readAgain(error) }
-  const leave = () => { if (isTyped) setLeaving(true); else close() }
+  const close = () => {
+    onClose()
+    readAgain(error)
+  }
+  const leave = () => {
+    if (isTyped) setLeaving(true)
+    else close()
+  }
   const form = useRef<HTMLFormElement>(null)
   const send = async (event: FormEvent) => {
     event.preventDefault()
@@ -56,13 +79,22 @@ export function FormDialog ({ title, submit, cancel = texts.list.cancel, onClose
       setBusy(false)
     }
   }
-  useEffect(() => { form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus() }, [error])
+  useEffect(() => {
+    form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus()
+  }, [error])
   const { problem: { field } = {}, atField } = error instanceof ApiError ? error : {} as Partial<ApiError>
   const known = field === undefined ? undefined : fields.find((name) => field === name || field.startsWith(`${name}/`))
   return (
     <Dialog open onClose={isBusy ? undefined : leave} fullWidth maxWidth={maxWidth} aria-labelledby={id}>
       {isTyped && !isBusy && <AskBeforeLeaving />}
-      <form ref={form} noValidate onInput={() => setTyped(true)} onSubmit={(event) => { send(event) }}>
+      <form
+        ref={form}
+        noValidate
+        onInput={() => setTyped(true)}
+        onSubmit={(event) => {
+          send(event)
+        }}
+      >
         <DialogTitle id={id}>{title}</DialogTitle>
         <DialogContent>
           <SavedAsShown isBusy={isBusy}>{children(known === undefined ? {} : { [known]: atField ?? '' })}</SavedAsShown>
@@ -71,7 +103,15 @@ export function FormDialog ({ title, submit, cancel = texts.list.cancel, onClose
         <DialogActions>
           {actions}
           <Button onClick={leave} disabled={isBusy}>{cancel}</Button>
-          <Button type='submit' variant='contained' color={isDangerous ? 'error' : 'primary'} disabled={isBusy || !isReady} loading={isBusy}>{submit}</Button>
+          <Button
+            type='submit'
+            variant='contained'
+            color={isDangerous ? 'error' : 'primary'}
+            disabled={isBusy || !isReady}
+            loading={isBusy}
+          >
+            {submit}
+          </Button>
         </DialogActions>
       </form>
       {isLeaving && (
@@ -91,5 +131,7 @@ export function FormDialog ({ title, submit, cancel = texts.list.cancel, onClose
 /** A date that is half typed has no value, as an empty one. @throws {@link ApiError} about its field */
 function refuseHalfTyped (form: HTMLFormElement): void {
   const input = [...form.elements].find((element) => element instanceof HTMLInputElement && element.validity.badInput)
-  if (input !== undefined) throw new ApiError(422, { field: (input as HTMLInputElement).name, message: texts.errors.halfTyped })
+  if (input !== undefined) {
+    throw new ApiError(422, { field: (input as HTMLInputElement).name, message: texts.errors.halfTyped })
+  }
 }

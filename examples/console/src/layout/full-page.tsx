@@ -1,4 +1,14 @@
-import { Box, Button, CircularProgress, CssBaseline, Paper, ThemeProvider, Typography, useMediaQuery, createTheme } from '@mui/material'
+import {
+  Box,
+  Button,
+  CircularProgress,
+  CssBaseline,
+  Paper,
+  ThemeProvider,
+  Typography,
+  useMediaQuery,
+  createTheme
+} from '@mui/material'
 import { type ReactNode, useMemo } from 'react'
 import { texts } from '../texts.ts'
 import { darkTheme, lightTheme } from '../theme.ts'
@@ -37,7 +47,9 @@ export function FullPage ({ title, text, action, onAction, isAlert = false }: Fu
     <Bare>
       <Paper sx={{ p: 4, maxWidth: 480, width: '100%' }}>
         <Typography variant='h1' gutterBottom>{title}</Typography>
-        <Typography color='textSecondary' role={isAlert ? 'alert' : undefined} sx={{ mb: 3, overflowWrap: 'anywhere' }}>{text}</Typography>
+        <Typography color='textSecondary' role={isAlert ? 'alert' : undefined} sx={{ mb: 3, overflowWrap: 'anywhere' }}>
+          {text}
+        </Typography>
         <Button variant='contained' onClick={onAction} autoFocus>{action}</Button>
       </Paper>
     </Bare>
@@ -45,9 +57,15 @@ export function FullPage ({ title, text, action, onAction, isAlert = false }: Fu
 }
 
 export function Problem ({ error, onAgain }: { readonly error: Error, readonly onAgain: () => void }) {
-  return <FullPage title={texts.errors.title} text={error.message} action={texts.errors.again} onAction={onAgain} isAlert />
+  return (
+    <FullPage title={texts.errors.title} text={error.message} action={texts.errors.again} onAction={onAgain} isAlert />
+  )
 }
 
 export function Waiting () {
-  return <Bare><CircularProgress aria-label={texts.session.signingIn} /></Bare>
+  return (
+    <Bare>
+      <CircularProgress aria-label={texts.session.signingIn} />
+    </Bare>
+  )
 }

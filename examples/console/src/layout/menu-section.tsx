@@ -8,7 +8,11 @@ export function MenuSection ({ title, children }: { readonly title?: string, rea
   const [isOpen] = useSidebarState()
   return (
     <Box sx={{ mt: title === undefined ? 0 : 1.5 }}>
-      {title !== undefined && isOpen && <Typography variant='caption' component='h2' color='textSecondary' sx={{ px: 2, fontWeight: 600 }}>{title}</Typography>}
+      {title !== undefined && isOpen && (
+        <Typography variant='caption' component='h2' color='textSecondary' sx={{ px: 2, fontWeight: 600 }}>
+          {title}
+        </Typography>
+      )}
       <Menu role='none' tabIndex={undefined} sx={{ mt: 0, mb: 0, width: 'auto' }}>{children}</Menu>
     </Box>
   )
@@ -22,5 +26,19 @@ export function MenuSection ({ title, children }: { readonly title?: string, rea
 export function Entry ({ to, text, icon }: { readonly to: string, readonly text: string, readonly icon: ReactNode }) {
   const path = `${useBasename()}/${to}`
   const isCurrent = useMatch({ path, end: to === '' }) !== null
-  return <MenuItemLink role='link' aria-current={isCurrent ? 'page' : undefined} to={path} primaryText={text} leftIcon={icon} sx={{ borderRadius: 1, mx: 1, my: '1px', '&.RaMenuItemLink-active': { bgcolor: 'action.selected', fontWeight: 600, color: 'primary.main' } }} />
+  return (
+    <MenuItemLink
+      role='link'
+      aria-current={isCurrent ? 'page' : undefined}
+      to={path}
+      primaryText={text}
+      leftIcon={icon}
+      sx={{
+        borderRadius: 1,
+        mx: 1,
+        my: '1px',
+        '&.RaMenuItemLink-active': { bgcolor: 'action.selected', fontWeight: 600, color: 'primary.main' }
+      }}
+    />
+  )
 }

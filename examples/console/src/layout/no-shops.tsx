@@ -15,7 +15,14 @@ export function NoShops () {
         <Typography variant='h1' gutterBottom>{texts.noShops.title(name)}</Typography>
         <Typography color='textSecondary' sx={{ mb: 2 }}>{texts.noShops.why}</Typography>
         <CopyField label={texts.layout.yourId} text={id} />
-        <Button sx={{ mt: 2 }} onClick={() => { session.signOut() }}>{texts.session.signOut}</Button>
+        <Button
+          sx={{ mt: 2 }}
+          onClick={() => {
+            session.signOut()
+          }}
+        >
+          {texts.session.signOut}
+        </Button>
       </Paper>
     </Bare>
   )

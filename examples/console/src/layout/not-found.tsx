@@ -10,7 +10,9 @@ export function NotFound () {
   return (
     <>
       <PageHeading title={texts.errors.noPage} text={texts.errors.noPageAt(pathname)} />
-      <div><Button variant='contained' component={Link} to={useBasename()}>{texts.errors.back}</Button></div>
+      <div>
+        <Button variant='contained' component={Link} to={useBasename()}>{texts.errors.back}</Button>
+      </div>
     </>
   )
 }

@@ -10,5 +10,7 @@ export function Offline () {
 
 function subscribe (onChange: () => void): () => void {
   for (const event of ['online', 'offline']) window.addEventListener(event, onChange)
-  return () => { for (const event of ['online', 'offline']) window.removeEventListener(event, onChange) }
+  return () => {
+    for (const event of ['online', 'offline']) window.removeEventListener(event, onChange)
+  }
 }

@@ -23,13 +23,18 @@ export function PageHeading ({ title, windowTitle = title, text, children }: Pag
   const isHere = title !== ''
   useDocumentTitle(windowTitle, place)
   useEffect(() => {
-    // Not after a page was loaded, or led elsewhere at once: there the focus starts at the top, before the link that skips the menu.
+    // Not after a page was loaded, or led elsewhere at once: there the focus starts at the top, before the link that
+    // skips the menu.
     if (isHere && key !== 'default' && navigation !== 'REPLACE') heading.current?.focus({ preventScroll: true })
   }, [pathname, isHere])
   return (
-    <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 1.5, alignItems: 'center', justifyContent: 'space-between', mb: 2 }}>
+    <Box
+      sx={{ display: 'flex', flexWrap: 'wrap', gap: 1.5, alignItems: 'center', justifyContent: 'space-between', mb: 2 }}
+    >
       <Box sx={{ minWidth: 0 }}>
-        {isHere && <Typography ref={heading} tabIndex={-1} variant='h1' sx={{ overflowWrap: 'anywhere' }}>{title}</Typography>}
+        {isHere && (
+          <Typography ref={heading} tabIndex={-1} variant='h1' sx={{ overflowWrap: 'anywhere' }}>{title}</Typography>
+        )}
         {text !== undefined && <Typography color='textSecondary'>{text}</Typography>}
       </Box>
       <Box sx={{ display: 'flex', gap: 1, flexWrap: 'wrap' }}>{children}</Box>
@@ -38,11 +43,19 @@ export function PageHeading ({ title, windowTitle = title, text, children }: Pag
 }
 
 /** What a list shows when it has nothing. */
-export function EmptyState ({ title, text, children }: { readonly title: string, readonly text?: string | undefined, readonly children?: ReactNode }) {
+export function EmptyState (
+  { title, text, children }: {
+    readonly title: string,
+    readonly text?: string | undefined,
+    readonly children?: ReactNode
+  }
+) {
   return (
     <Box sx={{ py: 8, px: 2, textAlign: 'center' }}>
       <Typography variant='h2' gutterBottom>{title}</Typography>
-      {text !== undefined && <Typography color='textSecondary' sx={{ mb: 2, maxWidth: '40ch', mx: 'auto' }}>{text}</Typography>}
+      {text !== undefined && (
+        <Typography color='textSecondary' sx={{ mb: 2, maxWidth: '40ch', mx: 'auto' }}>{text}</Typography>
+      )}
       {children}
     </Box>
   )

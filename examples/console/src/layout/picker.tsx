@@ -14,12 +14,26 @@ interface PickerProps extends Omit<TextFieldProps, 'value' | 'onChange' | 'onBlu
 export function Picker ({ value, onChange, onBlur, choices, disabled = false, sx, ...field }: PickerProps) {
   return (
     <Autocomplete
-      freeSolo fullWidth disabled={disabled} options={choices as Choice[]} inputValue={value} value={value} onInputChange={(_event, text) => onChange(text)} onBlur={onBlur} {...sx !== undefined && { sx }}
-      getOptionLabel={(choice) => typeof choice === 'string' ? choice : choice.id} getOptionKey={(choice) => typeof choice === 'string' ? choice : choice.id}
-      filterOptions={(all, { inputValue }) => found(all, inputValue)} isOptionEqualToValue={({ id }, chosen) => id === (chosen as unknown)}
-      renderOption={({ key, ...props }, { id, name }) => <li key={key} {...props}>{id === name ? id : `${id} · ${name}`}</li>}
+      freeSolo
+      fullWidth
+      disabled={disabled}
+      options={choices as Choice[]}
+      inputValue={value}
+      value={value}
+      onInputChange={(_event, text) => onChange(text)}
+      onBlur={onBlur}
+      {...sx !== undefined && { sx }}
+      getOptionLabel={(choice) => typeof choice === 'string' ? choice : choice.id}
+      getOptionKey={(choice) => typeof choice === 'string' ? choice : choice.id}
+      filterOptions={(all, { inputValue }) => found(all, inputValue)}
+      isOptionEqualToValue={({ id }, chosen) => id === (chosen as unknown)}
+      renderOption={({ key, ...props }, { id, name }) => (
+        <li key={key} {...props}>{id === name ? id : `${id} · ${name}`}</li>
+      )}
       slotProps={{ popper: { style: { minWidth: 280 }, placement: 'bottom-start' } }}
-      renderInput={(params) => <TextField {...field} {...params} slotProps={{ ...params.slotProps, ...field.slotProps }} />}
+      renderInput={(params) => (
+        <TextField {...field} {...params} slotProps={{ ...params.slotProps, ...field.slotProps }} />
+      )}
     />
   )
 }
@@ -31,5 +45,10 @@ const MOST = 60
 function found (choices: Choice[], typed: string): Choice[] {
   const words = typed.trim().toLowerCase()
   const isChosen = choices.some(({ id }) => id.toLowerCase() === words)
-  return (isChosen ? choices : choices.filter(({ id, name }) => `${id} ${name}`.toLowerCase().replaceAll('_', ' ').includes(words))).slice(0, isChosen ? undefined : MOST)
+  return (isChosen
+    ? choices
+    : choices.filter(({ id, name }) => `${id} ${name}`.toLowerCase().replaceAll('_', ' ').includes(words))).slice(
+      0,
+      isChosen ? undefined : MOST
+    )
 }

@@ -6,9 +6,12 @@ import { texts } from '../texts.ts'
 import { focusHeading } from './focus-heading.ts'
 
 /** Failed, and not succeeded since. A query that is tried again has no error meanwhile. */
-const isFailed = ({ state }: Query): boolean => state.errorUpdatedAt > state.dataUpdatedAt && !(state.error instanceof SessionEnded)
+const isFailed = ({ state }: Query): boolean =>
+  state.errorUpdatedAt > state.dataUpdatedAt && !(state.error instanceof SessionEnded)
 
-/** Says that something on the page could not be read, and reads it again. What was read before stays, and may be old. */
+/**
+ * Says that something on the page could not be read, and reads it again. What was read before stays, and may be old.
+ */
 export function ReadFailed () {
   const queries = useQueryClient()
   const cache = queries.getQueryCache()
@@ -17,7 +20,8 @@ export function ReadFailed () {
   const message = useSyncExternalStore((onChange) => cache.subscribe(onChange), () => {
     const errors = failed()
     if (errors.length === 0) return undefined
-    return (last.current = errors.map(({ state }) => state.error?.message).find((message) => message !== undefined) ?? last.current)
+    return (last.current = errors.map(({ state }) => state.error?.message).find((message) => message !== undefined) ??
+      last.current)
   })
   if (message === undefined) return null
   const readAgain = () => {
@@ -25,5 +29,13 @@ export function ReadFailed () {
     focusHeading()
     queries.refetchQueries({ type: 'active', predicate: isFailed }).catch(() => {})
   }
-  return <Alert severity='error' action={<Button color='inherit' onClick={readAgain}>{texts.errors.again}</Button>} sx={{ position: 'sticky', top: 56, zIndex: 2, mb: 2, overflowWrap: 'anywhere' }}>{texts.errors.notRead(message)}</Alert>
+  return (
+    <Alert
+      severity='error'
+      action={<Button color='inherit' onClick={readAgain}>{texts.errors.again}</Button>}
+      sx={{ position: 'sticky', top: 56, zIndex: 2, mb: 2, overflowWrap: 'anywhere' }}
+    >
+      {texts.errors.notRead(message)}
+    </Alert>
+  )
 }

@@ -5,7 +5,10 @@ import { AS_OPENED } from '../api/save.ts'
 import { NoRecord } from './no-record.tsx'
 import { useSaved } from './use-go-on.ts'
 
-interface FrameProps { readonly className?: string, readonly children?: ReactNode }
+interface FrameProps {
+  readonly className?: string
+  readonly children?: ReactNode
+}
 
 interface RecordEditProps extends EditProps {
   /** Whether it is still there once the record is saved. Default: the list comes. */
@@ -15,16 +18,33 @@ interface RecordEditProps extends EditProps {
 /** The form of a record, as the record was when somebody opened it. */
 export function RecordEdit ({ stays = false, ...props }: RecordEditProps) {
   const saved = useSaved('updated', stays ? undefined : 'list')
-  return <Edit mutationMode='pessimistic' mutationOptions={saved} queryOptions={AS_OPENED} actions={false} component={InCard} {...props} />
+  return (
+    <Edit
+      mutationMode='pessimistic'
+      mutationOptions={saved}
+      queryOptions={AS_OPENED}
+      actions={false}
+      component={InCard}
+      {...props}
+    />
+  )
 }
 
 function InCard ({ className, children }: FrameProps) {
-  return <OrNoRecord><Card className={className}>{children}</Card></OrNoRecord>
+  return (
+    <OrNoRecord>
+      <Card className={className}>{children}</Card>
+    </OrNoRecord>
+  )
 }
 
 /** The frame of a form that has cards of its own. */
 export function WithoutCard ({ className, children }: FrameProps) {
-  return <OrNoRecord><div className={className}>{children}</div></OrNoRecord>
+  return (
+    <OrNoRecord>
+      <div className={className}>{children}</div>
+    </OrNoRecord>
+  )
 }
 
 function OrNoRecord ({ children }: { readonly children: ReactNode }) {

@@ -104,7 +104,11 @@ function Unseen ({ records, gone }: { readonly records: readonly RaRecord[], rea
         <>
           <DialogContentText>{texts.list.unseen(records.length)}</DialogContentText>
           <ul style={LIST} tabIndex={0} aria-label={texts.list.unseen(records.length)}>
-            {records.map(({ id, name }) => <li key={id}><bdi>{name}</bdi></li>)}
+            {records.map(({ id, name }) => (
+              <li key={id}>
+                <bdi>{name}</bdi>
+              </li>
+            ))}
           </ul>
         </>
       )}

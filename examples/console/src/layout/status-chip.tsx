@@ -2,7 +2,15 @@ import { Chip, type ChipProps } from '@mui/material'
 import { statusText } from '../texts.ts'
 
 const COLORS: Readonly<Record<string, ChipProps['color']>> = {
-  active: 'success', paid: 'info', fulfilled: 'success', pending: 'warning', expired: 'warning', revoked: 'error', cancelled: 'default', draft: 'default', archived: 'default'
+  active: 'success',
+  paid: 'info',
+  fulfilled: 'success',
+  pending: 'warning',
+  expired: 'warning',
+  revoked: 'error',
+  cancelled: 'default',
+  draft: 'default',
+  archived: 'default'
 }
 
 /** The status of a record. Its name says it, not its colour alone. */

@@ -7,7 +7,9 @@ import { focusHeadingFrom } from './focus-heading.ts'
 import { useNotifyError } from './use-notify-error.ts'
 import { useReadAgain } from './use-read-again.ts'
 
-/** Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are. */
+/**
+ * Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are.
+ */
 export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
   const resource = useResourceContext()
   const redirect = useRedirect()
@@ -15,7 +17,9 @@ export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
   const isHere = useRef(false)
   useEffect(() => {
     isHere.current = true
-    return () => { isHere.current = false }
+    return () => {
+      isHere.current = false
+    }
   }, [])
   return (to, id) => {
     if (!isHere.current) return
@@ -29,7 +33,10 @@ export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
  *
  * @param to - default: it stays
  */
-export function useSaved (what: 'created' | 'updated', to?: 'list' | 'edit'): { readonly onSuccess: (record: { readonly id: string }) => void, readonly onError: (error: unknown) => void } {
+export function useSaved (
+  what: 'created' | 'updated',
+  to?: 'list' | 'edit'
+): { readonly onSuccess: (record: { readonly id: string }) => void, readonly onError: (error: unknown) => void } {
   const resource = useResourceContext()
   const translate = useTranslate()
   const notify = useNotify()

@@ -12,6 +12,8 @@ export function useReadAgain (): (error: unknown) => void {
   const queryClient = useQueryClient()
   return (error) => {
     if (!mayBeDone(error) && !(error instanceof ApiError && OUTDATED.includes(error.status))) return
-    queryClient.invalidateQueries({ predicate: ({ observers }) => observers.every(({ options }) => options.refetchOnWindowFocus !== false) })
+    queryClient.invalidateQueries({
+      predicate: ({ observers }) => observers.every(({ options }) => options.refetchOnWindowFocus !== false)
+    })
   }
 }

@@ -3,7 +3,18 @@ import DocumentationIcon from '@mui/icons-material/MenuBookOutlined'
 import SignOutIcon from '@mui/icons-material/LogoutOutlined'
 import IdIcon from '@mui/icons-material/BadgeOutlined'
 import { Box, ListItemIcon, ListItemText, MenuItem } from '@mui/material'
-import { AppBar, Layout, type LayoutProps, LoadingIndicator, ToggleThemeButton, useBasename, useLogout, useNotify, UserMenu, useUserMenu } from 'react-admin'
+import {
+  AppBar,
+  Layout,
+  type LayoutProps,
+  LoadingIndicator,
+  ToggleThemeButton,
+  useBasename,
+  useLogout,
+  useNotify,
+  UserMenu,
+  useUserMenu
+} from 'react-admin'
 import { Link } from 'react-router-dom'
 import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
@@ -14,9 +25,18 @@ import { WorkspaceSwitch } from './workspace-switch.tsx'
 
 /** The frame of a workspace: the bar at the top, and its menu. */
 export function workspaceLayout (Entries: React.ComponentType): React.ComponentType<LayoutProps> {
-  const Menu = () => <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}><Entries /></Box>
+  const Menu = () => (
+    <Box component='nav' aria-label={texts.product} sx={{ pt: 1, pb: 3 }}>
+      <Entries />
+    </Box>
+  )
   return function WorkspaceLayout (props) {
-    return <Layout {...props} appBar={Bar} menu={Menu} appBarAlwaysOn sx={LAYOUT}><ReadFailed />{props.children}</Layout>
+    return (
+      <Layout {...props} appBar={Bar} menu={Menu} appBarAlwaysOn sx={LAYOUT}>
+        <ReadFailed />
+        {props.children}
+      </Layout>
+    )
   }
 }
 
@@ -28,8 +48,15 @@ const LAYOUT = {
 function Bar () {
   return (
     <AppBar
-      alwaysOn color='transparent' userMenu={<Person />}
-      toolbar={<><LoadingIndicator /><ToggleThemeButton /></>}
+      alwaysOn
+      color='transparent'
+      userMenu={<Person />}
+      toolbar={
+        <>
+          <LoadingIndicator />
+          <ToggleThemeButton />
+        </>
+      }
     >
       <WorkspaceSwitch />
       <Box sx={{ flex: 1 }} />
@@ -40,16 +67,25 @@ function Bar () {
 function Person () {
   const { id, name } = useViewer()
   const notify = useNotify()
-  const copyId = () => { navigator.clipboard.writeText(id).then(() => notify(texts.copy.copied), () => notify(id, { autoHideDuration: null })) }
+  const copyId = () => {
+    navigator.clipboard.writeText(id).then(
+      () => notify(texts.copy.copied),
+      () => notify(id, { autoHideDuration: null })
+    )
+  }
   return (
     <UserMenu label={name}>
       <MenuItem onClick={copyId}>
-        <ListItemIcon><IdIcon fontSize='small' /></ListItemIcon>
+        <ListItemIcon>
+          <IdIcon fontSize='small' />
+        </ListItemIcon>
         <ListItemText primary={texts.noShops.copy} secondary={id.slice(0, 8) + '…'} />
       </MenuItem>
       {settings.connected_apps && <Apps />}
       <MenuItem component='a' href='/docs'>
-        <ListItemIcon><DocumentationIcon fontSize='small' /></ListItemIcon>
+        <ListItemIcon>
+          <DocumentationIcon fontSize='small' />
+        </ListItemIcon>
         <ListItemText primary={texts.layout.documentation} />
       </MenuItem>
       <SignOut />
@@ -63,8 +99,15 @@ function SignOut () {
   const unsaved = useUnsaved()
   const menu = useUserMenu()
   return (
-    <MenuItem onClick={() => { menu?.onClose(); if (unsaved.mayLeave()) signOut() }}>
-      <ListItemIcon><SignOutIcon fontSize='small' /></ListItemIcon>
+    <MenuItem
+      onClick={() => {
+        menu?.onClose()
+        if (unsaved.mayLeave()) signOut()
+      }}
+    >
+      <ListItemIcon>
+        <SignOutIcon fontSize='small' />
+      </ListItemIcon>
       <ListItemText primary={texts.session.signOut} />
     </MenuItem>
   )
@@ -75,7 +118,9 @@ function Apps () {
   const menu = useUserMenu()
   return (
     <MenuItem component={Link} to={`${basename}/apps`} onClick={menu?.onClose}>
-      <ListItemIcon><AppsIcon fontSize='small' /></ListItemIcon>
+      <ListItemIcon>
+        <AppsIcon fontSize='small' />
+      </ListItemIcon>
       <ListItemText primary={texts.apps.title} />
     </MenuItem>
   )

@@ -1,5 +1,15 @@
 import DisconnectIcon from '@mui/icons-material/LinkOffOutlined'
-import { Card, IconButton, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import {
+  Card,
+  IconButton,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  Typography
+} from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useContext, useState } from 'react'
 import { useParams } from 'react-router-dom'
@@ -22,7 +32,9 @@ interface App {
   readonly access_token_expires_at: string | null
 }
 
-interface Ended extends Pick<App, 'access_token_expires_at'> { readonly at_provider: keyof typeof texts.apps.atProvider }
+interface Ended extends Pick<App, 'access_token_expires_at'> {
+  readonly at_provider: keyof typeof texts.apps.atProvider
+}
 
 /** The MCP clients that the viewer let in by signing in. */
 export function AppsPage () {
@@ -34,7 +46,10 @@ export function UserAppsPage () {
   const { call } = useViewer()
   const { id = '' } = useParams()
   const path = `/admin/users/${encodeURIComponent(id)}`
-  const { data: user, error } = useQuery({ queryKey: ['admin/users', 'one', id], queryFn: async () => (await call<{ readonly name: string | null, readonly subject: string }>(path)).json })
+  const { data: user, error } = useQuery({
+    queryKey: ['admin/users', 'one', id],
+    queryFn: async () => (await call<{ readonly name: string | null, readonly subject: string }>(path)).json
+  })
   if (user === undefined) return error === null ? null : <NoRecord error={error} />
   return <Apps path={`${path}/apps`} title={texts.apps.of(user.name ?? user.subject)} words={texts.apps.theirs} />
 }
@@ -53,11 +68,15 @@ function Apps ({ path, title, words }: AppsProps) {
   const queryClient = useQueryClient()
   const { data } = useQuery({ queryKey: ['apps', path], queryFn: async () => (await call<App[]>(path)).json })
   const [asked, setAsked] = useState<App>()
-  const untilOf = ({ access_token_expires_at: at }: Pick<App, 'access_token_expires_at'>) => texts.apps.until(at === null ? undefined : timeText(at, manner), at !== null && Date.parse(at) <= Date.now())
+  const untilOf = ({ access_token_expires_at: at }: Pick<App, 'access_token_expires_at'>) =>
+    texts.apps.until(at === null ? undefined : timeText(at, manner), at !== null && Date.parse(at) <= Date.now())
   const disconnect = async ({ id, client_name: name }: App) => {
     try {
       const { json } = await call<Ended>(`${path}/${id}`, { method: 'DELETE' })
-      notify(`${texts.apps.done(name, untilOf(json))} ${texts.apps.atProvider[json.at_provider]}`, { multiLine: true, ...json.at_provider !== 'revoked' && { type: 'warning', autoHideDuration: null } })
+      notify(`${texts.apps.done(name, untilOf(json))} ${texts.apps.atProvider[json.at_provider]}`, {
+        multiLine: true,
+        ...json.at_provider !== 'revoked' && { type: 'warning', autoHideDuration: null }
+      })
     } finally {
       await queryClient.invalidateQueries({ queryKey: ['apps'] })
     }
@@ -65,19 +84,39 @@ function Apps ({ path, title, words }: AppsProps) {
   return (
     <>
       <PageHeading title={title} text={words.why} />
-      {data?.length === 0 && <Card><EmptyState title={texts.apps.empty} text={words.emptyWhy} /></Card>}
+      {data?.length === 0 && (
+        <Card>
+          <EmptyState title={texts.apps.empty} text={words.emptyWhy} />
+        </Card>
+      )}
       {data !== undefined && data.length > 0 && (
         <Card>
           <TableContainer tabIndex={0} role='region' aria-label={title}>
             <Table>
-              <TableHead><TableRow><TableCell>{texts.apps.name}</TableCell><TableCell>{texts.apps.connected}</TableCell><TableCell>{texts.apps.used}</TableCell><TableCell align='right'>{texts.list.actions}</TableCell></TableRow></TableHead>
+              <TableHead>
+                <TableRow>
+                  <TableCell>{texts.apps.name}</TableCell>
+                  <TableCell>{texts.apps.connected}</TableCell>
+                  <TableCell>{texts.apps.used}</TableCell>
+                  <TableCell align='right'>{texts.list.actions}</TableCell>
+                </TableRow>
+              </TableHead>
               <TableBody>
                 {data.map((app) => (
                   <TableRow key={app.id}>
-                    <TableCell sx={{ overflowWrap: 'anywhere' }}>{app.client_name}<Typography variant='caption' component='div' color='textSecondary'>{app.client_id ?? texts.apps.unchecked}</Typography></TableCell>
+                    <TableCell sx={{ overflowWrap: 'anywhere' }}>
+                      {app.client_name}
+                      <Typography variant='caption' component='div' color='textSecondary'>
+                        {app.client_id ?? texts.apps.unchecked}
+                      </Typography>
+                    </TableCell>
                     <TableCell>{dateText(app.created_at, manner)}</TableCell>
                     <TableCell title={timeText(app.used_at, manner)}>{agoText(app.used_at, manner)}</TableCell>
-                    <TableCell align='right'><IconButton aria-label={texts.apps.disconnect(app.client_name)} onClick={() => setAsked(app)}><DisconnectIcon fontSize='small' /></IconButton></TableCell>
+                    <TableCell align='right'>
+                      <IconButton aria-label={texts.apps.disconnect(app.client_name)} onClick={() => setAsked(app)}>
+                        <DisconnectIcon fontSize='small' />
+                      </IconButton>
+                    </TableCell>
                   </TableRow>
                 ))}
               </TableBody>
@@ -85,7 +124,14 @@ function Apps ({ path, title, words }: AppsProps) {
           </TableContainer>
         </Card>
       )}
-      {asked !== undefined && <Ask {...texts.apps.ask(asked.client_name, untilOf(asked), words.again)} isDangerous onConfirm={async () => await disconnect(asked)} onClose={() => setAsked(undefined)} />}
+      {asked !== undefined && (
+        <Ask
+          {...texts.apps.ask(asked.client_name, untilOf(asked), words.again)}
+          isDangerous
+          onConfirm={async () => await disconnect(asked)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </>
   )
 }

@@ -1,6 +1,20 @@
 import AddIcon from '@mui/icons-material/PersonAddAltOutlined'
 import RemoveIcon from '@mui/icons-material/PersonRemoveOutlined'
-import { Button, Card, Chip, IconButton, MenuItem, Select, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import {
+  Button,
+  Card,
+  Chip,
+  IconButton,
+  MenuItem,
+  Select,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  TextField
+} from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ActivityLink } from '../activity/activity-link.tsx'
@@ -13,7 +27,14 @@ import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 
-interface Member { readonly user_id: string, readonly name: string | null, readonly active: boolean, readonly role: Role, readonly created_at: string, readonly updated_at: string }
+interface Member {
+  readonly user_id: string
+  readonly name: string | null
+  readonly active: boolean
+  readonly role: Role
+  readonly created_at: string
+  readonly updated_at: string
+}
 
 type Role = typeof ROLES[number]
 const ROLES = ['owner', 'staff'] as const
@@ -30,34 +51,83 @@ export function MembersPage () {
   const readAgain = async () => await queryClient.invalidateQueries({ queryKey: ['members'] })
   // Others have the name of their last token; one's own is that of the bar.
   const nameOf = ({ name, user_id: id }: Member) => id === viewerId ? viewerName : name ?? id
-  /** Makes them that, or removes them, unless others have changed them since they were listed: their ETag is more than that of the list. */
+  /**
+   * Makes them that, or removes them, unless others have changed them since they were listed: their ETag is more than
+   * that of the list.
+   */
   const change = async ({ user_id: id, updated_at: seen }: Member, role: Role | undefined) => {
     try {
       const { json, headers } = await call<Member>(`${path}/${id}`)
       if (json.updated_at !== seen) throw new ApiError(412, {})
-      await call(`${path}/${id}`, { method: role === undefined ? 'DELETE' : 'PATCH', ...role !== undefined && { data: { role } }, headers: new Headers({ 'if-match': headers.get('etag')! }) })
+      await call(`${path}/${id}`, {
+        method: role === undefined ? 'DELETE' : 'PATCH',
+        ...role !== undefined && { data: { role } },
+        headers: new Headers({ 'if-match': headers.get('etag')! })
+      })
     } finally {
       await readAgain()
     }
   }
   return (
     <>
-      <PageHeading title={texts.members.title} text={texts.members.ownerHelp}>{shop.isOwner && <Button variant='contained' startIcon={<AddIcon />} onClick={() => setAdding(true)}>{texts.members.add}</Button>}</PageHeading>
+      <PageHeading title={texts.members.title} text={texts.members.ownerHelp}>
+        {shop.isOwner && (
+          <Button
+            variant='contained'
+            startIcon={<AddIcon />}
+            onClick={() => setAdding(true)}
+          >
+            {texts.members.add}
+          </Button>
+        )}
+      </PageHeading>
       <Card>
         <TableContainer tabIndex={0} role='region' aria-label={texts.members.title}>
           <Table>
-            <TableHead><TableRow><TableCell>{texts.keys.name}</TableCell><TableCell>{texts.members.role}</TableCell><TableCell>{texts.list.created}</TableCell><TableCell align='right'>{texts.list.actions}</TableCell></TableRow></TableHead>
+            <TableHead>
+              <TableRow>
+                <TableCell>{texts.keys.name}</TableCell>
+                <TableCell>{texts.members.role}</TableCell>
+                <TableCell>{texts.list.created}</TableCell>
+                <TableCell align='right'>{texts.list.actions}</TableCell>
+              </TableRow>
+            </TableHead>
             <TableBody>
               {data?.rows.map((member) => (
                 <TableRow key={member.user_id}>
-                  <TableCell><ActivityLink actorId={member.user_id}>{nameOf(member)}</ActivityLink> {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />} {!member.active && <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />}</TableCell>
+                  <TableCell>
+                    <ActivityLink actorId={member.user_id}>{nameOf(member)}</ActivityLink>{' '}
+                    {member.user_id === viewerId && <Chip size='small' label={texts.members.you} />}{' '}
+                    {!member.active && (
+                      <Chip size='small' color='warning' variant='outlined' label={texts.members.inactive} />
+                    )}
+                  </TableCell>
                   <TableCell>
                     {shop.isOwner
-                      ? <Select size='small' value={member.role} inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }} onChange={({ target }) => setAsked({ member, role: target.value })} sx={{ minWidth: 120 }}>{ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}</Select>
+                      ? (
+                        <Select
+                          size='small'
+                          value={member.role}
+                          inputProps={{ 'aria-label': `${texts.members.role}: ${nameOf(member)}` }}
+                          onChange={({ target }) => setAsked({ member, role: target.value })}
+                          sx={{ minWidth: 120 }}
+                        >
+                          {ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}
+                        </Select>
+                      )
                       : texts.members[member.role]}
                   </TableCell>
                   <TableCell>{dateText(member.created_at, shop)}</TableCell>
-                  <TableCell align='right'>{(shop.isOwner || member.user_id === viewerId) && <IconButton aria-label={texts.members.remove(nameOf(member))} onClick={() => setAsked({ member, role: undefined })}><RemoveIcon fontSize='small' /></IconButton>}</TableCell>
+                  <TableCell align='right'>
+                    {(shop.isOwner || member.user_id === viewerId) && (
+                      <IconButton
+                        aria-label={texts.members.remove(nameOf(member))}
+                        onClick={() => setAsked({ member, role: undefined })}
+                      >
+                        <RemoveIcon fontSize='small' />
+                      </IconButton>
+                    )}
+                  </TableCell>
                 </TableRow>
               ))}
             </TableBody>
@@ -65,22 +135,59 @@ export function MembersPage () {
         </TableContainer>
       </Card>
       {isAdding && <AddMember path={path} onClose={() => setAdding(false)} onDone={readAgain} />}
-      {asked !== undefined && <Ask {...texts.members.ask(nameOf(asked.member), asked.role)} isDangerous={asked.role === undefined} onConfirm={async () => await change(asked.member, asked.role)} onClose={() => setAsked(undefined)} />}
+      {asked !== undefined && (
+        <Ask
+          {...texts.members.ask(nameOf(asked.member), asked.role)}
+          isDangerous={asked.role === undefined}
+          onConfirm={async () => await change(asked.member, asked.role)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
     </>
   )
 }
 
-function AddMember ({ path, onClose, onDone }: { readonly path: string, readonly onClose: () => void, readonly onDone: () => Promise<unknown> }) {
+function AddMember (
+  { path, onClose, onDone }: {
+    readonly path: string,
+    readonly onClose: () => void,
+    readonly onDone: () => Promise<unknown>
+  }
+) {
   const { call } = useViewer()
   const [id, setId] = useState('')
   const [role, setRole] = useState<string>('staff')
-  const add = async () => { await call(path, { method: 'POST', data: { user_id: id.trim(), role } }); await onDone() }
+  const add = async () => {
+    await call(path, { method: 'POST', data: { user_id: id.trim(), role } })
+    await onDone()
+  }
   return (
-    <FormDialog title={texts.members.add} submit={texts.members.save} onClose={onClose} onSubmit={add} fields={['user_id', 'role']}>
+    <FormDialog
+      title={texts.members.add}
+      submit={texts.members.save}
+      onClose={onClose}
+      onSubmit={add}
+      fields={['user_id', 'role']}
+    >
       {(faults) => (
         <>
-          <TextField label={texts.members.id} value={id} onChange={({ target }) => setId(target.value)} autoFocus error={'user_id' in faults} helperText={faults['user_id'] ?? texts.members.idHelp} />
-          <TextField select label={texts.members.role} value={role} onChange={({ target }) => setRole(target.value)} helperText={texts.members.ownerHelp}>{ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}</TextField>
+          <TextField
+            label={texts.members.id}
+            value={id}
+            onChange={({ target }) => setId(target.value)}
+            autoFocus
+            error={'user_id' in faults}
+            helperText={faults['user_id'] ?? texts.members.idHelp}
+          />
+          <TextField
+            select
+            label={texts.members.role}
+            value={role}
+            onChange={({ target }) => setRole(target.value)}
+            helperText={texts.members.ownerHelp}
+          >
+            {ROLES.map((role) => <MenuItem key={role} value={role}>{texts.members[role]}</MenuItem>)}
+          </TextField>
         </>
       )}
     </FormDialog>

@@ -8,9 +8,18 @@ import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 
-interface Verdict { readonly valid: boolean, readonly code?: string }
+interface Verdict {
+  readonly valid: boolean
+  readonly code?: string
+}
 
-interface Status { readonly configured: boolean, readonly readable: boolean, readonly accounts: number, readonly linked: number, readonly synced: number }
+interface Status {
+  readonly configured: boolean
+  readonly readable: boolean
+  readonly accounts: number
+  readonly linked: number
+  readonly synced: number
+}
 
 /** The shop's key at its payment provider: whether there is one and it works, and a new one. */
 export function PayKey () {
@@ -18,7 +27,10 @@ export function PayKey () {
   const { id, isOwner } = useShop()
   const queryClient = useQueryClient()
   const path = `/shops/${id}/pay`
-  const { data } = useQuery({ queryKey: ['pay', 'status'], queryFn: async () => (await call<Status>(`${path}/status`)).json })
+  const { data } = useQuery({
+    queryKey: ['pay', 'status'],
+    queryFn: async () => (await call<Status>(`${path}/status`)).json
+  })
   const [key, setKey] = useState('')
   const [said, setSaid] = useState<{ readonly severity: 'success' | 'error', readonly text: string }>()
   const [isBusy, setBusy] = useState(false)
@@ -36,7 +48,11 @@ export function PayKey () {
   }
   const verify = async () => {
     const { json: { valid, code } } = await call<Verdict>(`${path}/key/verify`, { method: 'POST', isRead: true })
-    setSaid(valid ? { severity: 'success', text: texts.settings.valid } : { severity: 'error', text: texts.settings.invalid(code ?? '') })
+    setSaid(
+      valid
+        ? { severity: 'success', text: texts.settings.valid }
+        : { severity: 'error', text: texts.settings.invalid(code ?? '') }
+    )
   }
   const save = async (event: FormEvent) => {
     event.preventDefault()
@@ -44,24 +60,67 @@ export function PayKey () {
       await call(`${path}/key`, { method: 'PUT', data: { pay_secret_key: key.trim() } })
       setKey('')
       await readAgain()
-      await verify().catch((error: Error) => { throw new Error(texts.settings.savedOnly(error.message)) })
+      await verify().catch((error: Error) => {
+        throw new Error(texts.settings.savedOnly(error.message))
+      })
     })
   }
-  const state = data === undefined ? '' : !data.configured ? texts.settings.payNone : data.readable ? texts.settings.paySet : texts.settings.payUnreadable
+  const state = data === undefined
+    ? ''
+    : !data.configured
+    ? texts.settings.payNone
+    : data.readable
+    ? texts.settings.paySet
+    : texts.settings.payUnreadable
   return (
     <Section title={texts.settings.pay} text={texts.settings.payWhy}>
       <Typography sx={{ fontWeight: 600 }}>{state}</Typography>
-      {data !== undefined && <Typography variant='body2' color='textSecondary'>{texts.settings.counts(data.accounts, data.linked, data.synced)}</Typography>}
+      {data !== undefined && (
+        <Typography variant='body2' color='textSecondary'>
+          {texts.settings.counts(data.accounts, data.linked, data.synced)}
+        </Typography>
+      )}
       <Box sx={{ display: 'flex', gap: 1, my: 1.5, flexWrap: 'wrap' }}>
-        <Button variant='outlined' disabled={data?.configured !== true || isBusy} onClick={() => { attempt(verify) }}>{texts.settings.verify}</Button>
-        {isOwner && <ActButton color='error' disabled={data?.configured !== true} question={{ title: texts.settings.removeTitle, why: texts.settings.removeWhy }} act={async () => await call(`${path}/key`, { method: 'DELETE' }).finally(readAgain)}>{texts.settings.remove}</ActButton>}
+        <Button
+          variant='outlined'
+          disabled={data?.configured !== true || isBusy}
+          onClick={() => {
+            attempt(verify)
+          }}
+        >
+          {texts.settings.verify}
+        </Button>
+        {isOwner && (
+          <ActButton
+            color='error'
+            disabled={data?.configured !== true}
+            question={{ title: texts.settings.removeTitle, why: texts.settings.removeWhy }}
+            act={async () => await call(`${path}/key`, { method: 'DELETE' }).finally(readAgain)}
+          >
+            {texts.settings.remove}
+          </ActButton>
+        )}
       </Box>
       {key.trim() !== '' && <AskBeforeLeaving />}
       {said !== undefined && <Alert severity={said.severity} sx={{ mb: 1.5 }}>{said.text}</Alert>}
       {isOwner && (
-        <form onSubmit={(event) => { save(event) }}>
-          <SavedAsShown isBusy={isBusy}><TextField label={texts.settings.newKey} type='password' autoComplete='off' value={key} onChange={({ target }) => setKey(target.value)} /></SavedAsShown>
-          <Button type='submit' variant='contained' disabled={key.trim() === ''} loading={isBusy} sx={{ mt: 1 }}>{texts.settings.replace}</Button>
+        <form
+          onSubmit={(event) => {
+            save(event)
+          }}
+        >
+          <SavedAsShown isBusy={isBusy}>
+            <TextField
+              label={texts.settings.newKey}
+              type='password'
+              autoComplete='off'
+              value={key}
+              onChange={({ target }) => setKey(target.value)}
+            />
+          </SavedAsShown>
+          <Button type='submit' variant='contained' disabled={key.trim() === ''} loading={isBusy} sx={{ mt: 1 }}>
+            {texts.settings.replace}
+          </Button>
         </form>
       )}
     </Section>

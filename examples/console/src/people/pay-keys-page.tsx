@@ -1,4 +1,17 @@
-import { Alert, Button, Card, Chip, Table, TableBody, TableCell, TableContainer, TableHead, TablePagination, TableRow, TextField } from '@mui/material'
+import {
+  Alert,
+  Button,
+  Card,
+  Chip,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TablePagination,
+  TableRow,
+  TextField
+} from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { FormDialog } from '../layout/form-dialog.tsx'
@@ -10,8 +23,17 @@ import { type Shop, useViewer } from '../viewer.tsx'
 
 const PER_PAGE = 25
 
-interface Status { readonly configured: boolean, readonly readable: boolean, readonly accounts: number, readonly linked: number, readonly synced: number }
-interface Verdict { readonly valid: boolean, readonly code?: string }
+interface Status {
+  readonly configured: boolean
+  readonly readable: boolean
+  readonly accounts: number
+  readonly linked: number
+  readonly synced: number
+}
+interface Verdict {
+  readonly valid: boolean
+  readonly code?: string
+}
 
 /** The payment keys of all shops: whether they work, and new ones. */
 export function PayKeysPage () {
@@ -21,7 +43,9 @@ export function PayKeysPage () {
   const { data } = useQuery({
     queryKey: ['shops', 'pay-keys', page],
     queryFn: async () => {
-      const { json, headers } = await call<readonly Shop[]>(listUrl('/shops', { skip: page * PER_PAGE, limit: PER_PAGE, sort: 'name' }))
+      const { json, headers } = await call<readonly Shop[]>(
+        listUrl('/shops', { skip: page * PER_PAGE, limit: PER_PAGE, sort: 'name' })
+      )
       return { shops: json, total: rangeFrom(headers).total }
     },
     placeholderData: (before) => before
@@ -34,11 +58,29 @@ export function PayKeysPage () {
       <Card>
         <TableContainer tabIndex={0} role='region' aria-label={texts.menu.payKeys}>
           <Table size='small'>
-            <TableHead><TableRow>{texts.settings.keyColumns.map((name) => <TableCell key={name} component={name === '' ? 'td' : 'th'}>{name}</TableCell>)}</TableRow></TableHead>
+            <TableHead>
+              <TableRow>
+                {texts.settings.keyColumns.map((name) => (
+                  <TableCell key={name} component={name === '' ? 'td' : 'th'}>{name}</TableCell>
+                ))}
+              </TableRow>
+            </TableHead>
             <TableBody>{data?.shops.map((shop) => <KeyRow key={shop.id} shop={shop} round={round} />)}</TableBody>
           </Table>
         </TableContainer>
-        {data !== undefined && <TablePagination component='div' count={data.total} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => { setPage(page); setRound(0) }} />}
+        {data !== undefined && (
+          <TablePagination
+            component='div'
+            count={data.total}
+            page={page}
+            rowsPerPage={PER_PAGE}
+            rowsPerPageOptions={[PER_PAGE]}
+            onPageChange={(_event, page) => {
+              setPage(page)
+              setRound(0)
+            }}
+          />
+        )}
       </Card>
     </>
   )
@@ -52,7 +94,10 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
   const [tries, setTries] = useState(0)
   const [isReplacing, setReplacing] = useState(false)
   const [key, setKey] = useState('')
-  const status = useQuery({ queryKey: ['pay', 'status', id], queryFn: async () => (await call<Status>(`${path}/status`)).json })
+  const status = useQuery({
+    queryKey: ['pay', 'status', id],
+    queryFn: async () => (await call<Status>(`${path}/status`)).json
+  })
   const verdict = useQuery({
     queryKey: ['pay', 'verdict', id, round, tries],
     enabled: round + tries > 0 && status.data?.configured === true,
@@ -68,19 +113,74 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
   const { data } = status
   return (
     <TableRow hover>
-      <TableCell component='th' scope='row'><PageLink to={`/shops/${slug}/settings`}>{name}</PageLink></TableCell>
+      <TableCell component='th' scope='row'>
+        <PageLink to={`/shops/${slug}/settings`}>{name}</PageLink>
+      </TableCell>
       <TableCell aria-live='polite'>
-        {data !== undefined && <Chip size='small' variant='outlined' color={!data.configured ? 'warning' : data.readable ? 'default' : 'error'} label={!data.configured ? texts.settings.payNone : data.readable ? texts.settings.paySet : texts.settings.payUnreadable} />}
-        {verdict.data !== undefined && <Chip size='small' sx={{ ml: 1 }} color={verdict.data.valid ? 'success' : 'error'} label={verdict.data.valid ? texts.settings.valid : texts.settings.invalid(verdict.data.code ?? '')} />}
+        {data !== undefined && (
+          <Chip
+            size='small'
+            variant='outlined'
+            color={!data.configured ? 'warning' : data.readable ? 'default' : 'error'}
+            label={!data.configured
+              ? texts.settings.payNone
+              : data.readable
+              ? texts.settings.paySet
+              : texts.settings.payUnreadable}
+          />
+        )}
+        {verdict.data !== undefined && (
+          <Chip
+            size='small'
+            sx={{ ml: 1 }}
+            color={verdict.data.valid ? 'success' : 'error'}
+            label={verdict.data.valid ? texts.settings.valid : texts.settings.invalid(verdict.data.code ?? '')}
+          />
+        )}
         {verdict.error !== null && <Alert severity='error' sx={{ mt: 1 }}>{verdict.error.message}</Alert>}
       </TableCell>
       <TableCell>{data !== undefined && texts.settings.counts(data.accounts, data.linked, data.synced)}</TableCell>
       <TableCell align='right' sx={{ whiteSpace: 'nowrap' }}>
-        <Button size='small' disabled={data?.configured !== true} loading={verdict.isFetching} aria-label={texts.settings.verifyOf(name)} onClick={() => setTries(tries + 1)}>{texts.settings.verifyShort}</Button>
-        <Button size='small' aria-label={data?.configured === false ? texts.settings.setOf(name) : texts.settings.replaceOf(name)} onClick={() => setReplacing(true)}>{data?.configured === false ? texts.settings.setShort : texts.settings.replaceShort}</Button>
+        <Button
+          size='small'
+          disabled={data?.configured !== true}
+          loading={verdict.isFetching}
+          aria-label={texts.settings.verifyOf(name)}
+          onClick={() => setTries(tries + 1)}
+        >
+          {texts.settings.verifyShort}
+        </Button>
+        <Button
+          size='small'
+          aria-label={data?.configured === false ? texts.settings.setOf(name) : texts.settings.replaceOf(name)}
+          onClick={() => setReplacing(true)}
+        >
+          {data?.configured === false ? texts.settings.setShort : texts.settings.replaceShort}
+        </Button>
         {isReplacing && (
-          <FormDialog title={texts.settings.payKeyOf(name)} submit={texts.settings.replace} fields={['pay_secret_key']} isReady={key.trim() !== ''} onClose={() => { setReplacing(false); setKey('') }} onSubmit={replace}>
-            {(faults) => <TextField autoFocus label={texts.settings.newKey} type='password' autoComplete='off' value={key} error={faults['pay_secret_key'] !== undefined} helperText={faults['pay_secret_key']} onChange={({ target }) => setKey(target.value)} />}
+          <FormDialog
+            title={texts.settings.payKeyOf(name)}
+            submit={texts.settings.replace}
+            fields={['pay_secret_key']}
+            isReady={key.trim() !== ''}
+            onClose={() => {
+              setReplacing(false)
+              setKey('')
+            }}
+            onSubmit={replace}
+          >
+            {(faults) => (
+              <TextField
+                autoFocus
+                label={texts.settings.newKey}
+                type='password'
+                autoComplete='off'
+                value={key}
+                error={faults['pay_secret_key'] !== undefined}
+                helperText={faults['pay_secret_key']}
+                onChange={({ target }) => setKey(target.value)}
+              />
+            )}
           </FormDialog>
         )}
       </TableCell>

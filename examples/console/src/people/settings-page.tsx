@@ -18,13 +18,25 @@ import { useShop, useViewer } from '../viewer.tsx'
 import { UsageSection } from '../usage/usage-section.tsx'
 import { PayKey } from './pay-key.tsx'
 
-interface Config { readonly currency: string, readonly locale: string, readonly time_zone: string, readonly contact_email: string | null, readonly prices_include_tax: boolean, readonly confirm_agent_calls: boolean, readonly updated_at: string }
+interface Config {
+  readonly currency: string
+  readonly locale: string
+  readonly time_zone: string
+  readonly contact_email: string | null
+  readonly prices_include_tax: boolean
+  readonly confirm_agent_calls: boolean
+  readonly updated_at: string
+}
 
 /** The settings of the shop, and its payment key. */
 export function SettingsPage () {
   const { call } = useViewer()
   const shop = useShop()
-  const { data } = useQuery({ queryKey: ['config'], queryFn: async () => (await call<Config>(`/shops/${shop.id}/config`)).json, refetchOnWindowFocus: false })
+  const { data } = useQuery({
+    queryKey: ['config'],
+    queryFn: async () => (await call<Config>(`/shops/${shop.id}/config`)).json,
+    refetchOnWindowFocus: false
+  })
   return (
     <>
       <PageHeading title={texts.settings.title} text={shop.isOwner ? undefined : texts.settings.ownersOnly} />
@@ -51,7 +63,9 @@ function General ({ config }: { readonly config: Config }) {
   const [isBusy, setBusy] = useState(false)
   const shown = { ...config, ...typed }
   const changes = changesOf({ ...config }, { ...typed, ...typed.contact_email === '' && { contact_email: null } })
-  useEffect(() => { if (error !== undefined) document.querySelector<HTMLElement>('form [aria-invalid=true]')?.focus() }, [error])
+  useEffect(() => {
+    if (error !== undefined) document.querySelector<HTMLElement>('form [aria-invalid=true]')?.focus()
+  }, [error])
   const save = async (event: FormEvent) => {
     event.preventDefault()
     setError(undefined)
@@ -68,24 +82,68 @@ function General ({ config }: { readonly config: Config }) {
   }
   const fault = (field: string) => error?.problem?.field === field ? error.atField : undefined
   const input = (field: 'currency' | 'locale' | 'time_zone' | 'contact_email', label: string, help?: string) => ({
-    label, value: shown[field] ?? '', name: field, disabled: !isOwner, error: fault(field) !== undefined, helperText: fault(field) ?? help
+    label,
+    value: shown[field] ?? '',
+    name: field,
+    disabled: !isOwner,
+    error: fault(field) !== undefined,
+    helperText: fault(field) ?? help
   })
   const set = (field: keyof Config) => (value: string) => setTyped({ ...typed, [field]: value })
   return (
     <Section title={texts.settings.general}>
       {Object.keys(changes).length > 0 && <AskBeforeLeaving />}
-      <form noValidate onSubmit={(event) => { save(event) }}>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          save(event)
+        }}
+      >
         <SavedAsShown isBusy={isBusy}>
-          <Picker {...input('currency', texts.settings.currency, texts.settings.currencyHelp)} onChange={(text) => set('currency')(text.toUpperCase())} choices={currencies()} />
-          <Picker {...input('locale', texts.settings.locale, texts.settings.localeHelp(exampleOf(shown)))} onChange={set('locale')} choices={locales()} />
-          <Picker {...input('time_zone', texts.settings.zone, texts.settings.zoneHelp)} onChange={set('time_zone')} choices={timeZones()} />
-          <TextField {...input('contact_email', texts.settings.email)} onChange={({ target }) => set('contact_email')(target.value)} />
+          <Picker
+            {...input('currency', texts.settings.currency, texts.settings.currencyHelp)}
+            onChange={(text) => set('currency')(text.toUpperCase())}
+            choices={currencies()}
+          />
+          <Picker
+            {...input('locale', texts.settings.locale, texts.settings.localeHelp(exampleOf(shown)))}
+            onChange={set('locale')}
+            choices={locales()}
+          />
+          <Picker
+            {...input('time_zone', texts.settings.zone, texts.settings.zoneHelp)}
+            onChange={set('time_zone')}
+            choices={timeZones()}
+          />
+          <TextField
+            {...input('contact_email', texts.settings.email)}
+            onChange={({ target }) => set('contact_email')(target.value)}
+          />
           {SWITCHES.map(([field, label]) => (
-            <FormControlLabel key={field} sx={{ display: 'flex' }} label={texts.settings[label]} control={<Switch disabled={!isOwner} checked={shown[field]} onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })} />} />
+            <FormControlLabel
+              key={field}
+              sx={{ display: 'flex' }}
+              label={texts.settings[label]}
+              control={
+                <Switch
+                  disabled={!isOwner}
+                  checked={shown[field]}
+                  onChange={({ target }) => setTyped({ ...typed, [field]: target.checked })}
+                />
+              }
+            />
           ))}
         </SavedAsShown>
-        {error !== undefined && !(error.problem?.field !== undefined && error.problem.field in shown) && <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>}
-        {isOwner && <Stack direction='row' sx={{ mt: 1 }}><Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0} loading={isBusy}>{texts.settings.save}</Button></Stack>}
+        {error !== undefined && !(error.problem?.field !== undefined && error.problem.field in shown) && (
+          <Alert severity='error' sx={{ my: 1 }}>{error.message}</Alert>
+        )}
+        {isOwner && (
+          <Stack direction='row' sx={{ mt: 1 }}>
+            <Button type='submit' variant='contained' disabled={Object.keys(changes).length === 0} loading={isBusy}>
+              {texts.settings.save}
+            </Button>
+          </Stack>
+        )}
         <Typography variant='body2' color='textSecondary' sx={{ mt: 1 }}>{texts.settings.reload}</Typography>
       </form>
     </Section>
@@ -94,5 +152,6 @@ function General ({ config }: { readonly config: Config }) {
 
 /** How the shop writes money and times. */
 function exampleOf ({ currency, locale, time_zone: timeZone }: Config): string {
-  return `${isCurrency(currency) ? moneyText(123_450, currency, locale) : ''} · ${timeText(Date.now(), { locale, timeZone })}`
+  return `${isCurrency(currency) ? moneyText(123_450, currency, locale) : ''} · ` +
+    `${timeText(Date.now(), { locale, timeZone })}`
 }

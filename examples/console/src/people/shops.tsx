@@ -22,16 +22,42 @@ const STATUSES = ['active', 'archived'].map((id) => ({ id, name: statusText(id) 
 export function ShopList () {
   return (
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25} queryOptions={AS_LISTED}>
-      <PageHeading title={texts.menu.shops}><CreateButton variant='contained' label={texts.shops.create} icon={<AddIcon />} /></PageHeading>
+      <PageHeading title={texts.menu.shops}>
+        <CreateButton variant='contained' label={texts.shops.create} icon={<AddIcon />} />
+      </PageHeading>
       <Card>
-        <ListFilters search={texts.shops.search} own={['status']}><ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} /></ListFilters>
-        <DataTable rowClick='edit' bulkActionButtons={false} empty={<EmptyList title={texts.shops.empty} />} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-          <DataTable.Col source='name'><RecordLink /></DataTable.Col>
+        <ListFilters search={texts.shops.search} own={['status']}>
+          <ChoiceChip field='status' label={texts.filters.status} choices={STATUSES} />
+        </ListFilters>
+        <DataTable
+          rowClick='edit'
+          bulkActionButtons={false}
+          empty={<EmptyList title={texts.shops.empty} />}
+          sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
+        >
+          <DataTable.Col source='name'>
+            <RecordLink />
+          </DataTable.Col>
           <DataTable.Col source='slug' />
           <DataTable.Col source='currency' />
           <DataTable.Col source='status' render={({ status }: Shop) => <StatusChip status={status} />} />
           <DataTable.Col source='created_at' render={({ created_at: at }) => dateText(at, MANNER)} />
-          <DataTable.Col disableSort label={texts.shops.open} render={(shop: Shop) => <Button size='small' component={Link} to={`/shops/${shop.slug}`} endIcon={<OpenIcon />} onClick={(event) => event.stopPropagation()} aria-label={`${texts.shops.open}: ${shop.name}`}>{texts.shops.open}</Button>} />
+          <DataTable.Col
+            disableSort
+            label={texts.shops.open}
+            render={(shop: Shop) => (
+              <Button
+                size='small'
+                component={Link}
+                to={`/shops/${shop.slug}`}
+                endIcon={<OpenIcon />}
+                onClick={(event) => event.stopPropagation()}
+                aria-label={`${texts.shops.open}: ${shop.name}`}
+              >
+                {texts.shops.open}
+              </Button>
+            )}
+          />
         </DataTable>
         <Pages />
       </Card>

@@ -13,7 +13,15 @@ import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
 
-interface User { readonly id: string, readonly name: string | null, readonly subject: string, readonly active: boolean, readonly roles: readonly string[], readonly created_at: string, readonly updated_at: string }
+interface User {
+  readonly id: string
+  readonly name: string | null
+  readonly subject: string
+  readonly active: boolean
+  readonly roles: readonly string[]
+  readonly created_at: string
+  readonly updated_at: string
+}
 
 /** Everybody who has signed in, with what admins may change of them. */
 export function UserList () {
@@ -22,12 +30,37 @@ export function UserList () {
       <PageHeading title={texts.menu.people} text={texts.users.why} />
       <Card>
         <ListFilters search={texts.users.search} />
-        <DataTable rowClick={false} bulkActionButtons={false} empty={<EmptyList title={texts.users.empty} />} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
+        <DataTable
+          rowClick={false}
+          bulkActionButtons={false}
+          empty={<EmptyList title={texts.users.empty} />}
+          sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
+        >
           <DataTable.Col source='name' render={(user: User) => <Name user={user} />} />
           <DataTable.Col source='subject' sx={{ fontFamily: 'ui-monospace, monospace', fontSize: '.8rem' }} />
-          <DataTable.Col source='active' render={(user: User) => <Toggle user={user} what='active' isOn={user.active} changes={(active) => ({ active })} />} />
-          <DataTable.Col source='roles' disableSort render={(user: User) => <Toggle user={user} what='admin' isOn={user.roles.includes('admin')} changes={(isAdmin) => ({ roles: isAdmin ? [...user.roles, 'admin'] : user.roles.filter((role) => role !== 'admin') })} />} />
-          {settings.connected_apps && <DataTable.Col disableSort label={texts.users.apps} render={(user: User) => <AppsLink user={user} />} />}
+          <DataTable.Col
+            source='active'
+            render={(user: User) => (
+              <Toggle user={user} what='active' isOn={user.active} changes={(active) => ({ active })} />
+            )}
+          />
+          <DataTable.Col
+            source='roles'
+            disableSort
+            render={(user: User) => (
+              <Toggle
+                user={user}
+                what='admin'
+                isOn={user.roles.includes('admin')}
+                changes={(isAdmin) => ({
+                  roles: isAdmin ? [...user.roles, 'admin'] : user.roles.filter((role) => role !== 'admin')
+                })}
+              />
+            )}
+          />
+          {settings.connected_apps && (
+            <DataTable.Col disableSort label={texts.users.apps} render={(user: User) => <AppsLink user={user} />} />
+          )}
           <DataTable.Col source='created_at' render={({ created_at: at }: User) => dateText(at, MANNER)} />
         </DataTable>
         <Pages />
@@ -44,26 +77,68 @@ function useNameOf ({ id, name, subject }: User): string {
 
 function Name ({ user }: { readonly user: User }) {
   const { id: viewerId } = useViewer()
-  return <><bdi>{useNameOf(user)}</bdi> {user.id === viewerId && <Chip size='small' label={texts.members.you} />}</>
+  return (
+    <>
+      <bdi>{useNameOf(user)}</bdi> {user.id === viewerId && <Chip size='small' label={texts.members.you} />}
+    </>
+  )
 }
 
 function AppsLink ({ user }: { readonly user: User }) {
   const name = useNameOf(user)
-  return <Button size='small' component={Link} to={`${useBasename()}/admin/users/${user.id}/apps`} aria-label={texts.apps.of(name)}>{texts.users.apps}</Button>
+  return (
+    <Button
+      size='small'
+      component={Link}
+      to={`${useBasename()}/admin/users/${user.id}/apps`}
+      aria-label={texts.apps.of(name)}
+    >
+      {texts.users.apps}
+    </Button>
+  )
 }
 
-function Toggle ({ user, what, isOn, changes }: { readonly user: User, readonly what: 'active' | 'admin', readonly isOn: boolean, readonly changes: (isOn: boolean) => object }) {
+function Toggle (
+  { user, what, isOn, changes }: {
+    readonly user: User,
+    readonly what: 'active' | 'admin',
+    readonly isOn: boolean,
+    readonly changes: (isOn: boolean) => object
+  }
+) {
   const { call } = useViewer()
   const name = useNameOf(user)
   const refresh = useRefresh()
   const [isAsking, setAsking] = useState(false)
   const text = texts.users[what]
   const { title, why, submit } = texts.users.ask[what][isOn ? 'off' : 'on']
-  const set = async () => await call(`/admin/users/${user.id}`, { method: 'PATCH', data: changes(!isOn), headers: ifMatch(user) }).finally(() => refresh())
+  const set = async () =>
+    await call(`/admin/users/${user.id}`, { method: 'PATCH', data: changes(!isOn), headers: ifMatch(user) }).finally(
+      () => refresh()
+    )
   return (
     <>
-      <FormControlLabel label={text} control={<Switch size='small' checked={isOn} onChange={() => setAsking(true)} slotProps={{ input: { 'aria-label': `${text}: ${name}` } }} />} />
-      {isAsking && <Ask title={title(name)} why={why} submit={submit} isDangerous={isOn} onConfirm={set} onClose={() => setAsking(false)} />}
+      <FormControlLabel
+        label={text}
+        control={
+          <Switch
+            size='small'
+            checked={isOn}
+            onChange={() => setAsking(true)}
+            slotProps={{ input: { 'aria-label': `${text}: ${name}` } }}
+          />
+        }
+      />
+      {isAsking && (
+        <Ask
+          title={title(name)}
+          why={why}
+          submit={submit}
+          isDangerous={isOn}
+          onConfirm={set}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </>
   )
 }

@@ -28,13 +28,33 @@ export function AuditPage () {
   const { data } = useQuery({
     queryKey: ['accounts', 'audit', page],
     queryFn: async () => {
-      const { json, headers } = await call<readonly Row[]>(listUrl(`${ACCOUNTS}/audit`, { skip: page * PER_PAGE, limit: PER_PAGE }))
-      const { rows: accounts } = { rows: json.length === 0 ? [] : (await call<ReadonlyArray<{ id: string, name: string, shop_name: string }>>(listUrl(ACCOUNTS, { filter: { id: [...new Set(json.map((row) => row.account_id))] }, limit: PER_PAGE }))).json }
-      return { rows: json, total: rangeFrom(headers).total, accounts: new Map(accounts.map((account) => [account.id, account])) }
+      const { json, headers } = await call<readonly Row[]>(
+        listUrl(`${ACCOUNTS}/audit`, { skip: page * PER_PAGE, limit: PER_PAGE })
+      )
+      const { rows: accounts } = {
+        rows: json.length === 0
+          ? []
+          : (await call<ReadonlyArray<{ id: string, name: string, shop_name: string }>>(
+            listUrl(ACCOUNTS, { filter: { id: [...new Set(json.map((row) => row.account_id))] }, limit: PER_PAGE })
+          )).json
+      }
+      return {
+        rows: json,
+        total: rangeFrom(headers).total,
+        accounts: new Map(accounts.map((account) => [account.id, account]))
+      }
     },
     placeholderData: (before) => before
   })
-  const people = useQuery({ queryKey: ['admin/users', 'names'], queryFn: async () => new Map((await call<ReadonlyArray<{ id: string, name: string | null }>>('/admin/users?limit=200')).json.map(({ id, name }) => [id, name])) })
+  const people = useQuery({
+    queryKey: ['admin/users', 'names'],
+    queryFn: async () =>
+      new Map(
+        (await call<ReadonlyArray<{ id: string, name: string | null }>>('/admin/users?limit=200')).json.map((
+          { id, name }
+        ) => [id, name])
+      )
+  })
   const customer = (side: Row['before']) => String(side?.['pay_customer_id'] ?? texts.activity.nothing)
   return (
     <>
@@ -44,15 +64,25 @@ export function AuditPage () {
         {data !== undefined && data.rows.length > 0 && (
           <TableContainer tabIndex={0} role='region' aria-label={texts.menu.audit}>
             <Table size='small'>
-              <TableHead><TableRow>{texts.reconcile.auditColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+              <TableHead>
+                <TableRow>
+                  {texts.reconcile.auditColumns.map((name) => <TableCell key={name}>{name}</TableCell>)}
+                </TableRow>
+              </TableHead>
               <TableBody>
                 {data.rows.map((row) => (
                   <TableRow key={row.id}>
                     <TableCell>{timeText(row.at, MANNER)}</TableCell>
-                    <TableCell><bdi>{people.data?.get(row.actor) ?? row.actor}</bdi></TableCell>
+                    <TableCell>
+                      <bdi>{people.data?.get(row.actor) ?? row.actor}</bdi>
+                    </TableCell>
                     <TableCell>{texts.reconcile.changes[row.action] ?? row.action}</TableCell>
-                    <TableCell><bdi>{data.accounts.get(row.account_id)?.name ?? row.account_id}</bdi></TableCell>
-                    <TableCell><bdi>{data.accounts.get(row.account_id)?.shop_name}</bdi></TableCell>
+                    <TableCell>
+                      <bdi>{data.accounts.get(row.account_id)?.name ?? row.account_id}</bdi>
+                    </TableCell>
+                    <TableCell>
+                      <bdi>{data.accounts.get(row.account_id)?.shop_name}</bdi>
+                    </TableCell>
                     <TableCell>{customer(row.before)}</TableCell>
                     <TableCell>{customer(row.after)}</TableCell>
                   </TableRow>
@@ -61,7 +91,16 @@ export function AuditPage () {
             </Table>
           </TableContainer>
         )}
-        {data !== undefined && <TablePagination component='div' count={data.total} page={page} rowsPerPage={PER_PAGE} rowsPerPageOptions={[PER_PAGE]} onPageChange={(_event, page) => setPage(page)} />}
+        {data !== undefined && (
+          <TablePagination
+            component='div'
+            count={data.total}
+            page={page}
+            rowsPerPage={PER_PAGE}
+            rowsPerPageOptions={[PER_PAGE]}
+            onPageChange={(_event, page) => setPage(page)}
+          />
+        )}
       </Card>
     </>
   )

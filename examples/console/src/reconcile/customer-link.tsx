@@ -6,5 +6,14 @@ import { texts } from '../texts.ts'
 export function CustomerLink ({ id }: { readonly id: string }) {
   const { pay_dashboard: dashboard } = settings
   if (dashboard === undefined) return id
-  return <Link href={dashboard + encodeURIComponent(id)} target='_blank' rel='noreferrer' aria-label={`${id}: ${texts.reconcile.open}`}>{id}</Link>
+  return (
+    <Link
+      href={dashboard + encodeURIComponent(id)}
+      target='_blank'
+      rel='noreferrer'
+      aria-label={`${id}: ${texts.reconcile.open}`}
+    >
+      {id}
+    </Link>
+  )
 }

@@ -1,4 +1,18 @@
-import { Box, Card, Chip, FormControlLabel, MenuItem, Switch, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, TextField } from '@mui/material'
+import {
+  Box,
+  Card,
+  Chip,
+  FormControlLabel,
+  MenuItem,
+  Switch,
+  Table,
+  TableBody,
+  TableCell,
+  TableContainer,
+  TableHead,
+  TableRow,
+  TextField
+} from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useBasename } from 'react-admin'
@@ -20,8 +34,13 @@ const SHOWN = 50
 export function RunsPage () {
   const { call, shops } = useViewer()
   const basename = useBasename()
-  const { data } = useQuery({ queryKey: ['runs'], queryFn: async () => (await call<readonly Run[]>(`${RUNS}?limit=${SHOWN}`)).json, refetchInterval: 3000 })
-  const shopName = (id: string | null) => id === null ? texts.reconcile.allShops : shops.find((shop) => shop.id === id)?.name ?? id
+  const { data } = useQuery({
+    queryKey: ['runs'],
+    queryFn: async () => (await call<readonly Run[]>(`${RUNS}?limit=${SHOWN}`)).json,
+    refetchInterval: 3000
+  })
+  const shopName = (id: string | null) =>
+    id === null ? texts.reconcile.allShops : shops.find((shop) => shop.id === id)?.name ?? id
   return (
     <>
       <PageHeading title={texts.reconcile.title} text={texts.reconcile.why} />
@@ -31,13 +50,26 @@ export function RunsPage () {
         {data !== undefined && data.length > 0 && (
           <TableContainer tabIndex={0} role='region' aria-label={texts.reconcile.title}>
             <Table size='small'>
-              <TableHead><TableRow>{texts.reconcile.columns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow></TableHead>
+              <TableHead>
+                <TableRow>{texts.reconcile.columns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow>
+              </TableHead>
               <TableBody>
                 {data.map((run) => (
                   <TableRow key={run.id} hover>
-                    <TableCell><PageLink to={`${basename}/reconciliation/${run.id}`}>{timeText(run.started_at, MANNER)}</PageLink></TableCell>
-                    <TableCell>{texts.reconcile.modes[run.mode] ?? run.mode}{run.dry_run && run.mode !== 'check' && <Chip size='small' label={texts.reconcile.dry} sx={{ ml: 1 }} />}</TableCell>
-                    <TableCell><bdi>{shopName(run.shop_id)}</bdi></TableCell>
+                    <TableCell>
+                      <PageLink to={`${basename}/reconciliation/${run.id}`}>
+                        {timeText(run.started_at, MANNER)}
+                      </PageLink>
+                    </TableCell>
+                    <TableCell>
+                      {texts.reconcile.modes[run.mode] ?? run.mode}
+                      {run.dry_run && run.mode !== 'check' && (
+                        <Chip size='small' label={texts.reconcile.dry} sx={{ ml: 1 }} />
+                      )}
+                    </TableCell>
+                    <TableCell>
+                      <bdi>{shopName(run.shop_id)}</bdi>
+                    </TableCell>
                     <TableCell>{texts.reconcile.states[run.status] ?? run.status}</TableCell>
                     <TableCell>{`${run.processed} / ${run.total}`}</TableCell>
                     <TableCell>{outcomesText(run)}</TableCell>
@@ -61,24 +93,59 @@ function StartRun () {
   const [shop, setShop] = useState('')
   const [isReal, setReal] = useState(false)
   const start = async () => {
-    const { json: { id } } = await call<Run>(RUNS, { method: 'POST', data: { mode, ...shop !== '' && { shop_id: shop }, ...mode !== 'check' && { dry_run: !isReal } } })
+    const { json: { id } } = await call<Run>(RUNS, {
+      method: 'POST',
+      data: { mode, ...shop !== '' && { shop_id: shop }, ...mode !== 'check' && { dry_run: !isReal } }
+    })
     // The list from before lacks it.
     queryClient.removeQueries({ queryKey: ['runs'] })
     navigate(`${basename}/reconciliation/${id}`)
   }
-  const question = { title: texts.reconcile.realTitle(shops.find(({ id }) => id === shop)?.name), why: texts.reconcile.realWhy[mode] }
+  const question = {
+    title: texts.reconcile.realTitle(shops.find(({ id }) => id === shop)?.name),
+    why: texts.reconcile.realWhy[mode]
+  }
   return (
     <Section title={texts.reconcile.start}>
       <Box sx={{ display: 'flex', gap: 1.5, flexWrap: 'wrap', alignItems: 'center' }}>
-        <TextField select fullWidth={false} label={texts.reconcile.what} value={mode} onChange={({ target }) => setMode(target.value)} sx={{ minWidth: 260 }}>
-          {['check', 'link', 'sync'].map((mode) => <MenuItem key={mode} value={mode}>{texts.reconcile.modes[mode]}</MenuItem>)}
+        <TextField
+          select
+          fullWidth={false}
+          label={texts.reconcile.what}
+          value={mode}
+          onChange={({ target }) => setMode(target.value)}
+          sx={{ minWidth: 260 }}
+        >
+          {['check', 'link', 'sync'].map((mode) => (
+            <MenuItem key={mode} value={mode}>{texts.reconcile.modes[mode]}</MenuItem>
+          ))}
         </TextField>
-        <TextField select fullWidth={false} label={texts.reconcile.shop} value={shop} onChange={({ target }) => setShop(target.value)} sx={{ minWidth: 200 }} slotProps={{ inputLabel: { shrink: true }, select: { displayEmpty: true } }}>
+        <TextField
+          select
+          fullWidth={false}
+          label={texts.reconcile.shop}
+          value={shop}
+          onChange={({ target }) => setShop(target.value)}
+          sx={{ minWidth: 200 }}
+          slotProps={{ inputLabel: { shrink: true }, select: { displayEmpty: true } }}
+        >
           <MenuItem value=''>{texts.reconcile.allShops}</MenuItem>
           {shops.map(({ id, name }) => <MenuItem key={id} value={id}>{name}</MenuItem>)}
         </TextField>
-        {mode !== 'check' && <FormControlLabel control={<Switch checked={isReal} onChange={({ target }) => setReal(target.checked)} />} label={texts.reconcile.real} />}
-        <ActButton variant='contained' act={start} {...isReal && mode !== 'check' && { question }}>{texts.reconcile.run}</ActButton>
+        {mode !== 'check' && (
+          <FormControlLabel
+            control={
+              <Switch
+                checked={isReal}
+                onChange={({ target }) => setReal(target.checked)}
+              />
+            }
+            label={texts.reconcile.real}
+          />
+        )}
+        <ActButton variant='contained' act={start} {...isReal && mode !== 'check' && { question }}>
+          {texts.reconcile.run}
+        </ActButton>
       </Box>
     </Section>
   )

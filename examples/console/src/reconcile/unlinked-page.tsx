@@ -13,9 +13,19 @@ interface UnlinkedCustomer {
   readonly pay_customer_id: string
   readonly name: string | null
   readonly email: string | null
-  readonly accounts: ReadonlyArray<{ readonly account_id: string, readonly account_name: string, readonly match: string, readonly pay_customer_id: string | null }>
+  readonly accounts: ReadonlyArray<
+    {
+      readonly account_id: string,
+      readonly account_name: string,
+      readonly match: string,
+      readonly pay_customer_id: string | null
+    }
+  >
 }
-interface Page { readonly customers: readonly UnlinkedCustomer[], readonly next: string | null }
+interface Page {
+  readonly customers: readonly UnlinkedCustomer[]
+  readonly next: string | null
+}
 
 /** Customers at the payment provider that no account is linked to. */
 export function UnlinkedPage () {
@@ -27,19 +37,35 @@ export function UnlinkedPage () {
     queryKey: ['unlinked-customers', shop],
     enabled: shop !== '',
     initialPageParam: '',
-    queryFn: async ({ pageParam }) => (await call<Page>(`${ACCOUNTS}/unlinked-customers?${new URLSearchParams({ shop_id: shop, ...pageParam !== '' && { after: pageParam } })}`)).json,
+    queryFn: async ({ pageParam }) =>
+      (await call<Page>(
+        `${ACCOUNTS}/unlinked-customers?${new URLSearchParams({
+          shop_id: shop,
+          ...pageParam !== '' && { after: pageParam }
+        })}`
+      )).json,
     getNextPageParam: ({ next }) => next
   })
   const customers = data?.pages.flatMap((page) => page.customers) ?? []
   const link = async (account: string, customer: string) => {
-    await call(`${ACCOUNTS}/${encodeURIComponent(account)}/link-pay`, { method: 'POST', data: { pay_customer_id: customer } })
+    await call(`${ACCOUNTS}/${encodeURIComponent(account)}/link-pay`, {
+      method: 'POST',
+      data: { pay_customer_id: customer }
+    })
     notify(texts.reconcile.linked, { type: 'success' })
     await queryClient.invalidateQueries({ queryKey: ['unlinked-customers'] })
   }
   return (
     <>
       <PageHeading title={texts.menu.unlinked} text={texts.reconcile.unlinkedWhy}>
-        <TextField select fullWidth={false} label={texts.reconcile.shop} value={shop} onChange={({ target }) => setShop(target.value)} sx={{ minWidth: 220 }}>
+        <TextField
+          select
+          fullWidth={false}
+          label={texts.reconcile.shop}
+          value={shop}
+          onChange={({ target }) => setShop(target.value)}
+          sx={{ minWidth: 220 }}
+        >
           {shops.map(({ id, name }) => <MenuItem key={id} value={id}>{name}</MenuItem>)}
         </TextField>
       </PageHeading>
@@ -49,17 +75,46 @@ export function UnlinkedPage () {
           {customers.map(({ pay_customer_id: id, name, email, accounts }) => (
             <Box component='li' key={id} sx={{ p: 2, borderBottom: 1, borderColor: 'divider' }}>
               <Typography sx={{ fontWeight: 650 }}>{name ?? id}</Typography>
-              <Typography variant='body2' color='textSecondary'>{email !== null && `${email} · `}<CustomerLink id={id} /></Typography>
+              <Typography variant='body2' color='textSecondary'>
+                {email !== null && `${email} · `}
+                <CustomerLink id={id} />
+              </Typography>
               {accounts.map((account) => (
-                <Box key={account.account_id} sx={{ display: 'flex', gap: 1, alignItems: 'center', mt: 1, flexWrap: 'wrap' }}>
-                  <Typography variant='body2'>{texts.reconcile.mayBelong(account.match)} <b>{account.account_name}</b></Typography>
-                  {account.pay_customer_id === null ? <ActButton size='small' variant='contained' act={async () => await link(account.account_id, id)}>{texts.reconcile.link}</ActButton> : <Chip size='small' label={texts.reconcile.taken} />}
+                <Box
+                  key={account.account_id}
+                  sx={{ display: 'flex', gap: 1, alignItems: 'center', mt: 1, flexWrap: 'wrap' }}
+                >
+                  <Typography variant='body2'>
+                    {texts.reconcile.mayBelong(account.match)} <b>{account.account_name}</b>
+                  </Typography>
+                  {account.pay_customer_id === null
+                    ? (
+                      <ActButton
+                        size='small'
+                        variant='contained'
+                        act={async () => await link(account.account_id, id)}
+                      >
+                        {texts.reconcile.link}
+                      </ActButton>
+                    )
+                    : <Chip size='small' label={texts.reconcile.taken} />}
                 </Box>
               ))}
             </Box>
           ))}
         </Box>
-        {hasNextPage && <Box sx={{ p: 2 }}><Button onClick={() => { fetchNextPage() }} disabled={isFetching}>{texts.activity.more}</Button></Box>}
+        {hasNextPage && (
+          <Box sx={{ p: 2 }}>
+            <Button
+              onClick={() => {
+                fetchNextPage()
+              }}
+              disabled={isFetching}
+            >
+              {texts.activity.more}
+            </Button>
+          </Box>
+        )}
       </Card>
     </>
   )

@@ -12,7 +12,13 @@ import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
 
-interface Account { readonly id: string, readonly name: string, readonly hash_name: string | null, readonly details: Readonly<Record<string, unknown>>, readonly created_at: string }
+interface Account {
+  readonly id: string
+  readonly name: string
+  readonly hash_name: string | null
+  readonly details: Readonly<Record<string, unknown>>
+  readonly created_at: string
+}
 
 /** The accounts of the shop's customers. */
 export function AccountList () {
@@ -21,11 +27,28 @@ export function AccountList () {
     <ListBase sort={{ field: 'name', order: 'ASC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.menu.accounts} />
       <Card>
-        <ListFilters search={texts.accounts.search} own={['missing_pay']}><MissingChip /></ListFilters>
-        <DataTable rowClick='edit' bulkActionButtons={false} empty={<EmptyList title={texts.accounts.empty} text={texts.accounts.emptyWhy} />} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-          <DataTable.Col source='name'><RecordLink /></DataTable.Col>
+        <ListFilters search={texts.accounts.search} own={['missing_pay']}>
+          <MissingChip />
+        </ListFilters>
+        <DataTable
+          rowClick='edit'
+          bulkActionButtons={false}
+          empty={<EmptyList title={texts.accounts.empty} text={texts.accounts.emptyWhy} />}
+          sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
+        >
+          <DataTable.Col source='name'>
+            <RecordLink />
+          </DataTable.Col>
           <DataTable.Col source='hash_name' />
-          <DataTable.Col source='details' label={texts.accounts.customer} disableSort render={({ details }: Account) => details['pay_customer_id'] === undefined ? <Chip size='small' color='warning' variant='outlined' label={texts.accounts.missing} /> : String(details['pay_customer_id'])} />
+          <DataTable.Col
+            source='details'
+            label={texts.accounts.customer}
+            disableSort
+            render={({ details }: Account) =>
+              details['pay_customer_id'] === undefined
+                ? <Chip size='small' color='warning' variant='outlined' label={texts.accounts.missing} />
+                : String(details['pay_customer_id'])}
+          />
           <DataTable.Col source='created_at' render={({ created_at: at }: Account) => dateText(at, shop)} />
         </DataTable>
         <Pages />
@@ -36,14 +59,28 @@ export function AccountList () {
 
 function MissingChip () {
   const [value, setValue] = useFilterField<boolean>('missing_pay')
-  return <ChipButton label={texts.accounts.customer} value={value === true ? texts.accounts.missing : undefined} isOpen={false} onOpen={() => setValue(true)} onClear={() => setValue(undefined)} />
+  return (
+    <ChipButton
+      label={texts.accounts.customer}
+      value={value === true ? texts.accounts.missing : undefined}
+      isOpen={false}
+      onOpen={() => setValue(true)}
+      onClear={() => setValue(undefined)}
+    />
+  )
 }
 
 export function AccountEdit () {
   return (
     <RecordEdit>
       <Heading />
-      <SimpleForm toolbar={<Toolbar><SaveButton /></Toolbar>}>
+      <SimpleForm
+        toolbar={
+          <Toolbar>
+            <SaveButton />
+          </Toolbar>
+        }
+      >
         <FormGuard>
           <TextInput source='name' isRequired helperText={false} />
           <TextInput source='hash_name' helperText={false} />
@@ -57,11 +94,43 @@ export function AccountEdit () {
 function Heading () {
   const account = useRecordContext<Account>()
   const customer = account?.details['pay_customer_id']
-  return <Box sx={{ p: 2, pb: 0 }}><PageHeading title={account?.name ?? ''} text={typeof customer === 'string' && customer !== '' ? <>{texts.accounts.customer}: <CustomerLink id={customer} /></> : undefined} /></Box>
+  return (
+    <Box sx={{ p: 2, pb: 0 }}>
+      <PageHeading
+        title={account?.name ?? ''}
+        text={typeof customer === 'string' && customer !== ''
+          ? (
+            <>
+              {texts.accounts.customer}: <CustomerLink id={customer} />
+            </>
+          )
+          : undefined}
+      />
+    </Box>
+  )
 }
 
 /** What programs and the payment provider know of the account, as it is. */
 function Details () {
   const account = useRecordContext<Account>()
-  return <Box component='pre' role='region' tabIndex={0} aria-label={texts.names.accounts.fields.details} sx={{ m: 2, p: 1.5, maxHeight: 420, overflow: 'auto', fontSize: '.8rem', border: 1, borderColor: 'divider', borderRadius: 1 }}>{JSON.stringify(account?.details, null, 2)}</Box>
+  return (
+    <Box
+      component='pre'
+      role='region'
+      tabIndex={0}
+      aria-label={texts.names.accounts.fields.details}
+      sx={{
+        m: 2,
+        p: 1.5,
+        maxHeight: 420,
+        overflow: 'auto',
+        fontSize: '.8rem',
+        border: 1,
+        borderColor: 'divider',
+        borderRadius: 1
+      }}
+    >
+      {JSON.stringify(account?.details, null, 2)}
+    </Box>
+  )
 }

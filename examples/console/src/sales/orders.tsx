@@ -14,11 +14,29 @@ import { statusText, texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
 
-interface Line { readonly product_id: string | null, readonly name: string, readonly sku: string | null, readonly unit_amount: number, readonly quantity: number }
-interface Order { readonly id: string, readonly status: string, readonly currency: string, readonly total_amount: number, readonly created_at: string, readonly updated_at: string, readonly account_id: string | null, readonly lines: readonly Line[] }
+interface Line {
+  readonly product_id: string | null
+  readonly name: string
+  readonly sku: string | null
+  readonly unit_amount: number
+  readonly quantity: number
+}
+interface Order {
+  readonly id: string
+  readonly status: string
+  readonly currency: string
+  readonly total_amount: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly account_id: string | null
+  readonly lines: readonly Line[]
+}
 
 /** Where an order can go from each state. */
-const NEXT: Readonly<Record<string, readonly string[]>> = { pending: ['paid', 'cancelled'], paid: ['fulfilled', 'cancelled'] }
+const NEXT: Readonly<Record<string, readonly string[]>> = {
+  pending: ['paid', 'cancelled'],
+  paid: ['fulfilled', 'cancelled']
+}
 
 /** The orders of the shop. */
 export function OrderList () {
@@ -26,7 +44,13 @@ export function OrderList () {
     <ListBase sort={{ field: 'created_at', order: 'DESC' }} perPage={25} queryOptions={AS_LISTED}>
       <PageHeading title={texts.orders.title} />
       <Card>
-        <ListFilters own={['status']}><ChoiceChip field='status' label={texts.filters.status} choices={['pending', 'paid', 'fulfilled', 'cancelled'].map((id) => ({ id, name: statusText(id) }))} /></ListFilters>
+        <ListFilters own={['status']}>
+          <ChoiceChip
+            field='status'
+            label={texts.filters.status}
+            choices={['pending', 'paid', 'fulfilled', 'cancelled'].map((id) => ({ id, name: statusText(id) }))}
+          />
+        </ListFilters>
         <Orders />
       </Card>
     </ListBase>
@@ -39,12 +63,31 @@ function Orders () {
   if (!isPending && (total ?? 0) === 0) return <EmptyList title={texts.orders.empty} text={texts.orders.emptyWhy} />
   return (
     <>
-      <DataTable rowClick='show' bulkActionButtons={false} sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}>
-        <DataTable.Col source='created_at' render={({ created_at: at }: Order) => <RecordLink text={timeText(at, shop)} to='show' />} />
-        <DataTable.Col source='account_id' disableSort><ReferenceField source='account_id' reference='accounts' link={false} emptyText='—' /></DataTable.Col>
+      <DataTable
+        rowClick='show'
+        bulkActionButtons={false}
+        sx={{ '& .RaDataTable-tableWrapper': { overflowX: 'auto' } }}
+      >
+        <DataTable.Col
+          source='created_at'
+          render={({ created_at: at }: Order) => <RecordLink text={timeText(at, shop)} to='show' />}
+        />
+        <DataTable.Col source='account_id' disableSort>
+          <ReferenceField source='account_id' reference='accounts' link={false} emptyText='—' />
+        </DataTable.Col>
         <DataTable.Col source='status' render={({ status }: Order) => <StatusChip status={status} />} />
-        <DataTable.Col source='lines' label={texts.orders.lines} disableSort align='right' render={({ lines }: Order) => lines.length} />
-        <DataTable.Col source='total_amount' align='right' render={({ total_amount: total, currency }: Order) => moneyText(total, currency, shop.locale)} />
+        <DataTable.Col
+          source='lines'
+          label={texts.orders.lines}
+          disableSort
+          align='right'
+          render={({ lines }: Order) => lines.length}
+        />
+        <DataTable.Col
+          source='total_amount'
+          align='right'
+          render={({ total_amount: total, currency }: Order) => moneyText(total, currency, shop.locale)}
+        />
       </DataTable>
       <Pages />
     </>
@@ -53,7 +96,11 @@ function Orders () {
 
 /** An order with its lines. */
 export function OrderShow () {
-  return <ShowBase queryOptions={AS_LISTED}><OrderPage /></ShowBase>
+  return (
+    <ShowBase queryOptions={AS_LISTED}>
+      <OrderPage />
+    </ShowBase>
+  )
 }
 
 function OrderPage () {
@@ -64,14 +111,23 @@ function OrderPage () {
   if (order === undefined) return error === null ? null : <NoRecord error={error} />
   const money = (amount: number) => moneyText(amount, order.currency, shop.locale)
   const name = `${texts.names.orders.name.split(' ')[0]} ${order.id.slice(0, 8)}`
-  const set = async (status: string) => { await call(`/shops/${shop.id}/orders/${order.id}`, { method: 'PATCH', data: { status }, headers: ifMatch(order) }).finally(() => refresh()) }
+  const set = async (status: string) => {
+    await call(`/shops/${shop.id}/orders/${order.id}`, { method: 'PATCH', data: { status }, headers: ifMatch(order) })
+      .finally(() => refresh())
+  }
   return (
     <>
       <PageHeading title={name} text={timeText(order.created_at, shop)}>
         {(NEXT[order.status] ?? []).map((status) => (
           <ActButton
-            key={status} variant={status === 'cancelled' ? 'outlined' : 'contained'} color={status === 'cancelled' ? 'error' : 'primary'} act={async () => await set(status)}
-            question={{ title: texts.orders.ask(name, statusText(status), money(order.total_amount)), why: texts.orders.askWhy[status] }}
+            key={status}
+            variant={status === 'cancelled' ? 'outlined' : 'contained'}
+            color={status === 'cancelled' ? 'error' : 'primary'}
+            act={async () => await set(status)}
+            question={{
+              title: texts.orders.ask(name, statusText(status), money(order.total_amount)),
+              why: texts.orders.askWhy[status]
+            }}
           >
             {texts.orders.next[status]!}
           </ActButton>
@@ -84,17 +140,36 @@ function OrderPage () {
         </Stack>
         <Box sx={{ overflowX: 'auto' }} tabIndex={0} role='region' aria-label={texts.layout.table(texts.orders.lines)}>
           <Table size='small'>
-            <TableHead><TableRow>{[texts.orders.product, texts.orders.quantity, texts.orders.unit, texts.orders.sum].map((name, index) => <TableCell key={name} align={index === 0 ? 'left' : 'right'}>{name}</TableCell>)}</TableRow></TableHead>
+            <TableHead>
+              <TableRow>
+                {[texts.orders.product, texts.orders.quantity, texts.orders.unit, texts.orders.sum].map((
+                  name,
+                  index
+                ) => <TableCell key={name} align={index === 0 ? 'left' : 'right'}>{name}</TableCell>)}
+              </TableRow>
+            </TableHead>
             <TableBody>
               {order.lines.map((line, index) => (
                 <TableRow key={index}>
-                  <TableCell>{line.name}{line.sku !== null && <Typography component='span' variant='body2' color='textSecondary'>{` ${line.sku}`}</Typography>}</TableCell>
+                  <TableCell>
+                    {line.name}
+                    {line.sku !== null && (
+                      <Typography component='span' variant='body2' color='textSecondary'>{` ${line.sku}`}</Typography>
+                    )}
+                  </TableCell>
                   <TableCell align='right'>{line.quantity}</TableCell>
                   <TableCell align='right'>{money(line.unit_amount)}</TableCell>
                   <TableCell align='right'>{money(line.unit_amount * line.quantity)}</TableCell>
                 </TableRow>
               ))}
-              <TableRow><TableCell colSpan={3} align='right'><b>{texts.orders.total}</b></TableCell><TableCell align='right'><b>{money(order.total_amount)}</b></TableCell></TableRow>
+              <TableRow>
+                <TableCell colSpan={3} align='right'>
+                  <b>{texts.orders.total}</b>
+                </TableCell>
+                <TableCell align='right'>
+                  <b>{money(order.total_amount)}</b>
+                </TableCell>
+              </TableRow>
             </TableBody>
           </Table>
         </Box>

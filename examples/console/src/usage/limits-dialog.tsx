@@ -21,12 +21,23 @@ function limitFrom (field: string, text: string, locale: string): number | null 
 }
 
 /** Sets how many calls, writes and imports a day may have; an empty field for any number. */
-export function LimitsDialog ({ path, keyId, limits, onClose }: { readonly path: string, readonly keyId: string | undefined, readonly limits: Limits, readonly onClose: () => void }) {
+export function LimitsDialog (
+  { path, keyId, limits, onClose }: {
+    readonly path: string,
+    readonly keyId: string | undefined,
+    readonly limits: Limits,
+    readonly onClose: () => void
+  }
+) {
   const { id: shopId, locale } = useShop()
   const queryClient = useQueryClient()
   const saveChanges = useSave()
   const [before] = useState({ ...limits, shop_id: shopId, ...keyId !== undefined && { id: keyId } })
-  const [typed, setTyped] = useState(() => Object.fromEntries(FIELDS.map(([field]) => [field, limits[field] === null ? '' : numberText(limits[field], locale)])))
+  const [typed, setTyped] = useState(() =>
+    Object.fromEntries(
+      FIELDS.map(([field]) => [field, limits[field] === null ? '' : numberText(limits[field], locale)])
+    )
+  )
   const save = async () => {
     const after = Object.fromEntries(FIELDS.map(([field]) => [field, limitFrom(field, typed[field]!, locale)]))
     const changes = changesOf(before, after)
@@ -34,14 +45,30 @@ export function LimitsDialog ({ path, keyId, limits, onClose }: { readonly path:
     await queryClient.invalidateQueries({ queryKey: ['usage'] })
   }
   return (
-    <FormDialog title={texts.usage.setTitle} submit={texts.usage.save} onClose={onClose} onSubmit={save} fields={FIELDS.map(([field]) => field)}>
+    <FormDialog
+      title={texts.usage.setTitle}
+      submit={texts.usage.save}
+      onClose={onClose}
+      onSubmit={save}
+      fields={FIELDS.map(([field]) => field)}
+    >
       {(faults) => (
         <>
-          <DialogContentText sx={{ mb: 1 }}>{keyId === undefined ? texts.usage.setWhy : texts.usage.setKeyWhy}</DialogContentText>
+          <DialogContentText sx={{ mb: 1 }}>
+            {keyId === undefined ? texts.usage.setWhy : texts.usage.setKeyWhy}
+          </DialogContentText>
           {FIELDS.map(([field, label], index) => (
             <TextField
-              key={field} name={field} fullWidth label={label} value={typed[field]} error={field in faults} helperText={faults[field] ?? texts.usage.anyNumber} autoFocus={index === 0}
-              onChange={({ target }) => setTyped({ ...typed, [field]: target.value })} slotProps={{ htmlInput: { inputMode: 'numeric' } }}
+              key={field}
+              name={field}
+              fullWidth
+              label={label}
+              value={typed[field]}
+              error={field in faults}
+              helperText={faults[field] ?? texts.usage.anyNumber}
+              autoFocus={index === 0}
+              onChange={({ target }) => setTyped({ ...typed, [field]: target.value })}
+              slotProps={{ htmlInput: { inputMode: 'numeric' } }}
             />
           ))}
         </>

@@ -23,7 +23,14 @@ export interface Host {
   readonly locale: string
 }
 
-interface Message { readonly jsonrpc?: '2.0', readonly id?: number, readonly method?: string, readonly params?: any, readonly result?: any, readonly error?: { readonly message?: string } }
+interface Message {
+  readonly jsonrpc?: '2.0'
+  readonly id?: number
+  readonly method?: string
+  readonly params?: any
+  readonly result?: any
+  readonly error?: { readonly message?: string }
+}
 
 /**
  * Connects the view with its host (MCP Apps, revision 2026-01-26), and keeps to its theme and size from then on.
@@ -33,14 +40,22 @@ interface Message { readonly jsonrpc?: '2.0', readonly id?: number, readonly met
 export async function connect (name: string, told: Told): Promise<Host> {
   const waiting = new Map<number, (message: Message) => void>()
   let last = 0
-  const send = (message: Message): void => { parent.postMessage({ jsonrpc: '2.0', ...message }, '*') }
-  const request = async (method: string, params: object): Promise<any> => await new Promise((resolve, reject) => {
-    last += 1
-    waiting.set(last, ({ result, error }) => { if (error === undefined) resolve(result); else reject(new Error(error.message ?? 'The host refused')) })
-    send({ id: last, method, params })
-  })
+  const send = (message: Message): void => {
+    parent.postMessage({ jsonrpc: '2.0', ...message }, '*')
+  }
+  const request = async (method: string, params: object): Promise<any> =>
+    await new Promise((resolve, reject) => {
+      last += 1
+      waiting.set(last, ({ result, error }) => {
+        if (error === undefined) resolve(result)
+        else reject(new Error(error.message ?? 'The host refused'))
+      })
+      send({ id: last, method, params })
+    })
   const notices: Readonly<Record<string, (params: any) => void>> = {
-    'ui/notifications/tool-input': ({ arguments: args = {} }) => { told.input(args) },
+    'ui/notifications/tool-input': ({ arguments: args = {} }) => {
+      told.input(args)
+    },
     'ui/notifications/tool-result': told.result,
     'ui/notifications/tool-cancelled': told.cancelled,
     'ui/notifications/host-context-changed': follow
@@ -52,10 +67,19 @@ export async function connect (name: string, told: Told): Promise<Host> {
     if (method === undefined) {
       waiting.get(id ?? 0)?.(data)
       waiting.delete(id ?? 0)
-    } else if (id !== undefined) send(method === 'ping' || method === 'ui/resource-teardown' ? { id, result: {} } : { id, error: { code: -32601, message: 'Method not found' } as object })
-    else notices[method]?.(params ?? {})
+    } else if (id !== undefined) {
+      send(
+        method === 'ping' || method === 'ui/resource-teardown'
+          ? { id, result: {} }
+          : { id, error: { code: -32601, message: 'Method not found' } as object }
+      )
+    } else notices[method]?.(params ?? {})
   })
-  const { hostContext = {}, hostCapabilities = {} } = await request('ui/initialize', { protocolVersion: '2026-01-26', appInfo: { name, version: '1.0.0' }, appCapabilities: { availableDisplayModes: ['inline', 'fullscreen'] } })
+  const { hostContext = {}, hostCapabilities = {} } = await request('ui/initialize', {
+    protocolVersion: '2026-01-26',
+    appInfo: { name, version: '1.0.0' },
+    appCapabilities: { availableDisplayModes: ['inline', 'fullscreen'] }
+  })
   follow(hostContext)
   const host: Host = {
     call: async (name, args) => await request('tools/call', { name, arguments: args }),
@@ -72,10 +96,17 @@ export async function connect (name: string, told: Told): Promise<Host> {
 }
 
 /** Takes the colours and the type of the host, as far as it names them. */
-function follow ({ theme, styles }: { readonly theme?: string, readonly styles?: { readonly variables?: Readonly<Record<string, string | undefined>> } }): void {
+function follow (
+  { theme, styles }: {
+    readonly theme?: string,
+    readonly styles?: { readonly variables?: Readonly<Record<string, string | undefined>> }
+  }
+): void {
   const { style } = document.documentElement
   if (theme === 'light' || theme === 'dark') style.colorScheme = theme
-  for (const [name, value] of Object.entries(styles?.variables ?? {})) if (name.startsWith('--') && value !== undefined) style.setProperty(name, value)
+  for (const [name, value] of Object.entries(styles?.variables ?? {})) {
+    if (name.startsWith('--') && value !== undefined) style.setProperty(name, value)
+  }
 }
 
 /** The words of a result, such as what went wrong. */

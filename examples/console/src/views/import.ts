@@ -5,8 +5,8 @@ import { priceText } from '../money.ts'
 import { connect, textOf, type ToolResult } from './host.ts'
 
 /*
- * The view of import_products and get_import: what a file would change, the confirmation, and how far the import is, with the lines
- * that could not be applied.
+ * The view of import_products and get_import: what a file would change, the confirmation, and how far the import is,
+ * with the lines that could not be applied.
  */
 
 type Import = typeof ImportSchema['static']
@@ -29,9 +29,13 @@ let args: Readonly<Record<string, unknown>> = {}
 let act = async (): Promise<void> => {}
 
 const host = await connect('shop-import', {
-  input (given) { args = given },
+  input (given) {
+    args = given
+  },
   result: show,
-  cancelled () { said.textContent = 'The call was cancelled.' }
+  cancelled () {
+    said.textContent = 'The call was cancelled.'
+  }
 })
 
 button.addEventListener('click', async () => {
@@ -54,9 +58,14 @@ function show (result: ToolResult): void {
   else progress(data as Import)
 }
 
-function preview ({ total, created, updated, unchanged, price_changes: changes, changed_prices: prices, warnings, failed, errors }: Preview): void {
+function preview (
+  { total, created, updated, unchanged, price_changes: changes, changed_prices: prices, warnings, failed, errors }:
+    Preview
+): void {
   title.textContent = 'Before the import'
-  said.textContent = `${total} products in the file: ${created} new, ${updated} changed, ${unchanged} as they are. ${changes} prices change.`
+  said.textContent =
+    `${total} products in the file: ${created} new, ${updated} changed, ${unchanged} as they are. ${changes} ` +
+    'prices change.'
   // A file with a wrong line is refused, unless the call leaves such lines out.
   const mayImport = host.mayCall && (failed === 0 || args['skip_invalid'] === true) && created + updated > 0
   offer(mayImport && `Import ${created + updated} products`, async () => {
@@ -66,7 +75,17 @@ function preview ({ total, created, updated, unchanged, price_changes: changes, 
   })
   details.replaceChildren(
     ...warnings.map((warning) => element('p', {}, warning)),
-    ...table('Prices that change', ['Product', 'Now', 'Then'], prices.map(({ name, before, after }) => [element('bdi', {}, name), element('del', {}, priceText(before, host.locale)), element('ins', {}, after === null ? 'No price' : priceText(after, host.locale))])),
+    ...table(
+      'Prices that change',
+      ['Product', 'Now', 'Then'],
+      prices.map((
+        { name, before, after }
+      ) => [
+        element('bdi', {}, name),
+        element('del', {}, priceText(before, host.locale)),
+        element('ins', {}, after === null ? 'No price' : priceText(after, host.locale))
+      ])
+    ),
     ...changes > prices.length ? [element('p', { class: 'quiet' }, `and ${changes - prices.length} more`)] : [],
     ...wrongLines(errors, failed)
   )
@@ -76,19 +95,29 @@ function progress (state: Import): void {
   const { id, shop_id: shop, status, total, processed, created, updated, unchanged, failed, error, errors } = state
   const isOver = status in ENDED
   title.textContent = isOver ? ENDED[status as keyof typeof ENDED] : 'Importing…'
-  said.textContent = `${processed} of ${total} lines: ${created} created, ${updated} changed, ${unchanged} as they were, ${failed} wrong.${error === null ? '' : ` ${error}`}`
+  said.textContent =
+    `${processed} of ${total} lines: ${created} created, ${updated} changed, ${unchanged} as they were, ` +
+    `${failed} wrong.${error === null ? '' : ` ${error}`}`
   bar.hidden = false
   bar.max = Math.max(total, 1)
   bar.value = processed
   details.replaceChildren(...wrongLines(errors, failed))
-  const look = async (): Promise<void> => { show(await host.call('get_import', { shop_id: shop, import_id: id })) }
+  const look = async (): Promise<void> => {
+    show(await host.call('get_import', { shop_id: shop, import_id: id }))
+  }
   offer(!isOver && host.mayCall && 'Stop', async () => {
     await host.call('cancel_import', { shop_id: shop, import_id: id })
     await look()
   })
   // Another look at the same import, not one more beside it.
   clearTimeout(next)
-  if (!isOver && host.mayCall) next = setTimeout(() => { look().catch((error: Error) => { fail(error.message) }) }, PACE)
+  if (!isOver && host.mayCall) {
+    next = setTimeout(() => {
+      look().catch((error: Error) => {
+        fail(error.message)
+      })
+    }, PACE)
+  }
 }
 
 let next: ReturnType<typeof setTimeout> | undefined
@@ -102,16 +131,38 @@ function offer (label: string | false, action: () => Promise<void>): void {
 
 function wrongLines (errors: readonly WrongLine[], count: number): readonly HTMLElement[] {
   return [
-    ...table('Wrong lines', ['Line', 'Field', 'What is wrong'], errors.map(({ line, field, message }) => [String(line), element('bdi', {}, field), element('bdi', {}, message)])),
+    ...table(
+      'Wrong lines',
+      ['Line', 'Field', 'What is wrong'],
+      errors.map(({ line, field, message }) => [String(line), element('bdi', {}, field), element('bdi', {}, message)])
+    ),
     ...count > errors.length ? [element('p', { class: 'quiet' }, `and ${count - errors.length} more`)] : []
   ]
 }
 
-function table (caption: string, columns: readonly string[], rows: ReadonlyArray<ReadonlyArray<Node | string>>): readonly HTMLElement[] {
+function table (
+  caption: string,
+  columns: readonly string[],
+  rows: ReadonlyArray<ReadonlyArray<Node | string>>
+): readonly HTMLElement[] {
   if (rows.length === 0) return []
-  return [element('h2', {}, caption), element('div', { class: 'wide', tabindex: 0, role: 'region', 'aria-label': caption }, element('table', {},
-    element('thead', {}, element('tr', {}, ...columns.map((column) => element('th', { scope: 'col' }, column)))),
-    element('tbody', {}, ...rows.map((cells) => element('tr', {}, ...cells.map((cell) => element('td', {}, cell)))))))]
+  return [
+    element('h2', {}, caption),
+    element(
+      'div',
+      { class: 'wide', tabindex: 0, role: 'region', 'aria-label': caption },
+      element(
+        'table',
+        {},
+        element('thead', {}, element('tr', {}, ...columns.map((column) => element('th', { scope: 'col' }, column)))),
+        element(
+          'tbody',
+          {},
+          ...rows.map((cells) => element('tr', {}, ...cells.map((cell) => element('td', {}, cell))))
+        )
+      )
+    )
+  ]
 }
 
 function fail (message: string): void {

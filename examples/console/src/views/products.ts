@@ -5,21 +5,27 @@ import { element } from './element.ts'
 import { connect, textOf, type ToolResult } from './host.ts'
 
 /*
- * The view of list_products: pictures and prices, which a person filters. Each filter is a call of the tool, as whoever has the
- * conversation.
+ * The view of list_products: pictures and prices, which a person filters. Each filter is a call of the tool, as whoever
+ * has the conversation.
  */
 
 type Product = typeof ProductSchema['static']
 
 const FIELDS = ['id', 'name', 'sku', 'status', 'price_amount', 'currency', 'image_urls']
 const PAGE = 24
-const SORTS = { name: 'Name', price_amount: 'Lowest price', '-price_amount': 'Highest price', '-updated_at': 'Newest changes' }
+const SORTS = {
+  name: 'Name',
+  price_amount: 'Lowest price',
+  '-price_amount': 'Highest price',
+  '-updated_at': 'Newest changes'
+}
 const STATUSES = { '': 'All', active: 'Active', draft: 'Draft', archived: 'Archived' }
 /** Where paths of the server lead. */
 const ORIGIN = document.documentElement.dataset['origin'] ?? ''
 
 const field = (label: string | HTMLElement, input: HTMLElement): HTMLLabelElement => element('label', {}, label, input)
-const select = (name: string, options: Readonly<Record<string, string>>): HTMLSelectElement => element('select', { name }, ...Object.entries(options).map(([value, label]) => element('option', { value }, label)))
+const select = (name: string, options: Readonly<Record<string, string>>): HTMLSelectElement =>
+  element('select', { name }, ...Object.entries(options).map(([value, label]) => element('option', { value }, label)))
 
 const search = element('input', { name: 'q', type: 'search', autocomplete: 'off' })
 const status = select('status', STATUSES)
@@ -27,9 +33,15 @@ const lowest = element('input', { name: 'from', inputmode: 'decimal', autocomple
 const highest = element('input', { name: 'to', inputmode: 'decimal', autocomplete: 'off', disabled: true })
 const [lowestName, highestName] = [element('span', {}, 'Price from'), element('span', {}, 'Price to')]
 const sort = select('sort', SORTS)
-const form = element('form', { role: 'search', hidden: true },
-  field('Search', search), field('Status', status), field(lowestName, lowest), field(highestName, highest),
-  field('Order', sort))
+const form = element(
+  'form',
+  { role: 'search', hidden: true },
+  field('Search', search),
+  field('Status', status),
+  field(lowestName, lowest),
+  field(highestName, highest),
+  field('Order', sort)
+)
 const said = element('div', { role: 'status' }, 'Waiting for the products…')
 const wrong = element('div', { role: 'alert', hidden: true })
 const grid = element('ul', { class: 'grid' })
@@ -47,7 +59,10 @@ let shown = 0
 const host = await connect('shop-products', {
   input (given) {
     args = given
-    const { filter = {}, sort: order = 'name' } = given as { readonly filter?: Readonly<Record<string, unknown>>, readonly sort?: string }
+    const { filter = {}, sort: order = 'name' } = given as {
+      readonly filter?: Readonly<Record<string, unknown>>,
+      readonly sort?: string
+    }
     asked = filter['currency'] as PriceFilter['currency']
     search.value = typeof filter['q'] === 'string' ? filter['q'] : ''
     status.value = typeof filter['status'] === 'string' && filter['status'] in STATUSES ? filter['status'] : ''
@@ -57,15 +72,23 @@ const host = await connect('shop-products', {
     const products = productsIn(result)
     form.hidden = !host.mayCall
     // The model may have read fewer fields than the view shows.
-    if (products?.every((product) => FIELDS.every((name) => name in product)) === false && host.mayCall) load({ ...args, fields: FIELDS }, false)
-    else show(result, false)
+    if (products?.every((product) => FIELDS.every((name) => name in product)) === false && host.mayCall) {
+      load({ ...args, fields: FIELDS }, false)
+    } else show(result, false)
   },
-  cancelled () { said.textContent = 'The call was cancelled.' }
+  cancelled () {
+    said.textContent = 'The call was cancelled.'
+  }
 })
 
-form.addEventListener('submit', async (event) => { event.preventDefault(); await filter() })
+form.addEventListener('submit', async (event) => {
+  event.preventDefault()
+  await filter()
+})
 form.addEventListener('change', filter)
-more.addEventListener('click', async () => { await load({ ...args, skip: shown }, true) })
+more.addEventListener('click', async () => {
+  await load({ ...args, skip: shown }, true)
+})
 
 /** Shows the range of prices of the filter, in its currency or that of the products, and says which that is. */
 function showRange (products: readonly Product[]): void {
@@ -97,7 +120,13 @@ async function filter (): Promise<void> {
     ...search.value.trim() !== '' && { q: search.value.trim() },
     ...status.value !== '' && { status: status.value }
   }
-  args = { ...typeof args['shop_id'] === 'string' && { shop_id: args['shop_id'] }, ...Object.keys(wanted).length > 0 && { filter: wanted }, sort: sort.value, limit: PAGE, fields: FIELDS }
+  args = {
+    ...typeof args['shop_id'] === 'string' && { shop_id: args['shop_id'] },
+    ...Object.keys(wanted).length > 0 && { filter: wanted },
+    sort: sort.value,
+    limit: PAGE,
+    fields: FIELDS
+  }
   await load(args, false)
 }
 
@@ -161,10 +190,18 @@ function productsIn ({ isError = false, structuredContent }: ToolResult): readon
 
 function card ({ name, sku, status, price_amount: amount, currency, image_urls: [url] = [] }: Product): HTMLLIElement {
   const price = amount === null || amount === undefined ? 'No price' : moneyText(amount, currency, host.locale)
-  return element('li', { class: 'card' },
+  return element(
+    'li',
+    { class: 'card' },
     picture(url, name),
     element('div', {}, element('bdi', {}, name), element('div', { class: 'quiet' }, sku ?? '')),
-    element('p', {}, element('strong', {}, price), element('span', { class: 'quiet' }, STATUSES[status as keyof typeof STATUSES] ?? '')))
+    element(
+      'p',
+      {},
+      element('strong', {}, price),
+      element('span', { class: 'quiet' }, STATUSES[status as keyof typeof STATUSES] ?? '')
+    )
+  )
 }
 
 /** The picture; where there is none, or the host lets none of its server in, the first letter. */
@@ -173,7 +210,9 @@ function picture (url: string | undefined, name: string): HTMLElement {
   if (url === undefined) return letter
   // The name stands beside it.
   const image = element('img', { class: 'picture', alt: '', loading: 'lazy', referrerpolicy: 'no-referrer' })
-  image.addEventListener('error', () => { image.replaceWith(letter) })
+  image.addEventListener('error', () => {
+    image.replaceWith(letter)
+  })
   image.src = url.startsWith('/') ? ORIGIN + url : url
   return image
 }

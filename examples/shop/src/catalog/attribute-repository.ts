@@ -28,7 +28,12 @@ export function attributeRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async update (shop: ShopScope, id: string, changes: Static<typeof AttributeChanges>, on: Knex = knex): Promise<AttributeRow> {
+    async update (
+      shop: ShopScope,
+      id: string,
+      changes: Static<typeof AttributeChanges>,
+      on: Knex = knex
+    ): Promise<AttributeRow> {
       return await on.transaction(async (trx) => {
         const attribute = await rows.update(shop, id, changes, trx)
         requireOptions(attribute.type, attribute.options)

@@ -10,10 +10,16 @@ const Code = Type.String({
   pattern: '^[a-z0-9]+(_[a-z0-9]+)*$',
   description: 'Unique in the shop'
 })
-const AttributeType = Type.Unsafe<typeof ATTRIBUTE_TYPES[number]>({ type: 'string', enum: ATTRIBUTE_TYPES, description: 'Of its values' })
+const AttributeType = Type.Unsafe<typeof ATTRIBUTE_TYPES[number]>({
+  type: 'string',
+  enum: ATTRIBUTE_TYPES,
+  description: 'Of its values'
+})
 const Unit = Nullable(Type.String({ minLength: 1, maxLength: 20, description: 'Such as cm, g or L' }))
 const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
-  maxItems: 500, uniqueItems: true, description: 'For type select only'
+  maxItems: 500,
+  uniqueItems: true,
+  description: 'For type select only'
 })
 
 export const { Input: AttributeInput, Changes: AttributeChanges, Record: Attribute } = recordSchemas({

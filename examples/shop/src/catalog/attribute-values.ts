@@ -18,10 +18,14 @@ export type AttributeValue = string | number | boolean
 /** @returns why the value does not fit the attribute, or undefined if it does */
 export function misfit ({ type, options }: AttributeRule, value: AttributeValue): string | undefined {
   switch (type) {
-    case 'text': return typeof value === 'string' ? undefined : 'must be a string'
-    case 'number': return typeof value === 'number' ? undefined : 'must be a number'
-    case 'boolean': return typeof value === 'boolean' ? undefined : 'must be a boolean'
-    case 'select': return isOption(options, value) ? undefined : `must be one of ${options.join(', ')}`
+    case 'text':
+      return typeof value === 'string' ? undefined : 'must be a string'
+    case 'number':
+      return typeof value === 'number' ? undefined : 'must be a number'
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'must be a boolean'
+    case 'select':
+      return isOption(options, value) ? undefined : `must be one of ${options.join(', ')}`
   }
 }
 
@@ -44,8 +48,8 @@ export function requireOptions (type: AttributeRule['type'], options: readonly s
 }
 
 /**
- * Checks that all values of products still fit the changed attribute. `trx` must have locked the row of the attribute, so
- * that writers of values wait.
+ * Checks that all values of products still fit the changed attribute. `trx` must have locked the row of the attribute,
+ * so that writers of values wait.
  *
  * @throws {@link SHOP_CONFLICT} about `type` or `options`
  */
@@ -54,5 +58,8 @@ export async function refuseLoss (trx: Knex.Transaction, shop: ShopScope, attrib
   const lost = used.find(({ value }) => misfit(attribute, value) !== undefined)
   if (lost === undefined) return
   const field = attribute.type === 'select' ? 'options' : 'type'
-  throw conflict(field, `${field} cannot be changed like this: a product has the value ${excerpt(JSON.stringify(lost.value))}`)
+  throw conflict(
+    field,
+    `${field} cannot be changed like this: a product has the value ${excerpt(JSON.stringify(lost.value))}`
+  )
 }

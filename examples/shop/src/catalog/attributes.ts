@@ -17,13 +17,34 @@ export const attributes: FastifyPluginAsync<{ readonly knex: Knex }> = async (ap
     list,
     repository,
     operations: {
-      list: { operationId: 'list_attributes', summary: 'List attributes', description: 'List the attributes that products of a shop can have.' },
-      create: { operationId: 'create_attribute', summary: 'Create an attribute', description: 'Create an attribute, such as a size or a material. Type select requires options.' },
+      list: {
+        operationId: 'list_attributes',
+        summary: 'List attributes',
+        description: 'List the attributes that products of a shop can have.'
+      },
+      create: {
+        operationId: 'create_attribute',
+        summary: 'Create an attribute',
+        description: 'Create an attribute, such as a size or a material. Type select requires options.'
+      },
       get: { operationId: 'get_attribute', summary: 'Get an attribute', description: 'Get one attribute of a shop.' },
-      update: { operationId: 'update_attribute', summary: 'Update an attribute', description: 'Change some fields of an attribute; others stay. A change of type or options is rejected if values of products do not fit it.' },
-      delete: { operationId: 'delete_attribute', summary: 'Delete an attribute', description: 'Delete an attribute, with its values on products. People can restore it.' }
+      update: {
+        operationId: 'update_attribute',
+        summary: 'Update an attribute',
+        description:
+          'Change some fields of an attribute; others stay. A change of type or options is rejected if values ' +
+          'of products do not fit it.'
+      },
+      delete: {
+        operationId: 'delete_attribute',
+        summary: 'Delete an attribute',
+        description: 'Delete an attribute, with its values on products. People can restore it.'
+      }
     },
     mayConflict: true,
-    tools: { listed: ['id', 'name', 'code', 'type', 'unit', 'options'], asking: askBeforeDeletion(knex, 'attribute', repository) }
+    tools: {
+      listed: ['id', 'name', 'code', 'type', 'unit', 'options'],
+      asking: askBeforeDeletion(knex, 'attribute', repository)
+    }
   })
 }

@@ -17,11 +17,28 @@ export const categories: FastifyPluginAsync<{ readonly knex: Knex }> = async (ap
     list,
     repository,
     operations: {
-      list: { operationId: 'list_categories', summary: 'List categories', description: 'List the categories of a shop. parent_id makes them a tree.' },
-      create: { operationId: 'create_category', summary: 'Create a category', description: 'Create a category, at the top level or below another one of the shop.' },
+      list: {
+        operationId: 'list_categories',
+        summary: 'List categories',
+        description: 'List the categories of a shop. parent_id makes them a tree.'
+      },
+      create: {
+        operationId: 'create_category',
+        summary: 'Create a category',
+        description: 'Create a category, at the top level or below another one of the shop.'
+      },
       get: { operationId: 'get_category', summary: 'Get a category', description: 'Get one category of a shop.' },
-      update: { operationId: 'update_category', summary: 'Update a category', description: 'Change some fields of a category, or move it with parent_id; other fields stay.' },
-      delete: { operationId: 'delete_category', summary: 'Delete a category', description: 'Delete a category. Its products stay; the categories below it move to the top level. People can restore it.' }
+      update: {
+        operationId: 'update_category',
+        summary: 'Update a category',
+        description: 'Change some fields of a category, or move it with parent_id; other fields stay.'
+      },
+      delete: {
+        operationId: 'delete_category',
+        summary: 'Delete a category',
+        description:
+          'Delete a category. Its products stay; the categories below it move to the top level. People can restore it.'
+      }
     },
     mayConflict: true,
     tools: { listed: ['id', 'name', 'parent_id', 'position'], asking: askBeforeDeletion(knex, 'category', repository) }

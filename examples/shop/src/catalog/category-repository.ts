@@ -31,7 +31,12 @@ export function categoryRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
-    async update (shop: ShopScope, id: string, changes: Static<typeof CategoryChanges>, on: Knex = knex): Promise<CategoryRow> {
+    async update (
+      shop: ShopScope,
+      id: string,
+      changes: Static<typeof CategoryChanges>,
+      on: Knex = knex
+    ): Promise<CategoryRow> {
       const { parent_id: parent } = changes
       if (parent == null) return await rows.update(shop, id, changes, on)
       return await on.transaction(async (trx) => {
@@ -59,15 +64,23 @@ export function categoryRepository (knex: Knex) {
  *
  * @throws {@link SHOP_INVALID} about `parent_id`, {@link SHOP_GONE}
  */
-export async function refuseCycle (trx: Knex.Transaction, shop: ShopScope, id: string, parentId: string): Promise<void> {
+export async function refuseCycle (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  id: string,
+  parentId: string
+): Promise<void> {
   await holdShop(trx, shop, { alone: true })
-  const { rows } = await trx.raw(`
+  const { rows } = await trx.raw(
+    `
     with recursive ancestors (id, parent_id) as (
       select id, parent_id from categories where shop_id = :shop and id = :parentId
       union
       select above.id, above.parent_id from categories above
         join ancestors on above.shop_id = :shop and above.id = ancestors.parent_id
     )
-    select 1 from ancestors where id = :id`, { shop: shop.id, parentId, id })
+    select 1 from ancestors where id = :id`,
+    { shop: shop.id, parentId, id }
+  )
   if (rows.length > 0) throw invalid('parent_id', 'parent_id would put the category below itself')
 }

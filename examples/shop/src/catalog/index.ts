@@ -7,7 +7,10 @@ import { products } from './products.ts'
 import { tags } from './tags.ts'
 
 /** The catalog of each shop: 20 of its routes are tools. */
-export const catalog: FastifyPluginAsync<{ readonly knex: Knex, readonly hasViews: boolean }> = async (app, { knex, hasViews }) => {
+export const catalog: FastifyPluginAsync<{ readonly knex: Knex, readonly hasViews: boolean }> = async (
+  app,
+  { knex, hasViews }
+) => {
   app.addHook('preParsing', ShopScope.authorize(knex))
 
   await app.register(products, { knex, hasViews, prefix: '/shops/:shop_id/products' })

@@ -4,7 +4,10 @@ import { Product } from './product-schemas.ts'
 
 type Row = Static<typeof Product>
 
-/** The fields of a product that are rows of tables of their own, each with the column that says what the product is linked to. */
+/**
+ * The fields of a product that are rows of tables of their own, each with the column that says what the product is
+ * linked to.
+ */
 export const LINKS = {
   category_ids: { table: 'product_categories', column: 'category_id' },
   tag_ids: { table: 'product_tags', column: 'tag_id' },
@@ -21,12 +24,25 @@ export const COLUMNS = ownFields(Product).map(([name]) => name).filter((name) =>
 /** Columns that have a value in every product. */
 type Filled = { [Name in Column]: null extends Row[Name] ? never : Name }[Column]
 
-/** What they are in a new product that says nothing of them. Others are derived: the slug from the name, the currency from the shop. */
-export const INITIAL: { readonly [Name in Exclude<Filled, 'name' | 'slug' | 'currency'>]: Row[Name] } = { status: 'draft', image_urls: [], metadata: {} }
+/**
+ * What they are in a new product that says nothing of them. Others are derived: the slug from the name, the currency
+ * from the shop.
+ */
+export const INITIAL: { readonly [Name in Exclude<Filled, 'name' | 'slug' | 'currency'>]: Row[Name] } = {
+  status: 'draft',
+  image_urls: [],
+  metadata: {}
+}
 
 /** @returns the columns of a new product of which nothing is known but its shop */
-export function initialColumns ({ currency }: Pick<Row, 'currency'>): { readonly [Name in Exclude<Column, 'name' | 'slug'>]: Row[Name] } {
-  return { ...Object.fromEntries(COLUMNS.filter((name) => name !== 'name' && name !== 'slug').map((name) => [name, null])), ...INITIAL, currency } as ReturnType<typeof initialColumns>
+export function initialColumns (
+  { currency }: Pick<Row, 'currency'>
+): { readonly [Name in Exclude<Column, 'name' | 'slug'>]: Row[Name] } {
+  return {
+    ...Object.fromEntries(COLUMNS.filter((name) => name !== 'name' && name !== 'slug').map((name) => [name, null])),
+    ...INITIAL,
+    currency
+  } as ReturnType<typeof initialColumns>
 }
 
 export function isLink (name: string): name is Link {

@@ -19,7 +19,10 @@ const PAGE = 200
 /** How many files of a shop a process sends at a time: each keeps its client's place for as long as it takes. */
 const AT_ONCE = 2
 
-export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' }
+export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8',
+  jsonl: 'application/x-ndjson'
+}
 
 const columns = [...COLUMNS].filter(([name]) => name !== 'price_amount')
 
@@ -30,10 +33,13 @@ export function productExport (knex: Knex) {
   const open = new Map<string, number>()
 
   /**
-   * In the order of their ids, which never change: each product that exists all the while, and matches, is in the file once.
-   * Nothing is held open between pages.
+   * In the order of their ids, which never change: each product that exists all the while, and matches, is in the file
+   * once. Nothing is held open between pages.
    */
-  async function * pages (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined): AsyncGenerator<readonly Row[]> {
+  async function* pages (
+    shop: ShopScope,
+    filter: Readonly<Record<string, unknown>> | undefined
+  ): AsyncGenerator<readonly Row[]> {
     let last: string | undefined
     for (;;) {
       const matching = knex('products').where({ shop_id: shop.id })
@@ -50,7 +56,11 @@ export function productExport (knex: Knex) {
     }
   }
 
-  async function * written (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined, format: ExportFormat): AsyncGenerator<string> {
+  async function* written (
+    shop: ShopScope,
+    filter: Readonly<Record<string, unknown>> | undefined,
+    format: ExportFormat
+  ): AsyncGenerator<string> {
     if (format === 'csv') yield `${BYTE_ORDER_MARK}${columns.map(([name]) => name).join(',')}\r\n`
     for await (const page of pages(shop, filter)) yield page.map(format === 'csv' ? csvFrom : jsonFrom).join('')
   }
@@ -61,7 +71,12 @@ export function productExport (knex: Knex) {
      * @returns the file, which is read from the database as fast as the client takes it
      * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} if too many of the shop's files are on their way
      */
-    open (shop: ShopScope, filter: Readonly<Record<string, unknown>> | undefined, format: ExportFormat, client: Writable): Readable {
+    open (
+      shop: ShopScope,
+      filter: Readonly<Record<string, unknown>> | undefined,
+      format: ExportFormat,
+      client: Writable
+    ): Readable {
       const running = open.get(shop.id) ?? 0
       if (running >= AT_ONCE) throw new SHOP_TOO_MANY_CONCURRENT_CALLS(AT_ONCE, 0)
       open.set(shop.id, running + 1)
@@ -72,7 +87,9 @@ export function productExport (knex: Knex) {
         else open.set(shop.id, left)
       })
       // Also if the client has gone before anything was sent.
-      client.once('close', () => { file.destroy() })
+      client.once('close', () => {
+        file.destroy()
+      })
       return file
     }
   }

@@ -47,7 +47,9 @@ function differenceOf ({ index, id, before, fields }: Ready, found: Found): Diff
   const now = before === null ? null : id
   if (now !== found.id) return { index, id: now, field: null }
   if (before === null) return undefined
-  const field = [...Object.keys(fields), ...Object.keys(found.fields)].find((name) => !isDeepStrictEqual(before[name], fields[name]) && digest(before[name]) !== found.fields[name])
+  const field = [...Object.keys(fields), ...Object.keys(found.fields)].find((name) =>
+    !isDeepStrictEqual(before[name], fields[name]) && digest(before[name]) !== found.fields[name]
+  )
   return field === undefined ? undefined : { index, id, field }
 }
 
@@ -57,7 +59,13 @@ function differenceOf ({ index, id, before, fields }: Ready, found: Found): Diff
  * @param found - by the index of the item; null if nothing is known
  * @param follows - whether earlier imports may have changed them, which the person at the client was told
  */
-export async function changedSince (trx: Knex.Transaction, shop: ShopScope, items: readonly Ready[], found: ReadonlyArray<Found | null>, follows: boolean): Promise<ReadonlyArray<{ readonly index: number, readonly error: FieldError }>> {
+export async function changedSince (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  items: readonly Ready[],
+  found: ReadonlyArray<Found | null>,
+  follows: boolean
+): Promise<ReadonlyArray<{ readonly index: number, readonly error: FieldError }>> {
   const differences = items.flatMap((item) => {
     const known = found[item.index] ?? null
     return known === null ? [] : differenceOf(item, known) ?? []
@@ -65,15 +73,26 @@ export async function changedSince (trx: Knex.Transaction, shop: ShopScope, item
   const expected = follows && differences.length > 0 ? await ofImports(trx, shop, differences) : new Set<number>()
   return differences.filter(({ index }) => !expected.has(index)).map(({ index, id, field }) => ({
     index,
-    error: conflict(field ?? '', `${field === null ? 'The product' : field} was ${field !== null ? 'changed' : id === null ? 'deleted' : 'created'} after the file was checked`)
+    error: conflict(
+      field ?? '',
+      `${field === null ? 'The product' : field} was ` +
+        `${field !== null ? 'changed' : id === null ? 'deleted' : 'created'} after the file was checked`
+    )
   }))
 }
 
 /** @returns the items whose products were last changed by an import */
-async function ofImports (trx: Knex.Transaction, shop: ShopScope, differences: readonly Difference[]): Promise<ReadonlySet<number>> {
-  const { rows }: { readonly rows: ReadonlyArray<{ readonly index: number }> } = await trx.raw(`
+async function ofImports (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  differences: readonly Difference[]
+): Promise<ReadonlySet<number>> {
+  const { rows }: { readonly rows: ReadonlyArray<{ readonly index: number }> } = await trx.raw(
+    `
     select index from jsonb_to_recordset(?::jsonb) as given(index int, id text, field text) where 'import_products' = (
       select operation from history where shop_id = ? and record_kind = 'product' and record_id = given.id
-        and (given.field is null or action = 'create' or changes->given.field is not null) order by seq desc limit 1)`, [JSON.stringify(differences), shop.id])
+        and (given.field is null or action = 'create' or changes->given.field is not null) order by seq desc limit 1)`,
+    [JSON.stringify(differences), shop.id]
+  )
   return new Set(rows.map(({ index }) => index))
 }

@@ -16,7 +16,12 @@ export interface Linked {
 }
 
 /** Reads what products link to, and locks it until the transaction ends if `isLocking`. */
-export async function linkedBy (on: Knex, shop: ShopScope, products: readonly Links[], isLocking: boolean): Promise<Linked> {
+export async function linkedBy (
+  on: Knex,
+  shop: ShopScope,
+  products: readonly Links[],
+  isLocking: boolean
+): Promise<Linked> {
   const read = async (table: string, ids: readonly string[]): Promise<AttributeRule[]> => {
     const wanted = uniqueIds(ids)
     if (wanted.length === 0) return []
@@ -25,15 +30,25 @@ export async function linkedBy (on: Knex, shop: ShopScope, products: readonly Li
   }
   const categories = await read('categories', products.flatMap(({ category_ids: ids = [] }) => ids))
   const tags = await read('tags', products.flatMap(({ tag_ids: ids = [] }) => ids))
-  const attributes = await read('attributes', products.flatMap(({ attributes = [] }) => attributes.map(({ attribute_id: id }) => id)))
-  return { categories: idsOf(categories), tags: idsOf(tags), attributes: new Map(attributes.map((rule) => [rule.id, rule])) }
+  const attributes = await read(
+    'attributes',
+    products.flatMap(({ attributes = [] }) => attributes.map(({ attribute_id: id }) => id))
+  )
+  return {
+    categories: idsOf(categories),
+    tags: idsOf(tags),
+    attributes: new Map(attributes.map((rule) => [rule.id, rule]))
+  }
 }
 
 function idsOf (rows: ReadonlyArray<{ readonly id: string }>): ReadonlySet<string> {
   return new Set(rows.map(({ id }) => id))
 }
 
-/** @throws {@link SHOP_INVALID} about the first link of a product that is not in the shop, or has a value that does not fit */
+/**
+ * @throws {@link SHOP_INVALID} about the first link of a product that is not in the shop, or has a value that does not
+ * fit
+ */
 export function refuseWrongLinks ({ category_ids: categories, tag_ids: tags, attributes }: Links, known: Linked): void {
   refuseUnknownLinks('category_ids', categories, known.categories)
   refuseUnknownLinks('tag_ids', tags, known.tags)
@@ -42,7 +57,9 @@ export function refuseWrongLinks ({ category_ids: categories, tag_ids: tags, att
 
 function refuseUnknownLinks (field: string, ids: readonly string[] | undefined, known: ReadonlySet<string>): void {
   const missing = ids?.findIndex((id) => !known.has(id.toLowerCase())) ?? -1
-  if (missing !== -1) throw invalid(`${field}/${missing}`, `${field}/${missing} names something that is not in this shop`)
+  if (missing !== -1) {
+    throw invalid(`${field}/${missing}`, `${field}/${missing} names something that is not in this shop`)
+  }
 }
 
 function refuseMisfits (values: Links['attributes'], rules: ReadonlyMap<string, AttributeRule>): void {

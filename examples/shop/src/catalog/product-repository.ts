@@ -27,7 +27,14 @@ export function productRows (knex: Knex) {
       attributes: jsonArray('attributes', "json_build_object('attribute_id', attribute_id, 'value', value)")
     } satisfies Record<Link, string>,
     dependents: [
-      { table: 'orders', link: 'order_lines', from: 'order_id', to: 'product_id', lost: 'link', key: ['order_id', 'position'] },
+      {
+        table: 'orders',
+        link: 'order_lines',
+        from: 'order_id',
+        to: 'product_id',
+        lost: 'link',
+        key: ['order_id', 'position']
+      },
       { table: 'prices', link: 'prices', from: 'id', to: 'product_id', lost: 'row' }
     ]
   })
@@ -44,7 +51,9 @@ export function productRepository (knex: Knex) {
     async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
       const row = { ...initialColumns(shop), ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
       // Most new products have no links: one statement is enough, and commits by itself.
-      if (!mentionsLinks(input)) return { ...await rows.insert(shop, row), ...Object.fromEntries(Object.keys(LINKS).map((name) => [name, []])) }
+      if (!mentionsLinks(input)) {
+        return { ...await rows.insert(shop, row), ...Object.fromEntries(Object.keys(LINKS).map((name) => [name, []])) }
+      }
       return await knex.transaction(async (trx) => {
         await holdShop(trx, shop)
         const links = await requireLinks(trx, shop, input)
@@ -53,9 +62,16 @@ export function productRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
-    async update (shop: ShopScope, id: string, changes: Static<typeof ProductChanges>, on: Knex = knex): Promise<ProductRow> {
+    async update (
+      shop: ShopScope,
+      id: string,
+      changes: Static<typeof ProductChanges>,
+      on: Knex = knex
+    ): Promise<ProductRow> {
       const columns = columnsOf(changes)
-      if ('currency' in columns && !('price_amount' in columns)) refuseOtherDecimals('price_amount', await rows.get(shop, id, on), columns)
+      if ('currency' in columns && !('price_amount' in columns)) {
+        refuseOtherDecimals('price_amount', await rows.get(shop, id, on), columns)
+      }
       if (!mentionsLinks(changes)) return await rows.update(shop, id, columns, on)
       return await on.transaction(async (trx) => {
         await holdShop(trx, shop)
@@ -63,7 +79,13 @@ export function productRepository (knex: Knex) {
         await rows.get(shop, id, trx)
         const links = await requireLinks(trx, shop, changes)
         // Links are part of the product, though not of its row.
-        return await rows.updateWith(shop, id, { ...columns, updated_at: updatedAt(trx, changes) }, trx, async () => await replaceLinks(trx, shop, id, links))
+        return await rows.updateWith(
+          shop,
+          id,
+          { ...columns, updated_at: updatedAt(trx, changes) },
+          trx,
+          async () => await replaceLinks(trx, shop, id, links)
+        )
       })
     },
 
@@ -74,7 +96,13 @@ export function productRepository (knex: Knex) {
      * @param input - its links then
      * @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE}
      */
-    async restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction, input: Static<typeof ProductChanges>): Promise<void> {
+    async restore (
+      shop: ShopScope,
+      id: string,
+      change: string,
+      trx: Knex.Transaction,
+      input: Static<typeof ProductChanges>
+    ): Promise<void> {
       await holdShop(trx, shop)
       const links = await requireLinks(trx, shop, input)
       await rows.restore(shop, id, change, trx, async () => await replaceLinks(trx, shop, id, links))
@@ -112,7 +140,11 @@ interface Links {
  * @returns the new rows of each link table that the input mentions
  * @throws {@link SHOP_INVALID}
  */
-async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Static<typeof ProductChanges>): Promise<readonly Links[]> {
+async function requireLinks (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  input: Static<typeof ProductChanges>
+): Promise<readonly Links[]> {
   refuseWrongLinks(input, await linkedBy(trx, shop, [input], true))
   const { attributes = [] } = input
   return (Object.keys(LINKS) as Link[]).filter((name) => input[name] !== undefined).map((name) => ({
@@ -123,7 +155,12 @@ async function requireLinks (trx: Knex.Transaction, shop: ShopScope, input: Stat
   }))
 }
 
-async function replaceLinks (trx: Knex.Transaction, shop: ShopScope, productId: string, links: readonly Links[]): Promise<void> {
+async function replaceLinks (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  productId: string,
+  links: readonly Links[]
+): Promise<void> {
   const owner = { shop_id: shop.id, product_id: productId }
   for (const { table, rows } of links) {
     await trx(table).where(owner).delete()

@@ -9,14 +9,21 @@ import { AttributeValue, productFields } from './product-fields.ts'
 /** The name of the filter says which bound it is. */
 const PriceBound = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 export const { Input: ProductInput, Changes: ProductChanges, Record: Product } = recordSchemas(productFields, {
-  required: ['name'], otherwise: { slug: 'Derived from the name', status: 'draft', currency: 'The currency of the shop' }
+  required: ['name'],
+  otherwise: { slug: 'Derived from the name', status: 'draft', currency: 'The currency of the shop' }
 })
 
 /** How many products a batch may have: as many as fit into a body, in the usual length. */
 export const MAX_BATCH = 500
 
 export const ProductBatch = Type.Object({
-  items: Type.Array(Type.Object({ id: Type.Optional(Uuid('The product to change; a product without one is created')), ...ProductChanges.properties }, { additionalProperties: false }), { minItems: 1, maxItems: MAX_BATCH })
+  items: Type.Array(
+    Type.Object({
+      id: Type.Optional(Uuid('The product to change; a product without one is created')),
+      ...ProductChanges.properties
+    }, { additionalProperties: false }),
+    { minItems: 1, maxItems: MAX_BATCH }
+  )
 }, { additionalProperties: false })
 
 const Count = (description: string) => Type.Integer({ description })
@@ -25,10 +32,16 @@ export const ProductBatchResult = Type.Object({
   created: Count('How many products were created'),
   updated: Count('How many were changed'),
   unchanged: Count('How many were as the items say already'),
-  items: Type.Array(Type.Object({
-    id: Uuid(),
-    action: Type.Unsafe<'created' | 'updated' | 'unchanged'>({ type: 'string', enum: ['created', 'updated', 'unchanged'] })
-  }), { description: 'In the order of the request' })
+  items: Type.Array(
+    Type.Object({
+      id: Uuid(),
+      action: Type.Unsafe<'created' | 'updated' | 'unchanged'>({
+        type: 'string',
+        enum: ['created', 'updated', 'unchanged']
+      })
+    }),
+    { description: 'In the order of the request' }
+  )
 })
 
 export const list = listRules(Product, {
@@ -52,9 +65,11 @@ function linkedTo (noun: 'category' | 'tag'): Filter {
   return {
     schema: listOf(Uuid()),
     apply: (query, ids: readonly string[]) => {
-      query.whereExists((links: Knex.QueryBuilder) => links.from(table)
-        .whereRaw('??.shop_id = products.shop_id and ??.product_id = products.id', [table, table])
-        .whereIn(`${noun}_id`, ids))
+      query.whereExists((links: Knex.QueryBuilder) =>
+        links.from(table)
+          .whereRaw('??.shop_id = products.shop_id and ??.product_id = products.id', [table, table])
+          .whereIn(`${noun}_id`, ids)
+      )
     },
     // A product has at most one link to each.
     count: (query, shopId, ids: readonly string[]) => {
@@ -66,10 +81,13 @@ function linkedTo (noun: 'category' | 'tag'): Filter {
 }
 
 /** Defined after the list, whose filters it has. */
-const { filter } = (listQuerySchema(list) as unknown as { readonly properties: { readonly filter: TSchema } }).properties
+const { filter } =
+  (listQuerySchema(list) as unknown as { readonly properties: { readonly filter: TSchema } }).properties
 
 export const ExportQuery = Type.Object({
-  format: Type.Optional(Type.Unsafe<'csv' | 'jsonl'>({ type: 'string', enum: ['csv', 'jsonl'], description: 'In place of Accept' })),
+  format: Type.Optional(
+    Type.Unsafe<'csv' | 'jsonl'>({ type: 'string', enum: ['csv', 'jsonl'], description: 'In place of Accept' })
+  ),
   filter: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>(filter))
 }, { additionalProperties: false })
 

@@ -10,12 +10,25 @@ import { askBeforeDeletion } from './deletion.ts'
 import { writeBatch } from './product-batch.ts'
 import { MEDIA_TYPES, productExport } from './product-export.ts'
 import { productRepository } from './product-repository.ts'
-import { ExportQuery, list, MAX_BATCH, Product, ProductBatch, ProductBatchResult, ProductChanges, ProductFile, ProductInput } from './product-schemas.ts'
+import {
+  ExportQuery,
+  list,
+  MAX_BATCH,
+  Product,
+  ProductBatch,
+  ProductBatchResult,
+  ProductChanges,
+  ProductFile,
+  ProductInput
+} from './product-schemas.ts'
 
 const ProductParams = Type.Object({ ...ShopParams.properties, product_id: Uuid() })
 
 /** The products of a shop. */
-export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly hasViews: boolean }> = async (app, { knex, hasViews }) => {
+export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly hasViews: boolean }> = async (
+  app,
+  { knex, hasViews }
+) => {
   const repository = productRepository(knex)
   const asking = askBeforeDeletion(knex, 'product', repository)
   const exports = productExport(knex)
@@ -30,14 +43,20 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Product), ...readProblems }
     },
-    config: { mcp: { output: ['id', 'name', 'sku', 'status', 'price_amount', 'currency'], ...hasViews && { view: viewRoute('products') } } }
+    config: {
+      mcp: {
+        output: ['id', 'name', 'sku', 'status', 'price_amount', 'currency'],
+        ...hasViews && { view: viewRoute('products') }
+      }
+    }
   }, async ({ shop, query }, reply) => sendPage(reply, 'products', query, await repository.list(shop, query)))
 
   app.post('/', {
     schema: {
       operationId: 'create_product',
       summary: 'Create a product',
-      description: 'Create a product. Only the name is required. By default status is draft, and currency is that of the shop.',
+      description:
+        'Create a product. Only the name is required. By default status is draft, and currency is that of the shop.',
       tags: ['products', 'mcp'],
       params: ShopParams,
       body: ProductInput,
@@ -53,7 +72,9 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     schema: {
       operationId: 'write_products',
       summary: 'Create and update many products',
-      description: `Create or change up to ${MAX_BATCH} products: those with an id are changed as by PATCH, the others created. All of them are written, or none. ` +
+      description:
+        `Create or change up to ${MAX_BATCH} products: those with an id are changed as by PATCH, the others ` +
+        'created. All of them are written, or none. ' +
         'The first error names its item: items/3/price_amount.',
       tags: ['products'],
       params: ShopParams,
@@ -66,7 +87,8 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     schema: {
       operationId: 'export_products',
       summary: 'Export products',
-      description: 'Get the products of a shop as a file that can be imported: CSV, or JSON lines if Accept or format say so.',
+      description:
+        'Get the products of a shop as a file that can be imported: CSV, or JSON lines if Accept or format say so.',
       tags: ['products'],
       params: ShopParams,
       querystring: ExportQuery,
@@ -74,7 +96,10 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     }
   }, async ({ shop, query, headers }, reply) => {
     const format = query.format ?? (/jsonl|ndjson|jsonlines/.test(headers.accept ?? '') ? 'jsonl' : 'csv')
-    return await reply.type(MEDIA_TYPES[format]).header('content-disposition', `attachment; filename="products.${format}"`)
+    return await reply.type(MEDIA_TYPES[format]).header(
+      'content-disposition',
+      `attachment; filename="products.${format}"`
+    )
       // The schema describes the file; this is its stream.
       .send(exports.open(shop, query.filter, format, reply.raw) as unknown as string)
   })
@@ -95,7 +120,9 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     schema: {
       operationId: 'update_product',
       summary: 'Update a product',
-      description: 'Change some fields of a product; others stay, as the price_amount does in a new currency. Lists and metadata are replaced as a whole.',
+      description:
+        'Change some fields of a product; others stay, as the price_amount does in a new currency. Lists and ' +
+        'metadata are replaced as a whole.',
       tags: ['products', 'mcp'],
       params: ProductParams,
       headers: IfMatch,
@@ -106,14 +133,23 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     config: { mcp: { output: false } }
   }, async (request, reply) => {
     const { shop, params: { product_id: id }, body } = request
-    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body, on)))
+    return sendRecord(
+      reply,
+      await repository.ifUnchanged(
+        shop,
+        id,
+        preconditionOf(request),
+        async (on) => await repository.update(shop, id, body, on)
+      )
+    )
   })
 
   app.delete('/:product_id', {
     schema: {
       operationId: 'delete_product',
       summary: 'Delete a product',
-      description: 'Delete a product. People can restore it. To only take it off sale, set its status to archived instead.',
+      description:
+        'Delete a product. People can restore it. To only take it off sale, set its status to archived instead.',
       tags: ['products', 'mcp'],
       params: ProductParams,
       headers: IfMatch,
@@ -122,7 +158,9 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     config: { mcp: { confirm: asking.confirm } }
   }, async (request, reply) => {
     const { shop, params: { product_id: id } } = request
-    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on, asking.holder(request)) })
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => {
+      await repository.remove(shop, id, on, asking.holder(request))
+    })
     return await reply.code(204).send(null)
   })
 }

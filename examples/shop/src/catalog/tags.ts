@@ -18,10 +18,22 @@ export const tags: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { k
     repository,
     operations: {
       list: { operationId: 'list_tags', summary: 'List tags', description: 'List the tags of a shop.' },
-      create: { operationId: 'create_tag', summary: 'Create a tag', description: 'Create a tag. create_product and update_product put it on products.' },
+      create: {
+        operationId: 'create_tag',
+        summary: 'Create a tag',
+        description: 'Create a tag. create_product and update_product put it on products.'
+      },
       get: { operationId: 'get_tag', summary: 'Get a tag', description: 'Get one tag of a shop.' },
-      update: { operationId: 'update_tag', summary: 'Update a tag', description: 'Change some fields of a tag; others stay.' },
-      delete: { operationId: 'delete_tag', summary: 'Delete a tag', description: 'Delete a tag, and remove it from every product. People can restore it.' }
+      update: {
+        operationId: 'update_tag',
+        summary: 'Update a tag',
+        description: 'Change some fields of a tag; others stay.'
+      },
+      delete: {
+        operationId: 'delete_tag',
+        summary: 'Delete a tag',
+        description: 'Delete a tag, and remove it from every product. People can restore it.'
+      }
     },
     mayConflict: true,
     tools: { listed: ['id', 'name', 'slug'], asking: askBeforeDeletion(knex, 'tag', repository) }

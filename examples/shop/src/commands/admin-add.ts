@@ -16,13 +16,18 @@ export const adminAdd: Command = {
   async run ({ positionals: [subject = ''], environment, open }) {
     if (subject === '' || subject.length > SUBJECT_LENGTH) throw new SHOP_USAGE(`shop ${USAGE}`)
     return await withDatabase(open, databaseSettings(environment), async ({ knex }) => {
-      const { user, known, changed } = await makeAdmin(knex, operatorOf(environment, 'admin add'), subject, ['roles', 'active'])
+      const { user, known, changed } = await makeAdmin(knex, operatorOf(environment, 'admin add'), subject, [
+        'roles',
+        'active'
+      ])
       const name = user.name === null ? '' : ` (${user.name})`
       return {
         code: 0,
         stdout: `${user.id}\n`,
         stderr: `${subject}${name} is ${changed ? 'now' : 'already'} an admin.\n` +
-          (known ? '' : 'Nobody with this subject has signed in yet. Check it against subject in the response of GET /me.\n')
+          (known
+            ? ''
+            : 'Nobody with this subject has signed in yet. Check it against subject in the response of GET /me.\n')
       }
     })
   }

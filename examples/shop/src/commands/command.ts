@@ -48,7 +48,9 @@ export function operatorOf ({ SUDO_USER, USER }: NodeJS.ProcessEnv, operation: s
  * @throws {@link SHOP_MIGRATIONS_PENDING}
  */
 export async function withDatabase<T> (
-  open: typeof openDatabase, settings: Parameters<typeof openDatabase>[0], work: (database: Database) => Promise<T>
+  open: typeof openDatabase,
+  settings: Parameters<typeof openDatabase>[0],
+  work: (database: Database) => Promise<T>
 ): Promise<T> {
   const database = await open(settings)
   try {

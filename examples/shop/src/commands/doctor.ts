@@ -18,8 +18,9 @@ import { reasonOf } from './refuse.ts'
 const OLDEST = 150_000
 
 /**
- * `shop doctor`: builds the server from its settings, without listening, and reports what works and which tokens it accepts.
- * With an access token in SHOP_TOKEN it also says why the server would reject it; the server itself says so only in its log.
+ * `shop doctor`: builds the server from its settings, without listening, and reports what works and which tokens it
+ * accepts. With an access token in SHOP_TOKEN it also says why the server would reject it; the server itself says so
+ * only in its log.
  */
 export const doctor: Command = {
   usage: 'doctor',
@@ -29,7 +30,9 @@ export const doctor: Command = {
     const width = Math.max(...findings.map(({ what }) => what.length))
     return {
       code: findings.some(({ level }) => level === 'fail') ? 1 : 0,
-      stdout: findings.map(({ level, what, found }) => `${level.padEnd(4)}  ${what.padEnd(width)}  ${found}\n`).join(''),
+      stdout: findings.map(({ level, what, found }) => `${level.padEnd(4)}  ${what.padEnd(width)}  ${found}\n`).join(
+        ''
+      ),
       stderr: ''
     }
   }
@@ -45,14 +48,22 @@ async function examineAll ({ environment, open }: Call): Promise<readonly Findin
     const found = [ok('settings', 'complete'), ...await examineDatabase(database.result)]
     // The server does not start while tables are missing.
     const startable = found.every(({ level }) => level !== 'fail')
-    return startable ? [...found, ...await examineServer(config, database.result, environment['SHOP_TOKEN'] ?? '')] : found
+    return startable
+      ? [...found, ...await examineServer(config, database.result, environment['SHOP_TOKEN'] ?? '')]
+      : found
   } finally {
     await database.result.close()
   }
 }
 
 async function examineDatabase ({ engine, knex, replica }: Database): Promise<readonly Finding[]> {
-  const answer = await attempt('database', async () => (await knex.raw("select current_setting('server_version') as version, current_setting('server_version_num')::int as number")).rows[0])
+  const answer = await attempt(
+    'database',
+    async () =>
+      (await knex.raw(
+        "select current_setting('server_version') as version, current_setting('server_version_num')::int as number"
+      )).rows[0]
+  )
   if ('level' in answer) return [answer]
   const { version, number } = answer.result
   const name = `${engine === 'embedded' ? 'embedded ' : ''}PostgreSQL ${version}`
@@ -63,10 +74,30 @@ async function examineDatabase ({ engine, knex, replica }: Database): Promise<re
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
     ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
-    'level' in pending ? pending : isCurrent ? ok('migrations', 'up to date') : fail('migrations', `pending: ${pending.result.join(', ')}. Run npm run migrate`),
+    'level' in pending
+      ? pending
+      : isCurrent
+      ? ok('migrations', 'up to date')
+      : fail('migrations', `pending: ${pending.result.join(', ')}. Run npm run migrate`),
     ...replica === undefined ? [] : [await examineReplica(replica)],
-    ...!isSearched || await hasSearchIndex(knex) ? [] : [warn('search', `q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are available, run as a user who may create them: ${SEARCH_SQL}`)],
-    ...!isSearched || await knowsCase(knex) ? [] : [warn('search', 'q reads every product of a shop: LC_CTYPE of the database is C, and its index knows the case of a to z only. Create the database with another, such as C.UTF-8')]
+    ...!isSearched || await hasSearchIndex(knex)
+      ? []
+      : [
+        warn(
+          'search',
+          'q reads every product of a shop: the index needs the extensions pg_trgm and btree_gin. If they are ' +
+            `available, run as a user who may create them: ${SEARCH_SQL}`
+        )
+      ],
+    ...!isSearched || await knowsCase(knex)
+      ? []
+      : [
+        warn(
+          'search',
+          'q reads every product of a shop: LC_CTYPE of the database is C, and its index knows the case of a to ' +
+            'z only. Create the database with another, such as C.UTF-8'
+        )
+      ]
   ]
 }
 
@@ -78,7 +109,13 @@ async function examineEncryption (knex: Database['knex']): Promise<readonly Find
   // A socket of the file system has no address.
   if (remoteAddress === undefined || LOOPBACK.test(remoteAddress) || (encrypted && authorized)) return []
   const found = encrypted ? 'is encrypted, but the certificate is not verified' : 'is plain text'
-  return [warn('database', `the connection to ${remoteAddress} ${found}: append ?sslmode=verify-full&sslrootcert=<file of the authority> to DATABASE_URL`)]
+  return [
+    warn(
+      'database',
+      `the connection to ${remoteAddress} ${found}: append ?sslmode=verify-full&sslrootcert=<file of the ` +
+        'authority> to DATABASE_URL'
+    )
+  ]
 }
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/
@@ -88,16 +125,40 @@ async function examineReplica (replica: Replica): Promise<Finding> {
   const found = await attempt('read replica', async () => await replica.standing())
   if ('level' in found) return warn('read replica', `DATABASE_READ_URL: ${found.found}. Lists are read at the primary`)
   const { follows, lag } = found.result
-  return follows ? ok('read replica', `follows, ${lag.toFixed(1)} s behind`) : warn('read replica', 'DATABASE_READ_URL leads to a server that follows no primary: set the URL of a standby of DATABASE_URL')
+  return follows
+    ? ok('read replica', `follows, ${lag.toFixed(1)} s behind`)
+    : warn(
+      'read replica',
+      'DATABASE_READ_URL leads to a server that follows no primary: set the URL of a standby of DATABASE_URL'
+    )
 }
 
 /** Nothing if no pooler in transaction mode is found. */
 async function examinePooler (knex: Database['knex']): Promise<readonly Finding[]> {
   if (!await losesSessions(knex)) return []
-  const { rows: [{ limit, ms }] } = await knex.raw("select current_setting('statement_timeout') as limit, setting::int as ms from pg_settings where name = 'statement_timeout'")
+  const { rows: [{ limit, ms }] } = await knex.raw(
+    "select current_setting('statement_timeout') as limit, setting::int as ms from pg_settings where name = " +
+      "'statement_timeout'"
+  )
   const found = ok('pooler', 'in transaction mode. Run migrations with the URL of the PostgreSQL server itself')
-  if (ms === 0) return [warn('pooler', `statements have no time limit, since the pooler drops that of the server. Set one: ${TIME_LIMIT_REMEDY}`)]
-  if (ms < STATEMENT_LIMIT) return [found, warn('pooler', `statements end after ${limit}, and the pooler drops the limit of the server, which some need: ${TIME_LIMIT_REMEDY}`)]
+  if (ms === 0) {
+    return [
+      warn(
+        'pooler',
+        `statements have no time limit, since the pooler drops that of the server. Set one: ${TIME_LIMIT_REMEDY}`
+      )
+    ]
+  }
+  if (ms < STATEMENT_LIMIT) {
+    return [
+      found,
+      warn(
+        'pooler',
+        `statements end after ${limit}, and the pooler drops the limit of the server, which some need: ` +
+          `${TIME_LIMIT_REMEDY}`
+      )
+    ]
+  }
   return [found]
 }
 
@@ -117,10 +178,14 @@ async function examineServer (config: Settings, database: Database, token: strin
     return [
       ...issuers,
       // The server works without Redis, too.
-      ...(checks['redis'] === undefined ? [] : [checks['redis'] === 'ok' ? ok('Redis', 'responds') : warn('Redis', checks['redis'])]),
+      ...(checks['redis'] === undefined
+        ? []
+        : [checks['redis'] === 'ok' ? ok('Redis', 'responds') : warn('Redis', checks['redis'])]),
       await secrets(app),
       await admins(database),
-      config.IDP_MCP_CLIENT_ID === '' ? warn('browser login', 'IDP_MCP_CLIENT_ID is not set: MCP clients can only use API keys') : ok('browser login', `client ${config.IDP_MCP_CLIENT_ID}`),
+      config.IDP_MCP_CLIENT_ID === ''
+        ? warn('browser login', 'IDP_MCP_CLIENT_ID is not set: MCP clients can only use API keys')
+        : ok('browser login', `client ${config.IDP_MCP_CLIENT_ID}`),
       ...tokens(config),
       ...judged
     ]
@@ -136,18 +201,29 @@ async function secrets ({ storedSecrets }: FastifyInstance): Promise<Finding> {
 }
 
 async function admins ({ knex }: Database): Promise<Finding> {
-  const { count } = await knex('users').where({ active: true }).whereRaw("'admin' = any(roles)").count('* as count').first() ?? { count: 0 }
-  return Number(count) > 0 ? ok('admins', `${count}`) : warn('admins', 'none yet: sign in, read subject in the response of GET /me, then run shop admin add <subject>')
+  const { count } =
+    await knex('users').where({ active: true }).whereRaw("'admin' = any(roles)").count('* as count').first() ??
+      { count: 0 }
+  return Number(count) > 0
+    ? ok('admins', `${count}`)
+    : warn('admins', 'none yet: sign in, read subject in the response of GET /me, then run shop admin add <subject>')
 }
 
 /** Which tokens of each issuer are accepted. */
 function tokens (config: Settings): readonly Finding[] {
   return acceptedTokens(config).map(({ provider, issuer, tenants, userClients, machineClients, audience = [] }) => {
     const isCognito = provider === 'cognito'
-    const machines = machineClients === undefined ? `any${isCognito ? ' with a scope that ends in /api' : ''}` : machineClients.join(', ') || 'none'
+    const machines = machineClients === undefined
+      ? `any${isCognito ? ' with a scope that ends in /api' : ''}`
+      : machineClients.join(', ') || 'none'
     const clients = [userClients ?? []].flat().join(', ') || 'none'
     const people = userClients === undefined ? 'any that exchanges an assertion' : clients
-    return ok('tokens', `access tokens of ${issuer} (${provider})${tenants === undefined ? '' : `, tenants ${tenants.join(' ')}`}; clients of people: ${people}; of machines: ${machines}; aud: ${isCognito ? 'absent, or ' : ''}one of ${audience.join(' ')}`)
+    return ok(
+      'tokens',
+      `access tokens of ${issuer} ` +
+        `(${provider})${tenants === undefined ? '' : `, tenants ${tenants.join(' ')}`}; clients of people: ` +
+        `${people}; of machines: ${machines}; aud: ${isCognito ? 'absent, or ' : ''}one of ${audience.join(' ')}`
+    )
   })
 }
 
@@ -158,7 +234,10 @@ const NAMES: Readonly<Record<string, string>> = { keys: 'signing keys', endpoint
 
 async function examineTokens (config: Settings, token: string): Promise<readonly Finding[]> {
   const findings = await examine(acceptedTokens(config), token === '' ? undefined : token)
-  return findings.map(({ issuer, ...finding }) => ({ ...finding, what: finding.what === 'issuer' ? whose(issuer, config) : NAMES[finding.what] ?? finding.what }))
+  return findings.map(({ issuer, ...finding }) => ({
+    ...finding,
+    what: finding.what === 'issuer' ? whose(issuer, config) : NAMES[finding.what] ?? finding.what
+  }))
 }
 
 function whose (issuer: string | undefined, config: Settings): string {

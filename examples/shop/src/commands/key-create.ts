@@ -20,7 +20,12 @@ interface Options {
 export const keyCreate: Command = {
   usage: USAGE,
   summary: 'creates an API key for a shop and prints it; it is not shown again',
-  options: { shop: { type: 'string' }, name: { type: 'string' }, scope: { type: 'string', multiple: true }, expires: { type: 'string' } },
+  options: {
+    shop: { type: 'string' },
+    name: { type: 'string' },
+    scope: { type: 'string', multiple: true },
+    expires: { type: 'string' }
+  },
   async run ({ values, environment, open }) {
     const { shop, name, scope: scopes = [], expires } = values as Options
     if (shop === undefined || name === undefined) throw new SHOP_USAGE(`shop ${USAGE}`)
@@ -31,7 +36,11 @@ export const keyCreate: Command = {
     return await withDatabase(open, config, async ({ knex }) => {
       // A key made with other peppers than the server's would not work.
       const remarks: string[] = []
-      await storedSecrets(knex, config, { error: (remark: string) => { remarks.push(`${remark}\n`) } }).compare()
+      await storedSecrets(knex, config, {
+        error: (remark: string) => {
+          remarks.push(`${remark}\n`)
+        }
+      }).compare()
       const found = await shopOf(knex, shop)
       const actor = operatorOf(environment, 'key create')
       const { key, plaintext } = await createApiKey(apiKeyOptions(config, knex), {
@@ -40,7 +49,9 @@ export const keyCreate: Command = {
         scopes: scopes.length === 0 ? 'all' : scopes,
         expiresAt,
         createdBy: actor.id === null ? 'command' : `command:${actor.id}`
-      }, async (made, trx) => { await recordKeyChange(trx as Knex.Transaction, actor, { action: 'create', key: made }) })
+      }, async (made, trx) => {
+        await recordKeyChange(trx as Knex.Transaction, actor, { action: 'create', key: made })
+      })
       return {
         code: 0,
         stdout: `${plaintext}\n`,
@@ -80,8 +91,15 @@ async function refuseUnknown (scopes: readonly string[], config: Pick<Settings, 
 }
 
 /** @throws {@link SHOP_NOT_FOUND} */
-async function shopOf (knex: Knex, slugOrId: string): Promise<{ readonly id: string, readonly name: string, readonly status: string }> {
-  const shop = await knex('shops').where(UUID.test(slugOrId) ? { id: slugOrId } : { slug: slugOrId }).first('id', 'name', 'status')
+async function shopOf (
+  knex: Knex,
+  slugOrId: string
+): Promise<{ readonly id: string, readonly name: string, readonly status: string }> {
+  const shop = await knex('shops').where(UUID.test(slugOrId) ? { id: slugOrId } : { slug: slugOrId }).first(
+    'id',
+    'name',
+    'status'
+  )
   if (shop === undefined) throw notFound('shop', slugOrId)
   return shop
 }

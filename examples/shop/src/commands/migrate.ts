@@ -6,18 +6,25 @@ import type { Command } from './command.ts'
 /** `npm run migrate`: without `--status` it needs no up-to-date tables, as it makes them. */
 export const migrateTables: Command = {
   usage: 'migrate [--status]',
-  summary: 'brings the database tables up to date; --status only lists what is pending, and exits with 1 if anything is',
+  summary:
+    'brings the database tables up to date; --status only lists what is pending, and exits with 1 if anything is',
   options: { status: { type: 'boolean' } },
   async run ({ values, environment, open }) {
     const database = await open(databaseSettings(environment))
     try {
       if (values['status'] === true) {
         const pending = await pendingMigrations(database.knex)
-        return { code: pending.length === 0 ? 0 : 1, stdout: pending.length === 0 ? 'Up to date\n' : `Pending: ${pending.join(', ')}\n`, stderr: '' }
+        return {
+          code: pending.length === 0 ? 0 : 1,
+          stdout: pending.length === 0 ? 'Up to date\n' : `Pending: ${pending.join(', ')}\n`,
+          stderr: ''
+        }
       }
       await refuseUnsuitable(database.knex)
       // At once: it may wait for long.
-      const tell = (line: string): void => { process.stderr.write(`${line}\n`) }
+      const tell = (line: string): void => {
+        process.stderr.write(`${line}\n`)
+      }
       database.logTo({ warn: tell, error: tell })
       const done = await migrate(database)
       return { code: 0, stdout: done.length === 0 ? 'Already up to date\n' : `Done: ${done.join(', ')}\n`, stderr: '' }

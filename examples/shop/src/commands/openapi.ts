@@ -6,7 +6,9 @@ import { OPENAPI_PATH } from '../pages/documentation.ts'
 /** The stored description, by which a change of the API is seen. */
 export const SNAPSHOT = fileURLToPath(new URL('../../contract/openapi.json', import.meta.url))
 
-/** The OpenAPI description of a server with nothing but defaults and the tools. It needs neither network nor database. */
+/**
+ * The OpenAPI description of a server with nothing but defaults and the tools. It needs neither network nor database.
+ */
 export async function openapiDocument (): Promise<object> {
   const app = await appOfContract()
   try {

@@ -22,7 +22,8 @@ export const personExport: Command = {
 /** `shop person rename`, also in what they did before. */
 export const personRename: Command = {
   usage: 'person rename <id or subject> <name>',
-  summary: 'replaces the name of a person everywhere, also in the history; their next sign-in stores the name in their token',
+  summary:
+    'replaces the name of a person everywhere, also in the history; their next sign-in stores the name in their token',
   positionals: 2,
   async run ({ positionals: [who = '', name = ''], environment, open }) {
     if (!/\S/.test(name) || name.length > 200) throw new SHOP_USAGE(`shop ${personRename.usage}`)
@@ -51,14 +52,21 @@ export const personDelete: Command = {
       } finally {
         await app.close()
       }
-      return { code: 0, stdout: `${id}\n`, stderr: 'Deleted. If they can still sign in at the identity provider, their next token makes a new person without any rights.\n' }
+      return {
+        code: 0,
+        stdout: `${id}\n`,
+        stderr: 'Deleted. If they can still sign in at the identity provider, their next token makes a new person ' +
+          'without any rights.\n'
+      }
     })
   }
 }
 
 /** @throws {@link SHOP_NOT_FOUND} */
 async function personOf (knex: Knex, idOrSubject: string): Promise<{ readonly id: string, readonly subject: string }> {
-  const person = await knex('users').where({ subject: idOrSubject }).modify((query) => { if (UUID.test(idOrSubject)) query.orWhere({ id: idOrSubject }) }).first('id', 'subject')
+  const person = await knex('users').where({ subject: idOrSubject }).modify((query) => {
+    if (UUID.test(idOrSubject)) query.orWhere({ id: idOrSubject })
+  }).first('id', 'subject')
   if (person === undefined) throw notFound('user', idOrSubject)
   return person
 }

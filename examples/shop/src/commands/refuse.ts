@@ -21,8 +21,8 @@ export function reasonOf (error: unknown): string {
 }
 
 /**
- * Logs in one line why the server cannot start, prints it for whoever started it by hand, and exits. Neither has credentials,
- * nor a stack unless it is a bug.
+ * Logs in one line why the server cannot start, prints it for whoever started it by hand, and exits. Neither has
+ * credentials, nor a stack unless it is a bug.
  */
 export function refuseInLog (error: unknown, environment: NodeJS.ProcessEnv): never {
   const { given: { API_KEY_MARKER: marker = 'shop', DATABASE_URL: url = '' } } = givenIn(environment, ['DATABASE_URL'])

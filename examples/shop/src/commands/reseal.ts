@@ -9,11 +9,17 @@ export const reseal: Command = {
   summary: 're-encrypts the payment keys of all shops with the first secret in PAY_KEY_SECRETS',
   async run ({ environment, open }) {
     const config = settingsFromEnvironment(environment)
-    const { resealed, current, unreadable } = await withDatabase(open, config, async ({ knex }) => await resealPayKeys(knex, keyRing(config.PAY_KEY_SECRETS)))
+    const { resealed, current, unreadable } = await withDatabase(
+      open,
+      config,
+      async ({ knex }) => await resealPayKeys(knex, keyRing(config.PAY_KEY_SECRETS))
+    )
     return {
       code: unreadable.length > 0 ? 1 : 0,
       stdout: `Payment keys re-encrypted: ${resealed}; already under the newest secret: ${current}.\n`,
-      stderr: unreadable.length > 0 ? `No secret in PAY_KEY_SECRETS decrypts the payment keys of these shops: ${unreadable.join(', ')}.\n` : ''
+      stderr: unreadable.length > 0
+        ? `No secret in PAY_KEY_SECRETS decrypts the payment keys of these shops: ${unreadable.join(', ')}.\n`
+        : ''
     }
   }
 }

@@ -11,7 +11,17 @@ import { reasonOf } from './refuse.ts'
 import { reseal } from './reseal.ts'
 import { seed } from './seed.ts'
 
-const commands: readonly Command[] = [adminAdd, keyCreate, personExport, personRename, personDelete, doctor, migrateTables, reseal, seed]
+const commands: readonly Command[] = [
+  adminAdd,
+  keyCreate,
+  personExport,
+  personRename,
+  personDelete,
+  doctor,
+  migrateTables,
+  reseal,
+  seed
+]
 
 /**
  * Runs one of the commands of `shop`.
@@ -21,12 +31,20 @@ const commands: readonly Command[] = [adminAdd, keyCreate, personExport, personR
  * @param open - opens the database; default: the one that the settings name
  * @returns what to print, and the exit code: 1 also for unusable input
  */
-export async function run (argv: readonly string[], environment: NodeJS.ProcessEnv, open = openDatabase): Promise<Outcome> {
+export async function run (
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  open = openDatabase
+): Promise<Outcome> {
   const command = commands.find(({ usage }) => wordsOf(usage).every((word, index) => argv[index] === word))
   if (command === undefined) return { code: 1, stdout: '', stderr: help() }
   const { usage, options = {}, positionals: count = 0 } = command
   try {
-    const { values, positionals } = parseArgs({ args: argv.slice(wordsOf(usage).length), options, allowPositionals: true })
+    const { values, positionals } = parseArgs({
+      args: argv.slice(wordsOf(usage).length),
+      options,
+      allowPositionals: true
+    })
     if (positionals.length !== count) throw new SHOP_USAGE(`shop ${usage}`)
     return await command.run({ values, positionals, environment, open })
   } catch (error) {

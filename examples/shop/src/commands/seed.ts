@@ -10,7 +10,11 @@ export const seed: Command = {
     const { PAY_KEY_SECRETS, ...settings } = seedSettings(environment)
     const { seedDemo } = await import('../demo/seed.ts')
     // The demo makes their keys at the payment stand-in, which are valid there only.
-    const shops = await withDatabase(open, settings, async (database) => await seedDemo(database, { payKeys: {}, keys: keyRing(PAY_KEY_SECRETS) }))
+    const shops = await withDatabase(
+      open,
+      settings,
+      async (database) => await seedDemo(database, { payKeys: {}, keys: keyRing(PAY_KEY_SECRETS) })
+    )
     return { code: 0, stdout: shops.map(({ id, name }) => `${id}  ${name}\n`).join(''), stderr: '' }
   }
 }

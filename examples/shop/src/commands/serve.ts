@@ -23,8 +23,8 @@ export const STOPPING = GRACE + CLOSE
 const RETRY = 1000
 
 /**
- * Repeats what may be repeated until the database takes part: it starts later than the server, fails over or has no connection
- * left, and a supervisor would only start the server again. What somebody has to mend ends the start.
+ * Repeats what may be repeated until the database takes part: it starts later than the server, fails over or has no
+ * connection left, and a supervisor would only start the server again. What somebody has to mend ends the start.
  */
 async function untilReachable (log: FastifyBaseLogger, work: () => Promise<void>): Promise<void> {
   for (;;) {
@@ -44,10 +44,15 @@ async function untilReachable (log: FastifyBaseLogger, work: () => Promise<void>
  *
  * @param prepare - work on the database between migrations and listening
  */
-export async function serve (config: Settings, prepare: (database: Database) => Promise<void> = async () => {}): Promise<FastifyInstance> {
+export async function serve (
+  config: Settings,
+  prepare: (database: Database) => Promise<void> = async () => {}
+): Promise<FastifyInstance> {
   // The embedded engine compiles in the background while the routes and their libraries load.
   const [database, { buildApp }, tracing] = await Promise.all([
-    openDatabase(config), import('../app.ts'), wantsTraces(process.env) ? openTracing() : undefined
+    openDatabase(config),
+    import('../app.ts'),
+    wantsTraces(process.env) ? openTracing() : undefined
   ])
   try {
     // First, since plugins check their options too, and a mistake there must not come after migrations.

@@ -26,15 +26,15 @@ export interface Database {
   /** For problems with connections and migrations. */
   readonly log: DatabaseLog
   /** Sets where {@link Database.log} writes. Default: nowhere. */
-  logTo (log: DatabaseLog): void
+  logTo(log: DatabaseLog): void
   /** Closes the connections, and the embedded engine with its directory's lock. */
-  close (): Promise<void>
+  close(): Promise<void>
 }
 
 /** For problems outside of requests; a failed request logs its own. */
 export interface DatabaseLog {
-  warn (message: string): void
-  error (message: string): void
+  warn(message: string): void
+  error(message: string): void
 }
 
 /** Connections per process to a PostgreSQL server. */
@@ -65,23 +65,42 @@ const KEEP_ALIVE = 10_000
 const APPLICATION = 'shop'
 
 /**
- * Opens the database of the settings: the server at `DATABASE_URL`, with its replica at `DATABASE_READ_URL`, or the embedded one.
+ * Opens the database of the settings: the server at `DATABASE_URL`, with its replica at `DATABASE_READ_URL`, or the
+ * embedded one.
  *
  * @throws {@link SHOP_DATA_DIRECTORY_IN_USE}
  */
-export async function openDatabase ({ DATABASE_URL: url, DATABASE_READ_URL: readUrl, PGPASSWORD: password, DATA_DIR: dataDir, DATABASE_NAMED_STATEMENTS: namedStatements = true }: DatabaseSettings): Promise<Database> {
+export async function openDatabase (
+  {
+    DATABASE_URL: url,
+    DATABASE_READ_URL: readUrl,
+    PGPASSWORD: password,
+    DATA_DIR: dataDir,
+    DATABASE_NAMED_STATEMENTS: namedStatements = true
+  }: DatabaseSettings
+): Promise<Database> {
   if (url === undefined) return await openEmbedded(join(dataDir, 'database'))
   const database = openPostgres(withPassword(url, password), { namedStatements })
-  return readUrl === undefined ? database : withReplica(database, openPostgres(withPassword(readUrl, password), { namedStatements, ...OF_REPLICA }))
+  return readUrl === undefined
+    ? database
+    : withReplica(database, openPostgres(withPassword(readUrl, password), { namedStatements, ...OF_REPLICA }))
 }
 
-type DatabaseSettings = Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'> & Partial<Pick<Settings, 'DATABASE_READ_URL' | 'PGPASSWORD' | 'DATABASE_NAMED_STATEMENTS'>>
+type DatabaseSettings =
+  & Pick<Settings, 'DATABASE_URL' | 'DATA_DIR'>
+  & Partial<Pick<Settings, 'DATABASE_READ_URL' | 'PGPASSWORD' | 'DATABASE_NAMED_STATEMENTS'>>
 
 /** The database, whose lists and exports are read at another server where that is possible. */
 function withReplica (database: Database, standby: Database): Database {
   const replica = openReplica(standby, database.knex)
   database.knex.userParams['replica'] = replica
-  return { ...database, replica, close: async () => { await Promise.all([database.close(), replica.close()]) } }
+  return {
+    ...database,
+    replica,
+    close: async () => {
+      await Promise.all([database.close(), replica.close()])
+    }
+  }
 }
 
 /** The URL with a password, if it has none: the driver ignores one beside a URL. */
@@ -104,7 +123,10 @@ interface PostgresOptions extends StatementOptions {
  * @param silence - how long a statement may be without an answer, in milliseconds
  * @param limits - for statements, connecting, and waiting for a connection of the pool, in milliseconds
  */
-export function openPostgres (url: string, { namedStatements = true, limits = LIMITS, silence = limits.statement + SILENCE }: PostgresOptions = {}): Database {
+export function openPostgres (
+  url: string,
+  { namedStatements = true, limits = LIMITS, silence = limits.statement + SILENCE }: PostgresOptions = {}
+): Database {
   const { log, logTo } = relay()
   const limitSilence = silenceLimit(silence, log)
   const db = knex({
@@ -123,7 +145,10 @@ export function openPostgres (url: string, { namedStatements = true, limits = LI
     pool: {
       min: 0,
       max: POOL_SIZE,
-      afterCreate (connection: Connection & Parameters<typeof settleSession>[0], done: Parameters<typeof settleSession>[1]) {
+      afterCreate (
+        connection: Connection & Parameters<typeof settleSession>[0],
+        done: Parameters<typeof settleSession>[1]
+      ) {
         limitSilence(connection)
         settleSession(connection, done)
       }
@@ -149,7 +174,10 @@ export function openPostgres (url: string, { namedStatements = true, limits = LI
 export async function openEmbedded (dataDir: string | null, engine?: PGlite): Promise<Database> {
   const unlock = dataDir === null ? () => {} : lockDirectory(dataDir)
   try {
-    const pglite = engine ?? (dataDir === null ? await PGlite.create({ ...EMBEDDED, dataDir: 'memory://', ...await templateOptions() }) : await openDirectory(dataDir))
+    const pglite = engine ??
+      (dataDir === null
+        ? await PGlite.create({ ...EMBEDDED, dataDir: 'memory://', ...await templateOptions() })
+        : await openDirectory(dataDir))
     const { log, logTo } = relay()
     const db = knex({
       client: guardedPostgresClient(),
@@ -196,7 +224,9 @@ function relay (): { log: DatabaseLog & Knex.Logger, logTo: Database['logTo'] } 
       deprecate: (message: string) => target?.warn(message),
       debug: () => {}
     },
-    logTo: (log) => { target = log }
+    logTo: (log) => {
+      target = log
+    }
   }
 }
 

@@ -3,7 +3,11 @@ declare module 'knex/lib/dialects/postgres/index.js' {
   import type { Knex } from 'knex'
 
   export default class PostgresClient extends Knex.Client {
-    transaction (container: (trx: Knex.Transaction) => unknown, config?: object, outer?: unknown): Knex.Transaction & PromiseLike<unknown>
+    transaction (
+      container: (trx: Knex.Transaction) => unknown,
+      config?: object,
+      outer?: unknown
+    ): Knex.Transaction & PromiseLike<unknown>
     acquireConnection (): Promise<unknown>
     acquireRawConnection (): Promise<unknown>
   }

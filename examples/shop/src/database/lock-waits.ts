@@ -31,12 +31,12 @@ interface Blocker {
 export interface LockWaits {
   /** The last one, in words; undefined if there was none. */
   readonly last: string | undefined
-  stop (): Promise<void>
+  stop(): Promise<void>
 }
 
 /**
- * Looks for whom migrations wait, on another connection, since PostgreSQL does not say so when a wait ends. Logs each, and
- * again while it lasts.
+ * Looks for whom migrations wait, on another connection, since PostgreSQL does not say so when a wait ends. Logs each,
+ * and again while it lasts.
  */
 export function watchLockWaits (knex: Knex, log: DatabaseLog, migration: string): LockWaits {
   const stopped = new AbortController()
@@ -50,7 +50,9 @@ export function watchLockWaits (knex: Knex, log: DatabaseLog, migration: string)
     const what = `${migration} ${last}`
     if (logged.what === what && performance.now() - logged.at < LOG_EVERY) return
     logged = { what, at: performance.now() }
-    log.warn(`Migration ${migration} waits for a lock of ${last}. It tries again until that session ends its transaction`)
+    log.warn(
+      `Migration ${migration} waits for a lock of ${last}. It tries again until that session ends its transaction`
+    )
   }
   const watching = (async () => {
     while (!stopped.signal.aborted) {
@@ -60,7 +62,9 @@ export function watchLockWaits (knex: Knex, log: DatabaseLog, migration: string)
     }
   })()
   return {
-    get last () { return last },
+    get last () {
+      return last
+    },
     async stop () {
       stopped.abort()
       await watching
@@ -69,6 +73,9 @@ export function watchLockWaits (knex: Knex, log: DatabaseLog, migration: string)
 }
 
 function nameOf ({ pid, application, since }: Blocker): string {
-  const details = [...application === null ? [] : [`application ${application}`], ...since === null ? [] : [`in a transaction since ${since}`]]
+  const details = [
+    ...application === null ? [] : [`application ${application}`],
+    ...since === null ? [] : [`in a transaction since ${since}`]
+  ]
   return `process ${pid}${details.length > 0 ? ` (${details.join(', ')})` : ''}`
 }

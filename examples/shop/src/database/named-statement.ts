@@ -5,8 +5,8 @@ import type { Knex } from 'knex'
 export interface StatementOptions {
   /**
    * Whether statements that look rows up by their keys, write single rows or read pages without a filter have names, so
-   * that each connection plans them once. A pooler in transaction mode may not support names: PgBouncer does since 1.21, with
-   * `max_prepared_statements` above 0.
+   * that each connection plans them once. A pooler in transaction mode may not support names: PgBouncer does since
+   * 1.21, with `max_prepared_statements` above 0.
    *
    * @default true
    */
@@ -18,7 +18,10 @@ export function mayName (knex: Knex): boolean {
   return knex.userParams['namedStatements'] !== false
 }
 
-/** The connection has no statement of that name, or has one already that the driver does not know of: a pooler is in between. */
+/**
+ * The connection has no statement of that name, or has one already that the driver does not know of: a pooler is in
+ * between.
+ */
 const UNSUPPORTED = /^(26000|42P05)$/
 
 /** A table has other columns than when the statement was planned: it needs another name to be planned again. */
@@ -30,17 +33,21 @@ const MAX_NAMES = 20
 type Bindings = readonly Knex.RawBinding[]
 
 /**
- * Runs statements with names, which each connection plans once, until their tables are analyzed. They are for statements whose
- * plan serves all values: PostgreSQL takes as long to plan a look-up by key as to run it, and three times as long for a page.
+ * Runs statements with names, which each connection plans once, until their tables are analyzed. They are for
+ * statements whose plan serves all values: PostgreSQL takes as long to plan a look-up by key as to run it, and three
+ * times as long for a page.
  *
- * The first `max` texts have names, and later ones have none: callers cannot fill the memory of the database by sending ever
- * other fields. In a transaction nothing has a name, since a failure because of the name would end it; elsewhere a statement
- * is then repeated without.
+ * The first `max` texts have names, and later ones have none: callers cannot fill the memory of the database by sending
+ * ever other fields. In a transaction nothing has a name, since a failure because of the name would end it; elsewhere a
+ * statement is then repeated without.
  *
  * @param max - how many may have names
  * @returns runs SQL with `?` for its bindings, on the pool or in a transaction
  */
-export function namedStatements<Row> (knex: Knex, max = MAX_NAMES): (sql: string, bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
+export function namedStatements<Row> (
+  knex: Knex,
+  max = MAX_NAMES
+): (sql: string, bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
   let isNamed = mayName(knex)
   const names = new Map<string, { name: string, changes: number }>()
 
@@ -52,7 +59,8 @@ export function namedStatements<Row> (knex: Knex, max = MAX_NAMES): (sql: string
   }
 
   return async (sql, bindings, on = knex) => {
-    const run = async (options: object): Promise<readonly Row[]> => (await on.raw<{ rows: readonly Row[] }>(sql, bindings).options(options)).rows
+    const run = async (options: object): Promise<readonly Row[]> =>
+      (await on.raw<{ rows: readonly Row[] }>(sql, bindings).options(options)).rows
     if (!isNamed || on.isTransaction === true || (names.size >= max && !names.has(sql))) return await run({})
     const name = names.get(sql)?.name ?? rename(sql, 0)
     try {
@@ -70,7 +78,10 @@ export function namedStatements<Row> (knex: Knex, max = MAX_NAMES): (sql: string
 }
 
 /** One statement of {@link namedStatements}. */
-export function namedStatement<Row> (knex: Knex, sql: string): (bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
+export function namedStatement<Row> (
+  knex: Knex,
+  sql: string
+): (bindings: Bindings, on?: Knex) => Promise<readonly Row[]> {
   const run = namedStatements<Row>(knex)
   return async (bindings, on) => await run(sql, bindings, on)
 }

@@ -12,15 +12,15 @@ const PAUSE = 1000
 interface Pool {
   /** Whether the call that waits first fails when a connection cannot be opened. */
   propagateCreateError: boolean
-  numUsed (): number
-  numFree (): number
-  numPendingCreates (): number
+  numUsed(): number
+  numFree(): number
+  numPendingCreates(): number
 }
 
 /**
- * A knex client for a PostgreSQL server that may have no connection left. A call that wanted another one then waits for one
- * that the pool has, up to the pool's time limit, instead of failing. If the pool has none, calls fail soon, as they do
- * when the server is away.
+ * A knex client for a PostgreSQL server that may have no connection left. A call that wanted another one then waits for
+ * one that the pool has, up to the pool's time limit, instead of failing. If the pool has none, calls fail soon, as
+ * they do when the server is away.
  */
 export class PatientPostgresClient extends PostgresClient {
   override async acquireRawConnection (): Promise<unknown> {

@@ -5,7 +5,8 @@ const ATTEMPTS = 3
 
 /**
  * Whether a pooler is between this program and PostgreSQL that gives each transaction another connection, so that a
- * connection of this program is no session: locks and settings that outlive a transaction stay on a connection that others use.
+ * connection of this program is no session: locks and settings that outlive a transaction stay on a connection that
+ * others use.
  *
  * A connection that is not in a transaction keeps its process of the server to itself only if it is a session. While
  * others keep such a pooler busy, it may go unnoticed.
@@ -25,17 +26,25 @@ export async function losesSessions (knex: Knex): Promise<boolean> {
   }
 }
 
-async function processOf (run: (sql: string) => Promise<{ readonly rows: ReadonlyArray<{ readonly pid: number }> }>): Promise<number> {
+async function processOf (
+  run: (sql: string) => Promise<{ readonly rows: ReadonlyArray<{ readonly pid: number }> }>
+): Promise<number> {
   const { rows: [row] } = await run('select pg_backend_pid() as pid')
   return row!.pid
 }
 
-/** How to limit the time of statements where the limit that the driver sends when it connects does not reach PostgreSQL. */
+/**
+ * How to limit the time of statements where the limit that the driver sends when it connects does not reach PostgreSQL.
+ */
 export const TIME_LIMIT_REMEDY = "alter role … set statement_timeout = '20s'"
 
-/** @returns what to do about the error of a pooler that refuses what the driver sends when it connects; undefined for other errors */
+/**
+ * @returns what to do about the error of a pooler that refuses what the driver sends when it connects; undefined for
+ * other errors
+ */
 export function remedyForPooler ({ message = '' }: { readonly message?: string }): string | undefined {
   return /unsupported startup parameter/.test(message)
-    ? `PgBouncer needs ignore_startup_parameters = statement_timeout. Then set the limit for the role: ${TIME_LIMIT_REMEDY}`
+    ? 'PgBouncer needs ignore_startup_parameters = statement_timeout. Then set the limit for the role: ' +
+      `${TIME_LIMIT_REMEDY}`
     : undefined
 }

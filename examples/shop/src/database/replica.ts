@@ -6,10 +6,14 @@ import type { Database } from './index.ts'
 /** Between two looks at a replica that is away, in milliseconds. */
 const RETRY = 1000
 
-/** How long nothing is read at a replica that was too slow for a read, in milliseconds: every list would wait as long. */
+/**
+ * How long nothing is read at a replica that was too slow for a read, in milliseconds: every list would wait as long.
+ */
 const REST = 10_000
 
-/** How long it may be behind without a line in the log, in seconds, and how often that is looked at, in milliseconds. */
+/**
+ * How long it may be behind without a line in the log, in seconds, and how often that is looked at, in milliseconds.
+ */
 const LATE = 10
 const LOOK = 10_000
 
@@ -24,8 +28,8 @@ interface Stated {
 
 /** Where problems of the replica are written. */
 export interface ReplicaLog {
-  info (message: string): void
-  warn (fields: { readonly err: unknown, readonly needed: 'read_replica' }, message: string): void
+  info(message: string): void
+  warn(fields: { readonly err: unknown, readonly needed: 'read_replica' }, message: string): void
 }
 
 /** How a replica stands. */
@@ -44,28 +48,29 @@ export interface Replica {
   /** `ok`, or what is wrong. */
   readonly condition: string
   /** Sets where problems are written. Default: nowhere. */
-  logTo (log: ReplicaLog): void
+  logTo(log: ReplicaLog): void
   /**
    * Reads at the replica, if it shows there what the primary has.
    *
-   * The state of records is the set of lines that their changes have left in `shop_usage`, each of which has a random id and is
-   * committed with its change. The state at the primary is read during the call, so it has every change that was acknowledged
-   * before the call. The read at the replica tells the state of its own snapshot. If both are the same, all those changes are
-   * in that snapshot, and no other: it is what the primary would have shown at that moment. So no caller sees an older state
-   * than before, at any server process, and records that did not change are served however far the replica is behind.
+   * The state of records is the set of lines that their changes have left in `shop_usage`, each of which has a random
+   * id and is committed with its change. The state at the primary is read during the call, so it has every change that
+   * was acknowledged before the call. The read at the replica tells the state of its own snapshot. If both are the
+   * same, all those changes are in that snapshot, and no other: it is what the primary would have shown at that moment.
+   * So no caller sees an older state than before, at any server process, and records that did not change are served
+   * however far the replica is behind.
    *
-   * Positions in the write-ahead log would not do. `pg_last_wal_replay_lsn()` says how far the replica is when it runs, later
-   * than the snapshot of its statement; and after a fail-over, or at another database, the same position is another state. Nor
-   * may an ordinary role see which timeline is replayed.
+   * Positions in the write-ahead log would not do. `pg_last_wal_replay_lsn()` says how far the replica is when it runs,
+   * later than the snapshot of its statement; and after a fail-over, or at another database, the same position is
+   * another state. Nor may an ordinary role see which timeline is replayed.
    *
    * @param current - reads the state at the primary; runs at the same time
    * @param read - reads at the replica
    * @returns undefined if it has to be read at the primary
    */
-  read<Result extends Stated> (current: () => Promise<string>, read: () => Promise<Result>): Promise<Result | undefined>
+  read<Result extends Stated>(current: () => Promise<string>, read: () => Promise<Result>): Promise<Result | undefined>
   /** @throws if it does not answer */
-  standing (): Promise<Standing>
-  close (): Promise<void>
+  standing(): Promise<Standing>
+  close(): Promise<void>
 }
 
 /** @returns the replica of a database, if it has one */
@@ -74,8 +79,8 @@ export function replicaOf (knex: Knex): Replica | undefined {
 }
 
 /**
- * Reads from a replica. While it does not answer, and for a while after it was too slow, nobody waits for it: it is looked at
- * in the background until it answers.
+ * Reads from a replica. While it does not answer, and for a while after it was too slow, nobody waits for it: it is
+ * looked at in the background until it answers.
  *
  * @param database - the replica
  * @param primary - what it follows
@@ -86,7 +91,8 @@ export function openReplica (database: Database, primary: Knex): Replica {
   let [isOut, lookedAt] = [false, -Infinity]
   const closed = new AbortController()
 
-  const warn = (err: unknown): void => log.warn({ err, needed: 'read_replica' }, 'Lists are read at the primary, since the replica does not serve them')
+  const warn = (err: unknown): void =>
+    log.warn({ err, needed: 'read_replica' }, 'Lists are read at the primary, since the replica does not serve them')
 
   async function untilBack (rest: number): Promise<void> {
     await sleep(rest, undefined, { ref: false })
@@ -129,16 +135,23 @@ export function openReplica (database: Database, primary: Knex): Replica {
   async function standing (): Promise<Standing> {
     // In this order: what was written in between is no lag.
     const { rows: [{ written }] } = await primary.raw('select pg_current_wal_flush_lsn() as written')
-    const { rows: [found] } = await database.knex.raw(`select pg_is_in_recovery() as follows, coalesce(case
-      when pg_is_in_recovery() and pg_last_wal_replay_lsn() < ?::pg_lsn then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()) end, 0)::float as lag`, [written])
+    const { rows: [found] } = await database.knex.raw(
+      `select pg_is_in_recovery() as follows, coalesce(case
+      when pg_is_in_recovery() and pg_last_wal_replay_lsn() < ?::pg_lsn then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()) end, 0)::float as lag`,
+      [written]
+    )
     return found
   }
 
   return {
     database,
     reads,
-    get condition () { return isOut ? 'it does not answer: lists are read at the primary' : 'ok' },
-    logTo (target) { log = target },
+    get condition () {
+      return isOut ? 'it does not answer: lists are read at the primary' : 'ok'
+    },
+    logTo (target) {
+      log = target
+    },
     async read (current, read) {
       if (isOut) {
         reads.away++

@@ -4,8 +4,8 @@ import { failedToConnect } from './errors.ts'
 import { losesSessions } from './pooler.ts'
 
 /**
- * What statements and the types of their values are written for. The defaults of a session are the operator's, who may have
- * set them for the server, the database or the role.
+ * What statements and the types of their values are written for. The defaults of a session are the operator's, who may
+ * have set them for the server, the database or the role.
  */
 const SETTINGS = {
   // How times and names are written in answers of the database, and strings in statements.
@@ -27,16 +27,19 @@ const SETTINGS = {
 /** Times are read in any zone, so that it need not be the default. */
 const ANY: ReadonlySet<string> = new Set(['TimeZone'])
 
-const SETTLE = `select ${Object.entries(SETTINGS).map(([name, value]) => `set_config('${name}', '${value}', false)`).join(', ')}`
+const SETTLE = 'select ' +
+  `${Object.entries(SETTINGS).map(([name, value]) => `set_config('${name}', '${value}', false)`).join(', ')}`
 
 /** A connection of node-postgres. */
 interface Connection {
-  query (sql: string, done: (error: Error | null) => void): void
+  query(sql: string, done: (error: Error | null) => void): void
 }
 
 /** Gives a new connection the settings of {@link SETTINGS}: for the pool of knex. */
 export function settleSession (connection: Connection, done: (error: Error | null) => void): void {
-  connection.query(SETTLE, (error) => { done(error && failedToConnect(error)) })
+  connection.query(SETTLE, (error) => {
+    done(error && failedToConnect(error))
+  })
 }
 
 /** What a server must be asked, since no session can change it. */
@@ -54,23 +57,43 @@ interface Facts {
 export const UNICODE = '"und-x-icu"'
 
 /**
- * What of the database would make answers wrong or writes fail, each with what to do about it. Behind a pooler in transaction mode
- * nothing that a session sets would hold, so the defaults must be right there.
+ * What of the database would make answers wrong or writes fail, each with what to do about it. Behind a pooler in
+ * transaction mode nothing that a session sets would hold, so the defaults must be right there.
  */
 export async function unsuitable (knex: Knex): Promise<readonly string[]> {
-  const { rows: [facts] } = await knex.raw<{ rows: [Facts] }>(`
+  const { rows: [facts] } = await knex.raw<{ rows: [Facts] }>(
+    `
     select current_setting('server_encoding') as encoding, current_schema() as schema, current_setting('session_replication_role') as replication,
       current_setting('transaction_read_only') as read_only, to_regcollation(?) is not null as has_collation,
-      (select json_object_agg(name, reset_val) from pg_settings where name = any(?)) as defaults`, [UNICODE, Object.keys(SETTINGS)])
-  const others = Object.entries(SETTINGS).filter(([name, value]) => !ANY.has(name) && !isSame(facts.defaults[name], value))
+      (select json_object_agg(name, reset_val) from pg_settings where name = any(?)) as defaults`,
+    [UNICODE, Object.keys(SETTINGS)]
+  )
+  const others = Object.entries(SETTINGS).filter(([name, value]) =>
+    !ANY.has(name) && !isSame(facts.defaults[name], value)
+  )
   return [
-    ...facts.encoding === 'UTF8' ? [] : [`its encoding is ${facts.encoding}, and has to be UTF8: create another database, with encoding 'UTF8'`],
+    ...facts.encoding === 'UTF8'
+      ? []
+      : [`its encoding is ${facts.encoding}, and has to be UTF8: create another database, with encoding 'UTF8'`],
     ...facts.schema !== null ? [] : ['no schema of search_path exists: alter database … set search_path = public'],
-    ...facts.replication === 'origin' ? [] : [`session_replication_role is ${facts.replication}, which turns history, quotas and foreign keys off: alter role … reset session_replication_role`],
+    ...facts.replication === 'origin'
+      ? []
+      : [
+        `session_replication_role is ${facts.replication}, which turns history, quotas and foreign keys off: ` +
+        'alter role … reset session_replication_role'
+      ],
     ...facts.read_only === 'off' ? [] : ['it is read-only: transaction_read_only is on'],
-    ...facts.has_collation ? [] : [`the collation ${UNICODE} is missing, since PostgreSQL was built without ICU: create collation ${UNICODE} (locale = 'C.UTF-8')`],
+    ...facts.has_collation
+      ? []
+      : [
+        `the collation ${UNICODE} is missing, since PostgreSQL was built without ICU: create collation ` +
+        `${UNICODE} (locale = 'C.UTF-8')`
+      ],
     ...others.length > 0 && await losesSessions(knex)
-      ? others.map(([name, value]) => `${name} is ${facts.defaults[name]}, and the pooler in transaction mode keeps no other: alter role … set ${name} = '${value}'`)
+      ? others.map(([name, value]) =>
+        `${name} is ${facts.defaults[name]}, and the pooler in transaction mode keeps no other: alter role … ` +
+        `set ${name} = '${value}'`
+      )
       : []
   ]
 }

@@ -1,6 +1,9 @@
 const TRIES = 3
 
-/** Another transaction and this one waited for each other, or it has taken a slug or SKU meanwhile: trying again says whose. */
+/**
+ * Another transaction and this one waited for each other, or it has taken a slug or SKU meanwhile: trying again says
+ * whose.
+ */
 const MET: readonly unknown[] = ['40P01', '40001', '23505']
 
 /** Whether it failed only because of another transaction at the same time. */
@@ -10,7 +13,7 @@ export function metAnother (error: unknown): boolean {
 
 /** Tries work again that met another transaction. */
 export async function tried<Result> (work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1;; tries++) {
     try {
       return await work()
     } catch (error) {

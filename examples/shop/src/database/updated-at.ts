@@ -6,8 +6,9 @@ export function updatedAt (knex: Knex, changes: object): Knex.Raw | Knex.Ref<str
 }
 
 /**
- * Not the time of the transaction, which may have waited while another one changed the row, and be older than that change. It
- * rises by a millisecond at least, which responses show, even if the clock is set back: it is the version of the row.
+ * Not the time of the transaction, which may have waited while another one changed the row, and be older than that
+ * change. It rises by a millisecond at least, which responses show, even if the clock is set back: it is the version of
+ * the row.
  *
  * @param column - with its table if the name is ambiguous in the statement
  * @returns the new value of the column for a row that changes

@@ -11,22 +11,63 @@ import { idOf } from './id.ts'
 type PayState = 'synced' | 'changed' | 'linked' | 'missing' | 'findable' | 'suggested' | 'deleted' | 'unknown' | 'twin'
 
 const STATES: readonly PayState[] = [
-  'synced', 'synced', 'changed', 'linked', 'linked', 'missing', 'missing', 'findable', 'suggested', 'deleted', 'unknown', 'twin'
+  'synced',
+  'synced',
+  'changed',
+  'linked',
+  'linked',
+  'missing',
+  'missing',
+  'findable',
+  'suggested',
+  'deleted',
+  'unknown',
+  'twin'
 ]
 
 /** As many as there are states, for each shop by its slug. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   'copper-kettle': [
-    'Alma Brandt', 'Bruno Castell', 'Chiara Donati', 'Dario Engel', 'Elsa Fontaine', 'Farid Ghani',
-    'Greta Holm', 'Hugo Iversen', 'Ines Jansen', 'Jonas Keller', 'Katya Lund', 'Alma Brandt (office)'
+    'Alma Brandt',
+    'Bruno Castell',
+    'Chiara Donati',
+    'Dario Engel',
+    'Elsa Fontaine',
+    'Farid Ghani',
+    'Greta Holm',
+    'Hugo Iversen',
+    'Ines Jansen',
+    'Jonas Keller',
+    'Katya Lund',
+    'Alma Brandt (office)'
   ],
   'north-trail': [
-    'Liam Moreau', 'Mara Nilsen', 'Nils Ortega', 'Olga Petrov', 'Pau Queralt', 'Quentin Roy',
-    'Rosa Santos', 'Sven Thorsen', 'Tilda Ueda', 'Umar Vahid', 'Vera Walsh', 'Liam Moreau (club)'
+    'Liam Moreau',
+    'Mara Nilsen',
+    'Nils Ortega',
+    'Olga Petrov',
+    'Pau Queralt',
+    'Quentin Roy',
+    'Rosa Santos',
+    'Sven Thorsen',
+    'Tilda Ueda',
+    'Umar Vahid',
+    'Vera Walsh',
+    'Liam Moreau (club)'
   ],
   'paper-lantern': [
-    'Wim Xander', 'Xenia Young', 'Yara Zeman', 'Zeno Abbas', 'Aiko Baker', 'Bela Cohen',
-    'Carla Dunn', 'Dev Eriksen', 'Edda Farkas', 'Finn Garcia', 'Gaia Hansen', 'Wim Xander (school)'
+    'Wim Xander',
+    'Xenia Young',
+    'Yara Zeman',
+    'Zeno Abbas',
+    'Aiko Baker',
+    'Bela Cohen',
+    'Carla Dunn',
+    'Dev Eriksen',
+    'Edda Farkas',
+    'Finn Garcia',
+    'Gaia Hansen',
+    'Wim Xander (school)'
   ]
 }
 
@@ -66,11 +107,13 @@ export function accountsOf (slug: string): readonly DemoAccountRow[] {
 
 /** @returns the customers that the payment provider has for a shop at startup */
 export function customersOf (slug: string): ReadonlyArray<{ readonly id: string, readonly [field: string]: unknown }> {
-  return people(slug).filter(({ state }) => !['missing', 'unknown', 'twin'].includes(state)).map(({ state, ...person }) => {
-    const customer = customerOf(person)
-    if (state === 'deleted') return { id: customer.id, deleted: true }
-    return state === 'suggested' ? { ...customer, metadata: {} } : customer
-  })
+  return people(slug).filter(({ state }) => !['missing', 'unknown', 'twin'].includes(state)).map(
+    ({ state, ...person }) => {
+      const customer = customerOf(person)
+      if (state === 'deleted') return { id: customer.id, deleted: true }
+      return state === 'suggested' ? { ...customer, metadata: {} } : customer
+    }
+  )
 }
 
 function people (slug: string) {
@@ -79,7 +122,13 @@ function people (slug: string) {
     const [first, last] = NAMES[slug]![state === 'twin' ? 0 : index]!.toLowerCase().split(' ')
     const id = idOf(slug, 'account', name)
     const owner = state === 'twin' ? idOf(slug, 'account', NAMES[slug]![0]!) : id
-    return { id, name, state, email: `${first}.${last}@example.com`, customerId: `cus_demo${owner.replaceAll('-', '').slice(0, 16)}` }
+    return {
+      id,
+      name,
+      state,
+      email: `${first}.${last}@example.com`,
+      customerId: `cus_demo${owner.replaceAll('-', '').slice(0, 16)}`
+    }
   })
 }
 
@@ -108,10 +157,24 @@ export async function startDemoPay (port: number, payKeys: Readonly<Record<strin
 }
 
 /** Restores the customers that checkouts created before the last stop, since the stand-in stores nothing. */
-export async function restoreCustomers (knex: Knex, standIn: PayStandIn, payKeys: Readonly<Record<string, string>>): Promise<void> {
+export async function restoreCustomers (
+  knex: Knex,
+  standIn: PayStandIn,
+  payKeys: Readonly<Record<string, string>>
+): Promise<void> {
   const created = await knex('pay_reconcile_audit as c').where({ action: 'create' })
-    .joinRaw('join accounts as a on a.id::text = c.account_id').join('shops as s', 's.id', 'a.shop_id').whereIn('s.slug', Object.keys(payKeys))
-    .select('s.slug', 'a.id', 'a.name', knex.raw("a.details->>'email' as email"), knex.raw("c.after->>'pay_customer_id' as customer_id"), 'c.at')
+    .joinRaw('join accounts as a on a.id::text = c.account_id').join('shops as s', 's.id', 'a.shop_id').whereIn(
+      's.slug',
+      Object.keys(payKeys)
+    )
+    .select(
+      's.slug',
+      'a.id',
+      'a.name',
+      knex.raw("a.details->>'email' as email"),
+      knex.raw("c.after->>'pay_customer_id' as customer_id"),
+      'c.at'
+    )
   for (const { slug, id, name, email, customer_id: customerId, at } of created) {
     const customer = customerOf({ id, name, email, customerId, created: Math.floor(Date.parse(at) / 1000) })
     standIn.account(payKeys[slug]!).customers.set(customerId, customer)

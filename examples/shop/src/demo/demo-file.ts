@@ -7,10 +7,12 @@ export interface Demo {
   readonly base_url: string
   readonly mcp_url: string
   readonly console_url: string
-  readonly shops: ReadonlyArray<{ readonly id: string, readonly slug: string, readonly name: string, readonly api_key: string }>
+  readonly shops: ReadonlyArray<
+    { readonly id: string, readonly slug: string, readonly name: string, readonly api_key: string }
+  >
   readonly idp: {
-    readonly issuer: string
-    readonly mcp_client_id: string
+    readonly issuer: string,
+    readonly mcp_client_id: string,
     readonly m2m: { readonly client_id: string, readonly client_secret: string, readonly scope: string }
   }
   /** The stand-in for the payment provider. */
@@ -19,7 +21,9 @@ export interface Demo {
   readonly scanner: { readonly url: string }
   /** For Prometheus. */
   readonly metrics: { readonly url: string, readonly token: string }
-  readonly users: ReadonlyArray<{ readonly username: string, readonly password: string, readonly roles: readonly string[] }>
+  readonly users: ReadonlyArray<
+    { readonly username: string, readonly password: string, readonly roles: readonly string[] }
+  >
 }
 
 /** Where the demo keeps its data. */

@@ -15,12 +15,15 @@ export type { IdentityProviderOptions } from './identity-provider/types.ts'
 
 /** The demo identity provider was started where real people might sign in. */
 export const DEMO_IDENTITY_PROVIDER_IN_PRODUCTION = createError(
-  'DEMO_IDENTITY_PROVIDER_IN_PRODUCTION', 'The demo identity provider does not start with NODE_ENV=production', 500)
+  'DEMO_IDENTITY_PROVIDER_IN_PRODUCTION',
+  'The demo identity provider does not start with NODE_ENV=production',
+  500
+)
 
 /** A running identity provider. */
 export interface IdentityProvider {
   readonly issuer: string
-  close (): Promise<void>
+  close(): Promise<void>
 }
 
 /**

@@ -3,18 +3,21 @@ import type { Demo } from './demo-file.ts'
 import type { SeededShop } from './seed.ts'
 
 /**
- * Gives each shop of the demo an API key: the one of the last start if it works, else a new one, created with a machine's
- * token through the management routes, as any program would.
+ * Gives each shop of the demo an API key: the one of the last start if it works, else a new one, created with a
+ * machine's token through the management routes, as any program would.
  */
 export async function keysForShops (app: FastifyInstance, shops: readonly SeededShop[], { idp, last }: {
-  readonly idp: Demo['idp']
+  readonly idp: Demo['idp'],
   readonly last: Demo | undefined
 }): Promise<Demo['shops']> {
   const token = await machineToken(idp)
   return await Promise.all(shops.map(async (shop) => {
     const known = last?.shops.find(({ id }) => id === shop.id)?.api_key
     if (known !== undefined) {
-      const { statusCode } = await app.inject({ url: `/shops/${shop.id}/tags?limit=1`, headers: { 'x-api-key': known } })
+      const { statusCode } = await app.inject({
+        url: `/shops/${shop.id}/tags?limit=1`,
+        headers: { 'x-api-key': known }
+      })
       if (statusCode === 200) return { ...shop, api_key: known }
     }
     const made = await app.inject({
@@ -29,7 +32,9 @@ export async function keysForShops (app: FastifyInstance, shops: readonly Seeded
 
 /** @returns an access token by client credentials (RFC 6749 §4.4) */
 export async function machineToken ({ issuer, m2m }: Demo['idp']): Promise<string> {
-  const metadata = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json() as { token_endpoint: string }
+  const metadata = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json() as {
+    token_endpoint: string
+  }
   const answer = await fetch(metadata.token_endpoint, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`${m2m.client_id}:${m2m.client_secret}`)}` },

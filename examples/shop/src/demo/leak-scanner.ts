@@ -2,9 +2,10 @@ import { generateKeyPairSync, randomUUID, sign } from 'node:crypto'
 import Fastify from 'fastify'
 
 /**
- * Starts the demo's stand-in for GitHub's secret scanning, on loopback. `GET /keys` publishes the key that it signs with,
- * `POST /found` takes the text of a file, and reports the API keys in it to the shop server, whose response it passes on.
- * As GitHub does: https://docs.github.com/en/code-security/secret-scanning/secret-scanning-partnership-program/secret-scanning-partner-program
+ * Starts the demo's stand-in for GitHub's secret scanning, on loopback. `GET /keys` publishes the key that it signs
+ * with, `POST /found` takes the text of a file, and reports the API keys in it to the shop server, whose response it
+ * passes on. As GitHub does:
+ * https://docs.github.com/en/code-security/secret-scanning/secret-scanning-partnership-program/secret-scanning-partner-program
  *
  * @param shop - URL of the shop server
  * @returns its URL
@@ -19,7 +20,12 @@ export async function startLeakScanner (port: number, shop: string): Promise<str
   }))
 
   app.post<{ Body: string }>('/found', async ({ body: text }, reply) => {
-    const found = (text.match(/\bshop_\w+/g) ?? []).map((token) => ({ token, type: 'shop_api_key', url: 'https://github.com/example/till/blob/main/.env', source: 'content' }))
+    const found = (text.match(/\bshop_\w+/g) ?? []).map((token) => ({
+      token,
+      type: 'shop_api_key',
+      url: 'https://github.com/example/till/blob/main/.env',
+      source: 'content'
+    }))
     const body = JSON.stringify(found)
     const response = await fetch(`${shop}/secret-scanning`, {
       method: 'POST',

@@ -26,6 +26,8 @@ export async function seedPeople (knex: Knex): Promise<void> {
     const user = await provisionUser(knex, subjectOf(person), person.username)
     const shops = await knex('shops').whereIn('slug', Object.keys(person.shops)).select('id', 'slug')
     if (shops.length === 0) continue
-    await knex('shop_members').insert(shops.map(({ id, slug }) => ({ shop_id: id, user_id: user.id, role: person.shops[slug] }))).onConflict().ignore()
+    await knex('shop_members').insert(
+      shops.map(({ id, slug }) => ({ shop_id: id, user_id: user.id, role: person.shops[slug] }))
+    ).onConflict().ignore()
   }
 }

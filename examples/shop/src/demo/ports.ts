@@ -6,7 +6,9 @@ import { SHOP_NO_PORT } from '../errors.ts'
 /** How many ports to try, starting with the requested one. */
 const TRIES = 20
 
-/** Systems give higher ports to outgoing connections: one of those could be taken again before a server listens on it. */
+/**
+ * Systems give higher ports to outgoing connections: one of those could be taken again before a server listens on it.
+ */
 const [LOWEST, HIGHEST] = [10_000, 32_000]
 
 /**

@@ -26,8 +26,14 @@ function comingSale (now: number): { readonly valid_from: string, readonly valid
 /** Up to this price a product is one that people buy ten of. */
 const SMALL = 2000
 
-/** @returns for each product a price in a second currency, for small ones one from ten on, for every fourth one in a sale */
-export function pricesOf (products: readonly DemoProductPrice[], now: number): ReadonlyArray<Readonly<Record<string, unknown>>> {
+/**
+ * @returns for each product a price in a second currency, for small ones one from ten on, for every fourth one in a
+ * sale
+ */
+export function pricesOf (
+  products: readonly DemoProductPrice[],
+  now: number
+): ReadonlyArray<Readonly<Record<string, unknown>>> {
   const sale = comingSale(now)
   return products.flatMap(({ id, shop_id: shop, currency, price_amount: amount }, index) => {
     const other = ABROAD[currency]!

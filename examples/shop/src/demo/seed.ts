@@ -18,8 +18,8 @@ export interface SeededShop {
 }
 
 /**
- * Adds the demo's shops with their settings, catalogs, prices, accounts and orders to the database, unless they exist. Ids
- * are the same in every database, so that links and examples keep working.
+ * Adds the demo's shops with their settings, catalogs, prices, accounts and orders to the database, unless they exist.
+ * Ids are the same in every database, so that links and examples keep working.
  *
  * @param pay - how the payment keys of the shops, by their slugs, are encrypted
  * @returns the demo's shops that are in the database, in order of their slugs
@@ -28,7 +28,13 @@ export async function seedDemo ({ knex }: Database, pay: DemoPay): Promise<reado
   await knex.transaction(async (trx) => {
     for (const shop of demoShops) {
       const created = await trx('shops')
-        .insert({ id: idOf(shop.slug), slug: shop.slug, name: shop.name, currency: shop.currency, settings: JSON.stringify(shop.settings) })
+        .insert({
+          id: idOf(shop.slug),
+          slug: shop.slug,
+          name: shop.name,
+          currency: shop.currency,
+          settings: JSON.stringify(shop.settings)
+        })
         .onConflict('slug').ignore().returning('id')
       if (created.length === 0) continue
       await seedCatalog(trx, shop)
@@ -37,7 +43,11 @@ export async function seedDemo ({ knex }: Database, pay: DemoPay): Promise<reado
       await seedPayKey(trx, shop, pay)
     }
   })
-  return await knex('shops').whereIn('slug', demoShops.map(({ slug }) => slug)).orderBy('slug').select('id', 'slug', 'name')
+  return await knex('shops').whereIn('slug', demoShops.map(({ slug }) => slug)).orderBy('slug').select(
+    'id',
+    'slug',
+    'name'
+  )
 }
 
 interface DemoPay {
@@ -55,11 +65,22 @@ async function seedPayKey (trx: Knex.Transaction, { slug }: DemoShop, { payKeys,
 /** Each of the first accounts bought two things. */
 async function seedOrders (trx: Knex.Transaction, { slug, currency }: DemoShop): Promise<void> {
   const owner = { shop_id: idOf(slug) }
-  const products = await trx('products').where({ ...owner, status: 'active' }).orderBy('sku').select('id', 'name', 'sku', 'price_amount')
+  const products = await trx('products').where({ ...owner, status: 'active' }).orderBy('sku').select(
+    'id',
+    'name',
+    'sku',
+    'price_amount'
+  )
   const orders = accountsOf(slug).slice(0, 8).map((account, index) => {
     const lines = products.slice(2 * index, 2 * index + 2)
     const createdAt = new Date(Date.UTC(2026, 1, 1) + index * DAY).toISOString()
-    return { id: idOf(slug, 'order', account.id), account, lines, createdAt, status: ORDER_STATUSES[index % ORDER_STATUSES.length] }
+    return {
+      id: idOf(slug, 'order', account.id),
+      account,
+      lines,
+      createdAt,
+      status: ORDER_STATUSES[index % ORDER_STATUSES.length]
+    }
   })
   await trx('orders').insert(orders.map(({ id, account, lines, createdAt, status }) => ({
     ...owner,
@@ -71,9 +92,18 @@ async function seedOrders (trx: Knex.Transaction, { slug, currency }: DemoShop):
     created_at: createdAt,
     updated_at: createdAt
   })))
-  await trx('order_lines').insert(orders.flatMap(({ id, lines }) => lines.map((product, position) => ({
-    ...owner, order_id: id, position, product_id: product.id, name: product.name, sku: product.sku, unit_amount: product.price_amount, quantity: 1
-  }))))
+  await trx('order_lines').insert(orders.flatMap(({ id, lines }) =>
+    lines.map((product, position) => ({
+      ...owner,
+      order_id: id,
+      position,
+      product_id: product.id,
+      name: product.name,
+      sku: product.sku,
+      unit_amount: product.price_amount,
+      quantity: 1
+    }))
+  ))
 }
 
 const ORDER_STATUSES = ['fulfilled', 'paid', 'cancelled', 'pending']
@@ -83,15 +113,24 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
   const id = (kind: string, name: string): string => idOf(shop.slug, kind, name)
   const named = (kind: string, name: string) => ({ id: id(kind, name), shop_id: shopId, name })
 
-  await trx('categories').insert(Object.entries(shop.categories).flatMap(([parent, children], position) => [
-    { ...named('category', parent), slug: slugFromName(parent), parent_id: null, position },
-    ...children.map((name, below) => ({
-      ...named('category', name), slug: slugFromName(name), parent_id: id('category', parent), position: below
-    }))
-  ]))
+  await trx('categories').insert(
+    Object.entries(shop.categories).flatMap(([parent, children], position) => [
+      { ...named('category', parent), slug: slugFromName(parent), parent_id: null, position },
+      ...children.map((name, below) => ({
+        ...named('category', name),
+        slug: slugFromName(name),
+        parent_id: id('category', parent),
+        position: below
+      }))
+    ])
+  )
   await trx('tags').insert(shop.tags.map((name) => ({ ...named('tag', name), slug: slugFromName(name) })))
   await trx('attributes').insert(shop.attributes.map(({ name, type, unit = null, options }) => ({
-    ...named('attribute', name), code: slugFromName(name, 'code', '_'), type, unit, options: JSON.stringify(options)
+    ...named('attribute', name),
+    code: slugFromName(name, 'code', '_'),
+    type,
+    unit,
+    options: JSON.stringify(options)
   })))
 
   const products = productsOf(shop)
@@ -110,15 +149,25 @@ async function seedCatalog (trx: Knex.Transaction, shop: DemoShop): Promise<void
   await trx('prices').insert(pricesOf(rows, Date.now()))
 
   const links = products.map(({ name, model, values }) => ({
-    owner: { shop_id: shopId, product_id: id('product', name) }, model, values
+    owner: { shop_id: shopId, product_id: id('product', name) },
+    model,
+    values
   }))
-  await trx('product_categories').insert(links.map(({ owner, model }) => ({ ...owner, category_id: id('category', model.category) })))
-  await trx('product_tags').insert(links.flatMap(({ owner, model: { tags = [] } }) =>
-    tags.map((tag) => ({ ...owner, tag_id: id('tag', tag) }))))
-  await trx('product_attributes').insert(links.flatMap(({ owner, values }) =>
-    Object.entries(values).map(([attribute, value]) => ({
-      ...owner, attribute_id: id('attribute', attribute), value: JSON.stringify(value)
-    }))))
+  await trx('product_categories').insert(
+    links.map(({ owner, model }) => ({ ...owner, category_id: id('category', model.category) }))
+  )
+  await trx('product_tags').insert(
+    links.flatMap(({ owner, model: { tags = [] } }) => tags.map((tag) => ({ ...owner, tag_id: id('tag', tag) })))
+  )
+  await trx('product_attributes').insert(
+    links.flatMap(({ owner, values }) =>
+      Object.entries(values).map(([attribute, value]) => ({
+        ...owner,
+        attribute_id: id('attribute', attribute),
+        value: JSON.stringify(value)
+      }))
+    )
+  )
 }
 
 const DAY = 86_400_000

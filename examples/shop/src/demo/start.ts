@@ -22,19 +22,35 @@ const MACHINE_ID = 'shop-machine'
 
 /** The settings that the demo uses. It ignores others, which are meant for a real server, and says so. */
 const TAKEN = [
-  'PORT', 'LOG_LEVEL', 'DATABASE_URL', 'DATA_DIR', 'MAX_EVENT_LOOP_DELAY', 'MCP_IMPORTS_ENABLED', 'MCP_VIEWS_ENABLED', 'OAUTH_BROKER', 'OAUTH_BROKER_DOCUMENTS',
-  'PAY_SCHEDULE_CHECK', 'PAY_SCHEDULE_CHANGES', 'PAY_SCHEDULE_TIMEZONE'
+  'PORT',
+  'LOG_LEVEL',
+  'DATABASE_URL',
+  'DATA_DIR',
+  'MAX_EVENT_LOOP_DELAY',
+  'MCP_IMPORTS_ENABLED',
+  'MCP_VIEWS_ENABLED',
+  'OAUTH_BROKER',
+  'OAUTH_BROKER_DOCUMENTS',
+  'PAY_SCHEDULE_CHECK',
+  'PAY_SCHEDULE_CHANGES',
+  'PAY_SCHEDULE_TIMEZONE'
 ]
 
 /** The demo: the same server with an identity provider, defaults and data to try it. */
 try {
-  const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '', ...given } = Object.fromEntries(TAKEN.map((name) => [name, process.env[name]]))
+  const { PORT = '8080', LOG_LEVEL = 'warn', DATABASE_URL = '', ...given } = Object.fromEntries(
+    TAKEN.map((name) => [name, process.env[name]])
+  )
   if (!/^\d{1,5}$/.test(PORT) || Number(PORT) > 65_000) throw new SHOP_SETTINGS('  PORT must be a number up to 65000')
   const port = await freePort(Number(PORT))
   // If the server may use any port, so may the others.
   const portBeside = async (distance: number): Promise<number> => await freePort(PORT === '0' ? 0 : port + distance)
   const baseUrl = `http://localhost:${port}`
-  const secrets = demoSecrets(demoDataDir, DEMO_PEOPLE.map(({ username }) => username), demoShops.map(({ slug }) => slug))
+  const secrets = demoSecrets(
+    demoDataDir,
+    DEMO_PEOPLE.map(({ username }) => username),
+    demoShops.map(({ slug }) => slug)
+  )
   const users = DEMO_PEOPLE.map(({ username, roles }) => ({ username, password: secrets.passwords[username]!, roles }))
 
   const identityProvider = await startIdentityProvider({
@@ -44,7 +60,11 @@ try {
     resource: baseUrl,
     clientId: CLIENT_ID,
     consoleClientId: CONSOLE_CLIENT_ID,
-    redirectUris: [...callbacks, `${baseUrl}/docs/static/oauth2-redirect.html`, ...(given['OAUTH_BROKER'] === 'false' ? [] : [`${baseUrl}/oauth/callback`])],
+    redirectUris: [
+      ...callbacks,
+      `${baseUrl}/docs/static/oauth2-redirect.html`,
+      ...(given['OAUTH_BROKER'] === 'false' ? [] : [`${baseUrl}/oauth/callback`])
+    ],
     m2m: { clientId: MACHINE_ID, clientSecret: secrets.machineSecret }
   })
   const idp: Demo['idp'] = {
@@ -105,7 +125,14 @@ try {
     metrics: { url: `${baseUrl}/metrics`, token: secrets.metricsToken },
     users
   }
-  process.stdout.write(bannerOf(demo, config.OAUTH_BROKER, relative(process.cwd(), writeDemo(demo)), Object.keys(settings).filter((name) => process.env[name] && !TAKEN.includes(name))))
+  process.stdout.write(
+    bannerOf(
+      demo,
+      config.OAUTH_BROKER,
+      relative(process.cwd(), writeDemo(demo)),
+      Object.keys(settings).filter((name) => process.env[name] && !TAKEN.includes(name))
+    )
+  )
 } catch (error) {
   refuse(error)
 }

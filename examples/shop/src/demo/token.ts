@@ -12,9 +12,14 @@ try {
   }
   const running = await fetch(demo.idp.issuer).then(() => true, () => false)
   if (!running) throw new SHOP_DEMO_STOPPED()
-  process.stdout.write(await accessTokenFor({
-    ...user, issuer: demo.idp.issuer, clientId: demo.idp.mcp_client_id, resource: demo.mcp_url
-  }) + '\n')
+  process.stdout.write(
+    await accessTokenFor({
+      ...user,
+      issuer: demo.idp.issuer,
+      clientId: demo.idp.mcp_client_id,
+      resource: demo.mcp_url
+    }) + '\n'
+  )
 } catch (error) {
   refuse(error)
 }

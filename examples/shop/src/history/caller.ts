@@ -38,7 +38,13 @@ export function callerOf (request: FastifyRequest): Caller {
   const operation = schema?.operationId ?? `${method} ${url}`
   const call = { user: currentUser, operation, tool: isInner(request) ? operation : null, requestId }
   // A call is confirmed after its caller is known.
-  return { ...whoIn(request), ...call, get confirmed () { return confirmedIn(request) } }
+  return {
+    ...whoIn(request),
+    ...call,
+    get confirmed () {
+      return confirmedIn(request)
+    }
+  }
 }
 
 function whoIn (request: FastifyRequest): Pick<Caller, 'kind' | 'id' | 'name'> {

@@ -30,7 +30,13 @@ interface Reason {
  * @returns the reason, for errors that a change by hand would be refused with
  * @throws every other error
  */
-export async function conflictFrom (trx: Knex.Transaction, shop: ShopScope, change: StoredChange, error: unknown, explain: boolean): Promise<Reason> {
+export async function conflictFrom (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  change: StoredChange,
+  error: unknown,
+  explain: boolean
+): Promise<Reason> {
   const { message, path } = refusalFrom(error)
   const field = path?.split('/')[0]
   const later = explain ? await laterChange(trx, shop, change, field) : null
@@ -43,7 +49,9 @@ export async function conflictFrom (trx: Knex.Transaction, shop: ShopScope, chan
  */
 export function refusalFrom (error: unknown): { readonly message: string, readonly path: string | undefined } {
   if (error instanceof Obstacle) return { message: error.message, path: error.field }
-  const { statusCode, message, field: path } = ((error as FieldError).statusCode === undefined ? errorFromDatabase(error as FieldError) ?? error : error) as Partial<FieldError>
+  const { statusCode, message, field: path } = ((error as FieldError).statusCode === undefined
+    ? errorFromDatabase(error as FieldError) ?? error
+    : error) as Partial<FieldError>
   if (statusCode !== 409 && statusCode !== 422) throw error
   return { message: message!, path }
 }
@@ -51,25 +59,45 @@ export function refusalFrom (error: unknown): { readonly message: string, readon
 const UUIDS = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
 /**
- * The last change after this one of the same field, or the deletion of something that the field names; else the last one that
- * gave another record the value that the field had.
+ * The last change after this one of the same field, or the deletion of something that the field names; else the last
+ * one that gave another record the value that the field had.
  */
-async function laterChange (trx: Knex.Transaction, shop: ShopScope, { seq, at, record_kind: kind, record_id: id, changes }: StoredChange, field: string | undefined): Promise<string | null> {
+async function laterChange (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  { seq, at, record_kind: kind, record_id: id, changes }: StoredChange,
+  field: string | undefined
+): Promise<string | null> {
   const { before = null, after = null } = field === undefined ? {} : changes[field] ?? {}
   const named = JSON.stringify([before, after]).match(UUIDS) ?? []
-  // Without changes that were reverted and their reverts, also by this very transaction: the two are as if they had not been.
-  const later = (): Knex.QueryBuilder => trx('history').where({ shop_id: shop.id }).where('seq', '>', seq).whereRaw('not is_reverted(id)')
-    .whereRaw('not exists (select from history earlier where earlier.id = history.reverts and earlier.seq > ?)', [seq]).orderBy('seq', 'desc')
+  // Without changes that were reverted and their reverts, also by this very transaction: the two are as if they had not
+  // been.
+  const later = (): Knex.QueryBuilder =>
+    trx('history').where({ shop_id: shop.id }).where('seq', '>', seq).whereRaw('not is_reverted(id)')
+      .whereRaw('not exists (select from history earlier where earlier.id = history.reverts and earlier.seq > ?)', [
+        seq
+      ]).orderBy('seq', 'desc')
   const own = await later().where((any) => {
     any.where((same) => {
       same.where({ record_id: id, record_kind: kind })
-      if (field !== undefined) same.where((about) => { about.whereRaw('changes->?::text is not null', [field]).orWhere({ action: 'delete' }) })
+      if (field !== undefined) {
+        same.where((about) => {
+          about.whereRaw('changes->?::text is not null', [field]).orWhere({ action: 'delete' })
+        })
+      }
     })
-    if (named.length > 0) any.orWhere((gone) => { gone.whereIn('record_id', named).where({ action: 'delete' }) })
+    if (named.length > 0) {
+      any.orWhere((gone) => {
+        gone.whereIn('record_id', named).where({ action: 'delete' })
+      })
+    }
   }).first('id')
   if (own !== undefined) return own.id
   if (field === undefined || before === null) return null
-  const taken = await later().where({ record_kind: kind }).where('at', '>=', at).whereRaw("changes->?::text->'after' = ?::jsonb", [field, JSON.stringify(before)]).first('id')
+  const taken = await later().where({ record_kind: kind }).where('at', '>=', at).whereRaw(
+    "changes->?::text->'after' = ?::jsonb",
+    [field, JSON.stringify(before)]
+  ).first('id')
   return taken?.id ?? null
 }
 

@@ -7,8 +7,25 @@ import { type HistoryEntry, list } from './schemas.ts'
 
 /** The columns that are read. What restores a deleted record can be large, and has what the history does not show. */
 const COLUMNS = [
-  'id', 'at', 'shop_id', 'actor_kind', 'actor_id', 'actor_name', 'actor_prefix', 'operation', 'tool', 'confirmed', 'action', 'record_kind', 'record_id', 'record_name',
-  'changes', 'affected', 'request_id', 'reverts', 'bytes'
+  'id',
+  'at',
+  'shop_id',
+  'actor_kind',
+  'actor_id',
+  'actor_name',
+  'actor_prefix',
+  'operation',
+  'tool',
+  'confirmed',
+  'action',
+  'record_kind',
+  'record_id',
+  'record_name',
+  'changes',
+  'affected',
+  'request_id',
+  'reverts',
+  'bytes'
 ]
 
 const REVERTED_BY = `(select later.id from history later where later.reverts = history.id and not is_reverted(later.id)
@@ -19,8 +36,16 @@ const REVERTED_BY = `(select later.id from history later where later.reverts = h
  * @param isOwner - whether the caller may change settings
  * @returns the requested page of the history
  */
-export async function entriesOf (knex: Knex, where: (entries: Knex.QueryBuilder) => void, query: ListQuery, isOwner = true): Promise<Page<Static<typeof HistoryEntry>>> {
-  const revertible = knex.raw("(record_kind = any(?) and action <> 'event' and not is_reverted(history.id)) as revertible", [[...revertibleBy(isOwner)]])
+export async function entriesOf (
+  knex: Knex,
+  where: (entries: Knex.QueryBuilder) => void,
+  query: ListQuery,
+  isOwner = true
+): Promise<Page<Static<typeof HistoryEntry>>> {
+  const revertible = knex.raw(
+    "(record_kind = any(?) and action <> 'event' and not is_reverted(history.id)) as revertible",
+    [[...revertibleBy(isOwner)]]
+  )
   const entries = knex('history').modify(where).select([...COLUMNS, knex.raw(REVERTED_BY), revertible])
   return await pageOf(knex, knex.from(entries.as('entries')), { ...list, sized: true }, query)
 }
@@ -34,8 +59,11 @@ export async function entriesOf (knex: Knex, where: (entries: Knex.QueryBuilder)
  */
 export async function historyVersion (knex: Knex, shopId: string, isOwner: boolean): Promise<string> {
   const newest = knex('history').where({ shop_id: shopId }).max('at as at')
-  const { rows: [{ version }] } = await knex.raw(`
+  const { rows: [{ version }] } = await knex.raw(
+    `
     select concat_ws('-', max(seq), count(*)) as version from history where shop_id = ? and at > (select at from (?) newest) - interval '1 hour'
-  `, [shopId, newest] as never)
+  `,
+    [shopId, newest] as never
+  )
   return isOwner ? `${version}-all` : version
 }

@@ -15,7 +15,12 @@ export function keyEvents (knex: Knex, log: FastifyBaseLogger, metrics: Metrics 
     if (metrics !== undefined) countKeyEvent(metrics, event)
     const { type, key } = event
     const details = detailsOf(event)
-    log[REMARKABLE.has(type) ? 'warn' : 'info']({ event: `api_key.${type}`, keyId: key?.id, shopId: key?.shopId, ...details }, `API key ${type.replace('_', ' ')}`)
+    log[REMARKABLE.has(type) ? 'warn' : 'info']({
+      event: `api_key.${type}`,
+      keyId: key?.id,
+      shopId: key?.shopId,
+      ...details
+    }, `API key ${type.replace('_', ' ')}`)
     if (RECORDED.has(type)) return
     await knex('history').insert({
       shop_id: key?.shopId ?? null,
@@ -25,20 +30,29 @@ export function keyEvents (knex: Knex, log: FastifyBaseLogger, metrics: Metrics 
       record_kind: 'api_key',
       record_id: key?.id ?? 'unknown',
       ...(key !== null && { record_name: knex('api_keys').where({ id: key.id }).select('name') }),
-      changes: JSON.stringify(Object.fromEntries(Object.entries(details).map(([name, value]) => [name, { before: null, after: value }])))
+      changes: JSON.stringify(
+        Object.fromEntries(Object.entries(details).map(([name, value]) => [name, { before: null, after: value }]))
+      )
     })
   }
 }
 
 function detailsOf (event: KeyEvent): Readonly<Record<string, unknown>> {
   switch (event.type) {
-    case 'refused': return { reason: event.reason, network: event.network, count: event.count }
-    case 'new_network': return { network: event.network }
-    case 'first_used': return { network: event.key.lastUsedNetwork }
-    case 'expiring': return { days: event.days, expires_at: event.key.expiresAt }
-    case 'unused': return { days: event.days, last_used_at: event.key.lastUsedAt }
-    case 'rotated': return { replaces: event.replaced.id, by: event.by }
-    default: return { by: event.by }
+    case 'refused':
+      return { reason: event.reason, network: event.network, count: event.count }
+    case 'new_network':
+      return { network: event.network }
+    case 'first_used':
+      return { network: event.key.lastUsedNetwork }
+    case 'expiring':
+      return { days: event.days, expires_at: event.key.expiresAt }
+    case 'unused':
+      return { days: event.days, last_used_at: event.key.lastUsedAt }
+    case 'rotated':
+      return { replaces: event.replaced.id, by: event.by }
+    default:
+      return { by: event.by }
   }
 }
 
@@ -46,5 +60,10 @@ function actorOf (knex: Knex, { type, key }: KeyEvent): object {
   if (type === 'expiring' || type === 'unused') return { actor_kind: 'server' }
   if (key === null) return { actor_kind: 'anybody' }
   const named = knex('api_keys').where({ id: key.id })
-  return { actor_kind: 'api-key', actor_id: key.id, actor_name: named.clone().select('name'), actor_prefix: named.select('prefix') }
+  return {
+    actor_kind: 'api-key',
+    actor_id: key.id,
+    actor_name: named.clone().select('name'),
+    actor_prefix: named.select('prefix')
+  }
 }

@@ -11,11 +11,11 @@ import { earlier, type Listed } from './revertible.ts'
 const REFERENCES = ['order_lines', 'prices']
 
 /**
- * Reverts changes that are alike in a few statements: those that created products, or updated them, each another one. This is
- * what imports and batches leave.
+ * Reverts changes that are alike in a few statements: those that created products, or updated them, each another one.
+ * This is what imports and batches leave.
  *
- * @returns the work: it answers false, before it writes anything, if the changes are not alike or something is in the way of
- * one of them. They are then to be reverted one by one, which also tells what is in the way
+ * @returns the work: it answers false, before it writes anything, if the changes are not alike or something is in the
+ *   way of one of them. They are then to be reverted one by one, which also tells what is in the way
  */
 export function revertMany (knex: Knex) {
   const rows = productRows(knex)
@@ -27,7 +27,11 @@ export function revertMany (knex: Knex) {
     await rows.lockMany(shop, ids, trx, { alone: true })
     if (!areAsLeft(await rows.factsOfMany(shop, ids, trx), changes)) return false
     for (const table of REFERENCES) {
-      if (await trx(table).where({ shop_id: shop.id }).whereRaw('product_id = any(?::uuid[])', [ids]).first('product_id') !== undefined) return false
+      if (
+        await trx(table).where({ shop_id: shop.id }).whereRaw('product_id = any(?::uuid[])', [ids]).first(
+          'product_id'
+        ) !== undefined
+      ) return false
     }
     await rows.removeMany(shop, new Map(changes.map(({ id, record_id: product }) => [product, id])), trx)
     return true
@@ -40,11 +44,15 @@ export function revertMany (knex: Knex) {
 
   return async (trx: Knex.Transaction, shop: ShopScope, changes: readonly Listed[]): Promise<boolean> => {
     const [{ action }] = changes as [Listed]
-    const areAlike = changes.every((change) => change.record_kind === 'product' && change.action === action && !change.was_reverted)
+    const areAlike = changes.every((change) =>
+      change.record_kind === 'product' && change.action === action && !change.was_reverted
+    )
     if (!areAlike || new Set(changes.map(({ record_id: id }) => id)).size < changes.length) return false
     if (action === 'create') return await remove(trx, shop, changes)
     // A batch writes the fields that this version knows.
-    return action === 'update' && changes.every((change) => Object.keys(change.changes).every((name) => name in Product.properties)) && await update(trx, shop, changes)
+    return action === 'update' &&
+      changes.every((change) => Object.keys(change.changes).every((name) => name in Product.properties)) &&
+      await update(trx, shop, changes)
   }
 }
 

@@ -6,7 +6,9 @@ import { Action, ActorKind, RecordKindName, RecordName } from './schemas.ts'
 /** How many of each a response lists. */
 export const LISTED = 200
 
-const DryRun = Type.Optional(Type.Boolean({ description: 'Only say what would be reverted, and what stands in the way. Default: false' }))
+const DryRun = Type.Optional(
+  Type.Boolean({ description: 'Only say what would be reverted, and what stands in the way. Default: false' })
+)
 
 export const RevertInput = Type.Object({ dry_run: DryRun }, { additionalProperties: false })
 
@@ -16,16 +18,35 @@ export const RevertAllInput = Type.Object({
   actor_id: Type.Optional(AnyId('As in the history', { minLength: 1, maxLength: 200 })),
   since: Type.Optional(Instant('Changes at this time or later')),
   until: Type.Optional(Instant('Changes at this time or before; only with since')),
-  operation: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Only changes by this operation, for example import_products; only with since' })),
-  skip_conflicts: Type.Optional(Type.Boolean({ description: 'Revert the rest if later changes stand in the way of some, and list those in conflicts. Default: false, then nothing is reverted' })),
+  operation: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only changes by this operation, for example import_products; only with since'
+    })
+  ),
+  skip_conflicts: Type.Optional(
+    Type.Boolean({
+      description: 'Revert the rest if later changes stand in the way of some, and list those in conflicts. Default: ' +
+        'false, then nothing is reverted'
+    })
+  ),
   dry_run: DryRun
 }, { additionalProperties: false })
 
 /** Which changes are reverted together. */
-export type Changes = { readonly import_id: string } | { readonly actor_kind: string, readonly actor_id: string, readonly since: string, readonly until?: string | undefined, readonly operation?: string | undefined }
+export type Changes = { readonly import_id: string } | {
+  readonly actor_kind: string,
+  readonly actor_id: string,
+  readonly since: string,
+  readonly until?: string | undefined,
+  readonly operation?: string | undefined
+}
 
 /** @throws {@link SHOP_INVALID} if the input names an import and an actor, or only a part of an actor's changes */
-export function changesFrom ({ import_id: importId, actor_kind: kind, actor_id: id, since, until, operation }: Static<typeof RevertAllInput>): Changes {
+export function changesFrom (
+  { import_id: importId, actor_kind: kind, actor_id: id, since, until, operation }: Static<typeof RevertAllInput>
+): Changes {
   const actor = { actor_kind: kind, actor_id: id, since }
   if (importId !== undefined) {
     const [extra] = Object.entries({ ...actor, until, operation }).find(([, value]) => value !== undefined) ?? []
@@ -37,13 +58,20 @@ export function changesFrom ({ import_id: importId, actor_kind: kind, actor_id: 
   return { ...actor, until, operation } as Changes
 }
 
-const about = { change_id: Uuid('The change'), record_kind: RecordKindName, record_id: Type.String(), record_name: RecordName }
+const about = {
+  change_id: Uuid('The change'),
+  record_kind: RecordKindName,
+  record_id: Type.String(),
+  record_name: RecordName
+}
 const Count = (what: string) => Type.Integer({ description: `How many ${what}` })
 const first = `The first ${LISTED}`
 
 export const Conflict = Type.Object({
   ...about,
-  field: Type.Optional(Type.String({ description: 'The field that cannot be reverted; absent if it is the record as a whole' })),
+  field: Type.Optional(
+    Type.String({ description: 'The field that cannot be reverted; absent if it is the record as a whole' })
+  ),
   later_change_id: Nullable(Uuid('The change that stands in the way; null if unknown')),
   reason: Type.String({ description: 'For people' })
 })
@@ -51,18 +79,27 @@ export const Conflict = Type.Object({
 export const Reverted = Type.Object({
   dry_run: Type.Boolean(),
   reverted: Count('changes were reverted, or would be'),
-  changes: Type.Array(Type.Object({
-    change_id: about.change_id,
-    revert_id: Nullable(Uuid('The change that reverts it; null in a dry run')),
-    action: Type.Unsafe<'create' | 'update' | 'delete'>({ ...Action, enum: ['create', 'update', 'delete'], description: 'What happened to the record: create brought it back' }),
-    record_kind: RecordKindName,
-    record_id: about.record_id,
-    record_name: RecordName
-  }), { description: first }),
+  changes: Type.Array(
+    Type.Object({
+      change_id: about.change_id,
+      revert_id: Nullable(Uuid('The change that reverts it; null in a dry run')),
+      action: Type.Unsafe<'create' | 'update' | 'delete'>({
+        ...Action,
+        enum: ['create', 'update', 'delete'],
+        description: 'What happened to the record: create brought it back'
+      }),
+      record_kind: RecordKindName,
+      record_id: about.record_id,
+      record_name: RecordName
+    }),
+    { description: first }
+  ),
   conflict_count: Count('changes cannot be reverted because of later ones; only in a dry run, and with skip_conflicts'),
   conflicts: Type.Array(Conflict, { description: first }),
   left_out_count: Count('changes of the actor are of a kind that cannot be reverted, or were reverted already'),
-  left_out: Type.Array(Type.Object({ ...about, reason: Type.String({ description: 'For people' }) }), { description: first })
+  left_out: Type.Array(Type.Object({ ...about, reason: Type.String({ description: 'For people' }) }), {
+    description: first
+  })
 })
 
 /** The body of a 409 when later changes stand in the way. */

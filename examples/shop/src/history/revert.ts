@@ -2,7 +2,15 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { PORTION } from '../catalog/portion.ts'
 import { tried } from '../database/tried.ts'
-import { invalid, notFound, notKnown, revertConflict, SHOP_NOT_REVERTIBLE, SHOP_OWNER_ONLY, SHOP_REVERT_TOO_LONG } from '../errors.ts'
+import {
+  invalid,
+  notFound,
+  notKnown,
+  revertConflict,
+  SHOP_NOT_REVERTIBLE,
+  SHOP_OWNER_ONLY,
+  SHOP_REVERT_TOO_LONG
+} from '../errors.ts'
 import { spellingsOf } from '../http/schemas.ts'
 import { enterAgain } from '../shops/access.ts'
 import { holdShop } from '../shops/hold.ts'
@@ -22,7 +30,10 @@ const MAX_CHANGES = 10_000
 /** How many changes are in memory at a time, if they are no more than a portion. */
 const CHUNK = 250
 
-/** How long a revert may take, in milliseconds, since others wait for its place; and one that only tells what it would do. */
+/**
+ * How long a revert may take, in milliseconds, since others wait for its place; and one that only tells what it would
+ * do.
+ */
 const LONGEST = { revert: 60_000, dryRun: 20_000 }
 
 const COLUMNS = ['id', 'seq', 'at', 'action', 'record_kind', 'record_id', 'record_name', 'changes'] as const
@@ -38,22 +49,28 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
   const alike = revertMany(knex)
 
   /**
-   * Reverts run one at a time in a shop, and one at a time of a caller; they take turns with moves and deletions of categories.
-   * A caller who has lost access meanwhile gets nothing.
+   * Reverts run one at a time in a shop, and one at a time of a caller; they take turns with moves and deletions of
+   * categories. A caller who has lost access meanwhile gets nothing.
    *
-   * @throws {@link SHOP_REVERT_CONFLICT} | {@link SHOP_TOO_MANY_CONCURRENT_CALLS} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
+   * @throws {@link SHOP_REVERT_CONFLICT} | {@link SHOP_TOO_MANY_CONCURRENT_CALLS} | {@link SHOP_FORBIDDEN} |
+   *   {@link SHOP_USER_INACTIVE}
    */
-  async function inTransaction (shop: ShopScope, work: (trx: Knex.Transaction) => Promise<Outcome>, skipsConflicts = false): Promise<Outcome> {
+  async function inTransaction (
+    shop: ShopScope,
+    work: (trx: Knex.Transaction) => Promise<Outcome>,
+    skipsConflicts = false
+  ): Promise<Outcome> {
     const end = new DryRun()
-    const run = async (): Promise<Outcome> => await knex.transaction(async (trx) => {
-      await holdShop(trx, shop, { alone: true })
-      const outcome = await work(trx)
-      // It may have waited for long, and taken long.
-      await enterAgain(trx, shop.caller, shop.id)
-      if (outcome.dry_run) throw Object.assign(end, { outcome })
-      if (outcome.conflict_count > 0 && !skipsConflicts) throw revertConflict(outcome)
-      return outcome
-    })
+    const run = async (): Promise<Outcome> =>
+      await knex.transaction(async (trx) => {
+        await holdShop(trx, shop, { alone: true })
+        const outcome = await work(trx)
+        // It may have waited for long, and taken long.
+        await enterAgain(trx, shop.caller, shop.id)
+        if (outcome.dry_run) throw Object.assign(end, { outcome })
+        if (outcome.conflict_count > 0 && !skipsConflicts) throw revertConflict(outcome)
+        return outcome
+      })
     try {
       return await tried(async () => await inTurn([`shop ${shop.id}`, `${shop.caller.kind} ${shop.caller.id}`], run))
     } catch (error) {
@@ -63,7 +80,12 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
   }
 
   /** Reverts changes in the given order. One that cannot be reverted does not keep others from being tried. */
-  async function revertAll (trx: Knex.Transaction, shop: ShopScope, ids: readonly string[], dryRun: boolean): Promise<Outcome> {
+  async function revertAll (
+    trx: Knex.Transaction,
+    shop: ShopScope,
+    ids: readonly string[],
+    dryRun: boolean
+  ): Promise<Outcome> {
     const changes: Outcome['changes'] = []
     const conflicts: Array<Static<typeof Conflict>> = []
     const leftOutList: Outcome['left_out'] = []
@@ -82,7 +104,9 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
           if (leftOutCount++ < LISTED) leftOutList.push({ ...about(change), reason: leftOut })
         } else if (conflict !== undefined) {
           if (conflictCount++ < LISTED) conflicts.push({ ...about(change), ...conflict })
-        } else if (reverted++ < LISTED) changes.push({ ...about(change), revert_id: null, action: INVERSE[change.action as keyof typeof INVERSE] })
+        } else if (reverted++ < LISTED) {
+          changes.push({ ...about(change), revert_id: null, action: INVERSE[change.action as keyof typeof INVERSE] })
+        }
       }
     }
     const revertIds = dryRun ? undefined : await revertsOf(trx, changes.map(({ change_id: id }) => id))
@@ -98,10 +122,15 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
   }
 
   /**
-   * Reverts changes under one savepoint, since one for each would take twice as long. If a statement fails, all of them are
-   * undone, and then tried one by one.
+   * Reverts changes under one savepoint, since one for each would take twice as long. If a statement fails, all of them
+   * are undone, and then tried one by one.
    */
-  async function attempt (trx: Knex.Transaction, shop: ShopScope, changes: readonly Listed[], explain: boolean): Promise<Result[]> {
+  async function attempt (
+    trx: Knex.Transaction,
+    shop: ShopScope,
+    changes: readonly Listed[],
+    explain: boolean
+  ): Promise<Result[]> {
     const results: Result[] = []
     try {
       await trx.transaction(async (savepoint) => {
@@ -140,48 +169,95 @@ export function reverter (knex: Knex, inTurn: ReturnType<typeof turns>) {
   return {
     /**
      * @param isOwner - others see fewer changes, and change no settings
-     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_REVERTIBLE} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
+     * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_REVERTIBLE} |
+     *   {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
      */
     async revertChange (shop: ShopScope, isOwner: boolean, id: string, dryRun = false): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
-        const change: StoredChange | undefined = await trx('history').where({ shop_id: shop.id, id }).modify(seenBy(isOwner)).first(COLUMNS)
+        const change: StoredChange | undefined = await trx('history').where({ shop_id: shop.id, id }).modify(
+          seenBy(isOwner)
+        ).first(COLUMNS)
         if (change === undefined) throw notFound('change', id)
-        if (!canRevert(change)) throw new SHOP_NOT_REVERTIBLE(change.action === 'event' ? 'Events' : `Changes of ${change.record_kind}`)
+        if (!canRevert(change)) {
+          throw new SHOP_NOT_REVERTIBLE(change.action === 'event' ? 'Events' : `Changes of ${change.record_kind}`)
+        }
         if (change.record_kind === 'shop_config' && !isOwner) throw new SHOP_OWNER_ONLY()
         const [revert] = await isReverted(trx, change.id) ? [...(await revertsOf(trx, [change.id])).values()] : []
         if (revert === undefined) return await revertAll(trx, shop, [change.id], dryRun)
         const conflict = { ...about(change), later_change_id: revert, reason: 'It has already been reverted' }
-        return { dry_run: dryRun, reverted: 0, changes: [], conflict_count: 1, conflicts: [conflict], left_out_count: 0, left_out: [] }
+        return {
+          dry_run: dryRun,
+          reverted: 0,
+          changes: [],
+          conflict_count: 1,
+          conflicts: [conflict],
+          left_out_count: 0,
+          left_out: []
+        }
       })
     },
 
     /**
-     * @param isOwner - for others, changes that they do not see are as if they were not there, and those of settings left out
+     * @param isOwner - for others, changes that they do not see are as if they were not there, and those of settings
+     *   left out
      * @throws {@link SHOP_INVALID} | {@link SHOP_REVERT_CONFLICT} | {@link SHOP_QUOTA_EXCEEDED}
      */
-    async revertChanges (shop: ShopScope, isOwner: boolean, which: Changes, { dryRun = false, skipsConflicts = false } = {}): Promise<Outcome> {
+    async revertChanges (
+      shop: ShopScope,
+      isOwner: boolean,
+      which: Changes,
+      { dryRun = false, skipsConflicts = false } = {}
+    ): Promise<Outcome> {
       return await inTransaction(shop, async (trx) => {
         if ('import_id' in which) await refuseUnfinished(trx, shop, which.import_id)
         const entries = trx('history').where({ shop_id: shop.id }).modify(seenBy(isOwner))
         const changes = 'import_id' in which ? ofImport(trx, shop, entries, which.import_id) : ofActor(entries, which)
-        const found: ReadonlyArray<Named> = await changes.orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select('id', 'record_kind', 'record_id', 'record_name')
-        if (found.length > MAX_CHANGES) throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
+        const found: ReadonlyArray<Named> = await changes.orderBy('seq', 'desc').limit(MAX_CHANGES + 1).select(
+          'id',
+          'record_kind',
+          'record_id',
+          'record_name'
+        )
+        if (found.length > MAX_CHANGES) {
+          throw invalid('since', `since must be later: there are more than ${MAX_CHANGES} changes`)
+        }
         const settings = isOwner ? [] : found.filter(({ record_kind: kind }) => kind === 'shop_config')
-        const outcome = await revertAll(trx, shop, found.filter((change) => !settings.includes(change)).map((change) => change.id), dryRun)
-        const leftOut = [...outcome.left_out, ...settings.map((change) => ({ ...about(change), reason: 'Only owners change settings' }))]
-        return { ...outcome, left_out: leftOut.slice(0, LISTED), left_out_count: outcome.left_out_count + settings.length }
+        const outcome = await revertAll(
+          trx,
+          shop,
+          found.filter((change) => !settings.includes(change)).map((change) => change.id),
+          dryRun
+        )
+        const leftOut = [
+          ...outcome.left_out,
+          ...settings.map((change) => ({ ...about(change), reason: 'Only owners change settings' }))
+        ]
+        return {
+          ...outcome,
+          left_out: leftOut.slice(0, LISTED),
+          left_out_count: outcome.left_out_count + settings.length
+        }
       }, skipsConflicts)
     }
   }
 }
 
-function ofActor (entries: Knex.QueryBuilder, { actor_kind: kind, actor_id: id, since, until, operation }: Exclude<Changes, { readonly import_id: string }>): Knex.QueryBuilder {
+function ofActor (
+  entries: Knex.QueryBuilder,
+  { actor_kind: kind, actor_id: id, since, until, operation }: Exclude<Changes, { readonly import_id: string }>
+): Knex.QueryBuilder {
   if (until !== undefined) entries.modify(notAfter(until))
-  return entries.where({ actor_kind: kind, ...operation !== undefined && { operation } }).whereIn('actor_id', spellingsOf(id)).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
+  return entries.where({ actor_kind: kind, ...operation !== undefined && { operation } }).whereIn(
+    'actor_id',
+    spellingsOf(id)
+  ).whereNot({ action: 'event' }).where('at', '>=', new Date(since).toISOString())
 }
 
 function ofImport (trx: Knex.Transaction, shop: ShopScope, entries: Knex.QueryBuilder, id: string): Knex.QueryBuilder {
-  return entries.whereIn('id', trx('import_lines').where({ shop_id: shop.id, import_id: id }).whereNotNull('change_id').select('change_id'))
+  return entries.whereIn(
+    'id',
+    trx('import_lines').where({ shop_id: shop.id, import_id: id }).whereNotNull('change_id').select('change_id')
+  )
 }
 
 /**
@@ -191,7 +267,9 @@ function ofImport (trx: Knex.Transaction, shop: ShopScope, entries: Knex.QueryBu
 async function refuseUnfinished (trx: Knex.Transaction, shop: ShopScope, id: string): Promise<void> {
   const found = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).first('status')
   if (found === undefined) throw notFound('import', id)
-  if (found.status === 'pending' || found.status === 'running') throw invalid('import_id', 'import_id is not finished: wait for it, or cancel it')
+  if (found.status === 'pending' || found.status === 'running') {
+    throw invalid('import_id', 'import_id is not finished: wait for it, or cancel it')
+  }
 }
 
 /** Ends the transaction of a dry run, which is rolled back. */
@@ -235,7 +313,10 @@ async function readChanges (trx: Knex.Transaction, ids: readonly string[]): Prom
   ) sized where bytes_so_far <= ? or place = 1)`
   // Locked, so that none is deleted for its age before it is reverted.
   return await trx('history').whereRaw(portion, [[...ids], PORTION]).orderBy('seq', 'desc').forKeyShare()
-    .select([...COLUMNS, trx.raw('exists (select from history later where later.reverts = history.id) as was_reverted')])
+    .select([
+      ...COLUMNS,
+      trx.raw('exists (select from history later where later.reverts = history.id) as was_reverted')
+    ])
 }
 
 async function isReverted (trx: Knex.Transaction, id: string): Promise<boolean> {
@@ -250,7 +331,12 @@ async function revertsOf (trx: Knex.Transaction, ids: readonly string[]): Promis
 }
 
 /** @throws {@link Obstacle} before it writes anything, and what a change by hand throws */
-async function revert (trx: Knex.Transaction, shop: ShopScope, change: StoredChange, { hold, update, life }: Revertible): Promise<void> {
+async function revert (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  change: StoredChange,
+  { hold, update, life }: Revertible
+): Promise<void> {
   const { action, record_kind: kind, record_id: id, changes } = change
   const facts = await hold(shop, id, trx, action === 'update' ? Object.keys(changes) : undefined)
   if (action === 'delete') {
@@ -271,7 +357,13 @@ async function revert (trx: Knex.Transaction, shop: ShopScope, change: StoredCha
   await life!.remove(shop, id, trx)
 }
 
-async function refuseReferences (trx: Knex.Transaction, shop: ShopScope, kind: string, id: string, { table, references }: NonNullable<Revertible['life']>): Promise<void> {
+async function refuseReferences (
+  trx: Knex.Transaction,
+  shop: ShopScope,
+  kind: string,
+  id: string,
+  { table, references }: NonNullable<Revertible['life']>
+): Promise<void> {
   // From here on, transactions that add a reference wait.
   await trx(table).where({ shop_id: shop.id, id }).forUpdate().select('id')
   for (const [name, [link, column]] of Object.entries(references)) {

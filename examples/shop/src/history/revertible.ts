@@ -32,14 +32,19 @@ export interface Listed extends StoredChange {
 /** How changes of a kind of record are reverted: by the same code that makes them, in the transaction of the revert. */
 export interface Revertible {
   /** Locks the record, and reads at least the given fields; all by default. Undefined if there is none. */
-  readonly hold: (shop: ShopScope, id: string, trx: Knex.Transaction, fields?: readonly string[]) => Promise<Facts | undefined>
+  readonly hold: (
+    shop: ShopScope,
+    id: string,
+    trx: Knex.Transaction,
+    fields?: readonly string[]
+  ) => Promise<Facts | undefined>
   readonly update: (shop: ShopScope, change: StoredChange, trx: Knex.Transaction) => Promise<unknown>
   /** For records that are created and deleted. */
   readonly life?: {
-    readonly table: string
+    readonly table: string,
     /** What refers to a record and keeps it from being deleted again, by what to call it. */
-    readonly references: Readonly<Record<string, readonly [table: string, column: string]>>
-    readonly remove: (shop: ShopScope, id: string, trx: Knex.Transaction) => Promise<void>
+    readonly references: Readonly<Record<string, readonly [table: string, column: string]>>,
+    readonly remove: (shop: ShopScope, id: string, trx: Knex.Transaction) => Promise<void>,
     readonly restore: (shop: ShopScope, change: StoredChange, trx: Knex.Transaction) => Promise<unknown>
   }
 }
@@ -51,8 +56,8 @@ export function earlier ({ changes }: StoredChange): Readonly<Record<string, unk
 
 /** What makes changes of a kind of record. */
 interface Repository extends Pick<Revertible, 'hold'>, Pick<NonNullable<Revertible['life']>, 'remove'> {
-  update (shop: ShopScope, id: string, changes: object, trx: Knex.Transaction): Promise<unknown>
-  restore (shop: ShopScope, id: string, change: string, trx: Knex.Transaction, links?: any): Promise<unknown>
+  update(shop: ShopScope, id: string, changes: object, trx: Knex.Transaction): Promise<unknown>
+  restore(shop: ShopScope, id: string, change: string, trx: Knex.Transaction, links?: any): Promise<unknown>
 }
 
 /**
@@ -62,13 +67,23 @@ interface Repository extends Pick<Revertible, 'hold'>, Pick<NonNullable<Revertib
  * @param links - what a record was linked to, for the restore
  */
 function recordsIn (
-  table: string, { hold, update, remove, restore }: Repository, references: NonNullable<Revertible['life']>['references'],
-  { before = earlier, links }: { readonly before?: (change: StoredChange) => object, readonly links?: (change: StoredChange) => object } = {}
+  table: string,
+  { hold, update, remove, restore }: Repository,
+  references: NonNullable<Revertible['life']>['references'],
+  { before = earlier, links }: {
+    readonly before?: (change: StoredChange) => object,
+    readonly links?: (change: StoredChange) => object
+  } = {}
 ): Revertible {
   return {
     hold,
     update: async (shop, change, trx) => await update(shop, change.record_id, before(change), trx),
-    life: { table, references, remove, restore: async (shop, change, trx) => await restore(shop, change.record_id, change.id, trx, links?.(change)) }
+    life: {
+      table,
+      references,
+      remove,
+      restore: async (shop, change, trx) => await restore(shop, change.record_id, change.id, trx, links?.(change))
+    }
   }
 }
 
@@ -76,12 +91,20 @@ function recordsIn (
 export function revertibles (knex: Knex): Readonly<Record<typeof REVERTIBLE_KINDS[number], Revertible>> {
   const config = configRepository(knex)
   return {
-    product: recordsIn('products', productRepository(knex), { orders: ['order_lines', 'product_id'], prices: ['prices', 'product_id'] }, { links: earlierLinks }),
-    category: recordsIn('categories', categoryRepository(knex), { products: ['product_categories', 'category_id'], categories: ['categories', 'parent_id'] }),
+    product: recordsIn('products', productRepository(knex), {
+      orders: ['order_lines', 'product_id'],
+      prices: ['prices', 'product_id']
+    }, { links: earlierLinks }),
+    category: recordsIn('categories', categoryRepository(knex), {
+      products: ['product_categories', 'category_id'],
+      categories: ['categories', 'parent_id']
+    }),
     tag: recordsIn('tags', tagRepository(knex), { products: ['product_tags', 'tag_id'] }),
     attribute: recordsIn('attributes', attributeRepository(knex), { products: ['product_attributes', 'attribute_id'] }),
     price: recordsIn('prices', priceRepository(knex), {}),
-    account: recordsIn('accounts', accountRepository(knex), { orders: ['orders', 'account_id'] }, { before: earlierAccount }),
+    account: recordsIn('accounts', accountRepository(knex), { orders: ['orders', 'account_id'] }, {
+      before: earlierAccount
+    }),
     shop_config: {
       hold: async (shop, _id, trx) => ({ ...await config.hold(shop, trx) }),
       update: async (shop, change, trx) => await config.update(shop, shop.caller, earlier(change), { on: trx })

@@ -29,7 +29,14 @@ export interface Change {
 export async function recordChange (trx: Knex.Transaction, actor: Actor, change: Change): Promise<void> {
   const { shopId, recordKind, recordId, recordName = null, before, after, evenIfEqual = false } = change
   await trx.raw('select record_change(?::jsonb, ?::uuid, ?, ?, ?, ?::jsonb, ?::jsonb, null, ?)', [
-    actorJson(actor), shopId, recordKind, recordId, recordName, before && JSON.stringify(before), after && JSON.stringify(after), evenIfEqual
+    actorJson(actor),
+    shopId,
+    recordKind,
+    recordId,
+    recordName,
+    before && JSON.stringify(before),
+    after && JSON.stringify(after),
+    evenIfEqual
   ] as Knex.RawBinding[])
 }
 
@@ -45,13 +52,22 @@ interface RecordedInSql {
 }
 
 /**
- * A column for a statement whose rows, named `item`, are records that it changes: it records the change. Nothing is recorded
- * if the facts are equal.
+ * A column for a statement whose rows, named `item`, are records that it changes: it records the change. Nothing is
+ * recorded if the facts are equal.
  */
-export function recorded (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null' }: RecordedInSql): Knex.Raw {
-  const sql = (facts: RecordedInSql['before']): Knex.Raw => typeof facts === 'string' ? knex.raw(facts) : facts ?? knex.raw('null')
-  return knex.raw(`record_change(?::jsonb, item.shop_id, ?, item.id::text, null, ?, ?, ${kept}, false) as recorded`,
-    [actorJson(actor), recordKind, sql(before), sql(after)])
+export function recorded (
+  knex: Knex,
+  actor: Actor,
+  { recordKind, before, after, kept = 'null' }: RecordedInSql
+): Knex.Raw {
+  const sql = (facts: RecordedInSql['before']): Knex.Raw =>
+    typeof facts === 'string' ? knex.raw(facts) : facts ?? knex.raw('null')
+  return knex.raw(`record_change(?::jsonb, item.shop_id, ?, item.id::text, null, ?, ?, ${kept}, false) as recorded`, [
+    actorJson(actor),
+    recordKind,
+    sql(before),
+    sql(after)
+  ])
 }
 
 /** What a statement says of each of the records that it changes, in SQL. */
@@ -65,19 +81,29 @@ interface ManyRecordedInSql {
 }
 
 /**
- * Records changes of several records, in a statement whose rows, named `item`, are these records. Those whose facts are equal are
- * left out.
+ * Records changes of several records, in a statement whose rows, named `item`, are these records. Those whose facts are
+ * equal are left out.
  *
  * @param rows - SQL from `from`
  * @returns SQL that reads the ids of the records as `of_record`, and of their entries as `entry`
  */
-export function recordedMany (knex: Knex, actor: Actor, { recordKind, before, after, kept = 'null', reverts }: ManyRecordedInSql, rows: Knex.Raw): Knex.Raw {
-  return knex.raw(`select of_record, entry from record_changes(?::jsonb, ?, array(
+export function recordedMany (
+  knex: Knex,
+  actor: Actor,
+  { recordKind, before, after, kept = 'null', reverts }: ManyRecordedInSql,
+  rows: Knex.Raw
+): Knex.Raw {
+  return knex.raw(
+    `select of_record, entry from record_changes(?::jsonb, ?, array(
     select row(item.shop_id, item.id::text, ${before}, ${after}, ${kept}, ${reverts})::record_change ?
-  ))`, [actorJson(actor), recordKind, rows])
+  ))`,
+    [actorJson(actor), recordKind, rows]
+  )
 }
 
-function actorJson ({ kind, id, name = null, operation, tool = null, confirmed = null, requestId, reverts = null }: Actor): string {
+function actorJson (
+  { kind, id, name = null, operation, tool = null, confirmed = null, requestId, reverts = null }: Actor
+): string {
   return JSON.stringify({ kind, id, name, operation, tool, confirmed, request_id: requestId, reverts })
 }
 

@@ -10,22 +10,31 @@ interface Waiting {
 }
 
 /**
- * Lets at most `atOnce` works run at a time, and at most `share` of the same shop or caller, so that none of them has all
- * places. Work that waits here holds no connection to the database, which it would if it waited for a lock there.
+ * Lets at most `atOnce` works run at a time, and at most `share` of the same shop or caller, so that none of them has
+ * all places. Work that waits here holds no connection to the database, which it would if it waited for a lock there.
  *
  * @param share - default: 1
  * @param maxWait - in milliseconds. Default: 30 seconds
- * @returns runs a work when it is its turn. `keys` name those that it takes the place of. Its `state` is how many works run and wait
- * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} if too many works of one of them wait already, or its turn does not come
+ * @returns runs a work when it is its turn. `keys` name those that it takes the place of. Its `state` is how many works
+ *   run and wait
+ * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} if too many works of one of them wait already, or its turn does not
+ *   come
  */
-export function turns ({ atOnce, share = 1, maxWait = MAX_WAIT }: { readonly atOnce: number, readonly share?: number, readonly maxWait?: number }) {
+export function turns (
+  { atOnce, share = 1, maxWait = MAX_WAIT }: {
+    readonly atOnce: number,
+    readonly share?: number,
+    readonly maxWait?: number
+  }
+) {
   /** How many works run, by key. */
   const running = new Map<string, number>()
   let count = 0
   let waiting: readonly Waiting[] = []
 
   const sharing = (keys: readonly string[]) => (other: Waiting): boolean => other.keys.some((key) => keys.includes(key))
-  const mayRun = ({ keys }: Pick<Waiting, 'keys'>): boolean => count < atOnce && keys.every((key) => (running.get(key) ?? 0) < share)
+  const mayRun = ({ keys }: Pick<Waiting, 'keys'>): boolean =>
+    count < atOnce && keys.every((key) => (running.get(key) ?? 0) < share)
 
   function take (keys: readonly string[], places: 1 | -1): void {
     count += places
@@ -54,7 +63,13 @@ export function turns ({ atOnce, share = 1, maxWait = MAX_WAIT }: { readonly atO
     const refusal = new SHOP_TOO_MANY_CONCURRENT_CALLS(share, MAX_WAITING)
     if (keys.some((key) => waiting.filter(sharing([key])).length >= MAX_WAITING)) throw refusal
     await new Promise<void>((resolve, reject) => {
-      const one = { keys, start: () => { clearTimeout(timer); resolve() } }
+      const one = {
+        keys,
+        start: () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      }
       const timer = setTimeout(() => {
         waiting = waiting.filter((other) => other !== one)
         reject(refusal)
@@ -65,7 +80,9 @@ export function turns ({ atOnce, share = 1, maxWait = MAX_WAIT }: { readonly atO
 
   const inTurn = async <Result>(keys: readonly string[], work: () => Promise<Result>): Promise<Result> => {
     await enter(keys)
-    return await work().finally(() => { leave(keys) })
+    return await work().finally(() => {
+      leave(keys)
+    })
   }
   return Object.assign(inTurn, { state: () => ({ running: count, waiting: waiting.length }) })
 }

@@ -9,13 +9,30 @@ const Percent = (description: string) => Nullable(Type.Number({ description }))
 export const Work = Type.Object({
   ...Type.Pick(HistoryEntry, ['actor_kind', 'actor_id', 'actor_name']).properties,
   by_tool: Type.Boolean({ description: 'Whether any of it came through /mcp' }),
-  operation: Nullable(Type.String({ description: 'The operation of all of its changes, for example import_products; null if they have several' })),
+  operation: Nullable(
+    Type.String({
+      description: 'The operation of all of its changes, for example import_products; null if they have several'
+    })
+  ),
   started_at: Type.String({ format: 'date-time', description: 'Of its first change, for `since` of a revert' }),
   ended_at: Type.String({ format: 'date-time', description: 'Of its last change, for `until` of a revert' }),
   changes: Count('How many changes it has'),
   revertible: Count('How many of them can be reverted, unless later changes stand in the way'),
-  records: Type.Array(Type.Object({ ...Type.Pick(HistoryEntry, ['action', 'record_kind']).properties, count: Count('How many such changes'), records: Count('Of how many records') }), { description: 'The most frequent first' }),
-  prices: Nullable(Type.Object({ count: Count('How many changes are of a price, in the same currency'), lowest: Percent('The change in percent: -10'), highest: Percent('The same: 5') }))
+  records: Type.Array(
+    Type.Object({
+      ...Type.Pick(HistoryEntry, ['action', 'record_kind']).properties,
+      count: Count('How many such changes'),
+      records: Count('Of how many records')
+    }),
+    { description: 'The most frequent first' }
+  ),
+  prices: Nullable(
+    Type.Object({
+      count: Count('How many changes are of a price, in the same currency'),
+      lowest: Percent('The change in percent: -10'),
+      highest: Percent('The same: 5')
+    })
+  )
 })
 
 export const WorkQuery = Type.Object({

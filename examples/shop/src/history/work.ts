@@ -17,18 +17,28 @@ const PAUSE = '10 minutes'
 const after = (sql: string): string => `date_trunc('milliseconds', ${sql}) + interval '1 ms'`
 
 /**
- * Groups changes into pieces of work, each of one actor without a pause of ten minutes. A page ends before the 101st piece,
- * or before the 12,001st change: a piece that goes on further back is cut there, so each change is in one piece of one page.
+ * Groups changes into pieces of work, each of one actor without a pause of ten minutes. A page ends before the 101st
+ * piece, or before the 12,001st change: a piece that goes on further back is cut there, so each change is in one piece
+ * of one page.
  *
- * @param query - `until`: changes at this time or before, default the newest; the others: changes of that actor or by that operation only
+ * @param query - `until`: changes at this time or before, default the newest; the others: changes of that actor or by
+ *   that operation only
  * @returns a page, newest first, and where the next one goes on
  */
-export async function workOf (knex: Knex, shopId: string, isOwner: boolean, { until, actor_id: actorId, ...of }: Static<typeof WorkQuery> = {}): Promise<{ readonly work: Array<Static<typeof Work>>, readonly next: string | null }> {
-  const changes = knex('history').where({ shop_id: shopId, ...of }).whereNot({ action: 'event' }).modify(seenBy(isOwner))
+export async function workOf (
+  knex: Knex,
+  shopId: string,
+  isOwner: boolean,
+  { until, actor_id: actorId, ...of }: Static<typeof WorkQuery> = {}
+): Promise<{ readonly work: Array<Static<typeof Work>>, readonly next: string | null }> {
+  const changes = knex('history').where({ shop_id: shopId, ...of }).whereNot({ action: 'event' }).modify(
+    seenBy(isOwner)
+  )
   if (actorId !== undefined) changes.whereIn('actor_id', spellingsOf(actorId))
   if (until !== undefined) changes.modify(notAfter(until))
   const newest = changes.clone().orderBy([{ column: 'at', order: 'desc' }, { column: 'id', order: 'desc' }])
-  const { rows: [{ work, next }] } = await knex.raw(`
+  const { rows: [{ work, next }] } = await knex.raw(
+    `
     with edge as (select coalesce((select ${after('at')} from (?) beyond), '-infinity') as at),
     read as (
       select history.*, coalesce(at - lag(at) over own > interval '${PAUSE}', true) as begins
@@ -37,7 +47,9 @@ export async function workOf (knex: Knex, shopId: string, isOwner: boolean, { un
     numbered as (select *, sum(begins::int) over (partition by actor_kind, actor_id order by at, seq) as piece from read),
     -- Where the page ends: at the newest change of the first piece that is not on it.
     cut as (
-      select coalesce((select ${after('max(at)')} as at from numbered group by actor_kind, actor_id, piece order by 1 desc offset ${PIECES} limit 1), (select at from edge)) as at
+      select coalesce((select ${
+      after('max(at)')
+    } as at from numbered group by actor_kind, actor_id, piece order by 1 desc offset ${PIECES} limit 1), (select at from edge)) as at
     ),
     counted as (
       select actor_kind, actor_id, piece, action, record_kind, count(*)::int as count, count(distinct record_id)::int as records, min(at) as started, max(at) as ended, max(actor_name) as actor_name, min(operation) as first_operation, max(operation) as last_operation, bool_or(tool is not null) as by_tool,
@@ -57,8 +69,25 @@ export async function workOf (knex: Knex, shopId: string, isOwner: boolean, { un
       from counted group by actor_kind, actor_id, piece
     )
     select coalesce((select json_agg(piece order by latest desc) from pieces), '[]') as work, (select case when at > '-infinity' then json_instant(at - interval '1 ms') end from cut) as next
-  `, [
-    newest.clone().select('at').offset(READ).limit(1), newest.clone().select('id', 'seq', 'at', 'actor_kind', 'actor_id', 'actor_name', 'operation', 'tool', 'action', 'record_kind', 'record_id', 'changes').limit(READ), [...revertibleBy(isOwner)]
-  ] as never)
+  `,
+    [
+      newest.clone().select('at').offset(READ).limit(1),
+      newest.clone().select(
+        'id',
+        'seq',
+        'at',
+        'actor_kind',
+        'actor_id',
+        'actor_name',
+        'operation',
+        'tool',
+        'action',
+        'record_kind',
+        'record_id',
+        'changes'
+      ).limit(READ),
+      [...revertibleBy(isOwner)]
+    ] as never
+  )
   return { work, next }
 }

@@ -10,7 +10,8 @@ export interface Asking<Effects> {
   /**
    * Holds a call to its question: others may change the shop after that, and the handler reads it again.
    *
-   * @returns a function that gets what the handler would do, and throws {@link SHOP_CONFLICT} if the question would now be another
+   * @returns a function that gets what the handler would do, and throws {@link SHOP_CONFLICT} if the question would now
+   *   be another
    *   one, or if there was none and would be one; undefined for a request that is no such call
    */
   readonly holder: (request: FastifyRequest) => ((effects: Effects) => void) | undefined
@@ -22,7 +23,11 @@ export interface Asking<Effects> {
  * @param effectsOf - reads what a call would do; it throws what the route would, since a call without a question runs
  * @param questionOf - gives undefined where nobody needs to be asked
  */
-export function askBefore<Effects> (knex: Knex, effectsOf: (request: FastifyRequest) => Promise<Effects>, questionOf: (effects: Effects) => string | undefined): Asking<Effects> {
+export function askBefore<Effects> (
+  knex: Knex,
+  effectsOf: (request: FastifyRequest) => Promise<Effects>,
+  questionOf: (effects: Effects) => string | undefined
+): Asking<Effects> {
   const shops = configRepository(knex)
   const decided = new WeakMap<FastifyRequest, string | undefined>()
   return {
@@ -36,7 +41,13 @@ export function askBefore<Effects> (knex: Knex, effectsOf: (request: FastifyRequ
       if (!decided.has(request)) return undefined
       const question = decided.get(request)
       return (effects) => {
-        if (questionOf(effects) !== question) throw conflict('', 'Others have changed the shop during the call, which would now do something else. Nothing was done: call again')
+        if (questionOf(effects) !== question) {
+          throw conflict(
+            '',
+            'Others have changed the shop during the call, which would now do something else. Nothing was done: ' +
+              'call again'
+          )
+        }
       }
     }
   }

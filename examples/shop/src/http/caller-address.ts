@@ -8,7 +8,8 @@ import { isInner } from './inner-request.ts'
  */
 export function callerAddress ({ ip, ips = [ip] }: Pick<FastifyRequest, 'ip' | 'ips'>): string {
   // Missing once the client has disconnected.
-  return ips.map((text: string | undefined) => bareAddress(text ?? '')).findLast((address) => address !== undefined) ?? 'unknown'
+  return ips.map((text: string | undefined) => bareAddress(text ?? '')).findLast((address) => address !== undefined) ??
+    'unknown'
 }
 
 /** Warns once about a proxy that TRUST_PROXY does not include: everyone behind it counts as one caller. */
@@ -19,6 +20,10 @@ export function warnOfUntrustedProxy (app: FastifyInstance, trust: false | Trust
     const peer = request.socket.remoteAddress ?? ''
     if (trust !== false && trust(peer, 0)) return
     warned = true
-    app.log.warn({ peer }, 'X-Forwarded-For is ignored because TRUST_PROXY does not include this peer. If it is a proxy, set TRUST_PROXY; until then all callers behind it share one address and its rate limits')
+    app.log.warn(
+      { peer },
+      'X-Forwarded-For is ignored because TRUST_PROXY does not include this peer. If it is a proxy, set ' +
+        'TRUST_PROXY; until then all callers behind it share one address and its rate limits'
+    )
   })
 }

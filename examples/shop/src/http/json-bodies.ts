@@ -9,9 +9,9 @@ const MAX_VALUES = 20_000
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i
 
 /**
- * Checks JSON bodies of all routes while they arrive, before they are parsed: how many values they have, which decides how
- * long the parser and whoever walks through them keep everybody else waiting; and that they are UTF-8, since other bytes
- * would become another character.
+ * Checks JSON bodies of all routes while they arrive, before they are parsed: how many values they have, which decides
+ * how long the parser and whoever walks through them keep everybody else waiting; and that they are UTF-8, since other
+ * bytes would become another character.
  *
  * @throws {@link SHOP_TOO_MANY_VALUES} | {@link SHOP_BODY_NOT_UTF8}
  */
@@ -29,9 +29,11 @@ function mediaType (header = ''): string {
   return header.split(';', 1)[0]!.trim()
 }
 
-const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = ['"', '\\', ',', '[', '{'].map((character) => character.charCodeAt(0)) as [number, number, number, number, number]
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = ['"', '\\', ',', '[', '{'].map((character) =>
+  character.charCodeAt(0)
+) as [number, number, number, number, number]
 
-async function * checked (body: Readable): AsyncGenerator<Buffer> {
+async function* checked (body: Readable): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let [values, inString, escaped] = [0, false, false]
 

@@ -1,6 +1,8 @@
 import { invalid } from '../errors.ts'
 
-/** Amounts are integers in minor units of their currency: 1999 is 19.99 EUR, and 1999 JPY. Prices are what people write. */
+/**
+ * Amounts are integers in minor units of their currency: 1999 is 19.99 EUR, and 1999 JPY. Prices are what people write.
+ */
 
 /** By currency, which are a few hundred: to ask `Intl` takes longer than all else that a line of a file needs. */
 const DIGITS = new Map<string, number>()
@@ -21,7 +23,10 @@ export function priceFromAmount (amount: number, currency: string): string {
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
-/** Digits, maybe with decimals behind a point or comma; or with thousands that blanks, an apostrophe or the other of the two group. */
+/**
+ * Digits, maybe with decimals behind a point or comma; or with thousands that blanks, an apostrophe or the other of the
+ * two group.
+ */
 const AMOUNT = /^(\d{1,16}|[1-9]\d{0,2}([.,'’ ])\d{3}(?:\2\d{3})*)(?:([.,])(\d{1,10}))?$/
 
 /**
@@ -33,19 +38,32 @@ const AMOUNT = /^(\d{1,16}|[1-9]\d{0,2}([.,'’ ])\d{3}(?:\2\d{3})*)(?:([.,])(\d
 export function amountFromPrice (price: string | number, currency: string): number {
   const digits = digitsOf(currency)
   const form = priceFromAmount(1999, currency)
-  const no = (why: string): never => { throw invalid('price', `price is ${JSON.stringify(typeof price === 'number' ? price : price.slice(0, 30))}, ${why}`) }
+  const no = (why: string): never => {
+    throw invalid('price', `price is ${JSON.stringify(typeof price === 'number' ? price : price.slice(0, 30))}, ${why}`)
+  }
   const [, whole, group, point, fraction = ''] = AMOUNT.exec(String(price).trim().replace(/\s/g, ' ')) ?? []
-  if (whole === undefined || (group !== undefined && group === point)) return no(`not an amount in ${currency}: write it as ${form}`)
+  if (whole === undefined || (group !== undefined && group === point)) {
+    return no(`not an amount in ${currency}: write it as ${form}`)
+  }
   // 1,999 with three digits may be nearly two, or nearly two thousand; 0,999 and 1234,567 are no thousands.
   const mayGroup = typeof price === 'string' && fraction.length === 3 && /^[1-9]\d{0,2}$/.test(whole)
   if (mayGroup && digits === 0) return safe(whole + fraction) ?? no('which is too large')
-  if (mayGroup && (digits !== 3 || point === ',')) return no(`which may be ${whole}.${fraction} or ${whole}${fraction}: write it without separators of thousands, as ${form}`)
+  if (mayGroup && (digits !== 3 || point === ',')) {
+    return no(
+      `which may be ${whole}.${fraction} or ${whole}${fraction}: write it without separators of thousands, as ${form}`
+    )
+  }
   const decimals = withoutPadding(fraction, digits)
-  if (decimals.length > digits) return no(`and ${currency} has ${digits === 0 ? 'no' : digits} decimals: write it as ${form}`)
+  if (decimals.length > digits) {
+    return no(`and ${currency} has ${digits === 0 ? 'no' : digits} decimals: write it as ${form}`)
+  }
   return safe(whole.replace(/\D/g, '') + decimals.padEnd(digits, '0')) ?? no('which is too large')
 }
 
-/** Other systems write zeros behind the decimals of a currency, as `9.990000` or, in JPY, `1500.00`. Three digits may be thousands. */
+/**
+ * Other systems write zeros behind the decimals of a currency, as `9.990000` or, in JPY, `1500.00`. Three digits may be
+ * thousands.
+ */
 function withoutPadding (fraction: string, digits: number): string {
   const mayPad = fraction.length > 3 || fraction === '00'
   return mayPad && /^0+$/.test(fraction.slice(digits)) ? fraction.slice(0, digits) : fraction

@@ -1,10 +1,28 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Static, Type } from '@sinclair/typebox'
-import type { ConnectionError, FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify'
+import type {
+  ConnectionError,
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  FastifySchemaValidationError
+} from 'fastify'
 import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type RunActiveError } from 'pay-reconcile'
 import { errorFromDatabase } from '../database/errors.ts'
-import { type FieldError, type ImportError, invalid, type PreconditionError, type RevertError, SHOP_HEADERS_TOO_LARGE, SHOP_INTERNAL, SHOP_MALFORMED_REQUEST, SHOP_REQUEST_TIMEOUT, SHOP_ROUTE_NOT_FOUND } from '../errors.ts'
+import {
+  type FieldError,
+  type ImportError,
+  invalid,
+  type PreconditionError,
+  type RevertError,
+  SHOP_HEADERS_TOO_LARGE,
+  SHOP_INTERNAL,
+  SHOP_MALFORMED_REQUEST,
+  SHOP_REQUEST_TIMEOUT,
+  SHOP_ROUTE_NOT_FOUND
+} from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import { isInner } from './inner-request.ts'
 import { Problem } from './schemas.ts'
@@ -14,7 +32,9 @@ const ProviderProblem = Type.Object({
   ...Problem.properties,
   provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' })),
   missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' })),
-  provider_param: Type.Optional(Type.String({ description: 'What of the customer the payment provider refused: email or name' })),
+  provider_param: Type.Optional(
+    Type.String({ description: 'What of the customer the payment provider refused: email or name' })
+  ),
   provider_code: Type.Optional(Type.String({ description: 'Why, in the words of the provider: email_invalid' }))
 }, { description: 'The payment provider failed; the code says how' })
 
@@ -63,7 +83,9 @@ export function sendProblem (error: FastifyError, request: FastifyRequest, reply
   else if (request.told || isInner(request)) request.log.debug({ err: error }, body.message)
   else request.log.info({ status: statusCode, code: error.code }, 'request')
   // An existing Retry-After is more precise.
-  return reply.code(statusCode).header('cache-control', 'no-store').headers(reply.hasHeader('retry-after') ? {} : headers).send(body)
+  return reply.code(statusCode).header('cache-control', 'no-store').headers(
+    reply.hasHeader('retry-after') ? {} : headers
+  ).send(body)
 }
 
 /** Responds to what Node cannot parse as a request, on the connection itself, and closes it. */
@@ -74,8 +96,10 @@ export function answerClientError (this: FastifyInstance, error: ConnectionError
   const text = JSON.stringify(body)
   this.log.info({ status: statusCode, code: error.code }, problem.message)
   if (socket.writable) {
-    socket.write(`HTTP/1.1 ${statusCode} ${body.error}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
-      `Content-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`)
+    socket.write(
+      `HTTP/1.1 ${statusCode} ${body.error}\r\nContent-Length: ${Buffer.byteLength(text)}\r\n` +
+        `Content-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n${text}`
+    )
   }
   socket.destroy(error)
 }
@@ -86,8 +110,8 @@ const clientErrors: Readonly<Record<string, FastifyError>> = {
 }
 
 /**
- * The response to an error. Only errors for the client (a status below 500, or 503) and errors of the payment provider keep
- * their message.
+ * The response to an error. Only errors for the client (a status below 500, or 503) and errors of the payment provider
+ * keep their message.
  *
  * @param requestId - named in the response to a server error: the log has its details under it
  */
@@ -109,17 +133,35 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
       error: STATUS_CODES[statusCode] ?? 'Error',
       message: excerpt(told.message, LONGEST_MESSAGE),
       ...(field !== undefined && { field: excerpt(field) }),
-      ...Object.fromEntries(Object.entries(others).filter(([name, value]) => Object.hasOwn(MORE, name) && value !== undefined))
+      ...Object.fromEntries(
+        Object.entries(others).filter(([name, value]) => Object.hasOwn(MORE, name) && value !== undefined)
+      )
     }
   }
 }
 
 /** What errors tell beside their message and field; the names left out are for the server itself. */
-type More = Partial<Omit<ProviderError & RunActiveError & RevertError & ImportError & PreconditionError, keyof FieldError | 'fault' | 'replayed' | 'retryable' | 'retryAfter'>>
+type More = Partial<
+  Omit<
+    ProviderError & RunActiveError & RevertError & ImportError & PreconditionError,
+    keyof FieldError | 'fault' | 'replayed' | 'retryable' | 'retryAfter'
+  >
+>
 
 /** Each of them, so that none can be missing. */
 const MORE: Readonly<Record<keyof More, true>> = {
-  provider_request_id: true, missing_permission: true, provider_param: true, provider_code: true, run_id: true, shop_id: true, later_change_id: true, conflict_count: true, conflicts: true, error_count: true, errors: true, current: true
+  provider_request_id: true,
+  missing_permission: true,
+  provider_param: true,
+  provider_code: true,
+  run_id: true,
+  shop_id: true,
+  later_change_id: true,
+  conflict_count: true,
+  conflicts: true,
+  error_count: true,
+  errors: true,
+  current: true
 }
 
 interface ProblemReply {
@@ -134,21 +176,37 @@ interface Fault extends FastifySchemaValidationError {
   readonly parentSchema?: { readonly description?: string }
 }
 
-/** @returns a 422 that names the field, what was read, and what is meant: the accepted values or the field's description */
-export function errorFromValidation ({ instancePath, keyword, message, params, data, parentSchema }: Fault): FieldError {
+/**
+ * @returns a 422 that names the field, what was read, and what is meant: the accepted values or the field's description
+ */
+export function errorFromValidation (
+  { instancePath, keyword, message, params, data, parentSchema }: Fault
+): FieldError {
   const path = instancePath.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
   if (keyword === 'required') return about([...path, String(params.missingProperty)], 'is required')
-  if (keyword === 'additionalProperties') return about([...path, String(params.additionalProperty)], 'is not a known field')
+  if (keyword === 'additionalProperties') {
+    return about([...path, String(params.additionalProperty)], 'is not a known field')
+  }
   if (keyword === 'enum') return about(path, `must be one of ${(params.allowedValues as unknown[]).join(', ')}`)
   if (keyword === 'type') {
     const description = parentSchema?.description
-    return about(path, `must be ${[params.type].flat().map((type) => TYPES[String(type)]).join(' or ')}, not ${shown(data)}${description === undefined ? '' : `. ${description}`}`)
+    return about(
+      path,
+      `must be ${[params.type].flat().map((type) => TYPES[String(type)]).join(' or ')}, not ` +
+        `${shown(data)}${description === undefined ? '' : `. ${description}`}`
+    )
   }
   return about(path, message ?? 'is invalid')
 }
 
 const TYPES: Readonly<Record<string, string>> = {
-  integer: 'a whole number', number: 'a number', string: 'text', boolean: 'true or false', null: 'null', array: 'a list', object: 'an object'
+  integer: 'a whole number',
+  number: 'a number',
+  string: 'text',
+  boolean: 'true or false',
+  null: 'null',
+  array: 'a list',
+  object: 'an object'
 }
 
 /** A value for a message. Of text only numerals are quoted: other text may be a secret in the wrong place. */

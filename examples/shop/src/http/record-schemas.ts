@@ -2,12 +2,16 @@ import { type TObject, type TOptional, type TProperties, type TSchema, Type } fr
 import { Defaulted, serverFields, ShopRecord } from './schemas.ts'
 
 /*
- * What is known of a record comes from its fields, which are written once: the schemas of its routes, its columns, and how
- * its columns are stored. CONTRIBUTING.md says how to add one.
+ * What is known of a record comes from its fields, which are written once: the schemas of its routes, its columns, and
+ * how its columns are stored. CONTRIBUTING.md says how to add one.
  */
 
-type Input<Fields extends TProperties, Required extends keyof Fields> = TObject<{ [Name in keyof Fields]: Name extends Required ? Fields[Name] : TOptional<Fields[Name]> }>
-type Changes<Fields extends TProperties, Fixed extends keyof Fields> = TObject<{ [Name in Exclude<keyof Fields, Fixed>]: TOptional<Fields[Name]> }>
+type Input<Fields extends TProperties, Required extends keyof Fields> = TObject<
+  { [Name in keyof Fields]: Name extends Required ? Fields[Name] : TOptional<Fields[Name]> }
+>
+type Changes<Fields extends TProperties, Fixed extends keyof Fields> = TObject<
+  { [Name in Exclude<keyof Fields, Fixed>]: TOptional<Fields[Name]> }
+>
 
 /**
  * The schemas of a record.
@@ -17,16 +21,38 @@ type Changes<Fields extends TProperties, Fixed extends keyof Fields> = TObject<{
  * @param otherwise - what others are when left out, where it is not obvious: for the description
  * @param fixed - what no change can set
  */
-export function recordSchemas<Fields extends TProperties, Required extends keyof Fields & string, Fixed extends keyof Fields & string = never> (
+export function recordSchemas<
+  Fields extends TProperties,
+  Required extends keyof Fields & string,
+  Fixed extends keyof Fields & string = never
+> (
   fields: Fields,
-  { required, otherwise = {}, fixed = [] }: { readonly required: readonly Required[], readonly otherwise?: { readonly [Name in keyof Fields]?: string }, readonly fixed?: readonly Fixed[] }
+  { required, otherwise = {}, fixed = [] }: {
+    readonly required: readonly Required[],
+    readonly otherwise?: { readonly [Name in keyof Fields]?: string },
+    readonly fixed?: readonly Fixed[]
+  }
 ) {
   const all = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, inRange(schema)])) as Fields
-  const input = Object.entries(all).map(([name, schema]) => [name, (required as readonly string[]).includes(name) ? schema : otherwise[name] === undefined ? Type.Optional(schema) : Defaulted(schema, otherwise[name])])
+  const input = Object.entries(all).map((
+    [name, schema]
+  ) => [
+    name,
+    (required as readonly string[]).includes(name)
+      ? schema
+      : otherwise[name] === undefined
+      ? Type.Optional(schema)
+      : Defaulted(schema, otherwise[name])
+  ])
   const changes = Object.entries(all).filter(([name]) => !(fixed as readonly string[]).includes(name))
   return {
-    Input: Type.Object(Object.fromEntries(input), { additionalProperties: false }) as unknown as Input<Fields, Required>,
-    Changes: Type.Partial(Type.Object(Object.fromEntries(changes)), { additionalProperties: false }) as unknown as Changes<Fields, Fixed>,
+    Input: Type.Object(Object.fromEntries(input), { additionalProperties: false }) as unknown as Input<
+      Fields,
+      Required
+    >,
+    Changes: Type.Partial(Type.Object(Object.fromEntries(changes)), {
+      additionalProperties: false
+    }) as unknown as Changes<Fields, Fixed>,
     Record: ShopRecord(all)
   }
 }
@@ -35,7 +61,9 @@ export function recordSchemas<Fields extends TProperties, Required extends keyof
 const INTEGER = { minimum: -2_147_483_648, maximum: 2_147_483_647 }
 
 /** What the column of a whole number holds: it is an `integer`, unless the number's own maximum needs a `bigint`. */
-export function columnRange ({ maximum = INTEGER.maximum }: TSchema): { readonly minimum: number, readonly maximum: number } {
+export function columnRange (
+  { maximum = INTEGER.maximum }: TSchema
+): { readonly minimum: number, readonly maximum: number } {
   return maximum <= INTEGER.maximum ? INTEGER : { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 }
 

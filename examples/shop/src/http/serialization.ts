@@ -1,7 +1,9 @@
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { FastifyInstance } from 'fastify'
 
-/** Serializes as Fastify does by default, but compiles the schema of a response at its first use: most are never used. */
+/**
+ * Serializes as Fastify does by default, but compiles the schema of a response at its first use: most are never used.
+ */
 export function serializeOutput (app: FastifyInstance): void {
   const serializerOf = SerializerSelector()({}, {})
   app.setSerializerCompiler((route) => {

@@ -53,14 +53,20 @@ export function faultOf (root: unknown): { path: string, what: string } | undefi
       if (unstorableKey !== undefined) return { path: pathOf(place, JSON.stringify(key)), what: unstorableKey }
       const unstorableValue = whyNot(value)
       if (unstorableValue !== undefined) return { path: pathOf(place, String(key)), what: unstorableValue }
-      if (typeof value === 'object' && value !== null) pending.push({ value, key: String(key), above: place, depth: place.depth + 1 })
+      if (typeof value === 'object' && value !== null) {
+        pending.push({ value, key: String(key), above: place, depth: place.depth + 1 })
+      }
     }
   }
   return undefined
 }
 
 function whyNot (value: unknown): string | undefined {
-  if (typeof value === 'string') return /[\0\p{Surrogate}]/u.test(value) ? 'contains a character that cannot be stored' : undefined
+  if (typeof value === 'string') {
+    return /[\0\p{Surrogate}]/u.test(value)
+      ? 'contains a character that cannot be stored'
+      : undefined
+  }
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return undefined
   if (!Number.isFinite(value)) return 'is a number that cannot be stored'
   return Number.isInteger(value) ? TOO_LARGE : undefined

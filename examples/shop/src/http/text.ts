@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { typesOf } from './record-schemas.ts'
 
 /*
- * What people cannot see must not make two names, SKUs or addresses different: text is cleaned once, on its way in, before it
- * is validated, compared or stored.
+ * What people cannot see must not make two names, SKUs or addresses different: text is cleaned once, on its way in,
+ * before it is validated, compared or stored.
  */
 
 /** Marks a string that is taken as it is. It is no keyword of JSON Schema, so nobody is told. */
@@ -22,10 +22,14 @@ const BLANKS = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u
 /** Zero width spaces, soft hyphens and the byte order mark. */
 const UNSEEN = /[\u00ad\u180e\u200b\u2060\ufeff]+/gu
 /** Besides, what joins letters or sets their direction, which means nothing at an end. */
-const START = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]+/u
-const LAST = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]$/u
+const START =
+  /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]+/u
+const LAST =
+  /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]$/u
 
-/** More marks on one letter than any language has. Composing them takes time that grows with the square of their number. */
+/**
+ * More marks on one letter than any language has. Composing them takes time that grows with the square of their number.
+ */
 const PILE = /\p{M}{31}/u
 
 /** A text of more than so many times its longest stays as it is, for validation to refuse. */
@@ -59,13 +63,16 @@ export function cleanText (schema: TSchema | undefined, value: unknown): unknown
     return value
   }
   const members = value as Record<string, unknown>
-  for (const [name, field] of Object.entries<TSchema>(schema['properties'] ?? {})) if (Object.hasOwn(members, name)) members[name] = cleanText(field, members[name])
+  for (const [name, field] of Object.entries<TSchema>(schema['properties'] ?? {})) {
+    if (Object.hasOwn(members, name)) members[name] = cleanText(field, members[name])
+  }
   return value
 }
 
 function isText (schema: TSchema): boolean {
   const { enum: words, format } = schema as { readonly enum?: unknown, readonly format?: string }
-  return typesOf(schema).includes('string') && !(VERBATIM in schema) && words === undefined && (format === undefined || format === 'email')
+  return typesOf(schema).includes('string') && !(VERBATIM in schema) && words === undefined &&
+    (format === undefined || format === 'email')
 }
 
 /** A `preValidation` hook that cleans the body of a request. */

@@ -23,7 +23,9 @@ export function validateInput (app: FastifyInstance): void {
     asItIs.validateSchema(schema, true)
     if (httpPart === 'body') return onFirstUse(() => asItIs.compile(schema))
     const filter = httpPart === 'querystring' ? schema.properties?.['filter'] : undefined
-    return onFirstUse(() => filter?.properties === undefined ? fromText.compile(schema) : queryValidator(fromText, asItIs, schema, filter))
+    return onFirstUse(() =>
+      filter?.properties === undefined ? fromText.compile(schema) : queryValidator(fromText, asItIs, schema, filter)
+    )
   })
 
   // Many clients send a JSON content type with every request, even a DELETE without a body.

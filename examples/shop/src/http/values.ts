@@ -15,7 +15,9 @@ const CODES: ReadonlySet<string> = new Set([...Intl.supportedValuesOf('currency'
  * @see [ISO 4217](https://www.iso.org/iso-4217-currency-codes.html)
  */
 export function refuseUnknownCurrency ({ currency }: { readonly currency?: string | undefined }): void {
-  if (currency !== undefined && !CODES.has(currency)) throw invalid('currency', 'currency must be an ISO 4217 code, such as EUR')
+  if (currency !== undefined && !CODES.has(currency)) {
+    throw invalid('currency', 'currency must be an ISO 4217 code, such as EUR')
+  }
 }
 
 /**
@@ -24,14 +26,25 @@ export function refuseUnknownCurrency ({ currency }: { readonly currency?: strin
  * @param before - the record that the changes are for
  * @throws {@link SHOP_INVALID} about the amount, if the currency changes without it
  */
-export function refuseOtherDecimals<Name extends string> (name: Name, before: Readonly<Record<Name, number | null>> & { readonly currency: string }, changes: Readonly<Partial<Record<Name | 'currency', unknown>>>): void {
+export function refuseOtherDecimals<Name extends string> (
+  name: Name,
+  before: Readonly<Record<Name, number | null>> & { readonly currency: string },
+  changes: Readonly<Partial<Record<Name | 'currency', unknown>>>
+): void {
   const { currency } = changes as { readonly currency?: string }
   // Nothing is nothing in every currency.
-  if (currency === undefined || changes[name] !== undefined || !before[name] || digitsOf(currency) === digitsOf(before.currency)) return
+  if (
+    currency === undefined || changes[name] !== undefined || !before[name] ||
+    digitsOf(currency) === digitsOf(before.currency)
+  ) return
   throw invalid(name, `${name} is required with this currency: ${currency} has other decimals than ${before.currency}`)
 }
 
 /** @throws {@link SHOP_INVALID} about `metadata` */
-export function refuseLargeMetadata ({ metadata }: { readonly metadata?: Readonly<Record<string, unknown>> | undefined }): void {
-  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) throw invalid('metadata', `metadata must not be larger than ${MAX_METADATA / 1024} KiB`)
+export function refuseLargeMetadata (
+  { metadata }: { readonly metadata?: Readonly<Record<string, unknown>> | undefined }
+): void {
+  if (metadata !== undefined && Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) {
+    throw invalid('metadata', `metadata must not be larger than ${MAX_METADATA / 1024} KiB`)
+  }
 }

@@ -4,8 +4,8 @@ import { invalid, preconditionFailed } from '../errors.ts'
 import { Problem } from './schemas.ts'
 
 /*
- * Preconditions of HTTP, so that nobody overwrites what they have not seen. The version of a record is its `updated_at`, which
- * rises with each change, see database/updated-at.ts.
+ * Preconditions of HTTP, so that nobody overwrites what they have not seen. The version of a record is its
+ * `updated_at`, which rises with each change, see database/updated-at.ts.
  */
 
 interface Versioned {
@@ -19,7 +19,9 @@ export type Precondition = (record: Versioned) => void
 
 /** The header of a route that changes a record. */
 export const IfMatch = Type.Object({
-  'if-match': Type.Optional(Type.String({ description: 'The ETag of the record as you read it: 412 if it has changed since' }))
+  'if-match': Type.Optional(
+    Type.String({ description: 'The ETag of the record as you read it: 412 if it has changed since' })
+  )
 })
 
 /** The same for agents, who see no headers; for products only, since every word of a tool costs. */
@@ -30,17 +32,24 @@ export const IfUpdatedAt = Type.Object({
 /** Rejects `If-Match` where there is no `ETag`, since it cannot hold there. */
 export function refuseUnmatched (app: FastifyInstance): void {
   app.addHook('preHandler', async ({ headers: { 'if-match': tags }, method, routeOptions: { schema } }) => {
-    if (tags === undefined || tags === '*' || !['PATCH', 'PUT', 'DELETE'].includes(method) || schema?.headers === IfMatch) return
+    if (
+      tags === undefined || tags === '*' || !['PATCH', 'PUT', 'DELETE'].includes(method) || schema?.headers === IfMatch
+    ) return
     throw invalid('if-match', 'if-match cannot hold: what this changes has no ETag')
   })
 }
 
 /** The response schemas of a route that reads a record. */
-export const readRecord = <Record extends TSchema>(record: Record) => ({ 200: record, 304: Type.Null({ description: 'If-None-Match has the ETag' }) })
+export const readRecord = <Record extends TSchema>(record: Record) => ({
+  200: record,
+  304: Type.Null({ description: 'If-None-Match has the ETag' })
+})
 
 /** The response schema of a route that changes a record, for one that has changed meanwhile. */
 export const changedMeanwhile = <Record extends TObject>(record: Record) => ({
-  412: Type.Object({ ...Problem.properties, current: record }, { description: 'The record has changed since; current is what it is now' })
+  412: Type.Object({ ...Problem.properties, current: record }, {
+    description: 'The record has changed since; current is what it is now'
+  })
 })
 
 /** Sends a record with its version as `ETag`, or 304 to a reader that has that one. */
@@ -48,8 +57,15 @@ export function sendRecord<Row extends Versioned> (reply: FastifyReply, record: 
   return tagged(reply, versionOf(record)) ? reply.code(304).send() as unknown as Row : record
 }
 
-/** Reads and sends a list with its version as `ETag`, or only 304 to a reader that has that one: it costs no more than the version. */
-export async function unlessKnown<Body> (reply: FastifyReply, version: string, read: () => Promise<Body>): Promise<Body> {
+/**
+ * Reads and sends a list with its version as `ETag`, or only 304 to a reader that has that one: it costs no more than
+ * the version.
+ */
+export async function unlessKnown<Body> (
+  reply: FastifyReply,
+  version: string,
+  read: () => Promise<Body>
+): Promise<Body> {
   return tagged(reply, version) ? reply.code(304).send() as unknown as Body : await read()
 }
 
@@ -57,10 +73,13 @@ export async function unlessKnown<Body> (reply: FastifyReply, version: string, r
 function tagged (reply: FastifyReply, tag: string): boolean {
   reply.header('etag', `"${tag}"`)
   const known = reply.request.headers['if-none-match']
-  return known !== undefined && ['GET', 'HEAD'].includes(reply.request.method) && matches(tagsIn('if-none-match', known), tag)
+  return known !== undefined && ['GET', 'HEAD'].includes(reply.request.method) &&
+    matches(tagsIn('if-none-match', known), tag)
 }
 
-/** What `If-Match` of the request, or its argument `if_updated_at`, asks of the record; undefined if there is neither. */
+/**
+ * What `If-Match` of the request, or its argument `if_updated_at`, asks of the record; undefined if there is neither.
+ */
 export function preconditionOf ({ headers, query }: FastifyRequest): Precondition | undefined {
   const header = headers['if-match']
   const { if_updated_at: seen } = query as { readonly if_updated_at?: string }
@@ -93,6 +112,8 @@ function matches (tags: readonly Tag[] | undefined, value: string): boolean {
 function tagsIn (header: string, text: string): readonly Tag[] | undefined {
   if (text.trim() === '*') return undefined
   const tags = Array.from(text.matchAll(/\s*(W\/)?"([^"]*)"\s*(?:,|$)/gy))
-  if (tags.length === 0 || tags.reduce((length, [part]) => length + part.length, 0) !== text.length) throw invalid(header, `${header} must be *, or tags in quotes, as ETag has them`)
+  if (tags.length === 0 || tags.reduce((length, [part]) => length + part.length, 0) !== text.length) {
+    throw invalid(header, `${header} must be *, or tags in quotes, as ETag has them`)
+  }
   return tags.map(([, weak, value]) => ({ isWeak: weak !== undefined, value: value! }))
 }

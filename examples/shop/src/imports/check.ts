@@ -1,7 +1,15 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { itemsOfPortion } from '../catalog/portion.ts'
-import { type ItemPreview, type ItemProblem, nothingSeen, ownersOf, productBatch, type ProductItem, type Seen } from '../catalog/product-batch.ts'
+import {
+  type ItemPreview,
+  type ItemProblem,
+  nothingSeen,
+  ownersOf,
+  productBatch,
+  type ProductItem,
+  type Seen
+} from '../catalog/product-batch.ts'
 import type { Ready } from '../catalog/product-found.ts'
 import { ProductChanges } from '../catalog/product-schemas.ts'
 import { conflict, type FieldError } from '../errors.ts'
@@ -20,7 +28,15 @@ import { looksRetyped, REMEDY, retyped } from './retyped.ts'
 const FileProduct = Type.Object({
   id: Type.Optional(Uuid()),
   ...ProductChanges.properties,
-  price: Type.Optional(Type.Unsafe<string | number | null>({ type: ['string', 'number', 'null'], minLength: 1, maxLength: 40, minimum: 0, description: 'Price in major units of the currency: 19.99' }))
+  price: Type.Optional(
+    Type.Unsafe<string | number | null>({
+      type: ['string', 'number', 'null'],
+      minLength: 1,
+      maxLength: 40,
+      minimum: 0,
+      description: 'Price in major units of the currency: 19.99'
+    })
+  )
 }, { additionalProperties: false })
 
 /** A line of a file, and what it would do or what is wrong with it. */
@@ -36,23 +52,40 @@ export function importChecker (knex: Knex) {
   const batch = productBatch(knex)
   const isProduct = jsonValidator().compile<Static<typeof FileProduct>>(FileProduct)
 
-  function productOf ({ product, problem, isFromCells = false }: Line): { readonly product: Static<typeof FileProduct> } | { readonly problem: LineProblem } {
+  function productOf (
+    { product, problem, isFromCells = false }: Line
+  ): { readonly product: Static<typeof FileProduct> } | { readonly problem: LineProblem } {
     if (problem !== undefined) return { problem: problemFrom(problem) }
-    if (typeof product !== 'object' || product === null || Array.isArray(product)) return { problem: { field: '', message: 'The line is not a JSON object' } }
+    if (typeof product !== 'object' || product === null || Array.isArray(product)) {
+      return { problem: { field: '', message: 'The line is not a JSON object' } }
+    }
     const fault = faultOf(product)
-    if (fault !== undefined) return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }) }
+    if (fault !== undefined) {
+      return { problem: problemFrom({ field: fault.path, message: `${fault.path} ${fault.what}` }) }
+    }
     cleanText(FileProduct, product)
-    if ('price' in product && 'price_amount' in product) return { problem: { field: 'price', message: 'price and price_amount say the same: leave one of them out' } }
+    if ('price' in product && 'price_amount' in product) {
+      return { problem: { field: 'price', message: 'price and price_amount say the same: leave one of them out' } }
+    }
     if (isProduct(product)) return { product }
     const { field, message } = errorFromValidation(isProduct.errors![0] as Parameters<typeof errorFromValidation>[0])
-    return { problem: problemFrom({ field, message: isFromCells ? explained(message, (product as Readonly<Record<string, unknown>>)[field]) : message }) }
+    return {
+      problem: problemFrom({
+        field,
+        message: isFromCells ? explained(message, (product as Readonly<Record<string, unknown>>)[field]) : message
+      })
+    }
   }
 
   /**
    * @param seen - what earlier lines have; this adds its own
    * @returns the lines in their order, each with its preview or its problem
    */
-  return async (shop: ShopScope, lines: readonly Line[], seen: Seen = nothingSeen()): Promise<readonly CheckedLine[]> => {
+  return async (
+    shop: ShopScope,
+    lines: readonly Line[],
+    seen: Seen = nothingSeen()
+  ): Promise<readonly CheckedLine[]> => {
     const read = lines.map((line) => ({ line: line.line, ...productOf(line) }))
     const good = read.flatMap((one, at) => 'product' in one ? [{ at, product: one.product }] : [])
     const items = await withTargets(knex, shop, good.map(({ product }) => product))
@@ -60,12 +93,25 @@ export function importChecker (knex: Knex) {
     for (let rest = good, left = items; left.length > 0;) {
       const count = await itemsOfPortion(knex, shop, left)
       const fromCells = (item: Ready): boolean => lines[rest[item.index]!.at]!.isFromCells === true
-      const { previews, problems } = await batch.preview(shop, left.slice(0, count), seen, (ready) => ready.filter(fromCells).flatMap(retypedIn))
-      for (const preview of previews) checked[rest[preview.index]!.at] = { ...checked[rest[preview.index]!.at]!, preview }
+      const { previews, problems } = await batch.preview(
+        shop,
+        left.slice(0, count),
+        seen,
+        (ready) => ready.filter(fromCells).flatMap(retypedIn)
+      )
+      for (const preview of previews) {
+        checked[rest[preview.index]!.at] = { ...checked[rest[preview.index]!.at]!, preview }
+      }
       for (const { index, error: { field, message } } of problems) {
         const { at, product } = rest[index]!
         const { line, isFromCells = false } = lines[at]!
-        checked[at] = { line, problem: problemFrom({ field, message: isFromCells ? explained(message, product[field as keyof typeof product]) : message }) }
+        checked[at] = {
+          line,
+          problem: problemFrom({
+            field,
+            message: isFromCells ? explained(message, product[field as keyof typeof product]) : message
+          })
+        }
       }
       ;[rest, left] = [rest.slice(count), left.slice(count)]
     }
@@ -75,7 +121,9 @@ export function importChecker (knex: Knex) {
 
 /** Fields of free text, which a spreadsheet may take for something else. */
 const TEXTS = Object.entries<TSchema>(ProductChanges.properties)
-  .filter(([, schema]) => typesOf(schema).includes('string') && schema['enum'] === undefined && schema['format'] === undefined).map(([name]) => name)
+  .filter(([, schema]) =>
+    typesOf(schema).includes('string') && schema['enum'] === undefined && schema['format'] === undefined
+  ).map(([name]) => name)
 
 /** @returns what a spreadsheet has made of a text that the product has */
 function retypedIn ({ index, before, fields }: Ready): readonly ItemProblem[] {
@@ -83,7 +131,16 @@ function retypedIn ({ index, before, fields }: Ready): readonly ItemProblem[] {
     const [was, now] = [before![field], fields[field]]
     if (typeof was !== 'string' || typeof now !== 'string' || was === now) continue
     const what = retyped(was, now)
-    if (what !== undefined) return [{ index, error: conflict(field, `${field} is ${quoted(now)}: a spreadsheet has taken ${quoted(was)} for ${what}. ${REMEDY}, or leave it out. If you mean it, change the product by hand or with JSON lines`) }]
+    if (what !== undefined) {
+      return [{
+        index,
+        error: conflict(
+          field,
+          `${field} is ${quoted(now)}: a spreadsheet has taken ${quoted(was)} for ${what}. ${REMEDY}, or leave ` +
+            'it out. If you mean it, change the product by hand or with JSON lines'
+        )
+      }]
+    }
   }
   return []
 }
@@ -99,18 +156,28 @@ const quoted = (text: string): string => JSON.stringify(excerpt(text, 60))
 /** In characters: messages name what is allowed, and quote the file. */
 const LONGEST_MESSAGE = 500
 
-function problemFrom ({ field, message, isFatal = false }: Pick<FieldError, 'field' | 'message'> & Partial<LineProblem>): LineProblem {
+function problemFrom (
+  { field, message, isFatal = false }: Pick<FieldError, 'field' | 'message'> & Partial<LineProblem>
+): LineProblem {
   const storable = (text: string): string => text.replaceAll('\0', '')
-  return { field: excerpt(storable(field)), message: excerpt(storable(message), LONGEST_MESSAGE), ...isFatal && { isFatal } }
+  return {
+    field: excerpt(storable(field)),
+    message: excerpt(storable(message), LONGEST_MESSAGE),
+    ...isFatal && { isFatal }
+  }
 }
 
 /**
- * A product of a file is the one with its id; without an id that with its SKU; with neither that with its slug. If there is
- * none it is created.
+ * A product of a file is the one with its id; without an id that with its SKU; with neither that with its slug. If
+ * there is none it is created.
  *
  * @returns the items, with the ids of the products that there are
  */
-export async function withTargets (on: Knex, shop: Pick<ShopScope, 'id'>, items: readonly ProductItem[]): Promise<readonly ProductItem[]> {
+export async function withTargets (
+  on: Knex,
+  shop: Pick<ShopScope, 'id'>,
+  items: readonly ProductItem[]
+): Promise<readonly ProductItem[]> {
   const open = items.filter(({ id }) => id === undefined)
   const bySku = await ownersOf(on, shop, 'sku', open.flatMap(({ sku }) => sku ?? []))
   const bySlug = await ownersOf(on, shop, 'slug', open.flatMap(({ sku, slug }) => sku == null ? slug ?? [] : []))

@@ -19,13 +19,17 @@ export const LEFT_OUT = undefined
 
 type Name = 'id' | keyof Static<typeof ProductInput>
 
-/** The fields of a product in files, in the order of exports: the id and the SKU first, by which lines find their products. */
+/**
+ * The fields of a product in files, in the order of exports: the id and the SKU first, by which lines find their
+ * products.
+ */
 export const FIELDS = [...new Set(['id', 'sku', ...Object.keys(ProductInput.properties)])] as readonly Name[]
 
 /** What people write in place of `price_amount`: 19.99. */
 const PRICE: Column = {
   read: (cell) => cell?.trim() || null,
-  write: (_value, { price_amount: amount, currency }) => typeof amount === 'number' ? priceFromAmount(amount, String(currency)) : null
+  write: (_value, { price_amount: amount, currency }) =>
+    typeof amount === 'number' ? priceFromAmount(amount, String(currency)) : null
 }
 
 /** The columns of a file, in the order of exports, which have `price` in place of `price_amount`. */
@@ -45,13 +49,23 @@ function columnOf (schema: TSchema): Column {
   }
   if (isText) return { read: (cell) => cell?.trim() || (isNullable && cell === null ? null : LEFT_OUT), write: asItIs }
   if (types.includes('integer')) return { read: (cell) => numeral(cell, /^-?\d{1,17}$/, isNullable), write: asItIs }
-  if (types.includes('number')) return { read: (cell) => numeral(cell, /^-?\d{1,17}(?:\.\d{1,17})?$/, isNullable), write: asItIs }
+  if (types.includes('number')) {
+    return { read: (cell) => numeral(cell, /^-?\d{1,17}(?:\.\d{1,17})?$/, isNullable), write: asItIs }
+  }
   if (types.includes('boolean')) return { read: (cell) => truth(cell, isNullable), write: asItIs }
   // Ids and URLs, which have no blanks.
-  if (schema['items']?.type === 'string') return { read: (cell) => cell?.trim().split(/\s+/).filter((word) => word !== '') ?? [], write: (value) => (value as readonly string[]).join(' ') }
+  if (schema['items']?.type === 'string') {
+    return {
+      read: (cell) => cell?.trim().split(/\s+/).filter((word) => word !== '') ?? [],
+      write: (value) => (value as readonly string[]).join(' ')
+    }
+  }
   if (isJson(schema)) {
     const empty = isNullable ? null : types.includes('array') ? [] : {}
-    return { read: (cell, parseJson) => cell === null || cell.trim() === '' ? empty : parseJson(cell), write: (value) => value === null ? null : JSON.stringify(value) }
+    return {
+      read: (cell, parseJson) => cell === null || cell.trim() === '' ? empty : parseJson(cell),
+      write: (value) => value === null ? null : JSON.stringify(value)
+    }
   }
   throw new Error(`No column of a file can hold ${JSON.stringify(schema)}`)
 }

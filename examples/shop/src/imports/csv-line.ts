@@ -1,12 +1,15 @@
 /*
- * The one rule for cells that a spreadsheet would compute: files of the shop and of its console follow it, and imports take
- * it back.
+ * The one rule for cells that a spreadsheet would compute: files of the shop and of its console follow it, and imports
+ * take it back.
  */
 
 /** Starts a file, so that spreadsheets take it for UTF-8. Imports leave it out. */
 export const BYTE_ORDER_MARK = '\ufeff'
 
-/** What a formula starts with, also in its wide form; with blanks before it, as a spreadsheet may leave them out. A cell that starts with a tab or an end of line may be split there. */
+/**
+ * What a formula starts with, also in its wide form; with blanks before it, as a spreadsheet may leave them out. A cell
+ * that starts with a tab or an end of line may be split there.
+ */
 const FORMULA = /^'*(?:[\t\n\r]|[\s\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u
 const ESCAPED = /^'+(?:[\t\n\r]|[\s\u200b\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u
 const NUMBER = /^-?\d+(?:\.\d+)?$/
@@ -17,15 +20,18 @@ export function unescaped (cell: string): string {
 }
 
 /**
- * A line of CSV, RFC 4180. A cell that a spreadsheet would take for a formula starts with an apostrophe, also if it starts
- * with apostrophes itself; negative numbers do not. Strings are in quotes, so that an empty one differs from null.
+ * A line of CSV, RFC 4180. A cell that a spreadsheet would take for a formula starts with an apostrophe, also if it
+ * starts with apostrophes itself; negative numbers do not. Strings are in quotes, so that an empty one differs from
+ * null.
  *
  * @see [OWASP: CSV injection](https://owasp.org/www-community/attacks/CSV_Injection)
  */
 export function csvLine (cells: ReadonlyArray<string | number | boolean | null>): string {
-  return `${cells.map((cell) => {
-    if (cell === null) return ''
-    const text = String(cell)
-    return `"${(FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
-  }).join(',')}\r\n`
+  return `${
+    cells.map((cell) => {
+      if (cell === null) return ''
+      const text = String(cell)
+      return `"${(FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+    }).join(',')
+  }\r\n`
 }

@@ -23,8 +23,8 @@ const [LF, CR, QUOTE] = [10, 13, 34]
  * Reads CSV (RFC 4180) piece by piece. Each line ends with LF, CRLF or CR; within quotes they belong to the cell. Lines
  * without a character are left out.
  *
- * It takes time in proportion to the piece, and keeps no more than one record. Libraries call back for each cell to tell
- * `""` from nothing, which takes fifty times as long, and do not limit the cells of a record.
+ * It takes time in proportion to the piece, and keeps no more than one record. Libraries call back for each cell to
+ * tell `""` from nothing, which takes fifty times as long, and do not limit the cells of a record.
  *
  * @param delimiter - one character
  * @returns reads the next piece, or the end of the file if it is null, and gives the records that end there
@@ -49,7 +49,9 @@ export function csvReader (delimiter: string, limits: RecordLimits): (piece: str
 
   function refuseBeyond (size: number): void {
     if (size <= limits.size) return
-    if (place === 'quoted') throw new Fault(quoteLine, `A quote is not closed, or the line is longer than ${limits.size} characters`)
+    if (place === 'quoted') {
+      throw new Fault(quoteLine, `A quote is not closed, or the line is longer than ${limits.size} characters`)
+    }
     throw new Fault(recordLine, `The line is longer than ${limits.size} characters`)
   }
 

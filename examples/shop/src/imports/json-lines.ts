@@ -3,7 +3,7 @@ import { lineReader } from './lines-of-text.ts'
 import { toEnd } from './text.ts'
 
 /** Reads JSON lines: one product a line, as an object. Blank lines are left out. */
-export async function * linesFromJsonLines (text: AsyncIterable<string>, parseJson: ParseJson): AsyncGenerator<Line> {
+export async function* linesFromJsonLines (text: AsyncIterable<string>, parseJson: ParseJson): AsyncGenerator<Line> {
   const read = lineReader(MAX_LINE)
   try {
     for await (const piece of toEnd(text)) {

@@ -25,7 +25,10 @@ export interface LineProblem {
 /** Parses JSON, and rejects keys that would change the prototype of an object. @throws SyntaxError */
 export type ParseJson = (text: string) => unknown
 
-/** Maximum length of a line in characters: a record has at most 64 KiB, of which JSON may write six characters for two bytes. */
+/**
+ * Maximum length of a line in characters: a record has at most 64 KiB, of which JSON may write six characters for two
+ * bytes.
+ */
 export const MAX_LINE = 262_144
 
 /** Maximum cells of a line: exports of other systems have up to a few hundred columns. */

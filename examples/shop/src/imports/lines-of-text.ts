@@ -10,8 +10,8 @@ interface TextLine {
 const [LF, CR] = [10, 13]
 
 /**
- * Divides text into lines piece by piece, in time in proportion to the piece. Each ends with LF, CRLF or CR. Blank lines are
- * left out.
+ * Divides text into lines piece by piece, in time in proportion to the piece. Each ends with LF, CRLF or CR. Blank
+ * lines are left out.
  *
  * @param longest - in characters
  * @returns reads the next piece, or the end of the text if it is null, and gives the lines that end there

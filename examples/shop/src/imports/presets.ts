@@ -11,7 +11,8 @@ export interface Preset {
   readonly words?: Readonly<Record<string, (cell: string) => string>>
   /**
    * @param cell - of the line, by heading in lower case
-   * @returns why the line cannot be a product here; `'more'` if it only says more about the line before, in columns that are left out
+   * @returns why the line cannot be a product here; `'more'` if it only says more about the line before, in columns
+   *   that are left out
    */
   readonly refusal: (cell: (heading: string) => string) => string | 'more' | undefined
 }
@@ -32,14 +33,28 @@ export const PRESETS: readonly Preset[] = [
   {
     system: 'Shopify',
     marks: ['handle', 'variant price'],
-    columns: { handle: 'slug', title: 'name', 'body (html)': 'description', 'variant sku': 'sku', 'variant price': 'price', status: 'status' },
+    columns: {
+      handle: 'slug',
+      title: 'name',
+      'body (html)': 'description',
+      'variant sku': 'sku',
+      'variant price': 'price',
+      status: 'status'
+    },
     words: { status: lower },
     refusal: shopifyRefusal('title', 'variant sku', 'variant price')
   },
   {
     system: 'Shopify',
     marks: ['url handle', 'title', 'price'],
-    columns: { 'url handle': 'slug', title: 'name', description: 'description', sku: 'sku', price: 'price', status: 'status' },
+    columns: {
+      'url handle': 'slug',
+      title: 'name',
+      description: 'description',
+      sku: 'sku',
+      price: 'price',
+      status: 'status'
+    },
     words: { status: lower },
     refusal: shopifyRefusal('title', 'sku', 'price')
   },
@@ -50,19 +65,29 @@ export const PRESETS: readonly Preset[] = [
     words: { status: live },
     refusal: (cell) => {
       const kinds = cell('type').toLowerCase().split(/,\s*/)
-      return kinds.some((kind) => ['variable', 'variation', 'grouped'].includes(kind)) ? `its type is ${cell('type')}: ${VARIANT}` : undefined
+      return kinds.some((kind) => ['variable', 'variation', 'grouped'].includes(kind))
+        ? `its type is ${cell('type')}: ${VARIANT}`
+        : undefined
     }
   },
   {
     system: 'Etsy',
     marks: ['title', 'price', 'currency_code'],
     columns: { title: 'name', description: 'description', price: 'price', currency_code: 'currency', sku: 'sku' },
-    refusal: (cell) => cell('variation 1 type') !== '' || cell('sku').includes(',') ? `it has variations: ${VARIANT}` : undefined
+    refusal: (cell) =>
+      cell('variation 1 type') !== '' || cell('sku').includes(',') ? `it has variations: ${VARIANT}` : undefined
   },
   {
     system: 'PrestaShop',
     marks: ['name *', 'price tax excluded'],
-    columns: { 'active (0/1)': 'status', 'name *': 'name', 'price tax excluded': 'price', 'reference #': 'sku', description: 'description', 'url rewritten': 'slug' },
+    columns: {
+      'active (0/1)': 'status',
+      'name *': 'name',
+      'price tax excluded': 'price',
+      'reference #': 'sku',
+      description: 'description',
+      'url rewritten': 'slug'
+    },
     words: { status: live },
     refusal: () => undefined
   }

@@ -3,7 +3,10 @@ import type { ItemPreview, Price } from '../catalog/product-batch.ts'
 import { priceFromAmount } from '../http/money.ts'
 import type { ImportPreview } from './schemas.ts'
 
-interface Range { lowest: number, highest: number }
+interface Range {
+  lowest: number
+  highest: number
+}
 
 /** The lowest and the highest price of a file, and of what they replace, by currency. */
 export function priceRanges () {
@@ -35,7 +38,9 @@ export function priceRanges () {
 const words = ({ amount, currency }: Price): string => `${priceFromAmount(amount, currency)} ${currency}`
 
 /** A price before and after, for people. */
-export function changedPrice ({ name, before, after }: NonNullable<ItemPreview['priceChange']>): { name: string, before: string, after: string | null } {
+export function changedPrice (
+  { name, before, after }: NonNullable<ItemPreview['priceChange']>
+): { name: string, before: string, after: string | null } {
   return { name, before: words(before), after: after === null ? null : words(after) }
 }
 

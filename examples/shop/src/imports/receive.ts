@@ -48,14 +48,40 @@ export function importReceiver (knex: Knex, turn: Turn) {
   const inTurn = turns({ atOnce: READ_AT_ONCE, share: OF_SHOP })
 
   /** @param keep - gets the checked lines, as many at a time as fit into memory */
-  async function read (shop: ShopScope, lines: AsyncIterable<Line>, keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}): Promise<Tally> {
-    const tally: Tally = { preview: { total: 0, created: 0, updated: 0, unchanged: 0, price_changes: 0, prices: [], changed_prices: [], warnings: [], failed: 0, errors: [] }, bytes: 0, priced: 0, isWhole: true }
+  async function read (
+    shop: ShopScope,
+    lines: AsyncIterable<Line>,
+    keep: (lines: Awaited<ReturnType<typeof check>>, tally: Tally) => Promise<void> = async () => {}
+  ): Promise<Tally> {
+    const tally: Tally = {
+      preview: {
+        total: 0,
+        created: 0,
+        updated: 0,
+        unchanged: 0,
+        price_changes: 0,
+        prices: [],
+        changed_prices: [],
+        warnings: [],
+        failed: 0,
+        errors: []
+      },
+      bytes: 0,
+      priced: 0,
+      isWhole: true
+    }
     const { preview } = tally
     const seen = nothingSeen()
     const prices = priceRanges()
     const signs = spreadsheetSigns()
-    for await (const chunk of chunks(lines, (warning) => { preview.warnings.push(warning) })) {
-      if (preview.total + chunk.length > MAX_PRODUCTS) throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
+    for await (
+      const chunk of chunks(lines, (warning) => {
+        preview.warnings.push(warning)
+      })
+    ) {
+      if (preview.total + chunk.length > MAX_PRODUCTS) {
+        throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
+      }
       await turn()
       // A file may take minutes to come.
       await enterAgain(knex, shop.caller, shop.id)
@@ -70,7 +96,9 @@ export function importReceiver (knex: Knex, turn: Turn) {
         } else if (item !== undefined) {
           preview[item.action] += 1
           preview.price_changes += item.changesPrice ? 1 : 0
-          if (item.priceChange !== undefined && preview.changed_prices.length < LISTED_PRICES) preview.changed_prices.push({ line, ...changedPrice(item.priceChange) })
+          if (item.priceChange !== undefined && preview.changed_prices.length < LISTED_PRICES) {
+            preview.changed_prices.push({ line, ...changedPrice(item.priceChange) })
+          }
           tally.bytes += item.bytes
           prices.add(item)
           signs.add(line, product!, item, item.price?.currency)
@@ -88,7 +116,9 @@ export function importReceiver (knex: Knex, turn: Turn) {
   /** @throws {@link SHOP_IMPORT_INVALID} */
   function refuseWrong (tally: Tally, skipInvalid: boolean): Tally {
     const { preview, isWhole } = tally
-    if (preview.failed > 0 && !(skipInvalid && isWhole)) throw importInvalid(preview.total, preview.failed, preview.errors)
+    if (preview.failed > 0 && !(skipInvalid && isWhole)) {
+      throw importInvalid(preview.total, preview.failed, preview.errors)
+    }
     return tally
   }
 
@@ -96,19 +126,38 @@ export function importReceiver (knex: Knex, turn: Turn) {
    * @param work - reads the lines
    * @param id - of the import, if it has begun
    */
-  async function effectsOf (shop: ShopScope, work: () => Promise<Tally>, id?: string): Promise<Effects & Pick<Tally, 'bytes'>> {
+  async function effectsOf (
+    shop: ShopScope,
+    work: () => Promise<Tally>,
+    id?: string
+  ): Promise<Effects & Pick<Tally, 'bytes'>> {
     // One that ends meanwhile may have changed what was read before.
     const followed = await imports.follows(shop, id)
     const { preview, priced, bytes } = await work()
     return { ...preview, priced, bytes, follows: followed || await imports.follows(shop, id) }
   }
 
-  async function receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean, hold?: (effects: Effects) => void): Promise<Static<typeof Import>> {
+  async function receive (
+    shop: ShopScope,
+    lines: AsyncIterable<Line>,
+    skipInvalid: boolean,
+    hold?: (effects: Effects) => void
+  ): Promise<Static<typeof Import>> {
     const id = await imports.begin(shop)
     try {
-      const effects = await effectsOf(shop, async () => refuseWrong(await read(shop, lines, async (checked, { preview }) => {
-        if (preview.failed === 0 || skipInvalid) await imports.addLines(shop, id, checked, preview.total - checked.length)
-      }), skipInvalid), id)
+      const effects = await effectsOf(
+        shop,
+        async () =>
+          refuseWrong(
+            await read(shop, lines, async (checked, { preview }) => {
+              if (preview.failed === 0 || skipInvalid) {
+                await imports.addLines(shop, id, checked, preview.total - checked.length)
+              }
+            }),
+            skipInvalid
+          ),
+        id
+      )
       hold?.(effects)
       await imports.refuseBeyondQuota(shop, effects.created, effects.bytes)
       return await imports.enqueue(shop, id, effects.total, effects.follows)
@@ -130,7 +179,10 @@ export function importReceiver (knex: Knex, turn: Turn) {
      * @throws what it would throw for the lines
      */
     async effects (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean): Promise<Effects> {
-      return await effectsOf(shop, async () => refuseWrong(await inTurn([shop.id], async () => await read(shop, lines)), skipInvalid))
+      return await effectsOf(
+        shop,
+        async () => refuseWrong(await inTurn([shop.id], async () => await read(shop, lines)), skipInvalid)
+      )
     },
 
     /**
@@ -138,10 +190,16 @@ export function importReceiver (knex: Knex, turn: Turn) {
      *
      * @param skipInvalid - whether wrong lines are left out
      * @param hold - sees what is stored, and may throw
-     * @throws {@link SHOP_IMPORT_INVALID} with every wrong line, unless they are left out; and if lines behind one cannot be read
+     * @throws {@link SHOP_IMPORT_INVALID} with every wrong line, unless they are left out; and if lines behind one
+     *   cannot be read
      * @throws {@link SHOP_INVALID} | {@link SHOP_QUOTA_EXCEEDED} | {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
      */
-    async receive (shop: ShopScope, lines: AsyncIterable<Line>, skipInvalid: boolean, hold?: (effects: Effects) => void): Promise<Static<typeof Import>> {
+    async receive (
+      shop: ShopScope,
+      lines: AsyncIterable<Line>,
+      skipInvalid: boolean,
+      hold?: (effects: Effects) => void
+    ): Promise<Static<typeof Import>> {
       return await inTurn([shop.id], async () => await receive(shop, lines, skipInvalid, hold))
     }
   }
@@ -151,7 +209,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
 const CHUNK_SIZE = 131_072
 
 /** Lines in groups that are checked together. */
-async function * chunks (lines: AsyncIterable<Line>, warn: (warning: string) => void): AsyncGenerator<readonly Line[]> {
+async function* chunks (lines: AsyncIterable<Line>, warn: (warning: string) => void): AsyncGenerator<readonly Line[]> {
   let [chunk, size]: [Line[], number] = [[], 0]
   for await (const line of lines) {
     if (line.warning !== undefined) {

@@ -8,31 +8,64 @@ import { awaitDeletion } from '../shops/hold.ts'
 import type { ShopScope } from '../shops/scope.ts'
 import { isKnown } from '../users/repository.ts'
 import type { CheckedLine } from './check.ts'
-import { type Import, type ImportLine, type ImportStatus, LISTED, lineList, type ListedImport, list, MAX_UNFINISHED } from './schemas.ts'
+import {
+  type Import,
+  type ImportLine,
+  type ImportStatus,
+  LISTED,
+  lineList,
+  type ListedImport,
+  list,
+  MAX_UNFINISHED
+} from './schemas.ts'
 
 type ListedRow = Static<typeof ListedImport>
 
 /** Statuses of imports that are not over. */
 export const UNFINISHED: readonly ImportStatus[] = ['pending', 'running']
 
-const COLUMNS = ['id', 'shop_id', 'status', 'total', 'processed', 'created', 'updated', 'unchanged', 'failed', 'error', 'created_at', 'updated_at', 'started_at', 'finished_at']
+const COLUMNS = [
+  'id',
+  'shop_id',
+  'status',
+  'total',
+  'processed',
+  'created',
+  'updated',
+  'unchanged',
+  'failed',
+  'error',
+  'created_at',
+  'updated_at',
+  'started_at',
+  'finished_at'
+]
 
 /** Of a line, beside what it says. */
 const LINE_BYTES = 150
 
 /** How many bytes the lines of the import `imports` have. */
-const IMPORT_BYTES = `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length(product::text), 0) + coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
+const IMPORT_BYTES =
+  `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length(product::text), 0) + coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
   from import_lines where shop_id = imports.shop_id and import_id = imports.id)`
 
 /** Imports and their lines. Rows of other shops count as missing. */
 export function importRepository (knex: Knex) {
-  const all = (shop: ShopScope): Knex.QueryBuilder => knex.from(knex('imports').where({ shop_id: shop.id }).whereNot({ status: 'receiving' })
-    .select([...COLUMNS, knex.raw("actor->>'kind' as actor_kind"), knex.raw("actor->>'id' as actor_id")]).as('imports'))
+  const all = (shop: ShopScope): Knex.QueryBuilder =>
+    knex.from(
+      knex('imports').where({ shop_id: shop.id }).whereNot({ status: 'receiving' })
+        .select([...COLUMNS, knex.raw("actor->>'kind' as actor_kind"), knex.raw("actor->>'id' as actor_id")]).as(
+          'imports'
+        )
+    )
 
   const get = async (shop: ShopScope, id: string): Promise<Static<typeof Import>> => {
     const row: ListedRow | undefined = await all(shop).where({ id }).first()
     if (row === undefined) throw notFound('import', id)
-    const errors = row.failed === 0 ? [] : await knex('import_lines').where({ shop_id: shop.id, import_id: id, status: 'failed' }).orderBy('position').limit(LISTED).select('line', 'field', 'message')
+    const errors = row.failed === 0
+      ? []
+      : await knex('import_lines').where({ shop_id: shop.id, import_id: id, status: 'failed' }).orderBy('position')
+        .limit(LISTED).select('line', 'field', 'message')
     return { ...row, errors }
   }
 
@@ -46,7 +79,15 @@ export function importRepository (knex: Knex) {
     /** @throws {@link SHOP_NOT_FOUND} */
     async lines (shop: ShopScope, id: string, query: ListQuery): Promise<Page<Static<typeof ImportLine>>> {
       if (await all(shop).where({ id }).first('id') === undefined) throw notFound('import', id)
-      const lines = knex('import_lines').where({ shop_id: shop.id, import_id: id }).select('line', 'status', 'product_id', 'change_id', 'field', 'message', knex.raw('line::text as id'))
+      const lines = knex('import_lines').where({ shop_id: shop.id, import_id: id }).select(
+        'line',
+        'status',
+        'product_id',
+        'change_id',
+        'field',
+        'message',
+        knex.raw('line::text as id')
+      )
       return await pageOf(knex, knex.from(lines.as('lines')), lineList, query)
     },
 
@@ -63,7 +104,10 @@ export function importRepository (knex: Knex) {
         await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [LOCK, shop.id])
         if (!await isKnown(trx, shop.caller)) throw new SHOP_USER_INACTIVE()
         await trx('imports').where({ shop_id: shop.id }).modify(whereBroken).delete()
-        const [{ count }] = await trx('imports').where({ shop_id: shop.id }).whereIn('status', ['receiving', ...UNFINISHED]).count() as [{ count: number }]
+        const [{ count }] = await trx('imports').where({ shop_id: shop.id }).whereIn('status', [
+          'receiving',
+          ...UNFINISHED
+        ]).count() as [{ count: number }]
         if (count >= MAX_UNFINISHED) throw new SHOP_TOO_MANY_IMPORTS(MAX_UNFINISHED)
         const { kind, id, name = null, operation, tool = null, confirmed = null, requestId } = shop.caller
         const actor: Actor = { kind, id, name, operation, tool, confirmed, requestId }
@@ -75,11 +119,17 @@ export function importRepository (knex: Knex) {
     /** Stores lines of a file. @param start - how many were stored before */
     async addLines (shop: ShopScope, id: string, lines: readonly CheckedLine[], start: number): Promise<void> {
       const rows = lines.map(({ line, product, preview, problem }, index) => ({
-        position: start + index + 1, line, status: problem === undefined ? 'pending' : 'failed', ...problem === undefined ? { product, found: preview?.found } : problem
+        position: start + index + 1,
+        line,
+        status: problem === undefined ? 'pending' : 'failed',
+        ...problem === undefined ? { product, found: preview?.found } : problem
       }))
-      await knex.raw(`insert into import_lines (shop_id, import_id, position, line, status, product, found, field, message)
+      await knex.raw(
+        `insert into import_lines (shop_id, import_id, position, line, status, product, found, field, message)
         select ?, ?, position, line, status, product, found, field, message
-        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, found jsonb, field text, message text)`, [shop.id, id, JSON.stringify(rows)])
+        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, found jsonb, field text, message text)`,
+        [shop.id, id, JSON.stringify(rows)]
+      )
     },
 
     /**
@@ -88,7 +138,14 @@ export function importRepository (knex: Knex) {
      * @param follows - whether these may change what it found
      */
     async enqueue (shop: ShopScope, id: string, total: number, follows: boolean): Promise<Static<typeof Import>> {
-      await knex('imports').where({ shop_id: shop.id, id, status: 'receiving' }).update({ status: 'pending', total, follows, bytes: knex.raw(IMPORT_BYTES), created_at: knex.raw('clock_timestamp()'), updated_at: knex.raw('clock_timestamp()') })
+      await knex('imports').where({ shop_id: shop.id, id, status: 'receiving' }).update({
+        status: 'pending',
+        total,
+        follows,
+        bytes: knex.raw(IMPORT_BYTES),
+        created_at: knex.raw('clock_timestamp()'),
+        updated_at: knex.raw('clock_timestamp()')
+      })
       return await get(shop, id)
     },
 
@@ -104,12 +161,17 @@ export function importRepository (knex: Knex) {
 
     /** @throws {@link SHOP_QUOTA_EXCEEDED} if the shop has no room for so many products more */
     async refuseBeyondQuota (shop: ShopScope, products: number, bytes: number): Promise<void> {
-      const used = await knex('shop_usage').where({ shop_id: shop.id }).sum({ records: 'records', bytes: 'bytes' }).first()
+      const used = await knex('shop_usage').where({ shop_id: shop.id }).sum({ records: 'records', bytes: 'bytes' })
+        .first()
       const quota = await knex('shop_quota').first()
       // The server sets it at startup.
       if (quota === undefined) return
-      if (products > 0 && Number(used?.records ?? 0) + products > quota.max_records) throw new SHOP_QUOTA_EXCEEDED(quota.max_records, 'records')
-      if (bytes > 0 && Number(used?.bytes ?? 0) + bytes > quota.max_bytes) throw new SHOP_QUOTA_EXCEEDED(quota.max_bytes, 'bytes')
+      if (products > 0 && Number(used?.records ?? 0) + products > quota.max_records) {
+        throw new SHOP_QUOTA_EXCEEDED(quota.max_records, 'records')
+      }
+      if (bytes > 0 && Number(used?.bytes ?? 0) + bytes > quota.max_bytes) {
+        throw new SHOP_QUOTA_EXCEEDED(quota.max_bytes, 'bytes')
+      }
     },
 
     /**
@@ -120,10 +182,13 @@ export function importRepository (knex: Knex) {
      */
     async cancel (shop: ShopScope, id: string): Promise<boolean> {
       return await knex.transaction(async (trx) => {
-        const row = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).forUpdate().first('status')
+        const row = await trx('imports').where({ shop_id: shop.id, id }).whereNot({ status: 'receiving' }).forUpdate()
+          .first('status')
         if (row === undefined) throw notFound('import', id)
         if (row.status === 'cancelled') return false
-        if (!UNFINISHED.includes(row.status)) throw conflict('status', `The import has ended: it is ${String(row.status)}. Undo it through the history`)
+        if (!UNFINISHED.includes(row.status)) {
+          throw conflict('status', `The import has ended: it is ${String(row.status)}. Undo it through the history`)
+        }
         await endImport(trx, { shop_id: shop.id, id }, 'cancelled')
         return true
       })
@@ -142,7 +207,9 @@ export function whereBroken (query: Knex.QueryBuilder): void {
 /** Namespace of the advisory locks on shops that begin imports. */
 const LOCK = 7_300_003
 
-/** How many bytes the lines of an import have once it is over: fewer than before, or it could not end in a full shop. */
+/**
+ * How many bytes the lines of an import have once it is over: fewer than before, or it could not end in a full shop.
+ */
 export function fewerBytes (trx: Knex.Transaction): Knex.Raw {
   return trx.raw(`least(imports.bytes, ${IMPORT_BYTES})`)
 }
@@ -154,7 +221,22 @@ export interface ImportKey {
 }
 
 /** Ends an import whose row is locked. Lines that were not applied are forgotten but for their numbers. */
-export async function endImport (trx: Knex.Transaction, { shop_id: shopId, id }: ImportKey, status: 'failed' | 'cancelled', error: string | null = null): Promise<void> {
-  await trx('import_lines').where({ shop_id: shopId, import_id: id, status: 'pending' }).update({ status: 'skipped', product: null, found: null })
-  await trx('imports').where({ shop_id: shopId, id }).update({ status, error, bytes: fewerBytes(trx), updated_at: trx.raw('clock_timestamp()'), finished_at: trx.raw('clock_timestamp()') })
+export async function endImport (
+  trx: Knex.Transaction,
+  { shop_id: shopId, id }: ImportKey,
+  status: 'failed' | 'cancelled',
+  error: string | null = null
+): Promise<void> {
+  await trx('import_lines').where({ shop_id: shopId, import_id: id, status: 'pending' }).update({
+    status: 'skipped',
+    product: null,
+    found: null
+  })
+  await trx('imports').where({ shop_id: shopId, id }).update({
+    status,
+    error,
+    bytes: fewerBytes(trx),
+    updated_at: trx.raw('clock_timestamp()'),
+    finished_at: trx.raw('clock_timestamp()')
+  })
 }

@@ -16,10 +16,12 @@ export function datesOf (text: string): readonly Day[] {
   const serial = serialDay(text)
   if (serial !== undefined) return [serial]
   const parts = partsOf(text.replace(JOINED, '$1$3-$2$4'))
-  return (ORDERS[parts.length] ?? []).flatMap((order) => order.reduce<readonly Day[]>((days, name, at) => {
-    const values = valuesOf(parts[at]!, name)
-    return days.flatMap((day) => values.map((value) => ({ ...day, [name]: value })))
-  }, [{ month: 0 }]))
+  return (ORDERS[parts.length] ?? []).flatMap((order) =>
+    order.reduce<readonly Day[]>((days, name, at) => {
+      const values = valuesOf(parts[at]!, name)
+      return days.flatMap((day) => values.map((value) => ({ ...day, [name]: value })))
+    }, [{ month: 0 }])
+  )
 }
 
 /** Whether they agree: a year may be missing, or have two digits. */
@@ -33,7 +35,10 @@ export function isSameDay (one: Day, other: Day): boolean {
   return one.month === other.month && agreements.includes(true) && !agreements.includes(false)
 }
 
-/** Whether spreadsheets write a date like this: with the name of its month, or whole, or as the number of days since 1900. */
+/**
+ * Whether spreadsheets write a date like this: with the name of its month, or whole, or as the number of days since
+ * 1900.
+ */
 export function isDateOfSpreadsheet (text: string): boolean {
   if (serialDay(text) !== undefined) return true
   const parts = partsOf(text)
@@ -46,7 +51,10 @@ export function isDateOfSpreadsheet (text: string): boolean {
 
 /** The parts of a date, in lower case and without accents and midnight. */
 function partsOf (text: string): readonly string[] {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/[ t]0?0:00(?::00(?:\.0+)?)?z?$/, '')
+  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(
+    /[ t]0?0:00(?::00(?:\.0+)?)?z?$/,
+    ''
+  )
   return plain.split(/[-/.,\s年月日]+/u).filter((part) => part !== '')
 }
 
@@ -70,23 +78,56 @@ function serialDay (text: string): Day | undefined {
   return { day: date.getUTCDate(), month: date.getUTCMonth() + 1, year: date.getUTCFullYear() }
 }
 
-const LANGUAGES = ['bg', 'ca', 'cs', 'da', 'de', 'el', 'en', 'es', 'et', 'fi', 'fr', 'hr', 'hu', 'it', 'lt', 'lv', 'nb', 'nl', 'pl', 'pt', 'ro', 'ru', 'sk', 'sl', 'sv', 'tr', 'uk']
+const LANGUAGES = [
+  'bg',
+  'ca',
+  'cs',
+  'da',
+  'de',
+  'el',
+  'en',
+  'es',
+  'et',
+  'fi',
+  'fr',
+  'hr',
+  'hu',
+  'it',
+  'lt',
+  'lv',
+  'nb',
+  'nl',
+  'pl',
+  'pt',
+  'ro',
+  'ru',
+  'sk',
+  'sl',
+  'sv',
+  'tr',
+  'uk'
+]
 
 /** What `Intl` writes in another way than spreadsheets. */
 const OTHERS: ReadonlyArray<readonly [name: string, month: number]> = [['mrz', 3], ['sept', 9]]
 
 let months: Map<string, Set<number>> | undefined
 
-/** Months by their names and the beginnings of them, in lower case and without accents: one may mean several, as `jui`. */
+/**
+ * Months by their names and the beginnings of them, in lower case and without accents: one may mean several, as `jui`.
+ */
 function monthsByName (): ReadonlyMap<string, ReadonlySet<number>> {
   if (months !== undefined) return months
   const found = months = new Map<string, Set<number>>()
-  const add = (name: string, month: number): void => { found.set(name, (found.get(name) ?? new Set()).add(month)) }
+  const add = (name: string, month: number): void => {
+    found.set(name, (found.get(name) ?? new Set()).add(month))
+  }
   for (const language of LANGUAGES) {
     for (const style of ['short', 'long'] as const) {
       const format = new Intl.DateTimeFormat(language, { month: style, day: 'numeric', timeZone: 'UTC' })
       for (let month = 1; month <= 12; month++) {
-        const name = format.formatToParts(Date.UTC(2026, month - 1, 1)).find(({ type }) => type === 'month')!.value.normalize('NFKD').replace(/\p{M}|\.$/gu, '').toLowerCase()
+        const name = format.formatToParts(Date.UTC(2026, month - 1, 1)).find(({ type }) => type === 'month')!.value
+          .normalize('NFKD').replace(/\p{M}|\.$/gu, '').toLowerCase()
         for (let length = Math.min(3, name.length); length <= name.length; length++) add(name.slice(0, length), month)
       }
     }

@@ -7,8 +7,9 @@ export type Retyping = 'a number' | 'a date' | 'a time' | 'true or false' | 'a f
 const LONGEST = 60
 
 /**
- * A spreadsheet takes texts for numbers, dates, times and truth values, and writes them its own way: `00123` as `123`, `3-12`
- * as `12-Mar`. A text in another spelling of its own, such as `00123` for `123`, is none that a spreadsheet writes.
+ * A spreadsheet takes texts for numbers, dates, times and truth values, and writes them its own way: `00123` as `123`,
+ * `3-12` as `12-Mar`. A text in another spelling of its own, such as `00123` for `123`, is none that a spreadsheet
+ * writes.
  *
  * @param before - a text
  * @param now - another one
@@ -19,8 +20,14 @@ export function retyped (before: string, now: string): Retyping | undefined {
   if (Math.max(before.length, now.length) > LONGEST) return undefined
   if (isNumberFrom(before, now)) return 'a number'
   if (isTimeFrom(before, now)) return 'a time'
-  if (TRUTHS.some((words) => words.includes(now.toLowerCase()) && now === now.toUpperCase() && words.includes(before.toLowerCase()))) return 'true or false'
-  return isDateOfSpreadsheet(now) && datesOf(before).some((day) => datesOf(now).some((other) => isSameDay(day, other))) ? 'a date' : undefined
+  if (
+    TRUTHS.some((words) =>
+      words.includes(now.toLowerCase()) && now === now.toUpperCase() && words.includes(before.toLowerCase())
+    )
+  ) return 'true or false'
+  return isDateOfSpreadsheet(now) && datesOf(before).some((day) => datesOf(now).some((other) => isSameDay(day, other)))
+    ? 'a date'
+    : undefined
 }
 
 /** What people do about it. */
@@ -28,7 +35,8 @@ export const REMEDY = 'Format the column as text and enter it again'
 
 /** Whether a text is in a form that only spreadsheets write: `4.00638E+12`, `12-Mar`. */
 export function looksRetyped (text: string): boolean {
-  return ERROR.test(text) || SCIENTIFIC.test(text) || (text.length <= LONGEST && isDateOfSpreadsheet(text) && datesOf(text).length > 0)
+  return ERROR.test(text) || SCIENTIFIC.test(text) ||
+    (text.length <= LONGEST && isDateOfSpreadsheet(text) && datesOf(text).length > 0)
 }
 
 /** A formula that fails, in any language, and a number in too narrow a column. */
@@ -36,8 +44,43 @@ const ERROR = /^#(?:[¡¿]?\p{Lu}[\p{Lu}\d/ ]*[!?]|N\/A|#+)$/u
 
 /** True and false in the languages of spreadsheets. */
 const TRUTHS = [
-  ['true', 'wahr', 'vrai', 'verdadero', 'verdadeiro', 'vero', 'waar', 'prawda', 'sant', 'sand', 'tosi', 'pravda', 'igaz', 'adevărat', 'doğru', 'истина', 'αληθησ'],
-  ['false', 'falsch', 'faux', 'falso', 'onwaar', 'fałsz', 'falskt', 'falsk', 'usann', 'epätosi', 'nepravda', 'hamis', 'fals', 'yanlış', 'ложь', 'ψευδησ']
+  [
+    'true',
+    'wahr',
+    'vrai',
+    'verdadero',
+    'verdadeiro',
+    'vero',
+    'waar',
+    'prawda',
+    'sant',
+    'sand',
+    'tosi',
+    'pravda',
+    'igaz',
+    'adevărat',
+    'doğru',
+    'истина',
+    'αληθησ'
+  ],
+  [
+    'false',
+    'falsch',
+    'faux',
+    'falso',
+    'onwaar',
+    'fałsz',
+    'falskt',
+    'falsk',
+    'usann',
+    'epätosi',
+    'nepravda',
+    'hamis',
+    'fals',
+    'yanlış',
+    'ложь',
+    'ψευδησ'
+  ]
 ]
 
 /** A decimal number: its digits without zeros at either end, and the power of ten of the last one. */
@@ -52,7 +95,11 @@ function decimal (sign: string, whole: string, fraction: string, exponent: numbe
   let end = digits.length
   while (digits[end - 1] === '0') end--
   if (end === 0) return { sign: '', digits: '', exponent: 0 }
-  return { sign: sign === '-' ? '-' : '', digits: digits.slice(0, end), exponent: exponent - fraction.length + digits.length - end }
+  return {
+    sign: sign === '-' ? '-' : '',
+    digits: digits.slice(0, end),
+    exponent: exponent - fraction.length + digits.length - end
+  }
 }
 
 const PLAIN = /^([-+]?)(\d+)(?:[.,](\d+))?(?:E([-+]?\d{1,3}))?$/i
@@ -71,19 +118,33 @@ function numbersOf (text: string): readonly Decimal[] {
   ]
 }
 
-/** A number as spreadsheets write it: without zeros at its ends, but for decimals that are all zeros, or with an exponent. */
+/**
+ * A number as spreadsheets write it: without zeros at its ends, but for decimals that are all zeros, or with an
+ * exponent.
+ */
 const WRITTEN = /^-?(?:0|[1-9]\d*)(?:[.,](?:0+|\d*[1-9]))?$/
 const SCIENTIFIC = /^-?(\d(?:[.,]\d+)?)E[-+]\d{2,3}$/i
 
-/** A whole number of which only the first digits are left: a spreadsheet keeps fifteen, and shows six of twelve and more. */
+/**
+ * A whole number of which only the first digits are left: a spreadsheet keeps fifteen, and shows six of twelve and
+ * more.
+ */
 const ROUNDED = /^-?(?=\d{12})\d+0{5}$|^-?\d{15}\d*0$/
 
 function isNumberFrom (before: string, now: string): boolean {
   const [, mantissa] = SCIENTIFIC.exec(now) ?? []
   if (mantissa === undefined && !WRITTEN.test(now) && !GROUPED.test(now)) return false
   const [olds, news] = [numbersOf(before), numbersOf(now)]
-  const places = mantissa !== undefined ? mantissa.replace(/\D/g, '').length : ROUNDED.test(now) ? news[0]?.digits.length : undefined
-  return olds.some((old) => news.some((one) => isSame(old, one) || (places !== undefined && roundings(old, places).some((rounding) => isSame(rounding, one)))))
+  const places = mantissa !== undefined
+    ? mantissa.replace(/\D/g, '').length
+    : ROUNDED.test(now)
+    ? news[0]?.digits.length
+    : undefined
+  return olds.some((old) =>
+    news.some((one) =>
+      isSame(old, one) || (places !== undefined && roundings(old, places).some((rounding) => isSame(rounding, one)))
+    )
+  )
 }
 
 function isSame (one: Decimal, other: Decimal): boolean {
@@ -94,7 +155,9 @@ function isSame (one: Decimal, other: Decimal): boolean {
 function roundings ({ sign, digits, exponent }: Decimal, places: number): readonly Decimal[] {
   if (digits.length <= places) return []
   const first = BigInt(digits.slice(0, places))
-  return [first, first + 1n].filter((_, isUp) => isUp === 0 || digits[places]! >= '5').map((rounded) => decimal(sign, String(rounded), '', exponent + digits.length - places))
+  return [first, first + 1n].filter((_, isUp) => isUp === 0 || digits[places]! >= '5').map((rounded) =>
+    decimal(sign, String(rounded), '', exponent + digits.length - places)
+  )
 }
 
 const TIME = /^(\d{1,4}):(\d{1,2})(?::(\d{1,2}))?(?: ?([AP])M)?$/i

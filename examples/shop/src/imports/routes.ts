@@ -12,7 +12,19 @@ import { askBeforeImport } from './asking.ts'
 import { importReceiver } from './receive.ts'
 import { importRepository, UNFINISHED } from './repository.ts'
 import { importRunner } from './runner.ts'
-import { Import, ImportBody, ImportLine, ImportParams, ImportPreview, ImportProblem, ImportQuery, lineList, list, ListedImport, MAX_PRODUCTS } from './schemas.ts'
+import {
+  Import,
+  ImportBody,
+  ImportLine,
+  ImportParams,
+  ImportPreview,
+  ImportProblem,
+  ImportQuery,
+  lineList,
+  list,
+  ListedImport,
+  MAX_PRODUCTS
+} from './schemas.ts'
 import { slices } from './text.ts'
 import { jsonParser, linesOf, takeUploads } from './upload.ts'
 
@@ -36,7 +48,11 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
   const parseJson = jsonParser(app)
   const asking = askBeforeImport(knex, async (request) => {
     const { skip_invalid: skipInvalid } = request.query as Static<typeof ImportQuery>
-    return await receiver.effects(request.shop, linesOf(request, request.body as Static<typeof ImportBody>, parseJson, turn), skipInvalid === true)
+    return await receiver.effects(
+      request.shop,
+      linesOf(request, request.body as Static<typeof ImportBody>, parseJson, turn),
+      skipInvalid === true
+    )
   })
   const tags = asTools ? ['imports', 'mcp'] : ['imports']
   takeUploads(app)
@@ -46,8 +62,11 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
     schema: {
       operationId: 'import_products',
       summary: 'Import products',
-      description: `Create and change up to ${MAX_PRODUCTS} products from CSV or JSON lines, in the background. Fields are those of create_product, and id; ` +
-        'a line changes the product with its id, else its sku, else its slug, or creates one. In CSV, ids are separated by spaces, attributes and metadata are JSON, empty cells clear. ' +
+      description:
+        `Create and change up to ${MAX_PRODUCTS} products from CSV or JSON lines, in the background. Fields are ` +
+        'those of create_product, and id; ' +
+        'a line changes the product with its id, else its sku, else its slug, or creates one. In CSV, ids are ' +
+        'separated by spaces, attributes and metadata are JSON, empty cells clear. ' +
         'Lines are checked first: nothing is imported if one is wrong.',
       tags,
       params: ShopParams,
@@ -55,7 +74,16 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
       body: { content: { 'application/json': { schema: ImportBody } } },
       response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
     },
-    config: { isImport: true, mcp: { ...shown, output: false, annotations: { destructiveHint: true }, task: { status: 'get_import' }, confirm: asking.confirm } }
+    config: {
+      isImport: true,
+      mcp: {
+        ...shown,
+        output: false,
+        annotations: { destructiveHint: true },
+        task: { status: 'get_import' },
+        confirm: asking.confirm
+      }
+    }
   }, async (request, reply) => {
     const { shop, query, body } = request
     const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson, turn)
@@ -92,17 +120,22 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
     return await withRetry(reply, found).send(found)
   })
 
-  app.get('/:import_id/lines', {
-    schema: {
-      operationId: 'list_import_lines',
-      summary: 'List the lines of an import',
-      description: 'List what became of each line of an import, a page at a time.',
-      tags: ['imports'],
-      params: ImportParams,
-      querystring: listQuerySchema(lineList),
-      response: { 200: Type.Array(ImportLine), ...readProblems }
-    }
-  }, async ({ shop, params, query }, reply) => sendPage(reply, 'lines', query, await repository.lines(shop, params.import_id, query)))
+  app.get(
+    '/:import_id/lines',
+    {
+      schema: {
+        operationId: 'list_import_lines',
+        summary: 'List the lines of an import',
+        description: 'List what became of each line of an import, a page at a time.',
+        tags: ['imports'],
+        params: ImportParams,
+        querystring: listQuerySchema(lineList),
+        response: { 200: Type.Array(ImportLine), ...readProblems }
+      }
+    },
+    async ({ shop, params, query }, reply) =>
+      sendPage(reply, 'lines', query, await repository.lines(shop, params.import_id, query))
+  )
 
   app.delete('/:import_id', {
     schema: {

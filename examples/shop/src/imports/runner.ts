@@ -18,16 +18,20 @@ const REST = 1000
 /** Applies imports in the background. */
 export interface ImportRunner {
   /** Starts to work, if nothing is under way. */
-  wake (): void
+  wake(): void
 }
 
 /**
- * Works at the imports of all shops, one step at a time. When the server closes, it ends after the step that is under way; a
- * step that dies with its process leaves nothing behind.
+ * Works at the imports of all shops, one step at a time. When the server closes, it ends after the step that is under
+ * way; a step that dies with its process leaves nothing behind.
  *
  * @param onEnd - called when an import has ended here
  */
-export function importRunner (app: FastifyInstance, knex: Knex, onEnd: (outcome: 'done' | 'failed') => void): ImportRunner {
+export function importRunner (
+  app: FastifyInstance,
+  knex: Knex,
+  onEnd: (outcome: 'done' | 'failed') => void
+): ImportRunner {
   const { step, fail, postpone, forgetBroken } = importSteps(knex, onEnd)
   let timer: NodeJS.Timeout | undefined
   let closing = false
@@ -56,7 +60,9 @@ export function importRunner (app: FastifyInstance, knex: Knex, onEnd: (outcome:
   function wake (): void {
     if (closing) return
     isWanted = true
-    running ??= work().catch((error: unknown) => { app.jobFailed('imports', error, 'Imports could not be applied') }).finally(() => {
+    running ??= work().catch((error: unknown) => {
+      app.jobFailed('imports', error, 'Imports could not be applied')
+    }).finally(() => {
       running = undefined
     })
   }
@@ -70,7 +76,8 @@ export function importRunner (app: FastifyInstance, knex: Knex, onEnd: (outcome:
     app.jobFailed('imports', error, 'An import could not be applied')
     const { ofImport, statusCode } = error as { ofImport?: ImportKey, statusCode?: number }
     if (ofImport === undefined) return false
-    const isPassing = metAnother(error) || (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
+    const isPassing = metAnother(error) ||
+      (errorFromDatabase(error as { code?: string })?.statusCode ?? statusCode) === 503
     if (isPassing) postpone(ofImport)
     else await fail(ofImport, 'Internal server error')
     return true
@@ -78,7 +85,9 @@ export function importRunner (app: FastifyInstance, knex: Knex, onEnd: (outcome:
 
   app.addHook('onListen', async () => {
     timer = setInterval(wake, INTERVAL).unref()
-    await forgetBroken().catch((error: unknown) => { app.jobFailed('broken_imports', error, 'Broken imports could not be removed') })
+    await forgetBroken().catch((error: unknown) => {
+      app.jobFailed('broken_imports', error, 'Broken imports could not be removed')
+    })
     wake()
   })
   app.addHook('onClose', async () => {

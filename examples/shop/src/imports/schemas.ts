@@ -33,7 +33,9 @@ const Words = (description: string) => Type.String({ description })
 export const ImportParams = Type.Object({ ...ShopParams.properties, import_id: Uuid() })
 
 export const ImportQuery = Type.Object({
-  skip_invalid: Type.Optional(Type.Boolean({ default: false, description: 'Leave wrong lines out, instead of refusing the file' })),
+  skip_invalid: Type.Optional(
+    Type.Boolean({ default: false, description: 'Leave wrong lines out, instead of refusing the file' })
+  ),
   dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would change' }))
 }, { additionalProperties: false })
 
@@ -61,19 +63,30 @@ export const ImportPreview = Type.Object({
   updated: Count('How many would change'),
   unchanged: Count('How many are as the file says already'),
   price_changes: Count('How many would have another price'),
-  prices: Type.Array(Type.Object({
-    currency: Currency,
-    lowest: Words('In the file, in major units: 19.99'),
-    highest: Words('In the file'),
-    lowest_before: Nullable(Words('Of the products that would have another price, as it is now; null if there are none')),
-    highest_before: Nullable(Words('The highest of these'))
-  }), { description: 'The prices of the file, by currency. Look at them: prices that are a hundred times too low are in minor units' }),
-  changed_prices: Type.Array(Type.Object({
-    line: Count('Of the file, from 1'),
-    name: Words('Of the product, as it is now'),
-    before: Words('Its price in major units, and the currency: 19.99 EUR'),
-    after: Nullable(Words('The one in the file; null for none'))
-  }), { description: `The first ${LISTED_PRICES} products that would have another price` }),
+  prices: Type.Array(
+    Type.Object({
+      currency: Currency,
+      lowest: Words('In the file, in major units: 19.99'),
+      highest: Words('In the file'),
+      lowest_before: Nullable(
+        Words('Of the products that would have another price, as it is now; null if there are none')
+      ),
+      highest_before: Nullable(Words('The highest of these'))
+    }),
+    {
+      description:
+        'The prices of the file, by currency. Look at them: prices that are a hundred times too low are in minor units'
+    }
+  ),
+  changed_prices: Type.Array(
+    Type.Object({
+      line: Count('Of the file, from 1'),
+      name: Words('Of the product, as it is now'),
+      before: Words('Its price in major units, and the currency: 19.99 EUR'),
+      after: Nullable(Words('The one in the file; null for none'))
+    }),
+    { description: `The first ${LISTED_PRICES} products that would have another price` }
+  ),
   warnings: Type.Array(Words('A sentence'), { description: 'What to look at before the import' }),
   failed: Count('How many lines are wrong'),
   errors: Type.Array(WrongLine, { description: `The first ${LISTED} of them` })
@@ -82,7 +95,11 @@ export const ImportPreview = Type.Object({
 const fields = {
   id: serverFields.id,
   shop_id: serverFields.shop_id,
-  status: Type.Unsafe<Exclude<ImportStatus, 'receiving'>>({ type: 'string', enum: ['pending', 'running', 'done', 'failed', 'cancelled'], description: 'done: all lines were processed; failed: it stopped, see error' }),
+  status: Type.Unsafe<Exclude<ImportStatus, 'receiving'>>({
+    type: 'string',
+    enum: ['pending', 'running', 'done', 'failed', 'cancelled'],
+    description: 'done: all lines were processed; failed: it stopped, see error'
+  }),
   total: Count('Products in the file'),
   processed: Count('How many lines were processed'),
   created: Count('How many products were created'),
@@ -101,12 +118,19 @@ const fields = {
 /** An import in a list. */
 export const ListedImport = Type.Object(fields)
 
-export const Import = Type.Object({ ...fields, errors: Type.Array(WrongLine, { description: `The first ${LISTED} lines that could not be applied` }) })
+export const Import = Type.Object({
+  ...fields,
+  errors: Type.Array(WrongLine, { description: `The first ${LISTED} lines that could not be applied` })
+})
 
 export const ImportLine = Type.Object({
   id: Words('The line as a string'),
   line: Count('Of the file, from 1: where the product begins'),
-  status: Type.Unsafe<LineStatus>({ type: 'string', enum: ['pending', 'created', 'updated', 'unchanged', 'failed', 'skipped'], description: 'skipped: the import ended before it' }),
+  status: Type.Unsafe<LineStatus>({
+    type: 'string',
+    enum: ['pending', 'created', 'updated', 'unchanged', 'failed', 'skipped'],
+    description: 'skipped: the import ended before it'
+  }),
   product_id: Nullable(Uuid('The product')),
   change_id: Nullable(Uuid('Its entry in the history; null if nothing changed')),
   field: Nullable(Words('The field that is wrong')),

@@ -44,11 +44,19 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
     const targets = await withTargets(trx, shop, pending.map(({ product }) => product))
     const items = targets.slice(0, await itemsOfPortion(trx, shop, targets))
     const lines = pending.slice(0, items.length)
-    const { outcomes, problems } = await batch.write(shop, items, trx, { slugs: 'distinct', refuse: async (ready) => await changedSince(trx, shop, ready, lines.map(({ found }) => found), follows) })
+    const { outcomes, problems } = await batch.write(shop, items, trx, {
+      slugs: 'distinct',
+      refuse: async (ready) => await changedSince(trx, shop, ready, lines.map(({ found }) => found), follows)
+    })
     // Somebody deleted the product, or changed its SKU, after it was found by that: it is looked for again.
-    if (problems.some(({ index, error }) => error.field === 'id' && error.statusCode === 422 && lines[index]!.product.id === undefined)) throw Object.assign(new Error('A product has changed'), { code: '40001' })
+    if (
+      problems.some(({ index, error }) =>
+        error.field === 'id' && error.statusCode === 422 && lines[index]!.product.id === undefined
+      )
+    ) throw Object.assign(new Error('A product has changed'), { code: '40001' })
     await settleLines(trx, current, lines, outcomes, problems)
-    const count = (action: ItemOutcome['action']): number => outcomes.filter((outcome) => outcome?.action === action).length
+    const count = (action: ItemOutcome['action']): number =>
+      outcomes.filter((outcome) => outcome?.action === action).length
     const now = (pending[items.length]?.position ?? read.at(-1)!.position + 1) - 1
     await trx('imports').where({ shop_id: shopId, id }).update({
       processed: now,
@@ -56,7 +64,9 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
       created: trx.raw('created + ?', [count('created')]),
       updated: trx.raw('updated + ?', [count('updated')]),
       unchanged: trx.raw('unchanged + ?', [count('unchanged')]),
-      failed: trx.raw('failed + ?', [problems.length + read.filter(({ position, status }) => status === 'failed' && position <= now).length]),
+      failed: trx.raw('failed + ?', [
+        problems.length + read.filter(({ position, status }) => status === 'failed' && position <= now).length
+      ]),
       updated_at: trx.raw('clock_timestamp()'),
       started_at: trx.raw('coalesce(started_at, now())'),
       ...now === total && { bytes: fewerBytes(trx), finished_at: trx.raw('clock_timestamp()') }
@@ -66,7 +76,8 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
 
   return {
     /**
-     * Applies the next lines of one import, in a transaction: of those whose turn it is, the one that has waited longest.
+     * Applies the next lines of one import, in a transaction: of those whose turn it is, the one that has waited
+     * longest.
      *
      * @returns whether there was any
      * @throws when the database cannot be reached, or is too busy
@@ -74,15 +85,22 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
     async step (): Promise<boolean> {
       let current: UnfinishedImport | undefined
       try {
-        const isLast = await tried(async () => await knex.transaction(async (trx) => {
-          current = await nextImport(trx, postponed)
-          return current && await apply(trx, current)
-        }))
+        const isLast = await tried(async () =>
+          await knex.transaction(async (trx) => {
+            current = await nextImport(trx, postponed)
+            return current && await apply(trx, current)
+          })
+        )
         if (isLast === true) onEnd('done')
         return isLast !== undefined
       } catch (error) {
-        const refusal = (error as { statusCode?: number }).statusCode === undefined ? errorFromDatabase(error as { code?: string }) : error as { statusCode: number, message: string }
-        if (current === undefined || metAnother(error) || refusal === undefined || refusal.statusCode === undefined || refusal.statusCode >= 500) throw Object.assign(error as Error, { ofImport: current })
+        const refusal = (error as { statusCode?: number }).statusCode === undefined
+          ? errorFromDatabase(error as { code?: string })
+          : error as { statusCode: number, message: string }
+        if (
+          current === undefined || metAnother(error) || refusal === undefined || refusal.statusCode === undefined ||
+          refusal.statusCode >= 500
+        ) throw Object.assign(error as Error, { ofImport: current })
         await fail(current, refusal.message)
         return true
       }
@@ -106,7 +124,10 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
   /** Ends an import, and says why, unless somebody else has ended it. */
   async function fail ({ shop_id: shopId, id }: ImportKey, why: string): Promise<void> {
     const isEnded = await knex.transaction(async (trx) => {
-      if (await trx('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).forUpdate().first('id') === undefined) return false
+      if (
+        await trx('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).forUpdate().first('id') ===
+          undefined
+      ) return false
       await endImport(trx, { shop_id: shopId, id }, 'failed', why)
       return true
     })
@@ -130,7 +151,9 @@ const FIRST_OF_SHOPS = `
 
 /** How long the import whose turn it is has waited for its next step, in seconds; 0 if there is none. */
 export async function oldestTurn (knex: Knex): Promise<number> {
-  const { rows: [{ seconds }] } = await knex.raw(`select coalesce(extract(epoch from clock_timestamp() - min(updated_at)), 0)::float as seconds ${FIRST_OF_SHOPS}`)
+  const { rows: [{ seconds }] } = await knex.raw(
+    `select coalesce(extract(epoch from clock_timestamp() - min(updated_at)), 0)::float as seconds ${FIRST_OF_SHOPS}`
+  )
   return seconds
 }
 
@@ -140,35 +163,65 @@ export async function oldestTurn (knex: Knex): Promise<number> {
  *
  * @param postponed - when imports were postponed here, by their ids
  */
-async function nextImport (trx: Knex.Transaction, postponed: ReadonlyMap<string, number>): Promise<UnfinishedImport | undefined> {
+async function nextImport (
+  trx: Knex.Transaction,
+  postponed: ReadonlyMap<string, number>
+): Promise<UnfinishedImport | undefined> {
   const times = Object.fromEntries([...postponed].map(([id, at]) => [id, new Date(at).toISOString()]))
-  const { rows: candidates } = await trx.raw(`select id, shop_id ${FIRST_OF_SHOPS} order by greatest(updated_at, (?::jsonb->>id::text)::timestamptz) limit ${CANDIDATES}`, [JSON.stringify(times)])
+  const { rows: candidates } = await trx.raw(
+    `select id, shop_id ${FIRST_OF_SHOPS} order by greatest(updated_at, (?::jsonb->>id::text)::timestamptz) ` +
+      `limit ${CANDIDATES}`,
+    [JSON.stringify(times)]
+  )
   for (const { id, shop_id: shopId } of candidates) {
     // The shop first, as its deletion does.
     if (await trx('shops').where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue
-    const found = await trx('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).forUpdate().skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed', 'follows')
+    const found = await trx('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).forUpdate()
+      .skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed', 'follows')
     if (found !== undefined) return found
   }
   return undefined
 }
 
 /** The next lines of an import: one portion, and no more than are applied at a time. */
-async function readLines (trx: Knex.Transaction, { shop_id: shopId, id, processed }: UnfinishedImport): Promise<readonly StoredLine[]> {
-  const { rows } = await trx.raw(`
+async function readLines (
+  trx: Knex.Transaction,
+  { shop_id: shopId, id, processed }: UnfinishedImport
+): Promise<readonly StoredLine[]> {
+  const { rows } = await trx.raw(
+    `
     select position, status, product, found from (
       select *, sum(coalesce(octet_length(product::text), 0)) over (order by position) as bytes_so_far from import_lines
       where shop_id = ? and import_id = ? and position > ? and position <= ?
-    ) sized where bytes_so_far <= ? or position = ? order by position`, [shopId, id, processed, processed + CHUNK, PORTION, processed + 1])
+    ) sized where bytes_so_far <= ? or position = ? order by position`,
+    [shopId, id, processed, processed + CHUNK, PORTION, processed + 1]
+  )
   return rows
 }
 
-async function settleLines (trx: Knex.Transaction, { shop_id: shopId, id }: ImportKey, lines: ReadonlyArray<Pick<StoredLine, 'position'>>, outcomes: ReadonlyArray<ItemOutcome | undefined>, problems: readonly ItemProblem[]): Promise<void> {
+async function settleLines (
+  trx: Knex.Transaction,
+  { shop_id: shopId, id }: ImportKey,
+  lines: ReadonlyArray<Pick<StoredLine, 'position'>>,
+  outcomes: ReadonlyArray<ItemOutcome | undefined>,
+  problems: readonly ItemProblem[]
+): Promise<void> {
   const failures = new Map(problems.map(({ index, error }) => [index, error]))
   const rows = lines.map(({ position }, index) => {
     const [outcome, error] = [outcomes[index], failures.get(index)]
-    return { position, status: outcome?.action ?? 'failed', product_id: outcome?.id, change_id: outcome?.change, field: error?.field, message: error?.message }
+    return {
+      position,
+      status: outcome?.action ?? 'failed',
+      product_id: outcome?.id,
+      change_id: outcome?.change,
+      field: error?.field,
+      message: error?.message
+    }
   })
-  await trx.raw(`update import_lines set product = null, found = null, status = given.status, product_id = given.product_id, change_id = given.change_id, field = given.field, message = given.message
+  await trx.raw(
+    `update import_lines set product = null, found = null, status = given.status, product_id = given.product_id, change_id = given.change_id, field = given.field, message = given.message
     from jsonb_to_recordset(?::jsonb) as given(position int, status text, product_id uuid, change_id uuid, field text, message text)
-    where shop_id = ? and import_id = ? and import_lines.position = given.position`, [JSON.stringify(rows), shopId, id])
+    where shop_id = ? and import_id = ? and import_lines.position = given.position`,
+    [JSON.stringify(rows), shopId, id]
+  )
 }

@@ -10,7 +10,7 @@ const PIECE = 16_384
 export type Turn = () => Promise<void>
 
 /** @returns the text piece by piece, each in a turn */
-export async function * piecesOf (text: string, turn: Turn): AsyncGenerator<string> {
+export async function* piecesOf (text: string, turn: Turn): AsyncGenerator<string> {
   for (let from = text.startsWith(MARK) ? 1 : 0; from < text.length; from += PIECE) {
     await turn()
     yield text.slice(from, from + PIECE)
@@ -43,13 +43,18 @@ function refuseOthers (start: Buffer): void {
  * @returns the text piece by piece, each in a turn
  * @throws {@link Fault} about the line that is not UTF-8; {@link SHOP_INVALID} if the whole file is something else
  */
-export async function * textOf (bytes: AsyncIterable<Buffer>, turn: Turn): AsyncGenerator<string> {
+export async function* textOf (bytes: AsyncIterable<Buffer>, turn: Turn): AsyncGenerator<string> {
   let rest = Buffer.alloc(0)
   let [line, isStart, afterCr] = [1, true, false]
 
   function decode (piece: Buffer): string {
     if (isStart) refuseOthers(piece)
-    if (!isUtf8(piece)) throw new Fault(line + breaksIn(piece.subarray(0, startOfFault(piece)), afterCr), 'The line is not UTF-8: save the file as CSV UTF-8')
+    if (!isUtf8(piece)) {
+      throw new Fault(
+        line + breaksIn(piece.subarray(0, startOfFault(piece)), afterCr),
+        'The line is not UTF-8: save the file as CSV UTF-8'
+      )
+    }
     const text = piece.toString()
     line += breaksIn(piece, afterCr)
     afterCr = piece.at(-1) === CR
@@ -88,7 +93,9 @@ function wholeEnd (bytes: Buffer): number {
 /** @param afterCr - whether CR precedes */
 function breaksIn (bytes: Buffer, afterCr: boolean): number {
   let count = 0
-  for (let at = 0, before = afterCr; at < bytes.length; before = bytes[at++] === CR) if (bytes[at] === CR || (bytes[at] === LF && !before)) count += 1
+  for (let at = 0, before = afterCr; at < bytes.length; before = bytes[at++] === CR) {
+    if (bytes[at] === CR || (bytes[at] === LF && !before)) count += 1
+  }
   return count
 }
 
@@ -104,8 +111,8 @@ function startOfFault (bytes: Buffer): number {
 }
 
 /** Marks the end of a text with null. */
-export async function * toEnd (text: AsyncIterable<string>): AsyncGenerator<string | null> {
-  yield * text
+export async function* toEnd (text: AsyncIterable<string>): AsyncGenerator<string | null> {
+  yield* text
   yield null
 }
 
@@ -117,7 +124,9 @@ export async function * toEnd (text: AsyncIterable<string>): AsyncGenerator<stri
 export function slices (): () => Promise<void> {
   let last = Promise.resolve()
   return async () => {
-    last = last.then(async () => { await nextTurn() })
+    last = last.then(async () => {
+      await nextTurn()
+    })
     await last
   }
 }

@@ -49,15 +49,28 @@ export function takeUploads (app: FastifyInstance): void {
  * @returns the lines of the file that a request brings
  * @throws {@link SHOP_INVALID} | {@link SHOP_FILE_TOO_LARGE} | {@link SHOP_UPLOAD_ABORTED}
  */
-export function linesOf (request: FastifyRequest, body: { readonly format: Format, readonly content: string } | undefined, parseJson: ParseJson, turn: Turn): AsyncGenerator<Line> {
+export function linesOf (
+  request: FastifyRequest,
+  body: { readonly format: Format, readonly content: string } | undefined,
+  parseJson: ParseJson,
+  turn: Turn
+): AsyncGenerator<Line> {
   const { upload } = request
-  if (upload === null && body === undefined) throw invalid('content', 'content is required: send a file as text/csv or application/x-ndjson, or JSON with format and content')
+  if (upload === null && body === undefined) {
+    throw invalid(
+      'content',
+      'content is required: send a file as text/csv or application/x-ndjson, or JSON with format and content'
+    )
+  }
   const read = (upload?.format ?? body!.format) === 'csv' ? linesFromCsv : linesFromJsonLines
-  return read(upload === null ? piecesOf(body!.content, turn) : textOf(limited(arriving(upload.bytes)), turn), parseJson)
+  return read(
+    upload === null ? piecesOf(body!.content, turn) : textOf(limited(arriving(upload.bytes)), turn),
+    parseJson
+  )
 }
 
 /** @throws {@link SHOP_FILE_TOO_LARGE} */
-async function * limited (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* limited (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let length = 0
   for await (const chunk of bytes) {
     length += chunk.length
@@ -67,10 +80,10 @@ async function * limited (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /** @throws {@link SHOP_UPLOAD_ABORTED} */
-async function * arriving (bytes: Readable): AsyncGenerator<Buffer> {
+async function* arriving (bytes: Readable): AsyncGenerator<Buffer> {
   try {
     // Whoever stops to read it still has to answer, on the same connection.
-    yield * bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
+    yield* bytes.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
   } catch (error) {
     throw (error as { code?: string }).code === 'ECONNRESET' ? new SHOP_UPLOAD_ABORTED() : error
   }
@@ -81,7 +94,9 @@ export function jsonParser (app: FastifyInstance): ParseJson {
   const parse = app.getDefaultJsonParser('error', 'error')
   return (text) => {
     const outcome: { error?: Error | null, value?: unknown } = {}
-    parse(undefined as never, text, (error, value) => { Object.assign(outcome, { error, value }) })
+    parse(undefined as never, text, (error, value) => {
+      Object.assign(outcome, { error, value })
+    })
     if (outcome.error instanceof Error) throw outcome.error
     return outcome.value
   }

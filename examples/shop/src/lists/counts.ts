@@ -19,40 +19,59 @@ export interface Counts {
    * @param filter - undefined: all records of the shop
    * @param counted - a query that counts the records
    * @param isStated - whether the state is needed without a filter, too
-   * @returns a query of one row: `matching_count`, and the state and number of the records as `matching_state` and `matching_of`
+   * @returns a query of one row: `matching_count`, and the state and number of the records as `matching_state` and
+   *   `matching_of`
    */
-  query (shopId: string, filter: object | undefined, counted: Knex.QueryBuilder, isStated?: boolean): Knex.Raw
+  query(shopId: string, filter: object | undefined, counted: Knex.QueryBuilder, isStated?: boolean): Knex.Raw
   /** The state of the records of a shop: that of another time or another server is the same only if they are. */
-  state (shopId: string, on?: Knex): Promise<string>
+  state(shopId: string, on?: Knex): Promise<string>
   /** What the query found the last time; the records may have changed since. */
-  last (shopId: string, filter: object): Known | undefined
+  last(shopId: string, filter: object): Known | undefined
   /** Remembers what the query found. */
-  remember (shopId: string, filter: object | undefined, found: Known): void
+  remember(shopId: string, filter: object | undefined, found: Known): void
 }
 
 /** The state of the records whose lines of `shop_usage` are read. */
 const STATE = "coalesce(md5(string_agg(id::text, ',' order by id)), '')"
 
 /**
- * Counts without reading the records, where that is possible: the lines of `shop_usage` add up to the number of records of
- * a shop, and a count with a filter is remembered until the records of the shop change. The statement that reads a page
- * compares their state, so a count is as exact as one that was just made, also when other servers write.
+ * Counts without reading the records, where that is possible: the lines of `shop_usage` add up to the number of records
+ * of a shop, and a count with a filter is remembered until the records of the shop change. The statement that reads a
+ * page compares their state, so a count is as exact as one that was just made, also when other servers write.
  *
- * @param table - one whose changes leave lines in `shop_usage`. A change of rows that only filters read, such as the lines of
- * an order, has to touch the record
+ * @param table - one whose changes leave lines in `shop_usage`. A change of rows that only filters read, such as the
+ *   lines of an order, has to touch the record
  */
 export function createCounts (knex: Knex, table: string): Counts {
   const known = new Map<string, Known>()
-  const stateOf = namedStatement<{ readonly state: string }>(knex, `select ${STATE} as state from shop_usage where shop_id = ? and kind = ?`)
+  const stateOf = namedStatement<{ readonly state: string }>(
+    knex,
+    `select ${STATE} as state from shop_usage where shop_id = ? and kind = ?`
+  )
 
   return {
     query (shopId, filter, counted, isStated = false) {
       const lines = knex('shop_usage').where({ shop_id: shopId, kind: table })
-      if (filter === undefined) return knex.raw(`select coalesce(sum(records), 0)::bigint as matching_count, ${isStated ? STATE : "''"} as matching_state, 0 as matching_of from ?`, [lines.select(isStated ? ['id', 'records'] : 'records').as('lines')])
+      if (filter === undefined) {
+        return knex.raw(
+          `select coalesce(sum(records), 0)::bigint as matching_count, ${isStated ? STATE : "''"} as ` +
+            'matching_state, 0 as matching_of from ?',
+          [lines.select(isStated ? ['id', 'records'] : 'records').as('lines')]
+        )
+      }
       const { state = null, count = null } = known.get(keyOf(shopId, filter)) ?? {}
-      return knex.raw('select case when matching_state = ? then ?::bigint else ? end as matching_count, matching_state, matching_of from ?', [
-        state, count, counted, lines.select(knex.raw(`${STATE} as matching_state, coalesce(sum(records), 0)::bigint as matching_of`)).as('lines')
-      ] as Knex.RawBinding[])
+      return knex.raw(
+        'select case when matching_state = ? then ?::bigint else ? end as matching_count, matching_state, ' +
+          'matching_of from ?',
+        [
+          state,
+          count,
+          counted,
+          lines.select(knex.raw(`${STATE} as matching_state, coalesce(sum(records), 0)::bigint as matching_of`)).as(
+            'lines'
+          )
+        ] as Knex.RawBinding[]
+      )
     },
 
     state: async (shopId, on) => (await stateOf([shopId, table], on))[0]!.state,

@@ -32,7 +32,9 @@ export function cursorFromPlace (scope: CursorScope, { value, id, position }: Pl
 /** @throws {@link SHOP_INVALID} about `after` */
 export function placeFromCursor (scope: CursorScope, cursor: string): Place {
   const [position, id, value] = cursor.startsWith(scopeMark(scope)) ? fromText(cursor.slice(SCOPE_LENGTH)) : []
-  if (!Number.isSafeInteger(position) || typeof id !== 'string' || !(typeof value === 'string' || value === null)) throw wrongCursor()
+  if (!Number.isSafeInteger(position) || typeof id !== 'string' || !(typeof value === 'string' || value === null)) {
+    throw wrongCursor()
+  }
   return { position: position as number, id, value }
 }
 

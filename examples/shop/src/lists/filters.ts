@@ -15,7 +15,10 @@ export interface Filter {
   readonly apply: (query: Knex.QueryBuilder, value: never) => void
   /** Whether PostgreSQL can only guess how many records match. Default: it has statistics. */
   readonly isGuessed?: boolean
-  /** Makes an empty query one that counts the matches of a shop as `matching_count` without reading them. Default: they are read. */
+  /**
+   * Makes an empty query one that counts the matches of a shop as `matching_count` without reading them. Default: they
+   * are read.
+   */
   readonly count?: (query: Knex.QueryBuilder, shopId: string, value: never) => void
 }
 
@@ -32,21 +35,30 @@ export function listOf (item: TSchema, description?: string): TSchema {
  */
 export function refuseLength (filter: unknown): void {
   for (const [name, values] of Object.entries(filter ?? {})) {
-    if (Array.isArray(values) && (values.length === 0 || values.length > MAX_VALUES)) throw invalid(`filter/${name}`, `filter/${name} must have 1 to ${MAX_VALUES} values`)
+    if (Array.isArray(values) && (values.length === 0 || values.length > MAX_VALUES)) {
+      throw invalid(`filter/${name}`, `filter/${name} must have 1 to ${MAX_VALUES} values`)
+    }
   }
 }
 
 /** Matches any of the given values of a column. */
 export function anyOf (column: string, item: TSchema, description?: string): Filter {
-  const spelt = (value: string | null): readonly string[] | string | null => ANY_ID in item && value !== null ? spellingsOf(value) : value
-  return { schema: listOf(item, description), apply: (query, values: ReadonlyArray<string | null>) => whereAny(query, column, values.flatMap(spelt)) }
+  const spelt = (value: string | null): readonly string[] | string | null =>
+    ANY_ID in item && value !== null ? spellingsOf(value) : value
+  return {
+    schema: listOf(item, description),
+    apply: (query, values: ReadonlyArray<string | null>) => whereAny(query, column, values.flatMap(spelt))
+  }
 }
 
 /** Matches any of the given whole numbers of a column. Those that it cannot hold are in no record. */
 export function integers (column: string, item: TSchema): Filter {
   const { minimum, maximum } = columnRange(item)
   const canBe = (value: number | null): boolean => value === null || (value >= minimum && value <= maximum)
-  return { schema: listOf(item), apply: (query, values: ReadonlyArray<number | null>) => whereAny(query, column, values.filter(canBe)) }
+  return {
+    schema: listOf(item),
+    apply: (query, values: ReadonlyArray<number | null>) => whereAny(query, column, values.filter(canBe))
+  }
 }
 
 /** Matches any of the given instants. Responses have milliseconds, columns microseconds. */
@@ -59,7 +71,12 @@ export function instants (column: string, isNullable: boolean): Filter {
         for (const value of values) {
           // A range, which an index can find.
           if (value === null) any.orWhereNull(column)
-          else any.orWhereRaw("?? >= ?::timestamptz and ?? < ?::timestamptz + interval '1 millisecond'", [column, isoFromInstant(column, value), column, isoFromInstant(column, value)])
+          else {any.orWhereRaw("?? >= ?::timestamptz and ?? < ?::timestamptz + interval '1 millisecond'", [
+              column,
+              isoFromInstant(column, value),
+              column,
+              isoFromInstant(column, value)
+            ])}
         }
       })
     }
@@ -67,13 +84,16 @@ export function instants (column: string, isNullable: boolean): Filter {
 }
 
 function isoFromInstant (column: string, value: string): string {
-  if (!INSTANT.test(value)) throw invalid(`filter/${column}`, `filter/${column} must be RFC 3339 without leap seconds, from 1900 to 2199`)
+  if (!INSTANT.test(value)) {
+    throw invalid(`filter/${column}`, `filter/${column} must be RFC 3339 without leap seconds, from 1900 to 2199`)
+  }
   return new Date(value).toISOString()
 }
 
 function whereAny (query: Knex.QueryBuilder, column: string, values: ReadonlyArray<string | number | null>): void {
   query.where((any) => {
-    const spelt = (value: string | number): ReadonlyArray<string | number> => typeof value === 'string' ? [value, cleanLine(value)] : [value]
+    const spelt = (value: string | number): ReadonlyArray<string | number> =>
+      typeof value === 'string' ? [value, cleanLine(value)] : [value]
     const wanted = [...new Set(values.filter((value) => value !== null).flatMap(spelt))]
     // One value, which an index in another order serves as well, or any number of them in one text.
     if (wanted.length === 1) any.where(column, wanted[0]!)
@@ -96,8 +116,15 @@ export function containing (column: string): Filter {
 
 /** Matches a column of several strings that contains any of the given. */
 export function holding (column: string, item: TSchema, type: 'jsonb' | 'text[]'): Filter {
-  const test = type === 'jsonb' ? 'exists (select from jsonb_array_elements_text(??) as one where one = any(?::text[]))' : '?? && ?::text[]'
-  return { schema: listOf(item), apply: (query, values: readonly string[]) => { query.whereRaw(test, [column, values as string[]]) } }
+  const test = type === 'jsonb'
+    ? 'exists (select from jsonb_array_elements_text(??) as one where one = any(?::text[]))'
+    : '?? && ?::text[]'
+  return {
+    schema: listOf(item),
+    apply: (query, values: readonly string[]) => {
+      query.whereRaw(test, [column, values as string[]])
+    }
+  }
 }
 
 /**
@@ -106,56 +133,87 @@ export function holding (column: string, item: TSchema, type: 'jsonb' | 'text[]'
  * @param link - the table, and its column that has the id of the record
  * @param row - the schema of a row
  */
-export function having (table: string, [link, column]: readonly [table: string, column: string], row: TObject, isJson: (field: string) => boolean = () => false): Filter {
+export function having (
+  table: string,
+  [link, column]: readonly [table: string, column: string],
+  row: TObject,
+  isJson: (field: string) => boolean = () => false
+): Filter {
   const { required: _, description: __, ...part } = row
-  const properties = Object.fromEntries(Object.entries(row.properties).map(([name, { description: _, ...field }]) => [name, field]))
+  const properties = Object.fromEntries(
+    Object.entries(row.properties).map(([name, { description: _, ...field }]) => [name, field])
+  )
   return {
-    schema: listOf({ ...part, properties, minProperties: 1, additionalProperties: false } as unknown as TSchema, 'Records with any of these, each described by some of its fields'),
+    schema: listOf(
+      { ...part, properties, minProperties: 1, additionalProperties: false } as unknown as TSchema,
+      'Records with any of these, each described by some of its fields'
+    ),
     apply: (query, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => {
-      query.whereExists((links: Knex.QueryBuilder) => links.from(link).whereRaw('??.shop_id = ??.shop_id and ?? = ??.id', [link, table, `${link}.${column}`, table])
-        .where((any) => {
-          for (const fields of rows) {
-            any.orWhere((all) => {
-              for (const [field, value] of Object.entries(fields)) {
-                if (value === null) all.whereNull(`${link}.${field}`)
-                else if (isJson(field)) all.whereRaw('?? = ?::jsonb', [`${link}.${field}`, JSON.stringify(value)])
-                else all.where(`${link}.${field}`, value as string)
-              }
-            })
-          }
-        }))
+      query.whereExists((links: Knex.QueryBuilder) =>
+        links.from(link).whereRaw('??.shop_id = ??.shop_id and ?? = ??.id', [link, table, `${link}.${column}`, table])
+          .where((any) => {
+            for (const fields of rows) {
+              any.orWhere((all) => {
+                for (const [field, value] of Object.entries(fields)) {
+                  if (value === null) all.whereNull(`${link}.${field}`)
+                  else if (isJson(field)) all.whereRaw('?? = ?::jsonb', [`${link}.${field}`, JSON.stringify(value)])
+                  else all.where(`${link}.${field}`, value as string)
+                }
+              })
+            }
+          })
+      )
     }
   }
 }
 
 /**
- * PostgreSQL ignores the case of letters beyond a to z only if the LC_CTYPE of the database knows them, which C does not; then
- * a collation has to. It decides when it plans the query, so that an index serves where there is one.
+ * PostgreSQL ignores the case of letters beyond a to z only if the LC_CTYPE of the database knows them, which C does
+ * not; then a collation has to. It decides when it plans the query, so that an index serves where there is one.
  */
 const CONTAINS = `case when lower('É') = 'é' then ?? ilike ? else ?? collate ${UNICODE} ilike ? end`
 
-/** Matches a string anywhere in any of the columns, ignoring case: as it is given, as texts of several lines have it, or clean. */
+/**
+ * Matches a string anywhere in any of the columns, ignoring case: as it is given, as texts of several lines have it, or
+ * clean.
+ */
 export function search (columns: readonly string[]): Filter {
   return {
     schema: Type.String({ minLength: 1, maxLength: 200, description: `Searches ${columns.join(', ')}` }),
     isGuessed: true,
     apply: (query, text: string) => {
-      const patterns = [...new Set([text, cleanLine(text) || text])].map((wanted) => `%${wanted.replace(/[\\%_]/g, '\\$&')}%`)
-      query.where((any) => { for (const column of columns) for (const pattern of patterns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern]) })
+      const patterns = [...new Set([text, cleanLine(text) || text])].map((wanted) =>
+        `%${wanted.replace(/[\\%_]/g, '\\$&')}%`
+      )
+      query.where((any) => {
+        for (const column of columns) {
+          for (const pattern of patterns) any.orWhereRaw(CONTAINS, [column, pattern, column, pattern])
+        }
+      })
     }
   }
 }
 
 /** Compares a column of numbers with a bound. {@link instantBound} is for instants. */
 export function bound (column: string, operator: '>=' | '<=', schema: TInteger): Filter {
-  return { schema, apply: (query, value: number) => { query.where(column, operator, value) } }
+  return {
+    schema,
+    apply: (query, value: number) => {
+      query.where(column, operator, value)
+    }
+  }
 }
 
 /** Compares a column of instants with a bound, by the milliseconds that responses have: columns have microseconds. */
 export function instantBound (column: string, operator: '>=' | '<=', description: string): Filter {
   const condition = operator === '>=' ? '?? >= ?::timestamptz' : "?? < ?::timestamptz + interval '1 millisecond'"
   // In UTC, since PostgreSQL does not accept every offset that RFC 3339 allows.
-  return { schema: Instant(description), apply: (query, value: string) => { query.whereRaw(condition, [column, new Date(value).toISOString()]) } }
+  return {
+    schema: Instant(description),
+    apply: (query, value: string) => {
+      query.whereRaw(condition, [column, new Date(value).toISOString()])
+    }
+  }
 }
 
 /**
@@ -163,10 +221,19 @@ export function instantBound (column: string, operator: '>=' | '<=', description
  *
  * @throws {@link SHOP_INVALID} about a name that the list does not have, so that none is ignored
  */
-export function narrow (query: Knex.QueryBuilder, filters: Readonly<Record<string, Filter>>, filter: Readonly<Record<string, unknown>> = {}): void {
+export function narrow (
+  query: Knex.QueryBuilder,
+  filters: Readonly<Record<string, Filter>>,
+  filter: Readonly<Record<string, unknown>> = {}
+): void {
   for (const [name, value] of Object.entries(filter)) {
     const found = Object.hasOwn(filters, name) ? filters[name] : undefined
-    if (found === undefined) throw invalid(`filter/${name}`, `filter/${name} is not a filter of this list. It has ${Object.keys(filters).join(', ')}`)
+    if (found === undefined) {
+      throw invalid(
+        `filter/${name}`,
+        `filter/${name} is not a filter of this list. It has ${Object.keys(filters).join(', ')}`
+      )
+    }
     found.apply(query, value as never)
   }
 }

@@ -1,4 +1,11 @@
-import { contentRange, isCut, jsonFrom, type ListRules as PageRules, pageFrom, sortFromPair } from '#shared/list-grammar'
+import {
+  contentRange,
+  isCut,
+  jsonFrom,
+  type ListRules as PageRules,
+  pageFrom,
+  sortFromPair
+} from '#shared/list-grammar'
 import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
@@ -8,8 +15,8 @@ import type { CursorScope } from './cursor.ts'
 import { anyOf, containing, type Filter, instants, integers, MAX_VALUES, refuseLength } from './filters.ts'
 
 /*
- * The lists of the shop. They read pages and sorts as those of the packages do, by the shared list grammar; a schema validates
- * filters and sorts, since it is also that of a tool. docs/lists.md explains all of it.
+ * The lists of the shop. They read pages and sorts as those of the packages do, by the shared list grammar; a schema
+ * validates filters and sorts, since it is also that of a tool. docs/lists.md explains all of it.
  */
 
 const DEFAULT_LIMIT = 25
@@ -69,18 +76,26 @@ export interface ListRules {
 const MAX_SORTED = 500
 
 /**
- * Every list can be filtered by each field of its records. It can be sorted by each field that holds a single value, except
- * long texts.
+ * Every list can be filtered by each field of its records. It can be sorted by each field that holds a single value,
+ * except long texts.
  *
  * @param record - the schema of a record, whose fields are columns
  * @param sort - the default order: a field, with a minus for descending
  * @param filters - further conditions, and fields that are not plain columns
  */
-export function listRules (record: TObject, { sort, filters = {} }: { readonly sort: string, readonly filters?: Readonly<Record<string, Filter>> }): ListRules {
+export function listRules (
+  record: TObject,
+  { sort, filters = {} }: { readonly sort: string, readonly filters?: Readonly<Record<string, Filter>> }
+): ListRules {
   const fields = Object.entries(record.properties)
-  const sorts = fields.filter(([, schema]) => !isJson(schema) && (schema['maxLength'] ?? 0) <= MAX_SORTED).map(([name]) => name)
+  const sorts = fields.filter(([, schema]) => !isJson(schema) && (schema['maxLength'] ?? 0) <= MAX_SORTED).map((
+    [name]
+  ) => name)
   return {
-    filters: { ...Object.fromEntries(fields.map(([name, schema]) => [name, filterFromSchema(name, schema)])), ...filters },
+    filters: {
+      ...Object.fromEntries(fields.map(([name, schema]) => [name, filterFromSchema(name, schema)])),
+      ...filters
+    },
     sorts,
     sort,
     nullable: fields.filter(([, schema]) => typesOf(schema).includes('null')).map(([name]) => name)
@@ -88,7 +103,10 @@ export function listRules (record: TObject, { sort, filters = {} }: { readonly s
 }
 
 /** A value that no record can have matches nothing, so strings of any length and shape will do. */
-function filterFromSchema (column: string, { description: _, minLength: __, maxLength: ___, pattern: ____, minimum: _____, ...schema }: TSchema): Filter {
+function filterFromSchema (
+  column: string,
+  { description: _, minLength: __, maxLength: ___, pattern: ____, minimum: _____, ...schema }: TSchema
+): Filter {
   if (schema['format'] === 'date-time') return instants(column, typesOf(schema).includes('null'))
   if (typesOf(schema).includes('object')) return containing(column)
   if (isInteger(schema as TSchema)) return integers(column, schema as TSchema)
@@ -102,17 +120,28 @@ function filterFromSchema (column: string, { description: _, minLength: __, maxL
 export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<ListQuery> {
   const directions = sorts.flatMap((field) => [field, `-${field}`])
   const filterProperties: TProperties = Object.fromEntries(
-    Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)]))
+    Object.entries(filters).map(([name, { schema }]) => [name, Type.Optional(schema)])
+  )
   return Type.Unsafe<ListQuery>(Type.Object({
     skip: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_SKIP, default: 0 })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'Fewer come if they are large' })),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_LIMIT,
+        default: DEFAULT_LIMIT,
+        description: 'Fewer come if they are large'
+      })
+    ),
     after: Type.Optional(Type.String({ description: 'From the link of a page' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
       description: `Records that match all of these; a list matches any of its 1 to ${MAX_VALUES} values`
     })),
     sort: Type.Optional(Type.Unsafe<string>({
-      type: 'string', enum: directions, default: sort, description: 'Descending with a minus'
+      type: 'string',
+      enum: directions,
+      default: sort,
+      description: 'Descending with a minus'
     }))
   }, { additionalProperties: false }))
 }
@@ -161,7 +190,12 @@ export function cursorScope ({ [PATH]: path = '', sort, filter = {} }: ListQuery
  */
 function rangeOf (unit: string, { limit, [WHOLE]: whole }: ListQuery, { rows, start, count }: Page<unknown>): string {
   const page = { skip: start, limit }
-  if (whole !== undefined && isCut(page, count, rows.length)) throw invalid(whole, `These records are too large for one page: only ${rows.length} fit. Request fewer, or page with skip and limit`)
+  if (whole !== undefined && isCut(page, count, rows.length)) {
+    throw invalid(
+      whole,
+      `These records are too large for one page: only ${rows.length} fit. Request fewer, or page with skip and limit`
+    )
+  }
   return contentRange(unit, page, count, rows.length)
 }
 
@@ -169,8 +203,8 @@ function rangeOf (unit: string, { limit, [WHOLE]: whole }: ListQuery, { rows, st
 const LONGEST_LINK = 1700
 
 /**
- * The Link to the next page, relative to the URL of this one. A filter that is too long for a header is left out: the link
- * as it is then gets 422, since the cursor belongs to the filter. Tools have the link in the body.
+ * The Link to the next page, relative to the URL of this one. A filter that is too long for a header is left out: the
+ * link as it is then gets 422, since the cursor belongs to the filter. Tools have the link in the body.
  *
  * @see [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288)
  */

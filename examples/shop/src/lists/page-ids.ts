@@ -33,17 +33,34 @@ export function orderFromSort (sort: string, nullable: readonly string[]): Order
  * @param columns - `id`, and what else is read of those that are near
  * @param isWhole - whether the list has no filter: rows that are far away are then read from the nearer end
  */
-export function idsFrom (knex: Knex, matching: Knex.QueryBuilder, order: Order, skip: number, limit: number, isWhole: boolean, columns: readonly string[]): Knex.QueryBuilder {
+export function idsFrom (
+  knex: Knex,
+  matching: Knex.QueryBuilder,
+  order: Order,
+  skip: number,
+  limit: number,
+  isWhole: boolean,
+  columns: readonly string[]
+): Knex.QueryBuilder {
   if (skip < FAR || !isWhole) return matching.clone().select(columns).orderBy(order).offset(skip).limit(limit, LITERAL)
   const count = '(select matching_count from total)'
   const isNearStart = `:skip * 2 <= ${count}`
-  const reversed = order.map(({ column, order: direction, nulls }) => ({ column, order: direction === 'asc' ? 'desc' : 'asc', ...nulls !== undefined && { nulls: 'first' as const } }))
-  const [fromStart, fromEnd] = [order, reversed].map((terms) => matching.clone().select(idAnd(order[0].column)).orderBy(terms))
+  const reversed = order.map(({ column, order: direction, nulls }) => ({
+    column,
+    order: direction === 'asc' ? 'desc' : 'asc',
+    ...nulls !== undefined && { nulls: 'first' as const }
+  }))
+  const [fromStart, fromEnd] = [order, reversed].map((terms) =>
+    matching.clone().select(idAnd(order[0].column)).orderBy(terms)
+  )
   // A part whose limit is 0 reads nothing.
-  return knex.select('id').from(knex.raw(`(
+  return knex.select('id').from(knex.raw(
+    `(
     (:fromStart offset :skip limit case when ${isNearStart} then :limit::bigint else 0 end) union all
     (:fromEnd offset greatest(${count} - :skip - :limit, 0) limit case when ${isNearStart} then 0 else greatest(least(:limit, ${count} - :skip), 0) end)
-  ) as parts`, { fromStart, fromEnd, skip, limit } as unknown as Knex.RawBinding[])).orderBy(order)
+  ) as parts`,
+    { fromStart, fromEnd, skip, limit } as unknown as Knex.RawBinding[]
+  )).orderBy(order)
 }
 
 /**
@@ -51,7 +68,14 @@ export function idsFrom (knex: Knex, matching: Knex.QueryBuilder, order: Order, 
  *
  * @param columns - `id`, and what else is read of them
  */
-export function idsAfter (knex: Knex, matching: Knex.QueryBuilder, order: Order, { value, id }: Place, limit: number, columns: readonly string[]): Knex.QueryBuilder {
+export function idsAfter (
+  knex: Knex,
+  matching: Knex.QueryBuilder,
+  order: Order,
+  { value, id }: Place,
+  limit: number,
+  columns: readonly string[]
+): Knex.QueryBuilder {
   const [{ column, nulls }] = order
   const sign = order[0].order === 'asc' ? '>' : '<'
   const withoutValue = matching.clone().whereNull(column)
@@ -59,6 +83,8 @@ export function idsAfter (knex: Knex, matching: Knex.QueryBuilder, order: Order,
   const withValue = matching.clone().whereRaw(`(??, ??) ${sign} (?, ?)`, [column, 'id', value, id])
   if (nulls === undefined) return withValue.select(columns).orderBy(order).limit(limit, LITERAL)
   // Each part is the range of an index; as one condition they would not be.
-  const parts = [withValue, withoutValue].map((part) => part.select([...new Set([...columns, column])]).orderBy(order).limit(limit, LITERAL))
+  const parts = [withValue, withoutValue].map((part) =>
+    part.select([...new Set([...columns, column])]).orderBy(order).limit(limit, LITERAL)
+  )
   return knex.select(columns).from(knex.unionAll(parts, true).as('parts')).orderBy(order).limit(limit, LITERAL)
 }

@@ -2,8 +2,8 @@ import type { Knex } from 'knex'
 import type { Migration } from './migration.ts'
 
 /*
- * Every table of a shop has `unique (shop_id, id)`, and every foreign key between such tables is composite over it, so that no
- * row can point into another shop, whatever the code above does.
+ * Every table of a shop has `unique (shop_id, id)`, and every foreign key between such tables is composite over it, so
+ * that no row can point into another shop, whatever the code above does.
  *
  * Names of constraints are part of the error messages: `<table>_<field>_taken` becomes a conflict on the field,
  * `<table>_<field>_exists` and `<table>_<field>_fits` an invalid field.

@@ -3,20 +3,23 @@ import { MAX_RECORD } from './counting.ts'
 import type { Migration } from './migration.ts'
 
 /*
- * Every record knows how many bytes it has as JSON, at most: `bytes`. Lists end a page by it, and no record grows beyond
- * MAX_RECORD. The lines of `shop_usage` add up to the records and bytes of a shop, and to the length of each list.
+ * Every record knows how many bytes it has as JSON, at most: `bytes`. Lists end a page by it, and no record grows
+ * beyond MAX_RECORD. The lines of `shop_usage` add up to the records and bytes of a shop, and to the length of each
+ * list.
  *
  * Triggers do the counting, as records are also changed by foreign keys. A statement adds a line and never changes one,
- * so that writers of one shop do not wait for each other; once a shop has many lines, a writer replaces those of each table by their sum.
+ * so that writers of one shop do not wait for each other; once a shop has many lines, a writer replaces those of each
+ * table by their sum.
  *
- * Every statement that changes records leaves a line, also if their size stays the same: the ids of a table's lines are the
- * state that its records are in, and a count is true as long as they are. The ids are random, so that no other database has
- * the same lines after other changes: neither a copy that went on by itself, nor a standby that followed a primary which was
- * given up.
+ * Every statement that changes records leaves a line, also if their size stays the same: the ids of a table's lines are
+ * the state that its records are in, and a count is true as long as they are. The ids are random, so that no other
+ * database has the same lines after other changes: neither a copy that went on by itself, nor a standby that followed a
+ * primary which was given up.
  *
- * Writers of a shop that is close to its quota take turns, and so see what the others have committed. A shop is close when
- * those who took no turn, as they came before that, could still bring it beyond its quota with what they have not committed.
- * A statement of an import or a batch adds hundreds of records, so its shop is close to its quota much earlier.
+ * Writers of a shop that is close to its quota take turns, and so see what the others have committed. A shop is close
+ * when those who took no turn, as they came before that, could still bring it beyond its quota with what they have not
+ * committed. A statement of an import or a batch adds hundreds of records, so its shop is close to its quota much
+ * earlier.
  */
 
 /** How many lines of a shop are left before they are replaced by their sum. */
@@ -30,7 +33,8 @@ const LOCK = 7_300_002
 
 const WRITERS = `${MANY_WRITERS} * greatest(1, more_records)`
 
-const SUM_USAGE = 'select count(*), sum(records), sum(bytes) into lines, used_records, used_bytes from shop_usage where shop_id = shop'
+const SUM_USAGE =
+  'select count(*), sum(records), sum(bytes) into lines, used_records, used_bytes from shop_usage where shop_id = shop'
 
 async function up (knex: Knex): Promise<void> {
   await knex.raw(`

@@ -5,11 +5,11 @@ import type { Migration } from './migration.ts'
 /*
  * `bytes` is the size of a record as JSON: the parts that vary, and an upper bound for all others.
  *
- * There is an index for each order that lists come in, so that a page reads as many rows as it has. A nullable column needs one
- * for each direction, since its nulls come last in both.
+ * There is an index for each order that lists come in, so that a page reads as many rows as it has. A nullable column
+ * needs one for each direction, since its nulls come last in both.
  *
- * Periods of prices may overlap: of those in force the one that starts last applies, so that a sale needs no gap in the usual
- * price. No two start together, which is all that it takes to always know which.
+ * Periods of prices may overlap: of those in force the one that starts last applies, so that a sale needs no gap in the
+ * usual price. No two start together, which is all that it takes to always know which.
  */
 
 const RECORDS: readonly RecordTable[] = ['categories', 'tags', 'attributes', 'products', 'prices']
@@ -108,7 +108,9 @@ async function up (knex: Knex): Promise<void> {
 
     create function count_image_urls() returns trigger language plpgsql as $$
     begin
-      new.part_bytes := new.part_bytes + ${sizeOfUrls('new.image_urls')} - case tg_op when 'INSERT' then 0 else ${sizeOfUrls('old.image_urls')} end;
+      new.part_bytes := new.part_bytes + ${sizeOfUrls('new.image_urls')} - case tg_op when 'INSERT' then 0 else ${
+    sizeOfUrls('old.image_urls')
+  } end;
       return new;
     end $$;
     create trigger count_new_image_urls before insert on products for each row

@@ -72,7 +72,14 @@ async function up (knex: Knex): Promise<void> {
 
     ${countRecords('accounts')}
     ${countRecords('orders')}
-    ${countParts({ table: 'order_lines', record: 'orders', link: 'order_id', bytes: '150 + json_bytes(name) + json_bytes(sku)' })}
+    ${
+    countParts({
+      table: 'order_lines',
+      record: 'orders',
+      link: 'order_id',
+      bytes: '150 + json_bytes(name) + json_bytes(sku)'
+    })
+  }
   `)
   await createAccountIndexes(knex)
   await createPayReconcileTables(knex)

@@ -2,12 +2,12 @@ import type { Knex } from 'knex'
 import type { Migration } from './migration.ts'
 
 /*
- * `tool_calls` counts the calls of tools by hour; `durations` is the histogram of `tool-calls/histogram.ts`. `key_calls` counts
- * those of each API key, `failed_calls` has its newest that failed, cut and without secrets, and `key_clients` the names that
- * its clients gave themselves.
+ * `tool_calls` counts the calls of tools by hour; `durations` is the histogram of `tool-calls/histogram.ts`.
+ * `key_calls` counts those of each API key, `failed_calls` has its newest that failed, cut and without secrets, and
+ * `key_clients` the names that its clients gave themselves.
  *
- * `daily_usage` counts all calls, of tools and routes, by day in UTC, and `daily_limits` says how many of them a day may have. A
- * meter is an API key, or the shop for all of its calls.
+ * `daily_usage` counts all calls, of tools and routes, by day in UTC, and `daily_limits` says how many of them a day
+ * may have. A meter is an API key, or the shop for all of its calls.
  */
 
 async function up (knex: Knex): Promise<void> {

@@ -2,16 +2,16 @@ import type { Knex } from 'knex'
 import type { Migration } from './migration.ts'
 
 /*
- * The history of everything that is written. `record_change` writes an entry within the statement of its change, so that an
- * entry costs no round trip. `seq` is the order of the changes of a record, since its writers hold a lock on it; `at` can be
- * equal.
+ * The history of everything that is written. `record_change` writes an entry within the statement of its change, so
+ * that an entry costs no round trip. `seq` is the order of the changes of a record, since its writers hold a lock on
+ * it; `at` can be equal.
  *
- * No foreign keys: an entry outlives its shop, its actor and its record. No check of `actor_kind`, `action` and `record_kind`
- * either: more kinds of writes will be added.
+ * No foreign keys: an entry outlives its shop, its actor and its record. No check of `actor_kind`, `action` and
+ * `record_kind` either: more kinds of writes will be added.
  *
- * `standing_reverts` has the reverts that were not reverted themselves: a change in there is reverted. The history alone tells
- * that only by following a change to its reverts, to the reverts of those, and so on. `record_revert` follows them once, when
- * a revert is written.
+ * `standing_reverts` has the reverts that were not reverted themselves: a change in there is reverted. The history
+ * alone tells that only by following a change to its reverts, to the reverts of those, and so on. `record_revert`
+ * follows them once, when a revert is written.
  */
 
 /** The fields that differ between `earlier` and `later`. */
@@ -23,8 +23,8 @@ const DIFFERENCE = `lateral (
       ) differing`
 
 /**
- * Adds the entries of changes. A change may begin before its person is erased, and end afterwards. So it takes their name from
- * where the erasure deletes it, which waits for changes that have it already.
+ * Adds the entries of changes. A change may begin before its person is erased, and end afterwards. So it takes their
+ * name from where the erasure deletes it, which waits for changes that have it already.
  *
  * @param changes - what the variables of the function do not say of them
  */
@@ -145,10 +145,12 @@ async function up (knex: Knex): Promise<void> {
     declare
       label constant text := null;
     begin
-      return query ${insertEntries(`(
+      return query ${
+    insertEntries(`(
         select change.*, of_fields as difference from unnest(many) with ordinality change cross join ${DIFFERENCE}
         where of_fields <> '{}' or earlier is null or later is null order by ordinality
-      ) change`)} returning record_id, id;
+      ) change`)
+  } returning record_id, id;
     end $$;
   `)
 }

@@ -2,12 +2,12 @@ import type { Knex } from 'knex'
 import type { Migration } from './migration.ts'
 
 /*
- * An import is applied in steps. `processed` is where the next one starts, written in the transaction of the step, so that
- * no line is applied twice or left out. The lock on the row of the import is the right to work at it: it ends with the
- * connection of a process that dies.
+ * An import is applied in steps. `processed` is where the next one starts, written in the transaction of the step, so
+ * that no line is applied twice or left out. The lock on the row of the import is the right to work at it: it ends with
+ * the connection of a process that dies.
  *
- * A line knows its entry of the history, so that an import can be reverted as a whole. It does what its check saw: it keeps
- * what that found.
+ * A line knows its entry of the history, so that an import can be reverted as a whole. It does what its check saw: it
+ * keeps what that found.
  *
  * Its lines count towards the bytes of their shop, until they are deleted with their import.
  */

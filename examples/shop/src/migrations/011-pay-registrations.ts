@@ -5,7 +5,9 @@ import type { Migration } from './migration.ts'
 /** The name under which `knexAccountStore` registers the shop's accounts: that of their table. */
 const REGISTRATION = 'accounts'
 
-/** The tables that say whose accounts their rows are about, with the keys that tell the rows of one registration apart. */
+/**
+ * The tables that say whose accounts their rows are about, with the keys that tell the rows of one registration apart.
+ */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   audit: [],
   snapshots: [],
@@ -20,8 +22,8 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Rows of pay-reconcile name their registration. The default and the earlier keys stay, for servers of the version before
- * that still run meanwhile: they name none. Nothing is rewritten. New databases have the columns from the start.
+ * Rows of pay-reconcile name their registration. The default and the earlier keys stay, for servers of the version
+ * before that still run meanwhile: they name none. Nothing is rewritten. New databases have the columns from the start.
  */
 async function up (knex: Knex): Promise<void> {
   for (const [name, key] of Object.entries(TABLES)) {

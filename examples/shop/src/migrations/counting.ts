@@ -24,7 +24,10 @@ const EVENTS = {
   delete: 'old table as removed'
 } as const
 
-/** SQL that counts the rows of a table, which must have the columns `shop_id`, `id` and `bytes`, in the usage of their shop. */
+/**
+ * SQL that counts the rows of a table, which must have the columns `shop_id`, `id` and `bytes`, in the usage of their
+ * shop.
+ */
 export function countRecords (table: RecordTable): string {
   return triggersOf(table, 'count_records()')
 }
@@ -51,5 +54,7 @@ export function countParts ({ table, record, link, bytes }: Parts): string {
 
 function triggersOf (table: string, count: string): string {
   return Object.entries(EVENTS).map(([event, rows]) =>
-    `create trigger count_${event} after ${event} on ${table} referencing ${rows} for each statement execute function ${count};`).join('\n')
+    `create trigger count_${event} after ${event} on ${table} referencing ${rows} for each statement execute ` +
+    `function ${count};`
+  ).join('\n')
 }

@@ -11,7 +11,9 @@ import { signIn } from './010-sign-in.ts'
 import { payRegistrations } from './011-pay-registrations.ts'
 import type { Migration } from './migration.ts'
 
-/** Migrations by name, in the order in which they run. A name starts with a number, and those of later ones are higher. */
+/**
+ * Migrations by name, in the order in which they run. A name starts with a number, and those of later ones are higher.
+ */
 export type Migrations = Readonly<Record<string, Migration>>
 
 /** Every migration. One that was released never changes. */

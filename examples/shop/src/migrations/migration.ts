@@ -7,5 +7,5 @@ export interface Migration {
    * `create index concurrently`. If it fails in the middle, it runs again from its start.
    */
   readonly online?: boolean
-  up (knex: Knex): Promise<void>
+  up(knex: Knex): Promise<void>
 }

@@ -6,16 +6,21 @@ import { whileAtWork } from '../database/long-statements.ts'
 export type Indexes = Readonly<Record<string, string>>
 
 /**
- * Creates and drops indexes while others write to their tables, in a migration that is `online`. An index that a broken run left
- * behind, which PostgreSQL keeps as invalid, is made again.
+ * Creates and drops indexes while others write to their tables, in a migration that is `online`. An index that a broken
+ * run left behind, which PostgreSQL keeps as invalid, is made again.
  *
  * @param create - by their names
  * @param drop - names of indexes that the new ones replace
  */
-export async function changeIndexes (knex: Knex, { create, drop = [] }: { readonly create: Indexes, readonly drop?: readonly string[] }): Promise<void> {
+export async function changeIndexes (
+  knex: Knex,
+  { create, drop = [] }: { readonly create: Indexes, readonly drop?: readonly string[] }
+): Promise<void> {
   await withoutTimeLimit(knex, async (run) => {
     for (const [name, definition] of Object.entries(create)) {
-      const { rows: [found] } = await run(`select indisvalid as valid from pg_index where indexrelid = to_regclass('${name}')`)
+      const { rows: [found] } = await run(
+        `select indisvalid as valid from pg_index where indexrelid = to_regclass('${name}')`
+      )
       if (found?.['valid'] === true) continue
       await run(`drop index concurrently if exists ${name}`)
       await run(`create index concurrently ${name} on ${definition}`)
@@ -33,10 +38,14 @@ async function withoutTimeLimit (knex: Knex, work: (run: Run) => Promise<void>):
   try {
     // They wait for transactions of others, but nobody waits behind them.
     await run(`set statement_timeout = 0; set lock_timeout = ${LOCK_LIMIT}; set application_name = '${MIGRATING}'`)
-    await whileAtWork(knex, connection, async () => { await work(run) })
+    await whileAtWork(knex, connection, async () => {
+      await work(run)
+    })
   } finally {
     // It may be lost, and is given back all the same: the pool would never close. It is not used again.
-    await run('reset statement_timeout; reset lock_timeout; reset application_name').catch((error: unknown) => { connection.__knex__disposed = error })
+    await run('reset statement_timeout; reset lock_timeout; reset application_name').catch((error: unknown) => {
+      connection.__knex__disposed = error
+    })
     await knex.client.releaseConnection(connection)
   }
 }

@@ -2,14 +2,17 @@ import type { Knex } from 'knex'
 import type { Indexes } from './online.ts'
 
 /**
- * For `q`, in the shop alone: what others have must not make its search slower. The list of entries that PostgreSQL has not
- * merged yet is short, since each search reads all of it.
+ * For `q`, in the shop alone: what others have must not make its search slower. The list of entries that PostgreSQL has
+ * not merged yet is short, since each search reads all of it.
  */
 export const SEARCH_INDEX: Indexes = {
-  products_search: 'products using gin (shop_id, name gin_trgm_ops, sku gin_trgm_ops, description gin_trgm_ops) with (gin_pending_list_limit = 256)'
+  products_search: 'products using gin (shop_id, name gin_trgm_ops, sku gin_trgm_ops, description gin_trgm_ops) with ' +
+    '(gin_pending_list_limit = 256)'
 }
 
-/** The extensions of PostgreSQL that {@link SEARCH_INDEX} needs. Its contrib package has them, as have the large hosts. */
+/**
+ * The extensions of PostgreSQL that {@link SEARCH_INDEX} needs. Its contrib package has them, as have the large hosts.
+ */
 export const SEARCH_EXTENSIONS = ['pg_trgm', 'btree_gin']
 
 /** What an operator runs where the migration could not. */

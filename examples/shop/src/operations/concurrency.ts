@@ -18,12 +18,15 @@ declare module 'fastify' {
 const WAITING_PER_CALL = 16
 const MAX_WAIT = 10_000
 
-/** How long a call is counted after its client has gone, while its work goes on, in milliseconds: as long as a statement of the database may run. */
+/**
+ * How long a call is counted after its client has gone, while its work goes on, in milliseconds: as long as a statement
+ * of the database may run.
+ */
 const MAX_ABANDONED = 30_000
 
 /**
- * While a large response is written, nobody else is served. So the places of a caller's large responses are freed one after
- * another, at this many bytes a millisecond for all of them. Small responses are not worth counting.
+ * While a large response is written, nobody else is served. So the places of a caller's large responses are freed one
+ * after another, at this many bytes a millisecond for all of them. Small responses are not worth counting.
  */
 const BYTES_PER_MILLISECOND = 1000
 const SMALL = 32_768
@@ -37,7 +40,10 @@ interface Caller {
   readonly waiting: Array<() => void>
 }
 
-/** A call under way. It ends with its last part: the work and the answer of its request, and of the inner requests of its tools. */
+/**
+ * A call under way. It ends with its last part: the work and the answer of its request, and of the inner requests of
+ * its tools.
+ */
 interface Call {
   readonly caller: Caller
   parts: number
@@ -52,15 +58,18 @@ interface Part {
 }
 
 /**
- * Limits each caller's concurrent calls; further calls wait, so that no caller takes all connections to the database, or
- * the memory for many large responses. The API keys of a shop are one caller.
+ * Limits each caller's concurrent calls; further calls wait, so that no caller takes all connections to the database,
+ * or the memory for many large responses. The API keys of a shop are one caller.
  *
- * A call counts until its answer is sent, and for a while longer if that was large; also when its client has gone, as the
- * work goes on without it. The inner request of a tool call is part of the call.
+ * A call counts until its answer is sent, and for a while longer if that was large; also when its client has gone, as
+ * the work goes on without it. The inner request of a tool call is part of the call.
  *
  * @throws {@link SHOP_TOO_MANY_CONCURRENT_CALLS} when too many wait, or for too long
  */
-export function limitConcurrency (app: FastifyInstance, { MAX_CONCURRENT_CALLS: max }: Pick<Settings, 'MAX_CONCURRENT_CALLS'>): void {
+export function limitConcurrency (
+  app: FastifyInstance,
+  { MAX_CONCURRENT_CALLS: max }: Pick<Settings, 'MAX_CONCURRENT_CALLS'>
+): void {
   const callers = new Map<string, Caller>()
   const parts = new WeakMap<FastifyRequest, Part>()
   const maxWaiting = max * WAITING_PER_CALL

@@ -8,22 +8,31 @@ import type { Settings } from '../settings/settings.ts'
  * How agents ask a person before they delete something.
  *
  * Clients that cannot ask call as before: they show their own prompt before a tool that deletes, and the same API key
- * deletes over REST without a question. A confirmation guards people from mistakes of their agents, not from a stolen key.
+ * deletes over REST without a question. A confirmation guards people from mistakes of their agents, not from a stolen
+ * key.
  */
-export function confirmationOptions (config: Pick<Settings, 'API_KEY_PEPPERS'>, knex: Knex): Pick<McpFromRoutesOptions, 'confirmFallback' | 'confirmSecret' | 'confirmStore'> {
+export function confirmationOptions (
+  config: Pick<Settings, 'API_KEY_PEPPERS'>,
+  knex: Knex
+): Pick<McpFromRoutesOptions, 'confirmFallback' | 'confirmSecret' | 'confirmStore'> {
   // All replicas have the setting, and what an older pepper signed stays good for as long as API keys need that pepper.
-  const secrets = config.API_KEY_PEPPERS.map((text) => createHmac('sha256', secretFromText(text).secret).update('questions of tool calls').digest('base64url'))
+  const secrets = config.API_KEY_PEPPERS.map((text) =>
+    createHmac('sha256', secretFromText(text).secret).update('questions of tool calls').digest('base64url')
+  )
   return {
     confirmFallback: 'allow',
     confirmSecret: secrets as [string, ...string[]],
     confirmStore: {
       async use (id, ttl) {
         // Those that others are deleting are left to them.
-        const { rows } = await knex.raw(`
+        const { rows } = await knex.raw(
+          `
           with forgotten as (
             delete from confirmations where id in (select id from confirmations where until < now() limit 100 for update skip locked)
           )
-          insert into confirmations (id, until) values (?, now() + ? * interval '1 millisecond') on conflict do nothing returning id`, [id, ttl])
+          insert into confirmations (id, until) values (?, now() + ? * interval '1 millisecond') on conflict do nothing returning id`,
+          [id, ttl]
+        )
         return rows.length > 0
       }
     }

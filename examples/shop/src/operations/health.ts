@@ -7,12 +7,18 @@ import type { Database } from '../database/index.ts'
 import { unsuitable } from '../database/session.ts'
 
 /** Route `config` for the operator's probes: public, without rate limits, load shedding, CORS and traces. */
-export const exempt = { auth: 'public', cors: false, rateLimit: false, traced: false, pressureHandler: () => {} } as const
+export const exempt = {
+  auth: 'public',
+  cors: false,
+  rateLimit: false,
+  traced: false,
+  pressureHandler: () => {}
+} as const
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** The checks of `/readyz`, and whether the server is ready. */
-    readiness (): Promise<{ readonly ready: boolean, readonly checks: Readonly<Record<string, string>> }>
+    readiness(): Promise<{ readonly ready: boolean, readonly checks: Readonly<Record<string, string>> }>
   }
 }
 
@@ -44,11 +50,18 @@ export interface HealthOptions {
  * provider is not checked, since nearly everything works without it. Redis and the identity provider are checked, but a
  * server without them is ready: it only limits calls alone, or only accepts API keys.
  */
-export async function health (app: FastifyInstance, { database, limits, timeLimit = TIME_LIMIT, remarks = () => ({}) }: HealthOptions): Promise<void> {
+export async function health (
+  app: FastifyInstance,
+  { database, limits, timeLimit = TIME_LIMIT, remarks = () => ({}) }: HealthOptions
+): Promise<void> {
   let diskIsFull = false
-  const noteFullDisk = (error: { readonly code?: string }): void => { diskIsFull ||= isDiskFull(error) }
+  const noteFullDisk = (error: { readonly code?: string }): void => {
+    diskIsFull ||= isDiskFull(error)
+  }
   database.knex.on('query-error', noteFullDisk)
-  app.addHook('onClose', async () => { database.knex.removeListener('query-error', noteFullDisk) })
+  app.addHook('onClose', async () => {
+    database.knex.removeListener('query-error', noteFullDisk)
+  })
   let latest: { readonly at: number, readonly checks: Promise<Record<string, string>> } | undefined
   // One at a time: if the database does not answer, probes would use all connections up.
   let looking: Promise<Record<string, string>> | undefined
@@ -68,8 +81,11 @@ export async function health (app: FastifyInstance, { database, limits, timeLimi
     schema: {
       operationId: 'readiness',
       summary: 'Should calls be sent here?',
-      description: 'Checks the database, its settings, disk space and migrations, and whether the server is about to stop. ' +
-        'Also reports whether the keys of the identity provider were read, whether Redis counts calls and the read replica responds, if they are configured, and whether the settings have the secrets of all stored keys; none of these makes the server unready.',
+      description:
+        'Checks the database, its settings, disk space and migrations, and whether the server is about to stop. ' +
+        'Also reports whether the keys of the identity provider were read, whether Redis counts calls and the ' +
+        'read replica responds, if they are configured, and whether the settings have the secrets of all stored ' +
+        'keys; none of these makes the server unready.',
       tags: ['operations'],
       response: { 200: Readiness, 503: Readiness }
     }
@@ -80,23 +96,35 @@ export async function health (app: FastifyInstance, { database, limits, timeLimi
   })
 
   app.decorate('readiness', async () => {
-    if (latest === undefined || performance.now() - latest.at > KEEP) latest = { at: performance.now(), checks: check() }
-    const checks: Record<string, string> = { ...await latest.checks, shutdown: app.shutdown.stage === 'serving' ? 'ok' : 'the server is about to stop' }
+    if (latest === undefined || performance.now() - latest.at > KEEP) {
+      latest = { at: performance.now(), checks: check() }
+    }
+    const checks: Record<string, string> = {
+      ...await latest.checks,
+      shutdown: app.shutdown.stage === 'serving' ? 'ok' : 'the server is about to stop'
+    }
     const { redis: _limits, identity_provider: _people, ...needed } = checks
     return { ready: Object.values(needed).every((answer) => answer === 'ok'), checks: { ...checks, ...remarks() } }
   })
 
   async function check (): Promise<Record<string, string>> {
     looking ??= checkDatabase().then(
-      ([reasons, names]) => ({ database: reasons.join('; ') || 'ok', migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}` }),
+      ([reasons, names]) => ({
+        database: reasons.join('; ') || 'ok',
+        migrations: names.length === 0 ? 'ok' : `pending: ${names.join(', ')}`
+      }),
       (err) => {
         // It did answer: another program has migrated it, or it was restored from another.
         if (err.code === 'SHOP_MIGRATIONS_UNKNOWN') return { database: 'ok', migrations: err.message }
         app.log.warn({ err }, 'A readiness check got no response from the database')
         return { database: 'it cannot be reached', migrations: 'unknown' }
       }
-    ).finally(() => { looking = undefined })
-    const late = sleep(timeLimit, { database: `no answer within ${timeLimit} ms`, migrations: 'unknown' }, { ref: false })
+    ).finally(() => {
+      looking = undefined
+    })
+    const late = sleep(timeLimit, { database: `no answer within ${timeLimit} ms`, migrations: 'unknown' }, {
+      ref: false
+    })
     const [checked, redis] = await Promise.all([Promise.race([looking, late]), limits?.()])
     return {
       ...checked,
@@ -123,7 +151,12 @@ const TABLESPACES = `
 async function isStillFull (knex: Database['knex']): Promise<boolean> {
   try {
     const { rows } = await knex.raw<{ rows: ReadonlyArray<{ name: string }> }>(TABLESPACES)
-    for (const { name } of rows) await knex.raw('create temporary table disk_space on commit drop tablespace ?? as select generate_series(1, 10000)', [name])
+    for (const { name } of rows) {
+      await knex.raw(
+        'create temporary table disk_space on commit drop tablespace ?? as select generate_series(1, 10000)',
+        [name]
+      )
+    }
     return false
   } catch (error) {
     // Any other error is left to the checks that follow.

@@ -10,7 +10,8 @@ import { outages, type Places } from './outages.ts'
 export const REDACTED = '[redacted]'
 
 /** Fields of any object whose value is secret. */
-const FIELDS = 'authorization|proxy-authorization|x-api-key|api[_-]?key|cookie|set-cookie|[a-z_]*passw(?:or)?d|passphrase|plaintext|credentials?|(?:[a-z_]*_)?(?:secret|secret_?key|private_?key|token)|(?:access|auth|bearer|client|id|refresh)(?:secret|token)|code_verifier'
+const FIELDS =
+  'authorization|proxy-authorization|x-api-key|api[_-]?key|cookie|set-cookie|[a-z_]*passw(?:or)?d|passphrase|plaintext|credentials?|(?:[a-z_]*_)?(?:secret|secret_?key|private_?key|token)|(?:access|auth|bearer|client|id|refresh)(?:secret|token)|code_verifier'
 const FIELD = new RegExp(`^(?:${FIELDS})$`, 'i')
 
 /** Whether the value of a field with this name is secret. */
@@ -19,9 +20,10 @@ export function isSecretField (name: string): boolean {
 }
 
 /**
- * Secrets in a string, without quotes and backslashes, so that a log line stays valid JSON: fields of JSON in a message,
- * parameters of a URL or form, its password, what follows an authentication scheme, payment keys and JSON Web Tokens. API keys, whose
- * prefix is a setting, are added later. Patterns with a minimum length also match shorter rests before a cut.
+ * Secrets in a string, without quotes and backslashes, so that a log line stays valid JSON: fields of JSON in a
+ * message, parameters of a URL or form, its password, what follows an authentication scheme, payment keys and JSON Web
+ * Tokens. API keys, whose prefix is a setting, are added later. Patterns with a minimum length also match shorter rests
+ * before a cut.
  *
  * Anyone can write the input, so each pattern has to be linear: once its beginning is found, it takes everything that
  * could be part of it, or gives up within a fixed number of characters.
@@ -56,10 +58,12 @@ const DEPTH = 8
 const REQUEST_ID = /^[\w.:-]{1,128}$/
 
 /**
- * The logger's options: it logs no credentials. Fields are redacted in the logged objects, and strings in each line as it
- * is written, so that no error or message can leak one. Lines about an outage are shortened.
+ * The logger's options: it logs no credentials. Fields are redacted in the logged objects, and strings in each line as
+ * it is written, so that no error or message can leak one. Lines about an outage are shortened.
  */
-export function loggerOptions ({ LOG_LEVEL: level, API_KEY_MARKER: marker, ...places }: Pick<Settings, 'LOG_LEVEL' | 'API_KEY_MARKER'> & Places) {
+export function loggerOptions (
+  { LOG_LEVEL: level, API_KEY_MARKER: marker, ...places }: Pick<Settings, 'LOG_LEVEL' | 'API_KEY_MARKER'> & Places
+) {
   const shortened = outages(places)
   return {
     level,
@@ -85,7 +89,11 @@ export function redactedFields (value: unknown, depth: number): unknown {
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
   if (depth === 0) return REDACTED
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, isSecretField(name) ? REDACTED : redactedFields(inner, depth - 1)]))
+  return Object.fromEntries(
+    Object.entries(value).map((
+      [name, inner]
+    ) => [name, isSecretField(name) ? REDACTED : redactedFields(inner, depth - 1)])
+  )
 }
 
 /** @returns a function that redacts secrets in a log line; API keys start with `marker` */
@@ -116,7 +124,9 @@ function errorFields (error: Error & { readonly code?: unknown, readonly statusC
     stack: excerpt(stack.replace(message, () => told), told.length + LONGEST_STACK),
     ...(code !== undefined && { code }),
     ...(error.statusCode !== undefined && { statusCode }),
-    ...(cause instanceof Error ? { cause: errorFields(cause) } : cause !== undefined && { cause: excerpt(String(cause)) })
+    ...(cause instanceof Error
+      ? { cause: errorFields(cause) }
+      : cause !== undefined && { cause: excerpt(String(cause)) })
   }
 }
 

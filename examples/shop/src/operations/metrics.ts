@@ -29,9 +29,21 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const STATUSES = ['2xx', '4xx', '5xx']
 
 /** Why a tool call ended early: each reason, so that none can be missing. */
-const ENDS: Readonly<Record<NonNullable<ToolCallEvent['ended']>, true>> = { 'client gone': true, timeout: true, 'too large': true, closing: true }
+const ENDS: Readonly<Record<NonNullable<ToolCallEvent['ended']>, true>> = {
+  'client gone': true,
+  timeout: true,
+  'too large': true,
+  closing: true
+}
 /** Why a tool call was a success or not. */
-const TOOL_OUTCOMES = ['ok', 'refused', '3xx', '4xx', '5xx', ...(Object.keys(ENDS) as Array<keyof typeof ENDS>).map(labelOfEnd)]
+const TOOL_OUTCOMES = [
+  'ok',
+  'refused',
+  '3xx',
+  '4xx',
+  '5xx',
+  ...(Object.keys(ENDS) as Array<keyof typeof ENDS>).map(labelOfEnd)
+]
 
 /** What may come of each kind of credential. */
 const ATTEMPTS: Readonly<Record<string, readonly string[]>> = {
@@ -44,13 +56,42 @@ const ATTEMPTS: Readonly<Record<string, readonly string[]>> = {
 
 /** Each fault, so that none can be missing. */
 const FAULTS: Readonly<Record<ProviderFault, true>> = {
-  customer_not_found: true, key_rejected: true, key_forbidden: true, rate_limited: true, timeout: true, unreachable: true, error: true, refused: true, unexpected_object: true, list_repeats: true, unavailable: true, aborted: true
+  customer_not_found: true,
+  key_rejected: true,
+  key_forbidden: true,
+  rate_limited: true,
+  timeout: true,
+  unreachable: true,
+  error: true,
+  refused: true,
+  unexpected_object: true,
+  list_repeats: true,
+  unavailable: true,
+  aborted: true
 }
-const PROVIDER_OUTCOMES = ['ok', ...Object.keys(FAULTS).map((fault) => providerError(fault as ProviderFault).code), 'unknown']
+const PROVIDER_OUTCOMES = [
+  'ok',
+  ...Object.keys(FAULTS).map((fault) => providerError(fault as ProviderFault).code),
+  'unknown'
+]
 
 /** The events of keys that have no reason, and the reasons of refusals: each of them, so that none can be missing. */
-const KEY_EVENTS: Readonly<Record<Exclude<KeyEvent['type'], 'refused'>, true>> = { created: true, rotated: true, revoked: true, first_used: true, new_network: true, expiring: true, unused: true }
-const REFUSALS: Readonly<Record<RefusalReason, true>> = { unknown: true, revoked: true, expired: true, wrong_shop: true, scope: true }
+const KEY_EVENTS: Readonly<Record<Exclude<KeyEvent['type'], 'refused'>, true>> = {
+  created: true,
+  rotated: true,
+  revoked: true,
+  first_used: true,
+  new_network: true,
+  expiring: true,
+  unused: true
+}
+const REFUSALS: Readonly<Record<RefusalReason, true>> = {
+  unknown: true,
+  revoked: true,
+  expired: true,
+  wrong_shop: true,
+  scope: true
+}
 
 /** Work of the server that no caller waits for. */
 const WORK = ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use', 'daily_usage'] as const
@@ -69,15 +110,30 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
  * @returns adds one
  */
 function gaugesIn (prom: typeof import('prom-client'), registry: Registry) {
-  return <Label extends string>(name: string, help: string, labelNames: Label[], read: (gauge: Gauge<Label>) => unknown): void => {
-    registry.registerMetric(new prom.Gauge({ name, help, labelNames, registers: [], async collect (this: Gauge<Label>) { await read(this) } }))
+  return <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    read: (gauge: Gauge<Label>) => unknown
+  ): void => {
+    registry.registerMetric(
+      new prom.Gauge({
+        name,
+        help,
+        labelNames,
+        registers: [],
+        async collect (this: Gauge<Label>) {
+          await read(this)
+        }
+      })
+    )
   }
 }
 
 /**
  * Creates the metrics, in their own registry. All labels come from the code or the routes: never an id, an address or
- * other input of a caller. A counter is there with 0 for every label that it may have: Prometheus sees no increase where a
- * series begins with 1.
+ * other input of a caller. A counter is there with 0 for every label that it may have: Prometheus sees no increase
+ * where a series begins with 1.
  */
 export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'replica'>) {
   // Loaded here, so that a server without metrics does not load the library.
@@ -85,55 +141,138 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
   const registry = new prom.Registry()
   const registers = [registry]
   const gauge = gaugesIn(prom, registry)
-  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => new prom.Counter({ name, help, labelNames, registers })
-  const histogram = <Label extends string>(name: string, help: string, ...labelNames: Label[]) => new prom.Histogram({ name, help, labelNames, buckets: BUCKETS, registers })
+  const counter = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new prom.Counter({ name, help, labelNames, registers })
+  const histogram = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new prom.Histogram({ name, help, labelNames, buckets: BUCKETS, registers })
   prom.collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
-  const pool = knex.client.pool as { numUsed (): number, numFree (): number, numPendingAcquires (): number }
-  gauge('shop_database_connections', 'Connections in the pool, and callers that wait for one', ['state'], (connections) => {
-    connections.set({ state: 'used' }, pool.numUsed())
-    connections.set({ state: 'free' }, pool.numFree())
-    connections.set({ state: 'waited_for' }, pool.numPendingAcquires())
-  })
-  const scheduled = latest(async () => await lastScheduled(knex))
-  gauge('pay_reconcile_scheduled_timestamp_seconds', 'The last time of the schedule for which a run was started, and for which one is finished, in seconds since 1970', ['mode', 'state'], async (times) => {
-    times.reset()
-    for (const { mode, started, finished } of (await scheduled())?.value ?? []) {
-      times.set({ mode, state: 'started' }, started)
-      if (finished !== null) times.set({ mode, state: 'finished' }, finished)
+  const pool = knex.client.pool as { numUsed(): number, numFree(): number, numPendingAcquires(): number }
+  gauge(
+    'shop_database_connections',
+    'Connections in the pool, and callers that wait for one',
+    ['state'],
+    (connections) => {
+      connections.set({ state: 'used' }, pool.numUsed())
+      connections.set({ state: 'free' }, pool.numFree())
+      connections.set({ state: 'waited_for' }, pool.numPendingAcquires())
     }
-  })
-  gauge('pay_reconcile_scheduled_age_seconds', 'How long ago these times were read from the database: 0, unless it does not answer', [], async (age) => {
-    const found = await scheduled()
-    if (found === undefined) age.remove()
-    else age.set(found.age)
-  })
+  )
+  const scheduled = latest(async () => await lastScheduled(knex))
+  gauge(
+    'pay_reconcile_scheduled_timestamp_seconds',
+    'The last time of the schedule for which a run was started, and for which one is finished, in seconds since 1970',
+    ['mode', 'state'],
+    async (times) => {
+      times.reset()
+      for (const { mode, started, finished } of (await scheduled())?.value ?? []) {
+        times.set({ mode, state: 'started' }, started)
+        if (finished !== null) times.set({ mode, state: 'finished' }, finished)
+      }
+    }
+  )
+  gauge(
+    'pay_reconcile_scheduled_age_seconds',
+    'How long ago these times were read from the database: 0, unless it does not answer',
+    [],
+    async (age) => {
+      const found = await scheduled()
+      if (found === undefined) age.remove()
+      else age.set(found.age)
+    }
+  )
   const turn = latest(async () => await oldestTurn(knex))
-  gauge('shop_import_wait_seconds', 'How long the import whose turn it is has waited for its next step: 0 if there is none', [], async (wait) => {
-    const found = await turn()
-    if (found === undefined) wait.remove()
-    // It goes on waiting while the database does not answer.
-    else wait.set(found.value === 0 ? 0 : found.value + found.age)
+  gauge(
+    'shop_import_wait_seconds',
+    'How long the import whose turn it is has waited for its next step: 0 if there is none',
+    [],
+    async (wait) => {
+      const found = await turn()
+      if (found === undefined) wait.remove()
+      // It goes on waiting while the database does not answer.
+      else wait.set(found.value === 0 ? 0 : found.value + found.age)
+    }
+  )
+  new prom.Gauge({
+    name: 'shop_build_info',
+    help: '1: version is that of the server and its tools, node that of Node.js',
+    labelNames: ['version', 'node'],
+    registers
   })
-  new prom.Gauge({ name: 'shop_build_info', help: '1: version is that of the server and its tools, node that of Node.js', labelNames: ['version', 'node'], registers })
     .set({ version: TOOLS_VERSION, node: process.version }, 1)
   if (replica !== undefined) measureReplica(prom, registry, replica)
   const metrics = {
     registry,
-    requests: counter('http_requests_total', 'HTTP requests by route template; caller is client, or tool for the inner request of a tool call', 'method', 'route', 'status', 'caller'),
-    toolCalls: counter('mcp_tool_calls_total', 'Tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early', 'tool', 'outcome'),
-    providerRequests: counter('pay_provider_requests_total', 'Requests to the payment provider; outcome is ok or the code of the error', 'operation', 'outcome'),
-    imports: counter('shop_imports_total', 'Imports that have ended on this replica; outcome is done, failed or cancelled', 'outcome'),
+    requests: counter(
+      'http_requests_total',
+      'HTTP requests by route template; caller is client, or tool for the inner request of a tool call',
+      'method',
+      'route',
+      'status',
+      'caller'
+    ),
+    toolCalls: counter(
+      'mcp_tool_calls_total',
+      'Tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early',
+      'tool',
+      'outcome'
+    ),
+    providerRequests: counter(
+      'pay_provider_requests_total',
+      'Requests to the payment provider; outcome is ok or the code of the error',
+      'operation',
+      'outcome'
+    ),
+    imports: counter(
+      'shop_imports_total',
+      'Imports that have ended on this replica; outcome is done, failed or cancelled',
+      'outcome'
+    ),
     jobFailures: counter('shop_job_failures_total', 'Failures of work that no caller waits for', 'work'),
-    http: histogram('http_request_duration_seconds', 'Duration of HTTP requests by route template; caller is client, or tool for the inner request of a tool call', 'method', 'route', 'status', 'caller'),
-    tools: histogram('mcp_tool_call_duration_seconds', 'Duration of tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early', 'tool', 'outcome'),
-    auth: counter('auth_attempts_total', 'Requests to routes that need a credential; method is api-key, machine, user, token for a rejected one, or none', 'method', 'outcome'),
-    provider: histogram('pay_provider_request_duration_seconds', 'Duration of requests to the payment provider; outcome is ok or the code of the error', 'operation', 'outcome'),
-    quota: counter('shop_quota_exceeded_total', 'Writes that were rejected because the shop has used its quota; quota is records or bytes', 'quota'),
-    keyEvents: counter('api_key_events_total', 'What happened to API keys; reason says why a key was refused, and is empty for other events', 'event', 'reason')
+    http: histogram(
+      'http_request_duration_seconds',
+      'Duration of HTTP requests by route template; caller is client, or tool for the inner request of a tool call',
+      'method',
+      'route',
+      'status',
+      'caller'
+    ),
+    tools: histogram(
+      'mcp_tool_call_duration_seconds',
+      'Duration of tool calls; outcome is ok, refused, 3xx, 4xx, 5xx, or the reason why the call ended early',
+      'tool',
+      'outcome'
+    ),
+    auth: counter(
+      'auth_attempts_total',
+      'Requests to routes that need a credential; method is api-key, machine, user, token for a rejected one, or none',
+      'method',
+      'outcome'
+    ),
+    provider: histogram(
+      'pay_provider_request_duration_seconds',
+      'Duration of requests to the payment provider; outcome is ok or the code of the error',
+      'operation',
+      'outcome'
+    ),
+    quota: counter(
+      'shop_quota_exceeded_total',
+      'Writes that were rejected because the shop has used its quota; quota is records or bytes',
+      'quota'
+    ),
+    keyEvents: counter(
+      'api_key_events_total',
+      'What happened to API keys; reason says why a key was refused, and is empty for other events',
+      'event',
+      'reason'
+    )
   }
-  for (const [method, outcomes] of Object.entries(ATTEMPTS)) for (const outcome of outcomes) metrics.auth.inc({ method, outcome }, 0)
-  for (const operation of Object.values(OPERATIONS)) for (const outcome of PROVIDER_OUTCOMES) metrics.providerRequests.inc({ operation, outcome }, 0)
+  for (const [method, outcomes] of Object.entries(ATTEMPTS)) {
+    for (const outcome of outcomes) metrics.auth.inc({ method, outcome }, 0)
+  }
+  for (const operation of Object.values(OPERATIONS)) {
+    for (const outcome of PROVIDER_OUTCOMES) metrics.providerRequests.inc({ operation, outcome }, 0)
+  }
   for (const event of Object.keys(KEY_EVENTS)) metrics.keyEvents.inc({ event, reason: '' }, 0)
   for (const reason of Object.keys(REFUSALS)) metrics.keyEvents.inc({ event: 'refused', reason }, 0)
   for (const quota of ['records', 'bytes']) metrics.quota.inc({ quota }, 0)
@@ -147,21 +286,45 @@ const SHARED = ['API_KEY_PEPPERS', 'PAY_KEY_SECRETS', 'OAUTH_BROKER_SECRETS', 'O
 type Shared = Pick<Settings, typeof SHARED[number] | 'REDIS_URL'>
 
 /** Adds what the app knows of its own state. Call it once the app has these parts. */
-export async function measureState (app: FastifyInstance, { registry }: Metrics, settings: Shared, reverts: () => { readonly running: number, readonly waiting: number }): Promise<void> {
+export async function measureState (
+  app: FastifyInstance,
+  { registry }: Metrics,
+  settings: Shared,
+  reverts: () => { readonly running: number, readonly waiting: number }
+): Promise<void> {
   const { default: prom } = await import('prom-client')
   const gauge = gaugesIn(prom, registry)
-  gauge('shop_ready', '1 while calls should be sent here, as /readyz says', [], async (ready) => { ready.set((await app.readiness()).ready ? 1 : 0) })
-  gauge('shop_check_ok', '1 while a check of /readyz is ok. Not all of them make the server unready', ['check'], async (checks) => {
-    for (const [check, answer] of Object.entries((await app.readiness()).checks)) checks.set({ check }, answer === 'ok' ? 1 : 0)
+  gauge('shop_ready', '1 while calls should be sent here, as /readyz says', [], async (ready) => {
+    ready.set((await app.readiness()).ready ? 1 : 0)
   })
+  gauge(
+    'shop_check_ok',
+    '1 while a check of /readyz is ok. Not all of them make the server unready',
+    ['check'],
+    async (checks) => {
+      for (const [check, answer] of Object.entries((await app.readiness()).checks)) {
+        checks.set(
+          { check },
+          answer === 'ok' ? 1 : 0
+        )
+      }
+    }
+  )
   if (settings.REDIS_URL !== undefined) {
     const help = '1 while Redis counts calls, 0 while it does not and each server limits alone'
-    gauge('shop_redis_up', help, [], async (up) => { up.set((await app.readiness()).checks['redis'] === 'ok' ? 1 : 0) })
+    gauge('shop_redis_up', help, [], async (up) => {
+      up.set((await app.readiness()).checks['redis'] === 'ok' ? 1 : 0)
+    })
   }
   gauge('shop_reverts', 'Reverts of changes that run, and those that wait for their turn', ['state'], (works) => {
     for (const [state, count] of Object.entries(reverts())) works.set({ state }, count)
   })
-  const secrets = new prom.Gauge({ name: 'shop_secrets_info', help: '1: digest is the beginning of a hash of a list of secrets, which replicas must have in common', labelNames: ['setting', 'digest'], registers: [registry] })
+  const secrets = new prom.Gauge({
+    name: 'shop_secrets_info',
+    help: '1: digest is the beginning of a hash of a list of secrets, which replicas must have in common',
+    labelNames: ['setting', 'digest'],
+    registers: [registry]
+  })
   for (const setting of SHARED) {
     const list = [settings[setting] ?? []].flat().join(',')
     if (list !== '') secrets.set({ setting, digest: digest(`${setting} ${list}`).toString('hex').slice(0, 8) }, 1)
@@ -170,22 +333,31 @@ export async function measureState (app: FastifyInstance, { registry }: Metrics,
 
 /** What became of reads at a replica, and how far it is behind. */
 function measureReplica (prom: typeof import('prom-client'), registry: Registry, replica: Replica): void {
-  registry.registerMetric(new prom.Counter({
-    name: 'shop_replica_reads_total',
-    help: 'Pages of lists and exports that the replica was to serve; outcome is served, or why the primary did: behind, away, conflict, slow or failed',
-    labelNames: ['outcome'],
-    registers: [],
-    collect (this: Counter<'outcome'>) {
-      this.reset()
-      for (const outcome of OUTCOMES) this.inc({ outcome }, replica.reads[outcome])
-    }
-  }))
+  registry.registerMetric(
+    new prom.Counter({
+      name: 'shop_replica_reads_total',
+      help: 'Pages of lists and exports that the replica was to serve; outcome is served, or why the primary did: ' +
+        'behind, away, conflict, slow or failed',
+      labelNames: ['outcome'],
+      registers: [],
+      collect (this: Counter<'outcome'>) {
+        this.reset()
+        for (const outcome of OUTCOMES) this.inc({ outcome }, replica.reads[outcome])
+      }
+    })
+  )
   const standing = latest(async () => await replica.standing())
-  gaugesIn(prom, registry)('shop_replica_lag_seconds', 'How long ago the last change that the replica has was committed: 0 if it has all, and none while it does not answer', [], async (lag) => {
-    const found = await standing()
-    if (found === undefined || found.age > 0 || !found.value.follows) lag.remove()
-    else lag.set(found.value.lag)
-  })
+  gaugesIn(prom, registry)(
+    'shop_replica_lag_seconds',
+    'How long ago the last change that the replica has was committed: 0 if it has all, and none while it does ' +
+      'not answer',
+    [],
+    async (lag) => {
+      const found = await standing()
+      if (found === undefined || found.age > 0 || !found.value.follows) lag.remove()
+      else lag.set(found.value.lag)
+    }
+  )
 }
 
 /** How long a scrape waits for a value that is read, in milliseconds. */
@@ -200,19 +372,31 @@ function latest<T> (read: () => Promise<T>): () => Promise<{ readonly value: T, 
   let last: { readonly value: T, readonly at: number } | undefined
   let reading: Promise<void> | undefined
   return async () => {
-    reading ??= read().then((value) => { last = { value, at: performance.now() } }, () => {}).finally(() => { reading = undefined })
+    reading ??= read().then((value) => {
+      last = { value, at: performance.now() }
+    }, () => {}).finally(() => {
+      reading = undefined
+    })
     await Promise.race([reading, sleep(READ_LIMIT, undefined, { ref: false })])
     return last && { value: last.value, age: Math.floor((performance.now() - last.at) / 1000) }
   }
 }
 
-interface LastScheduled { readonly mode: string, readonly started: number, readonly finished: number | null }
+interface LastScheduled {
+  readonly mode: string
+  readonly started: number
+  readonly finished: number | null
+}
 
 /** The last scheduled times of each mode that was ever scheduled, in seconds since 1970. */
 async function lastScheduled (knex: Knex): Promise<readonly LastScheduled[]> {
-  return await knex('pay_reconcile_schedule as s').select<LastScheduled[]>('s.mode', knex.raw('extract(epoch from s.scheduled_for)::float as started'), knex.raw(`
+  return await knex('pay_reconcile_schedule as s').select<LastScheduled[]>(
+    's.mode',
+    knex.raw('extract(epoch from s.scheduled_for)::float as started'),
+    knex.raw(`
     (select extract(epoch from max(r.scheduled_for))::float from pay_reconcile_runs r
-      where r.mode = s.mode and r.scheduled_for is not null and r.finished_at is not null) as finished`))
+      where r.mode = s.mode and r.scheduled_for is not null and r.finished_at is not null) as finished`)
+  )
 }
 
 /** Counts the writes that exceed a quota. */
@@ -226,7 +410,7 @@ export function countQuotas (app: FastifyInstance, { quota }: Metrics): void {
 declare module 'fastify' {
   interface FastifyInstance {
     /** Logs that work failed which no caller waits for, and counts it. */
-    jobFailed (work: Work, error: unknown, message: string): void
+    jobFailed(work: Work, error: unknown, message: string): void
   }
 }
 
@@ -240,7 +424,10 @@ export function countJobFailures (app: FastifyInstance, metrics: Metrics | undef
 
 /** For the option `onKeyEvent`. One event may stand for several refusals. */
 export function countKeyEvent ({ keyEvents }: Metrics, event: KeyEvent): void {
-  keyEvents.inc({ event: event.type, reason: event.type === 'refused' ? event.reason : '' }, event.type === 'refused' ? event.count : 1)
+  keyEvents.inc(
+    { event: event.type, reason: event.type === 'refused' ? event.reason : '' },
+    event.type === 'refused' ? event.count : 1
+  )
 }
 
 /** Measures requests. Register it before anything that may respond, and before the routes. */
@@ -345,18 +532,26 @@ export function measuredProvider (inner: PayProvider, { provider, providerReques
       throw error
     }
   }
-  const offered = (Object.keys(OPERATIONS) as Array<keyof typeof OPERATIONS>).filter((name) => inner[name] !== undefined)
+  const offered = (Object.keys(OPERATIONS) as Array<keyof typeof OPERATIONS>).filter((name) =>
+    inner[name] !== undefined
+  )
   return {
     comparedFields: inner.comparedFields,
     webhooks: inner.webhooks,
     isSecretKey: (key) => inner.isSecretKey(key),
     isCustomerId: (id) => inner.isCustomerId(id),
-    ...Object.fromEntries(offered.map((name) => [name, measured(name)])) as unknown as Pick<PayProvider, keyof typeof OPERATIONS>
+    ...Object.fromEntries(offered.map((name) => [name, measured(name)])) as unknown as Pick<
+      PayProvider,
+      keyof typeof OPERATIONS
+    >
   }
 }
 
 /** `/metrics`, only with one of its tokens: the load of a server is not public. */
-export async function metricsRoute (app: FastifyInstance, { metrics, tokens }: { readonly metrics: Metrics, readonly tokens: readonly string[] }): Promise<void> {
+export async function metricsRoute (
+  app: FastifyInstance,
+  { metrics, tokens }: { readonly metrics: Metrics, readonly tokens: readonly string[] }
+): Promise<void> {
   const expected = tokens.map((token) => digest(`Bearer ${token}`))
   app.get('/metrics', {
     config: exempt,
@@ -368,7 +563,9 @@ export async function metricsRoute (app: FastifyInstance, { metrics, tokens }: {
       reply.header('www-authenticate', 'Bearer realm="metrics"')
       throw new SHOP_METRICS_TOKEN()
     }
-    return await reply.type(metrics.registry.contentType).header('cache-control', 'no-store').send(await metrics.registry.metrics())
+    return await reply.type(metrics.registry.contentType).header('cache-control', 'no-store').send(
+      await metrics.registry.metrics()
+    )
   })
 }
 

@@ -12,7 +12,13 @@ const EVERY = 60_000
 const WARN = 40
 
 /** What the server needs, and the setting that says where it is. */
-const NEEDED = { database: 'DATABASE_URL', read_replica: 'DATABASE_READ_URL', redis: 'REDIS_URL', identity_provider: 'IDP_ISSUER', payment_provider: 'PAY_API_URL' } as const
+const NEEDED = {
+  database: 'DATABASE_URL',
+  read_replica: 'DATABASE_READ_URL',
+  redis: 'REDIS_URL',
+  identity_provider: 'IDP_ISSUER',
+  payment_provider: 'PAY_API_URL'
+} as const
 export type Needed = keyof typeof NEEDED
 
 /** The settings that say where things are. */
@@ -21,7 +27,14 @@ export type Places = Partial<Pick<Settings, typeof NEEDED[Needed]>>
 /** Faults of the payment provider that are not about the request. */
 const PROVIDER_AWAY: readonly string[] = ['timeout', 'unreachable', 'error', 'unavailable']
 
-const PORTS: Readonly<Record<string, string>> = { 'postgres:': '5432', 'postgresql:': '5432', 'redis:': '6379', 'rediss:': '6379', 'http:': '80', 'https:': '443' }
+const PORTS: Readonly<Record<string, string>> = {
+  'postgres:': '5432',
+  'postgresql:': '5432',
+  'redis:': '6379',
+  'rediss:': '6379',
+  'http:': '80',
+  'https:': '443'
+}
 
 interface Fields {
   readonly err?: unknown
@@ -30,11 +43,12 @@ interface Fields {
 }
 
 /**
- * Shortens what is logged while something is away: one line a minute for each that is, with the number of failures since
- * the last one, without stacks. An outage fails every call and every timer at once, in this code and in the plugins, so it
- * is noticed where all of them write.
+ * Shortens what is logged while something is away: one line a minute for each that is, with the number of failures
+ * since the last one, without stacks. An outage fails every call and every timer at once, in this code and in the
+ * plugins, so it is noticed where all of them write.
  *
- * @returns for each line of level warn or above: its fields as they are, shortened, or undefined if the line is to be left out
+ * @returns for each line of level warn or above: its fields as they are, shortened, or undefined if the line is to be
+ *   left out
  */
 export function outages (places: Places): (fields: Fields, level: number) => Fields | undefined {
   const seen = new Map<Needed, { loggedAt: number, count: number }>()
@@ -59,9 +73,14 @@ export function databaseLog (log: FastifyBaseLogger): DatabaseLog {
     warn (message) {
       const [, reason] = /^Acquire connection error: (?:Error: )?(.*)/.exec(message) ?? []
       if (reason === undefined) log.warn(message)
-      else log.warn({ err: Object.assign(new Error(reason), { code: /E[A-Z]{4,}/.exec(reason)?.[0] }), needed: 'database' }, 'No connection to the database')
+      else {log.warn({
+          err: Object.assign(new Error(reason), { code: /E[A-Z]{4,}/.exec(reason)?.[0] }),
+          needed: 'database'
+        }, 'No connection to the database')}
     },
-    error (message) { log.error(message) }
+    error (message) {
+      log.error(message)
+    }
   }
 }
 
@@ -93,6 +112,8 @@ function hostOf (url: string | undefined): string | undefined {
 /** The reason in a few words: the innermost one. The driver's comes after the statement. */
 function reasonIn (err: unknown): string {
   let error = err as Error & { readonly code?: string, readonly errors?: readonly Error[] }
-  for (let inner: unknown = error; inner instanceof Error; inner = error.cause ?? error.errors?.[0]) error = inner as typeof error
+  for (let inner: unknown = error; inner instanceof Error; inner = error.cause ?? error.errors?.[0]) {
+    error = inner as typeof error
+  }
   return excerpt([error.code, error.message.split(' - ').at(-1)].filter(Boolean).join(': '))
 }

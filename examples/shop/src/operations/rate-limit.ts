@@ -32,7 +32,10 @@ export interface RateLimits {
   readonly condition: (() => Promise<string>) | undefined
 }
 
-type Limits = Pick<Settings, 'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'>
+type Limits = Pick<
+  Settings,
+  'RATE_LIMIT_MAX' | 'RATE_LIMIT_ANONYMOUS_MAX' | 'RATE_LIMIT_REFUSED_MAX' | 'RATE_LIMIT_WINDOW'
+>
 
 /**
  * Three limits, each with its own window for each caller. Calls without a credential are counted by IP address, calls
@@ -50,13 +53,22 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
   const accepted = acceptedKeys(redis)
   const alone = await limitersIn(app, { timeWindow })
   const together = redis && await limitersIn(app, { timeWindow, redis, nameSpace: 'shop:limit:' })
-  const count = together?.({ max: 1, timeWindow: CHECK_WINDOW, keyGenerator: () => `check:${Math.floor(Date.now() / CHECK_COUNTER)}` })
+  const count = together?.({
+    max: 1,
+    timeWindow: CHECK_WINDOW,
+    keyGenerator: () => `check:${Math.floor(Date.now() / CHECK_COUNTER)}`
+  })
   const shared = redis && count && sharedCounts(app, redis, async () => {
     ending(await count(NO_REQUEST))
     await accepted.check()
   })
   const limiter = (kind: string, max: number, keyOf: (request: FastifyRequest) => string): Limiter => {
-    const options = { max, timeWindow, cache: CACHE, keyGenerator: (request: FastifyRequest) => `${kind}:${keyOf(request)}` }
+    const options = {
+      max,
+      timeWindow,
+      cache: CACHE,
+      keyGenerator: (request: FastifyRequest) => `${kind}:${keyOf(request)}`
+    }
     const [own, common] = [alone(options), together?.(options)]
     return async (request, how) => {
       const found = common && await shared?.attempt(async () => {
@@ -73,7 +85,9 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
   const subject = limiter('subject', config.RATE_LIMIT_MAX, (request) => holderOf(request)!)
 
   app.addHook('onError', async (request, _reply, error) => {
-    if ((error as { code?: string }).code === 'DUAL_AUTH_CREDENTIAL_INVALID' && !isInner(request)) await refused(request)
+    if ((error as { code?: string }).code === 'DUAL_AUTH_CREDENTIAL_INVALID' && !isInner(request)) {
+      await refused(request)
+    }
   })
 
   /** Notes whose key it is, for the log. */
@@ -92,7 +106,9 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
       const [guesses, calls] = await Promise.all([refused(request, { increment: false }), key(request)])
       // Only read, not counted: the last allowed one was rejected already.
       const isLockedOut = !guesses.isAllowed && guesses.ttl > 0 && guesses.remaining === 0
-      if (isLockedOut && await accepted.find(keyDigest(request)) === undefined) throw limited('invalid credentials', guesses.ttlInSeconds, reply)
+      if (isLockedOut && await accepted.find(keyDigest(request)) === undefined) {
+        throw limited('invalid credentials', guesses.ttlInSeconds, reply)
+      }
       if (!calls.isAllowed && calls.isExceeded) await noteHolder(request)
       enforce(calls, 'calls with this API key', reply)
     },
@@ -114,7 +130,10 @@ type Limiter = ReturnType<FastifyInstance['createRateLimit']>
 type Verdict = Awaited<ReturnType<Limiter>>
 
 /** @returns makes limiters, with counters of their own. In a scope of their own, since the plugin decorates once */
-async function limitersIn (app: FastifyInstance, options: RateLimitPluginOptions): Promise<FastifyInstance['createRateLimit']> {
+async function limitersIn (
+  app: FastifyInstance,
+  options: RateLimitPluginOptions
+): Promise<FastifyInstance['createRateLimit']> {
   let limiters: FastifyInstance['createRateLimit'] | undefined
   await app.register(async (scope) => {
     await scope.register(rateLimit, { ...options, global: false, skipOnError: false })
@@ -123,7 +142,10 @@ async function limitersIn (app: FastifyInstance, options: RateLimitPluginOptions
   return limiters!
 }
 
-/** @throws for a counter that does not end: Redis may have counted, and then not let it expire. It would reject its caller for ever */
+/**
+ * @throws for a counter that does not end: Redis may have counted, and then not let it expire. It would reject its
+ * caller for ever
+ */
 function ending (verdict: Verdict): Verdict {
   if (!verdict.isAllowed && verdict.ttl <= 0) throw new Error('NOTTL a counter of Redis does not expire')
   return verdict
@@ -132,7 +154,11 @@ function ending (verdict: Verdict): Verdict {
 /** @throws {@link SHOP_RATE_LIMITED} */
 function enforce (verdict: Verdict, what: string, reply: FastifyReply): void {
   if (verdict.isAllowed) return
-  reply.headers({ 'ratelimit-limit': verdict.max, 'ratelimit-remaining': verdict.remaining, 'ratelimit-reset': verdict.ttlInSeconds })
+  reply.headers({
+    'ratelimit-limit': verdict.max,
+    'ratelimit-remaining': verdict.remaining,
+    'ratelimit-reset': verdict.ttlInSeconds
+  })
   if (verdict.isExceeded) throw limited(what, verdict.ttlInSeconds, reply)
 }
 

@@ -5,7 +5,10 @@ import type { Redis } from 'ioredis'
 const ANSWER = 300
 const LONGEST_RETRY = 5000
 
-/** How long Redis may be silent until its connection is made anew, in milliseconds: one that died without a word stays open. */
+/**
+ * How long Redis may be silent until its connection is made anew, in milliseconds: one that died without a word stays
+ * open.
+ */
 const SILENCE = 5000
 const KEEP_ALIVE = 10_000
 

@@ -24,7 +24,9 @@ export interface Holder {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** For the line of the request in the log. Null in the inner request of a tool call, and before a route is found. */
+    /**
+     * For the line of the request in the log. Null in the inner request of a tool call, and before a route is found.
+     */
     told: Told | null
   }
 }
@@ -36,8 +38,8 @@ const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * Logs a line for each request once it is answered: what was called, by whom, in which shop, and what came of it. All
- * of it is of a fixed length, and personal in nothing but ids. Of a tool call it tells the tool, and has no second line for
- * the route. Register it first.
+ * of it is of a fixed length, and personal in nothing but ids. Of a tool call it tells the tool, and has no second line
+ * for the route. Register it first.
  */
 export function logRequests (app: FastifyInstance): void {
   app.decorateRequest('told', null)
@@ -76,7 +78,10 @@ function write (request: FastifyRequest, status: number, ms?: number): void {
     toolStatus,
     caller: limited === undefined ? kind : 'api-key',
     callerId: limited?.keyId ?? id ?? undefined,
-    shopId: limited?.shopId ?? (identity?.kind === 'api-key' ? identity.shopId : told.shopId ?? request.shop?.id ?? (named !== undefined && ID.test(named) ? named : undefined)),
+    shopId: limited?.shopId ??
+      (identity?.kind === 'api-key'
+        ? identity.shopId
+        : told.shopId ?? request.shop?.id ?? (named !== undefined && ID.test(named) ? named : undefined)),
     status,
     ms,
     code

@@ -9,14 +9,14 @@ const ALONE = 'each server limits calls alone'
 /** Counters in Redis, and whether it counts: a Redis that answers `PING` may refuse to. */
 export interface SharedCounts {
   /** Counts or reads in Redis. @returns undefined if it does not count: then the server has to do so alone */
-  attempt<Result> (work: () => Promise<Result>): Promise<Result | undefined>
+  attempt<Result>(work: () => Promise<Result>): Promise<Result | undefined>
   /** Checks whether Redis counts. @returns `ok`, or what is wrong */
-  condition (): Promise<string>
+  condition(): Promise<string>
 }
 
 /**
- * Counts in Redis as long as a check finds that it can. After a check has failed, no call waits for Redis, and the check
- * is repeated until it succeeds.
+ * Counts in Redis as long as a check finds that it can. After a check has failed, no call waits for Redis, and the
+ * check is repeated until it succeeds.
  *
  * @param check - does all that counting needs
  */
@@ -47,13 +47,19 @@ export function sharedCounts (app: FastifyInstance, redis: Redis, check: () => P
   }
 
   async function condition (): Promise<string> {
-    checking ??= check().catch(again).then(succeeded, failed).finally(() => { checking = undefined })
+    checking ??= check().catch(again).then(succeeded, failed).finally(() => {
+      checking = undefined
+    })
     return await checking
   }
 
   redis.on('ready', condition)
-  const timer = setInterval(() => { if (!isCounting && redis.status === 'ready') condition() }, RETRY).unref()
-  app.addHook('onClose', async () => { clearInterval(timer) })
+  const timer = setInterval(() => {
+    if (!isCounting && redis.status === 'ready') condition()
+  }, RETRY).unref()
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+  })
 
   return {
     async attempt (work) {

@@ -20,14 +20,14 @@ export interface Shutdown {
    */
   readonly stage: 'serving' | 'leaving' | 'closing'
   /**
-   * Leaves, waits until load balancers have noticed, stops accepting connections, and waits for calls in flight and idle
-   * connections. A proxy retries elsewhere if a connection is refused, but not if it breaks during a call.
+   * Leaves, waits until load balancers have noticed, stops accepting connections, and waits for calls in flight and
+   * idle connections. A proxy retries elsewhere if a connection is refused, but not if it breaks during a call.
    *
    * @param delay - how long everything works as before, and how long after that idle connections may be used once more
    *   or closed by the client, in milliseconds
    * @param grace - for calls in flight after the first delay, and the limit for everything after it, in milliseconds
    */
-  drain (delay: number, grace: number): Promise<void>
+  drain(delay: number, grace: number): Promise<void>
 }
 
 /** A shorter turn of the event loop, in milliseconds, had nothing to do. */
@@ -66,10 +66,14 @@ export function drainable (app: FastifyInstance): void {
   }
 
   app.decorate('shutdown', {
-    get stage () { return stage },
+    get stage () {
+      return stage
+    },
     async drain (delay: number, grace: number) {
       stage = 'leaving'
-      app.log.info(`The server is about to stop: /readyz returns 503, and everything else works for ${delay / 1000} s more`)
+      app.log.info(
+        `The server is about to stop: /readyz returns 503, and everything else works for ${delay / 1000} s more`
+      )
       await sleep(delay)
       stage = 'closing'
       app.log.info({ calls: inFlight.size, connections }, 'The server accepts no more connections')
@@ -92,9 +96,9 @@ function endConnection (response: ServerResponse): void {
 }
 
 /**
- * Stops accepting connections, without closing open ones. The operating system resets connections that wait to be accepted
- * at that moment, with any call that a proxy has sent on them. So this waits for a turn of the event loop that accepted
- * all there were, and had nothing else to do.
+ * Stops accepting connections, without closing open ones. The operating system resets connections that wait to be
+ * accepted at that moment, with any call that a proxy has sent on them. So this waits for a turn of the event loop that
+ * accepted all there were, and had nothing else to do.
  */
 async function stopListening (server: FastifyInstance['server']): Promise<void> {
   await nextTurn()

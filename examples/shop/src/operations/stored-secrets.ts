@@ -20,7 +20,7 @@ export interface StoredSecrets {
    *
    * @throws {@link SHOP_SETTINGS} if those of all stored keys are, and `ALLOW_INSECURE` does not name `lost-secrets`
    */
-  compare (): Promise<void>
+  compare(): Promise<void>
   /** The result of the last comparison: `ok`, or a public sentence. */
   readonly state: string
 }
@@ -43,13 +43,21 @@ interface Lost {
 export function storedSecrets (knex: Knex, settings: Needed, log: Pick<FastifyBaseLogger, 'error'>): StoredSecrets {
   let state = 'not compared yet'
   return {
-    get state () { return state },
+    get state () {
+      return state
+    },
     async compare () {
-      const found = [await lostApiKeys(knex, settings), await lostPayKeys(knex, settings)].filter(({ lost }) => lost > 0)
-      state = found.length === 0 ? 'ok' : found.map(({ setting, keys }) => `${setting} lacks a secret that stored ${keys} need`).join('; ')
+      const found = [await lostApiKeys(knex, settings), await lostPayKeys(knex, settings)].filter(({ lost }) =>
+        lost > 0
+      )
+      state = found.length === 0
+        ? 'ok'
+        : found.map(({ setting, keys }) => `${setting} lacks a secret that stored ${keys} need`).join('; ')
       const wrong = found.filter(({ lost, total }) => lost === total)
       if (wrong.length > 0 && !allowedBy(settings, 'lost-secrets')) {
-        throw new SHOP_SETTINGS(wrong.map((lost) => `  ${sentence(lost)} To allow this, add lost-secrets to ALLOW_INSECURE`).join('\n'))
+        throw new SHOP_SETTINGS(
+          wrong.map((lost) => `  ${sentence(lost)} To allow this, add lost-secrets to ALLOW_INSECURE`).join('\n')
+        )
       }
       for (const lost of found) log.error(sentence(lost))
     }
@@ -63,8 +71,13 @@ function sentence ({ setting, keys, cost, remedy, total, lost, ids }: Lost): str
 
 async function lostApiKeys (knex: Knex, { API_KEY_PEPPERS: peppers }: Needed): Promise<Lost> {
   const known = new Set(peppers.map((text) => pepperFromText(text).id))
-  const rows = await knex('api_keys').whereNull('revoked_at').where((unexpired) => unexpired.whereNull('expires_at').orWhere('expires_at', '>', knex.fn.now()))
-    .groupBy('pepper_id').orderBy('pepper_id').select<Array<{ pepper_id: string, count: number }>>('pepper_id', knex.raw('count(*) as count'))
+  const rows = await knex('api_keys').whereNull('revoked_at').where((unexpired) =>
+    unexpired.whereNull('expires_at').orWhere('expires_at', '>', knex.fn.now())
+  )
+    .groupBy('pepper_id').orderBy('pepper_id').select<Array<{ pepper_id: string, count: number }>>(
+      'pepper_id',
+      knex.raw('count(*) as count')
+    )
   const lost = rows.filter(({ pepper_id: id }) => !known.has(id))
   return {
     setting: 'API_KEY_PEPPERS',

@@ -10,9 +10,9 @@ export interface Tracing {
   /** For the option `telemetry` of mcp-from-routes. */
   readonly tracer: Tracer
   /** Register it first: it sees only requests of hooks and routes that come after it. */
-  instrument (app: FastifyInstance, database: Database): void
+  instrument(app: FastifyInstance, database: Database): void
   /** Sends the remaining spans. */
-  close (): Promise<void>
+  close(): Promise<void>
 }
 
 /**
@@ -21,7 +21,8 @@ export interface Tracing {
  * @see [OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/)
  */
 export function wantsTraces (environment: NodeJS.ProcessEnv): boolean {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER } = environment
+  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, OTEL_SDK_DISABLED, OTEL_TRACES_EXPORTER } =
+    environment
   return Boolean(OTEL_EXPORTER_OTLP_ENDPOINT || OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) &&
     OTEL_SDK_DISABLED?.toLowerCase() !== 'true' && OTEL_TRACES_EXPORTER !== 'none'
 }
@@ -34,8 +35,20 @@ export function wantsTraces (environment: NodeJS.ProcessEnv): boolean {
  */
 export async function openTracing (exporter?: SpanExporter): Promise<Tracing> {
   // Loaded here, so that a server without traces does not load the libraries.
-  const [{ context, propagation, trace }, { BatchSpanProcessor, NodeTracerProvider }, { defaultResource, detectResources, envDetector, resourceFromAttributes }, { traceRequests }, { traceStatements }, { traceCallsOut }] = await Promise.all([
-    import('@opentelemetry/api'), import('@opentelemetry/sdk-trace-node'), import('@opentelemetry/resources'), import('./spans/requests.ts'), import('./spans/statements.ts'), import('./spans/calls-out.ts')
+  const [
+    { context, propagation, trace },
+    { BatchSpanProcessor, NodeTracerProvider },
+    { defaultResource, detectResources, envDetector, resourceFromAttributes },
+    { traceRequests },
+    { traceStatements },
+    { traceCallsOut }
+  ] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/resources'),
+    import('./spans/requests.ts'),
+    import('./spans/statements.ts'),
+    import('./spans/calls-out.ts')
   ])
   const own = { 'service.name': 'shop', 'service.version': TOOLS_VERSION, 'service.instance.id': randomUUID() }
   const provider = new NodeTracerProvider({
@@ -50,7 +63,9 @@ export async function openTracing (exporter?: SpanExporter): Promise<Tracing> {
     tracer,
     instrument (app, database) {
       traceRequests(app, tracer)
-      for (const one of [database, ...database.replica === undefined ? [] : [database.replica.database]]) ends.push(traceStatements(one, tracer))
+      for (const one of [database, ...database.replica === undefined ? [] : [database.replica.database]]) {
+        ends.push(traceStatements(one, tracer))
+      }
     },
     async close () {
       for (const end of ends) end()

@@ -27,7 +27,19 @@ const FOREVER = { maxAge: '365d', immutable: true } as const
 /** Where people see a customer of the payment provider; the id follows. */
 const PAY_DASHBOARD = 'https://dashboard.stripe.com/customers/'
 
-type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'CONSOLE_IMAGE_HOSTS' | 'MCP_ENABLED' | 'PAY_API_URL' | 'IDP_ISSUER' | 'IDP_CONSOLE_CLIENT_ID' | 'IDP_PROVIDER' | 'IDP_SCOPES' | 'IDP_AUDIENCE' | 'OAUTH_BROKER'>
+type Needed = Pick<
+  Settings,
+  | 'PUBLIC_BASE_URL'
+  | 'CONSOLE_IMAGE_HOSTS'
+  | 'MCP_ENABLED'
+  | 'PAY_API_URL'
+  | 'IDP_ISSUER'
+  | 'IDP_CONSOLE_CLIENT_ID'
+  | 'IDP_PROVIDER'
+  | 'IDP_SCOPES'
+  | 'IDP_AUDIENCE'
+  | 'OAUTH_BROKER'
+>
 
 /**
  * Serves the web application, as `shop-console` was built. It knows no secret: a person signs in with the browser, and
@@ -37,7 +49,10 @@ type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'CONSOLE_IMAGE_HOSTS' | 'MCP_EN
  */
 export async function webConsole (app: FastifyInstance, { config }: { readonly config: Needed }): Promise<void> {
   if (config.IDP_CONSOLE_CLIENT_ID === '') {
-    throw new SHOP_SETTINGS(`  IDP_CONSOLE_CLIENT_ID is required with CONSOLE_ENABLED: a public client with the callback ${new URL(CONSOLE_CALLBACK, config.PUBLIC_BASE_URL).href}`)
+    throw new SHOP_SETTINGS(
+      '  IDP_CONSOLE_CLIENT_ID is required with CONSOLE_ENABLED: a public client with the callback ' +
+        `${new URL(CONSOLE_CALLBACK, config.PUBLIC_BASE_URL).href}`
+    )
   }
   const page = builtPage().replace(SETTINGS, () => scriptSafe(settingsOfPage(config)))
   const root = fileURLToPath(import.meta.resolve('shop-console/assets'))
@@ -50,7 +65,14 @@ export async function webConsole (app: FastifyInstance, { config }: { readonly c
     provider ??= originsFrom((await app.inject('/.well-known/oauth-authorization-server')).json(), config.IDP_ISSUER)
     const nonce = randomBytes(16).toString('base64')
     return await reply.type('text/html; charset=utf-8')
-      .headers({ 'content-security-policy': policy(nonce, provider ?? [new URL(config.IDP_ISSUER).origin], config.CONSOLE_IMAGE_HOSTS), 'cross-origin-opener-policy': openerPolicy })
+      .headers({
+        'content-security-policy': policy(
+          nonce,
+          provider ?? [new URL(config.IDP_ISSUER).origin],
+          config.CONSOLE_IMAGE_HOSTS
+        ),
+        'cross-origin-opener-policy': openerPolicy
+      })
       .send(page.replaceAll(NONCE, nonce))
   }
 
@@ -58,7 +80,12 @@ export async function webConsole (app: FastifyInstance, { config }: { readonly c
   const open = { auth: 'public', pressureHandler: () => {} } as const
   const route = { config: open, schema: { hide: true } } as const
   // The people of one office may share an address.
-  app.get<{ Params: { '*': string } }>(`${CONSOLE_PATH}/assets/*`, { ...route, config: { ...open, rateLimit: false } }, async ({ params: { '*': name } }, reply) => assets.has(name) ? await reply.sendFile(name, FOREVER) : reply.callNotFound())
+  app.get<{ Params: { '*': string } }>(
+    `${CONSOLE_PATH}/assets/*`,
+    { ...route, config: { ...open, rateLimit: false } },
+    async ({ params: { '*': name } }, reply) =>
+      assets.has(name) ? await reply.sendFile(name, FOREVER) : reply.callNotFound()
+  )
   // When a session has ended, people sign in again in a second window, which has to know the first.
   app.get(CONSOLE_CALLBACK, route, async (_request, reply) => await sendPage(reply, 'unsafe-none'))
   app.get(CONSOLE_PATH, route, async (_request, reply) => await sendPage(reply, 'same-origin-allow-popups'))
@@ -75,7 +102,14 @@ function builtPage (): string {
 
 /** What the application has to know before it can call the server. */
 function settingsOfPage (config: Needed): object {
-  const { PUBLIC_BASE_URL: baseUrl, PAY_API_URL: standIn, MCP_ENABLED: hasTools, OAUTH_BROKER: knowsApps, IDP_ISSUER: issuer, IDP_CONSOLE_CLIENT_ID: clientId } = config
+  const {
+    PUBLIC_BASE_URL: baseUrl,
+    PAY_API_URL: standIn,
+    MCP_ENABLED: hasTools,
+    OAUTH_BROKER: knowsApps,
+    IDP_ISSUER: issuer,
+    IDP_CONSOLE_CLIENT_ID: clientId
+  } = config
   const { scopes, parameters, takesResource } = signInRequest(config)
   const { origin } = new URL(baseUrl)
   const mcpUrl = origin + MCP_PATH
@@ -83,7 +117,13 @@ function settingsOfPage (config: Needed): object {
     origin,
     version: VERSION,
     // Whoever is of several tenants chooses one on the page of all of them.
-    sign_in: { issuer: issuer.replace(TENANT, 'organizations'), client_id: clientId, scope: scopes.join(' '), callback: origin + CONSOLE_CALLBACK, parameters: { ...parameters, ...(takesResource && { resource: origin }) } },
+    sign_in: {
+      issuer: issuer.replace(TENANT, 'organizations'),
+      client_id: clientId,
+      scope: scopes.join(' '),
+      callback: origin + CONSOLE_CALLBACK,
+      parameters: { ...parameters, ...(takesResource && { resource: origin }) }
+    },
     connected_apps: knowsApps,
     ...(standIn === undefined && { pay_dashboard: PAY_DASHBOARD }),
     ...(hasTools && { mcp: { url: mcpUrl, key_place: KEY_PLACE, setups: keySetups(mcpUrl) } })
@@ -102,13 +142,17 @@ function scriptSafe (value: object): string {
  * @returns undefined for an error
  */
 function originsFrom (metadata: Record<string, unknown>, issuer: string): readonly string[] | undefined {
-  const endpoints = ['token_endpoint', 'revocation_endpoint', 'jwks_uri'].flatMap((name) => metadata[name] ?? []).map(String)
-  return metadata['token_endpoint'] === undefined ? undefined : [...new Set([issuer, ...endpoints].filter((url) => URL.canParse(url)).map((url) => new URL(url).origin))]
+  const endpoints = ['token_endpoint', 'revocation_endpoint', 'jwks_uri'].flatMap((name) => metadata[name] ?? []).map(
+    String
+  )
+  return metadata['token_endpoint'] === undefined
+    ? undefined
+    : [...new Set([issuer, ...endpoints].filter((url) => URL.canParse(url)).map((url) => new URL(url).origin))]
 }
 
 /**
- * Scripts and styles run with the nonce only, and scripts that those load; nothing writes HTML from strings. Pictures of
- * products come from this server and over https: from these hosts, if there are any.
+ * Scripts and styles run with the nonce only, and scripts that those load; nothing writes HTML from strings. Pictures
+ * of products come from this server and over https: from these hosts, if there are any.
  */
 function policy (nonce: string, provider: readonly string[], hosts: readonly string[]): string {
   return [

@@ -7,7 +7,13 @@ export class Html {
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+}
 
 /** Escapes every value of a template, except HTML. Lists are joined. */
 export function html (strings: TemplateStringsArray, ...values: ReadonlyArray<string | Html | readonly Html[]>): Html {

@@ -27,7 +27,10 @@ fieldset input { position: absolute; opacity: 0 }
 fieldset label { padding: .35rem .1rem; border-bottom: 3px solid transparent; cursor: pointer; font-weight: 600 }
 fieldset input:checked + label { border-color: var(--primary); color: var(--primary) } fieldset input:focus-visible + label { outline: 2px solid; outline-offset: 2px }
 .setup { display: none; width: 100%; order: 1 }
-${Array.from({ length: TABS }, (_, n) => `fieldset input:nth-of-type(${n + 1}):checked ~ .setup:nth-of-type(${n + 1})`).join(', ')} { display: block }
+${
+  Array.from({ length: TABS }, (_, n) => `fieldset input:nth-of-type(${n + 1}):checked ~ .setup:nth-of-type(${n + 1})`)
+    .join(', ')
+} { display: block }
 .setup p { display: flex; justify-content: space-between; align-items: center; gap: 1rem; margin: .5rem 0 0 }
 button { padding: .3rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: none; color: inherit; font: inherit; cursor: pointer } button[hidden] { display: none }
 `
@@ -57,13 +60,23 @@ const POLICY = [
   "frame-ancestors 'none'"
 ].join(';')
 
-type Needed = Pick<Settings, 'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_MCP_CLIENT_ID' | 'OAUTH_BROKER' | 'METRICS_TOKEN' | 'CONSOLE_ENABLED'>
+type Needed = Pick<
+  Settings,
+  'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_MCP_CLIENT_ID' | 'OAUTH_BROKER' | 'METRICS_TOKEN' | 'CONSOLE_ENABLED'
+>
 
 /** The page at `/`, for people who open the server in a browser. */
 export async function landing (app: FastifyInstance, { config }: { readonly config: Needed }): Promise<void> {
   const { text } = page(config)
-  app.get('/', { config: { auth: 'public' }, schema: { hide: true } }, async (_request, reply) =>
-    await reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').header('content-security-policy', POLICY).send(text))
+  app.get(
+    '/',
+    { config: { auth: 'public' }, schema: { hide: true } },
+    async (_request, reply) =>
+      await reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').header(
+        'content-security-policy',
+        POLICY
+      ).send(text)
+  )
 }
 
 /** The whole page. */
@@ -88,14 +101,22 @@ ${MCP_ENABLED ? html`<li><a href="#agents">Connect an agent</a></li>` : ''}
 <li><a href="${DOCS_PATH}">Documentation</a></li>
 <li><a href="/readyz">Health</a></li>
 </ul>
-${MCP_ENABLED ? tools(mcpUrl, settings) : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at <code>${mcpUrl}</code>.</p>`}
+${
+    MCP_ENABLED
+      ? tools(mcpUrl, settings)
+      : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at <code>${mcpUrl}</code>.</p>`
+  }
 <section>
 <h2>For programs</h2>
 <ul>
 <li><a href="${DOCS_PATH}">Documentation of the REST API</a>, <a href="${OPENAPI_PATH}">its OpenAPI description</a></li>
 <li><a href="/.well-known/oauth-protected-resource">Where to sign in</a> (RFC 9728)</li>
 <li><a href="/healthz">Is it up?</a> <a href="/readyz">Is it ready?</a></li>
-<li>${METRICS_TOKEN.length === 0 ? html`Metrics are disabled; <code>METRICS_TOKEN</code> enables them` : html`<a href="/metrics">Metrics</a>, with their bearer token`}</li>
+<li>${
+    METRICS_TOKEN.length === 0
+      ? html`Metrics are disabled; <code>METRICS_TOKEN</code> enables them`
+      : html`<a href="/metrics">Metrics</a>, with their bearer token`
+  }</li>
 </ul>
 </section>
 </main>
@@ -110,22 +131,38 @@ function tools (mcpUrl: string, { PUBLIC_BASE_URL, IDP_MCP_CLIENT_ID, OAUTH_BROK
   return html`<section id="agents">
 <h2>Connect an agent</h2>
 <p>MCP endpoint: <code>${mcpUrl}</code></p>
-<p>Replace <code>${KEY_PLACE}</code> with a key of your shop${CONSOLE_ENABLED ? html`. <a href="${CONSOLE_PATH}">The console</a> creates them, under API keys` : ''}.${isLocal ? html` The demo, <code>npm start</code>, prints one for each shop, and who can sign in.` : ''}</p>
+<p>Replace <code>${KEY_PLACE}</code> with a key of your shop${
+    CONSOLE_ENABLED ? html`. <a href="${CONSOLE_PATH}">The console</a> creates them, under API keys` : ''
+  }.${isLocal ? html` The demo, <code>npm start</code>, prints one for each shop, and who can sign in.` : ''}</p>
 ${setups('key', 'With an API key', keySetups(mcpUrl))}
 </section>
-${IDP_MCP_CLIENT_ID !== ''
-? html`<section>
+${
+    IDP_MCP_CLIENT_ID !== ''
+      ? html`<section>
 <h2>Or sign in</h2>
 <p>Without a key the client opens a browser${OAUTH_BROKER ? '' : '; it must call back on port 7777'}.</p>
 ${setups('login', 'By signing in', loginSetups(mcpUrl, OAUTH_BROKER))}
 </section>`
-: html`<p>Browser sign-in is not set up here.</p>`}`
+      : html`<p>Browser sign-in is not set up here.</p>`
+  }`
 }
 
 /** One tab for each client; the first is open. */
 function setups (name: string, legend: string, clients: readonly ClientSetup[]): Html {
   return html`<fieldset><legend>${legend}</legend>
-${clients.map(({ client }, index) => html`<input type="radio" name="${name}" id="${name}-${String(index)}"${index === 0 ? new Html(' checked') : ''}><label for="${name}-${String(index)}">${client}</label>
-`)}${clients.map(({ place, text }, index) => html`<div class="setup"><p>${place} <button type="button" hidden data-copy="${name}-${String(index)}-text">Copy</button></p><pre tabindex="0"><code id="${name}-${String(index)}-text">${text}</code></pre></div>
-`)}</fieldset>`
+${
+    clients.map(({ client }, index) =>
+      html`<input type="radio" name="${name}" id="${name}-${String(index)}"${
+        index === 0 ? new Html(' checked') : ''
+      }><label for="${name}-${String(index)}">${client}</label>
+`
+    )
+  }${
+    clients.map(({ place, text }, index) =>
+      html`<div class="setup"><p>${place} <button type="button" hidden data-copy="${name}-${
+        String(index)
+      }-text">Copy</button></p><pre tabindex="0"><code id="${name}-${String(index)}-text">${text}</code></pre></div>
+`
+    )
+  }</fieldset>`
 }

@@ -33,7 +33,9 @@ export interface SignIn {
 }
 
 const HEADERS = {
-  'Content-Range': 'The part of the list: its unit, how many records were skipped, the skip of the next page, and how many records match, as in products 0-25/319',
+  'Content-Range':
+    'The part of the list: its unit, how many records were skipped, the skip of the next page, and how many ' +
+    'records match, as in products 0-25/319',
   Link: 'The next page, if there is one and the list has cursors, as in <?limit=25&after=Zk3>; rel="next"',
   Location: 'URL of the created record',
   'Retry-After': 'Seconds after which to retry',
@@ -70,9 +72,17 @@ function headersOf (status: string, { content }: Answer, isCollection: boolean):
 export function withSharedParts (document: Described): Described {
   let problem: object | undefined
   for (const [path, { parameters = [], responses = {} }] of operationsOf(document)) {
-    for (const media of parameters.filter(({ name }) => name === 'filter').flatMap(({ content = {} }) => Object.values(content))) media.example = {}
+    for (
+      const media of parameters.filter(({ name }) => name === 'filter').flatMap(({ content = {} }) =>
+        Object.values(content)
+      )
+    ) media.example = {}
     for (const [status, answer] of Object.entries(responses)) {
-      answer.headers = Object.fromEntries(headersOf(status, answer, hasRecords(document, path)).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+      answer.headers = Object.fromEntries(
+        headersOf(status, answer, hasRecords(document, path)).map((
+          name
+        ) => [name, { $ref: `#/components/headers/${name}` }])
+      )
       for (const media of Object.values(answer.content ?? {})) {
         if (media.schema?.description !== Problem.description) continue
         problem ??= media.schema
@@ -81,7 +91,9 @@ export function withSharedParts (document: Described): Described {
     }
   }
   if (problem === undefined) return document
-  const headers = Object.fromEntries(Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]))
+  const headers = Object.fromEntries(
+    Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }])
+  )
   return { ...document, components: { ...document.components, headers, schemas: { Problem: problem } } as object }
 }
 
@@ -92,32 +104,60 @@ export function withSharedParts (document: Described): Described {
 export function forPeople (document: Described, signIn: SignIn | undefined, scopes: readonly string[]): Described {
   for (const [, operation] of operationsOf(document)) {
     const { operationId, tags = [], description = '', security = [] } = operation
-    if (tags.length > 1 && tags.includes('mcp')) operation.description = `${description}\n\nAlso a tool for agents: \`${operationId}\`.`
+    if (tags.length > 1 && tags.includes('mcp')) {
+      operation.description = `${description}\n\nAlso a tool for agents: \`${operationId}\`.`
+    }
     operation.tags = tags.slice(0, 1)
-    if (signIn !== undefined && security.some((way) => 'bearer' in way)) operation.security = [...security, { sign_in: scopes }]
+    if (signIn !== undefined && security.some((way) => 'bearer' in way)) {
+      operation.security = [...security, { sign_in: scopes }]
+    }
   }
   if (signIn === undefined) return document
   const { authorizationUrl, tokenUrl } = signIn
-  const flow = { authorizationUrl, tokenUrl, refreshUrl: tokenUrl, scopes: Object.fromEntries(scopes.map((scope) => [scope, ''])) }
-  const scheme = { type: 'oauth2', description: 'Sign in as a person. Leave client_secret empty', flows: { authorizationCode: flow } }
-  return { ...document, components: { ...document.components, securitySchemes: { ...document.components?.securitySchemes, sign_in: scheme } } }
+  const flow = {
+    authorizationUrl,
+    tokenUrl,
+    refreshUrl: tokenUrl,
+    scopes: Object.fromEntries(scopes.map((scope) => [scope, '']))
+  }
+  const scheme = {
+    type: 'oauth2',
+    description: 'Sign in as a person. Leave client_secret empty',
+    flows: { authorizationCode: flow }
+  }
+  return {
+    ...document,
+    components: {
+      ...document.components,
+      securitySchemes: { ...document.components?.securitySchemes, sign_in: scheme }
+    }
+  }
 }
 
 /** Each operation with its path. */
 function operationsOf ({ paths = {} }: Described): Array<readonly [path: string, operation: Operation]> {
-  return Object.entries(paths).flatMap(([path, methods]) => Object.values(methods).map((operation) => [path, operation] as const))
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map((operation) => [path, operation] as const)
+  )
 }
 
 /** Whether a record of this collection can be read by its URL. */
 function hasRecords ({ paths = {} }: Described, collection: string): boolean {
-  return Object.entries(paths).some(([path, methods]) => path.startsWith(collection) && /^\/\{[^}]+\}$/.test(path.slice(collection.length)) && 'get' in methods)
+  return Object.entries(paths).some(([path, methods]) =>
+    path.startsWith(collection) && /^\/\{[^}]+\}$/.test(path.slice(collection.length)) && 'get' in methods
+  )
 }
 
 /** A JSON-RPC message, whose contents the protocol defines. */
 const MESSAGE = {
   type: 'object',
   required: ['jsonrpc'],
-  properties: { jsonrpc: { type: 'string', enum: ['2.0'] }, id: { type: ['string', 'integer'] }, method: { type: 'string' }, params: { type: 'object', additionalProperties: true } },
+  properties: {
+    jsonrpc: { type: 'string', enum: ['2.0'] },
+    id: { type: ['string', 'integer'] },
+    method: { type: 'string' },
+    params: { type: 'object', additionalProperties: true }
+  },
   additionalProperties: true
 } as const
 
@@ -127,12 +167,17 @@ const refused = (description: string) => ({ ...Problem, description })
 export const endpointSchema: FastifySchema = {
   operationId: 'mcp',
   summary: 'Call the tools',
-  description: 'The Model Context Protocol over streamable HTTP: one JSON-RPC 2.0 message, such as initialize, tools/list or tools/call. ' +
+  description:
+    'The Model Context Protocol over streamable HTTP: one JSON-RPC 2.0 message, such as initialize, tools/list ' +
+    'or tools/call. ' +
     'Send Accept: application/json, text/event-stream. Every tool is one of these routes, named by its operation id.',
   tags: ['mcp'],
   body: { ...MESSAGE, examples: [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }] },
   response: {
-    200: { description: 'The response to a request', content: { 'application/json': { schema: MESSAGE }, 'text/event-stream': { schema: { type: 'string' } } } },
+    200: {
+      description: 'The response to a request',
+      content: { 'application/json': { schema: MESSAGE }, 'text/event-stream': { schema: { type: 'string' } } }
+    },
     202: { description: 'A notification was accepted', type: 'null' },
     400: { ...MESSAGE, description: 'An invalid message' },
     401: refused('No credential, or an invalid one'),

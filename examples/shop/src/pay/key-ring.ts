@@ -5,18 +5,19 @@ import { ambiguousIds, secretFromText } from '../settings/secrets.ts'
 /** Encrypts the secret keys of shops for the database. */
 export interface KeyRing {
   /** @returns the encrypted key, as it is stored: `v1:<id of the secret>:<iv>:<ciphertext>:<tag>`, base64url */
-  seal (secretKey: string, shopId: string): string
+  seal(secretKey: string, shopId: string): string
   /**
    * @returns the key that was sealed for this shop
-   * @throws {@link SHOP_PAY_KEY_UNREADABLE} if it was encrypted for another shop or with an unknown secret, or was tampered with
+   * @throws {@link SHOP_PAY_KEY_UNREADABLE} if it was encrypted for another shop or with an unknown secret, or was
+   *   tampered with
    */
-  open (sealed: string, shopId: string): string
+  open(sealed: string, shopId: string): string
   /** Whether {@link KeyRing.open} returns a key. */
-  opens (sealed: string, shopId: string): boolean
+  opens(sealed: string, shopId: string): boolean
   /** Whether it is encrypted with the newest secret. */
-  isCurrent (sealed: string): boolean
+  isCurrent(sealed: string): boolean
   /** The id of the secret that it is encrypted with. */
-  secretOf (sealed: string): string
+  secretOf(sealed: string): string
 }
 
 const CIPHER = 'aes-256-gcm'
@@ -27,12 +28,17 @@ const TAG_BYTES = 16
  * AES-256-GCM with the shop's id as additional data: a value that is copied to another shop cannot be decrypted there.
  *
  * @param secrets - `id:secret`, newest first; the first one encrypts, all of them decrypt
- * @throws {@link SHOP_SETTINGS} if an id stands for two secrets: keys would be encrypted with one and looked up with the other
+ * @throws {@link SHOP_SETTINGS} if an id stands for two secrets: keys would be encrypted with one and looked up with
+ *   the other
  * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final)
  */
 export function keyRing (secrets: readonly string[]): KeyRing {
   const ambiguous = ambiguousIds(secrets)
-  if (ambiguous.length > 0) throw new SHOP_SETTINGS(`  PAY_KEY_SECRETS has several secrets with the id ${ambiguous.join(', ')}: give each secret its own id`)
+  if (ambiguous.length > 0) {
+    throw new SHOP_SETTINGS(
+      `  PAY_KEY_SECRETS has several secrets with the id ${ambiguous.join(', ')}: give each secret its own id`
+    )
+  }
   const keys = new Map(secrets.map(keyFromText))
   const [[newestId, newest]] = [...keys] as [[string, Buffer]]
 
@@ -63,7 +69,8 @@ export function keyRing (secrets: readonly string[]): KeyRing {
       const [iv, text, tag, ...rest] = parts.map((part) => Buffer.from(part, 'base64url'))
       if (version !== 'v1' || !key || !iv || !text || !tag || rest.length > 0) throw new SHOP_PAY_KEY_UNREADABLE(shopId)
       try {
-        const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(shopId)).setAuthTag(tag)
+        const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(shopId))
+          .setAuthTag(tag)
         return decipher.update(text, undefined, 'utf8') + decipher.final('utf8')
       } catch {
         throw new SHOP_PAY_KEY_UNREADABLE(shopId)

@@ -45,11 +45,16 @@ export interface SealedValue {
 
 /** All that is stored of all shops. */
 export async function sealedValues (knex: Knex): Promise<readonly SealedValue[]> {
-  const shops = await knex('shops').orderBy('id').select<Array<{ id: string } & Record<SealedColumn, string | null>>>('id', ...Object.keys(SEALED))
-  return shops.flatMap(({ id, ...columns }) => (Object.keys(SEALED) as SealedColumn[]).flatMap((column) => {
-    const sealed = columns[column]
-    return sealed === null ? [] : [{ shopId: id, column, sealed, sealedFor: SEALED[column](id) }]
-  }))
+  const shops = await knex('shops').orderBy('id').select<Array<{ id: string } & Record<SealedColumn, string | null>>>(
+    'id',
+    ...Object.keys(SEALED)
+  )
+  return shops.flatMap(({ id, ...columns }) =>
+    (Object.keys(SEALED) as SealedColumn[]).flatMap((column) => {
+      const sealed = columns[column]
+      return sealed === null ? [] : [{ shopId: id, column, sealed, sealedFor: SEALED[column](id) }]
+    })
+  )
 }
 
 /** Re-encrypts keys and signing secrets with the newest secret. Those that are set meanwhile are left alone. */
@@ -59,7 +64,9 @@ export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Reseale
   for (const { shopId: id, column, sealed, sealedFor } of await sealedValues(knex)) {
     if (!keys.opens(sealed, sealedFor)) unreadable.add(id)
     else if (keys.isCurrent(sealed)) result.current++
-    else result.resealed += await knex('shops').where({ id, [column]: sealed }).update({ [column]: keys.seal(keys.open(sealed, sealedFor), sealedFor) })
+    else {result.resealed += await knex('shops').where({ id, [column]: sealed }).update({
+        [column]: keys.seal(keys.open(sealed, sealedFor), sealedFor)
+      })}
   }
   return { ...result, unreadable: [...unreadable] }
 }
@@ -80,7 +87,8 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
         knex.raw('(select pay_secret_key from shops where id = ?) as sealed', [shop.id]),
         knex.raw('count(*) as accounts'),
         knex.raw(`count(${payStringIn('details', 'pay_customer_id')}) as linked`),
-        knex.raw(`count(${payStringIn('details', 'pay_synced_at')}) as synced`))
+        knex.raw(`count(${payStringIn('details', 'pay_synced_at')}) as synced`)
+      )
       return { configured: sealed !== null, readable: sealed !== null && keys.opens(sealed, shop.id), ...counts }
     },
 
@@ -110,7 +118,9 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
   async function replace (shop: ShopScope, caller: Caller, column: SealedColumn, value: string | null): Promise<void> {
     const sealed = value === null ? null : keys.seal(value, SEALED[column](shop.id))
     await knex.transaction(async (trx) => {
-      const row = await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first<Record<SealedColumn, string | null> | undefined>(column)
+      const row = await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first<
+        Record<SealedColumn, string | null> | undefined
+      >(column)
       if (row === undefined) throw new SHOP_GONE()
       if (row[column] === null && sealed === null) return
       await trx('shops').where({ id: shop.id }).update({ [column]: sealed, updated_at: newer(trx) })

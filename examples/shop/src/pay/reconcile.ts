@@ -19,7 +19,12 @@ export function payProvider (url: string | undefined): PayProvider {
 }
 
 /** The accounts of all shops, for admins. */
-export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: KeyRing, config: Settings): PayReconcileOptions {
+export function payReconcileOptions (
+  knex: Knex,
+  provider: PayProvider,
+  keys: KeyRing,
+  config: Settings
+): PayReconcileOptions {
   return {
     accounts: knexAccountStore(knex, { openKey: keys.open }),
     runs: knexRunStore(knex, { keepRuns: config.HISTORY_DAYS }),
@@ -31,13 +36,21 @@ export function payReconcileOptions (knex: Knex, provider: PayProvider, keys: Ke
     callTimeout: config.PAY_TIMEOUT * 2.5,
     schedule: scheduleFrom(config),
     // The only route of the administration without a token: the provider signs what it sends.
-    ...(config.PAY_WEBHOOKS_ENABLED && { webhooks: { secrets: knexWebhookSecrets(knex, { openSecret: openWebhookSecret(keys) }), config: { auth: 'public' } } }),
+    ...(config.PAY_WEBHOOKS_ENABLED &&
+      {
+        webhooks: {
+          secrets: knexWebhookSecrets(knex, { openSecret: openWebhookSecret(keys) }),
+          config: { auth: 'public' }
+        }
+      }),
     mayContinue: async ({ actor }) => await isAdmin(knex, actor)
   }
 }
 
 /** When runs start by themselves. */
-function scheduleFrom ({ PAY_SCHEDULE_CHECK: check, PAY_SCHEDULE_CHANGES: changes, PAY_SCHEDULE_TIMEZONE: timezone }: Settings): Schedule {
+function scheduleFrom (
+  { PAY_SCHEDULE_CHECK: check, PAY_SCHEDULE_CHANGES: changes, PAY_SCHEDULE_TIMEZONE: timezone }: Settings
+): Schedule {
   return { ...(check !== undefined && { check }), ...(changes !== undefined && { changes }), timezone }
 }
 

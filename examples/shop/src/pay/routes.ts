@@ -32,19 +32,30 @@ const NOBODY = 'nobody@shop.invalid'
 
 const PayKey = Type.Object({
   pay_secret_key: verbatim(Type.String({
-    pattern: '^(sk|rk)_(test|live)_[A-Za-z0-9]+$', maxLength: 255, description: 'The secret key of the shop at the payment provider'
+    pattern: '^(sk|rk)_(test|live)_[A-Za-z0-9]+$',
+    maxLength: 255,
+    description: 'The secret key of the shop at the payment provider'
   }))
 }, { additionalProperties: false })
 
 const WebhookSecret = Type.Object({
-  pay_webhook_secret: verbatim(Type.String({ pattern: '^whsec_[A-Za-z0-9+/=_-]{16,250}$', description: 'The signing secret of the endpoint at the payment provider' }))
+  pay_webhook_secret: verbatim(
+    Type.String({
+      pattern: '^whsec_[A-Za-z0-9+/=_-]{16,250}$',
+      description: 'The signing secret of the endpoint at the payment provider'
+    })
+  )
 }, { additionalProperties: false })
 
-const Webhook = Type.Object({ url: Type.String({ description: 'Where the payment provider delivers events of the shop' }) })
+const Webhook = Type.Object({
+  url: Type.String({ description: 'Where the payment provider delivers events of the shop' })
+})
 
 const PayStatus = Type.Object({
   configured: Type.Boolean({ description: 'Whether the shop has a secret key' }),
-  readable: Type.Boolean({ description: 'Whether the server can decrypt it; if not, PAY_KEY_SECRETS lacks its secret: set the key again' }),
+  readable: Type.Boolean({
+    description: 'Whether the server can decrypt it; if not, PAY_KEY_SECRETS lacks its secret: set the key again'
+  }),
   accounts: Type.Integer({ description: 'Accounts of the shop' }),
   linked: Type.Integer({ description: 'Of those, with a customer at the payment provider' }),
   synced: Type.Integer({ description: 'Of those, with a snapshot of that customer' })
@@ -65,12 +76,17 @@ const Checkout = Type.Object({
 })
 
 /** The routes between a shop and its payment provider. */
-export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, provider, keys, timeout, isPublic, webhooksAt }) => {
+export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (
+  app,
+  { knex, provider, keys, timeout, isPublic, webhooksAt }
+) => {
   const repository = payKeyRepository(knex, keys)
   const accounts = accountRepository(knex)
   const orders = orderRepository(knex)
 
-  if (isPublic) app.log.warn('PAY_ROUTES_PUBLIC is true: anyone can set and remove the payment keys of shops, without a token')
+  if (isPublic) {
+    app.log.warn('PAY_ROUTES_PUBLIC is true: anyone can set and remove the payment keys of shops, without a token')
+  }
   const ownersAlone = isPublic ? [] : ownersOnly(knex)
   app.addHook('preParsing', isPublic ? ShopScope.open(knex) : ShopScope.authorize(knex))
 
@@ -78,7 +94,9 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'get_pay_status',
       summary: 'Get the payment status',
-      description: 'Whether the shop has a secret key that the server can decrypt, and how many of its accounts have a customer at the payment provider.',
+      description:
+        'Whether the shop has a secret key that the server can decrypt, and how many of its accounts have a ' +
+        'customer at the payment provider.',
       tags: ['pay'],
       params: ShopParams,
       response: { 200: PayStatus, ...readProblems }
@@ -90,7 +108,9 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'set_pay_key',
       summary: 'Set the secret key',
-      description: 'Set the secret key of the shop at the payment provider, and replace the last one. It is never shown again. For owners of the shop, admins and machines.',
+      description:
+        'Set the secret key of the shop at the payment provider, and replace the last one. It is never shown ' +
+        'again. For owners of the shop, admins and machines.',
       tags: ['pay'],
       params: ShopParams,
       body: PayKey,
@@ -122,7 +142,9 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'delete_pay_key',
       summary: 'Remove the secret key',
-      description: 'Remove the secret key of the shop. Accounts keep their customers; without a key nothing can be read or created. ' +
+      description:
+        'Remove the secret key of the shop. Accounts keep their customers; without a key nothing can be read or ' +
+        'created. ' +
         'For owners of the shop, admins and machines.',
       tags: ['pay'],
       params: ShopParams,
@@ -139,7 +161,9 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
       schema: {
         operationId: 'set_pay_webhook_secret',
         summary: 'Set the signing secret of the webhook',
-        description: 'Set the secret that the payment provider signs events of the shop with, and replace the last one. It is never shown again. For owners of the shop, admins and machines.',
+        description:
+          'Set the secret that the payment provider signs events of the shop with, and replace the last one. It ' +
+          'is never shown again. For owners of the shop, admins and machines.',
         tags: ['pay'],
         params: ShopParams,
         body: WebhookSecret,
@@ -171,7 +195,8 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     schema: {
       operationId: 'create_pay_checkout',
       summary: 'Check out an order',
-      description: 'Give the account of a pending order its customer at the payment provider. The first checkout creates it, ' +
+      description:
+        'Give the account of a pending order its customer at the payment provider. The first checkout creates it, ' +
         'also if there are several at once, and stores it in details.pay_customer_id of the account.',
       tags: ['pay'],
       params: ShopParams,
@@ -185,19 +210,30 @@ export const pay: FastifyPluginAsyncTypebox<PayOptions> = async (app, { knex, pr
     if (order.account_id === null) throw conflict('order_id', 'The account of the order was deleted')
     const { id: accountId, name, details: { email } } = await accounts.get(shop, order.account_id)
     const { customerId, created } = await app.payReconcile.ensureCustomer({
-      accountId, name, email: typeof email === 'string' ? email : undefined, actor: actorOf(request), requestId, signal
+      accountId,
+      name,
+      email: typeof email === 'string' ? email : undefined,
+      actor: actorOf(request),
+      requestId,
+      signal
     })
     return { order_id: order.id, account_id: accountId, pay_customer_id: customerId, created }
   })
 }
 
 /** @throws a provider error if the provider did not say whether it accepts the key */
-async function verdictOf (provider: PayProvider, secretKey: string, signal: AbortSignal): Promise<{ valid: boolean, code?: string }> {
+async function verdictOf (
+  provider: PayProvider,
+  secretKey: string,
+  signal: AbortSignal
+): Promise<{ valid: boolean, code?: string }> {
   try {
     await provider.findByEmail({ secretKey, email: NOBODY, signal })
     return { valid: true }
   } catch (error) {
-    if (isProviderError(error) && ['key_rejected', 'key_forbidden'].includes(error.fault)) return { valid: false, code: error.code }
+    if (isProviderError(error) && ['key_rejected', 'key_forbidden'].includes(error.fault)) {
+      return { valid: false, code: error.code }
+    }
     throw error
   }
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 const TOP = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /**
- * Resolves a directory of the settings. Relative paths start at the root of the repository, so that all commands use the
- * same one: npm runs the scripts of a workspace in its directory.
+ * Resolves a directory of the settings. Relative paths start at the root of the repository, so that all commands use
+ * the same one: npm runs the scripts of a workspace in its directory.
  */
 export function dataDirFrom (path: string): string {
   return resolve(TOP, path)

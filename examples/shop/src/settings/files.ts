@@ -2,8 +2,18 @@ import { readFileSync } from 'node:fs'
 
 /** Settings that are secrets or contain one. Each can come from a file, which `<name>_FILE` names. */
 export const SECRET_SETTINGS = [
-  'API_KEY_PEPPERS', 'PAY_KEY_SECRETS', 'OAUTH_BROKER_SECRETS', 'OAUTH_BROKER_ASSERTION_KEYS', 'OAUTH_BROKER_ASSERTION_CLIENTS', 'METRICS_TOKEN',
-  'IDP_MCP_CLIENT_SECRET', 'IDP_INTROSPECTION_CLIENT_SECRET', 'DATABASE_URL', 'DATABASE_READ_URL', 'PGPASSWORD', 'REDIS_URL'
+  'API_KEY_PEPPERS',
+  'PAY_KEY_SECRETS',
+  'OAUTH_BROKER_SECRETS',
+  'OAUTH_BROKER_ASSERTION_KEYS',
+  'OAUTH_BROKER_ASSERTION_CLIENTS',
+  'METRICS_TOKEN',
+  'IDP_MCP_CLIENT_SECRET',
+  'IDP_INTROSPECTION_CLIENT_SECRET',
+  'DATABASE_URL',
+  'DATABASE_READ_URL',
+  'PGPASSWORD',
+  'REDIS_URL'
 ] as const
 
 /** Texts of settings, and what is wrong with those that come from files. */
@@ -16,11 +26,14 @@ export interface Given {
 /**
  * Reads the files of the secrets. A line break at the end, which editors and `echo` add, is no part of a secret.
  *
- * @param environment - names and strings, as in `process.env`. An empty one counts as unset: compose files and shells pass them
+ * @param environment - names and strings, as in `process.env`. An empty one counts as unset: compose files and shells
+ *   pass them
  * @param names - the settings that are wanted
  */
 export function givenIn (environment: NodeJS.ProcessEnv, names: readonly string[]): Given {
-  const texts = Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '')
+  const texts = Object.entries(environment).filter((entry): entry is [string, string] =>
+    entry[1] !== undefined && entry[1] !== ''
+  )
   const given = Object.fromEntries(texts)
   const wrong = new Map<string, string>()
   for (const name of SECRET_SETTINGS) {

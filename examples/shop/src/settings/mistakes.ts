@@ -15,7 +15,19 @@ export const ANY_PORT = ':*'
 export const TENANT = '{tenantid}'
 
 /** Those that a public key verifies. */
-export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const
+export const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519'
+] as const
 
 const ENCODE = 'Percent-encode special characters, such as / in a password'
 
@@ -24,12 +36,18 @@ const checks: Readonly<Record<string, Check>> = {
   PUBLIC_BASE_URL: baseUrl,
   CONSOLE_IMAGE_HOSTS: (text) => {
     const wrong = itemsOf(text).filter((item) => !isHost(item.replace(/^\*\./, '')))
-    return wrong.length === 0 ? undefined : `must be hosts as browsers send them (lower case, without https:// and a default port), or *. and a host. Invalid: ${wrong.join(', ')}`
+    return wrong.length === 0
+      ? undefined
+      : 'must be hosts as browsers send them (lower case, without https:// and a default port), or *. and a host. ' +
+        `Invalid: ${wrong.join(', ')}`
   },
   IDP_ISSUER: issuer,
   IDP_TENANTS: (text) => {
     const wrong = itemsOf(text).filter((item) => !/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(item))
-    return wrong.length === 0 ? undefined : `must be ids of tenants as tokens have them, lower-case UUIDs; names of domains, common and organizations are none. Invalid: ${wrong.join(', ')}`
+    return wrong.length === 0
+      ? undefined
+      : 'must be ids of tenants as tokens have them, lower-case UUIDs; names of domains, common and organizations ' +
+        `are none. Invalid: ${wrong.join(', ')}`
   },
   IDP_SECOND_ISSUER: secondIssuer,
   IDP_INTROSPECTION_ENDPOINT: issuer,
@@ -40,15 +58,22 @@ const checks: Readonly<Record<string, Check>> = {
   },
   IDP_ALGORITHMS: (text) => {
     const wrong = itemsOf(text).filter((item) => !ALGORITHMS.some((known) => known === item))
-    return wrong.length === 0 && itemsOf(text).length > 0 ? undefined : `must be some of ${ALGORITHMS.join(', ')}. Invalid: ${wrong.join(', ') || 'an empty list'}`
+    return wrong.length === 0 && itemsOf(text).length > 0
+      ? undefined
+      : `must be some of ${ALGORITHMS.join(', ')}. Invalid: ${wrong.join(', ') || 'an empty list'}`
   },
-  IDP_SCOPES: (text) => itemsOf(text).every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)) ? undefined : 'must be scopes separated by commas, without spaces and quotes',
+  IDP_SCOPES: (text) =>
+    itemsOf(text).every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
+      ? undefined
+      : 'must be scopes separated by commas, without spaces and quotes',
   IDP_MCP_CLIENT_ID: clientId,
   IDP_INTROSPECTION_CLIENT_ID: clientId,
   IDP_CONSOLE_CLIENT_ID: clientId,
-  API_KEY_MARKER: (text) => MARKER.test(text) && text.length <= MARKER_LENGTH
-    ? undefined
-    : `must be lower-case words joined by _, at most ${MARKER_LENGTH} characters, and must not start with ey, as tokens do`,
+  API_KEY_MARKER: (text) =>
+    MARKER.test(text) && text.length <= MARKER_LENGTH
+      ? undefined
+      : `must be lower-case words joined by _, at most ${MARKER_LENGTH} characters, and must not start with ey, ` +
+        'as tokens do',
   API_KEY_PEPPERS: namedSecrets,
   OAUTH_BROKER_SECRETS: namedSecrets,
   OAUTH_BROKER_ASSERTION_KEYS: namedSecrets,
@@ -59,18 +84,25 @@ const checks: Readonly<Record<string, Check>> = {
     if (!('DATABASE_URL' in given)) return unreadable(text)
     const primary = given['DATABASE_URL']
     if (primary === undefined) return 'needs DATABASE_URL: the embedded database has no standby'
-    return unreadable(text) ?? (unreadable(String(primary)) === undefined && placeOf(text) === placeOf(String(primary)) ? 'is the database of DATABASE_URL: set the URL of its standby, or remove it' : undefined)
+    return unreadable(text) ??
+      (unreadable(String(primary)) === undefined && placeOf(text) === placeOf(String(primary))
+        ? 'is the database of DATABASE_URL: set the URL of its standby, or remove it'
+        : undefined)
   },
   REDIS_URL: (text) => URL.canParse(text) ? undefined : `is not a URL. ${ENCODE}`,
   TRUST_PROXY: (text) => {
     const complaint = complaintOf(() => trustedProxies(text))
-    return complaint && `must be the number of proxies in front of the server, or their addresses or networks: ${complaint}`
+    return complaint &&
+      `must be the number of proxies in front of the server, or their addresses or networks: ${complaint}`
   },
   CORS_ORIGINS: (text) => {
-    const wrong = itemsOf(text).filter((item) => !isOrigin(item) && !(item.endsWith(ANY_PORT) && isLoopback(item.slice(0, -ANY_PORT.length))))
+    const wrong = itemsOf(text).filter((item) =>
+      !isOrigin(item) && !(item.endsWith(ANY_PORT) && isLoopback(item.slice(0, -ANY_PORT.length)))
+    )
     return wrong.length === 0
       ? undefined
-      : `must be origins as browsers send them (lower case, without a default port), or a loopback host with any port, such as http://localhost:*. Invalid: ${wrong.join(', ')}`
+      : 'must be origins as browsers send them (lower case, without a default port), or a loopback host with any ' +
+        `port, such as http://localhost:*. Invalid: ${wrong.join(', ')}`
   }
 }
 
@@ -84,16 +116,36 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
     const mistake = given[name] === undefined ? undefined : check(String(given[name]), given)
     return mistake === undefined ? [] : [`${name} ${mistake}`]
   })
-  return [...wrong, ...brokerMistakes(given), ...assertionMistakes(given), ...entraMistakes(given), ...introspectionMistakes(given), ...subjectMistakes(given)]
+  return [
+    ...wrong,
+    ...brokerMistakes(given),
+    ...assertionMistakes(given),
+    ...entraMistakes(given),
+    ...introspectionMistakes(given),
+    ...subjectMistakes(given)
+  ]
 }
 
-/** Settings that the broker requires. Malformed settings are not among the given ones: they have been reported already. */
+/**
+ * Settings that the broker requires. Malformed settings are not among the given ones: they have been reported already.
+ */
 function brokerMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
-  if (String(given['OAUTH_BROKER']) !== 'true') return given['IDP_MCP_CLIENT_SECRET'] === undefined ? [] : ['IDP_MCP_CLIENT_SECRET needs OAUTH_BROKER: without it, each client would need the secret']
-  const missing = ['IDP_MCP_CLIENT_ID', 'OAUTH_BROKER_SECRETS'].filter((name) => name in given && itemsOf(given[name]).length === 0)
+  if (String(given['OAUTH_BROKER']) !== 'true') {
+    return given['IDP_MCP_CLIENT_SECRET'] === undefined
+      ? []
+      : ['IDP_MCP_CLIENT_SECRET needs OAUTH_BROKER: without it, each client would need the secret']
+  }
+  const missing = ['IDP_MCP_CLIENT_ID', 'OAUTH_BROKER_SECRETS'].filter((name) =>
+    name in given && itemsOf(given[name]).length === 0
+  )
   return [
     ...missing.map((name) => `${name} is required with OAUTH_BROKER`),
-    ...(given['PUBLIC_BASE_URL'] === undefined || isTrustworthy(String(given['PUBLIC_BASE_URL'])) ? [] : ['PUBLIC_BASE_URL must be https with OAUTH_BROKER, or http on localhost, 127.0.0.1 or [::1]: codes and tokens pass through this server'])
+    ...(given['PUBLIC_BASE_URL'] === undefined || isTrustworthy(String(given['PUBLIC_BASE_URL']))
+      ? []
+      : [
+        'PUBLIC_BASE_URL must be https with OAUTH_BROKER, or http on localhost, 127.0.0.1 or [::1]: codes and ' +
+        'tokens pass through this server'
+      ])
   ]
 }
 
@@ -104,7 +156,9 @@ function assertionMistakes (given: Readonly<Record<string, unknown>>): readonly 
   if (set.length === 0) return []
   if (String(given['OAUTH_BROKER']) !== 'true') return set.map((name) => `${name} needs OAUTH_BROKER`)
   const needed = String(given['OAUTH_BROKER_DOCUMENTS'] ?? true) === 'true' ? names.slice(0, 2) : names
-  return needed.filter((name) => name in given && !set.includes(name)).map((name) => `${name} is required with ${set.join(' and ')}`)
+  return needed.filter((name) => name in given && !set.includes(name)).map((name) =>
+    `${name} is required with ${set.join(' and ')}`
+  )
 }
 
 /** Its tokens name the id of an application, not a URL of this server; only it has issuers that stand for several. */
@@ -113,17 +167,36 @@ function entraMistakes (given: Readonly<Record<string, unknown>>): readonly stri
   const isShared = String(url).includes(TENANT)
   const hasTenants = itemsOf(tenants).length > 0
   return [
-    ...provider === 'entra' && itemsOf(audience).length === 0 ? ['IDP_AUDIENCE is required with IDP_PROVIDER=entra: the application (client) id of the API'] : [],
+    ...provider === 'entra' && itemsOf(audience).length === 0
+      ? ['IDP_AUDIENCE is required with IDP_PROVIDER=entra: the application (client) id of the API']
+      : [],
     ...isShared && provider !== 'entra' ? [`IDP_ISSUER may contain ${TENANT} only with IDP_PROVIDER=entra`] : [],
-    ...isShared && !hasTenants && 'IDP_TENANTS' in given ? [`IDP_TENANTS is required with an IDP_ISSUER that contains ${TENANT}: otherwise the people of every tenant could sign in`] : [],
-    ...!isShared && hasTenants && url !== undefined ? [`IDP_TENANTS needs an IDP_ISSUER that contains ${TENANT}, such as https://login.microsoftonline.com/${TENANT}/v2.0`] : []
+    ...isShared && !hasTenants && 'IDP_TENANTS' in given
+      ? [
+        `IDP_TENANTS is required with an IDP_ISSUER that contains ${TENANT}: otherwise the people of every ` +
+        'tenant could sign in'
+      ]
+      : [],
+    ...!isShared && hasTenants && url !== undefined
+      ? [
+        `IDP_TENANTS needs an IDP_ISSUER that contains ${TENANT}, such as ` +
+        `https://login.microsoftonline.com/${TENANT}/v2.0`
+      ]
+      : []
   ]
 }
 
 /** Assertions name people by `sub`. */
-function subjectMistakes ({ IDP_ISSUER: issuer, IDP_SUBJECT_CLAIM: claim = 'sub', OAUTH_BROKER_ASSERTION_ISSUERS: others }: Readonly<Record<string, unknown>>): readonly string[] {
+function subjectMistakes (
+  { IDP_ISSUER: issuer, IDP_SUBJECT_CLAIM: claim = 'sub', OAUTH_BROKER_ASSERTION_ISSUERS: others }: Readonly<
+    Record<string, unknown>
+  >
+): readonly string[] {
   if (claim === 'sub' || !itemsOf(others).includes(String(issuer))) return []
-  return ['IDP_SUBJECT_CLAIM must be sub if OAUTH_BROKER_ASSERTION_ISSUERS has IDP_ISSUER: its assertions name people by sub, so one person would be two']
+  return [
+    'IDP_SUBJECT_CLAIM must be sub if OAUTH_BROKER_ASSERTION_ISSUERS has IDP_ISSUER: its assertions name people ' +
+    'by sub, so one person would be two'
+  ]
 }
 
 /** Of a Cognito pool; the newer kind of issuer has another host. */
@@ -135,10 +208,17 @@ function secondIssuer (text: string, given: Readonly<Record<string, unknown>>): 
   const wrong = issuer(text, given)
   if (wrong !== undefined) return wrong
   if (text === first) return 'is IDP_ISSUER'
-  if ([text, String(first)].some((url) => url.includes(TENANT))) return `and IDP_ISSUER must be two single issuers, without ${TENANT}`
-  if (URL.canParse(String(base)) && text === `${new URL(String(base)).origin}/oauth`) return 'is this server itself, whose tokens are accepted already'
+  if ([text, String(first)].some((url) => url.includes(TENANT))) {
+    return `and IDP_ISSUER must be two single issuers, without ${TENANT}`
+  }
+  if (URL.canParse(String(base)) && text === `${new URL(String(base)).origin}/oauth`) {
+    return 'is this server itself, whose tokens are accepted already'
+  }
   const [pool, other] = [first, text].map((url) => POOL.exec(String(url))?.[1])
-  return pool !== other ? 'must be of the same user pool as IDP_ISSUER: people are known by their subject, and another pool has other people' : undefined
+  return pool !== other
+    ? 'must be of the same user pool as IDP_ISSUER: people are known by their subject, and another pool has other ' +
+      'people'
+    : undefined
 }
 
 /** Providers whose answers dual-auth reads. */
@@ -151,10 +231,14 @@ function introspectionMistakes (given: Readonly<Record<string, unknown>>): reado
   if (isSet(id)) {
     return [
       ...isSet(secret) || !(secret in given) ? [] : [`${secret} is required with ${id}`],
-      ...INTROSPECTED.includes(String(given['IDP_PROVIDER'])) ? [] : [`${id} needs IDP_PROVIDER=${INTROSPECTED.join(' or ')}: the JWTs of the others are read without asking`]
+      ...INTROSPECTED.includes(String(given['IDP_PROVIDER']))
+        ? []
+        : [`${id} needs IDP_PROVIDER=${INTROSPECTED.join(' or ')}: the JWTs of the others are read without asking`]
     ]
   }
-  return [secret, 'IDP_INTROSPECTION_ENDPOINT'].filter(isSet).concat(String(given['IDP_INTROSPECTION_JWTS']) === 'true' ? ['IDP_INTROSPECTION_JWTS'] : []).map((name) => `${name} needs ${id}`)
+  return [secret, 'IDP_INTROSPECTION_ENDPOINT'].filter(isSet).concat(
+    String(given['IDP_INTROSPECTION_JWTS']) === 'true' ? ['IDP_INTROSPECTION_JWTS'] : []
+  ).map((name) => `${name} needs ${id}`)
 }
 
 /** `a, b,` is a list of two. Lists are accepted, too. */
@@ -179,18 +263,23 @@ function isOrigin (text: string): boolean {
 
 function issuer (text: string, { ALLOW_INSECURE: allowed }: Readonly<Record<string, unknown>>): string | undefined {
   const isAllowed = URL.canParse(text) && itemsOf(allowed).includes('http-issuer')
-  if (!isTrustworthy(text) && !isAllowed) return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE'
+  if (!isTrustworthy(text) && !isAllowed) {
+    return 'must be an https URL, or http on localhost, 127.0.0.1 or [::1]: over plain http anyone could replace its ' +
+      'keys. Inside a network of your own, add http-issuer to ALLOW_INSECURE'
+  }
   return /[?#]/.test(text) ? 'must not have a query or fragment' : undefined
 }
 
 /** A name or an IPv4 address, with or without a port: content security policies have no others. */
 function isHost (text: string): boolean {
-  return /^[a-z0-9.-]+(?::\d+)?$/.test(text) && URL.canParse(`https://${text}`) && new URL(`https://${text}`).host === text
+  return /^[a-z0-9.-]+(?::\d+)?$/.test(text) && URL.canParse(`https://${text}`) &&
+    new URL(`https://${text}`).host === text
 }
 
 function unreadable (text: string): string | undefined {
   const complaint = complaintOf(() => new pg.Client({ connectionString: text }))
-  return complaint && `is not a URL that the driver can read (${complaint}). ${ENCODE}, or leave the password out and set PGPASSWORD`
+  return complaint &&
+    `is not a URL that the driver can read (${complaint}). ${ENCODE}, or leave the password out and set PGPASSWORD`
 }
 
 /** The database that a URL leads to. */
@@ -212,7 +301,9 @@ function baseUrl (text: string): string | undefined {
 function namedSecrets (text: string): string | undefined {
   const ids = ambiguousIds(itemsOf(text))
   if (ids.length > 0) return `has several secrets with the id ${ids.join(', ')}: give each secret its own id`
-  return itemsOf(text).every((item) => /^[\w-]{1,32}:/.test(item)) ? undefined : 'must have ids of 1 to 32 letters, digits, - or _'
+  return itemsOf(text).every((item) => /^[\w-]{1,32}:/.test(item))
+    ? undefined
+    : 'must have ids of 1 to 32 letters, digits, - or _'
 }
 
 /** @returns the message of what it throws, or undefined */

@@ -30,7 +30,9 @@ export interface ShopOfPerson {
 }
 
 /** SQL: whether the person in `users` reaches the shop in `shops`, as {@link shopsReached} has it. */
-export const REACHES = "('admin' = any(users.roles) or (shops.status = 'active' and exists (select from shop_members where shop_id = shops.id and user_id = users.id)))"
+export const REACHES =
+  "('admin' = any(users.roles) or (shops.status = 'active' and exists (select from shop_members where shop_id = " +
+  'shops.id and user_id = users.id)))'
 
 /** What is read of a shop together with its API keys. */
 export const OPEN_SHOP: ReadonlyArray<keyof ApiKeyShop> = ['id', 'currency', 'status']
@@ -41,8 +43,8 @@ function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {
 }
 
 /**
- * A query of the shops that the caller reaches: an API key its own, a person those that they are a member of, unless they
- * are archived; admins and machines all.
+ * A query of the shops that the caller reaches: an API key its own, a person those that they are a member of, unless
+ * they are archived; admins and machines all.
  */
 export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBuilder {
   const shops = knex('shops')
@@ -50,12 +52,14 @@ export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBu
   const { identity, currentUser } = request
   shops.where({ status: 'active' })
   if (identity?.kind === 'api-key') return shops.where('shops.id', identity.shopId)
-  return shops.whereExists(knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: currentUser?.id ?? null }))
+  return shops.whereExists(
+    knex('shop_members').whereRaw('shop_id = shops.id').where({ user_id: currentUser?.id ?? null })
+  )
 }
 
 /**
- * Checks that the caller reaches a shop, see {@link shopsReached}. To be called before the body of a call is read: what is
- * known of the shop is as old as that of the caller.
+ * Checks that the caller reaches a shop, see {@link shopsReached}. To be called before the body of a call is read: what
+ * is known of the shop is as old as that of the caller.
  *
  * @throws {@link SHOP_FORBIDDEN} for callers who do not reach every shop, whether or not this one exists
  * @throws {@link SHOP_NOT_FOUND} for callers who do
@@ -72,7 +76,9 @@ export async function enterShop (knex: Knex, request: FastifyRequest, id: string
   throw reachesEveryShop(request) ? notFound('shop', id) : new SHOP_FORBIDDEN()
 }
 
-/** The shop that was read together with the API key; undefined for other callers, and for calls that have waited since. */
+/**
+ * The shop that was read together with the API key; undefined for other callers, and for calls that have waited since.
+ */
 function shopWithKey ({ identity, hasWaited }: FastifyRequest): ApiKeyShop | undefined {
   return identity?.kind === 'api-key' && !hasWaited ? identity.shop : undefined
 }
@@ -87,7 +93,11 @@ function shopWithPerson ({ identity, shopOfPerson }: FastifyRequest, id: string)
  *
  * @throws {@link SHOP_GONE} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
  */
-export async function enterAgain (knex: Knex, { kind, id: actorId }: Pick<Actor, 'kind' | 'id'>, id: string): Promise<OpenShop> {
+export async function enterAgain (
+  knex: Knex,
+  { kind, id: actorId }: Pick<Actor, 'kind' | 'id'>,
+  id: string
+): Promise<OpenShop> {
   const shop = await knex('shops').where({ id }).first('id', 'currency', 'status')
   if (shop === undefined) throw new SHOP_GONE()
   if (kind === 'machine') return shop
@@ -98,7 +108,9 @@ export async function enterAgain (knex: Knex, { kind, id: actorId }: Pick<Actor,
   }
   const still = kind === 'user'
     ? knex('shop_members').where({ shop_id: id, user_id: actorId }).first('user_id')
-    : knex('api_keys').where({ shop_id: id, id: actorId, revoked_at: null }).whereRaw('(expires_at is null or expires_at > now())').first('id')
+    : knex('api_keys').where({ shop_id: id, id: actorId, revoked_at: null }).whereRaw(
+      '(expires_at is null or expires_at > now())'
+    ).first('id')
   if (shop.status !== 'active' || await still === undefined) throw new SHOP_FORBIDDEN()
   return shop
 }

@@ -38,10 +38,18 @@ export function accountRepository (knex: Knex) {
      *
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_INVALID}
      */
-    async update (shop: ShopScope, id: string, { details, ...columns }: Static<typeof AccountChanges>, on: Knex = knex): Promise<AccountRow> {
+    async update (
+      shop: ShopScope,
+      id: string,
+      { details, ...columns }: Static<typeof AccountChanges>,
+      on: Knex = knex
+    ): Promise<AccountRow> {
       if (details === undefined) return await rows.update(shop, id, columns, on)
       const { set, removed } = splitDetails(details)
-      return await rows.update(shop, id, { ...columns, details: knex.raw('(details || ?::jsonb) - ?::text[]', [JSON.stringify(set), removed]) }, on)
+      return await rows.update(shop, id, {
+        ...columns,
+        details: knex.raw('(details || ?::jsonb) - ?::text[]', [JSON.stringify(set), removed])
+      }, on)
     }
   }
 }
@@ -50,7 +58,9 @@ export function accountRepository (knex: Knex) {
 function splitDetails (details: Details): { set: Details, removed: string[] } {
   const key = PAY_KEYS.find((name) => Object.hasOwn(details, name))
   if (key !== undefined) throw invalid(`details/${key}`, `details/${key} is written by the payment routes only`)
-  if (Buffer.byteLength(JSON.stringify(details)) > MAX_DETAILS) throw invalid('details', `details must not be larger than ${MAX_DETAILS / 1024} KiB`)
+  if (Buffer.byteLength(JSON.stringify(details)) > MAX_DETAILS) {
+    throw invalid('details', `details must not be larger than ${MAX_DETAILS / 1024} KiB`)
+  }
   const entries = Object.entries(details)
   return {
     set: Object.fromEntries(entries.filter(([, value]) => value !== null)),

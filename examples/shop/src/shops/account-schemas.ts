@@ -10,7 +10,8 @@ const HashName = Nullable(Type.String({ minLength: 1, maxLength: 200, descriptio
 export const MAX_DETAILS = 64 * 1024
 
 const Details = Type.Record(Type.String(), Type.Unknown(), {
-  description: `Any JSON object, of at most ${MAX_DETAILS / 1024} KiB. The keys pay_customer_id, pay_customer, pay_customer_before_deletion and pay_synced_at are written by the payment routes only`
+  description: `Any JSON object, of at most ${MAX_DETAILS / 1024} KiB. The keys pay_customer_id, pay_customer, ` +
+    'pay_customer_before_deletion and pay_synced_at are written by the payment routes only'
 })
 
 export const { Input: AccountInput, Changes: AccountChanges, Record: Account } = recordSchemas({
@@ -20,10 +21,15 @@ export const { Input: AccountInput, Changes: AccountChanges, Record: Account } =
 }, { required: ['name'] })
 
 const missingPay: Filter = {
-  schema: Type.Boolean({ description: 'true: only accounts without a customer at the payment provider; false: only accounts with one' }),
+  schema: Type.Boolean({
+    description: 'true: only accounts without a customer at the payment provider; false: only accounts with one'
+  }),
   apply: (query, missing: boolean) => {
     query.whereRaw(`${payStringIn('details', 'pay_customer_id')} is ${missing ? 'null' : 'not null'}`)
   }
 }
 
-export const list = listRules(Account, { sort: 'name', filters: { q: search(['name', 'hash_name']), missing_pay: missingPay } })
+export const list = listRules(Account, {
+  sort: 'name',
+  filters: { q: search(['name', 'hash_name']), missing_pay: missingPay }
+})

@@ -13,7 +13,14 @@ type Config = Static<typeof ShopConfig>
 type Changes = Static<typeof ShopConfigChanges>
 
 /** Defaults; only what a shop has set is stored. */
-const DEFAULTS = { locale: 'en', time_zone: 'UTC', contact_email: null, prices_include_tax: true, confirm_agent_calls: true, metadata: {} }
+const DEFAULTS = {
+  locale: 'en',
+  time_zone: 'UTC',
+  contact_email: null,
+  prices_include_tax: true,
+  confirm_agent_calls: true,
+  metadata: {}
+}
 
 const COLUMNS = ['id', 'currency', 'settings', 'updated_at'] as const
 
@@ -34,7 +41,12 @@ export function configRepository (knex: Knex) {
      *
      * @throws {@link SHOP_INVALID} | {@link SHOP_PRECONDITION_FAILED}
      */
-    async update (shop: ShopScope, caller: Caller, changes: Changes, { on = knex, precondition }: { readonly on?: Knex, readonly precondition?: Precondition | undefined } = {}): Promise<Config> {
+    async update (
+      shop: ShopScope,
+      caller: Caller,
+      changes: Changes,
+      { on = knex, precondition }: { readonly on?: Knex, readonly precondition?: Precondition | undefined } = {}
+    ): Promise<Config> {
       const { currency, ...settings } = changes
       refuseUnknownCurrency({ currency })
       const stored = JSON.stringify(checked(settings))
@@ -50,7 +62,11 @@ export function configRepository (knex: Knex) {
         const names = Object.keys(changes)
         if (names.length > 0) {
           await recordChange(trx, caller, {
-            shopId: shop.id, recordKind: 'shop_config', recordId: shop.id, before: fieldsOf(before, names), after: fieldsOf(after, names)
+            shopId: shop.id,
+            recordKind: 'shop_config',
+            recordId: shop.id,
+            before: fieldsOf(before, names),
+            after: fieldsOf(after, names)
           })
         }
         return after
@@ -75,8 +91,12 @@ function configFromRow (row: ConfigRow | undefined, shop: ShopScope): Config {
 /** @throws {@link SHOP_INVALID} about what a schema cannot check */
 function checked (settings: Omit<Changes, 'currency'>): object {
   const { locale, time_zone: timeZone } = settings
-  if (locale !== undefined) accept('locale', 'a language tag such as en or pt-BR', () => Intl.getCanonicalLocales(locale))
-  if (timeZone !== undefined) accept('time_zone', 'a time zone such as Europe/Lisbon', () => new Intl.DateTimeFormat('en', { timeZone }))
+  if (locale !== undefined) {
+    accept('locale', 'a language tag such as en or pt-BR', () => Intl.getCanonicalLocales(locale))
+  }
+  if (timeZone !== undefined) {
+    accept('time_zone', 'a time zone such as Europe/Lisbon', () => new Intl.DateTimeFormat('en', { timeZone }))
+  }
   refuseLargeMetadata(settings)
   return settings
 }

@@ -23,17 +23,29 @@ export const config: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     }
   }, async ({ shop }, reply) => sendRecord(reply, await repository.get(shop)))
 
-  app.patch('/', {
-    preParsing: ownersOnly(knex),
-    schema: {
-      operationId: 'update_shop_config',
-      summary: 'Update the settings of a shop',
-      description: 'Change some settings of a shop; those left out stay as they are. metadata is replaced as a whole. For owners of the shop, admins and machines.',
-      tags: ['shops'],
-      params: ShopParams,
-      headers: IfMatch,
-      body: ShopConfigChanges,
-      response: { 200: ShopConfig, ...changedMeanwhile(ShopConfig), ...writeProblems }
-    }
-  }, async (request, reply) => sendRecord(reply, await repository.update(request.shop, callerOf(request), request.body, { precondition: preconditionOf(request) })))
+  app.patch(
+    '/',
+    {
+      preParsing: ownersOnly(knex),
+      schema: {
+        operationId: 'update_shop_config',
+        summary: 'Update the settings of a shop',
+        description:
+          'Change some settings of a shop; those left out stay as they are. metadata is replaced as a whole. ' +
+          'For owners of the shop, admins and machines.',
+        tags: ['shops'],
+        params: ShopParams,
+        headers: IfMatch,
+        body: ShopConfigChanges,
+        response: { 200: ShopConfig, ...changedMeanwhile(ShopConfig), ...writeProblems }
+      }
+    },
+    async (request, reply) =>
+      sendRecord(
+        reply,
+        await repository.update(request.shop, callerOf(request), request.body, {
+          precondition: preconditionOf(request)
+        })
+      )
+  )
 }

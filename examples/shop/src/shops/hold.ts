@@ -3,7 +3,8 @@ import { SHOP_GONE } from '../errors.ts'
 import type { ShopScope } from './scope.ts'
 
 /**
- * Waits until a running deletion of the shop ends, for work whose time limit is shorter than the deletion of a large shop.
+ * Waits until a running deletion of the shop ends, for work whose time limit is shorter than the deletion of a large
+ * shop.
  *
  * @throws {@link SHOP_GONE}
  */
@@ -12,8 +13,8 @@ export async function awaitDeletion (knex: Knex, id: string): Promise<void> {
 }
 
 /**
- * Prevents the deletion of the shop until `trx` ends. Transactions that lock several rows of a shop lock the shop first, as
- * its deletion does, since two that lock the same rows in different orders deadlock.
+ * Prevents the deletion of the shop until `trx` ends. Transactions that lock several rows of a shop lock the shop
+ * first, as its deletion does, since two that lock the same rows in different orders deadlock.
  *
  * @param alone - take turns with other callers that set this; callers that do not are not affected
  * @throws {@link SHOP_GONE}

@@ -4,7 +4,9 @@ import type { Knex } from 'knex'
 import { shopsReached } from './access.ts'
 
 const ABOUT = 'Manages the catalogs of shops. Every tool takes the shop_id of the shop to work on. ' +
-  'Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists come in pages of 25: narrow them with filter. The link of a page has the after of the next one, for the same filter and sort. content-range ends with how many records match.'
+  'Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists come in pages of 25: narrow ' +
+  'them with filter. The link of a page has the after of the next one, for the same filter and sort. ' +
+  'content-range ends with how many records match.'
 
 /** Maximum number of shops in the instructions. */
 const MAX_SHOPS = 20
@@ -17,12 +19,14 @@ interface Named {
 }
 
 /**
- * The instructions for an agent that connects: what the tools are for, and which shops its credential opens, since no tool
- * lists shops. Shops are named by their slugs, in which nobody can write instructions for the agents of others.
+ * The instructions for an agent that connects: what the tools are for, and which shops its credential opens, since no
+ * tool lists shops. Shops are named by their slugs, in which nobody can write instructions for the agents of others.
  */
 export function instructionsFor (knex: Knex): (request: FastifyRequest) => Promise<string> {
   return async (request) => {
-    const shops: Named[] = await shopsReached(knex, request).select('id', 'slug', 'currency').orderBy('slug').limit(MAX_SHOPS + 1)
+    const shops: Named[] = await shopsReached(knex, request).select('id', 'slug', 'currency').orderBy('slug').limit(
+      MAX_SHOPS + 1
+    )
     return [ABOUT, sentenceFromShops(shops, request.identity), ...sentencesFromScopes(request.identity)].join(' ')
   }
 }
@@ -39,12 +43,17 @@ export function sentenceFromShops (shops: readonly Named[], identity: Identity |
     const implied = identity?.kind === 'api-key' ? ' Your API key implies it, so you can leave shop_id out.' : ''
     return `Your shop is ${only.slug}, shop_id ${only.id}, currency ${only.currency}.${implied}`
   }
-  const named = shops.slice(0, MAX_SHOPS).map(({ id, slug, currency }) => `${slug} (shop_id ${id}, currency ${currency})`).join(', ')
+  const named = shops.slice(0, MAX_SHOPS).map(({ id, slug, currency }) =>
+    `${slug} (shop_id ${id}, currency ${currency})`
+  ).join(', ')
   return `Your shops are ${named}${shops.length > MAX_SHOPS ? ' and more' : ''}.`
 }
 
 /** Why a limited API key is shown some of the tools only. */
 function sentencesFromScopes (identity: Identity | null): readonly string[] {
   if (identity?.kind !== 'api-key' || identity.scopes.length === 0) return []
-  return [`Your API key has the scopes ${identity.scopes.join(', ')} only, so only the tools that they open are listed: read opens those that change nothing, write the others, and the name of a tool opens that tool.`]
+  return [
+    `Your API key has the scopes ${identity.scopes.join(', ')} only, so only the tools that they open are ` +
+    'listed: read opens those that change nothing, write the others, and the name of a tool opens that tool.'
+  ]
 }

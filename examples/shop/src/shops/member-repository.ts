@@ -17,9 +17,21 @@ type MemberRow = Static<typeof Member> & { readonly version: string }
 
 /** The members of shops. Changes in a shop take turns, so that nobody uses a right that they have just lost. */
 export function memberRepository (knex: Knex) {
-  const people = (shop: ShopScope, on: Knex = knex): Knex.QueryBuilder => on.from(
-    on('shop_members as m').join('users as u', 'u.id', 'm.user_id').where('m.shop_id', shop.id)
-      .select('m.shop_id', 'm.user_id', { id: 'm.user_id' }, 'u.name', 'u.active', 'm.role', 'm.created_at', 'm.updated_at', on.raw("json_instant(m.updated_at) || '/' || json_instant(u.updated_at) as version")).as('members'))
+  const people = (shop: ShopScope, on: Knex = knex): Knex.QueryBuilder =>
+    on.from(
+      on('shop_members as m').join('users as u', 'u.id', 'm.user_id').where('m.shop_id', shop.id)
+        .select(
+          'm.shop_id',
+          'm.user_id',
+          { id: 'm.user_id' },
+          'u.name',
+          'u.active',
+          'm.role',
+          'm.created_at',
+          'm.updated_at',
+          on.raw("json_instant(m.updated_at) || '/' || json_instant(u.updated_at) as version")
+        ).as('members')
+    )
 
   /** @throws {@link SHOP_NOT_FOUND} */
   async function get (shop: ShopScope, userId: string, on: Knex = knex): Promise<MemberRow> {
@@ -35,12 +47,18 @@ export function memberRepository (knex: Knex) {
    * @throws {@link SHOP_GONE} | {@link SHOP_OWNER_ONLY}
    */
   async function manage<T> (
-    shop: ShopScope, { kind, user }: Caller, change: (trx: Knex.Transaction) => Promise<T>, maySelf: (user: User) => boolean = () => false
+    shop: ShopScope,
+    { kind, user }: Caller,
+    change: (trx: Knex.Transaction) => Promise<T>,
+    maySelf: (user: User) => boolean = () => false
   ): Promise<T> {
     return await knex.transaction(async (trx) => {
       await holdShop(trx, shop)
-      const owners = await trx('shop_members').where({ shop_id: shop.id, role: 'owner' }).orderBy('user_id').forUpdate().select('user_id')
-      const isAllowed = user === null ? kind === 'machine' : user.roles.includes('admin') || owners.some(({ user_id: id }) => id === user.id) || maySelf(user)
+      const owners = await trx('shop_members').where({ shop_id: shop.id, role: 'owner' }).orderBy('user_id').forUpdate()
+        .select('user_id')
+      const isAllowed = user === null
+        ? kind === 'machine'
+        : user.roles.includes('admin') || owners.some(({ user_id: id }) => id === user.id) || maySelf(user)
       if (!isAllowed) throw new SHOP_OWNER_ONLY()
       return await change(trx)
     })
@@ -52,13 +70,25 @@ export function memberRepository (knex: Knex) {
    *
    * @throws {@link SHOP_LAST_OWNER}
    */
-  async function settle (trx: Knex.Transaction, shop: ShopScope, caller: Caller, userId: string, before: MemberRow | null, after: MemberRow | null): Promise<void> {
+  async function settle (
+    trx: Knex.Transaction,
+    shop: ShopScope,
+    caller: Caller,
+    userId: string,
+    before: MemberRow | null,
+    after: MemberRow | null
+  ): Promise<void> {
     if (before?.role === 'owner' && after?.role !== 'owner') {
       const left = await people(shop, trx).where({ role: 'owner', active: true }).first('user_id')
       if (left === undefined) throw new SHOP_LAST_OWNER()
     }
     await recordChange(trx, caller, {
-      shopId: shop.id, recordKind: 'member', recordId: userId, recordName: (after ?? before)?.name ?? null, before: before && { role: before.role }, after: after && { role: after.role }
+      shopId: shop.id,
+      recordKind: 'member',
+      recordId: userId,
+      recordName: (after ?? before)?.name ?? null,
+      before: before && { role: before.role },
+      after: after && { role: after.role }
     })
   }
 
@@ -70,7 +100,11 @@ export function memberRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async add (shop: ShopScope, caller: Caller, { user_id: userId, role = 'staff' }: Static<typeof MemberInput>): Promise<MemberRow> {
+    async add (
+      shop: ShopScope,
+      caller: Caller,
+      { user_id: userId, role = 'staff' }: Static<typeof MemberInput>
+    ): Promise<MemberRow> {
       return await manage(shop, caller, async (trx) => {
         await trx('shop_members').insert({ shop_id: shop.id, user_id: userId, role })
         const after = await get(shop, userId, trx)
@@ -79,13 +113,25 @@ export function memberRepository (knex: Knex) {
       })
     },
 
-    /** @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} | {@link SHOP_LAST_OWNER} */
-    async update (shop: ShopScope, caller: Caller, userId: string, changes: Static<typeof MemberChanges>, precondition?: Precondition): Promise<MemberRow> {
+    /**
+     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} |
+     * {@link SHOP_LAST_OWNER}
+     */
+    async update (
+      shop: ShopScope,
+      caller: Caller,
+      userId: string,
+      changes: Static<typeof MemberChanges>,
+      precondition?: Precondition
+    ): Promise<MemberRow> {
       return await manage(shop, caller, async (trx) => {
         const before = await get(shop, userId, trx)
         precondition?.(before)
         if (Object.keys(changes).length === 0) return before
-        await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).update({ ...changes, updated_at: newer(trx) })
+        await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).update({
+          ...changes,
+          updated_at: newer(trx)
+        })
         const after = await get(shop, userId, trx)
         await settle(trx, shop, caller, after.user_id, before, after)
         return after
@@ -95,7 +141,8 @@ export function memberRepository (knex: Knex) {
     /**
      * Members may leave by themselves.
      *
-     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} | {@link SHOP_LAST_OWNER}
+     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} |
+     *   {@link SHOP_LAST_OWNER}
      */
     async remove (shop: ShopScope, caller: Caller, userId: string, precondition?: Precondition): Promise<void> {
       const take = async (trx: Knex.Transaction): Promise<void> => {

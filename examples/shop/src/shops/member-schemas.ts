@@ -4,7 +4,10 @@ import { search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const Role = Type.Unsafe<'owner' | 'staff'>({
-  type: 'string', enum: ['owner', 'staff'], description: 'Owners also manage members, API keys, the payment key and settings, and see changes of these. Default: staff'
+  type: 'string',
+  enum: ['owner', 'staff'],
+  description:
+    'Owners also manage members, API keys, the payment key and settings, and see changes of these. Default: staff'
 })
 
 export const MemberInput = Type.Object({

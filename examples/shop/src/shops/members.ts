@@ -54,24 +54,41 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     }
   }, async ({ shop, params }, reply) => sendRecord(reply, await repository.get(shop, params.user_id)))
 
-  app.patch('/:user_id', {
-    schema: {
-      operationId: 'update_member',
-      summary: 'Update a member',
-      description: 'Change the role of a member. The last active owner cannot be changed. For owners of the shop, admins and machines.',
-      tags: ['members'],
-      params: MemberParams,
-      headers: IfMatch,
-      body: MemberChanges,
-      response: { 200: Member, ...changedMeanwhile(Member), ...conflictProblems }
-    }
-  }, async (request, reply) => sendRecord(reply, await repository.update(request.shop, callerOf(request), request.params.user_id, request.body, preconditionOf(request))))
+  app.patch(
+    '/:user_id',
+    {
+      schema: {
+        operationId: 'update_member',
+        summary: 'Update a member',
+        description:
+          'Change the role of a member. The last active owner cannot be changed. For owners of the shop, admins ' +
+          'and machines.',
+        tags: ['members'],
+        params: MemberParams,
+        headers: IfMatch,
+        body: MemberChanges,
+        response: { 200: Member, ...changedMeanwhile(Member), ...conflictProblems }
+      }
+    },
+    async (request, reply) =>
+      sendRecord(
+        reply,
+        await repository.update(
+          request.shop,
+          callerOf(request),
+          request.params.user_id,
+          request.body,
+          preconditionOf(request)
+        )
+      )
+  )
 
   app.delete('/:user_id', {
     schema: {
       operationId: 'remove_member',
       summary: 'Remove a member',
-      description: 'Remove a person from a shop: their next request to it is rejected. API keys that they created keep working. ' +
+      description:
+        'Remove a person from a shop: their next request to it is rejected. API keys that they created keep working. ' +
         'The last active owner cannot be removed. For owners of the shop, admins, machines, and the member who leaves.',
       tags: ['members'],
       params: MemberParams,

@@ -36,15 +36,25 @@ export function orderRepository (knex: Knex) {
     ...rows,
 
     /** @throws {@link SHOP_INVALID} | {@link SHOP_GONE} */
-    async create (shop: ShopScope, { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>): Promise<OrderRow> {
+    async create (
+      shop: ShopScope,
+      { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>
+    ): Promise<OrderRow> {
       return await knex.transaction(async (trx) => {
         await holdShop(trx, shop)
         const snapshots = await snapshotLines(trx, shop, lines, currency)
         const total = snapshots.reduce((sum, { unit_amount: amount, quantity }) => sum + amount * quantity, 0)
         if (!Number.isSafeInteger(total)) throw invalid('lines', 'the total of lines is too large')
-        return await rows.insertWith(shop, { account_id: accountId, currency, total_amount: total }, trx, async (id) => {
-          await trx('order_lines').insert(snapshots.map((line, position) => ({ ...line, shop_id: shop.id, order_id: id, position })))
-        })
+        return await rows.insertWith(
+          shop,
+          { account_id: accountId, currency, total_amount: total },
+          trx,
+          async (id) => {
+            await trx('order_lines').insert(
+              snapshots.map((line, position) => ({ ...line, shop_id: shop.id, order_id: id, position }))
+            )
+          }
+        )
       })
     },
 
@@ -52,11 +62,18 @@ export function orderRepository (knex: Knex) {
      * @param status - if undefined, nothing changes
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT}
      */
-    async updateStatus (shop: ShopScope, id: string, status: OrderStatus | undefined, on: Knex = knex): Promise<OrderRow> {
+    async updateStatus (
+      shop: ShopScope,
+      id: string,
+      status: OrderStatus | undefined,
+      on: Knex = knex
+    ): Promise<OrderRow> {
       return await on.transaction(async (trx) => {
         const order = await rows.update(shop, id, {}, trx) // locks it
         if (status === undefined || status === order.status) return order
-        if (!NEXT[order.status].includes(status)) throw conflict('status', `An order that is ${order.status} cannot become ${status}`)
+        if (!NEXT[order.status].includes(status)) {
+          throw conflict('status', `An order that is ${order.status} cannot become ${status}`)
+        }
         return await rows.update(shop, id, { status }, trx)
       })
     }
@@ -66,7 +83,8 @@ export function orderRepository (knex: Knex) {
 /** @throws {@link SHOP_INVALID} about the first line whose product cannot be bought */
 async function snapshotLines (trx: Knex.Transaction, shop: ShopScope, lines: readonly LineInput[], currency: string) {
   const ids = lines.map((line) => line.product_id)
-  const found = await trx('products').where({ shop_id: shop.id, status: 'active' }).whereIn('id', ids).orderBy('id').forShare()
+  const found = await trx('products').where({ shop_id: shop.id, status: 'active' }).whereIn('id', ids).orderBy('id')
+    .forShare()
     .select<OrderedProduct[]>('id', 'name', 'sku', 'currency', 'price_amount')
   const byId = new Map(found.map((product) => [product.id, product]))
   const prices = await pricesInForce(trx, shop, ids, currency)

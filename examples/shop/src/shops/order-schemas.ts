@@ -4,7 +4,9 @@ import { bound, having } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const Status = Type.Unsafe<'pending' | 'paid' | 'fulfilled' | 'cancelled'>({
-  type: 'string', enum: ['pending', 'paid', 'fulfilled', 'cancelled'], description: 'Progress of the order'
+  type: 'string',
+  enum: ['pending', 'paid', 'fulfilled', 'cancelled'],
+  description: 'Progress of the order'
 })
 
 /** Of one product. */
@@ -14,10 +16,13 @@ export type OrderStatus = Static<typeof Status>
 
 export const OrderInput = Type.Object({
   account_id: Uuid('The account that orders'),
-  lines: Type.Array(Type.Object({
-    product_id: Uuid('An active product with a price in that currency'),
-    quantity: Type.Optional(Quantity)
-  }, { additionalProperties: false }), { minItems: 1, maxItems: 100, description: 'Products and quantities' }),
+  lines: Type.Array(
+    Type.Object({
+      product_id: Uuid('An active product with a price in that currency'),
+      quantity: Type.Optional(Quantity)
+    }, { additionalProperties: false }),
+    { minItems: 1, maxItems: 100, description: 'Products and quantities' }
+  ),
   currency: Defaulted(Currency, 'The currency of the shop')
 }, { additionalProperties: false })
 

@@ -30,8 +30,10 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'create_order',
       summary: 'Create an order',
-      description: 'Create a pending order of an account. Its lines keep the name, SKU and price that the products have now, ' +
-        'in the currency of the shop by default. A price in force for the quantity overrides the price_amount of the product.',
+      description:
+        'Create a pending order of an account. Its lines keep the name, SKU and price that the products have now, ' +
+        'in the currency of the shop by default. A price in force for the quantity overrides the price_amount ' +
+        'of the product.',
       tags: ['orders'],
       params: ShopParams,
       body: OrderInput,
@@ -57,7 +59,8 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     schema: {
       operationId: 'update_order_status',
       summary: 'Update the status of an order',
-      description: 'Move an order on: pending to paid, paid to fulfilled, and either of the first two to cancelled. Nothing else changes.',
+      description: 'Move an order on: pending to paid, paid to fulfilled, and either of the first two to cancelled. ' +
+        'Nothing else changes.',
       tags: ['orders'],
       params: OrderParams,
       headers: IfMatch,
@@ -66,6 +69,14 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
     }
   }, async (request, reply) => {
     const { shop, params: { order_id: id }, body } = request
-    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.updateStatus(shop, id, body.status, on)))
+    return sendRecord(
+      reply,
+      await repository.ifUnchanged(
+        shop,
+        id,
+        preconditionOf(request),
+        async (on) => await repository.updateStatus(shop, id, body.status, on)
+      )
+    )
   })
 }

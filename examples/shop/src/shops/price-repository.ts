@@ -26,9 +26,16 @@ export function priceRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async update (shop: ShopScope, id: string, changes: Static<typeof PriceChanges>, on: Knex = knex): Promise<PriceRow> {
+    async update (
+      shop: ShopScope,
+      id: string,
+      changes: Static<typeof PriceChanges>,
+      on: Knex = knex
+    ): Promise<PriceRow> {
       refuseUnknownCurrency(changes)
-      if (changes.currency !== undefined && changes.amount === undefined) refuseOtherDecimals('amount', await rows.get(shop, id, on), changes)
+      if (changes.currency !== undefined && changes.amount === undefined) {
+        refuseOtherDecimals('amount', await rows.get(shop, id, on), changes)
+      }
       return await rows.update(shop, id, changes, on)
     }
   }
@@ -37,7 +44,12 @@ export function priceRepository (knex: Knex) {
 type Tier = Pick<PriceRow, 'product_id' | 'amount' | 'min_quantity'>
 
 /** @returns the prices of the products that are in force now, by priority */
-export async function pricesInForce (on: Knex, shop: ShopScope, productIds: readonly string[], currency: string): Promise<readonly Tier[]> {
+export async function pricesInForce (
+  on: Knex,
+  shop: ShopScope,
+  productIds: readonly string[],
+  currency: string
+): Promise<readonly Tier[]> {
   return await on('prices').where({ shop_id: shop.id, currency }).whereIn('product_id', productIds)
     .modify(whereInForce, on.fn.now())
     .orderBy('min_quantity', 'desc').orderBy('valid_from', 'desc', 'last')
@@ -45,15 +57,17 @@ export async function pricesInForce (on: Knex, shop: ShopScope, productIds: read
 }
 
 /**
- * The price of one unit: that of the largest quantity that is reached, and of several the one that started last; else the
- * product's own price.
+ * The price of one unit: that of the largest quantity that is reached, and of several the one that started last; else
+ * the product's own price.
  *
  * @param prices - from {@link pricesInForce}
  * @returns undefined if there is no price in that currency
  */
 export function unitAmount (
   product: { readonly id: string, readonly currency: string, readonly price_amount: number | null },
-  prices: readonly Tier[], quantity: number, currency: string
+  prices: readonly Tier[],
+  quantity: number,
+  currency: string
 ): number | undefined {
   const tier = prices.find((price) => price.product_id === product.id && price.min_quantity <= quantity)
   if (tier !== undefined) return tier.amount

@@ -18,17 +18,27 @@ export const { Input: PriceInput, Changes: PriceChanges, Record: Price } = recor
   min_quantity: MinQuantity,
   valid_from: ValidFrom,
   valid_to: ValidTo
-}, { required: ['product_id', 'amount'], otherwise: { currency: 'The currency of the shop', min_quantity: '1' }, fixed: ['product_id'] })
+}, {
+  required: ['product_id', 'amount'],
+  otherwise: { currency: 'The currency of the shop', min_quantity: '1' },
+  fixed: ['product_id']
+})
 
 const inForceAt: Filter = {
   schema: Instant('Only prices in force at this time'),
-  apply: (query, instant: string) => { query.modify(whereInForce, new Date(instant).toISOString()) }
+  apply: (query, instant: string) => {
+    query.modify(whereInForce, new Date(instant).toISOString())
+  }
 }
 
 export const list = listRules(Price, { sort: 'created_at', filters: { in_force_at: inForceAt } })
 
 /** Selects the prices in force at an instant: from their start, and before their end. */
 export function whereInForce (query: Knex.QueryBuilder, instant: Knex.Value | Knex.Raw): void {
-  query.where((started) => { started.whereNull('valid_from').orWhere('valid_from', '<=', instant) })
-    .where((lasting) => { lasting.whereNull('valid_to').orWhere('valid_to', '>', instant) })
+  query.where((started) => {
+    started.whereNull('valid_from').orWhere('valid_from', '<=', instant)
+  })
+    .where((lasting) => {
+      lasting.whereNull('valid_to').orWhere('valid_to', '>', instant)
+    })
 }

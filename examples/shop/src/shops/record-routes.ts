@@ -15,10 +15,12 @@ interface Row {
 }
 
 /** What the routes call. */
-interface Repository<Input extends TSchema, Changes extends TSchema> extends Pick<ReturnType<typeof recordRepository<TObject, Row>>, 'list' | 'get' | 'ifUnchanged'> {
-  create (shop: ShopScope, input: Static<Input>): Promise<Row>
-  update (shop: ShopScope, id: string, changes: Static<Changes>, on: Knex): Promise<Row>
-  remove (shop: ShopScope, id: string, on: Knex, check?: (deletion: Deletion<any>) => void): Promise<void>
+interface Repository<Input extends TSchema, Changes extends TSchema>
+  extends Pick<ReturnType<typeof recordRepository<TObject, Row>>, 'list' | 'get' | 'ifUnchanged'>
+{
+  create(shop: ShopScope, input: Static<Input>): Promise<Row>
+  update(shop: ShopScope, id: string, changes: Static<Changes>, on: Knex): Promise<Row>
+  remove(shop: ShopScope, id: string, on: Knex, check?: (deletion: Deletion<any>) => void): Promise<void>
 }
 
 /** The differences between the routes of records. */
@@ -31,7 +33,12 @@ interface RecordRoutes<Input extends TSchema, Changes extends TSchema> {
   readonly schemas: { readonly Input: Input, readonly Changes: Changes, readonly Record: TObject }
   readonly list: ListRules
   readonly repository: Repository<Input, Changes>
-  readonly operations: Readonly<Record<'list' | 'create' | 'get' | 'update' | 'delete', { readonly operationId: string, readonly summary: string, readonly description: string }>>
+  readonly operations: Readonly<
+    Record<
+      'list' | 'create' | 'get' | 'update' | 'delete',
+      { readonly operationId: string, readonly summary: string, readonly description: string }
+    >
+  >
   /** Whether a new or changed record may conflict with others. */
   readonly mayConflict: boolean
   /** Makes the routes tools: with the fields that a list shows by default, and the question before a deletion. */
@@ -39,23 +46,31 @@ interface RecordRoutes<Input extends TSchema, Changes extends TSchema> {
 }
 
 /** The five routes of a kind of record: list, create, get, update and delete. */
-export function recordRoutes<Input extends TSchema, Changes extends TSchema> (app: FastifyInstance, { one, several, id, schemas, list, repository, operations, mayConflict, tools }: RecordRoutes<Input, Changes>): void {
+export function recordRoutes<Input extends TSchema, Changes extends TSchema> (
+  app: FastifyInstance,
+  { one, several, id, schemas, list, repository, operations, mayConflict, tools }: RecordRoutes<Input, Changes>
+): void {
   const { Input: input, Changes: changes, Record: record } = schemas
   const tags = tools === undefined ? [several] : [several, 'mcp']
   const params = Type.Object({ ...ShopParams.properties, [`${one}_id`]: id })
   const changeProblems = mayConflict ? conflictProblems : writeProblems
   const idIn = (request: FastifyRequest): string => (request.params as Readonly<Record<string, string>>)[`${one}_id`]!
 
-  app.get('/', {
-    schema: {
-      ...operations.list,
-      tags: tools === undefined ? tags : [...tags, 'large'],
-      params: ShopParams,
-      querystring: listQuerySchema(list),
-      response: { 200: Type.Array(record), ...readProblems }
+  app.get(
+    '/',
+    {
+      schema: {
+        ...operations.list,
+        tags: tools === undefined ? tags : [...tags, 'large'],
+        params: ShopParams,
+        querystring: listQuerySchema(list),
+        response: { 200: Type.Array(record), ...readProblems }
+      },
+      ...tools !== undefined && { config: { mcp: { output: tools.listed } } }
     },
-    ...tools !== undefined && { config: { mcp: { output: tools.listed } } }
-  }, async ({ shop, query }, reply) => sendPage(reply, several, query as ListQuery, await repository.list(shop, query as ListQuery)))
+    async ({ shop, query }, reply) =>
+      sendPage(reply, several, query as ListQuery, await repository.list(shop, query as ListQuery))
+  )
 
   app.post('/', {
     schema: {
@@ -92,7 +107,15 @@ export function recordRoutes<Input extends TSchema, Changes extends TSchema> (ap
     ...tools !== undefined && { config: { mcp: { output: false } } }
   }, async (request, reply) => {
     const [{ shop, body }, id] = [request, idIn(request)]
-    return sendRecord(reply, await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => await repository.update(shop, id, body as Static<Changes>, on)))
+    return sendRecord(
+      reply,
+      await repository.ifUnchanged(
+        shop,
+        id,
+        preconditionOf(request),
+        async (on) => await repository.update(shop, id, body as Static<Changes>, on)
+      )
+    )
   })
 
   app.delete(`/:${one}_id`, {
@@ -107,7 +130,9 @@ export function recordRoutes<Input extends TSchema, Changes extends TSchema> (ap
     ...tools !== undefined && { config: { mcp: { confirm: tools.asking.confirm } } }
   }, async (request, reply) => {
     const [{ shop }, id] = [request, idIn(request)]
-    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => { await repository.remove(shop, id, on, tools?.asking.holder(request)) })
+    await repository.ifUnchanged(shop, id, preconditionOf(request), async (on) => {
+      await repository.remove(shop, id, on, tools?.asking.holder(request))
+    })
     return await reply.code(204).send(null)
   })
 }

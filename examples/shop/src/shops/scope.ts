@@ -11,9 +11,9 @@ declare module 'fastify' {
 }
 
 /**
- * The right to work on the rows of one shop. Every repository requires it, and only {@link ShopScope.authorize} creates one
- * (or {@link ShopScope.open}, if the settings make routes public, and {@link ShopScope.resume}, for work in the background), so that no code can reach a shop without a check of the
- * caller's access.
+ * The right to work on the rows of one shop. Every repository requires it, and only {@link ShopScope.authorize} creates
+ * one (or {@link ShopScope.open}, if the settings make routes public, and {@link ShopScope.resume}, for work in the
+ * background), so that no code can reach a shop without a check of the caller's access.
  */
 export class ShopScope {
   readonly id: string
@@ -55,8 +55,8 @@ export class ShopScope {
   }
 
   /**
-   * A `preParsing` hook for routes under `/shops/:shop_id`: a caller without access cannot make the server read a body, nor
-   * learn how it would have been validated. A caller with access is counted.
+   * A `preParsing` hook for routes under `/shops/:shop_id`: a caller without access cannot make the server read a body,
+   * nor learn how it would have been validated. A caller with access is counted.
    *
    * @throws {@link SHOP_FORBIDDEN} | {@link SHOP_NOT_FOUND}, see {@link enterShop}
    * @throws {@link SHOP_DAILY_CALLS_EXCEEDED} and the other errors of daily limits

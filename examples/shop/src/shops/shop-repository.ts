@@ -37,20 +37,33 @@ export function shopsRepository (knex: Knex) {
     async create (caller: Caller, { slug, ...columns }: Static<typeof ShopInput>): Promise<ShopRow> {
       refuseUnknownCurrency(columns)
       return await knex.transaction(async (trx) => {
-        const [shop] = await trx('shops').insert({ ...columns, slug: slug ?? slugFromName(columns.name) }).returning(COLUMNS)
+        const [shop] = await trx('shops').insert({ ...columns, slug: slug ?? slugFromName(columns.name) }).returning(
+          COLUMNS
+        )
         await recordChange(trx, caller, changeOf(shop, null, fieldsOf(shop, AUDITED)))
         return shop
       })
     },
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_PRECONDITION_FAILED} */
-    async update (shop: ShopScope, caller: Caller, changes: Static<typeof ShopChanges>, precondition?: Precondition): Promise<ShopRow> {
+    async update (
+      shop: ShopScope,
+      caller: Caller,
+      changes: Static<typeof ShopChanges>,
+      precondition?: Precondition
+    ): Promise<ShopRow> {
       return await knex.transaction(async (trx) => {
         const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
         precondition?.(before)
-        const after = required(await trx('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning(COLUMNS), shop)
+        const after = required(
+          await trx('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(trx, changes) })
+            .returning(COLUMNS),
+          shop
+        )
         const names = Object.keys(changes)
-        if (names.length > 0) await recordChange(trx, caller, changeOf(after, fieldsOf(before, names), fieldsOf(after, names)))
+        if (names.length > 0) {
+          await recordChange(trx, caller, changeOf(after, fieldsOf(before, names), fieldsOf(after, names)))
+        }
         return after
       })
     },
@@ -90,6 +103,9 @@ function required<Row> ([row]: readonly Row[], { id }: ShopScope): Row {
 }
 
 /** Stores the quota of every shop in the database. All servers share it: the one that started last sets it. */
-export async function setQuota (knex: Knex, { QUOTA_RECORDS: records, QUOTA_BYTES: bytes }: Pick<Settings, 'QUOTA_RECORDS' | 'QUOTA_BYTES'>): Promise<void> {
+export async function setQuota (
+  knex: Knex,
+  { QUOTA_RECORDS: records, QUOTA_BYTES: bytes }: Pick<Settings, 'QUOTA_RECORDS' | 'QUOTA_BYTES'>
+): Promise<void> {
   await knex('shop_quota').insert({ max_records: records, max_bytes: bytes }).onConflict('only_row').merge()
 }

@@ -4,7 +4,9 @@ import { search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
 const Status = Type.Unsafe<'active' | 'archived'>({
-  type: 'string', enum: ['active', 'archived'], description: 'An archived shop is closed to its members and API keys, but not to admins and machines'
+  type: 'string',
+  enum: ['active', 'archived'],
+  description: 'An archived shop is closed to its members and API keys, but not to admins and machines'
 })
 const ShopSlug = Type.String({ ...Slug, description: 'Unique: lower-case letters, digits and single hyphens' })
 const ShopCurrency = Type.String({ ...Currency, description: 'ISO 4217; the default for its products and orders' })

@@ -21,7 +21,8 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     schema: {
       operationId: 'list_shops',
       summary: 'List shops',
-      description: 'List the shops that you reach, a page at a time: those that you are a member of; all of them for admins and machines.',
+      description: 'List the shops that you reach, a page at a time: those that you are a member of; all of them for ' +
+        'admins and machines.',
       tags: ['shops'],
       querystring: listQuerySchema(list),
       response: { 200: Type.Array(Shop), ...refusals }
@@ -55,26 +56,33 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     }
   }, async ({ shop }, reply) => sendRecord(reply, await repository.get(shop)))
 
-  app.patch('/:shop_id', {
-    preParsing: [adminOnly, inShop],
-    schema: {
-      operationId: 'update_shop',
-      summary: 'Update a shop',
-      description: 'Change the name, slug or status of a shop; fields left out stay as they are. Admins only.',
-      tags: ['shops'],
-      params: ShopParams,
-      headers: IfMatch,
-      body: ShopChanges,
-      response: { 200: Shop, ...changedMeanwhile(Shop), ...conflictProblems }
-    }
-  }, async (request, reply) => sendRecord(reply, await repository.update(request.shop, callerOf(request), request.body, preconditionOf(request))))
+  app.patch(
+    '/:shop_id',
+    {
+      preParsing: [adminOnly, inShop],
+      schema: {
+        operationId: 'update_shop',
+        summary: 'Update a shop',
+        description: 'Change the name, slug or status of a shop; fields left out stay as they are. Admins only.',
+        tags: ['shops'],
+        params: ShopParams,
+        headers: IfMatch,
+        body: ShopChanges,
+        response: { 200: Shop, ...changedMeanwhile(Shop), ...conflictProblems }
+      }
+    },
+    async (request, reply) =>
+      sendRecord(reply, await repository.update(request.shop, callerOf(request), request.body, preconditionOf(request)))
+  )
 
   app.delete('/:shop_id', {
     preParsing: [adminOnly, inShop],
     schema: {
       operationId: 'delete_shop',
       summary: 'Delete a shop',
-      description: 'Delete a shop permanently, with its catalog, accounts, members and API keys. A shop with orders cannot be deleted: archive it. Admins only.',
+      description:
+        'Delete a shop permanently, with its catalog, accounts, members and API keys. A shop with orders cannot ' +
+        'be deleted: archive it. Admins only.',
       tags: ['shops'],
       params: ShopParams,
       headers: IfMatch,

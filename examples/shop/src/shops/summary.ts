@@ -28,9 +28,17 @@ const Day = Type.Object({
 const Summary = Type.Object({
   products: Type.Object({ all: Count('All products'), active: Count('Products on sale'), draft: Count('Drafts') }),
   orders: Type.Object({ all: Count('All orders'), pending: Count('Orders that are not paid') }),
-  api_keys: Type.Object({ active: Count('Keys that work'), expiring: Count(`Of those, the ones that expire within ${DAYS} days`) }),
-  accounts: Type.Object({ all: Count('All accounts'), unlinked: Count('Accounts without a customer at the payment provider') }),
-  days: Type.Array(Day, { description: `The changes in the history that the caller sees, of the last ${DAYS} days, the oldest first` })
+  api_keys: Type.Object({
+    active: Count('Keys that work'),
+    expiring: Count(`Of those, the ones that expire within ${DAYS} days`)
+  }),
+  accounts: Type.Object({
+    all: Count('All accounts'),
+    unlinked: Count('Accounts without a customer at the payment provider')
+  }),
+  days: Type.Array(Day, {
+    description: `The changes in the history that the caller sees, of the last ${DAYS} days, the oldest first`
+  })
 })
 
 /** The numbers of a shop's start page, in one request. */
@@ -41,7 +49,9 @@ export const summary: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
     schema: {
       operationId: 'get_shop_summary',
       summary: 'Count the records of a shop',
-      description: 'How many products, orders, API keys and accounts a shop has, and how much was changed on each of the last days.',
+      description:
+        'How many products, orders, API keys and accounts a shop has, and how much was changed on each of the ' +
+        'last days.',
       tags: ['shops'],
       params: ShopParams,
       response: { 200: Summary, ...readProblems }
@@ -49,24 +59,44 @@ export const summary: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
   }, async (request) => {
     const { shop } = request
     const { time_zone: timeZone } = await configs.get(shop)
-    return { ...await countsOf(knex, shop), days: await daysOf(knex, shop, seenBy(await isOwner(knex, request, shop.id)), timeZone) }
+    return {
+      ...await countsOf(knex, shop),
+      days: await daysOf(knex, shop, seenBy(await isOwner(knex, request, shop.id)), timeZone)
+    }
   })
 }
 
 async function countsOf (knex: Knex, { id: shopId }: ShopScope): Promise<Omit<Static<typeof Summary>, 'days'>> {
-  const count = (table: string, narrow: (rows: Knex.QueryBuilder) => void = () => {}): Knex.QueryBuilder => knex(table).where({ shop_id: shopId }).modify(narrow).select(knex.raw('count(*)::integer'))
-  const works = (keys: Knex.QueryBuilder): void => { keys.whereNull('revoked_at').whereRaw('(expires_at is null or expires_at > now())') }
-  const { rows: [row] } = await knex.raw('select ? as products, ? as active, ? as draft, ? as orders, ? as pending, ? as keys, ? as expiring, ? as accounts, ? as unlinked', [
-    count('products'),
-    count('products', (rows) => { rows.where({ status: 'active' }) }),
-    count('products', (rows) => { rows.where({ status: 'draft' }) }),
-    count('orders'),
-    count('orders', (rows) => { rows.where({ status: 'pending' }) }),
-    count('api_keys', works),
-    count('api_keys', (rows) => { rows.modify(works).whereRaw(`expires_at < now() + interval '${DAYS} days'`) }),
-    count('accounts'),
-    count('accounts', (rows) => { accountList.filters['missing_pay']!.apply(rows, true as never) })
-  ].map((query) => knex.raw('(?)', [query])))
+  const count = (table: string, narrow: (rows: Knex.QueryBuilder) => void = () => {}): Knex.QueryBuilder =>
+    knex(table).where({ shop_id: shopId }).modify(narrow).select(knex.raw('count(*)::integer'))
+  const works = (keys: Knex.QueryBuilder): void => {
+    keys.whereNull('revoked_at').whereRaw('(expires_at is null or expires_at > now())')
+  }
+  const { rows: [row] } = await knex.raw(
+    'select ? as products, ? as active, ? as draft, ? as orders, ? as pending, ? as keys, ? as expiring, ? as ' +
+      'accounts, ? as unlinked',
+    [
+      count('products'),
+      count('products', (rows) => {
+        rows.where({ status: 'active' })
+      }),
+      count('products', (rows) => {
+        rows.where({ status: 'draft' })
+      }),
+      count('orders'),
+      count('orders', (rows) => {
+        rows.where({ status: 'pending' })
+      }),
+      count('api_keys', works),
+      count('api_keys', (rows) => {
+        rows.modify(works).whereRaw(`expires_at < now() + interval '${DAYS} days'`)
+      }),
+      count('accounts'),
+      count('accounts', (rows) => {
+        accountList.filters['missing_pay']!.apply(rows, true as never)
+      })
+    ].map((query) => knex.raw('(?)', [query]))
+  )
   return {
     products: { all: row.products, active: row.active, draft: row.draft },
     orders: { all: row.orders, pending: row.pending },
@@ -76,13 +106,29 @@ async function countsOf (knex: Knex, { id: shopId }: ShopScope): Promise<Omit<St
 }
 
 /** Counted by quarters of an hour, whose days the time zone tells. Days without a change are there too. */
-async function daysOf (knex: Knex, { id: shopId }: ShopScope, seen: SeenEntries, timeZone: string): Promise<Static<typeof Day>[]> {
+async function daysOf (
+  knex: Knex,
+  { id: shopId }: ShopScope,
+  seen: SeenEntries,
+  timeZone: string
+): Promise<Static<typeof Day>[]> {
   const format = new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' })
   const now = Date.now()
-  const days = new Map(Array.from({ length: DAYS }, (_, n) => format.format(now - (DAYS - 1 - n) * DAY)).map((day) => [day, { day, agents: 0, people: 0, others: 0 }]))
+  const days = new Map(
+    Array.from({ length: DAYS }, (_, n) => format.format(now - (DAYS - 1 - n) * DAY)).map((
+      day
+    ) => [day, { day, agents: 0, people: 0, others: 0 }])
+  )
   const quarter = `(floor(extract(epoch from at) / ${QUARTER}) * ${QUARTER})::bigint`
-  const found: ReadonlyArray<{ readonly quarter: string, readonly kind: string, readonly count: number }> = await knex('history').where({ shop_id: shopId }).whereNot({ action: 'event' }).where('at', '>=', new Date(now - DAYS * DAY).toISOString()).modify(seen)
-    .groupByRaw('1, 2').select(knex.raw(`${quarter} as quarter`), 'actor_kind as kind', knex.raw('count(*)::integer as count'))
+  const found: ReadonlyArray<{ readonly quarter: string, readonly kind: string, readonly count: number }> = await knex(
+    'history'
+  ).where({ shop_id: shopId }).whereNot({ action: 'event' }).where('at', '>=', new Date(now - DAYS * DAY).toISOString())
+    .modify(seen)
+    .groupByRaw('1, 2').select(
+      knex.raw(`${quarter} as quarter`),
+      'actor_kind as kind',
+      knex.raw('count(*)::integer as count')
+    )
   for (const { quarter, kind, count } of found) {
     const day = days.get(format.format(Number(quarter) * 1000))
     if (day !== undefined) day[kind === 'api-key' ? 'agents' : kind === 'user' ? 'people' : 'others'] += count

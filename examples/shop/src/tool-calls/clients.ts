@@ -24,7 +24,10 @@ interface Message {
   readonly params?: { readonly clientInfo?: unknown, readonly _meta?: Readonly<Record<string, unknown>> }
 }
 
-/** The client of a message to the endpoint, as it came: {@link clientName} reads it. Undefined where the message does not say. */
+/**
+ * The client of a message to the endpoint, as it came: {@link clientName} reads it. Undefined where the message does
+ * not say.
+ */
 export function clientInfoIn (body: FastifyRequest['body']): unknown {
   if (typeof body !== 'object' || body === null) return undefined
   const { method, params } = body as Message
@@ -40,5 +43,7 @@ export function clientName (info: unknown): ClientName | undefined {
 }
 
 function line (text: unknown, most: number): string {
-  return typeof text === 'string' && text.length <= TOO_LONG ? excerpt(cleanLine(text.replace(/[\p{Cc}\p{Surrogate}]/gu, ' ')), most) : ''
+  return typeof text === 'string' && text.length <= TOO_LONG
+    ? excerpt(cleanLine(text.replace(/[\p{Cc}\p{Surrogate}]/gu, ' ')), most)
+    : ''
 }

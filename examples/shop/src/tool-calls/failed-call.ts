@@ -54,7 +54,10 @@ function shortener (): (value: unknown, depth: number) => unknown {
         kept.push([CUT, CUT])
         break
       }
-      kept.push([excerpt(name, LONGEST_NAME), !isList && isSecretField(name) ? REDACTED : shorten((value as Record<string, unknown>)[name], depth - 1)])
+      kept.push([
+        excerpt(name, LONGEST_NAME),
+        !isList && isSecretField(name) ? REDACTED : shorten((value as Record<string, unknown>)[name], depth - 1)
+      ])
     }
     return isList ? kept.map(([, item]) => item) : Object.fromEntries(kept)
   }
@@ -67,12 +70,14 @@ function secretsIn (args: object): readonly string[] {
   const open: Array<readonly [value: unknown, isSecret: boolean]> = [[args, false]]
   for (let next = open.pop(); next !== undefined && secrets.length <= MOST_SECRETS; next = open.pop()) {
     const [value, isSecret] = next
-    if (typeof value === 'object' && value !== null) for (const name in value) open.push([(value as Record<string, unknown>)[name], isSecret || isSecretField(name)])
-    else if (isSecret && String(value).length >= SHORTEST_SECRET) secrets.push(String(value).slice(0, TELLING))
+    if (typeof value === 'object' && value !== null) {
+      for (const name in value) open.push([(value as Record<string, unknown>)[name], isSecret || isSecretField(name)])
+    } else if (isSecret && String(value).length >= SHORTEST_SECRET) secrets.push(String(value).slice(0, TELLING))
   }
   return secrets
 }
 
 function tells (answer: string, secrets: readonly string[]): boolean {
-  return secrets.length > MOST_SECRETS || secrets.some((secret) => answer.includes(secret) || answer.includes(JSON.stringify(secret).slice(1, -1)))
+  return secrets.length > MOST_SECRETS ||
+    secrets.some((secret) => answer.includes(secret) || answer.includes(JSON.stringify(secret).slice(1, -1)))
 }

@@ -1,6 +1,6 @@
 /*
- * Durations as counts by bucket, so that those of hours and replicas can be added up. A bucket ends a quarter above the one
- * before: a quantile read from the buckets is at most 12 % off.
+ * Durations as counts by bucket, so that those of hours and replicas can be added up. A bucket ends a quarter above the
+ * one before: a quantile read from the buckets is at most 12 % off.
  */
 
 const GROWTH = 1.25

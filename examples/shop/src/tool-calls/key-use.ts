@@ -33,7 +33,12 @@ interface Known {
  * @param marker - starts API keys
  * @param failedCallsKept - of each key
  */
-export function keyUse (knex: Knex, onFailure: (error: unknown, message: string) => void, marker: string, failedCallsKept: number): KeyUse {
+export function keyUse (
+  knex: Knex,
+  onFailure: (error: unknown, message: string) => void,
+  marker: string,
+  failedCallsKept: number
+): KeyUse {
   const redact = redactor(marker)
   const keep = callKeeper(marker)
   const known = new Map<string, Known>()
@@ -43,13 +48,17 @@ export function keyUse (knex: Knex, onFailure: (error: unknown, message: string)
   let hasSurplus = false
 
   function note (keyId: string, info: unknown): boolean {
-    const { name, title, version } = (typeof info === 'object' && info !== null ? info : {}) as Readonly<Record<string, unknown>>
+    const { name, title, version } = (typeof info === 'object' && info !== null ? info : {}) as Readonly<
+      Record<string, unknown>
+    >
     const last = known.get(keyId)
     const isSame = last !== undefined && last.said[0] === name && last.said[1] === title && last.said[2] === version
     // Nearly every message ends here.
     if (isSame && last.isNoted) return false
     const found = clientName(info)
-    const client = isSame ? last.client : found && { key_id: keyId, name: redact(found.name), version: redact(found.version) }
+    const client = isSame
+      ? last.client
+      : found && { key_id: keyId, name: redact(found.name), version: redact(found.version) }
     if (known.size >= MAX_KEYS && last === undefined) known.clear()
     known.set(keyId, { said: [name, title, version], client, isNoted: true })
     if (client === undefined) return false
@@ -81,7 +90,9 @@ export function keyUse (knex: Knex, onFailure: (error: unknown, message: string)
   return {
     note,
     keep (keyId, { tool, arguments: args, error = '', statusCode = null }) {
-      if (failedCallsKept > 0) add({ key_id: keyId, at: new Date().toISOString(), tool: tool.name, status: statusCode, ...keep(args, error) })
+      if (failedCallsKept > 0) {
+        add({ key_id: keyId, at: new Date().toISOString(), tool: tool.name, status: statusCode, ...keep(args, error) })
+      }
     },
     async flush () {
       const [seen, calls, isSurplus] = [clients, [...failed.values()].flat(), hasSurplus]
@@ -90,10 +101,20 @@ export function keyUse (knex: Knex, onFailure: (error: unknown, message: string)
       failedCount = 0
       hasSurplus = false
       for (const client of known.values()) client.isNoted = false
-      if (seen.size > 0) await attempt('clients', async () => await storeKeyClients(knex, [...seen.values()]), () => { clients = new Map([...seen, ...clients]) })
-      if (calls.length > 0) await attempt('failed calls', async () => await storeFailedCalls(knex, calls), () => { for (const call of calls) add(call) })
+      if (seen.size > 0) {
+        await attempt('clients', async () => await storeKeyClients(knex, [...seen.values()]), () => {
+          clients = new Map([...seen, ...clients])
+        })
+      }
+      if (calls.length > 0) {
+        await attempt('failed calls', async () => await storeFailedCalls(knex, calls), () => {
+          for (const call of calls) add(call)
+        })
+      }
       const keys = new Set([...seen.values(), ...calls].map(({ key_id: id }) => id))
-      if (isSurplus) await attempt('surplus', async () => await forgetKeyUse(knex, failedCallsKept, [...keys]), () => {})
+      if (isSurplus) {
+        await attempt('surplus', async () => await forgetKeyUse(knex, failedCallsKept, [...keys]), () => {})
+      }
     }
   }
 }

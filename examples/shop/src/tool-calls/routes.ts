@@ -6,7 +6,14 @@ import { ShopParams } from '../http/schemas.ts'
 import { ShopScope } from '../shops/scope.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import { callsByKey, keyCallsSince, toolCallsSince } from './report.ts'
-import { KeyCallsParams, KeyCallsQuery, KeyCallsReport, ShopToolCallsReport, ToolCallsQuery, ToolCallsReport } from './schemas.ts'
+import {
+  KeyCallsParams,
+  KeyCallsQuery,
+  KeyCallsReport,
+  ShopToolCallsReport,
+  ToolCallsQuery,
+  ToolCallsReport
+} from './schemas.ts'
 import type { Tally } from './tally.ts'
 
 /** In milliseconds. */
@@ -33,7 +40,9 @@ export const toolCalls: FastifyPluginAsyncTypebox<ToolCallsOptions> = async (app
     schema: {
       operationId: 'get_tool_calls',
       summary: 'Count the tool calls of a shop',
-      description: 'How often each tool was called in a shop, and by each API key, how many calls failed, and how long they took, since a time. Calls on other replicas may be missing for a minute.',
+      description:
+        'How often each tool was called in a shop, and by each API key, how many calls failed, and how long ' +
+        'they took, since a time. Calls on other replicas may be missing for a minute.',
       tags: ['history'],
       params: ShopParams,
       querystring: ToolCallsQuery,
@@ -50,7 +59,9 @@ export const toolCalls: FastifyPluginAsyncTypebox<ToolCallsOptions> = async (app
     schema: {
       operationId: 'get_api_key_calls',
       summary: 'Tell what an API key was used for',
-      description: 'How often an API key called each tool since a time, in which clients, and which of its calls failed, with their arguments and answers. Calls on other replicas may be missing for a minute.',
+      description:
+        'How often an API key called each tool since a time, in which clients, and which of its calls failed, ' +
+        'with their arguments and answers. Calls on other replicas may be missing for a minute.',
       tags: ['history'],
       params: KeyCallsParams,
       querystring: KeyCallsQuery,

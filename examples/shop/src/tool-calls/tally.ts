@@ -15,7 +15,10 @@ const INTERVAL = 60_000
 /** How often replicas tell each other what was used of limits, and read these, in milliseconds. */
 const EXCHANGE = 2000
 
-/** How soon after the first message of a client, and the first call of a key, in milliseconds: somebody may be waiting for them. */
+/**
+ * How soon after the first message of a client, and the first call of a key, in milliseconds: somebody may be waiting
+ * for them.
+ */
 const SOON = 1000
 
 /** How many counts, and keys that have called, are kept in memory. */
@@ -32,7 +35,10 @@ interface Count {
   readonly durations: number[]
 }
 
-/** Counts calls of tools by shop and hour and all calls by day, and notes the use of keys: in memory, since a write for each call would cost as much as the call. */
+/**
+ * Counts calls of tools by shop and hour and all calls by day, and notes the use of keys: in memory, since a write for
+ * each call would cost as much as the call.
+ */
 export interface Tally {
   /** For the option `onToolCall`. */
   readonly count: (event: ToolCallEvent) => void
@@ -43,7 +49,11 @@ export interface Tally {
 }
 
 /** Writes the counts every minute, and when the server stops. */
-export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: marker, FAILED_CALLS_KEPT: failedCallsKept }: Pick<Settings, 'API_KEY_MARKER' | 'FAILED_CALLS_KEPT'>): Tally {
+export function toolTally (
+  app: FastifyInstance,
+  knex: Knex,
+  { API_KEY_MARKER: marker, FAILED_CALLS_KEPT: failedCallsKept }: Pick<Settings, 'API_KEY_MARKER' | 'FAILED_CALLS_KEPT'>
+): Tally {
   const shops = new WeakMap<FastifyRequest, string>()
   const keys = keyUse(knex, (error, message) => app.jobFailed('key_use', error, message), marker, failedCallsKept)
   const usage = dailyUsage(app, knex)
@@ -77,7 +87,10 @@ export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: m
     try {
       await knex.transaction(async (trx) => {
         await store(trx, withoutKeys(written.values()))
-        await storeKeyCounts(trx, [...written.values()].filter((count): count is Count & KeyCount => count.key_id !== null))
+        await storeKeyCounts(
+          trx,
+          [...written.values()].filter((count): count is Count & KeyCount => count.key_id !== null)
+        )
       })
     } catch (error) {
       for (const [name, count] of written) add(name, count)
@@ -91,15 +104,27 @@ export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: m
     else if (counts.size < MAX_KEPT) counts.set(name, count)
   }
 
-  const flush = async (): Promise<void> => { await (writing = writing.then(write)) }
-  const flushSoon = (): void => { sooner ??= setTimeout(() => { flush().catch(() => {}) }, SOON).unref() }
+  const flush = async (): Promise<void> => {
+    await (writing = writing.then(write))
+  }
+  const flushSoon = (): void => {
+    sooner ??= setTimeout(() => {
+      flush().catch(() => {})
+    }, SOON).unref()
+  }
   let isClosing = false
   const goOn = async (): Promise<void> => {
     await usage.exchange()
-    if (!isClosing) exchange = setTimeout(() => { goOn().catch(() => {}) }, EXCHANGE).unref()
+    if (!isClosing) {
+      exchange = setTimeout(() => {
+        goOn().catch(() => {})
+      }, EXCHANGE).unref()
+    }
   }
   app.addHook('onListen', async () => {
-    timer = setInterval(() => { flush().catch(() => {}) }, INTERVAL).unref()
+    timer = setInterval(() => {
+      flush().catch(() => {})
+    }, INTERVAL).unref()
     await goOn()
   })
   app.addHook('onClose', async () => {
@@ -119,7 +144,15 @@ export function toolTally (app: FastifyInstance, knex: Knex, { API_KEY_MARKER: m
       const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000).toISOString()
       const durations = new Array<number>(BUCKETS).fill(0)
       durations[bucketOf(duration)] = 1
-      add(`${keyId ?? shopId} ${hour} ${tool.name}`, { shop_id: shopId, key_id: keyId, tool: tool.name, hour, calls: 1, errors: isError ? 1 : 0, durations })
+      add(`${keyId ?? shopId} ${hour} ${tool.name}`, {
+        shop_id: shopId,
+        key_id: keyId,
+        tool: tool.name,
+        hour,
+        calls: 1,
+        errors: isError ? 1 : 0,
+        durations
+      })
       if (keyId === null) return
       if (isError) keys.keep(keyId, event)
       if (callers.has(keyId)) return
@@ -152,7 +185,8 @@ function withoutKeys (counts: Iterable<Count>): readonly Count[] {
 
 /** Adds counts to those of other replicas. Those of shops that were deleted meanwhile are dropped. */
 async function store (knex: Knex, counts: readonly Count[]): Promise<void> {
-  await knex.raw(`
+  await knex.raw(
+    `
     with counted as (select * from jsonb_to_recordset(?) as counted (shop_id uuid, hour timestamptz, tool text, calls integer, errors integer, durations integer[])),
       open as (select id from shops where id in (select shop_id from counted) order by id for key share)
     insert into tool_calls as stored (shop_id, hour, tool, calls, errors, durations)
@@ -161,5 +195,6 @@ async function store (knex: Knex, counts: readonly Count[]): Promise<void> {
       calls = stored.calls + excluded.calls,
       errors = stored.errors + excluded.errors,
       durations = (select array_agg(was + more order by bucket) from unnest(stored.durations, excluded.durations) with ordinality sums (was, more, bucket))`,
-  [JSON.stringify(counts)])
+    [JSON.stringify(counts)]
+  )
 }

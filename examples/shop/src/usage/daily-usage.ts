@@ -14,7 +14,7 @@ declare module 'fastify' {
      *
      * @throws {@link SHOP_DAILY_CALLS_EXCEEDED} and the other errors of daily limits
      */
-    countCall (request: FastifyRequest, reply: FastifyReply): void
+    countCall(request: FastifyRequest, reply: FastifyReply): void
   }
   interface FastifyRequest {
     /** What may have to be taken back of what was counted; null if it is nothing. */
@@ -43,8 +43,8 @@ const READ: readonly Counted[] = ['calls']
 const WRITE: readonly Counted[] = ['calls', 'writes']
 
 /**
- * Tags of routes that do not count, or only if they change something: in a shop that is over its limit, owners see why, and undo
- * what an agent did.
+ * Tags of routes that do not count, or only if they change something: in a shop that is over its limit, owners see why,
+ * and undo what an agent did.
  */
 const FREE = 'history'
 const FREE_TO_READ: readonly string[] = ['shops', 'members']
@@ -58,8 +58,8 @@ export interface DailyUsage {
 }
 
 /**
- * A write is counted when it begins, and taken back if it fails: so this process alone never exceeds a limit. What others have
- * counted it knows from the last exchange.
+ * A write is counted when it begins, and taken back if it fails: so this process alone never exceeds a limit. What
+ * others have counted it knows from the last exchange.
  */
 export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   /** What is not stored yet, by day and meter. */
@@ -80,7 +80,13 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   }
 
   /** @throws {@link SHOP_DAILY_CALLS_EXCEEDED} and the other errors of daily limits */
-  function enforce (whose: 'shop' | 'API key', meterId: string, day: string, names: readonly Counted[], reply: FastifyReply): void {
+  function enforce (
+    whose: 'shop' | 'API key',
+    meterId: string,
+    day: string,
+    names: readonly Counted[],
+    reply: FastifyReply
+  ): void {
     const limit = limits.get(meterId)
     if (limit === undefined) return
     const count = days.get(day)?.get(meterId)
@@ -98,7 +104,9 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   app.decorateRequest('counted', null)
   app.decorate('countCall', (request, reply) => {
     const { identity, currentUser, shop: { id: shopId }, method } = request
-    if (identity?.kind !== 'api-key' && (identity?.kind !== 'user' || currentUser?.roles.includes('admin') === true)) return
+    if (identity?.kind !== 'api-key' && (identity?.kind !== 'user' || currentUser?.roles.includes('admin') === true)) {
+      return
+    }
     // Each access makes the object anew.
     const { schema, config } = request.routeOptions
     const isRead = method === 'GET' || method === 'HEAD'
@@ -124,7 +132,9 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   })
 
   async function store (isWanted: (count: UsageOfDay) => boolean): Promise<void> {
-    const stored = [...days.values()].flatMap((counts) => [...counts.values()].filter(isWanted)).map((count) => ({ ...count }))
+    const stored = [...days.values()].flatMap((counts) => [...counts.values()].filter(isWanted)).map((count) => ({
+      ...count
+    }))
     if (stored.length === 0) return
     const sums = await storeUsage(knex, stored)
     // Both at once, so that what was stored is neither missing nor counted twice.
@@ -144,15 +154,18 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
   }
 
   async function inTurn (work: () => Promise<void>): Promise<void> {
-    await (working = working.then(work).catch((error: unknown) => { app.jobFailed('daily_usage', error, 'The calls of the day could not be stored') }))
+    await (working = working.then(work).catch((error: unknown) => {
+      app.jobFailed('daily_usage', error, 'The calls of the day could not be stored')
+    }))
   }
 
   return {
     flush: async () => await inTurn(async () => await store(() => true)),
-    exchange: async () => await inTurn(async () => {
-      await store(({ meter_id: id }) => limits.has(id))
-      limits = new Map((await readLimits(knex, today())).map((limit) => [limit.meter_id, limit]))
-    })
+    exchange: async () =>
+      await inTurn(async () => {
+        await store(({ meter_id: id }) => limits.has(id))
+        limits = new Map((await readLimits(knex, today())).map((limit) => [limit.meter_id, limit]))
+      })
   }
 }
 

@@ -8,7 +8,9 @@ import type { Precondition } from '../http/versions.ts'
 import { LIMITS, type Limits } from './store.ts'
 
 /** Limits with their version. */
-export interface StoredLimits extends Limits { readonly updated_at: string }
+export interface StoredLimits extends Limits {
+  readonly updated_at: string
+}
 
 /** Whose limits they are: of a shop, or of one of its API keys. */
 export interface Limited {
@@ -26,25 +28,43 @@ export async function limitsOf (knex: Knex, limited: Limited): Promise<StoredLim
 }
 
 /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} */
-export async function updateLimits (knex: Knex, actor: Actor, limited: Limited, changes: Partial<Limits>, precondition?: Precondition): Promise<StoredLimits> {
+export async function updateLimits (
+  knex: Knex,
+  actor: Actor,
+  limited: Limited,
+  changes: Partial<Limits>,
+  precondition?: Precondition
+): Promise<StoredLimits> {
   const names = Object.keys(changes)
   return await knex.transaction(async (trx) => {
     // In the order of a deletion of the shop.
     await trx('shops').where({ id: limited.shopId }).forKeyShare().select('id')
-    const { id, name, limits: before } = await find(trx, limited, (rows) => { rows.forNoKeyUpdate() })
+    const { id, name, limits: before } = await find(trx, limited, (rows) => {
+      rows.forNoKeyUpdate()
+    })
     precondition?.(before)
     if (names.length === 0) return before
     const [after] = await trx('daily_limits').insert({ shop_id: limited.shopId, meter_id: id, ...changes })
-      .onConflict(['shop_id', 'meter_id']).merge({ ...changes, updated_at: newer(trx, 'daily_limits.updated_at') }).returning(COLUMNS)
+      .onConflict(['shop_id', 'meter_id']).merge({ ...changes, updated_at: newer(trx, 'daily_limits.updated_at') })
+      .returning(COLUMNS)
     await recordChange(trx, actor, {
-      shopId: limited.shopId, recordKind: limited.keyId === null ? 'shop' : 'api_key', recordId: id, recordName: name, before: fieldsOf(before, names), after: fieldsOf(after, names)
+      shopId: limited.shopId,
+      recordKind: limited.keyId === null ? 'shop' : 'api_key',
+      recordId: id,
+      recordName: name,
+      before: fieldsOf(before, names),
+      after: fieldsOf(after, names)
     })
     return after
   })
 }
 
 /** Reads the shop or key, and then its limits; those that were never set are as old as it is. */
-async function find (on: Knex, { shopId, keyId }: Limited, lock: (rows: Knex.QueryBuilder) => void = () => {}): Promise<{ readonly id: string, readonly name: string, readonly limits: StoredLimits }> {
+async function find (
+  on: Knex,
+  { shopId, keyId }: Limited,
+  lock: (rows: Knex.QueryBuilder) => void = () => {}
+): Promise<{ readonly id: string, readonly name: string, readonly limits: StoredLimits }> {
   const rows = keyId === null ? on('shops').where({ id: shopId }) : on('api_keys').where({ shop_id: shopId, id: keyId })
   const found = await rows.modify(lock).first('id', 'name', 'created_at')
   if (found === undefined) throw keyId === null ? notFound('shop', shopId) : notFound('key', keyId)
@@ -53,7 +73,15 @@ async function find (on: Knex, { shopId, keyId }: Limited, lock: (rows: Knex.Que
 }
 
 /** Gives the successor of an API key its limits. */
-export async function inheritLimits (trx: Knex.Transaction, { shopId, id }: Pick<ApiKeyRecord, 'shopId' | 'id'>, successorId: string): Promise<void> {
+export async function inheritLimits (
+  trx: Knex.Transaction,
+  { shopId, id }: Pick<ApiKeyRecord, 'shopId' | 'id'>,
+  successorId: string
+): Promise<void> {
   const names = LIMITS.join(', ')
-  await trx.raw(`insert into daily_limits (shop_id, meter_id, ${names}) select shop_id, ?, ${names} from daily_limits where shop_id = ? and meter_id = ?`, [successorId, shopId, id])
+  await trx.raw(
+    `insert into daily_limits (shop_id, meter_id, ${names}) select shop_id, ?, ${names} from daily_limits where ` +
+      'shop_id = ? and meter_id = ?',
+    [successorId, shopId, id]
+  )
 }

@@ -28,7 +28,9 @@ export const usage: FastifyPluginAsyncTypebox<UsageOptions> = async (app, { knex
     schema: {
       operationId: 'get_shop_usage',
       summary: 'Count the calls, writes and imports of a shop by day',
-      description: 'How much API keys and members used a shop on each day, how much they may, and which keys used it today. Calls of admins and machines, and reads of the shop, its settings, members and history, do not count. ' +
+      description: 'How much API keys and members used a shop on each day, how much they may, and which keys used it ' +
+        'today. Calls of admins and machines, and reads of the shop, its settings, members and history, do not ' +
+        'count. ' +
         'Calls on other replicas may be missing for a minute, or for seconds where there is a limit.',
       tags: ['history'],
       params: ShopParams,
@@ -74,7 +76,9 @@ export const usage: FastifyPluginAsyncTypebox<UsageOptions> = async (app, { knex
     schema: {
       operationId: 'update_shop_limits',
       summary: 'Set the daily limits of a shop',
-      description: 'Set how many calls, writes and imports a day the API keys and members of a shop may make together; null removes a limit, and those left out stay as they are. Admins only.',
+      description:
+        'Set how many calls, writes and imports a day the API keys and members of a shop may make together; ' +
+        'null removes a limit, and those left out stay as they are. Admins only.',
       tags: ['shops'],
       params: ShopParams,
       headers: IfMatch,
@@ -95,22 +99,33 @@ export const usage: FastifyPluginAsyncTypebox<UsageOptions> = async (app, { knex
     }
   }, async ({ shop, params }, reply) => sendRecord(reply, await limitsOf(knex, ofKey(shop, params))))
 
-  app.patch('/shops/:shop_id/api-keys/:key_id/limits', {
-    preParsing: [adminOnly, inShop],
-    schema: {
-      operationId: 'update_api_key_limits',
-      summary: 'Set the daily limits of an API key',
-      description: 'Set how many calls, writes and imports a day may be made with an API key; null removes a limit, and those left out stay as they are. A successor of the key has the same limits. Admins only.',
-      tags: ['shops'],
-      params: KeyUsageParams,
-      headers: IfMatch,
-      body: LimitChanges,
-      response: { 200: Limits, ...changedMeanwhile(Limits), ...writeProblems }
-    }
-  }, async (request, reply) => sendRecord(reply, await update(request, ofKey(request.shop, request.params), request.body)))
+  app.patch(
+    '/shops/:shop_id/api-keys/:key_id/limits',
+    {
+      preParsing: [adminOnly, inShop],
+      schema: {
+        operationId: 'update_api_key_limits',
+        summary: 'Set the daily limits of an API key',
+        description:
+          'Set how many calls, writes and imports a day may be made with an API key; null removes a limit, and ' +
+          'those left out stay as they are. A successor of the key has the same limits. Admins only.',
+        tags: ['shops'],
+        params: KeyUsageParams,
+        headers: IfMatch,
+        body: LimitChanges,
+        response: { 200: Limits, ...changedMeanwhile(Limits), ...writeProblems }
+      }
+    },
+    async (request, reply) =>
+      sendRecord(reply, await update(request, ofKey(request.shop, request.params), request.body))
+  )
 
   /** This process knows the new limits at once; others with their next exchange. */
-  async function update (request: FastifyRequest, limited: Limited, changes: Static<typeof LimitChanges>): Promise<StoredLimits> {
+  async function update (
+    request: FastifyRequest,
+    limited: Limited,
+    changes: Static<typeof LimitChanges>
+  ): Promise<StoredLimits> {
     const limits = await updateLimits(knex, callerOf(request), limited, changes, preconditionOf(request))
     await tally.exchange()
     return limits

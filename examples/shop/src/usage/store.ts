@@ -18,7 +18,9 @@ export interface Meter {
 }
 
 /** The counts of a meter on a day: `2026-11-23`, in UTC. */
-export interface UsageOfDay extends Meter, Counts { readonly day: string }
+export interface UsageOfDay extends Meter, Counts {
+  readonly day: string
+}
 
 /** The limits of a meter, and what has been used of them. */
 export interface LimitedUsage extends UsageOfDay, Limits {}
@@ -31,7 +33,8 @@ const DAY = "to_char(day, 'YYYY-MM-DD') as day"
  * @returns the sums
  */
 export async function storeUsage (knex: Knex, counts: readonly UsageOfDay[]): Promise<readonly UsageOfDay[]> {
-  return (await knex.raw(`
+  return (await knex.raw(
+    `
     with given as (select * from jsonb_to_recordset(?) as given (shop_id uuid, meter_id uuid, day date, calls integer, writes integer, imports integer)),
       open as (select id from shops where id in (select shop_id from given) order by id for key share),
       open_keys as (select id from api_keys where id in (select meter_id from given) order by id for key share)
@@ -41,14 +44,22 @@ export async function storeUsage (knex: Knex, counts: readonly UsageOfDay[]): Pr
     on conflict (shop_id, meter_id, day) do update set
       calls = stored.calls + excluded.calls, writes = stored.writes + excluded.writes, imports = stored.imports + excluded.imports
     returning shop_id, meter_id, ${DAY}, calls, writes, imports`,
-  [JSON.stringify(counts)])).rows
+    [JSON.stringify(counts)]
+  )).rows
 }
 
 /** All limits, with what was used of them on a day. */
 export async function readLimits (knex: Knex, day: string): Promise<readonly LimitedUsage[]> {
   const used = knex('daily_usage').where({ day }).as('used')
-  const found = await knex('daily_limits').leftJoin(used, (join) => { join.on('used.shop_id', 'daily_limits.shop_id').andOn('used.meter_id', 'daily_limits.meter_id') })
+  const found = await knex('daily_limits').leftJoin(used, (join) => {
+    join.on('used.shop_id', 'daily_limits.shop_id').andOn('used.meter_id', 'daily_limits.meter_id')
+  })
     .whereRaw(`num_nonnulls(${LIMITS.join(', ')}) > 0`)
-    .select('daily_limits.shop_id', 'daily_limits.meter_id', ...LIMITS, ...COUNTED.map((name) => knex.raw('coalesce(??, 0) as ??', [name, name])))
+    .select(
+      'daily_limits.shop_id',
+      'daily_limits.meter_id',
+      ...LIMITS,
+      ...COUNTED.map((name) => knex.raw('coalesce(??, 0) as ??', [name, name]))
+    )
   return found.map((limit) => ({ ...limit, day }))
 }

@@ -35,12 +35,14 @@ export function userAdministration (knex: Knex) {
      */
     async update (caller: Caller, id: string, changes: Changes, precondition?: Precondition): Promise<UserRow> {
       return await knex.transaction(async (trx) => {
-        const admins = await trx('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id').forUpdate().select('id')
+        const admins = await trx('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id')
+          .forUpdate().select('id')
         if (!admins.some((admin) => admin.id === caller.id)) throw new SHOP_ADMIN_ONLY()
         const before = await trx('users').where({ id }).forUpdate().first()
         if (before === undefined) throw notFound('user', id)
         precondition?.(before)
-        const [user] = await trx('users').where({ id }).update({ ...changes, updated_at: updatedAt(trx, changes) }).returning('*')
+        const [user] = await trx('users').where({ id }).update({ ...changes, updated_at: updatedAt(trx, changes) })
+          .returning('*')
         const isAdmin = user.active && user.roles.includes('admin')
         if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
           throw conflict(user.active ? 'roles' : 'active', 'This is the last active admin')
@@ -48,7 +50,14 @@ export function userAdministration (knex: Knex) {
         const { name, ...others } = changes
         const names = Object.keys(others)
         if (names.length > 0) {
-          await recordChange(trx, caller, { shopId: null, recordKind: 'user', recordId: user.id, recordName: user.name, before: fieldsOf(before, names), after: fieldsOf(user, names) })
+          await recordChange(trx, caller, {
+            shopId: null,
+            recordKind: 'user',
+            recordId: user.id,
+            recordName: user.name,
+            before: fieldsOf(before, names),
+            after: fieldsOf(user, names)
+          })
         }
         if (name !== undefined && name !== before.name) await replaceName(trx, caller, user)
         return user

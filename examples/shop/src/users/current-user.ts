@@ -18,8 +18,8 @@ declare module 'fastify' {
 }
 
 /**
- * A `preParsing` hook, so that it runs after every `onRequest` hook and thus the authentication, and before a body is read.
- * It looks up the person of a token, together with the shop in the path, and creates them at their first token.
+ * A `preParsing` hook, so that it runs after every `onRequest` hook and thus the authentication, and before a body is
+ * read. It looks up the person of a token, together with the shop in the path, and creates them at their first token.
  *
  * @throws {@link SHOP_USER_INACTIVE}
  */

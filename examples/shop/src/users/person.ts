@@ -7,11 +7,17 @@ import type { Settings } from '../settings/settings.ts'
 export type PersonReader = (identity: Pick<UserIdentity, 'issuer' | 'subject'>) => string
 
 /**
- * What a person is known by, here and in `users.subject`: the subject of their tokens. Where the issuer stands for several
- * tenants, the tenant's own issuer is in front, as it is for the people of other issuers whose assertions this server takes:
- * no tenant can then name somebody of another one. Nor can the identity provider name somebody of these other issuers.
+ * What a person is known by, here and in `users.subject`: the subject of their tokens. Where the issuer stands for
+ * several tenants, the tenant's own issuer is in front, as it is for the people of other issuers whose assertions this
+ * server takes: no tenant can then name somebody of another one. Nor can the identity provider name somebody of these
+ * other issuers.
  */
-export function personReader ({ IDP_ISSUER, PUBLIC_BASE_URL, OAUTH_BROKER_ASSERTION_ISSUERS: others }: Pick<Settings, 'IDP_ISSUER' | 'PUBLIC_BASE_URL' | 'OAUTH_BROKER_ASSERTION_ISSUERS'>): PersonReader {
+export function personReader (
+  { IDP_ISSUER, PUBLIC_BASE_URL, OAUTH_BROKER_ASSERTION_ISSUERS: others }: Pick<
+    Settings,
+    'IDP_ISSUER' | 'PUBLIC_BASE_URL' | 'OAUTH_BROKER_ASSERTION_ISSUERS'
+  >
+): PersonReader {
   const hasTenants = IDP_ISSUER.includes(TENANT)
   const own = `${new URL(PUBLIC_BASE_URL).origin}/oauth`
   return ({ issuer, subject }) => {

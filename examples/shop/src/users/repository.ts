@@ -30,14 +30,21 @@ interface Found {
  *
  * @returns takes the subject, the name, and the id of a shop, if there is one
  */
-export function personLookup (knex: Knex): (subject: string, name: string | null, shopId: string | undefined) => Promise<Found> {
-  const find = namedStatement<User & { readonly shop_id: string | null, readonly currency: string }>(knex, `
+export function personLookup (
+  knex: Knex
+): (subject: string, name: string | null, shopId: string | undefined) => Promise<Found> {
+  const find = namedStatement<User & { readonly shop_id: string | null, readonly currency: string }>(
+    knex,
+    `
     select ${COLUMNS.map((column) => `users.${column}`).join(', ')}, shops.id as shop_id, shops.currency
-    from users left join shops on shops.id = ? and ${REACHES} where users.subject = ?`)
+    from users left join shops on shops.id = ? and ${REACHES} where users.subject = ?`
+  )
 
   return async (subject, name, shopId) => {
     const [row] = await find([shopId !== undefined && UUID.test(shopId) ? shopId : null, subject])
-    if (row === undefined || (row.name !== name && name !== null)) return { user: await provisionUser(knex, subject, name), shop: undefined }
+    if (row === undefined || (row.name !== name && name !== null)) {
+      return { user: await provisionUser(knex, subject, name), shop: undefined }
+    }
     const { shop_id: id, currency, ...user } = row
     if (shopId === undefined) return { user, shop: undefined }
     return { user, shop: id === null ? null : { id, currency } }
@@ -45,8 +52,8 @@ export function personLookup (knex: Knex): (subject: string, name: string | null
 }
 
 /**
- * Whether a caller, if it is a person, still exists. They are not deleted before the transaction ends: who was deleted after
- * a call began must not be named by what it stores.
+ * Whether a caller, if it is a person, still exists. They are not deleted before the transaction ends: who was deleted
+ * after a call began must not be named by what it stores.
  */
 export async function isKnown (trx: Knex.Transaction, { kind, id }: Pick<Actor, 'kind' | 'id'>): Promise<boolean> {
   return kind !== 'user' || await trx('users').where({ id }).forKeyShare().first('id') !== undefined
@@ -54,12 +61,18 @@ export async function isKnown (trx: Knex.Transaction, { kind, id }: Pick<Actor, 
 
 /** Whether the person with that id is an active admin now. */
 export async function isAdmin (knex: Knex, id: string): Promise<boolean> {
-  return await knex('users').where({ active: true }).whereRaw("id::text = ? and 'admin' = any(roles)", [id]).first('id') !== undefined
+  return await knex('users').where({ active: true }).whereRaw("id::text = ? and 'admin' = any(roles)", [id]).first(
+    'id'
+  ) !== undefined
 }
 
 /** Gives the role `admin` to the subjects of `ADMIN_SUBJECTS`. Takes it from nobody, and reactivates no account. */
 export async function makeAdmins (knex: Knex, subjects: readonly string[]): Promise<void> {
-  for (const subject of subjects) await makeAdmin(knex, { kind: 'server', id: null, operation: 'ADMIN_SUBJECTS', requestId: null }, subject, ['roles'])
+  for (const subject of subjects) {
+    await makeAdmin(knex, { kind: 'server', id: null, operation: 'ADMIN_SUBJECTS', requestId: null }, subject, [
+      'roles'
+    ])
+  }
 }
 
 /**
@@ -69,13 +82,25 @@ export async function makeAdmins (knex: Knex, subjects: readonly string[]): Prom
  * @returns the person, whether they were known before, and whether anything changed
  */
 export async function makeAdmin (
-  knex: Knex, actor: Actor, subject: string, fields: ReadonlyArray<'roles' | 'active'>
+  knex: Knex,
+  actor: Actor,
+  subject: string,
+  fields: ReadonlyArray<'roles' | 'active'>
 ): Promise<{ readonly user: User, readonly known: boolean, readonly changed: boolean }> {
   return await knex.transaction(async (trx) => {
     // If replicas start at the same time, one creates the person, and the others find them.
-    const [made] = await trx('users').insert({ subject, roles: ['admin'] }).onConflict('subject').ignore().returning(COLUMNS)
+    const [made] = await trx('users').insert({ subject, roles: ['admin'] }).onConflict('subject').ignore().returning(
+      COLUMNS
+    )
     if (made !== undefined) {
-      await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: made.id, recordName: made.name, before: null, after: fieldsOf(made, ['subject', 'active', 'roles']) })
+      await recordChange(trx, actor, {
+        shopId: null,
+        recordKind: 'user',
+        recordId: made.id,
+        recordName: made.name,
+        before: null,
+        after: fieldsOf(made, ['subject', 'active', 'roles'])
+      })
       return { user: made, known: false, changed: true }
     }
     const before: User = await trx('users').where({ subject }).forUpdate().first(COLUMNS)
@@ -84,7 +109,14 @@ export async function makeAdmin (
     const names = Object.keys(changes)
     if (names.length === 0) return { user: before, known: true, changed: false }
     await trx('users').where({ subject }).update({ ...changes, updated_at: newer(trx) })
-    await recordChange(trx, actor, { shopId: null, recordKind: 'user', recordId: before.id, recordName: before.name, before: fieldsOf(before, names), after: changes })
+    await recordChange(trx, actor, {
+      shopId: null,
+      recordKind: 'user',
+      recordId: before.id,
+      recordName: before.name,
+      before: fieldsOf(before, names),
+      after: changes
+    })
     return { user: { ...before, ...changes }, known: true, changed: true }
   })
 }

@@ -4,8 +4,8 @@ import { SHOP_ADMIN_ONLY } from '../errors.ts'
 import { knowCurrentUser } from './current-user.ts'
 
 /**
- * A hook after the authentication: admits people who are active admins in the database on this request, and never machines
- * or API keys.
+ * A hook after the authentication: admits people who are active admins in the database on this request, and never
+ * machines or API keys.
  *
  * @throws {@link SHOP_USER_INACTIVE} | {@link SHOP_ADMIN_ONLY}
  */

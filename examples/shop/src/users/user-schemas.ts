@@ -24,8 +24,15 @@ export const Me = Type.Object({
   roles: Type.Array(Type.String(), { description: 'admin reaches all shops' })
 })
 
-export const User = Type.Object({ ...Me.properties, created_at: serverFields.created_at, updated_at: serverFields.updated_at })
+export const User = Type.Object({
+  ...Me.properties,
+  created_at: serverFields.created_at,
+  updated_at: serverFields.updated_at
+})
 
 const withRole = holding('roles', Role, 'text[]')
 
-export const list = listRules(User, { sort: 'name', filters: { q: search(['name', 'subject']), role: withRole, roles: withRole } })
+export const list = listRules(User, {
+  sort: 'name',
+  filters: { q: search(['name', 'subject']), role: withRole, roles: withRole }
+})

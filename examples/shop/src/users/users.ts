@@ -41,46 +41,74 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     }
   }, async ({ params }, reply) => sendRecord(reply, await administration.get(params.user_id)))
 
-  app.patch('/:user_id', {
-    schema: {
-      operationId: 'update_user',
-      summary: 'Update a user',
-      description: 'Change the roles of a person, or make them inactive, from their next request on. A new name replaces the old one in the history too; their next sign-in stores the name in their token. The last active admin cannot be changed. Admins only.',
-      tags: ['users'],
-      params: UserParams,
-      headers: IfMatch,
-      body: UserChanges,
-      response: { 200: User, ...changedMeanwhile(User), ...conflictProblems }
-    }
-  }, async (request, reply) => sendRecord(reply, await administration.update(callerOf(request), request.params.user_id, request.body, preconditionOf(request))))
+  app.patch(
+    '/:user_id',
+    {
+      schema: {
+        operationId: 'update_user',
+        summary: 'Update a user',
+        description:
+          'Change the roles of a person, or make them inactive, from their next request on. A new name replaces ' +
+          'the old one in the history too; their next sign-in stores the name in their token. The last active ' +
+          'admin cannot be changed. Admins only.',
+        tags: ['users'],
+        params: UserParams,
+        headers: IfMatch,
+        body: UserChanges,
+        response: { 200: User, ...changedMeanwhile(User), ...conflictProblems }
+      }
+    },
+    async (request, reply) =>
+      sendRecord(
+        reply,
+        await administration.update(callerOf(request), request.params.user_id, request.body, preconditionOf(request))
+      )
+  )
 
   app.get('/:user_id/export', {
     schema: {
       operationId: 'export_user',
       summary: 'Export what is stored about a user',
-      description: 'Everything that is stored about a person, as lines of JSON, each with its table. What they changed is listed without the values, which belong to the shops. Admins only.',
+      description:
+        'Everything that is stored about a person, as lines of JSON, each with its table. What they changed is ' +
+        'listed without the values, which belong to the shops. Admins only.',
       tags: ['users'],
       params: UserParams,
-      response: { 200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: Type.String() } } }, ...readProblems }
+      response: {
+        200: { description: 'Lines of JSON', content: { 'application/x-ndjson': { schema: Type.String() } } },
+        ...readProblems
+      }
     }
   }, async ({ params }, reply) => {
     const user = await administration.get(params.user_id)
-    return await reply.type('application/x-ndjson').send(Readable.from(exportOf(knex, user), { objectMode: false }) as never)
+    return await reply.type('application/x-ndjson').send(
+      Readable.from(exportOf(knex, user), { objectMode: false }) as never
+    )
   })
 
   app.delete('/:user_id', {
     schema: {
       operationId: 'delete_user',
       summary: 'Delete a user',
-      description: 'Delete a person for good: their name, their subject, their memberships and the sign-ins of their apps. What they did stays in the history under an id that leads to nobody. ' +
-        'Remove them at the identity provider first: a token that is still valid makes a new person without any rights. The last active admin cannot be deleted. Admins only.',
+      description:
+        'Delete a person for good: their name, their subject, their memberships and the sign-ins of their apps. ' +
+        'What they did stays in the history under an id that leads to nobody. ' +
+        'Remove them at the identity provider first: a token that is still valid makes a new person without any ' +
+        'rights. The last active admin cannot be deleted. Admins only.',
       tags: ['users'],
       params: UserParams,
       headers: IfMatch,
       response: { 204: Deleted, ...changedMeanwhile(User), ...conflictProblems }
     }
   }, async (request, reply) => {
-    await deletePerson(knex, app.oauthGrants, request.log, callerOf(request), request.params.user_id, preconditionOf(request))
+    await deletePerson(
+      knex,
+      app.oauthGrants,
+      request.log,
+      callerOf(request),
+      request.params.user_id,
+      preconditionOf(request)
+    )
     return await reply.code(204).send(null)
   })
 }

@@ -76,11 +76,19 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
   if (command !== 'doctor') return misused(command === undefined ? undefined : 'The command must be doctor or rules')
   if (words.length > 0) return misused('doctor takes options only')
   if (values.issuer === undefined) return misused('--issuer is required')
-  if (values.token !== undefined && values.token !== '-') return misused('The token must not be an argument: shells keep those, and other users of the machine can see them. Use --token - or DUAL_AUTH_TOKEN')
+  if (values.token !== undefined && values.token !== '-') {
+    return misused(
+      'The token must not be an argument: shells keep those, and other users of the machine can see them. Use ' +
+        '--token - or DUAL_AUTH_TOKEN'
+    )
+  }
   try {
     const token = values.token === '-' ? await textFrom(surroundings.stdin) : surroundings.env.DUAL_AUTH_TOKEN ?? ''
     if (values.token === '-' && token.trim() === '') return misused('Standard input has no token')
-    const findings = await examine(jwtOptions(values, surroundings.env.DUAL_AUTH_CLIENT_SECRET), token === '' ? undefined : token.trim().replace(/^Bearer\s+/i, ''))
+    const findings = await examine(
+      jwtOptions(values, surroundings.env.DUAL_AUTH_CLIENT_SECRET),
+      token === '' ? undefined : token.trim().replace(/^Bearer\s+/i, '')
+    )
     stdout.write(report(findings))
     return findings.some(({ level }) => level === 'fail') ? 1 : 0
   } catch (error) {
@@ -133,9 +141,11 @@ function argumentsFrom (args: readonly string[]): Arguments | string {
 
 function jwtOptions (values: Arguments['values'], clientSecret = ''): JwtOptions {
   const { issuer = '', provider, audience, tenant, claim, algorithm } = values
-  const { 'jwks-uri': jwksUri, 'machine-client': machines, 'machine-scope': scopes, 'session-tokens': sessionTokens } = values
+  const { 'jwks-uri': jwksUri, 'machine-client': machines, 'machine-scope': scopes, 'session-tokens': sessionTokens } =
+    values
   const { 'insecure-http': insecureHttp, 'insecure-no-audience': insecureNoAudience } = values
-  const { 'introspection-client': clientId, 'introspection-endpoint': endpoint, 'introspection-auth': clientAuth } = values
+  const { 'introspection-client': clientId, 'introspection-endpoint': endpoint, 'introspection-auth': clientAuth } =
+    values
   const isCognito = provider === undefined || provider === 'cognito'
   const userClients = userClientsFrom(values, isCognito)
   return {
@@ -145,7 +155,12 @@ function jwtOptions (values: Arguments['values'], clientSecret = ''): JwtOptions
     ...insecureNoAudience !== undefined && { insecureNoAudience },
     ...sessionTokens !== undefined && { sessionTokens },
     ...clientId !== undefined && {
-      introspection: { clientId, clientSecret, ...endpoint !== undefined && { endpoint }, ...clientAuth !== undefined && { clientAuth: clientAuth as NonNullable<IntrospectionOptions['clientAuth']> } }
+      introspection: {
+        clientId,
+        clientSecret,
+        ...endpoint !== undefined && { endpoint },
+        ...clientAuth !== undefined && { clientAuth: clientAuth as NonNullable<IntrospectionOptions['clientAuth']> }
+      }
     },
     ...jwksUri !== undefined && { jwksUri },
     // What the plugin requires and the issuer can be examined without; a token then shows what to set.

@@ -6,8 +6,8 @@ import { messageOf, type Finding } from './finding.ts'
 export type { Finding } from './finding.ts'
 
 /**
- * Reads what the issuers publish, as the plugin does at startup, and checks a token by the code of the plugin, without a
- * server. Nothing in the findings is secret.
+ * Reads what the issuers publish, as the plugin does at startup, and checks a token by the code of the plugin, without
+ * a server. Nothing in the findings is secret.
  *
  * @param jwt - the option `jwt` of the plugin
  * @param token - an access token to check, without `Bearer`
@@ -17,7 +17,9 @@ export async function examine (jwt: JwtOptions | readonly JwtOptions[], token?: 
   const issuers = issuerSettings(jwt)
   const findings = (await Promise.all(issuers.map(examineIssuer))).flat()
   if (token === undefined) return findings
-  if (findings.some(({ level }) => level === 'fail')) return [...findings, { level: 'fail', what: 'token', found: 'not checked: the issuer comes first' }]
+  if (findings.some(({ level }) => level === 'fail')) {
+    return [...findings, { level: 'fail', what: 'token', found: 'not checked: the issuer comes first' }]
+  }
   return [...findings, ...await examineToken(issuers, token)]
 }
 
@@ -29,9 +31,18 @@ async function examineIssuer (settings: JwtSettings): Promise<readonly Finding[]
     const keys = usableKeys(jwks, algorithms)
     return [
       of('ok', 'issuer', issuer),
-      of('ok', 'keys', `${keys.length} for ${algorithms.join(', ')}${own === undefined ? '' : ', of the option jwks: nothing is read of this issuer'}`),
-      ...introspectionEndpoint === undefined ? [] : [of('ok', 'endpoint', `opaque tokens are introspected at ${introspectionEndpoint}`)],
-      ...audience === undefined ? [of('warn', 'audience', 'not set: tokens that clients requested for another resource are accepted too')] : []
+      of(
+        'ok',
+        'keys',
+        `${keys.length} for ` +
+          `${algorithms.join(', ')}${own === undefined ? '' : ', of the option jwks: nothing is read of this issuer'}`
+      ),
+      ...introspectionEndpoint === undefined
+        ? []
+        : [of('ok', 'endpoint', `opaque tokens are introspected at ${introspectionEndpoint}`)],
+      ...audience === undefined
+        ? [of('warn', 'audience', 'not set: tokens that clients requested for another resource are accepted too')]
+        : []
     ]
   } catch (error) {
     return [of('fail', 'issuer', messageOf(error))]

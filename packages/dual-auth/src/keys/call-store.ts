@@ -1,13 +1,27 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_KEY_INACTIVE, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_REPLACED, DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE } from '../errors.ts'
+import {
+  DUAL_AUTH_INVALID_OPTION,
+  DUAL_AUTH_KEY_INACTIVE,
+  DUAL_AUTH_KEY_LIMIT,
+  DUAL_AUTH_KEY_REPLACED,
+  DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_STORE_UNAVAILABLE
+} from '../errors.ts'
 
 /** What a store may answer: the store did not fail. */
-const ANSWERS = [DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_KEY_INACTIVE, DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_REPLACED]
+const ANSWERS = [
+  DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_INVALID_OPTION,
+  DUAL_AUTH_KEY_INACTIVE,
+  DUAL_AUTH_KEY_LIMIT,
+  DUAL_AUTH_KEY_REPLACED
+]
 
 /**
  * Calls the store, with a deadline.
  *
- * @param late - receives a result that arrives after the deadline, when the caller has already got a 503; must not reject
+ * @param late - receives a result that arrives after the deadline, when the caller has already got a 503; must not
+ *   reject
  */
 export type StoreCall = <T>(call: () => Promise<T>, late?: (result: T) => Promise<void>) => Promise<T>
 
@@ -23,7 +37,10 @@ export function createStoreCall (timeout: number, log: FastifyBaseLogger): Store
     let timer: NodeJS.Timeout | undefined
     let result: ReturnType<typeof call> | undefined
     const deadline = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new DUAL_AUTH_STORE_UNAVAILABLE({ cause: `no answer in ${timeout} ms` })), timeout)
+      timer = setTimeout(
+        () => reject(new DUAL_AUTH_STORE_UNAVAILABLE({ cause: `no answer in ${timeout} ms` })),
+        timeout
+      )
     })
     try {
       result = call()

@@ -41,9 +41,9 @@ export type OnKeyEvent = (event: KeyEvent) => void | Promise<void>
 /** Tells the host of events. */
 export interface Events {
   /** Calls the host soon; never throws. */
-  emit (event: KeyEvent): void
+  emit(event: KeyEvent): void
   /** Resolves when the host has dealt with every event, or after `timeout` milliseconds. */
-  settled (timeout: number): Promise<void>
+  settled(timeout: number): Promise<void>
 }
 
 /** Calls the host's function after the current work. What it throws is logged, and does no more harm. */
@@ -67,8 +67,12 @@ export function createEvents (onKeyEvent: OnKeyEvent, log: FastifyBaseLogger): E
     async settled (timeout) {
       let timer: NodeJS.Timeout | undefined
       await Promise.race([
-        (async () => { while (running.size > 0) await Promise.all(running) })(),
-        new Promise<void>((resolve) => { timer = setTimeout(resolve, timeout) })
+        (async () => {
+          while (running.size > 0) await Promise.all(running)
+        })(),
+        new Promise<void>((resolve) => {
+          timer = setTimeout(resolve, timeout)
+        })
       ])
       clearTimeout(timer)
     }

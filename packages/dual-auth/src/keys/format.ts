@@ -51,10 +51,15 @@ const shapeOf = (marker: string): RegExp => new RegExp(`^${keyPattern(marker)}$`
 /** What is wrong with a credential that has the form of another server's keys. */
 export function otherMarker (key: string, marker: string): string | undefined {
   const other = /^([a-z][a-z0-9_]{0,15})_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}$/.exec(key)?.[1]
-  return other === undefined || other === marker ? undefined : `the API key has the marker ${other} instead of ${marker}`
+  return other === undefined || other === marker
+    ? undefined
+    : `the API key has the marker ${other} instead of ${marker}`
 }
 
-/** The source of a regular expression that finds keys of this marker. Pass it to secret scanners, between word boundaries. */
+/**
+ * The source of a regular expression that finds keys of this marker. Pass it to secret scanners, between word
+ * boundaries.
+ */
 export function keyPattern (marker: string): string {
   return `${marker}_[0-9A-Za-z]{${PREFIX_LENGTH}}_[0-9A-Za-z]{${SECRET_LENGTH + CHECKSUM_LENGTH}}`
 }

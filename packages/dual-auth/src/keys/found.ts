@@ -1,8 +1,9 @@
 import type { StoredApiKey } from './store.ts'
 
 /**
- * The key that a store found, once it is clear that what decides about it can be read: null means that a key never expires,
- * that it is not revoked, and that it opens everything, so nothing else may pass for null. The store may be JavaScript.
+ * The key that a store found, once it is clear that what decides about it can be read: null means that a key never
+ * expires, that it is not revoked, and that it opens everything, so nothing else may pass for null. The store may be
+ * JavaScript.
  *
  * @throws an Error that names the key and what cannot be read
  */
@@ -14,7 +15,10 @@ export function readable (row: StoredApiKey | null | undefined): StoredApiKey | 
   }
   demand(typeof id === 'string' && id !== '', 'id is not a string')
   demand(typeof shopId === 'string' && shopId !== '', 'shopId is not a string')
-  demand(Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'), 'scopes are not a list of strings')
+  demand(
+    Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'),
+    'scopes are not a list of strings'
+  )
   demand(hash instanceof Uint8Array, 'hash is not a Buffer')
   demand(isDateOrNull(expiresAt), 'expiresAt is neither a date nor null')
   demand(isDateOrNull(revokedAt), 'revokedAt is neither a date nor null')

@@ -5,7 +5,9 @@ import * as module from 'scrypt-kdf'
 // The package's types list named exports; the module itself has only the default one.
 const Scrypt = (module as unknown as { readonly default: typeof module }).default
 
-const derive: (key: string, salt: Uint8Array, length: number, options: ScryptOptions) => Promise<Buffer> = promisify(scrypt)
+const derive: (key: string, salt: Uint8Array, length: number, options: ScryptOptions) => Promise<Buffer> = promisify(
+  scrypt
+)
 
 /** Bytes of a hash in the scrypt file header format: parameters, salt, checksum, MAC. */
 const HASH_LENGTH = 96

@@ -1,7 +1,12 @@
-/** Characters that show nothing, and are in a name by accident: soft hyphens, marks of direction, spaces without width. */
+/**
+ * Characters that show nothing, and are in a name by accident: soft hyphens, marks of direction, spaces without width.
+ */
 const UNSEEN = /[\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]/g
 
-/** Spaces, what joins letters and parts of emoji, and letters that are blank, such as the fillers of Hangul, are nothing to see at an end. */
+/**
+ * Spaces, what joins letters and parts of emoji, and letters that are blank, such as the fillers of Hangul, are nothing
+ * to see at an end.
+ */
 const SEEN = /[^\s\p{Default_Ignorable_Code_Point}\u2800]/u
 
 /** The same for all spellings that look the same: one Unicode form, one kind of space. */

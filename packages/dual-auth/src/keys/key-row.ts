@@ -68,8 +68,8 @@ export const KINDS = {
 export const COLUMNS = Object.keys(KINDS) as KeyColumn[]
 
 /**
- * The row, once every value has its type: null means that a key never expires and is not revoked, so nothing else may pass
- * for it.
+ * The row, once every value has its type: null means that a key never expires and is not revoked, so nothing else may
+ * pass for it.
  *
  * @throws an Error that names the key and the column
  */
@@ -79,7 +79,11 @@ export function readRow (found: FoundRow): KeyRow {
     const value = found[column]
     const read = KINDS[column].startsWith('text') ? textFrom(column, value) : numberFrom(value)
     if (read === undefined || (read === null && !KINDS[column].endsWith('?'))) {
-      throw new Error(`${column} of the API key ${String(found.id)} is ${value === null ? 'null' : `${typeof value} ${String(value).slice(0, 40)}`}: a table of keys must return ${KINDS[column].replace('?', ' or null')}, as it was stored`)
+      throw new Error(
+        `${column} of the API key ${String(found.id)} is ` +
+          `${value === null ? 'null' : `${typeof value} ${String(value).slice(0, 40)}`}: a table of keys must ` +
+          `return ${KINDS[column].replace('?', ' or null')}, as it was stored`
+      )
     }
     row[column] = read
   }
@@ -94,7 +98,9 @@ function textFrom (column: KeyColumn, value: unknown): string | null | undefined
 
 function numberFrom (value: unknown): number | null | undefined {
   if (value === null) return null
-  const number = typeof value === 'bigint' || (typeof value === 'string' && /^-?\d{1,17}$/.test(value)) ? Number(value) : value
+  const number = typeof value === 'bigint' || (typeof value === 'string' && /^-?\d{1,17}$/.test(value))
+    ? Number(value)
+    : value
   return Number.isSafeInteger(number) ? number as number : undefined
 }
 
@@ -124,7 +130,9 @@ export function rowFromNewKey (key: NewApiKey, replaces: string | null = null, n
   }
 }
 
-export function textFromSecrets ({ fingerprint, pepperId, hash }: Pick<NewApiKey, 'fingerprint' | 'pepperId' | 'hash'>): Pick<KeyRow, 'fingerprint' | 'pepperId' | 'hash'> {
+export function textFromSecrets (
+  { fingerprint, pepperId, hash }: Pick<NewApiKey, 'fingerprint' | 'pepperId' | 'hash'>
+): Pick<KeyRow, 'fingerprint' | 'pepperId' | 'hash'> {
   return { fingerprint: hex(fingerprint), pepperId, hash: hex(hash) }
 }
 
@@ -133,7 +141,21 @@ export function hex (bytes: Buffer): string {
 }
 
 export function recordFromRow (row: KeyRow): ApiKeyRecord {
-  const { id, shopId, name, prefix, scopes, createdAt, createdBy, lastUsedAt, lastUsedNetwork, expiresAt, revokedAt, replaces, replacedBy } = row
+  const {
+    id,
+    shopId,
+    name,
+    prefix,
+    scopes,
+    createdAt,
+    createdBy,
+    lastUsedAt,
+    lastUsedNetwork,
+    expiresAt,
+    revokedAt,
+    replaces,
+    replacedBy
+  } = row
   return {
     id,
     shopId,
@@ -175,7 +197,9 @@ function strings ({ id }: KeyRow, column: KeyColumn, json: string): readonly str
   try {
     list = JSON.parse(json)
   } catch {}
-  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw new Error(`${column} of the API key ${id} is not a JSON list of strings`)
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) {
+    throw new Error(`${column} of the API key ${id} is not a JSON list of strings`)
+  }
   return list
 }
 
@@ -184,7 +208,10 @@ function bytes ({ id }: KeyRow, column: KeyColumn, text: string): Buffer {
   return Buffer.from(text, 'hex')
 }
 
-/** The moments that RFC 3339 can write. Those beyond, which somebody wrote into the table, are read as the first or last. */
+/**
+ * The moments that RFC 3339 can write. Those beyond, which somebody wrote into the table, are read as the first or
+ * last.
+ */
 const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')]
 
 function date (time: number): Date {

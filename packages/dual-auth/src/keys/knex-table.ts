@@ -9,8 +9,8 @@ import { tableNames, type OtherDialect, type TableNames, type TableOptions } fro
 import { demandReadable } from './record-row.ts'
 
 /*
- * The table of keys in MySQL, MariaDB and SQLite: strings, and times as whole numbers, which no setting of a session, no
- * time zone and no type parser changes.
+ * The table of keys in MySQL, MariaDB and SQLite: strings, and times as whole numbers, which no setting of a session,
+ * no time zone and no type parser changes.
  */
 
 /** Owners share these rows: two whose rows are the same wait for each other, no more. */
@@ -20,16 +20,16 @@ const nameInRow = (column: string): string => column.toLowerCase()
 
 interface Dialect {
   /** Statements that create what is missing. */
-  create (names: TableNames): readonly string[]
+  create(names: TableNames): readonly string[]
   /** The first statement of a transaction: none with the same number runs beside it. */
-  lock (transaction: Knex.Transaction, names: TableNames, number: number): Promise<void>
+  lock(transaction: Knex.Transaction, names: TableNames, number: number): Promise<void>
   readonly transaction: Knex.TransactionConfig
   /** What is checked at startup, besides that the columns can be read. @returns what is wrong */
-  flaw (knex: Knex, names: TableNames): Promise<string | undefined>
+  flaw(knex: Knex, names: TableNames): Promise<string | undefined>
   /** Whether a statement failed for want of a table, a column or a right. */
-  isSchemaError (error: DriverError): boolean
+  isSchemaError(error: DriverError): boolean
   /** Whether a row was refused because of its owner. */
-  isMissingShop (error: DriverError, shopColumn: string): boolean
+  isMissingShop(error: DriverError, shopColumn: string): boolean
 }
 
 interface DriverError {
@@ -73,9 +73,12 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
       const indexes = [`index (${backticks(names.shopColumn)})`, 'index (notice_at)']
       // Its default collation takes A and a for one, and another engine has no transactions.
       return [
-        `create table if not exists ${backticks(names.table)} (${[...definitions(names), ...indexes].join(', ')}) engine = InnoDB character set utf8mb4 collate utf8mb4_bin`,
+        `create table if not exists ${backticks(names.table)} ` +
+        `(${[...definitions(names), ...indexes].join(', ')}) engine = InnoDB character set utf8mb4 collate ` +
+        'utf8mb4_bin',
         `create table if not exists ${backticks(locksOf(names))} (id int not null primary key) engine = InnoDB`,
-        `insert ignore into ${backticks(locksOf(names))} (id) values ${Array.from({ length: LOCKS }, (_, n) => `(${n})`).join(', ')}`
+        `insert ignore into ${backticks(locksOf(names))} (id) values ` +
+        `${Array.from({ length: LOCKS }, (_, n) => `(${n})`).join(', ')}`
       ]
     },
     async lock (trx, names, number) {
@@ -87,29 +90,45 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
     async flaw (knex, names) {
       const [locks] = await knex(locksOf(names)).count({ found: 'id' })
       if (Number(locks?.found) < LOCKS) return `${locksOf(names)} lacks rows: call ${names.creation}`
-      const engines = await knex('information_schema.tables').whereRaw('table_schema = coalesce(?, database())', [names.table.includes('.') ? names.table.split('.')[0]! : null])
-        .whereIn('table_name', [names.table, locksOf(names)].map((name) => name.split('.').at(-1)!)).whereNot('engine', 'InnoDB').select(knex.raw('table_name as id'))
+      const engines = await knex('information_schema.tables').whereRaw('table_schema = coalesce(?, database())', [
+        names.table.includes('.') ? names.table.split('.')[0]! : null
+      ])
+        .whereIn('table_name', [names.table, locksOf(names)].map((name) => name.split('.').at(-1)!)).whereNot(
+          'engine',
+          'InnoDB'
+        ).select(knex.raw('table_name as id'))
       if (engines.length > 0) return `${String(engines[0].id)} must have the engine InnoDB, which has transactions`
       const [session] = await knex.select(knex.raw('@@sql_mode as id'))
       // The driver puts values into statements with backslashes before quotes, which then end the value.
-      return String(session.id).includes('NO_BACKSLASH_ESCAPES') ? 'sql_mode must not have NO_BACKSLASH_ESCAPES, under which the driver cannot quote values' : undefined
+      return String(session.id).includes('NO_BACKSLASH_ESCAPES')
+        ? 'sql_mode must not have NO_BACKSLASH_ESCAPES, under which the driver cannot quote values'
+        : undefined
     },
     // No such table, no such column, no right to read.
     isSchemaError: ({ errno }) => [1146, 1054, 1142, 1143, 1049, 1044].includes(errno as number),
     // A foreign key, or a type that cannot hold it: not a number, out of range, cut, too long.
-    isMissingShop: ({ errno, sqlMessage }, shopColumn) => [1452, 1366, 1264, 1265, 1406].includes(errno as number) && String(sqlMessage).split(/\W+/).includes(shopColumn)
+    isMissingShop: ({ errno, sqlMessage }, shopColumn) =>
+      [1452, 1366, 1264, 1265, 1406].includes(errno as number) && String(sqlMessage).split(/\W+/).includes(shopColumn)
   },
   sqlite3: {
     create: (names) => [
       `create table if not exists ${backticks(names.table)} (${definitions(names).join(', ')})`,
-      ...[names.shopColumn, 'notice_at'].map((column) => `create index if not exists ${indexOf(names.table, column)} on ${backticks(names.table.split('.').at(-1)!)} (${backticks(column)})`)
+      ...[names.shopColumn, 'notice_at'].map((column) =>
+        `create index if not exists ${indexOf(names.table, column)} on ` +
+        `${backticks(names.table.split('.').at(-1)!)} (${backticks(column)})`
+      )
     ],
     // SQLite has one writer at a time: who writes first waits here, and not in the middle, where it would fail.
-    async lock (trx, { table }) { await trx(table).whereRaw('1 = 0').update({ name: '' }) },
+    async lock (trx, { table }) {
+      await trx(table).whereRaw('1 = 0').update({ name: '' })
+    },
     transaction: {},
-    async flaw () { return undefined },
+    async flaw () {
+      return undefined
+    },
     isSchemaError: ({ message }) => /no such (?:table|column)/.test(String(message)),
-    isMissingShop: ({ code, message }) => code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || /FOREIGN KEY constraint failed/.test(String(message))
+    isMissingShop: ({ code, message }) =>
+      code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || /FOREIGN KEY constraint failed/.test(String(message))
   }
 }
 
@@ -130,7 +149,12 @@ export async function createTable (knex: Knex, dialect: OtherDialect, names: Tab
   for (const statement of DIALECTS[dialect].create(names)) await knex.raw(statement)
 }
 
-export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOptions, shops: Required<ShopColumns> | undefined): KeyTable<Knex.Transaction> {
+export function knexTable (
+  knex: Knex,
+  dialect: OtherDialect,
+  options: TableOptions,
+  shops: Required<ShopColumns> | undefined
+): KeyTable<Knex.Transaction> {
   const names = tableNames(options)
   const { table, shopColumn } = names
   const { lock, transaction, flaw, isSchemaError, isMissingShop } = DIALECTS[dialect]
@@ -138,7 +162,8 @@ export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOpti
   const columnsOf = (row: Partial<KeyRow>): Record<string, string | number | null> =>
     Object.fromEntries(Object.entries(row).map(([column, value]) => [snake(column as KeyColumn, shopColumn), value]))
   // What `postProcessResponse` renames is undefined here, which no column may be.
-  const found = (rows: ReadonlyArray<Record<string, unknown>>) => rows.map((row) => Object.fromEntries(COLUMNS.map((column) => [column, row[nameInRow(column)]])) as FoundRow)
+  const found = (rows: ReadonlyArray<Record<string, unknown>>) =>
+    rows.map((row) => Object.fromEntries(COLUMNS.map((column) => [column, row[nameInRow(column)]])) as FoundRow)
 
   return {
     async ready () {
@@ -152,7 +177,11 @@ export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOpti
         if (!isSchemaError(error as DriverError)) throw error
         // knex puts the whole statement before it.
         const reason = String((error as DriverError).sqlMessage ?? (error as Error).message.split(' - ').at(-1))
-        throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store must be able to read the table ${table}${shops === undefined ? '' : ` and the columns of ${shops.table}`}, but: ${reason}. ${names.creation} creates the table of keys`)
+        throw new DUAL_AUTH_INVALID_OPTION(
+          'apiKeys.store must be able to read the table ' +
+            `${table}${shops === undefined ? '' : ` and the columns of ${shops.table}`}, but: ${reason}. ` +
+            `${names.creation} creates the table of keys`
+        )
       }
     },
     async transaction (shopId, work) {
@@ -180,10 +209,17 @@ export function knexTable (knex: Knex, dialect: OtherDialect, options: TableOpti
     },
     ...shops !== undefined && {
       async shop (shopId: string) {
-        const rows = await knex(shops.table).where(shops.key, shopId).select({ shopkey: shops.key }, ...shops.columns.map((column, i) => ({ [`shop${i}`]: column })))
+        const rows = await knex(shops.table).where(shops.key, shopId).select(
+          { shopkey: shops.key },
+          ...shops.columns.map((column, i) => ({ [`shop${i}`]: column }))
+        )
         const [row, other] = rows.filter(({ shopkey }) => String(shopkey) === shopId)
-        if (other !== undefined) throw new Error(`knexStore.shop.key must be unique: ${shops.table} has several rows of one ${shops.key}`)
-        return row === undefined ? null : Object.fromEntries(shops.columns.map((column, i) => [column, row[`shop${i}`]])) as unknown as ApiKeyShop
+        if (other !== undefined) {
+          throw new Error(`knexStore.shop.key must be unique: ${shops.table} has several rows of one ${shops.key}`)
+        }
+        return row === undefined
+          ? null
+          : Object.fromEntries(shops.columns.map((column, i) => [column, row[`shop${i}`]])) as unknown as ApiKeyShop
       }
     }
   }

@@ -11,8 +11,8 @@ import { committed } from './transaction.ts'
 
 /** The statements, for one table. */
 export interface Uses {
-  touch (uses: readonly KeyUse[], at: Date, unlessAfter: Date): Promise<readonly NotableUse[]>
-  takeNotices (at: Date, limit: number): Promise<readonly KeyNotice[]>
+  touch(uses: readonly KeyUse[], at: Date, unlessAfter: Date): Promise<readonly NotableUse[]>
+  takeNotices(at: Date, limit: number): Promise<readonly KeyNotice[]>
 }
 
 export function createUses (knex: Knex, names: TableNames): Uses {
@@ -22,23 +22,38 @@ export function createUses (knex: Knex, names: TableNames): Uses {
     async touch (uses, at, unlessAfter) {
       const rows = rowsOf(await committed(knex, async (trx) => trx.raw(touch, [JSON.stringify(uses), unlessAfter, at])))
       return rows
-        .map((row) => ({ key: recordFromRow(row), isFirst: text(row, 'is_first') === 'true', newNetworks: strings(row, 'new_networks') }))
+        .map((row) => ({
+          key: recordFromRow(row),
+          isFirst: text(row, 'is_first') === 'true',
+          newNetworks: strings(row, 'new_networks')
+        }))
         .filter(({ isFirst, newNetworks }) => isFirst || newNetworks.length > 0)
     },
     async takeNotices (at, limit) {
       // Read before the commit: a row that cannot be read leaves none reported that nobody is told of.
       return committed(knex, async (trx) => {
-        const take = async (type: KeyNotice['type'], statement: string, bindings: readonly Knex.RawBinding[]): Promise<KeyNotice[]> =>
-          rowsOf(await trx.raw(statement, bindings)).map((row) => ({ type, key: recordFromRow(row), days: integer(row, 'days') }))
-        return [...await take('expiring', expiring, [at, at, limit]), ...await take('unused', unused, [at, at, limit, at])]
+        const take = async (
+          type: KeyNotice['type'],
+          statement: string,
+          bindings: readonly Knex.RawBinding[]
+        ): Promise<KeyNotice[]> =>
+          rowsOf(await trx.raw(statement, bindings)).map((row) => ({
+            type,
+            key: recordFromRow(row),
+            days: integer(row, 'days')
+          }))
+        return [
+          ...await take('expiring', expiring, [at, at, limit]),
+          ...await take('unused', unused, [at, at, limit, at])
+        ]
       })
     }
   }
 }
 
 /**
- * Rows are locked in one order, so that two replicas do not wait for each other. Days have 24 hours: those of the session's
- * time zone may have 23 or 25.
+ * Rows are locked in one order, so that two replicas do not wait for each other. Days have 24 hours: those of the
+ * session's time zone may have 23 or 25.
  */
 function statementsFor (names: TableNames): Readonly<Record<'touch' | 'expiring' | 'unused', string>> {
   const table = names.quotedTable

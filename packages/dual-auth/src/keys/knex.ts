@@ -1,5 +1,13 @@
 import type { Knex } from 'knex'
-import { recordFromNewKey, type ApiKeyStore, type KeyFilter, type KeyQuery, type KeyStatus, type NewApiKey, type StoredApiKey } from './store.ts'
+import {
+  recordFromNewKey,
+  type ApiKeyStore,
+  type KeyFilter,
+  type KeyQuery,
+  type KeyStatus,
+  type NewApiKey,
+  type StoredApiKey
+} from './store.ts'
 import { inLowerCase, spellingsOf } from './key-name.ts'
 import { createLookup, shopColumns, type KnexStoreOptions } from './lookup.ts'
 import { knexTable } from './knex-table.ts'
@@ -7,7 +15,20 @@ import { tableStore } from './key-table.ts'
 import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
 import { must, noOthers } from '../option-checks.ts'
-import { bytes, demandReadable, instantOrNull, integer, recordFromRow, RECORD, rowsOf, selected, strings, text, textOrNull, type Row } from './record-row.ts'
+import {
+  bytes,
+  demandReadable,
+  instantOrNull,
+  integer,
+  recordFromRow,
+  RECORD,
+  rowsOf,
+  selected,
+  strings,
+  text,
+  textOrNull,
+  type Row
+} from './record-row.ts'
 import { dialectOf, tableNames, type TableNames } from './names.ts'
 import { COLUMNS, throwUnreadable } from './table.ts'
 import { createUses } from './knex-uses.ts'
@@ -24,18 +45,20 @@ const STORED = ['id', 'shop_id', 'scopes', 'fingerprint', 'pepper_id', 'hash', '
  * One lock for each shop, however its id is spelled: a UUID has several spellings. The lock is on the id as the column
  * stores it, because hosts may change the column's type.
  */
-const lockShop = ({ quotedTable, quotedShop, shopColumn }: TableNames) => `select pg_advisory_xact_lock(hashtextextended('api_keys ' ||
+const lockShop = ({ quotedTable, quotedShop, shopColumn }: TableNames) =>
+  `select pg_advisory_xact_lock(hashtextextended('api_keys ' ||
   (jsonb_populate_record(null::${quotedTable}, jsonb_build_object('${shopColumn}', ?::text))).${quotedShop}, 0))`
 
 /** Of the line of successors that begins with a key, the last one that works, or else the last one. */
-const lastSuccessor = ({ quotedTable, ...names }: TableNames) => `with recursive line as (
+const lastSuccessor = ({ quotedTable, ...names }: TableNames) =>
+  `with recursive line as (
     select *, 1 as place from ${quotedTable} where id = ?
     union all select next.*, place + 1 from line join ${quotedTable} as next on next.id = line.replaced_by
   ) select ${selected(names, RECORD, 'line')} from line order by ${STATUS} = 'active' desc, place desc limit 1`
 
 /**
- * Stores keys in the table `api_keys` of PostgreSQL, MySQL, MariaDB or SQLite, or in one of another name. If you read from replicas, pass a knex that reads the
- * primary: a revoked key keeps working for as long as a replica lags.
+ * Stores keys in the table `api_keys` of PostgreSQL, MySQL, MariaDB or SQLite, or in one of another name. If you read
+ * from replicas, pass a knex that reads the primary: a revoked key keeps working for as long as a replica lags.
  *
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  * @see {@link createApiKeysTable}
@@ -57,9 +80,16 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
   const uses = createUses(knex, { table, shopColumn, ...names })
   const isMissing = isMissingShop(shopColumn)
   /** The keys of a shop that work, and those of them that no other replaces. */
-  async function countWorking (trx: Knex.Transaction, shopId: string, at: Date): Promise<Record<'working' | 'latest', number>> {
+  async function countWorking (
+    trx: Knex.Transaction,
+    shopId: string,
+    at: Date
+  ): Promise<Record<'working' | 'latest', number>> {
     const row = await trx(table).where(shopColumn, shopId).modify(onlyWorking, at)
-      .first<Row>(trx.raw('count(*)::text as working'), trx.raw('count(*) filter (where replaced_by is null)::text as latest'))
+      .first<Row>(
+        trx.raw('count(*)::text as working'),
+        trx.raw('count(*) filter (where replaced_by is null)::text as latest')
+      )
     return { working: integer(row, 'working'), latest: integer(row, 'latest') }
   }
 
@@ -67,7 +97,11 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
   return {
     async ready () {
       await demandReadable(knex)
-      await recovering<unknown>(isSchemaError, knex(table).select(names.columns(COLUMNS)).limit(0), async () => throwUnreadable(knex, options))
+      await recovering<unknown>(
+        isSchemaError,
+        knex(table).select(names.columns(COLUMNS)).limit(0),
+        async () => throwUnreadable(knex, options)
+      )
       await lookup.check()
     },
     async find (fingerprints) {
@@ -89,12 +123,22 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
     async list (shopId, { at, skip, limit, filter, sort }) {
       const ofShop = knex(table).where(shopColumn, shopId)
       const matching = ofShop.clone().modify(applyFilter, filter, at)
-      const count = (status: string) => knex.raw(`(count(*) filter (where ${STATUS} = '${status}'))::text as ${status}`, [at])
+      const count = (status: string) =>
+        knex.raw(`(count(*) filter (where ${STATUS} = '${status}'))::text as ${status}`, [at])
       // One statement: a key could be created between two. An empty page is a row of nulls.
-      const query = knex.from(matching.clone().select([...RECORD.filter((column) => column !== 'shop_id'), shopColumn]).orderByRaw(...orderFromSort(sort, at)).offset(skip).limit(limit).as('page'))
+      const query = knex.from(
+        matching.clone().select([...RECORD.filter((column) => column !== 'shop_id'), shopColumn]).orderByRaw(
+          ...orderFromSort(sort, at)
+        ).offset(skip).limit(limit).as('page')
+      )
         .rightJoin(matching.clone().select(knex.raw('count(*)::text as count')).as('every'), knex.raw('true'))
-        .rightJoin(ofShop.clone().select(count('active'), count('expired'), count('revoked')).as('statuses'), knex.raw('true'))
-        .select<Row[]>(knex.raw(selected({ shopColumn }, RECORD, 'page')), 'every.count', 'statuses.*').orderByRaw(...orderFromSort(sort, at, 'page.'))
+        .rightJoin(
+          ofShop.clone().select(count('active'), count('expired'), count('revoked')).as('statuses'),
+          knex.raw('true')
+        )
+        .select<Row[]>(knex.raw(selected({ shopColumn }, RECORD, 'page')), 'every.count', 'statuses.*').orderByRaw(
+          ...orderFromSort(sort, at, 'page.')
+        )
       const rows = await recovering(isInvalidShopId, query, () => NO_ROWS)
       const number = (name: 'count' | KeyStatus) => integer(rows[0], name)
       return {
@@ -109,7 +153,9 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
           .update({ revoked_at: at, revoked_by: by }).returning<Row[]>(returned)
         const revoked = await recovering(isInvalidShopId, revocation, () => null)
         if (revoked === null) return false
-        if (revoked[0] === undefined) return await trx(table).where({ id, [shopColumn]: shopId }).first('id') !== undefined
+        if (revoked[0] === undefined) {
+          return await trx(table).where({ id, [shopColumn]: shopId }).first('id') !== undefined
+        }
         await onStored?.(recordFromRow(revoked[0]), trx)
         return true
       })
@@ -117,16 +163,36 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
     async rotate (shopId, id, at, plan, onRotated) {
       return committed(knex, async (trx) => {
         if (await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), () => null) === null) return null
-        const row = await trx(keys).where({ id, [shopColumn]: shopId }).first<Row | undefined>(trx.raw(selected({ shopColumn }, [...RECORD, 'networks'], 'api_keys')))
+        const row = await trx(keys).where({ id, [shopColumn]: shopId }).first<Row | undefined>(
+          trx.raw(selected({ shopColumn }, [...RECORD, 'networks'], 'api_keys'))
+        )
         if (row === undefined) return null
         const key = recordFromRow(row)
         const [successor] = rowsOf(await trx.raw(LAST_SUCCESSOR, [key.replacedBy, at]))
         const { working } = await countWorking(trx, shopId, at)
-        const { successor: next, expiresAt, revokedAt } = plan({ key, successor: successor === undefined ? null : recordFromRow(successor), working })
-        // Lock this first: a foreign key locks the row of the shop, and a transaction that deletes the shop locks the shop before its keys.
-        await recovering(isMissing, trx(table).insert({ ...rowFromNewKey(next, shopColumn), replaces: id, networks: [...strings(row, 'networks')] }), throwShopUnknown)
+        const { successor: next, expiresAt, revokedAt } = plan({
+          key,
+          successor: successor === undefined ? null : recordFromRow(successor),
+          working
+        })
+        // Lock this first: a foreign key locks the row of the shop, and a transaction that deletes the shop locks the
+        // shop before its keys.
+        await recovering(
+          isMissing,
+          trx(table).insert({
+            ...rowFromNewKey(next, shopColumn),
+            replaces: id,
+            networks: [...strings(row, 'networks')]
+          }),
+          throwShopUnknown
+        )
         const [replaced] = await trx(keys).where({ id }).whereNull('revoked_at')
-          .update({ replaced_by: next.id, expires_at: expiresAt, revoked_at: revokedAt, ...(revokedAt !== null && { revoked_by: next.createdBy }) }).returning<Row[]>(returned)
+          .update({
+            replaced_by: next.id,
+            expires_at: expiresAt,
+            revoked_at: revokedAt,
+            ...(revokedAt !== null && { revoked_by: next.createdBy })
+          }).returning<Row[]>(returned)
         // The lock of the shop keeps other rotations away, but no revocation.
         if (replaced === undefined) throw new DUAL_AUTH_KEY_INACTIVE('revoked')
         const rotated = { key: recordFromNewKey(next, id), replaced: recordFromRow(replaced) }
@@ -135,7 +201,10 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
       })
     },
     async rehash (id, previous, { fingerprint, pepperId, hash }) {
-      await committed(knex, async (trx) => trx(table).where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash }))
+      await committed(
+        knex,
+        async (trx) => trx(table).where({ id, hash: previous }).update({ fingerprint, pepper_id: pepperId, hash })
+      )
     },
     async touch (used, at, unlessAfter) {
       return uses.touch(used, at, unlessAfter)
@@ -177,17 +246,21 @@ function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ..
   if (scopes !== undefined) query.whereRaw('scopes && ?::text[]', [[...scopes]])
   if (revoked !== undefined) query.whereRaw(`revoked_at is ${revoked ? 'not ' : ''}null`)
   if (status !== undefined) query.whereRaw(`${STATUS} = ?`, [at, status])
-  if (q !== undefined) query.whereRaw('(name ~ :part or prefix ~ :part)', { part: spellingsOf(q).map(eitherCase).join('|') })
+  if (q !== undefined) {
+    query.whereRaw('(name ~ :part or prefix ~ :part)', { part: spellingsOf(q).map(eitherCase).join('|') })
+  }
 }
 
 /**
- * A regular expression that finds a text in upper and lower case, whatever the locale of the database is: where it is C,
- * `ilike` knows a to z alone.
+ * A regular expression that finds a text in upper and lower case, whatever the locale of the database is: where it is
+ * C, `ilike` knows a to z alone.
  */
 function eitherCase (text: string): string {
   return Array.from(text, (character) => {
     if (inLowerCase(character) === 'i') return '[iI\u0130\u0131]'
-    const [other, ...more] = [character.toLowerCase(), character.toUpperCase()].filter((form) => form !== character && [...form].length === 1)
+    const [other, ...more] = [character.toLowerCase(), character.toUpperCase()].filter((form) =>
+      form !== character && [...form].length === 1
+    )
     if (other !== undefined) return `[${[character, other, ...more].join('')}]`
     return /[!-/:-@[-`{-~]/.test(character) ? `\\${character}` : character
   }).join('')
@@ -201,7 +274,10 @@ function orderFromSort (sort: KeyQuery['sort'], at: Date, source = ''): [sql: st
   return [`${column} ${direction} nulls last, ${source}id ${direction}`, bindings]
 }
 
-function rowFromNewKey ({ id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }: NewApiKey, shopColumn: string): object {
+function rowFromNewKey (
+  { id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }: NewApiKey,
+  shopColumn: string
+): object {
   return {
     id,
     [shopColumn]: shopId,

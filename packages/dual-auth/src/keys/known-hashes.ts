@@ -7,14 +7,14 @@ const MOST_KNOWN = 20_000
 /** Which keys the stored hashes were made from, as far as this process has verified it. */
 export interface KnownHashes {
   /** Whether this hash of the row was verified against this key. */
-  has (row: StoredApiKey, fingerprint: Uint8Array): boolean
-  add (row: StoredApiKey, fingerprint: Uint8Array): void
+  has(row: StoredApiKey, fingerprint: Uint8Array): boolean
+  add(row: StoredApiKey, fingerprint: Uint8Array): void
 }
 
 /**
- * Deriving a hash is deterministic: a key that matched a stored hash matches the same bytes again. So each row is compared
- * with what was verified, and scrypt runs once for a key and a hash instead of on every request. Nothing of the row's state
- * is remembered, nor the key: only a digest of its fingerprint and its hash.
+ * Deriving a hash is deterministic: a key that matched a stored hash matches the same bytes again. So each row is
+ * compared with what was verified, and scrypt runs once for a key and a hash instead of on every request. Nothing of
+ * the row's state is remembered, nor the key: only a digest of its fingerprint and its hash.
  */
 export function createKnownHashes (most = MOST_KNOWN): KnownHashes {
   const digests = new Map<string, string>()

@@ -11,12 +11,15 @@ export interface LastUsed {
    *
    * @param address - of the caller
    */
-  touch (id: string, address: string | undefined): void
+  touch(id: string, address: string | undefined): void
   /** Resolves when everything recorded so far was written, or failed to be. */
-  flush (): Promise<void>
+  flush(): Promise<void>
 }
 
-/** How many networks of a key are recorded in an interval. A caller with more networks, such as all of an IPv6 provider's, causes no more writes. */
+/**
+ * How many networks of a key are recorded in an interval. A caller with more networks, such as all of an IPv6
+ * provider's, causes no more writes.
+ */
 const NETWORKS = 4
 
 /** What was recorded of a key in the last interval. */
@@ -33,7 +36,13 @@ interface Recorded {
  * @param interval - in milliseconds; at most one write per key and network in this time
  * @param onNotable - called for first uses and new networks
  */
-export function createLastUsed (store: ApiKeyStore, callStore: StoreCall, log: FastifyBaseLogger, interval: number, onNotable: (use: NotableUse) => void = () => {}): LastUsed {
+export function createLastUsed (
+  store: ApiKeyStore,
+  callStore: StoreCall,
+  log: FastifyBaseLogger,
+  interval: number,
+  onNotable: (use: NotableUse) => void = () => {}
+): LastUsed {
   const recorded = new Map<string, Recorded>()
   let pending = new Map<string, Set<string>>()
   let writing: Promise<void> | null = null
@@ -86,5 +95,10 @@ export function createLastUsed (store: ApiKeyStore, callStore: StoreCall, log: F
     }
   }
 
-  return { touch, flush: async () => { await writing } }
+  return {
+    touch,
+    flush: async () => {
+      await writing
+    }
+  }
 }

@@ -17,7 +17,7 @@ export interface TableNames extends Required<TableOptions> {
   /** The call that creates the table, for messages. */
   readonly creation: string
   /** The columns to select or return, which the rows have under their own names. */
-  columns (names: readonly string[]): string[]
+  columns(names: readonly string[]): string[]
 }
 
 // As PostgreSQL folds them. Not an expression.
@@ -27,23 +27,35 @@ const TABLE = /^(?:[a-z_][a-z0-9_]{0,62}\.)?[a-z_][a-z0-9_]{0,62}$/
 /** As knex calls them: MySQL and MariaDB, and SQLite. */
 export type OtherDialect = 'mysql' | 'sqlite3'
 
-/** @throws {@link DUAL_AUTH_INVALID_OPTION} for a knex of another database, which would understand none of the statements */
+/**
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} for a knex of another database, which would understand none of the
+ * statements
+ */
 export function dialectOf (knex: Knex): 'postgresql' | OtherDialect {
   const { dialect } = knex.client
-  must(['postgresql', 'mysql', 'sqlite3'].includes(dialect), `knexStore needs PostgreSQL, MySQL, MariaDB or SQLite, but this knex speaks ${String(dialect)}: tableStore makes a store of any database`)
+  must(
+    ['postgresql', 'mysql', 'sqlite3'].includes(dialect),
+    `knexStore needs PostgreSQL, MySQL, MariaDB or SQLite, but this knex speaks ${String(dialect)}: tableStore ` +
+      'makes a store of any database'
+  )
   return dialect
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
 export function tableNames ({ table = 'api_keys', shopColumn = 'shop_id' }: TableOptions): TableNames {
   must(typeof table === 'string' && TABLE.test(table), 'knexStore.table must be the name of a table, in lower case')
-  must(typeof shopColumn === 'string' && COLUMN.test(shopColumn), 'knexStore.shopColumn must be the name of a column, in lower case')
+  must(
+    typeof shopColumn === 'string' && COLUMN.test(shopColumn),
+    'knexStore.shopColumn must be the name of a column, in lower case'
+  )
   return {
     table,
     shopColumn,
     quotedTable: quoted(table),
     quotedShop: quoted(shopColumn),
-    creation: `createApiKeysTable(knex${table === 'api_keys' && shopColumn === 'shop_id' ? '' : `, { table: '${table}', shopColumn: '${shopColumn}' }`})`,
+    creation: `createApiKeysTable(knex${
+      table === 'api_keys' && shopColumn === 'shop_id' ? '' : `, { table: '${table}', shopColumn: '${shopColumn}' }`
+    })`,
     columns: (names) => names.map((name) => name === 'shop_id' ? `${shopColumn} as shop_id` : name)
   }
 }

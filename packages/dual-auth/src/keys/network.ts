@@ -2,8 +2,8 @@ import { isIPv4, isIPv6 } from 'node:net'
 
 /**
  * The network of an IP address: its first 24 bits (IPv4) or 48 bits (IPv6), as `203.0.113.0/24` or `2001:db8:7::/48`.
- * Enough to notice a key that is used from somewhere else, and no record of where a person is. Null for anything that is
- * no address; a port behind it is ignored, because some proxies add one.
+ * Enough to notice a key that is used from somewhere else, and no record of where a person is. Null for anything that
+ * is no address; a port behind it is ignored, because some proxies add one.
  */
 export function networkFromAddress (address: string | undefined): string | null {
   if (address === undefined) return null

@@ -15,7 +15,10 @@ import { recordFromNewKey, type ApiKeyRecord, type NewApiKey, type OnStored } fr
 export interface KeyRequest {
   /** The shop's id as the host stores it. */
   readonly shopId: string
-  /** A label: 1 to 100 characters without control characters. Spaces around it, and characters that show nothing, are dropped. */
+  /**
+   * A label: 1 to 100 characters without control characters. Spaces around it, and characters that show nothing, are
+   * dropped.
+   */
   readonly name: string
   /**
    * `'all'`, every operation of the shop; or at least one of `read`, `write` and operation ids. Not compared with the
@@ -41,7 +44,12 @@ export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 // No control characters: PostgreSQL rejects NUL, and the others garble a list. No half of a surrogate pair: no database
 // stores one as it came. The same with and without the flag `u`, which Ajv sets and TypeBox does not.
 export const PRINTABLE = '^(?:[^\\u0000-\\u001f\\u007f\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$'
-export const KeyName = Type.String({ minLength: 1, maxLength: 100, pattern: PRINTABLE, description: 'A label of your own' })
+export const KeyName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: PRINTABLE,
+  description: 'A label of your own'
+})
 const KeyScopes = Type.Array(
   Type.String({ minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9_.:/-]+$' }),
   { minItems: 1, maxItems: 64, uniqueItems: true }
@@ -61,9 +69,14 @@ export const KeyScopesOrAll = Type.Unsafe<string[] | 'all'>({
  * @param options - the `apiKeys` that the plugin is registered with
  * @param onStored - called in the transaction of the insertion; if it rejects, no key is created
  * @throws {@link DUAL_AUTH_INVALID_OPTION} for wrong options or a malformed request
- * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}, {@link DUAL_AUTH_KEY_LIMIT}, {@link DUAL_AUTH_SHOP_UNKNOWN}, and what the store throws
+ * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}, {@link DUAL_AUTH_KEY_LIMIT},
+ *   {@link DUAL_AUTH_SHOP_UNKNOWN}, and what the store throws
  */
-export async function createApiKey (options: ApiKeyOptions, request: KeyRequest, onStored?: OnStored): Promise<CreatedKey> {
+export async function createApiKey (
+  options: ApiKeyOptions,
+  request: KeyRequest,
+  onStored?: OnStored
+): Promise<CreatedKey> {
   const settings = apiKeySettings(options)
   const { shopId, name, scopes, expiresAt, createdBy, ...rest } = object('request', request)
   // Else `scope` and `expires_at` would make a key that opens everything, for ever.
@@ -78,7 +91,9 @@ export async function createApiKey (options: ApiKeyOptions, request: KeyRequest,
   )
   must(expiresAt === undefined || expiresAt === null || isDate(expiresAt), 'expiresAt must be a Date')
   const { stored, plaintext } = await newKey(settings, request, async (work) => work())
-  if (!await settings.store.insert(stored, settings.maxPerShop, onStored)) throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerShop)
+  if (!await settings.store.insert(stored, settings.maxPerShop, onStored)) {
+    throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerShop)
+  }
   return { key: recordFromNewKey(stored), plaintext }
 }
 
@@ -98,10 +113,16 @@ export async function newKey (
   if (label === '' && name !== '') throw Object.assign(new DUAL_AUTH_NAME_BLANK(), { field: 'name' })
   // As verification reads the clock.
   const createdAt = new Date(Date.now())
-  if (expiresAt !== null && !(expiresAt > createdAt)) throw Object.assign(new DUAL_AUTH_EXPIRY_PAST(), { field: 'expires_at' })
+  if (expiresAt !== null && !(expiresAt > createdAt)) {
+    throw Object.assign(new DUAL_AUTH_EXPIRY_PAST(), { field: 'expires_at' })
+  }
   const { prefix, plaintext } = mintKey(marker)
   const [pepper] = peppers
-  const secrets = { fingerprint: fingerprint(plaintext, pepper), pepperId: pepper.id, hash: await queue(async () => hashFromKey(plaintext, logN)) }
+  const secrets = {
+    fingerprint: fingerprint(plaintext, pepper),
+    pepperId: pepper.id,
+    hash: await queue(async () => hashFromKey(plaintext, logN))
+  }
   const key = { id: randomUUID(), shopId, name: label, prefix, createdAt, createdBy, expiresAt, ...secrets }
   return { stored: { ...key, scopes: scopes === 'all' ? [] : scopes }, plaintext }
 }

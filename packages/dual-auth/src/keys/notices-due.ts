@@ -5,22 +5,37 @@ const DAY = 86_400_000
 const STEPS = [1, 7, 30]
 const UNUSED = 90
 
-type NoticeColumns = Pick<KeyRow, 'createdAt' | 'expiresAt' | 'revokedAt' | 'replacedBy' | 'lastUsedAt' | 'expiryNotice' | 'unusedNoticeAt'>
+type NoticeColumns = Pick<
+  KeyRow,
+  'createdAt' | 'expiresAt' | 'revokedAt' | 'replacedBy' | 'lastUsedAt' | 'expiryNotice' | 'unusedNoticeAt'
+>
 
 /** A notice of a key, when it is due, and what its row has once it was given. */
 type Due = Pick<KeyNotice, 'type' | 'days'> & { readonly at: number, readonly given: Partial<KeyRow> }
 
 /** The notices that a key was not given yet: of each type the latest that is due, or else the first that will be. */
-function pending ({ createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt, expiryNotice, unusedNoticeAt }: NoticeColumns, now: number): Due[] {
+function pending (
+  { createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt, expiryNotice, unusedNoticeAt }: NoticeColumns,
+  now: number
+): Due[] {
   if (revokedAt !== null || replacedBy !== null || (expiresAt !== null && expiresAt <= now)) return []
   const due: Due[] = []
   if (expiresAt !== null) {
-    const steps = STEPS.filter((days) => expiresAt - createdAt > days * DAY && (expiryNotice === null || days < expiryNotice))
+    const steps = STEPS.filter((days) =>
+      expiresAt - createdAt > days * DAY && (expiryNotice === null || days < expiryNotice)
+    )
     const days = steps.find((days) => expiresAt - now <= days * DAY) ?? steps.at(-1)
-    if (days !== undefined) due.push({ type: 'expiring', days, at: expiresAt - days * DAY, given: { expiryNotice: days } })
+    if (days !== undefined) {
+      due.push({ type: 'expiring', days, at: expiresAt - days * DAY, given: { expiryNotice: days } })
+    }
   }
   if (unusedNoticeAt === null || (lastUsedAt !== null && unusedNoticeAt < lastUsedAt)) {
-    due.push({ type: 'unused', days: UNUSED, at: (lastUsedAt ?? createdAt) + UNUSED * DAY, given: { unusedNoticeAt: now } })
+    due.push({
+      type: 'unused',
+      days: UNUSED,
+      at: (lastUsedAt ?? createdAt) + UNUSED * DAY,
+      given: { unusedNoticeAt: now }
+    })
   }
   return due
 }

@@ -9,13 +9,18 @@ const BATCH_PAUSE = 1000
 /** Checks periodically which keys expire soon and which are not used. */
 export interface Notices {
   /** Checks now, and then at every `interval`. */
-  start (): void
+  start(): void
   /** Stops. Resolves when no check is running. */
-  stop (): Promise<void>
+  stop(): Promise<void>
 }
 
 /** @param interval - in milliseconds */
-export function createNotices (store: ApiKeyStore, callStore: StoreCall, emit: (event: KeyEvent) => void, interval: number): Notices {
+export function createNotices (
+  store: ApiKeyStore,
+  callStore: StoreCall,
+  emit: (event: KeyEvent) => void,
+  interval: number
+): Notices {
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> = Promise.resolve()
   let isStopped = false

@@ -1,6 +1,12 @@
 import { inLowerCase, spellingsOf } from './key-name.ts'
 import {
-  refusedSince, statusOfKey, type ApiKeyRecord, type KeyField, type KeyFilter, type KeyPage, type KeyQuery
+  refusedSince,
+  statusOfKey,
+  type ApiKeyRecord,
+  type KeyField,
+  type KeyFilter,
+  type KeyPage,
+  type KeyQuery
 } from './store.ts'
 
 /** The page of a list, of all keys of its shop. */
@@ -35,10 +41,16 @@ function matches (key: ApiKeyRecord, { q, revoked, status, scopes, ...fields }: 
 }
 
 function comparatorFromSort (sort: KeyQuery['sort'], at: Date): (a: ApiKeyRecord, b: ApiKeyRecord) => number {
-  if (sort === null) return (a, b) => Number(statusOfKey(a, at) !== 'active') - Number(statusOfKey(b, at) !== 'active') || +b.createdAt - +a.createdAt || compare(b.id, a.id)
+  if (sort === null) {
+    return (a, b) =>
+      Number(statusOfKey(a, at) !== 'active') - Number(statusOfKey(b, at) !== 'active') ||
+      +b.createdAt - +a.createdAt || compare(b.id, a.id)
+  }
   const value = (key: ApiKeyRecord): string | null => valueOf[sort.field](key, at)
-  const ascending = (a: ApiKeyRecord, b: ApiKeyRecord): number => compare(value(a) ?? '', value(b) ?? '') || compare(a.id, b.id)
-  return (a, b) => Number(value(a) === null) - Number(value(b) === null) || (sort.descending ? ascending(b, a) : ascending(a, b))
+  const ascending = (a: ApiKeyRecord, b: ApiKeyRecord): number =>
+    compare(value(a) ?? '', value(b) ?? '') || compare(a.id, b.id)
+  return (a, b) =>
+    Number(value(a) === null) - Number(value(b) === null) || (sort.descending ? ascending(b, a) : ascending(a, b))
 }
 
 function compare (a: string, b: string): number {

@@ -28,7 +28,8 @@ export function isInvalidShopId (error: DatabaseError): boolean {
  * @param shopColumn - the column with the shop's id
  */
 export function isMissingShop (shopColumn: string): (error: DatabaseError) => boolean {
-  return ({ code, detail }) => code === FOREIGN_KEY && COLUMNS.exec(String(detail))?.[1]?.split(', ').includes(shopColumn) === true
+  return ({ code, detail }) =>
+    code === FOREIGN_KEY && COLUMNS.exec(String(detail))?.[1]?.split(', ').includes(shopColumn) === true
 }
 
 /** SQLSTATE class 42, or 3F000: a missing table, column or schema, or no right to read it. Waiting will not help. */
@@ -37,15 +38,19 @@ export function isSchemaError ({ code }: DatabaseError): boolean {
 }
 
 /**
- * Whether a named statement failed because of its name: the connection does not have it, or has another one of that name,
- * behind a pooler; or a column has got another type since the statement was prepared.
+ * Whether a named statement failed because of its name: the connection does not have it, or has another one of that
+ * name, behind a pooler; or a column has got another type since the statement was prepared.
  */
 export function isUnprepared ({ code }: DatabaseError): boolean {
   return code === '26000' || code === '42P05' || code === '0A000'
 }
 
 /** Returns the statement's result, or what `recover` returns if the statement failed in the expected way. */
-export async function recovering<T> (isExpected: (error: DatabaseError) => boolean, statement: PromiseLike<T>, recover: (error: DatabaseError) => T | Promise<T>): Promise<T> {
+export async function recovering<T> (
+  isExpected: (error: DatabaseError) => boolean,
+  statement: PromiseLike<T>,
+  recover: (error: DatabaseError) => T | Promise<T>
+): Promise<T> {
   try {
     return await statement
   } catch (error) {

@@ -5,9 +5,10 @@ import type { TableNames } from './names.ts'
 import type { ApiKeyRecord } from './store.ts'
 
 /*
- * Rows as text. What a session is set to (`DateStyle`, `TimeZone`, `bytea_output`), and what type parsers the host gave its
- * driver, decide what becomes of a timestamp, a list or bytes; a value that the parser does not know may come as null, and
- * null means active. So each column is selected as text of one form, and read here: a value of any other form is an error.
+ * Rows as text. What a session is set to (`DateStyle`, `TimeZone`, `bytea_output`), and what type parsers the host gave
+ * its driver, decide what becomes of a timestamp, a list or bytes; a value that the parser does not know may come as
+ * null, and null means active. So each column is selected as text of one form, and read here: a value of any other form
+ * is an error.
  */
 
 type Kind = 'text' | 'instant' | 'end' | 'strings' | 'bytes'
@@ -36,7 +37,21 @@ const KINDS = {
 type Column = keyof typeof KINDS
 
 /** The columns of a record. Never `*`: a list cannot leak what it does not read. */
-export const RECORD = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'created_at', 'created_by', 'last_used_at', 'last_used_network', 'expires_at', 'revoked_at', 'replaces', 'replaced_by'] as const satisfies readonly Column[]
+export const RECORD = [
+  'id',
+  'shop_id',
+  'name',
+  'prefix',
+  'scopes',
+  'created_at',
+  'created_by',
+  'last_used_at',
+  'last_used_network',
+  'expires_at',
+  'revoked_at',
+  'replaces',
+  'replaced_by'
+] as const satisfies readonly Column[]
 
 const AS_TEXT: Readonly<Record<Kind, (column: string) => string>> = {
   text: (column) => `${column}::text`,
@@ -60,8 +75,14 @@ export type Row = Readonly<Record<string, unknown>>
  *
  * @param source - what the columns are of, such as `api_keys`
  */
-export function selected ({ shopColumn }: Pick<TableNames, 'shopColumn'>, columns: readonly Column[], source: string): string {
-  return columns.map((column) => `${AS_TEXT[KINDS[column]](`${source}.${column === 'shop_id' ? shopColumn : column}`)} as ${nameInRow(column)}`).join(', ')
+export function selected (
+  { shopColumn }: Pick<TableNames, 'shopColumn'>,
+  columns: readonly Column[],
+  source: string
+): string {
+  return columns.map((column) =>
+    `${AS_TEXT[KINDS[column]](`${source}.${column === 'shop_id' ? shopColumn : column}`)} as ${nameInRow(column)}`
+  ).join(', ')
 }
 
 /** One word, because the host's knex may turn `snake_case` into `camelCase`. */
@@ -80,12 +101,17 @@ const OTHER_KNEX = 'pass knexStore a knex whose postProcessResponse and wrapIden
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the host's knex returns rows that cannot be read */
 export async function demandReadable (knex: Knex): Promise<void> {
-  const result: unknown = await knex.select(knex.raw("cast('x' as char) as id"), knex.raw("cast('x' as char) as shopid"))
+  const result: unknown = await knex.select(
+    knex.raw("cast('x' as char) as id"),
+    knex.raw("cast('x' as char) as shopid")
+  )
   try {
     const [row = {}] = rowsOf(result)
     must(text(row, 'id') === 'x' && text(row, 'shop_id') === 'x', `the driver changes text: ${OTHER_KNEX}`)
   } catch (error) {
-    throw error instanceof DUAL_AUTH_INVALID_OPTION ? error : new DUAL_AUTH_INVALID_OPTION(`apiKeys.store: ${(error as Error).message}`)
+    throw error instanceof DUAL_AUTH_INVALID_OPTION
+      ? error
+      : new DUAL_AUTH_INVALID_OPTION(`apiKeys.store: ${(error as Error).message}`)
   }
 }
 
@@ -93,7 +119,13 @@ export async function demandReadable (knex: Knex): Promise<void> {
 export function textOrNull (row: Row, column: string): string | null {
   const value = row[nameInRow(column)]
   if (value === undefined) throw new Error(`a row of api_keys has no column ${column}: ${OTHER_KNEX}`)
-  if (value !== null && typeof value !== 'string') throw unreadable(row, column, `${typeof value} instead of text: pass knexStore a knex whose driver returns text as it is`)
+  if (value !== null && typeof value !== 'string') {
+    throw unreadable(
+      row,
+      column,
+      `${typeof value} instead of text: pass knexStore a knex whose driver returns text as it is`
+    )
+  }
   return value
 }
 
@@ -103,7 +135,10 @@ export function text (row: Row, column: string): string {
   return value
 }
 
-/** The moments that RFC 3339 can write. PostgreSQL knows others, and two infinite ones: they are read as the first or last of these. */
+/**
+ * The moments that RFC 3339 can write. PostgreSQL knows others, and two infinite ones: they are read as the first or
+ * last of these.
+ */
 const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')]
 
 export function instantOrNull (row: Row, column: string): Date | null {
@@ -121,7 +156,9 @@ function instant (row: Row, column: string): Date {
 
 export function strings (row: Row, column: string): readonly string[] {
   const list: unknown = JSON.parse(text(row, column))
-  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) throw unreadable(row, column, 'not a list of text')
+  if (!Array.isArray(list) || !list.every((item) => typeof item === 'string')) {
+    throw unreadable(row, column, 'not a list of text')
+  }
   return list
 }
 

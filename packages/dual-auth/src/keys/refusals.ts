@@ -4,9 +4,9 @@ import { networkFromAddress } from './network.ts'
 /** Reports refused keys, few times however many there are. */
 export interface Refusals {
   /** @param address - of the caller */
-  report (reason: RefusalReason, key: RefusedEvent['key'], address: string | undefined): void
+  report(reason: RefusalReason, key: RefusedEvent['key'], address: string | undefined): void
   /** Emits what was only counted since. */
-  flush (): void
+  flush(): void
 }
 
 interface Counted {
@@ -17,14 +17,20 @@ interface Counted {
 
 /**
  * The first refusal of a key for a reason is an event; further ones are counted, and emitted as one event by each
- * `flush`. So callers cannot cause more than one event each time for `unknown`, nor more than that for a key and reason.
- * Unknown keys are counted together: there is no end of them.
+ * `flush`. So callers cannot cause more than one event each time for `unknown`, nor more than that for a key and
+ * reason. Unknown keys are counted together: there is no end of them.
  */
 export function createRefusals (emit: (event: KeyEvent) => void): Refusals {
   const counted = new Map<string, Counted>()
 
   function event (name: string, { key, address, count }: Counted): RefusedEvent {
-    return { type: 'refused', reason: name.split(' ')[0] as RefusalReason, key, network: networkFromAddress(address), count }
+    return {
+      type: 'refused',
+      reason: name.split(' ')[0] as RefusalReason,
+      key,
+      network: networkFromAddress(address),
+      count
+    }
   }
 
   return {

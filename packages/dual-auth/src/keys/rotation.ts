@@ -21,26 +21,32 @@ export interface RotationRequest {
 
 /**
  * Decides what a rotation writes. The successor has the name, shop and scopes of the key. Unless the request names an
- * expiry, or none, it lives from now for as long as the key was created to live. The grace never makes the old key live longer.
+ * expiry, or none, it lives from now for as long as the key was created to live. The grace never makes the old key live
+ * longer.
  *
- * A shop at its limit can rotate, because a key and its working successor count as one; but no more than twice the limit
- * of keys work at once.
+ * A shop at its limit can rotate, because a key and its working successor count as one; but no more than twice the
+ * limit of keys work at once.
  *
  * @throws {@link DUAL_AUTH_KEY_INACTIVE}, {@link DUAL_AUTH_KEY_REPLACED}, {@link DUAL_AUTH_KEY_LIMIT}
  */
-export function rotationFrom ({ key, successor, working }: Rotatable, { minted, grace, limit, isEndless = false }: RotationRequest): Rotation {
+export function rotationFrom (
+  { key, successor, working }: Rotatable,
+  { minted, grace, limit, isEndless = false }: RotationRequest
+): Rotation {
   const now = minted.createdAt
   const status = statusOfKey(key, now)
   if (status !== 'active') throw new DUAL_AUTH_KEY_INACTIVE(status)
   if (successor !== null && statusOfKey(successor, now) === 'active') throw new DUAL_AUTH_KEY_REPLACED(successor.id)
   if (!(working < 2 * limit)) throw new DUAL_AUTH_KEY_LIMIT(working)
   const { name, scopes } = key
-  // The expiry of a key that was rotated before is the end of its grace; the last of its successors, which is lost, has the
-  // length of life.
+  // The expiry of a key that was rotated before is the end of its grace; the last of its successors, which is lost, has
+  // the length of life.
   const expiresAt = minted.expiresAt ?? (isEndless ? null : expiryAfter(now, successor ?? key))
   return {
     successor: { ...minted, name, scopes, expiresAt },
-    ...(grace === 0 ? { expiresAt: key.expiresAt, revokedAt: now } : { expiresAt: earlier(new Date(+now + grace * 1000), key.expiresAt), revokedAt: null })
+    ...(grace === 0
+      ? { expiresAt: key.expiresAt, revokedAt: now }
+      : { expiresAt: earlier(new Date(+now + grace * 1000), key.expiresAt), revokedAt: null })
   }
 }
 

@@ -48,7 +48,10 @@ export interface StoredApiKey extends ApiKeySecrets {
   readonly scopes: readonly string[]
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
-  /** What the host needs to know of the shop, read together with the key. Null: there is no such shop, and the key is 401. */
+  /**
+   * What the host needs to know of the shop, read together with the key. Null: there is no such shop, and the key is
+   * 401.
+   */
   readonly shop?: ApiKeyShop | null
 }
 
@@ -66,13 +69,15 @@ export interface NewApiKey extends ApiKeySecrets {
 }
 
 /** A change of a key, with the key after it. Nothing in it is secret. */
-export type KeyChange = {
-  /** Where the key was found in public, if that is why it was revoked. */
-  readonly leak?: Leak
-} & (
-  | { readonly action: 'create' | 'revoke', readonly key: ApiKeyRecord }
-  | Rotated & { readonly action: 'rotate' }
-)
+export type KeyChange =
+  & {
+    /** Where the key was found in public, if that is why it was revoked. */
+    readonly leak?: Leak
+  }
+  & (
+    | { readonly action: 'create' | 'revoke', readonly key: ApiKeyRecord }
+    | Rotated & { readonly action: 'rotate' }
+  )
 
 /** A key that was rotated. */
 export interface Rotated {
@@ -99,14 +104,34 @@ export type OnRotated = (rotated: Rotated, transaction: unknown) => Promise<void
  *
  * @param replaces - the id of the key that it replaces
  */
-export function recordFromNewKey ({ id, shopId, name, prefix, scopes, createdAt, createdBy, expiresAt }: NewApiKey, replaces: string | null = null): ApiKeyRecord {
-  return { id, shopId, name, prefix, scopes, createdAt, createdBy, lastUsedAt: null, lastUsedNetwork: null, expiresAt, revokedAt: null, replaces, replacedBy: null }
+export function recordFromNewKey (
+  { id, shopId, name, prefix, scopes, createdAt, createdBy, expiresAt }: NewApiKey,
+  replaces: string | null = null
+): ApiKeyRecord {
+  return {
+    id,
+    shopId,
+    name,
+    prefix,
+    scopes,
+    createdAt,
+    createdBy,
+    lastUsedAt: null,
+    lastUsedNetwork: null,
+    expiresAt,
+    revokedAt: null,
+    replaces,
+    replacedBy: null
+  }
 }
 
 /** What a store reads, under a lock, of a key to rotate. */
 export interface Rotatable {
   readonly key: ApiKeyRecord
-  /** Of what replaced it, what replaced that, and so on: the last one that works, or else the last one. Null: nothing did. */
+  /**
+   * Of what replaced it, what replaced that, and so on: the last one that works, or else the last one. Null: nothing
+   * did.
+   */
   readonly successor: ApiKeyRecord | null
   /** How many keys of the shop work, this one included. */
   readonly working: number
@@ -124,7 +149,10 @@ export interface Rotation {
 /** What a key is at a moment: only an active one works. */
 export type KeyStatus = 'active' | 'expired' | 'revoked'
 
-export function statusOfKey ({ revokedAt, expiresAt }: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>, at: Date): KeyStatus {
+export function statusOfKey (
+  { revokedAt, expiresAt }: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>,
+  at: Date
+): KeyStatus {
   if (revokedAt !== null) return 'revoked'
   // So that a date which cannot be compared, from a store in JavaScript, has passed.
   return expiresAt !== null && !(expiresAt > at) ? 'expired' : 'active'
@@ -133,7 +161,8 @@ export function statusOfKey ({ revokedAt, expiresAt }: Pick<ApiKeyRecord, 'revok
 type Ends = Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>
 
 /**
- * The moment since which a key is refused: it was revoked, expired, or the grace after its rotation ended. Null: it works.
+ * The moment since which a key is refused: it was revoked, expired, or the grace after its rotation ended. Null: it
+ * works.
  */
 export function refusedSince ({ revokedAt, expiresAt }: Ends, at: Date): Date | null {
   const ended = expiresAt !== null && !(expiresAt > at) ? expiresAt : null
@@ -168,22 +197,36 @@ export interface KeyNotice {
 export const KNOWN_NETWORKS = 32
 
 /**
- * A field of a key with a single value, named as in the routes: `revoked_at` is the moment since which the key is refused
- * at the `at` of the query, so also the end of a key that expired.
+ * A field of a key with a single value, named as in the routes: `revoked_at` is the moment since which the key is
+ * refused at the `at` of the query, so also the end of a key that expired.
  */
-export type KeyField = 'id' | 'name' | 'prefix' | 'created_at' | 'created_by' | 'last_used_at' | 'last_used_network' | 'expires_at' | 'revoked_at' | 'replaces' | 'replaced_by'
+export type KeyField =
+  | 'id'
+  | 'name'
+  | 'prefix'
+  | 'created_at'
+  | 'created_by'
+  | 'last_used_at'
+  | 'last_used_network'
+  | 'expires_at'
+  | 'revoked_at'
+  | 'replaces'
+  | 'replaced_by'
 
 /**
- * All conditions must hold. A list matches any of its values: strings, times in ISO 8601 UTC with milliseconds, null for
- * keys without a value.
+ * All conditions must hold. A list matches any of its values: strings, times in ISO 8601 UTC with milliseconds, null
+ * for keys without a value.
  */
 export type KeyFilter = { readonly [field in KeyField]?: ReadonlyArray<string | null> } & {
   /** Keys with one of these scopes. */
-  readonly scopes?: readonly string[]
+  readonly scopes?: readonly string[],
   /** true: only revoked keys; false: only the others. */
-  readonly revoked?: boolean
-  readonly status?: KeyStatus
-  /** Part of the name or prefix, case-insensitive, as it was asked for. Names are stored in Unicode's form NFC; those of older keys as they were. */
+  readonly revoked?: boolean,
+  readonly status?: KeyStatus,
+  /**
+   * Part of the name or prefix, case-insensitive, as it was asked for. Names are stored in Unicode's form NFC; those of
+   * older keys as they were.
+   */
   readonly q?: string
 }
 
@@ -196,7 +239,10 @@ export interface KeyQuery {
   /** How many to return at most. */
   readonly limit: number
   readonly filter: KeyFilter
-  /** Keys without a value come last. Ties are broken by id, in the same direction. Null: active keys first, newest first. */
+  /**
+   * Keys without a value come last. Ties are broken by id, in the same direction. Null: active keys first, newest
+   * first.
+   */
   readonly sort: { readonly field: KeyField, readonly descending: boolean } | null
 }
 
@@ -216,50 +262,58 @@ export interface KeyPage {
  */
 export interface ApiKeyStore {
   /**
-   * Called once at startup. Throws {@link DUAL_AUTH_INVALID_OPTION} if the store can never work, for example because its
-   * table is missing; the server then does not start. Other errors are only logged: a database may come up late.
+   * Called once at startup. Throws {@link DUAL_AUTH_INVALID_OPTION} if the store can never work, for example because
+   * its table is missing; the server then does not start. Other errors are only logged: a database may come up late.
    */
-  ready? (): Promise<void>
+  ready?(): Promise<void>
   /** Returns the key with one of these fingerprints (one for each pepper), or null. */
-  find (fingerprints: readonly Buffer[]): Promise<StoredApiKey | null>
+  find(fingerprints: readonly Buffer[]): Promise<StoredApiKey | null>
   /**
    * Inserts the key and returns true, or returns false if the shop already has `limit` active keys that no other key
    * replaces, or twice as many in all. Must not race with itself. Calls `onStored` after an insertion.
    *
    * @throws {@link DUAL_AUTH_SHOP_UNKNOWN} if the store knows the shops and this one does not exist
    */
-  insert (key: NewApiKey, limit: number, onStored?: OnStored): Promise<boolean>
+  insert(key: NewApiKey, limit: number, onStored?: OnStored): Promise<boolean>
   /** Returns a page of the shop's keys that match. */
-  list (shopId: string, query: KeyQuery): Promise<KeyPage>
+  list(shopId: string, query: KeyQuery): Promise<KeyPage>
   /** Sets `revokedAt` unless it is set, and then calls `onStored`. Returns false if the shop has no such key. */
-  revoke (shopId: string, id: string, by: string, at: Date, onStored?: OnStored): Promise<boolean>
+  revoke(shopId: string, id: string, by: string, at: Date, onStored?: OnStored): Promise<boolean>
   /**
-   * Replaces a key by a successor: inserts it with `replaces`, and sets `replacedBy`, `expiresAt` and `revokedAt` of the
-   * key. Then it calls `onRotated`. Must not race with itself, nor with `insert` and `revoke`. The successor takes over
-   * the networks that the key was used from.
+   * Replaces a key by a successor: inserts it with `replaces`, and sets `replacedBy`, `expiresAt` and `revokedAt` of
+   * the key. Then it calls `onRotated`. Must not race with itself, nor with `insert` and `revoke`. The successor takes
+   * over the networks that the key was used from.
    *
    * @param at - the moment for which keys are counted
    * @param plan - decides what to write; what it throws undoes everything and rejects
    * @returns both records; null if the shop has no such key
    */
-  rotate (shopId: string, id: string, at: Date, plan: (found: Rotatable) => Rotation, onRotated?: OnRotated): Promise<Rotated | null>
+  rotate(
+    shopId: string,
+    id: string,
+    at: Date,
+    plan: (found: Rotatable) => Rotation,
+    onRotated?: OnRotated
+  ): Promise<Rotated | null>
   /** Replaces the derived values if the hash is still `previous`. */
-  rehash (id: string, previous: Buffer, next: ApiKeySecrets): Promise<void>
+  rehash(id: string, previous: Buffer, next: ApiKeySecrets): Promise<void>
   /**
-   * Sets `lastUsedAt` and `lastUsedNetwork` of keys that are not revoked, if `lastUsedAt` is null or before `unlessAfter`
-   * or a network is new to the key; remembers the last 32 networks of each. Returns the notable uses.
+   * Sets `lastUsedAt` and `lastUsedNetwork` of keys that are not revoked, if `lastUsedAt` is null or before
+   * `unlessAfter` or a network is new to the key; remembers the last 32 networks of each. Returns the notable uses.
    * However many replicas report one, it is returned once.
    */
-  touch (uses: readonly KeyUse[], at: Date, unlessAfter: Date): Promise<readonly NotableUse[]>
+  touch(uses: readonly KeyUse[], at: Date, unlessAfter: Date): Promise<readonly NotableUse[]>
   /**
    * Returns notices that are due and were not returned before, to whichever replica. Keys that are revoked, expired or
    * replaced have none.
    *
-   * - `expiring`: at 30, 7 and 1 days before the end of a key that was created to live longer than that. Only the last one
+   * - `expiring`: at 30, 7 and 1 days before the end of a key that was created to live longer than that. Only the last
+   *   one
    *   that is due.
-   * - `unused`: 90 days after the last use, or after the creation of a key that was never used. Again after its next use.
+   * - `unused`: 90 days after the last use, or after the creation of a key that was never used. Again after its next
+   *   use.
    *
    * @param limit - of each type
    */
-  takeNotices (at: Date, limit: number): Promise<readonly KeyNotice[]>
+  takeNotices(at: Date, limit: number): Promise<readonly KeyNotice[]>
 }

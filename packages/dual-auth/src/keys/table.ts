@@ -31,15 +31,40 @@ const createTable = ({ quotedTable, quotedShop }: TableNames) => `
   )`
 
 /** Every column that the store reads or writes. */
-export const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'scopes', 'fingerprint', 'pepper_id', 'hash', 'created_at', 'created_by', 'last_used_at', 'last_used_network', 'networks', 'expires_at', 'revoked_at', 'revoked_by', 'replaces', 'replaced_by', 'expiry_notice', 'unused_notice_at']
+export const COLUMNS = [
+  'id',
+  'shop_id',
+  'name',
+  'prefix',
+  'scopes',
+  'fingerprint',
+  'pepper_id',
+  'hash',
+  'created_at',
+  'created_by',
+  'last_used_at',
+  'last_used_network',
+  'networks',
+  'expires_at',
+  'revoked_at',
+  'revoked_by',
+  'replaces',
+  'replaced_by',
+  'expiry_notice',
+  'unused_notice_at'
+]
 
 /**
- * Creates the table `api_keys` with its indexes, if it is missing. Call it at startup or in a migration; several replicas may
- * call it at once. Rows are never deleted: a revoked key stays for the record.
+ * Creates the table `api_keys` with its indexes, if it is missing. Call it at startup or in a migration; several
+ * replicas may call it at once. Rows are never deleted: a revoked key stays for the record.
  *
- * @throws {@link DUAL_AUTH_INVALID_OPTION} on PostgreSQL also for a table that lacks columns; elsewhere the store finds them missing when the app starts
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} on PostgreSQL also for a table that lacks columns; elsewhere the store finds
+ *   them missing when the app starts
  */
-export async function createApiKeysTable (knex: Knex, { table = 'api_keys', shopColumn = 'shop_id', ...rest }: TableOptions = {}): Promise<void> {
+export async function createApiKeysTable (
+  knex: Knex,
+  { table = 'api_keys', shopColumn = 'shop_id', ...rest }: TableOptions = {}
+): Promise<void> {
   noOthers('createApiKeysTable.', rest)
   const dialect = dialectOf(knex)
   const names = tableNames({ table, shopColumn })
@@ -50,7 +75,11 @@ export async function createApiKeysTable (knex: Knex, { table = 'api_keys', shop
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
     const missing = await missingColumns(trx, names)
     if (missing.length === 0) return
-    if (missing.length < COLUMNS.length) throw new DUAL_AUTH_INVALID_OPTION(`createApiKeysTable changes no table that exists, and ${table} has no column ${missing.join(', ')}`)
+    if (missing.length < COLUMNS.length) {
+      throw new DUAL_AUTH_INVALID_OPTION(
+        `createApiKeysTable changes no table that exists, and ${table} has no column ${missing.join(', ')}`
+      )
+    }
     await trx.raw(createTable(names))
     const index = `${table.split('.').at(-1)}_${shopColumn}`
     await trx.raw(`create index "${index}_created_at_index" on ${quotedTable} (${quotedShop}, created_at)`)
@@ -71,13 +100,19 @@ export async function throwUnreadable (knex: Knex, options: TableOptions): Promi
   const reason = !isTable
     ? `the table is missing: create it with ${names.creation}`
     : missing.length === 0
-      ? 'this database user may not read it'
-      : `it has no column ${missing.join(', ')}`
+    ? 'this database user may not read it'
+    : `it has no column ${missing.join(', ')}`
   throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store must be able to read the table ${names.table}, but ${reason}`)
 }
 
 async function missingColumns (knex: Knex, { quotedTable, shopColumn }: TableNames): Promise<readonly string[]> {
-  const rows = rowsOf(await knex.raw('select attname::text as name from pg_attribute where attrelid = to_regclass(?) and attnum > 0 and not attisdropped', [quotedTable]))
+  const rows = rowsOf(
+    await knex.raw(
+      'select attname::text as name from pg_attribute where attrelid = to_regclass(?) and attnum > 0 and not ' +
+        'attisdropped',
+      [quotedTable]
+    )
+  )
   const present = new Set(rows.map(({ name }) => name))
   return COLUMNS.map((name) => name === 'shop_id' ? shopColumn : name).filter((name) => !present.has(name))
 }

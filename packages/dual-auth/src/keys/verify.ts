@@ -26,17 +26,19 @@ export interface KeyVerifier {
    * @param address - of the caller
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, or a 503 if the key cannot be verified now
    */
-  identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity>
+  identityFromKey(key: string, address: string | undefined): Promise<ApiKeyIdentity>
   /** Resolves when no rehash is running. */
-  settled (): Promise<void>
+  settled(): Promise<void>
 }
 
 /**
  * Verifies a key, cheapest test first: form and checksum, one read by fingerprint, the row's state, and only then its
- * hash, by scrypt unless it is known. Unknown keys cost no dummy scrypt: the difference in time reveals no more than the
- * status does, and a dummy would let anybody use up the CPU.
+ * hash, by scrypt unless it is known. Unknown keys cost no dummy scrypt: the difference in time reveals no more than
+ * the status does, and a dummy would let anybody use up the CPU.
  */
-export function createKeyVerifier ({ settings, callStore, queue, lastUsed, report, log }: KeyVerifierParts): KeyVerifier {
+export function createKeyVerifier (
+  { settings, callStore, queue, lastUsed, report, log }: KeyVerifierParts
+): KeyVerifier {
   const { marker, peppers, logN, store } = settings
   const isWellFormed = keyMatcher(marker)
   const known = createKnownHashes()
@@ -60,7 +62,13 @@ export function createKeyVerifier ({ settings, callStore, queue, lastUsed, repor
     lastUsed.touch(row.id, address)
     if (cost !== logN || row.pepperId !== peppers[0].id) rehash(row, key)
     const shop = row.shop && { shop: Object.freeze({ ...row.shop }) }
-    return Object.freeze({ kind: 'api-key', keyId: row.id, shopId: row.shopId, scopes: Object.freeze([...row.scopes]), ...shop })
+    return Object.freeze({
+      kind: 'api-key',
+      keyId: row.id,
+      shopId: row.shopId,
+      scopes: Object.freeze([...row.scopes]),
+      ...shop
+    })
   }
 
   async function matches ({ hash }: StoredApiKey, key: string, cost: number | null): Promise<boolean> {
@@ -68,7 +76,11 @@ export function createKeyVerifier ({ settings, callStore, queue, lastUsed, repor
     return cost <= LOG_N_INLINE ? hashMatchesInline(hash, key) : queue(() => hashMatches(hash, key))
   }
 
-  function refused (reason: 'unknown' | 'revoked' | 'expired', row: StoredApiKey | null, address: string | undefined): Error {
+  function refused (
+    reason: 'unknown' | 'revoked' | 'expired',
+    row: StoredApiKey | null,
+    address: string | undefined
+  ): Error {
     report(reason, row, address)
     return invalidCredential(`the API key is ${reason}`)
   }
@@ -78,11 +90,20 @@ export function createKeyVerifier ({ settings, callStore, queue, lastUsed, repor
     // One at a time for each key: a thousand calls with it must not fill the queue with the same work.
     if (rehashes.has(row.id)) return
     const work = queue(() => hashFromKey(key, logN))
-      .then((hash) => callStore(() => store.rehash(row.id, row.hash, { hash, fingerprint: fingerprint(key, peppers[0]), pepperId: peppers[0].id })))
+      .then((hash) =>
+        callStore(() =>
+          store.rehash(row.id, row.hash, { hash, fingerprint: fingerprint(key, peppers[0]), pepperId: peppers[0].id })
+        )
+      )
       .catch((err) => log.warn({ err, keyId: row.id }, 'an API key was not rehashed'))
       .finally(() => rehashes.delete(row.id))
     rehashes.set(row.id, work)
   }
 
-  return { identityFromKey, settled: async () => { await Promise.all(rehashes.values()) } }
+  return {
+    identityFromKey,
+    settled: async () => {
+      await Promise.all(rehashes.values())
+    }
+  }
 }

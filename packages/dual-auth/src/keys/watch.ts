@@ -11,12 +11,12 @@ const NOTICE_INTERVAL = 3_600_000
 
 /** Everything that the host learns about keys. */
 export interface Watch {
-  emit (event: KeyEvent): void
+  emit(event: KeyEvent): void
   readonly report: Refusals['report']
   /** Starts the periodic checks. */
-  start (): void
+  start(): void
   /** Ends it, and waits for the host, but no longer than for the store. */
-  stop (): Promise<void>
+  stop(): Promise<void>
 }
 
 const NOTHING: Watch = { emit () {}, report () {}, start () {}, async stop () {} }
@@ -25,7 +25,13 @@ const NOTHING: Watch = { emit () {}, report () {}, start () {}, async stop () {}
  * @param onKeyEvent - undefined: nothing is watched
  * @param timeout - how long the host is waited for at the end, in milliseconds
  */
-export function createWatch (onKeyEvent: OnKeyEvent | undefined, store: ApiKeyStore, callStore: StoreCall, timeout: number, log: FastifyBaseLogger): Watch {
+export function createWatch (
+  onKeyEvent: OnKeyEvent | undefined,
+  store: ApiKeyStore,
+  callStore: StoreCall,
+  timeout: number,
+  log: FastifyBaseLogger
+): Watch {
   if (onKeyEvent === undefined) return NOTHING
   const { emit, settled } = createEvents(onKeyEvent, log)
   const refusals = createRefusals(emit)

@@ -8,27 +8,31 @@ import type { RawQuery } from '#shared/list-grammar'
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * Makes a scope compile its schemas with Fastify's default compilers, whatever the host uses for its own: its schemas may
- * be zod's, or it may have turned off the coercion that a query needs.
+ * Makes a scope compile its schemas with Fastify's default compilers, whatever the host uses for its own: its schemas
+ * may be zod's, or it may have turned off the coercion that a query needs.
  *
- * The schema of the query, which only the list has, is documentation; the list grammar validates it. JSON is not coerced.
- * Unknown names are rejected in both: if a misspelled `expires_at` were dropped, the key would never expire.
+ * The schema of the query, which only the list has, is documentation; the list grammar validates it. JSON is not
+ * coerced. Unknown names are rejected in both: if a misspelled `expires_at` were dropped, the key would never expire.
  */
 export function compileOwnSchemas (scope: FastifyInstance): void {
   const validator = AjvCompiler()
-  scope.setValidatorCompiler<{ readonly properties?: object }>((route) => route.httpPart === 'querystring'
-    ? (query: RawQuery) => validatedKeyQuery(query, Object.keys(route.schema.properties ?? {}))
-    : validator({}, {
-      customOptions: {
-        coerceTypes: false,
-        removeAdditional: false,
-        // The scopes of a new key are a list or a word.
-        allowUnionTypes: true,
-        // The schemas are constants; validating them takes longer than compiling them.
-        validateSchema: false
-      },
-      onCreate: (ajv) => { ajv.addFormat('uuid', UUID) }
-    })(route))
+  scope.setValidatorCompiler<{ readonly properties?: object }>((route) =>
+    route.httpPart === 'querystring'
+      ? (query: RawQuery) => validatedKeyQuery(query, Object.keys(route.schema.properties ?? {}))
+      : validator({}, {
+        customOptions: {
+          coerceTypes: false,
+          removeAdditional: false,
+          // The scopes of a new key are a list or a word.
+          allowUnionTypes: true,
+          // The schemas are constants; validating them takes longer than compiling them.
+          validateSchema: false
+        },
+        onCreate: (ajv) => {
+          ajv.addFormat('uuid', UUID)
+        }
+      })(route)
+  )
 
   const serializer = SerializerSelector()({}, {})
   scope.setSerializerCompiler((route) => serializer({ ...route, httpStatus: route.httpStatus ?? '' }))

@@ -22,7 +22,11 @@ const FIELDS = {
 /** The default limit is enough for all active keys of a shop, unless `maxPerShop` is raised. */
 export const KEY_LIST: ListRules = {
   fields: FIELDS,
-  conditions: { status: { kind: 'string', words: ['active', 'expired', 'revoked'] }, revoked: { kind: 'boolean' }, q: { kind: 'string' } },
+  conditions: {
+    status: { kind: 'string', words: ['active', 'expired', 'revoked'] },
+    revoked: { kind: 'boolean' },
+    q: { kind: 'string' }
+  },
   defaultLimit: 100,
   maxLimit: 1000,
   refuse: (path, message) => Object.assign(new Error(message), { path })
@@ -32,7 +36,10 @@ export const KEY_LIST: ListRules = {
 export type RawKeyQuery = Omit<KeyQuery, 'at'>
 
 /** Validates the query of the list as a schema validator would, so that the host's own formatter words the error. */
-export function validatedKeyQuery (query: RawQuery, parameters: readonly string[]): { value: RawKeyQuery } | { error: FastifySchemaValidationError[] } {
+export function validatedKeyQuery (
+  query: RawQuery,
+  parameters: readonly string[]
+): { value: RawKeyQuery } | { error: FastifySchemaValidationError[] } {
   const unknown = Object.keys(query).find((name) => !parameters.includes(name))
   if (unknown !== undefined) return { error: [faultAt([excerpt(unknown)], 'is not a known parameter')] }
   try {
@@ -44,13 +51,17 @@ export function validatedKeyQuery (query: RawQuery, parameters: readonly string[
   }
 }
 
-/** Names are compared as they are stored. Those of older keys may be stored otherwise. What `q` finds is up to the store. */
+/**
+ * Names are compared as they are stored. Those of older keys may be stored otherwise. What `q` finds is up to the
+ * store.
+ */
 function inOneSpelling ({ filter: { name, ...filter }, ...query }: RawKeyQuery): RawKeyQuery {
   return {
     ...query,
     filter: {
       ...filter,
-      ...name !== undefined && { name: [...new Set(name.flatMap((value) => value === null ? [value] : [value, keyName(value)]))] }
+      ...name !== undefined &&
+        { name: [...new Set(name.flatMap((value) => value === null ? [value] : [value, keyName(value)]))] }
     }
   }
 }

@@ -14,10 +14,21 @@ import { compileOwnSchemas } from './compilers.ts'
 import { excerpt } from '#shared/excerpt'
 import type { RawKeyQuery } from './key-list.ts'
 import { contentRange } from '#shared/list-grammar'
-import { bodyFromRecord, countsHeader, createdBody, schemasForShop, type NewKeyBody, type RotationBody } from './schemas.ts'
 import {
-  DUAL_AUTH_KEY_LIMIT, DUAL_AUTH_KEY_NOT_FOUND, DUAL_AUTH_MANAGEMENT_FORBIDDEN, DUAL_AUTH_SCOPE_UNKNOWN,
-  DUAL_AUTH_SHOP_UNKNOWN, DUAL_AUTH_STORE_UNAVAILABLE
+  bodyFromRecord,
+  countsHeader,
+  createdBody,
+  schemasForShop,
+  type NewKeyBody,
+  type RotationBody
+} from './schemas.ts'
+import {
+  DUAL_AUTH_KEY_LIMIT,
+  DUAL_AUTH_KEY_NOT_FOUND,
+  DUAL_AUTH_MANAGEMENT_FORBIDDEN,
+  DUAL_AUTH_SCOPE_UNKNOWN,
+  DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_STORE_UNAVAILABLE
 } from '../errors.ts'
 
 /** Who manages keys, for the record, and whose they are. */
@@ -27,7 +38,10 @@ const SHOP = Symbol('dual-auth.shop')
 const NO_SCOPES = 'none, as no route that was registered after dual-auth accepts API keys with a scope'
 
 declare module 'fastify' {
-  interface FastifyRequest { [BY]: string, [SHOP]: string }
+  interface FastifyRequest {
+    [BY]: string
+    [SHOP]: string
+  }
 }
 
 export interface RouteParts extends Omit<ManagementSettings, 'path'> {
@@ -46,12 +60,32 @@ export interface RouteParts extends Omit<ManagementSettings, 'path'> {
 }
 
 /**
- * The routes to create, list, rotate and revoke the keys of a shop, for tokens only, or for whom the host signs in: with an
- * API key nobody can list or create keys.
+ * The routes to create, list, rotate and revoke the keys of a shop, for tokens only, or for whom the host signs in:
+ * with an API key nobody can list or create keys.
  */
-export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { host, settings, shops, hostSignsIn, canManage, onKeyChange, owner, operationName, knownScopes, callStore, queue, lastUsed, emit }) => {
+export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
+  app,
+  {
+    host,
+    settings,
+    shops,
+    hostSignsIn,
+    canManage,
+    onKeyChange,
+    owner,
+    operationName,
+    knownScopes,
+    callStore,
+    queue,
+    lastUsed,
+    emit
+  }
+) => {
   const { store, maxPerShop } = settings
-  const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(owner === undefined ? settings.shopParam : null, operationName)
+  const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(
+    owner === undefined ? settings.shopParam : null,
+    operationName
+  )
   // Public: keys are not read, and `canManage` alone decides.
   const config = { auth: hostSignsIn ? 'public' : 'jwt' } as const
   for (const note of [BY, SHOP]) if (!app.hasRequestDecorator(note)) app.decorateRequest(note, '')
@@ -76,7 +110,10 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.addHook('preParsing', async (request) => {
     const shopId = owner === undefined ? shops.fromParams(request.params) : await owner(request)
     // The function is the host's and may be JavaScript: a value that is no id must not pass for an owner.
-    must(shopId === undefined || shopId === null || typeof shopId === 'string', 'management.owner must return the id of the owner as a string, or undefined')
+    must(
+      shopId === undefined || shopId === null || typeof shopId === 'string',
+      'management.owner must return the id of the owner as a string, or undefined'
+    )
     if (typeof shopId !== 'string' || shopId === '') {
       throw owner === undefined ? new DUAL_AUTH_SHOP_UNKNOWN() : new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
     }
@@ -89,12 +126,28 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   app.post<{ Body: NewKeyBody }>('/', { schema: createSchema, config }, async (request, reply) => {
     const { name, scopes = 'all', expires_at: expiry } = request.body
     const unknown = scopes === 'all' ? [] : scopes.filter((scope) => !knownScopes().has(scope))
-    if (unknown.length > 0) throw Object.assign(new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ') || NO_SCOPES), { field: 'scopes' })
+    if (unknown.length > 0) {
+      throw Object.assign(
+        new DUAL_AUTH_SCOPE_UNKNOWN(excerpt(unknown.join(', ')), [...knownScopes()].join(', ') || NO_SCOPES),
+        { field: 'scopes' }
+      )
+    }
     const by = request[BY]
-    const { stored, plaintext } = await newKey(settings, { shopId: request[SHOP], name, scopes, expiresAt: dateFromText(expiry), createdBy: by }, queue)
+    const { stored, plaintext } = await newKey(settings, {
+      shopId: request[SHOP],
+      name,
+      scopes,
+      expiresAt: dateFromText(expiry),
+      createdBy: by
+    }, queue)
     const inserted = await callStore(
-      () => store.insert(stored, maxPerShop, async (key, transaction) => { await onKeyChange({ action: 'create', key }, request, transaction) }),
-      async (late) => { if (late) await revokeUndelivered(stored, request) }
+      () =>
+        store.insert(stored, maxPerShop, async (key, transaction) => {
+          await onKeyChange({ action: 'create', key }, request, transaction)
+        }),
+      async (late) => {
+        if (late) await revokeUndelivered(stored, request)
+      }
     )
     if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
     const key = recordFromNewKey(stored)
@@ -107,13 +160,22 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     await lastUsed.flush()
     const at = new Date(Date.now())
     const { keys, count, counts } = await callStore(() => store.list(request[SHOP], { ...request.query, at }))
-    reply.headers({ 'content-range': contentRange('api-keys', request.query, count, keys.length), 'key-counts': countsHeader(counts) })
+    reply.headers({
+      'content-range': contentRange('api-keys', request.query, count, keys.length),
+      'key-counts': countsHeader(counts)
+    })
     return keys.map((key) => bodyFromRecord(key, at))
   })
 
   // Many clients send no body at all if they have nothing to say.
-  const preValidation = async (request: FastifyRequest) => { request.body ??= {} }
-  app.post<{ Params: { key_id: string }, Body: RotationBody }>('/:key_id/rotate', { schema: rotateSchema, config, preValidation }, async (request, reply) => {
+  const preValidation = async (request: FastifyRequest) => {
+    request.body ??= {}
+  }
+  app.post<{ Params: { key_id: string }, Body: RotationBody }>('/:key_id/rotate', {
+    schema: rotateSchema,
+    config,
+    preValidation
+  }, async (request, reply) => {
     const { grace = DEFAULT_GRACE, expires_at: expiry } = request.body
     const by = request[BY]
     const shopId = request[SHOP]
@@ -122,19 +184,34 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
     const { stored: minted, plaintext } = await newKey(settings, wanted, queue)
     let isLate = false
     const rotating = callStore(
-      () => store.rotate(shopId, request.params.key_id.toLowerCase(), minted.createdAt, (found) => rotationFrom(found, { minted, grace, limit: maxPerShop, isEndless: expiry === null }), async (rotated, transaction) => {
-        // Undone: the old key must not end if nobody has got the new one.
-        if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
-        await onKeyChange({ action: 'rotate', ...rotated }, request, transaction)
-        // The host may have taken the time.
-        if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
-      }),
-      async (late) => { if (late !== null) await revokeUndelivered(late.key, request) }
+      () =>
+        store.rotate(
+          shopId,
+          request.params.key_id.toLowerCase(),
+          minted.createdAt,
+          (found) => rotationFrom(found, { minted, grace, limit: maxPerShop, isEndless: expiry === null }),
+          async (rotated, transaction) => {
+            // Undone: the old key must not end if nobody has got the new one.
+            if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
+            await onKeyChange({ action: 'rotate', ...rotated }, request, transaction)
+            // The host may have taken the time.
+            if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
+          }
+        ),
+      async (late) => {
+        if (late !== null) await revokeUndelivered(late.key, request)
+      }
     )
-    const rotated = await rotating.catch((error) => { isLate = true; throw error })
+    const rotated = await rotating.catch((error) => {
+      isLate = true
+      throw error
+    })
     if (rotated === null) throw new DUAL_AUTH_KEY_NOT_FOUND()
     emit({ type: 'rotated', ...rotated, by })
-    return reply.code(201).header('cache-control', 'no-store').send({ ...createdBody(rotated.key, plaintext), replaced: bodyFromRecord(rotated.replaced, minted.createdAt) })
+    return reply.code(201).header('cache-control', 'no-store').send({
+      ...createdBody(rotated.key, plaintext),
+      replaced: bodyFromRecord(rotated.replaced, minted.createdAt)
+    })
   })
 
   app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
@@ -146,17 +223,23 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (app, { ho
   async function revoke (shopId: string, id: string, request: FastifyRequest): Promise<boolean> {
     const by = request[BY]
     let revoked: ApiKeyRecord | undefined
-    const tell = async (): Promise<void> => { if (revoked !== undefined) emit({ type: 'revoked', key: revoked, by }) }
-    const found = await callStore(() => store.revoke(shopId, id, by, new Date(Date.now()), async (key, transaction) => {
-      await onKeyChange({ action: 'revoke', key }, request, transaction)
-      revoked = key
-    }), tell)
+    const tell = async (): Promise<void> => {
+      if (revoked !== undefined) emit({ type: 'revoked', key: revoked, by })
+    }
+    const found = await callStore(() =>
+      store.revoke(shopId, id, by, new Date(Date.now()), async (key, transaction) => {
+        await onKeyChange({ action: 'revoke', key }, request, transaction)
+        revoked = key
+      }), tell)
     await tell()
     return found
   }
 
   /** The response was a 503, so nobody has the key: it must neither work nor count as one of the shop's active keys. */
-  async function revokeUndelivered ({ id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>, request: FastifyRequest): Promise<void> {
+  async function revokeUndelivered (
+    { id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>,
+    request: FastifyRequest
+  ): Promise<void> {
     try {
       await revoke(shopId, id, request)
       app.log.warn({ keyId: id }, 'an API key was stored after its request timed out, and was revoked')
@@ -172,15 +255,21 @@ function dateFromText (text: string | null = null): Date | null {
 }
 
 function callerFromHost (id: string | true): string {
-  must(typeof id === 'string', "management.canManage must return the id of the caller, or false, with jwt: 'host' and jwt: false")
+  must(
+    typeof id === 'string',
+    "management.canManage must return the id of the caller, or false, with jwt: 'host' and jwt: false"
+  )
   return id
 }
 
 function callerOf ({ identity }: FastifyRequest): string {
   switch (identity?.kind) {
-    case 'user': return identity.subject
-    case 'machine': return identity.clientId
+    case 'user':
+      return identity.subject
+    case 'machine':
+      return identity.clientId
     // Unreachable: the policy of these routes accepts tokens only.
-    default: throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    default:
+      throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
   }
 }

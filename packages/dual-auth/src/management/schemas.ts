@@ -8,7 +8,8 @@ const Time = Type.String({ format: 'date-time' })
 const TimeOrNull = Type.Union([Time, Type.Null()])
 
 // Not a union, whose errors would name both of its members.
-const expiry = (description: string) => Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description }))
+const expiry = (description: string) =>
+  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description }))
 
 const NewKey = Type.Object({
   name: KeyName,
@@ -20,7 +21,14 @@ const NewKey = Type.Object({
 export type NewKeyBody = Static<typeof NewKey>
 
 const RotationOf = Type.Object({
-  grace: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_GRACE, default: DEFAULT_GRACE, description: 'How long the old key still works, in seconds; with 0 it is revoked at once' })),
+  grace: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_GRACE,
+      default: DEFAULT_GRACE,
+      description: 'How long the old key still works, in seconds; with 0 it is revoked at once'
+    })
+  ),
   expires_at: expiry('When the new key stops working; null, never. Default: the lifetime of the old key, from now')
 }, { additionalProperties: false })
 
@@ -30,10 +38,28 @@ export type RotationBody = Static<typeof RotationOf>
 /** The parameters of the list. `key-list.ts` validates them, because all of them arrive as strings. */
 const KeyListQuery = Type.Object({
   skip: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many keys to skip' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: KEY_LIST.maxLimit, default: KEY_LIST.defaultLimit, description: 'How many keys to return at most' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: KEY_LIST.maxLimit,
+      default: KEY_LIST.defaultLimit,
+      description: 'How many keys to return at most'
+    })
+  ),
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' })),
-  filter: Type.Optional(Type.String({ description: 'A JSON object. Keys must match all of it: status (active, expired or revoked), revoked (true or false), q (part of the name or prefix) and any field of a key, with a value or a list of values' })),
-  sort: Type.Optional(Type.String({ description: 'A field with a single value, with a minus for descending; or ["field","ASC"]. Default: active keys first, then newest first' }))
+  filter: Type.Optional(
+    Type.String({
+      description: 'A JSON object. Keys must match all of it: status (active, expired or revoked), revoked (true or ' +
+        'false), q (part of the name or prefix) and any field of a key, with a value or a list of values'
+    })
+  ),
+  sort: Type.Optional(
+    Type.String({
+      description:
+        'A field with a single value, with a minus for descending; or ["field","ASC"]. Default: active keys ' +
+        'first, then newest first'
+    })
+  )
 })
 
 const UuidOrNull = (description: string) => Type.Union([Type.String({ format: 'uuid' }), Type.Null()], { description })
@@ -43,7 +69,9 @@ export const Key = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   prefix: Type.String({ description: 'The middle part of the key' }),
-  status: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')], { description: 'Only an active key works' }),
+  status: Type.Union([Type.Literal('active'), Type.Literal('expired'), Type.Literal('revoked')], {
+    description: 'Only an active key works'
+  }),
   scopes: Type.Union([Type.Array(Type.String()), Type.Literal('all')], {
     description: 'The only operations that it opens; all: every operation that accepts keys'
   }),
@@ -51,7 +79,9 @@ export const Key = Type.Object({
   created_by: Type.String({ description: 'The subject of the person or the client id of the machine that created it' }),
   expires_at: Type.Union([Time, Type.Null()], { description: 'Null: never' }),
   last_used_at: TimeOrNull,
-  last_used_network: Type.Union([Type.String(), Type.Null()], { description: 'The network of its last use: /24 of an IPv4 address, /48 of an IPv6 address' }),
+  last_used_network: Type.Union([Type.String(), Type.Null()], {
+    description: 'The network of its last use: /24 of an IPv4 address, /48 of an IPv6 address'
+  }),
   revoked_at: TimeOrNull,
   replaces: UuidOrNull('The id of the key that it replaces'),
   replaced_by: UuidOrNull('The id of its successor')
@@ -60,12 +90,23 @@ export const Key = Type.Object({
 const created = {
   ...Key.properties,
   plaintext: Type.String({ description: 'The key itself; shown only once' }),
-  warnings: Type.Array(Type.String(), { description: 'Limits that the key lacks: it opens every operation, or never expires' })
+  warnings: Type.Array(Type.String(), {
+    description: 'Limits that the key lacks: it opens every operation, or never expires'
+  })
 }
 const CreatedKey = Type.Object(created)
-const RotatedKey = Type.Object({ ...created, replaced: Type.Object(Key.properties, { description: 'The old key. It works until its expires_at, unless it is revoked' }) })
+const RotatedKey = Type.Object({
+  ...created,
+  replaced: Type.Object(Key.properties, {
+    description: 'The old key. It works until its expires_at, unless it is revoked'
+  })
+})
 // Open: the host's error handler may add members or send something else.
-export const ErrorBody = Type.Partial(Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, { additionalProperties: true }))
+export const ErrorBody = Type.Partial(
+  Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, {
+    additionalProperties: true
+  })
+)
 // Some come from the host: a shop that does not exist, or its own form of validation errors.
 const refusals = { 401: ErrorBody, 403: ErrorBody, 404: ErrorBody, 422: ErrorBody, 500: ErrorBody, 503: ErrorBody }
 
@@ -79,7 +120,9 @@ const unreadable = { 400: ErrorBody, 413: ErrorBody, 415: ErrorBody }
  * @param name - the end of their operation ids
  */
 export function schemasForShop (shopParam: string | null, name: string) {
-  const shop = shopParam === null ? {} : { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
+  const shop = shopParam === null
+    ? {}
+    : { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
   const tags = ['api-keys']
   return {
     createSchema: {
@@ -94,7 +137,8 @@ export function schemasForShop (shopParam: string | null, name: string) {
     listSchema: {
       operationId: `list_${name}s`,
       summary: 'List API keys',
-      description: 'Lists the API keys, active ones first, newest first. Content-Range: api-keys {skip}-{skip+limit}/{count}. Key-Counts: active=3, expired=1, revoked=2, of all of them.',
+      description: 'Lists the API keys, active ones first, newest first. Content-Range: api-keys ' +
+        '{skip}-{skip+limit}/{count}. Key-Counts: active=3, expired=1, revoked=2, of all of them.',
       tags,
       params: Type.Object(shop),
       querystring: KeyListQuery,
@@ -103,7 +147,9 @@ export function schemasForShop (shopParam: string | null, name: string) {
     rotateSchema: {
       operationId: `rotate_${name}`,
       summary: 'Rotate an API key',
-      description: 'Creates a successor with the same name and scopes. Only this response contains it. The old key works until the grace is over.',
+      description:
+        'Creates a successor with the same name and scopes. Only this response contains it. The old key works ' +
+        'until the grace is over.',
       tags,
       params: Type.Object({ ...shop, key_id: Type.String({ format: 'uuid' }) }),
       body: RotationOf,

@@ -4,7 +4,10 @@ import { duration, integer, must, noOthers, object, safeUrl } from '../option-ch
 export interface ScanningOptions {
   /** Path of the endpoint. @default '/secret-scanning' */
   readonly path?: string
-  /** Where GitHub publishes the keys that it signs reports with. @default 'https://api.github.com/meta/public_keys/secret_scanning' */
+  /**
+   * Where GitHub publishes the keys that it signs reports with. @default
+   * 'https://api.github.com/meta/public_keys/secret_scanning'
+   */
   readonly keysUrl?: string
   /** How long a read of those keys may take, in milliseconds. @default 5000 */
   readonly keysTimeout?: number
@@ -20,7 +23,12 @@ export type ScanningSettings = Required<ScanningOptions>
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
 export function scanningSettings (options: ScanningOptions): ScanningSettings {
   const {
-    path = '/secret-scanning', keysUrl = 'https://api.github.com/meta/public_keys/secret_scanning', keysTimeout = 5_000, keysCooldown = 300_000, maxTokens = 1000, ...rest
+    path = '/secret-scanning',
+    keysUrl = 'https://api.github.com/meta/public_keys/secret_scanning',
+    keysTimeout = 5_000,
+    keysCooldown = 300_000,
+    maxTokens = 1000,
+    ...rest
   } = object('scanning', options)
   noOthers('scanning.', rest)
   must(typeof path === 'string' && /^\/[^\s:*?]*$/.test(path), 'scanning.path must start with / and have no parameters')

@@ -5,7 +5,8 @@ import { keyPattern } from '../keys/format.ts'
 import { isRecord } from '../tokens/providers.ts'
 
 /*
- * A report of GitHub's: https://docs.github.com/en/code-security/secret-scanning/secret-scanning-partnership-program/secret-scanning-partner-program
+ * A report of GitHub's:
+ * https://docs.github.com/en/code-security/secret-scanning/secret-scanning-partnership-program/secret-scanning-partner-program
  */
 
 /** A string that looks like a key, and where it was found. */
@@ -72,7 +73,10 @@ export function matchesFromBody (body: Buffer, marker: string, maxTokens: number
     return {
       token,
       type: typeof type === 'string' ? type.slice(0, TYPE_LIMIT) : '',
-      leak: { url: typeof url === 'string' ? publicUrl(url, marker) : null, source: typeof source === 'string' && SOURCE.test(source) ? source.toLowerCase() : null }
+      leak: {
+        url: typeof url === 'string' ? publicUrl(url, marker) : null,
+        source: typeof source === 'string' && SOURCE.test(source) ? source.toLowerCase() : null
+      }
     }
   })
 }
@@ -95,6 +99,9 @@ function publicUrl (text: string, marker: string): string | null {
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return null
   url.username = url.password = ''
-  const shown = url.href.replace(NEEDLESSLY_ENCODED, decodeURIComponent).replace(new RegExp(keyPattern(marker), 'g'), `${marker}_…`)
+  const shown = url.href.replace(NEEDLESSLY_ENCODED, decodeURIComponent).replace(
+    new RegExp(keyPattern(marker), 'g'),
+    `${marker}_…`
+  )
   return shown.length <= URL_LIMIT ? shown : `${shown.slice(0, URL_LIMIT - 1)}…`
 }

@@ -10,7 +10,8 @@ export const RULES: Readonly<Record<string, RuleWriter>> = {
   /** The regular expression alone, for GitHub, GitGuardian and others. */
   regex: (marker) => `${pattern(marker)}\n`,
   /** github.com/gitleaks/gitleaks, `--config`: the rule beside those of gitleaks itself. */
-  gitleaks: (marker) => `[extend]
+  gitleaks: (marker) =>
+    `[extend]
 useDefault = true
 
 [[rules]]
@@ -20,7 +21,8 @@ regex = '''${pattern(marker)}'''
 keywords = ["${marker}_"]
 `,
   /** github.com/trufflesecurity/trufflehog, `--config`: a custom detector. */
-  trufflehog: (marker) => `detectors:
+  trufflehog: (marker) =>
+    `detectors:
   - name: ${marker}_api_key
     keywords:
       - ${marker}_

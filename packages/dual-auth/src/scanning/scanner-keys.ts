@@ -5,7 +5,9 @@ import { jsonFrom } from '../json-from.ts'
 import { isRecord } from '../tokens/providers.ts'
 import type { ScanningSettings } from './options.ts'
 
-/** How long keys are trusted after they were read, in milliseconds: GitHub withdraws a key by no longer publishing it. */
+/**
+ * How long keys are trusted after they were read, in milliseconds: GitHub withdraws a key by no longer publishing it.
+ */
 const KEEP = 86_400_000
 
 /** The keys that GitHub signs its reports with. */
@@ -16,14 +18,17 @@ export interface ScannerKeys {
    * @throws {@link DUAL_AUTH_REPORT_REFUSED} if none is published
    * @throws {@link DUAL_AUTH_SCANNER_UNAVAILABLE} if the keys could not be read, or were not since the report came
    */
-  find (id: string): Promise<KeyObject>
+  find(id: string): Promise<KeyObject>
 }
 
 /**
  * Reads the keys when the first report comes, once a day, and when a report names an unknown one: at most once in
  * `keysCooldown`, so that forged reports cannot use up what GitHub lets an address read.
  */
-export function createScannerKeys ({ keysUrl, keysTimeout, keysCooldown }: ScanningSettings, log: FastifyBaseLogger): ScannerKeys {
+export function createScannerKeys (
+  { keysUrl, keysTimeout, keysCooldown }: ScanningSettings,
+  log: FastifyBaseLogger
+): ScannerKeys {
   let keys: ReadonlyMap<string, KeyObject> = new Map()
   let readAt = -Infinity
   let askedAt = -Infinity
@@ -32,11 +37,13 @@ export function createScannerKeys ({ keysUrl, keysTimeout, keysCooldown }: Scann
 
   async function find (id: string): Promise<KeyObject> {
     const cameAt = performance.now()
-    if (current().get(id) === undefined && (reading !== null || performance.now() - askedAt >= keysCooldown)) await refresh()
+    if (current().get(id) === undefined && (reading !== null || performance.now() - askedAt >= keysCooldown)) {
+      await refresh()
+    }
     const found = current().get(id)
     if (found !== undefined) return found
-    // Then the report may be a true one, and GitHub is to send it again: a key may be newer than the last read, after which
-    // anybody's invented id starts the cooldown.
+    // Then the report may be a true one, and GitHub is to send it again: a key may be newer than the last read, after
+    // which anybody's invented id starts the cooldown.
     if (!isReachable || readAt < cameAt) throw new DUAL_AUTH_SCANNER_UNAVAILABLE()
     throw new DUAL_AUTH_REPORT_REFUSED({ cause: 'no such key is published' })
   }
@@ -46,14 +53,18 @@ export function createScannerKeys ({ keysUrl, keysTimeout, keysCooldown }: Scann
   }
 
   function refresh (): Promise<void> {
-    reading ??= read().finally(() => { reading = null })
+    reading ??= read().finally(() => {
+      reading = null
+    })
     return reading
   }
 
   async function read (): Promise<void> {
     askedAt = performance.now()
     try {
-      const next = keysFromDocument(await jsonFrom(keysUrl, 'the keys of the scanner', AbortSignal.timeout(keysTimeout)))
+      const next = keysFromDocument(
+        await jsonFrom(keysUrl, 'the keys of the scanner', AbortSignal.timeout(keysTimeout))
+      )
       if (next.size === 0) throw new Error('the keys of the scanner have no usable key')
       keys = next
       readAt = performance.now()
@@ -67,7 +78,10 @@ export function createScannerKeys ({ keysUrl, keysTimeout, keysCooldown }: Scann
   return { find }
 }
 
-/** The keys of `{ public_keys: [{ key_identifier, key }] }`, by id: those on the curve P-256. Everything else is ignored. */
+/**
+ * The keys of `{ public_keys: [{ key_identifier, key }] }`, by id: those on the curve P-256. Everything else is
+ * ignored.
+ */
 function keysFromDocument (document: unknown): Map<string, KeyObject> {
   const published: unknown[] = isRecord(document) && Array.isArray(document.public_keys) ? document.public_keys : []
   const keys = new Map<string, KeyObject>()

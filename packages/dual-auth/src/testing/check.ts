@@ -1,6 +1,14 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { recordFromNewKey, type ApiKeyRecord, type ApiKeyStore, type KeyPage, type KeyQuery, type NewApiKey, type Rotation } from '../keys/store.ts'
+import {
+  recordFromNewKey,
+  type ApiKeyRecord,
+  type ApiKeyStore,
+  type KeyPage,
+  type KeyQuery,
+  type NewApiKey,
+  type Rotation
+} from '../keys/store.ts'
 
 /** One thing that a store must do. */
 export interface Check {
@@ -15,11 +23,11 @@ export interface Check {
 export interface Use {
   readonly store: ApiKeyStore
   /** The stores of several replicas, in turn: a race meets in the database, and not in one process. */
-  replica (n: number): ApiKeyStore
+  replica(n: number): ApiKeyStore
   /** Stores a new key, of a shop of its own unless the change says which. */
-  inserted (change?: Partial<NewApiKey>): Promise<NewApiKey>
+  inserted(change?: Partial<NewApiKey>): Promise<NewApiKey>
   /** A page of a shop's keys; by default the first hundred, the oldest first. */
-  listed (shopId: string, query?: Partial<KeyQuery>): Promise<KeyPage>
+  listed(shopId: string, query?: Partial<KeyQuery>): Promise<KeyPage>
 }
 
 export const START = new Date('2030-01-01T00:00:00.000Z')
@@ -46,7 +54,11 @@ export const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
 export const recordOf = (key: NewApiKey): ApiKeyRecord => recordFromNewKey(key)
 
 /** A rotation that leaves the old key a day. */
-export const rotation = (shopId: string, change: Partial<NewApiKey> = {}): Rotation => ({ successor: newKey({ shopId, ...change }), expiresAt: after(1), revokedAt: null })
+export const rotation = (shopId: string, change: Partial<NewApiKey> = {}): Rotation => ({
+  successor: newKey({ shopId, ...change }),
+  expiresAt: after(1),
+  revokedAt: null
+})
 
 export const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 
@@ -70,7 +82,9 @@ export async function rejects (promise: Promise<unknown>, error: unknown, what: 
 }
 
 class Differs extends Error {
-  constructor (what: string, found: unknown, wanted: unknown) { super(`${what}: expected ${shown(wanted)}, found ${shown(found)}`) }
+  constructor (what: string, found: unknown, wanted: unknown) {
+    super(`${what}: expected ${shown(wanted)}, found ${shown(found)}`)
+  }
 }
 
 /** As JSON that tells a date from a string, and undefined from null. */
@@ -78,7 +92,9 @@ function shown (value: unknown): string {
   const mark = function (this: Record<string, unknown>, name: string, plain: unknown): unknown {
     const value = this[name]
     if (value instanceof Date) return `Date(${Number.isNaN(+value) ? 'invalid' : value.toISOString()})`
-    if (value === undefined || typeof value === 'bigint') return `<${typeof value}${value === undefined ? '' : ` ${String(value)}`}>`
+    if (value === undefined || typeof value === 'bigint') {
+      return `<${typeof value}${value === undefined ? '' : ` ${String(value)}`}>`
+    }
     return value instanceof Uint8Array ? `bytes(${Buffer.from(value).toString('hex')})` : plain
   }
   const text = JSON.stringify(value, mark)

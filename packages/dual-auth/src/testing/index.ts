@@ -14,8 +14,8 @@ export type RegisterTest = (title: string, check: () => Promise<void>) => unknow
 const CHECKS: readonly Check[] = [...VALUES, ...LIMITS, ...LISTS, ...LIVES, ...USES]
 
 /**
- * Registers a test for each thing that a store of API keys must do, races included. One that fails says what to mend. Run
- * it on an empty table of a test database: notices are taken from whatever keys there are.
+ * Registers a test for each thing that a store of API keys must do, races included. One that fails says what to mend.
+ * Run it on an empty table of a test database: notices are taken from whatever keys there are.
  *
  * @param store - the store; or several that share a table, as replicas do, so that races meet in the database
  */
@@ -28,17 +28,23 @@ export function testStore (test: RegisterTest, store: ApiKeyStore | readonly Api
     replica: (n) => stores[n % stores.length]!,
     async inserted (change = {}) {
       const key = newKey(change)
-      if (await first.insert(key, 100) !== true) throw new Error('insert did not return true for a key of an owner who has fewer than 100')
+      if (await first.insert(key, 100) !== true) {
+        throw new Error('insert did not return true for a key of an owner who has fewer than 100')
+      }
       return key
     },
-    listed: async (shopId, query = {}) => first.list(shopId, { at: START, skip: 0, limit: 100, filter: {}, sort: OLDEST_FIRST, ...query })
+    listed: async (shopId, query = {}) =>
+      first.list(shopId, { at: START, skip: 0, limit: 100, filter: {}, sort: OLDEST_FIRST, ...query })
   }
   for (const { title, mend, run } of CHECKS) {
     test(title, async () => {
       try {
         await run(use)
       } catch (error) {
-        throw new Error(`The store must do this: ${title}. ${mend} Found: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+        throw new Error(
+          `The store must do this: ${title}. ${mend} Found: ${error instanceof Error ? error.message : String(error)}`,
+          { cause: error }
+        )
       }
     })
   }

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { ApiKeyRecord } from '../keys/store.ts'
 import { after, has, newKey, recordOf, rejects, rotation, same, START, times, type Check } from './check.ts'
 
-const COUNT = 'insert counts the keys of the owner that are neither revoked nor expired at createdAt, and that no other replaces.'
-const RACE = 'Count and insert in one transaction that locks the owner first, and read after the lock what others have committed.'
+const COUNT =
+  'insert counts the keys of the owner that are neither revoked nor expired at createdAt, and that no other replaces.'
+const RACE =
+  'Count and insert in one transaction that locks the owner first, and read after the lock what others have committed.'
 const TOLD = 'Call onStored in the transaction of the change, after it, and undo the change if it rejects.'
 
 export const LIMITS: readonly Check[] = [
@@ -12,7 +14,15 @@ export const LIMITS: readonly Check[] = [
     mend: COUNT,
     run: async ({ store, listed }) => {
       const shopId = randomUUID()
-      same([await store.insert(newKey({ shopId }), 2), await store.insert(newKey({ shopId }), 2), await store.insert(newKey({ shopId }), 2)], [true, true, false], 'three keys at a limit of 2')
+      same(
+        [
+          await store.insert(newKey({ shopId }), 2),
+          await store.insert(newKey({ shopId }), 2),
+          await store.insert(newKey({ shopId }), 2)
+        ],
+        [true, true, false],
+        'three keys at a limit of 2'
+      )
       same((await listed(shopId)).count, 2, 'how many are stored')
     }
   },
@@ -33,7 +43,11 @@ export const LIMITS: readonly Check[] = [
     run: async ({ store }) => {
       const shopId = randomUUID()
       await store.insert(newKey({ shopId, createdAt: new Date(+START - 2), expiresAt: START }), 1)
-      same(await store.insert(newKey({ shopId, createdAt: new Date(+START - 1) }), 1), false, 'a millisecond before the end')
+      same(
+        await store.insert(newKey({ shopId, createdAt: new Date(+START - 1) }), 1),
+        false,
+        'a millisecond before the end'
+      )
       same(await store.insert(newKey({ shopId, createdAt: START }), 1), true, 'at the end')
     }
   },
@@ -41,7 +55,9 @@ export const LIMITS: readonly Check[] = [
     title: 'counts the keys of one owner only',
     mend: COUNT,
     run: async ({ store }) => {
-      for (const shopId of times(3, () => randomUUID())) same(await store.insert(newKey({ shopId }), 1), true, 'the first key of an owner')
+      for (const shopId of times(3, () => randomUUID())) {
+        same(await store.insert(newKey({ shopId }), 1), true, 'the first key of an owner')
+      }
     }
   },
   {
@@ -67,10 +83,17 @@ export const LIMITS: readonly Check[] = [
   },
   {
     title: 'the first keys of twenty owners at once are all stored',
-    mend: 'Lock a row that exists, or by a named lock: a lock on rows that are not there yet is one on the gap between others, and two of those wait for each other.',
+    mend: 'Lock a row that exists, or by a named lock: a lock on rows that are not there yet is one on the gap ' +
+      'between others, and two of those wait for each other.',
     run: async ({ replica }) => {
       const results = await Promise.allSettled(times(20, async (n) => replica(n).insert(newKey(), 1)))
-      same(results.filter(({ status }) => status === 'rejected').map((result) => String((result as PromiseRejectedResult).reason)), [], 'what failed')
+      same(
+        results.filter(({ status }) => status === 'rejected').map((result) =>
+          String((result as PromiseRejectedResult).reason)
+        ),
+        [],
+        'what failed'
+      )
     }
   },
   {
@@ -91,7 +114,9 @@ export const LIMITS: readonly Check[] = [
         same(await insert(), true, 'the successor was lost: the old key works and leaves room')
       }
       same(await insert(), false, 'four work')
-      const [one, another] = (await listed(shopId)).keys.filter(({ replacedBy, revokedAt }) => replacedBy === null && revokedAt === null)
+      const [one, another] = (await listed(shopId)).keys.filter(({ replacedBy, revokedAt }) =>
+        replacedBy === null && revokedAt === null
+      )
       await store.revoke(shopId, one!.id, 'ada', START)
       await store.rotate(shopId, another!.id, START, () => rotation(shopId))
       same(await insert(), false, 'four work, of which one was not replaced')
@@ -104,9 +129,21 @@ export const LIMITS: readonly Check[] = [
       const key = newKey()
       const error = new RangeError('not told')
       const told: ApiKeyRecord[] = []
-      const tell = async (record: ApiKeyRecord) => { told.push(record) }
-      await rejects(store.insert(key, 1, async () => { throw error }), error, 'insert, where onStored rejects')
-      same(await listed(key.shopId), { keys: [], count: 0, counts: { active: 0, expired: 0, revoked: 0 } }, 'what it left')
+      const tell = async (record: ApiKeyRecord) => {
+        told.push(record)
+      }
+      await rejects(
+        store.insert(key, 1, async () => {
+          throw error
+        }),
+        error,
+        'insert, where onStored rejects'
+      )
+      same(
+        await listed(key.shopId),
+        { keys: [], count: 0, counts: { active: 0, expired: 0, revoked: 0 } },
+        'what it left'
+      )
       same(await store.insert(key, 1, tell), true, 'the key')
       same(await store.insert(newKey({ shopId: key.shopId }), 1, tell), false, 'one too many')
       same(told, [recordOf(key)], 'what was told')
@@ -122,9 +159,17 @@ export const LIMITS: readonly Check[] = [
       same(await store.find([next[0]!.fingerprint]), null, 'with another previous hash')
       await Promise.all(next.map(async (secrets, n) => replica(n).rehash(key.id, key.hash, secrets)))
       same(await store.find([key.fingerprint]), null, 'the old fingerprint')
-      const found = (await Promise.all(next.map(async ({ fingerprint }) => store.find([fingerprint])))).filter((row) => row !== null)
+      const found = (await Promise.all(next.map(async ({ fingerprint }) => store.find([fingerprint])))).filter((row) =>
+        row !== null
+      )
       same(found.length, 1, 'how many of two at once were written')
-      has(found[0], { id: key.id, shopId: key.shopId, scopes: key.scopes, pepperId: 'p2', hash: next.find(({ fingerprint }) => fingerprint.equals(found[0]!.fingerprint))!.hash }, 'the key')
+      has(found[0], {
+        id: key.id,
+        shopId: key.shopId,
+        scopes: key.scopes,
+        pepperId: 'p2',
+        hash: next.find(({ fingerprint }) => fingerprint.equals(found[0]!.fingerprint))!.hash
+      }, 'the key')
     }
   }
 ]

@@ -4,8 +4,11 @@ import { statusOfKey, type ApiKeyRecord, type ApiKeyStore, type Rotatable } from
 import { after, has, holds, newKey, recordOf, rejects, rotation, same, START, times, type Check } from './check.ts'
 
 const ONCE = 'Set revokedAt only where it is null, and compare the owner too.'
-const TOLD = 'Call the function that is told in the transaction of the change, after it, and undo all of the change if it rejects.'
-const LOCKED = 'rotate locks the owner as insert does, reads the key after the lock, and writes only if the key is still not revoked.'
+const TOLD =
+  'Call the function that is told in the transaction of the change, after it, and undo all of the change if it rejects.'
+const LOCKED =
+  'rotate locks the owner as insert does, reads the key after the lock, and writes only if the key is still not ' +
+  'revoked.'
 
 /** One successor of each key, as the management routes decide. */
 const once = (next: () => ReturnType<typeof rotation>) => ({ successor }: Rotatable) => {
@@ -14,12 +17,18 @@ const once = (next: () => ReturnType<typeof rotation>) => ({ successor }: Rotata
 }
 
 /** What runs while a change of the store waits for `end`. */
-function held (): { readonly begun: Promise<void>, readonly told: () => Promise<void>, end (error?: Error): void } {
+function held (): { readonly begun: Promise<void>, readonly told: () => Promise<void>, end(error?: Error): void } {
   const [begin, wait] = [deferred(), deferred()]
   return {
     begun: begin.promise,
-    told: async () => { begin.resolve(); await wait.promise },
-    end: (error) => { if (error === undefined) wait.resolve(); else wait.reject(error) }
+    told: async () => {
+      begin.resolve()
+      await wait.promise
+    },
+    end: (error) => {
+      if (error === undefined) wait.resolve()
+      else wait.reject(error)
+    }
   }
 }
 
@@ -29,7 +38,10 @@ export const LIVES: readonly Check[] = [
     mend: ONCE,
     run: async ({ store, inserted, listed }) => {
       const { shopId, id, fingerprint } = await inserted()
-      same([await store.revoke(shopId, id, 'ada', after(1)), await store.revoke(shopId, id, 'eve', after(2))], [true, true], 'both revocations')
+      same([await store.revoke(shopId, id, 'ada', after(1)), await store.revoke(shopId, id, 'eve', after(2))], [
+        true,
+        true
+      ], 'both revocations')
       has(await store.find([fingerprint]), { revokedAt: after(1) }, 'the key that is found')
       has((await listed(shopId)).keys[0], { revokedAt: after(1) }, 'the key that is listed')
     }
@@ -39,7 +51,11 @@ export const LIVES: readonly Check[] = [
     mend: ONCE,
     run: async ({ store, inserted }) => {
       const { shopId, id, fingerprint } = await inserted()
-      same([await store.revoke(randomUUID(), id, 'eve', START), await store.revoke(shopId, randomUUID(), 'eve', START)], [false, false], 'the revocations')
+      same(
+        [await store.revoke(randomUUID(), id, 'eve', START), await store.revoke(shopId, randomUUID(), 'eve', START)],
+        [false, false],
+        'the revocations'
+      )
       has(await store.find([fingerprint]), { revokedAt: null }, 'the key')
     }
   },
@@ -50,8 +66,16 @@ export const LIVES: readonly Check[] = [
       const key = await inserted()
       const error = new RangeError('not told')
       const told: ApiKeyRecord[] = []
-      const tell = async (record: ApiKeyRecord) => { told.push(record) }
-      await rejects(store.revoke(key.shopId, key.id, 'ada', START, async () => { throw error }), error, 'revoke, where onStored rejects')
+      const tell = async (record: ApiKeyRecord) => {
+        told.push(record)
+      }
+      await rejects(
+        store.revoke(key.shopId, key.id, 'ada', START, async () => {
+          throw error
+        }),
+        error,
+        'revoke, where onStored rejects'
+      )
       same((await listed(key.shopId)).keys, [recordOf(key)], 'what it left')
       for (const by of ['ada', 'ben']) await store.revoke(key.shopId, key.id, by, START, tell)
       await store.revoke(randomUUID(), key.id, 'eve', START, tell)
@@ -64,13 +88,19 @@ export const LIVES: readonly Check[] = [
     run: async ({ replica, inserted }) => {
       const { shopId, id } = await inserted()
       let told = 0
-      const results = await Promise.all(times(10, async (n) => replica(n).revoke(shopId, id, 'ada', after(n), async () => { told++ })))
+      const results = await Promise.all(
+        times(10, async (n) =>
+          replica(n).revoke(shopId, id, 'ada', after(n), async () => {
+            told++
+          }))
+      )
       same([results, told], [times(10, () => true), 1], 'what they returned, and how many were told')
     }
   },
   {
     title: 'finds no good key after its revocation has returned, on any replica',
-    mend: 'find reads the current state on every call: no cache, no replica that lags, no snapshot of a transaction that began before.',
+    mend: 'find reads the current state on every call: no cache, no replica that lags, no snapshot of a transaction ' +
+      'that began before.',
     run: async ({ replica, inserted }) => {
       for (let round = 0; round < 5; round++) {
         const { shopId, id, fingerprint } = await inserted()
@@ -98,11 +128,21 @@ export const LIVES: readonly Check[] = [
       const rotated = await store.rotate(key.shopId, key.id, after(1), (found) => {
         same(found, { key: recordOf(key), successor: null, working: 1 }, 'what plan gets')
         return { successor, expiresAt: after(2), revokedAt: null }
-      }, async (rotated) => { told.push(rotated) })
-      const wanted = { key: { ...recordOf(successor), replaces: key.id }, replaced: { ...recordOf(key), expiresAt: after(2), replacedBy: successor.id } }
+      }, async (rotated) => {
+        told.push(rotated)
+      })
+      const wanted = {
+        key: { ...recordOf(successor), replaces: key.id },
+        replaced: { ...recordOf(key), expiresAt: after(2), replacedBy: successor.id }
+      }
       same([rotated, told], [wanted, [wanted]], 'what is returned and told')
       same((await listed(key.shopId)).keys.slice(1), [wanted.replaced, wanted.key], 'the list')
-      has(await store.find([successor.fingerprint]), { id: successor.id, pepperId: 'p1', expiresAt: after(91), revokedAt: null }, 'the successor')
+      has(await store.find([successor.fingerprint]), {
+        id: successor.id,
+        pepperId: 'p1',
+        expiresAt: after(91),
+        revokedAt: null
+      }, 'the successor')
       has(await store.find([key.fingerprint]), { id: key.id, expiresAt: after(2), revokedAt: null }, 'the old key')
     }
   },
@@ -111,7 +151,9 @@ export const LIVES: readonly Check[] = [
     mend: 'rotate writes revokedAt if plan returns one, and replacedBy is the latest successor.',
     run: async ({ store, inserted, listed }) => {
       const { shopId, id, fingerprint } = await inserted()
-      const { successor: lost } = await store.rotate(shopId, id, START, () => rotation(shopId)).then((rotated) => ({ successor: rotated!.key }))
+      const { successor: lost } = await store.rotate(shopId, id, START, () => rotation(shopId)).then((rotated) => ({
+        successor: rotated!.key
+      }))
       await store.revoke(shopId, lost.id, 'ada', after(0.1))
       const next = newKey({ shopId, createdAt: after(0.2), createdBy: 'ben' })
       await store.rotate(shopId, id, after(0.2), ({ successor, working }) => {
@@ -128,16 +170,31 @@ export const LIVES: readonly Check[] = [
     run: async ({ store, inserted }) => {
       const { shopId, id } = await inserted()
       const line = [id]
-      for (let n = 0; n < 3; n++) line.push((await store.rotate(shopId, line[n]!, START, () => ({ ...rotation(shopId), expiresAt: after(9) })))!.key.id)
+      for (let n = 0; n < 3; n++) {
+        line.push(
+          (await store.rotate(shopId, line[n]!, START, () => ({ ...rotation(shopId), expiresAt: after(9) })))!.key.id
+        )
+      }
       const stop = new RangeError('only looking')
       const successorAt = async (at: Date) => {
         let found: string | undefined
-        await rejects(store.rotate(shopId, id, at, ({ successor }) => { found = successor?.id; throw stop }), stop, 'rotate, where plan throws')
+        await rejects(
+          store.rotate(shopId, id, at, ({ successor }) => {
+            found = successor?.id
+            throw stop
+          }),
+          stop,
+          'rotate, where plan throws'
+        )
         return line.indexOf(String(found))
       }
       same(await successorAt(after(1)), 3, 'the last one works')
       await store.revoke(shopId, line[3]!, 'ada', START)
-      same([await successorAt(after(1)), await successorAt(after(9))], [2, 3], 'the last one is revoked, and later the others have expired')
+      same(
+        [await successorAt(after(1)), await successorAt(after(9))],
+        [2, 3],
+        'the last one is revoked, and later the others have expired'
+      )
     }
   },
   {
@@ -146,9 +203,23 @@ export const LIVES: readonly Check[] = [
     run: async ({ store, inserted, listed }) => {
       const key = await inserted()
       const error = new RangeError('not this one')
-      await rejects(store.rotate(key.shopId, key.id, START, () => { throw error }), error, 'rotate, where plan throws')
-      await rejects(store.rotate(key.shopId, key.id, START, () => rotation(key.shopId), async () => { throw error }), error, 'rotate, where onRotated rejects')
-      for (const [shopId, id] of [[randomUUID(), key.id], [key.shopId, randomUUID()]] as const) same(await store.rotate(shopId, id, START, () => rotation(shopId)), null, 'a key that is not there')
+      await rejects(
+        store.rotate(key.shopId, key.id, START, () => {
+          throw error
+        }),
+        error,
+        'rotate, where plan throws'
+      )
+      await rejects(
+        store.rotate(key.shopId, key.id, START, () => rotation(key.shopId), async () => {
+          throw error
+        }),
+        error,
+        'rotate, where onRotated rejects'
+      )
+      for (const [shopId, id] of [[randomUUID(), key.id], [key.shopId, randomUUID()]] as const) {
+        same(await store.rotate(shopId, id, START, () => rotation(shopId)), null, 'a key that is not there')
+      }
       same((await listed(key.shopId)).keys, [recordOf(key)], 'the keys')
     }
   },
@@ -157,8 +228,12 @@ export const LIVES: readonly Check[] = [
     mend: LOCKED,
     run: async ({ replica, inserted, listed }) => {
       const { shopId, id } = await inserted()
-      const results = await Promise.allSettled(times(10, async (n) => replica(n).rotate(shopId, id, START, once(() => rotation(shopId)))))
-      const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason instanceof DUAL_AUTH_KEY_REPLACED ? 'replaced' : String(reason))
+      const results = await Promise.allSettled(
+        times(10, async (n) => replica(n).rotate(shopId, id, START, once(() => rotation(shopId))))
+      )
+      const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) =>
+        reason instanceof DUAL_AUTH_KEY_REPLACED ? 'replaced' : String(reason)
+      )
       same(failed, times(9, () => 'replaced'), 'how the others end')
       same((await listed(shopId)).count, 2, 'how many keys there are')
     }
@@ -169,11 +244,21 @@ export const LIVES: readonly Check[] = [
     run: async ({ replica, inserted, store, listed }) => {
       for (let round = 0; round < 6; round++) {
         const { shopId, id, fingerprint } = await inserted()
-        const plan = ({ key }: Rotatable) => { if (key.revokedAt !== null) throw new RangeError('revoked'); return rotation(shopId) }
-        const [revoked, rotated] = await Promise.allSettled([replica(round).revoke(shopId, id, 'ada', after(1)), replica(round + 1).rotate(shopId, id, START, plan)])
+        const plan = ({ key }: Rotatable) => {
+          if (key.revokedAt !== null) throw new RangeError('revoked')
+          return rotation(shopId)
+        }
+        const [revoked, rotated] = await Promise.allSettled([
+          replica(round).revoke(shopId, id, 'ada', after(1)),
+          replica(round + 1).rotate(shopId, id, START, plan)
+        ])
         same(revoked, { status: 'fulfilled', value: true }, 'the revocation')
         has(await store.find([fingerprint]), { revokedAt: after(1) }, 'the old key')
-        same((await listed(shopId)).count, rotated.status === 'fulfilled' ? 2 : 1, 'how many keys there are, the successor only if the rotation says so')
+        same(
+          (await listed(shopId)).count,
+          rotated.status === 'fulfilled' ? 2 : 1,
+          'how many keys there are, the successor only if the rotation says so'
+        )
       }
     }
   },
@@ -184,7 +269,11 @@ export const LIVES: readonly Check[] = [
       const key = await inserted()
       const { begun, told, end } = held()
       const error = new RangeError('not told')
-      const rotating = rejects(replica(0).rotate(key.shopId, key.id, START, () => rotation(key.shopId), told), error, 'rotate, where onRotated rejects')
+      const rotating = rejects(
+        replica(0).rotate(key.shopId, key.id, START, () => rotation(key.shopId), told),
+        error,
+        'rotate, where onRotated rejects'
+      )
       await begun
       const revoking = replica(1).revoke(key.shopId, key.id, 'ada', after(1))
       end(error)
@@ -203,20 +292,29 @@ export const LIVES: readonly Check[] = [
       const create = async (store: ApiKeyStore) => store.insert(newKey({ shopId }), limit)
       for (let round = 0; round < 3; round++) {
         const { keys } = await listed(shopId)
-        const rotate = (id: string) => async (store: ApiKeyStore) => store.rotate(shopId, id, START, (found) => {
-          if (found.working >= 2 * limit) throw new RangeError('full')
-          return once(() => rotation(shopId))(found)
-        })
-        await Promise.allSettled([...times(5, () => create), ...keys.map(({ id }) => rotate(id))].map(async (work, n) => work(replica(n))))
+        const rotate = (id: string) => async (store: ApiKeyStore) =>
+          store.rotate(shopId, id, START, (found) => {
+            if (found.working >= 2 * limit) throw new RangeError('full')
+            return once(() => rotation(shopId))(found)
+          })
+        await Promise.allSettled(
+          [...times(5, () => create), ...keys.map(({ id }) => rotate(id))].map(async (work, n) => work(replica(n)))
+        )
       }
       const { keys } = await listed(shopId)
-      same([keys.length, keys.filter(({ replacedBy }) => replacedBy === null).length], [2 * limit, limit], 'how many work, and how many of them are not replaced')
+      same(
+        [keys.length, keys.filter(({ replacedBy }) => replacedBy === null).length],
+        [2 * limit, limit],
+        'how many work, and how many of them are not replaced'
+      )
     }
   }
 ]
 
-function deferred (): { readonly promise: Promise<void>, resolve (): void, reject (error: Error): void } {
+function deferred (): { readonly promise: Promise<void>, resolve(): void, reject(error: Error): void } {
   let [resolve, reject] = [() => {}, (_error: Error) => {}]
-  const promise = new Promise<void>((_resolve, _reject) => { [resolve, reject] = [_resolve, _reject] })
+  const promise = new Promise<void>((_resolve, _reject) => {
+    ;[resolve, reject] = [_resolve, _reject]
+  })
   return { promise, resolve: () => resolve(), reject: (error) => reject(error) }
 }

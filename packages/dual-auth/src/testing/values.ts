@@ -1,14 +1,35 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { has, holds, newKey, OLDEST_FIRST, recordOf, same, START, times, type Check } from './check.ts'
 
-const CASES = 'Compare ids, names and fingerprints byte by byte. The default collation of MySQL and of some columns ignores case, accents and spaces at the end: give the columns a binary one.'
+const CASES =
+  'Compare ids, names and fingerprints byte by byte. The default collation of MySQL and of some columns ignores ' +
+  'case, accents and spaces at the end: give the columns a binary one.'
 const TYPES = 'Return strings, Buffers, lists and Dates, and null for nothing, whatever the driver returns.'
-const TIMES = 'Store moments, to the millisecond, in a form that no time zone changes: a whole number, or a type with a time zone.'
+const TIMES =
+  'Store moments, to the millisecond, in a form that no time zone changes: a whole number, or a type with a time zone.'
 
 /** Pairs of owners that something takes for one. */
 const ODD_SHOPS: ReadonlyArray<readonly [string, string]> = [
-  ['Shop', 'shop'], ['shop', 'shop '], ['shop', ' shop'], ['shóp', 'shop'], ['Straße', 'Strasse'], ['caf\u00e9', 'cafe\u0301'], ['1', '01'], ['1', '1.0'], ['0', 'zero'], ['7', '7up'], ['%', 'a'], ['_', 'b'],
-  ["'; drop table api_keys; --", "''; drop table api_keys; --"], ['a\\', 'a'], ['"', '""'], ['null', 'NULL'], ['\u{1F511}', '\u{1F512}'], ['?', '\u{1F511}?'], ['$1', ':1'], ['İ', 'i']
+  ['Shop', 'shop'],
+  ['shop', 'shop '],
+  ['shop', ' shop'],
+  ['shóp', 'shop'],
+  ['Straße', 'Strasse'],
+  ['caf\u00e9', 'cafe\u0301'],
+  ['1', '01'],
+  ['1', '1.0'],
+  ['0', 'zero'],
+  ['7', '7up'],
+  ['%', 'a'],
+  ['_', 'b'],
+  ["'; drop table api_keys; --", "''; drop table api_keys; --"],
+  ['a\\', 'a'],
+  ['"', '""'],
+  ['null', 'NULL'],
+  ['\u{1F511}', '\u{1F512}'],
+  ['?', '\u{1F511}?'],
+  ['$1', ':1'],
+  ['İ', 'i']
 ]
 
 /** Two spellings of bytes that are one where case does not count: as text, in base64, and with an end that is cut. */
@@ -24,7 +45,14 @@ export const VALUES: readonly Check[] = [
     mend: 'find gets one fingerprint for each pepper and returns the key that has one of them.',
     run: async ({ store, inserted }) => {
       const key = await inserted()
-      has(await store.find([randomBytes(32), key.fingerprint, randomBytes(32)]), { id: key.id, shopId: key.shopId, scopes: key.scopes, pepperId: 'p1', expiresAt: null, revokedAt: null }, 'the key')
+      has(await store.find([randomBytes(32), key.fingerprint, randomBytes(32)]), {
+        id: key.id,
+        shopId: key.shopId,
+        scopes: key.scopes,
+        pepperId: 'p1',
+        expiresAt: null,
+        revokedAt: null
+      }, 'the key')
     }
   },
   {
@@ -32,7 +60,9 @@ export const VALUES: readonly Check[] = [
     mend: 'find returns null, neither undefined nor a row of nulls.',
     run: async ({ store, inserted }) => {
       const key = await inserted()
-      for (const fingerprint of [randomBytes(32), key.hash.subarray(0, 32), Buffer.alloc(32)]) same(await store.find([fingerprint]), null, 'an unknown fingerprint')
+      for (const fingerprint of [randomBytes(32), key.hash.subarray(0, 32), Buffer.alloc(32)]) {
+        same(await store.find([fingerprint]), null, 'an unknown fingerprint')
+      }
     }
   },
   {
@@ -53,7 +83,11 @@ export const VALUES: readonly Check[] = [
     run: async ({ store, inserted }) => {
       for (const [fingerprint, other] of ALIKE) {
         const { id } = await store.find([fingerprint]) ?? await inserted({ fingerprint })
-        same(await store.find([other]), null, `${other.toString('hex')} where only ${fingerprint.toString('hex')} of the key ${id} is stored`)
+        same(
+          await store.find([other]),
+          null,
+          `${other.toString('hex')} where only ${fingerprint.toString('hex')} of the key ${id} is stored`
+        )
       }
     }
   },
@@ -75,9 +109,23 @@ export const VALUES: readonly Check[] = [
   },
   {
     title: 'keeps names of every letter',
-    mend: 'Store text as Unicode of any plane, without normalization, escapes or a limit below 100 characters. MySQL needs utf8mb4, for the connection too.',
+    mend: 'Store text as Unicode of any plane, without normalization, escapes or a limit below 100 characters. ' +
+      'MySQL needs utf8mb4, for the connection too.',
     run: async ({ inserted, listed }) => {
-      for (const name of ['\u{1F511}'.repeat(50), 'e\u0301 \u00e9', '\u05d0\u202eabc', '\\n \\0 %s $1 ? :a ??', '\'"`;--', ' x ', 'x'.repeat(100), '\ud7ff\ue000\uffff', 'NULL', '{}']) {
+      for (
+        const name of [
+          '\u{1F511}'.repeat(50),
+          'e\u0301 \u00e9',
+          '\u05d0\u202eabc',
+          '\\n \\0 %s $1 ? :a ??',
+          '\'"`;--',
+          ' x ',
+          'x'.repeat(100),
+          '\ud7ff\ue000\uffff',
+          'NULL',
+          '{}'
+        ]
+      ) {
         const key = await inserted({ name, createdBy: name })
         same((await listed(key.shopId)).keys, [recordOf(key)], 'the record')
       }
@@ -87,7 +135,13 @@ export const VALUES: readonly Check[] = [
     title: 'keeps scopes, in their order',
     mend: 'Store scopes as a list: as JSON, or in a column of lists. No separator is safe.',
     run: async ({ store, inserted, listed }) => {
-      for (const scopes of [[], ['write', 'read', 'read:all', 'a,b', '{"x"}', "'", '"', '\\', 'é', 'null', '1'], times(64, (n) => `${'s'.repeat(60)}${n}`)]) {
+      for (
+        const scopes of [
+          [],
+          ['write', 'read', 'read:all', 'a,b', '{"x"}', "'", '"', '\\', 'é', 'null', '1'],
+          times(64, (n) => `${'s'.repeat(60)}${n}`)
+        ]
+      ) {
         const key = await inserted({ scopes })
         has(await store.find([key.fingerprint]), { scopes }, 'the key that is found')
         has((await listed(key.shopId)).keys[0], { scopes }, 'the key that is listed')
@@ -98,7 +152,14 @@ export const VALUES: readonly Check[] = [
     title: 'keeps the end of a key to the millisecond',
     mend: TIMES,
     run: async ({ store, inserted, listed }) => {
-      for (const text of ['2030-06-01T12:00:00.001Z', '2030-06-01T12:00:00.499Z', '2030-06-01T12:00:00.999Z', '2030-12-31T23:59:59.999Z']) {
+      for (
+        const text of [
+          '2030-06-01T12:00:00.001Z',
+          '2030-06-01T12:00:00.499Z',
+          '2030-06-01T12:00:00.999Z',
+          '2030-12-31T23:59:59.999Z'
+        ]
+      ) {
         const [createdAt, expiresAt] = [new Date(+new Date(text) - 1), new Date(text)]
         const key = await inserted({ createdAt, expiresAt })
         has(await store.find([key.fingerprint]), { expiresAt }, 'the key that is found')
@@ -111,7 +172,20 @@ export const VALUES: readonly Check[] = [
     mend: TIMES,
     run: async ({ store, inserted }) => {
       // Europe, America, Australia: an hour that is not there, and one that is there twice.
-      for (const text of ['2030-03-31T01:30', '2030-10-27T00:30', '2030-10-27T01:30', '2030-03-10T07:30', '2030-11-03T05:30', '2030-11-03T06:30', '2030-10-05T16:30', '2030-04-06T15:30', '2030-03-31T02:30', '2030-03-10T02:30']) {
+      for (
+        const text of [
+          '2030-03-31T01:30',
+          '2030-10-27T00:30',
+          '2030-10-27T01:30',
+          '2030-03-10T07:30',
+          '2030-11-03T05:30',
+          '2030-11-03T06:30',
+          '2030-10-05T16:30',
+          '2030-04-06T15:30',
+          '2030-03-31T02:30',
+          '2030-03-10T02:30'
+        ]
+      ) {
         const expiresAt = new Date(`${text}:00.000Z`)
         const key = await inserted({ expiresAt })
         has(await store.find([key.fingerprint]), { expiresAt }, 'the key')
@@ -137,7 +211,10 @@ export const VALUES: readonly Check[] = [
       same((await listed(key.shopId)).keys, [recordOf(key)], 'a new key')
       await store.revoke(key.shopId, key.id, 'ada', START)
       const found = await store.find([key.fingerprint])
-      holds(found?.revokedAt instanceof Date && found.expiresAt === null, 'revokedAt is no Date, or expiresAt is not null')
+      holds(
+        found?.revokedAt instanceof Date && found.expiresAt === null,
+        'revokedAt is no Date, or expiresAt is not null'
+      )
     }
   },
   {
@@ -146,7 +223,10 @@ export const VALUES: readonly Check[] = [
     run: async ({ store, inserted, listed }) => {
       const key = await inserted()
       for (const twin of [{ id: key.id }, { fingerprint: key.fingerprint }]) {
-        const outcome = await store.insert(newKey({ ...twin, shopId: key.shopId }), 10).then(() => 'stored', () => 'refused')
+        const outcome = await store.insert(newKey({ ...twin, shopId: key.shopId }), 10).then(
+          () => 'stored',
+          () => 'refused'
+        )
         same(outcome, 'refused', `a second key with the same ${Object.keys(twin).join()}`)
       }
       same((await listed(key.shopId, { sort: OLDEST_FIRST })).keys, [recordOf(key)], 'the keys')

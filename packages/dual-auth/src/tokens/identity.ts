@@ -1,7 +1,15 @@
 import { invalidCredential } from '../credentials.ts'
 import { SCOPE_TOKEN } from '../policy.ts'
 import type { MachineIdentity, UserIdentity } from '../types.ts'
-import { claimAt, CLIENT_CLAIMS, flawOfAny, isRecord, type ClaimPaths, type Claims, type TokenShape } from './providers.ts'
+import {
+  claimAt,
+  CLIENT_CLAIMS,
+  flawOfAny,
+  isRecord,
+  type ClaimPaths,
+  type Claims,
+  type TokenShape
+} from './providers.ts'
 
 /** What the claims must be, apart from a valid signature. */
 export interface ClaimRules {
@@ -30,23 +38,34 @@ const MACHINE_SCOPE = /^[^\s/]\S*\/api$/
 export type LeftOut = (claim: string) => void
 
 /**
- * The identity behind claims whose signature and issuer have been verified: a machine if the provider marks it as one and
- * it has a machine's scope, else a person if the client is one that people sign in with.
+ * The identity behind claims whose signature and issuer have been verified: a machine if the provider marks it as one
+ * and it has a machine's scope, else a person if the client is one that people sign in with.
  *
  * @param now - in milliseconds since the epoch
  * @param leftOut - a name or groups of an unknown shape refuse nobody: without them a person can do less, not more
  * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if they identify neither; the cause says why
  */
-export function identityFromClaims (claims: Claims, rules: ClaimRules, now: number, leftOut: LeftOut = () => {}): MachineIdentity | UserIdentity {
+export function identityFromClaims (
+  claims: Claims,
+  rules: ClaimRules,
+  now: number,
+  leftOut: LeftOut = () => {}
+): MachineIdentity | UserIdentity {
   const { shape, machineClients, userClients } = rules
   const { iss, sub, iat, exp, aud } = claims
   const flaw = flawOfAny(claims) ?? shape.flaw(claims)
   if (flaw !== undefined) throw invalidCredential(flaw)
-  if (!(sub === undefined && shape.machinesLackSubject) && (typeof sub !== 'string' || sub === '')) throw invalidCredential('sub is not a string')
+  if (!(sub === undefined && shape.machinesLackSubject) && (typeof sub !== 'string' || sub === '')) {
+    throw invalidCredential('sub is not a string')
+  }
   // RFC 7519 §2: seconds, and fractions of them.
-  if (![exp, iat].every((time) => Math.abs(Number(time)) <= Number.MAX_SAFE_INTEGER && typeof time === 'number')) throw invalidCredential('exp or iat is not a time')
+  if (![exp, iat].every((time) => Math.abs(Number(time)) <= Number.MAX_SAFE_INTEGER && typeof time === 'number')) {
+    throw invalidCredential('exp or iat is not a time')
+  }
   if (Number(iat) * 1000 > now + rules.clockTolerance) throw invalidCredential('iat is in the future')
-  if (!audienceMatches(aud, rules)) throw invalidCredential(aud === undefined ? 'aud is missing' : 'aud is another resource')
+  if (!audienceMatches(aud, rules)) {
+    throw invalidCredential(aud === undefined ? 'aud is missing' : 'aud is another resource')
+  }
   const clients = clientsIn(claims, rules)
   const isSession = rules.sessionTokens && clients.length === 0
   const client = isSession ? '' : stringAt(claims, rules, 'client')
@@ -89,7 +108,8 @@ function stringAt (claims: Claims, rules: ClaimRules, fact: 'client' | 'subject'
   return value
 }
 
-const namesOf = ({ claims }: ClaimRules, fact: keyof ClaimPaths): string => claims[fact].map((path) => path.join('.')).join(' or ')
+const namesOf = ({ claims }: ClaimRules, fact: keyof ClaimPaths): string =>
+  claims[fact].map((path) => path.join('.')).join(' or ')
 
 function hasMachineScope (scopes: readonly string[], { machineScopes, shape }: ClaimRules): boolean {
   if (machineScopes !== undefined) return scopes.some((scope) => machineScopes.includes(scope))
@@ -100,7 +120,9 @@ function hasMachineScope (scopes: readonly string[], { machineScopes, shape }: C
 function scopesFromClaim (claim: unknown): readonly string[] {
   if (claim === undefined || claim === '') return Object.freeze([])
   const scopes: unknown[] = Array.isArray(claim) ? claim : typeof claim === 'string' ? claim.split(' ') : [claim]
-  if (!scopes.every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))) throw invalidCredential('scopes are not a list of scopes')
+  if (!scopes.every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))) {
+    throw invalidCredential('scopes are not a list of scopes')
+  }
   return Object.freeze(scopes as string[])
 }
 
@@ -112,9 +134,16 @@ function usernameFromClaim (claim: unknown, leaveOut: () => void): string | null
   return null
 }
 
-/** A list of names, an object that has them as keys, unless their value is false or null, or a single name, as many providers write a list of one. */
+/**
+ * A list of names, an object that has them as keys, unless their value is false or null, or a single name, as many
+ * providers write a list of one.
+ */
 function groupsFromClaim (claim: unknown, leaveOut: () => void): readonly string[] {
-  const groups: readonly unknown[] = isRecord(claim) ? Object.keys(claim).filter((name) => claim[name] !== false && claim[name] !== null) : claim === undefined ? [] : [claim].flat()
+  const groups: readonly unknown[] = isRecord(claim)
+    ? Object.keys(claim).filter((name) => claim[name] !== false && claim[name] !== null)
+    : claim === undefined
+    ? []
+    : [claim].flat()
   const names = groups.filter((group) => typeof group === 'string' && group !== '') as string[]
   if (names.length < groups.length) leaveOut()
   return Object.freeze(names)

@@ -7,7 +7,10 @@ export interface IntrospectionOptions {
   readonly clientSecret: string
   /** How the client authenticates: by HTTP Basic, or by its secret in the body. @default 'client_secret_basic' */
   readonly clientAuth?: 'client_secret_basic' | 'client_secret_post'
-  /** Where to ask. @default what the `/.well-known/openid-configuration` of the issuer says, if it is on the issuer's own origin */
+  /**
+   * Where to ask. @default what the `/.well-known/openid-configuration` of the issuer says, if it is on the issuer's
+   * own origin
+   */
   readonly endpoint?: string
   /**
    * Asks about JWTs of the issuer, too, once their signature was verified: for Keycloak's lightweight tokens, which say
@@ -15,8 +18,8 @@ export interface IntrospectionOptions {
    */
   readonly jwts?: boolean
   /**
-   * How long an answer is used, in milliseconds, at most 600000 and never longer than the token lives; 0: each request asks.
-   * A token that was revoked works for so long. @default 60000
+   * How long an answer is used, in milliseconds, at most 600000 and never longer than the token lives; 0: each request
+   * asks. A token that was revoked works for so long. @default 60000
    */
   readonly cacheTime?: number
   /** How long the issuer may take to answer, in milliseconds. @default 5000 */
@@ -34,11 +37,30 @@ const LONGEST_CACHE = 600_000
  * @param insecure - whether http is accepted on other machines, and the option that says so
  * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
-export function introspectionSettings (name: string, options: IntrospectionOptions, insecure: { readonly option: string, readonly isSet: boolean }): IntrospectionSettings {
-  const { clientId, clientSecret, clientAuth = 'client_secret_basic', endpoint, jwts = false, cacheTime = 60_000, timeout = 5_000, ...rest } = object(name, options)
+export function introspectionSettings (
+  name: string,
+  options: IntrospectionOptions,
+  insecure: { readonly option: string, readonly isSet: boolean }
+): IntrospectionSettings {
+  const {
+    clientId,
+    clientSecret,
+    clientAuth = 'client_secret_basic',
+    endpoint,
+    jwts = false,
+    cacheTime = 60_000,
+    timeout = 5_000,
+    ...rest
+  } = object(name, options)
   noOthers(`${name}.`, rest)
-  must(['client_secret_basic', 'client_secret_post'].includes(clientAuth), `${name}.clientAuth must be client_secret_basic or client_secret_post`)
-  must(integer(`${name}.cacheTime`, cacheTime, 0) <= LONGEST_CACHE, `${name}.cacheTime must be at most ${LONGEST_CACHE} milliseconds`)
+  must(
+    ['client_secret_basic', 'client_secret_post'].includes(clientAuth),
+    `${name}.clientAuth must be client_secret_basic or client_secret_post`
+  )
+  must(
+    integer(`${name}.cacheTime`, cacheTime, 0) <= LONGEST_CACHE,
+    `${name}.cacheTime must be at most ${LONGEST_CACHE} milliseconds`
+  )
   return {
     clientId: string(`${name}.clientId`, clientId),
     clientSecret: string(`${name}.clientSecret`, clientSecret),

@@ -33,22 +33,32 @@ interface Remembered<T> {
 export interface Introspector {
   /**
    * @param claims - those of the token itself, verified, if it is a JWT
-   * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the issuer says that it is not active, or says of it what is not accepted
+   * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the issuer says that it is not active, or says of it what is not
+   *   accepted
    * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the issuer does not say what RFC 7662 §2.2 promises
    */
-  identityFrom (token: string, claims?: Claims): Promise<TokenIdentity>
+  identityFrom(token: string, claims?: Claims): Promise<TokenIdentity>
 }
 
 /**
- * Remembers who holds a token, by its hash, for at most `cacheTime` and no longer than the token lives; refusals for ten
- * seconds; failures never. Requests with one token at the same time share one call.
+ * Remembers who holds a token, by its hash, for at most `cacheTime` and no longer than the token lives; refusals for
+ * ten seconds; failures never. Requests with one token at the same time share one call.
  *
  * @param endpoint - where to ask; undefined until the discovery document was read
  * @see [RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)
  */
-export function createIntrospector (settings: JwtSettings, options: IntrospectionSettings, endpoint: () => string | undefined, leftOut: LeftOut, log: FastifyBaseLogger): Introspector {
+export function createIntrospector (
+  settings: JwtSettings,
+  options: IntrospectionSettings,
+  endpoint: () => string | undefined,
+  leftOut: LeftOut,
+  log: FastifyBaseLogger
+): Introspector {
   const { cacheTime, timeout } = options
-  const known = new LRUCache<string, Remembered<TokenIdentity>>({ maxSize: MEMORY, sizeCalculation: ({ what }) => ENTRY + JSON.stringify(what).length })
+  const known = new LRUCache<string, Remembered<TokenIdentity>>({
+    maxSize: MEMORY,
+    sizeCalculation: ({ what }) => ENTRY + JSON.stringify(what).length
+  })
   const refused = new LRUCache<string, Remembered<string>>({ max: REFUSALS })
   const asked = new Map<string, Promise<TokenIdentity>>()
 
@@ -76,7 +86,9 @@ export function createIntrospector (settings: JwtSettings, options: Introspectio
       known.set(hash, { what: identity, until: Math.min(now + cacheTime, Number(said.exp) * 1000) })
       return identity
     } catch (error) {
-      if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) refused.set(hash, { what: String(error.cause), until: now + REFUSAL_TIME })
+      if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) {
+        refused.set(hash, { what: String(error.cause), until: now + REFUSAL_TIME })
+      }
       throw error
     }
   }
@@ -86,9 +98,21 @@ export function createIntrospector (settings: JwtSettings, options: Introspectio
       const url = endpoint()
       if (url === undefined) throw new Error('the discovery document could not be read yet')
       if (asked.size >= AT_ONCE) throw new Error(`the issuer is being asked about ${AT_ONCE} other tokens`)
-      const answer = await jsonFrom(url, 'what the issuer says of a token', AbortSignal.timeout(timeout), settings.insecureHttp, question(token, options))
-      if (!isRecord(answer) || typeof answer.active !== 'boolean') throw new Error(`what ${url} says of a token has no active that is true or false`)
-      if (['iss', 'sub', 'jti'].some((name) => answer[name] != null && claims[name] !== undefined && answer[name] !== claims[name])) throw new Error(`what ${url} says is of another token`)
+      const answer = await jsonFrom(
+        url,
+        'what the issuer says of a token',
+        AbortSignal.timeout(timeout),
+        settings.insecureHttp,
+        question(token, options)
+      )
+      if (!isRecord(answer) || typeof answer.active !== 'boolean') {
+        throw new Error(`what ${url} says of a token has no active that is true or false`)
+      }
+      if (
+        ['iss', 'sub', 'jti'].some((name) =>
+          answer[name] != null && claims[name] !== undefined && answer[name] !== claims[name]
+        )
+      ) throw new Error(`what ${url} says is of another token`)
       return answer
     } catch (err) {
       log.error({ err, issuer: settings.issuer }, 'a token could not be introspected')
@@ -99,18 +123,28 @@ export function createIntrospector (settings: JwtSettings, options: Introspectio
   return { identityFrom }
 }
 
-/** @see [RFC 7662 §2.1](https://www.rfc-editor.org/rfc/rfc7662#section-2.1), [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1) */
+/**
+ * @see [RFC 7662 §2.1](https://www.rfc-editor.org/rfc/rfc7662#section-2.1),
+ * [RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1)
+ */
 function question (token: string, { clientId, clientSecret, clientAuth }: IntrospectionSettings) {
   const form = { token, token_type_hint: 'access_token' }
-  if (clientAuth === 'client_secret_post') return { form: { ...form, client_id: clientId, client_secret: clientSecret } }
-  return { form, headers: { authorization: `Basic ${Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')}` } }
+  if (clientAuth === 'client_secret_post') {
+    return { form: { ...form, client_id: clientId, client_secret: clientSecret } }
+  }
+  return {
+    form,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64')}`
+    }
+  }
 }
 
 const formEncoded = (part: string): string => new URLSearchParams({ part }).toString().slice('part='.length)
 
 /**
- * The claims of a token in what its issuer says of it, complete: an issuer may leave out all but `active`, and some write
- * null for what there is not.
+ * The claims of a token in what its issuer says of it, complete: an issuer may leave out all but `active`, and some
+ * write null for what there is not.
  *
  * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}
  */
@@ -121,7 +155,9 @@ function claimsFromAnswer (answer: Claims, { issuer, shape, clockTolerance }: Jw
   if (iss !== issuer) throw invalidCredential('iss is another issuer')
   // Some name the kind of token here: a refresh token is active as well.
   if (!/^(?:bearer|access_token)$/i.test(String(type))) throw invalidCredential('token_type is not Bearer')
-  if (typeof nbf !== 'number' || nbf * 1000 > now + clockTolerance) throw invalidCredential('nbf is in the future, or not a time')
+  if (typeof nbf !== 'number' || nbf * 1000 > now + clockTolerance) {
+    throw invalidCredential('nbf is in the future, or not a time')
+  }
   if (typeof exp === 'number' && exp * 1000 <= now - clockTolerance) throw invalidCredential('exp has passed')
   return { ...shape.fromAnswer!(claims), iss, iat, exp }
 }

@@ -34,23 +34,26 @@ export interface KeySet {
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID} if the provider has no such key
    * @throws {@link DUAL_AUTH_PROVIDER_UNAVAILABLE} if the provider cannot be reached
    */
-  find (token: { readonly kid: string | undefined, readonly alg: string, readonly issuer: string }): Promise<string>
+  find(token: { readonly kid: string | undefined, readonly alg: string, readonly issuer: string }): Promise<string>
   /** Where the provider answers questions about tokens, if `introspection` is set; undefined until it is known. */
-  introspectionEndpoint (): string | undefined
+  introspectionEndpoint(): string | undefined
   /** Whether there are keys: read at least once, and no longer ago than `jwksKeep`. */
-  hasKeys (): boolean
+  hasKeys(): boolean
   /**
    * Reads the set again because of a token, unless another token was the cause of a read less than `jwksCooldown` ago.
    *
    * @returns whether it was read
    */
-  readAgain (): Promise<boolean>
+  readAgain(): Promise<boolean>
   /** Reads the set now. Logs a failure and returns false; never throws. */
-  refresh (): Promise<boolean>
-  /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the provider was reached and what it says of itself contradicts the options */
-  demandIssuer (): void
+  refresh(): Promise<boolean>
+  /**
+   * @throws {@link DUAL_AUTH_INVALID_OPTION} if the provider was reached and what it says of itself contradicts the
+   * options
+   */
+  demandIssuer(): void
   /** Stops the refreshes in the background. */
-  close (): void
+  close(): void
 }
 
 /**
@@ -83,7 +86,13 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
     if (found !== undefined) return found
     // While the provider is down, the key may be good: a 401 would make clients sign in again.
     if (!reachable) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE()
-    throw invalidCredential(kid === undefined ? 'kid is missing' : current().some((key) => key.kid === kid) ? 'kid is a key for another alg' : 'kid is unknown')
+    throw invalidCredential(
+      kid === undefined
+        ? 'kid is missing'
+        : current().some((key) => key.kid === kid)
+        ? 'kid is a key for another alg'
+        : 'kid is unknown'
+    )
   }
 
   async function readAgain (): Promise<boolean> {
@@ -102,7 +111,9 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
   }
 
   function refresh (): Promise<boolean> {
-    refreshing ??= load().finally(() => { refreshing = null })
+    refreshing ??= load().finally(() => {
+      refreshing = null
+    })
     return refreshing
   }
 
@@ -139,12 +150,20 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
     if (contradiction !== undefined) throw contradiction
   }
 
-  return { find, readAgain, introspectionEndpoint: () => introspectionEndpoint, hasKeys: () => current().length > 0, refresh, demandIssuer, close }
+  return {
+    find,
+    readAgain,
+    introspectionEndpoint: () => introspectionEndpoint,
+    hasKeys: () => current().length > 0,
+    refresh,
+    demandIssuer,
+    close
+  }
 }
 
 /**
- * Whether this can be the id of a key: any string of 1 to 128 characters. It is compared with the ids of the key set and
- * used nowhere else.
+ * Whether this can be the id of a key: any string of 1 to 128 characters. It is compared with the ids of the key set
+ * and used nowhere else.
  */
 export function isKid (kid: unknown): kid is string {
   return typeof kid === 'string' && kid !== '' && kid.length <= KID_LIMIT
@@ -166,26 +185,35 @@ export function keysFromJwks (body: unknown, allowed: readonly string[]): readon
 
 /** The type of key, and the curve, that an algorithm needs (RFC 7518 §3.1, RFC 9864 §2.2). */
 const KINDS: ReadonlyArray<readonly [alg: RegExp, kty: string, crv?: RegExp]> = [
-  [/^[RP]S/, 'RSA'], [/^ES256$/, 'EC', /^P-256$/], [/^ES384$/, 'EC', /^P-384$/], [/^ES512$/, 'EC', /^P-521$/], [/^EdDSA$/, 'OKP', /^Ed/], [/^Ed25519$/, 'OKP', /^Ed25519$/]
+  [/^[RP]S/, 'RSA'],
+  [/^ES256$/, 'EC', /^P-256$/],
+  [/^ES384$/, 'EC', /^P-384$/],
+  [/^ES512$/, 'EC', /^P-521$/],
+  [/^EdDSA$/, 'OKP', /^Ed/],
+  [/^Ed25519$/, 'OKP', /^Ed25519$/]
 ]
 
 function canSign ({ kty, crv, alg: own }: JsonWebKey, alg: string): boolean {
-  return (own === undefined || ofRfc8037(own) === ofRfc8037(alg)) && KINDS.some(([name, type, curve]) => name.test(alg) && kty === type && curve?.test(String(crv)) !== false)
+  return (own === undefined || ofRfc8037(own) === ofRfc8037(alg)) &&
+    KINDS.some(([name, type, curve]) => name.test(alg) && kty === type && curve?.test(String(crv)) !== false)
 }
 
 /** RFC 9864 names the curve, RFC 8037 did not; a key and its tokens may disagree. */
 const ofRfc8037 = (alg: unknown): unknown => alg === 'Ed25519' ? 'EdDSA' : alg
 
 /**
- * Several keys may have one id, RFC 7517 §4.5: then the algorithm decides. A key without an id is used if no other could
- * be meant.
+ * Several keys may have one id, RFC 7517 §4.5: then the algorithm decides. A key without an id is used if no other
+ * could be meant.
  */
 function keyFor (keys: readonly SigningKey[], kid: string | undefined, alg: string): SigningKey | undefined {
   const fitting = keys.filter(({ algorithms }) => algorithms.includes(alg))
-  return fitting.find((key) => kid !== undefined && key.kid === kid) ?? (fitting.length === 1 && fitting[0]!.kid === undefined ? fitting[0] : undefined)
+  return fitting.find((key) => kid !== undefined && key.kid === kid) ??
+    (fitting.length === 1 && fitting[0]!.kid === undefined ? fitting[0] : undefined)
 }
 
-/** Whether the tokens of an issuer may be signed with a key of this owner: the issuer, or all tenants of its provider. */
+/**
+ * Whether the tokens of an issuer may be signed with a key of this owner: the issuer, or all tenants of its provider.
+ */
 function isOwner (owner: string, issuer: string): boolean {
   const [start, end] = owner.split(TENANT)
   return end === undefined ? owner === issuer : issuer.startsWith(String(start)) && issuer.endsWith(end)
@@ -196,8 +224,15 @@ export function usableKeys (body: unknown, algorithms: readonly string[]): reado
   const keys = keysFromJwks(body, algorithms)
   if (keys.some(({ kid }) => algorithms.some((alg) => keyFor(keys, kid, alg) !== undefined))) return keys
   if (keys.length > 0) throw new Error('kid is missing from all keys of the key set: only a single key can do without')
-  const kinds = new Set(jwksFromBody(body).map(({ alg, kty, use }) => `${String(alg ?? kty)}${use === undefined || use === 'sig' ? '' : ' not for signatures'}`))
-  throw new Error(`the key set has no usable key for ${algorithms.join(', ')}; it has ${[...kinds].join(', ').slice(0, EXCERPT) || 'none'}`)
+  const kinds = new Set(
+    jwksFromBody(body).map(({ alg, kty, use }) =>
+      `${String(alg ?? kty)}${use === undefined || use === 'sig' ? '' : ' not for signatures'}`
+    )
+  )
+  throw new Error(
+    `the key set has no usable key for ${algorithms.join(', ')}; it has ` +
+      `${[...kinds].join(', ').slice(0, EXCERPT) || 'none'}`
+  )
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} if there is no usable key: reading it again would not help */
@@ -233,38 +268,59 @@ interface Published {
 }
 
 /** One deadline covers discovery and key set. */
-export async function readPublished ({ issuer, jwksUri, jwks, jwksTimeout, insecureHttp, introspection }: JwtSettings): Promise<Published> {
+export async function readPublished (
+  { issuer, jwksUri, jwks, jwksTimeout, insecureHttp, introspection }: JwtSettings
+): Promise<Published> {
   if (jwks !== undefined) return { jwks, introspectionEndpoint: undefined }
   const signal = AbortSignal.timeout(jwksTimeout)
-  const read = async (url: string, introspectionEndpoint = introspection?.endpoint) => ({ jwks: await jsonFrom(url, 'the key set', signal, insecureHttp), introspectionEndpoint })
+  const read = async (url: string, introspectionEndpoint = introspection?.endpoint) => ({
+    jwks: await jsonFrom(url, 'the key set', signal, insecureHttp),
+    introspectionEndpoint
+  })
   if (jwksUri !== undefined) return read(jwksUri)
   // The document of an app of several tenants is that of all organizations, and has the placeholder in its issuer.
   const base = `${issuer.replace(TENANT, 'organizations').replace(/\/$/, '')}/`
   const url = `${base}.well-known/openid-configuration`
   const document = await jsonFrom(url, 'the discovery document', signal, insecureHttp)
   confirmIssuer(issuer, url, document)
-  return read(await jwksUriIn(document), introspection === undefined ? undefined : introspection.endpoint ?? introspectionEndpointIn(document, issuer, url))
+  return read(
+    await jwksUriIn(document),
+    introspection === undefined ? undefined : introspection.endpoint ?? introspectionEndpointIn(document, issuer, url)
+  )
 }
 
 /** Only on the issuer's own origin: a secret and tokens are sent to it. */
 function introspectionEndpointIn (document: unknown, issuer: string, url: string): string {
   const named = isRecord(document) ? document.introspection_endpoint : undefined
   if (typeof named === 'string' && URL.canParse(named) && new URL(named).origin === new URL(issuer).origin) return named
-  throw new DUAL_AUTH_INVALID_OPTION(`jwt.introspection needs an endpoint: ${url} names ${typeof named === 'string' ? `${named.slice(0, EXCERPT)}, which is not on the origin of the issuer` : 'none'}`)
+  throw new DUAL_AUTH_INVALID_OPTION(
+    `jwt.introspection needs an endpoint: ${url} names ` +
+      `${typeof named === 'string' ? `${named.slice(0, EXCERPT)}, which is not on the origin of the issuer` : 'none'}`
+  )
 }
 
 /**
- * What get-jwks makes of a discovery document. It would read as much as the server sends, so it gets the one that was read
- * within limits: what it appends to the address is behind the `#`, which is not part of a `data:` URL.
+ * What get-jwks makes of a discovery document. It would read as much as the server sends, so it gets the one that was
+ * read within limits: what it appends to the address is behind the `#`, which is not part of a `data:` URL.
  */
 async function jwksUriIn (document: unknown): Promise<string> {
   return buildGetJwks().getJwksUri(`data:application/json,${encodeURIComponent(JSON.stringify(document))}#`)
 }
 
-/** The issuer must be exactly that of its own document, OpenID Connect Discovery §4.3: else no token of it would be accepted. */
+/**
+ * The issuer must be exactly that of its own document, OpenID Connect Discovery §4.3: else no token of it would be
+ * accepted.
+ */
 function confirmIssuer (issuer: string, url: string, document: unknown): void {
   const named = isRecord(document) ? document.issuer : undefined
   if (named === issuer) return
-  if (typeof named !== 'string') throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} is not a discovery document: it names no issuer`)
-  throw new DUAL_AUTH_INVALID_OPTION(`jwt.issuer is ${issuer}, but ${url} says that the issuer is ${named.slice(0, EXCERPT)}: set jwt.issuer to exactly that`)
+  if (typeof named !== 'string') {
+    throw new DUAL_AUTH_INVALID_OPTION(
+      `jwt.issuer is ${issuer}, but ${url} is not a discovery document: it names no issuer`
+    )
+  }
+  throw new DUAL_AUTH_INVALID_OPTION(
+    `jwt.issuer is ${issuer}, but ${url} says that the issuer is ${named.slice(0, EXCERPT)}: set jwt.issuer to ` +
+      'exactly that'
+  )
 }

@@ -12,23 +12,27 @@ import { flawOfAny, TENANT, type Claims } from './providers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    dualAuthJwtVerify (): Promise<Claims>
+    dualAuthJwtVerify(): Promise<Claims>
   }
 }
 
 export interface TokenVerifier {
   /** Verifies the Bearer token of a request whose credential is a JWT. */
-  identityFromToken (request: FastifyRequest, token: string): Promise<MachineIdentity | UserIdentity>
+  identityFromToken(request: FastifyRequest, token: string): Promise<MachineIdentity | UserIdentity>
   /** Asks its issuer about a token that is no JWT. */
-  identityFromOpaque (token: string): Promise<MachineIdentity | UserIdentity>
+  identityFromOpaque(token: string): Promise<MachineIdentity | UserIdentity>
   /** Whether tokens can be verified at the moment: the provider's keys were read. */
-  ready (): boolean
+  ready(): boolean
 }
 
 /** Where the option `jwt` accepts none. */
 export const NO_TOKENS: TokenVerifier = {
-  identityFromToken: async () => { throw invalidCredential('no tokens are accepted: there is no issuer in jwt') },
-  identityFromOpaque: async () => { throw invalidCredential('no tokens are accepted: there is no issuer in jwt') },
+  identityFromToken: async () => {
+    throw invalidCredential('no tokens are accepted: there is no issuer in jwt')
+  },
+  identityFromOpaque: async () => {
+    throw invalidCredential('no tokens are accepted: there is no issuer in jwt')
+  },
   ready: () => true
 }
 
@@ -41,7 +45,10 @@ const ACCESS_TYPE = 'AT+JWT'
 const OTHER_TYPES = /^(?:ID|REFRESH|LOGOUT|KB)(?:[-_]?TOKEN)?$/
 
 /** An issuer of tokens and its signing keys. */
-interface Issuer { readonly settings: JwtSettings, readonly keys: KeySet }
+interface Issuer {
+  readonly settings: JwtSettings
+  readonly keys: KeySet
+}
 
 /**
  * Registers @fastify/jwt under the namespace `dualAuth`, beside any that the host registers, and supplies its keys.
@@ -55,10 +62,21 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
   const asked = known.find(({ settings }) => settings.introspection !== undefined)
   const introspector = asked === undefined
     ? undefined
-    : createIntrospector(asked.settings, asked.settings.introspection!, asked.keys.introspectionEndpoint, (claim) => tellOnce(asked.settings.issuer, claim), app.log)
+    : createIntrospector(
+      asked.settings,
+      asked.settings.introspection!,
+      asked.keys.introspectionEndpoint,
+      (claim) => tellOnce(asked.settings.issuer, claim),
+      app.log
+    )
   for (const { issuer, audience } of issuers) {
     // Only Cognito's may be left out: its tokens have an aud only if the client requested a resource.
-    if (audience === undefined) app.log.warn({ issuer }, 'jwt.audience is not set: tokens that clients requested for another resource are accepted too')
+    if (audience === undefined) {
+      app.log.warn(
+        { issuer },
+        'jwt.audience is not set: tokens that clients requested for another resource are accepted too'
+      )
+    }
   }
 
   await app.register(fastifyJwt, {
@@ -75,7 +93,11 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
     verify: {
       extractToken: (request) => request.headers.authorization?.slice('Bearer '.length),
       // Those of the token's own issuer are checked with its key.
-      algorithms: [...new Set(issuers.flatMap(({ algorithms }) => algorithms as Array<Exclude<typeof algorithms[number], 'Ed25519'>>))],
+      algorithms: [
+        ...new Set(
+          issuers.flatMap(({ algorithms }) => algorithms as Array<Exclude<typeof algorithms[number], 'Ed25519'>>)
+        )
+      ],
       requiredClaims: REQUIRED_CLAIMS,
       clockTolerance: issuers[0]!.clockTolerance,
       // A cached result would outlive the key that it depends on.
@@ -86,16 +108,23 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
   // that hangs must not stop the server. The read goes on in the background.
   app.addHook('onReady', async () => {
     const wait = startupWait(app, Math.max(...issuers.map(({ jwksTimeout }) => jwksTimeout)))
-    await Promise.race([Promise.all(known.map(({ keys }) => keys.refresh())), setTimeout(wait, undefined, { ref: false })])
+    await Promise.race([
+      Promise.all(known.map(({ keys }) => keys.refresh())),
+      setTimeout(wait, undefined, { ref: false })
+    ])
     for (const { keys } of known) keys.demandIssuer()
   })
-  app.addHook('onClose', async () => { for (const { keys } of known) keys.close() })
+  app.addHook('onClose', async () => {
+    for (const { keys } of known) keys.close()
+  })
 
   async function identityFromToken (request: FastifyRequest, token: string): Promise<MachineIdentity | UserIdentity> {
     try {
       const claims = await request.dualAuthJwtVerify().catch(async (error) => {
         // The issuer may have replaced a key under its name.
-        if (!String(error.message).includes('signature is invalid') || !await keysOf.get(request)?.readAgain()) throw error
+        if (!String(error.message).includes('signature is invalid') || !await keysOf.get(request)?.readAgain()) {
+          throw error
+        }
         return request.dualAuthJwtVerify()
       })
       const { settings } = issuerOf(claims, known)
@@ -113,7 +142,11 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
   }
 
   async function identityFromOpaque (token: string): Promise<MachineIdentity | UserIdentity> {
-    if (introspector === undefined) throw invalidCredential('the token is opaque, not a JWT: some issuers send one to a client that requests no audience')
+    if (introspector === undefined) {
+      throw invalidCredential(
+        'the token is opaque, not a JWT: some issuers send one to a client that requests no audience'
+      )
+    }
     return introspector.identityFrom(token)
   }
 
@@ -131,7 +164,11 @@ function startupWait ({ initialConfig: { pluginTimeout = 0 } }: FastifyInstance,
   return pluginTimeout === 0 ? jwksTimeout : Math.min(jwksTimeout, pluginTimeout / 2)
 }
 
-interface DecodedToken { readonly header: Claims, readonly payload: Claims, readonly signature: string }
+interface DecodedToken {
+  readonly header: Claims
+  readonly payload: Claims
+  readonly signature: string
+}
 
 /**
  * The key of a decoded, still unverified token. Everything that can be rejected without the key is rejected before the
@@ -140,14 +177,23 @@ interface DecodedToken { readonly header: Claims, readonly payload: Claims, read
  *
  * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}
  */
-async function keyFromToken ({ header, payload, signature }: DecodedToken, { settings: { algorithms, shape }, keys }: Issuer): Promise<string> {
+async function keyFromToken (
+  { header, payload, signature }: DecodedToken,
+  { settings: { algorithms, shape }, keys }: Issuer
+): Promise<string> {
   const { alg, kid, typ } = header
-  if (typeof alg !== 'string' || !algorithms.some((allowed) => allowed === alg)) throw invalidCredential('alg is not allowed')
+  if (typeof alg !== 'string' || !algorithms.some((allowed) => allowed === alg)) {
+    throw invalidCredential('alg is not allowed')
+  }
   if (kid !== undefined && !isKid(kid)) throw invalidCredential('kid is malformed')
   if (header.crit !== undefined) throw invalidCredential('crit is not supported')
-  if (!isAccessType(typeof typ === 'string' ? typ.toUpperCase() : typ, shape.types)) throw invalidCredential('typ is not an access token')
+  if (!isAccessType(typeof typ === 'string' ? typ.toUpperCase() : typ, shape.types)) {
+    throw invalidCredential('typ is not an access token')
+  }
   // Otherwise unused bits at the end would allow several spellings of one signature.
-  if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) throw invalidCredential('the signature is not canonical base64url')
+  if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) {
+    throw invalidCredential('the signature is not canonical base64url')
+  }
   return keys.find({ kid, alg, issuer: String(payload.iss) })
 }
 
@@ -161,7 +207,10 @@ function isAccessType (typ: unknown, types: ReadonlyArray<string | undefined> | 
 
 function issuerOf ({ iss, tid }: Claims, issuers: readonly Issuer[]): Issuer {
   const found = issuers.find(({ settings: { issuer, tenants } }) =>
-    tenants === undefined ? iss === issuer : typeof tid === 'string' && tenants.includes(tid) && iss === issuer.replace(TENANT, tid))
+    tenants === undefined
+      ? iss === issuer
+      : typeof tid === 'string' && tenants.includes(tid) && iss === issuer.replace(TENANT, tid)
+  )
   if (found === undefined) throw invalidCredential('iss is another issuer')
   return found
 }

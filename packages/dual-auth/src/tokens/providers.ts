@@ -2,7 +2,17 @@
 export type Claims = Readonly<Record<string, unknown>>
 
 /** The identity providers whose access tokens are known. */
-export type Provider = 'cognito' | 'rfc9068' | 'auth0' | 'entra' | 'keycloak' | 'okta' | 'zitadel' | 'authentik' | 'supabase' | 'generic'
+export type Provider =
+  | 'cognito'
+  | 'rfc9068'
+  | 'auth0'
+  | 'entra'
+  | 'keycloak'
+  | 'okta'
+  | 'zitadel'
+  | 'authentik'
+  | 'supabase'
+  | 'generic'
 
 /** In the issuer of an app that several tenants of Entra use: the place of a tenant's id. */
 export const TENANT = '{tenantid}'
@@ -11,7 +21,9 @@ export const TENANT = '{tenantid}'
 export type ClaimPath = readonly string[]
 
 /** For each fact about a caller, where tokens have it; the first claim that is present counts. */
-export type ClaimPaths = Readonly<Record<'client' | 'subject' | 'username' | 'groups' | 'scopes' | 'machineScopes', readonly ClaimPath[]>>
+export type ClaimPaths = Readonly<
+  Record<'client' | 'subject' | 'username' | 'groups' | 'scopes' | 'machineScopes', readonly ClaimPath[]>
+>
 
 /** How the access tokens of a provider look. */
 export interface TokenShape {
@@ -29,8 +41,8 @@ export interface TokenShape {
   /** Why it is no access token: an ID token tells an app who signed in, and is no permission to call anything. */
   readonly flaw: (claims: Claims) => string | undefined
   /**
-   * The claims of a token in what the provider says of it when asked (RFC 7662 §2.2); undefined: its tokens are JWTs, or it
-   * is not known to answer.
+   * The claims of a token in what the provider says of it when asked (RFC 7662 §2.2); undefined: its tokens are JWTs,
+   * or it is not known to answer.
    */
   readonly fromAnswer?: (answer: Claims) => Claims
   /** Tokens that name no client are sessions of people. */
@@ -38,7 +50,11 @@ export interface TokenShape {
   /** A client is of people or of machines by the list that it is in: never in both. */
   readonly listsDecide?: true
   /** Who holds the token; undefined if its claims contradict each other. */
-  readonly holder: (claims: Claims, client: string, machineClients: readonly string[] | undefined) => 'machine' | 'user' | undefined
+  readonly holder: (
+    claims: Claims,
+    client: string,
+    machineClients: readonly string[] | undefined
+  ) => 'machine' | 'user' | undefined
 }
 
 const ANY_TYPE = [undefined, 'JWT', 'AT+JWT', 'APPLICATION/AT+JWT']
@@ -56,7 +72,9 @@ const COMMON = { types: ANY_TYPE, needsAudience: true, needsMachineScope: false 
 
 /** The shape of each provider's access tokens. Each names the page that documents it. */
 export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
-  /** docs.aws.amazon.com/cognito: "Understanding the access token". There is an `aud` only if a resource was requested. */
+  /**
+   * docs.aws.amazon.com/cognito: "Understanding the access token". There is an `aud` only if a resource was requested.
+   */
   cognito: {
     ...COMMON,
     claims: { ...STANDARD, username: [['username']], groups: [['cognito:groups']] },
@@ -65,7 +83,10 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     needsUserClients: true,
     flaw: ({ token_use: use }) => use === 'access' ? undefined : 'token_use is not access',
     // Both conditions: a person's token with a machine's scope must not become a machine.
-    holder: (claims, client) => claims.username === undefined && claims['cognito:username'] === undefined && claims.sub === client ? 'machine' : 'user'
+    holder: (claims, client) =>
+      claims.username === undefined && claims['cognito:username'] === undefined && claims.sub === client
+        ? 'machine'
+        : 'user'
   },
   /** RFC 9068 §2.1 (type), §2.2 (claims), §5 (a client's id as the subject). */
   rfc9068: {
@@ -75,7 +96,10 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     flaw: () => undefined,
     holder: ({ sub }, client) => sub === client ? 'machine' : 'user'
   },
-  /** auth0.com/docs: "Access Token Profiles". Its own profile has azp, the one of RFC 9068 client_id. An ID token has neither. */
+  /**
+   * auth0.com/docs: "Access Token Profiles". Its own profile has azp, the one of RFC 9068 client_id. An ID token has
+   * neither.
+   */
   auth0: {
     ...COMMON,
     claims: { ...STANDARD, client: [['azp'], ['client_id']], groups: [] },
@@ -87,13 +111,19 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     }
   },
   /**
-   * learn.microsoft.com/entra: "Access token claims reference", versions 2.0 and 1.0, which has other names for the client
-   * and the person. Only `oid` is the same for all apps.
+   * learn.microsoft.com/entra: "Access token claims reference", versions 2.0 and 1.0, which has other names for the
+   * client and the person. Only `oid` is the same for all apps.
    */
   entra: {
     ...COMMON,
     claims: {
-      ...STANDARD, client: [['azp'], ['appid']], subject: [['oid']], username: [['preferred_username'], ['upn'], ['unique_name']], groups: [['roles']], scopes: [['scp']], machineScopes: [['roles']]
+      ...STANDARD,
+      client: [['azp'], ['appid']],
+      subject: [['oid']],
+      username: [['preferred_username'], ['upn'], ['unique_name']],
+      groups: [['roles']],
+      scopes: [['scp']],
+      machineScopes: [['roles']]
     },
     flaw: ({ ver }) => ver === '2.0' || ver === '1.0' ? undefined : 'ver is not 2.0 or 1.0',
     holder ({ scp, idtyp, sub, oid }) {
@@ -109,12 +139,23 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     flaw: ({ typ }) => typ === 'Bearer' ? undefined : 'the claim typ is not Bearer',
     // Of every token it says a client_id, which in a JWT marks a machine.
     fromAnswer: ({ client_id: _client, ...claims }) => claims,
-    holder ({ client_id: id, clientId: mark = id, preferred_username: name, sid, session_state: session = sid, auth_time: signIn = session }, client, machineClients = []) {
+    holder (
+      {
+        client_id: id,
+        clientId: mark = id,
+        preferred_username: name,
+        sid,
+        session_state: session = sid,
+        auth_time: signIn = session
+      },
+      client,
+      machineClients = []
+    ) {
       const isNamedSo = String(name).toLowerCase() === `service-account-${client.toLowerCase()}`
       const isMarked = mark === client
       if (isMarked === isNamedSo) return isMarked ? 'machine' : 'user'
-      // A realm may leave out the scope `service_account` or `profile`. Nobody signed in, and the host lists the client: a
-      // person may choose the name of a service account that does not exist.
+      // A realm may leave out the scope `service_account` or `profile`. Nobody signed in, and the host lists the
+      // client: a person may choose the name of a service account that does not exist.
       const isIncomplete = (isMarked ? name : mark) === undefined && signIn === undefined
       return isIncomplete && machineClients.includes(client) ? 'machine' : undefined
     }
@@ -122,14 +163,24 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
   /** developer.okta.com: "Access token", of a custom authorization server. */
   okta: {
     ...COMMON,
-    claims: { ...STANDARD, client: [['cid']], subject: [['uid']], username: [['sub']], scopes: [['scp']], machineScopes: [['scp']] },
+    claims: {
+      ...STANDARD,
+      client: [['cid']],
+      subject: [['uid']],
+      username: [['sub']],
+      scopes: [['scp']],
+      machineScopes: [['scp']]
+    },
     flaw: flawOfIdToken,
     holder ({ sub, uid }, client) {
       if (uid === undefined) return sub === client ? 'machine' : undefined
       return 'user'
     }
   },
-  /** zitadel.com/docs: "Claims". Only access tokens have `jti`. Service users look like people, so their clients are listed. */
+  /**
+   * zitadel.com/docs: "Claims". Only access tokens have `jti`. Service users look like people, so their clients are
+   * listed.
+   */
   zitadel: {
     ...COMMON,
     claims: { ...STANDARD, client: [['azp'], ['client_id']], groups: [['urn:zitadel:iam:org:project:roles']] },
@@ -138,7 +189,10 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     listsDecide: true,
     holder: listedHolder
   },
-  /** docs.goauthentik.io: "OAuth 2.0 provider". Only access tokens have `uid`. Service accounts look like people, so their clients are listed. */
+  /**
+   * docs.goauthentik.io: "OAuth 2.0 provider". Only access tokens have `uid`. Service accounts look like people, so
+   * their clients are listed.
+   */
   authentik: {
     ...COMMON,
     claims: { ...STANDARD, client: [['azp']] },
@@ -160,13 +214,20 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     holder: () => 'user'
   },
   /**
-   * For providers without a preset: what most of them have in common, and no more trust than that allows. People are those
-   * with a token of a listed client. Who is none of them is a machine only if its subject is its client, or it is listed.
-   * A token with a mark of a machine is of nobody, unless its client is listed as one.
+   * For providers without a preset: what most of them have in common, and no more trust than that allows. People are
+   * those with a token of a listed client. Who is none of them is a machine only if its subject is its client, or it is
+   * listed. A token with a mark of a machine is of nobody, unless its client is listed as one.
    */
   generic: {
     ...COMMON,
-    claims: { ...STANDARD, client: [['client_id'], ['azp']], username: [['preferred_username'], ['username']], groups: [['groups'], ['roles']], scopes: [['scope'], ['scp']], machineScopes: [['scope'], ['scp']] },
+    claims: {
+      ...STANDARD,
+      client: [['client_id'], ['azp']],
+      username: [['preferred_username'], ['username']],
+      groups: [['groups'], ['roles']],
+      scopes: [['scope'], ['scp']],
+      machineScopes: [['scope'], ['scp']]
+    },
     types: undefined,
     machinesLackSubject: true,
     needsUserClients: true,
@@ -189,13 +250,15 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
 /** Claims that name a client, at one provider or another. */
 export const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid', 'clientId'] as const
 
-/** Claims that say which kind of token it is, and values that mean another one than access tokens; `DSR` is Descope's. */
+/**
+ * Claims that say which kind of token it is, and values that mean another one than access tokens; `DSR` is Descope's.
+ */
 const KIND_CLAIMS = ['typ', 'type', 'token_type', 'tokenType', 'TokenType', 'tok_type', 'drn']
 const OTHER_KIND = /^(?:(?:id|refresh|logout)(?:[-_ ]?token)?|IT|RT|DSR)$/i
 
 /**
- * What providers say of a machine: its client as the subject, the grant, or the kind of holder: Casdoor in `type`, or by the
- * application's name as the subject; Entra in `idtyp`; Oracle in `sub_type`; Keycloak and authentik by a name.
+ * What providers say of a machine: its client as the subject, the grant, or the kind of holder: Casdoor in `type`, or
+ * by the application's name as the subject; Entra in `idtyp`; Oracle in `sub_type`; Keycloak and authentik by a name.
  */
 function isMarkedAsMachine (claims: Claims): boolean {
   const { sub, gty, grant_type: grant, type, idtyp, sub_type: kind, owner, name, preferred_username: username } = claims
@@ -230,7 +293,10 @@ export const PROVIDERS = Object.keys(TOKEN_SHAPES) as readonly Provider[]
 /** The value of the first claim that is present. */
 export function claimAt (claims: Claims, paths: readonly ClaimPath[]): unknown {
   for (const path of paths) {
-    const value = path.reduce<unknown>((at, name) => isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined, claims)
+    const value = path.reduce<unknown>(
+      (at, name) => isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined,
+      claims
+    )
     if (value !== undefined && value !== null) return value
   }
   return undefined

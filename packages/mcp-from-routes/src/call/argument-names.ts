@@ -6,11 +6,13 @@ import { definition } from '../tool/types-of.ts'
 /** How many allowed values an error names. */
 const MAX_VALUES = 50
 /** The messages of validators about missing properties. */
-const MISSING = /(?<![\w/])(body|querystring|params) must have (?:required property '([^'\n]{1,200})'|(property|properties) ([^'\n]{1,200}?) when property (\S{1,200}) is present)/g
+const MISSING =
+  /(?<![\w/])(body|querystring|params) must have (?:required property '([^'\n]{1,200})'|(property|properties) ([^'\n]{1,200}?) when property (\S{1,200}) is present)/g
 /** Their messages about too few properties, which count those of one part of the request: the arguments are more. */
 const TOO_FEW = /(?<![\w/])(body|querystring) must NOT have fewer than (\d{1,9}) properties/g
 /** An input, with a better message if the validator's says too little. */
-const MENTION = /(, )?(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|(?= must ))( must (?:be equal to (?:one of the allowed values|constant)|match (?:a schema in anyOf|exactly one schema in oneOf)))?/g
+const MENTION =
+  /(, )?(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|(?= must ))( must (?:be equal to (?:one of the allowed values|constant)|match (?:a schema in anyOf|exactly one schema in oneOf)))?/g
 
 /**
  * Says of arguments what a route's validation says of its inputs. Fastify speaks of `body/name` and
@@ -18,15 +20,19 @@ const MENTION = /(, )?(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|
  * a value is not an allowed one, the allowed ones are named; where there are too few, those to choose from.
  */
 export function inArgumentNames (input: ToolInput, text: string): string {
-  const argumentOf = (part: string, name: string): string => input.inputs.find((own) => PARTS[own.place] === part && own.name === name)?.argument ?? name
+  const argumentOf = (part: string, name: string): string =>
+    input.inputs.find((own) => PARTS[own.place] === part && own.name === name)?.argument ?? name
   const said = new Set<string>()
   return text
-    .replace(MISSING, (match, part: string, missing: string | undefined, word: string, others: string, present: string) => {
-      if (part === 'body' && input.body !== 'fields') return match
-      if (missing !== undefined) return `arguments must have required property '${argumentOf(part, missing)}'`
-      const names = others.split(', ').map((name) => argumentOf(part, name)).join(', ')
-      return `arguments must have ${word} ${names} when property ${argumentOf(part, present)} is present`
-    })
+    .replace(
+      MISSING,
+      (match, part: string, missing: string | undefined, word: string, others: string, present: string) => {
+        if (part === 'body' && input.body !== 'fields') return match
+        if (missing !== undefined) return `arguments must have required property '${argumentOf(part, missing)}'`
+        const names = others.split(', ').map((name) => argumentOf(part, name)).join(', ')
+        return `arguments must have ${word} ${names} when property ${argumentOf(part, present)} is present`
+      }
+    )
     .replace(TOO_FEW, (match, part: string, least: string) => {
       if (part === 'body' && input.body !== 'fields') return match
       const own = input.inputs.filter(({ place }) => PARTS[place] === part)
@@ -37,7 +43,9 @@ export function inArgumentNames (input: ToolInput, text: string): string {
     })
     .replace(MENTION, (match, comma = '', part: string, path: string | undefined, rule = '') => {
       const isWhole = part === 'body' && input.body !== 'fields'
-      const [name = '', ...rest] = [...isWhole ? ['body'] : [], ...path?.split('/') ?? []].map((piece) => piece.replaceAll('~1', '/').replaceAll('~0', '~'))
+      const [name = '', ...rest] = [...isWhole ? ['body'] : [], ...path?.split('/') ?? []].map((piece) =>
+        piece.replaceAll('~1', '/').replaceAll('~0', '~')
+      )
       if (name === '') return `${comma}arguments${rule}`
       const argument = argumentOf(part, name)
       const label = [argument, ...rest].join('/')
@@ -56,7 +64,11 @@ function schemaAt (root: JsonSchema, path: readonly string[]): unknown {
   let schema: unknown = root
   for (const piece of path) {
     const { properties, prefixItems, items } = resolved(schema, root)
-    schema = isObject(properties) && Object.hasOwn(properties, piece) ? properties[piece] : Array.isArray(prefixItems) && piece in prefixItems ? prefixItems[Number(piece)] : items
+    schema = isObject(properties) && Object.hasOwn(properties, piece)
+      ? properties[piece]
+      : Array.isArray(prefixItems) && piece in prefixItems
+      ? prefixItems[Number(piece)]
+      : items
   }
   return schema
 }
@@ -68,7 +80,13 @@ function allowedValues (schema: unknown, root: JsonSchema): readonly unknown[] |
   if (value !== undefined) return [value]
   const members: unknown = anyOf ?? oneOf
   if (!Array.isArray(members)) return undefined
-  const lists = members.map((member: JsonSchema) => member.type === 'null' ? [null] : member.const !== undefined || Array.isArray(member.enum) ? allowedValues(member, root) : undefined)
+  const lists = members.map((member: JsonSchema) =>
+    member.type === 'null'
+      ? [null]
+      : member.const !== undefined || Array.isArray(member.enum)
+      ? allowedValues(member, root)
+      : undefined
+  )
   return lists.includes(undefined) ? undefined : lists.flat()
 }
 

@@ -3,8 +3,9 @@ import type { Tool } from '../tool/tool.ts'
 import { excerpt } from './excerpt.ts'
 
 /*
- * A validator that converts takes the first alternative of an `anyOf` or `oneOf` that can be made of a value, also where the
- * value is one of another. Which it takes only the validator knows, so its outcome is compared with what was sent.
+ * A validator that converts takes the first alternative of an `anyOf` or `oneOf` that can be made of a value, also
+ * where the value is one of another. Which it takes only the validator knows, so its outcome is compared with what was
+ * sent.
  */
 
 /** What was sent, and what the route would get. */
@@ -21,24 +22,39 @@ interface Arrival {
 /** What would reach the route as another value, in words for the model. */
 export function changedOnArrival ({ tool, sent, body, params, query, url }: Arrival): string | undefined {
   const lost = LONG_NUMERAL.test(url) ? lostDigits([params, query], url) : undefined
-  if (lost !== undefined) return `${lost} has more digits than a number keeps, and would reach another record. Nothing was done`
+  if (lost !== undefined) {
+    return `${lost} has more digits than a number keeps, and would reach another record. Nothing was done`
+  }
   if (!tool.bodyReading.coerces || sent === undefined) return undefined
   const change = typeChange(sent, body, '')
   if (change === undefined) return undefined
   const { at, from, to } = change
-  return `${at} would arrive as ${excerpt(JSON.stringify(to))}, and not as ${excerpt(JSON.stringify(from))}: this route converts it to ${typeName(to)}. Nothing was done. Send another of the alternatives in its schema`
+  return `${at} would arrive as ${excerpt(JSON.stringify(to))}, and not as ${excerpt(JSON.stringify(from))}: this ` +
+    `route converts it to ${typeName(to)}. Nothing was done. Send another of the alternatives in its schema`
 }
 
-interface Change { readonly at: string, readonly from: unknown, readonly to: unknown }
+interface Change {
+  readonly at: string
+  readonly from: unknown
+  readonly to: unknown
+}
 
-/** The first value whose type is another one. Hooks of the host may change values, and what is in objects of their own. */
+/**
+ * The first value whose type is another one. Hooks of the host may change values, and what is in objects of their own.
+ */
 function typeChange (sent: unknown, got: unknown, at: string): Change | undefined {
   if (sent === got) return undefined
-  if (isScalar(sent) ? isScalar(got) || Array.isArray(got) : Array.isArray(sent) && isScalar(got)) return isSameType(sent, got) ? undefined : { at, from: sent, to: got }
+  if (isScalar(sent) ? isScalar(got) || Array.isArray(got) : Array.isArray(sent) && isScalar(got)) {
+    return isSameType(sent, got) ? undefined : { at, from: sent, to: got }
+  }
   if (isScalar(sent) || isScalar(got)) return undefined
   for (const [name, value] of Object.entries(sent as object)) {
     if (!Object.hasOwn(got as object, name)) continue
-    const change = typeChange(value, (got as Readonly<Record<string, unknown>>)[name], at === '' ? excerpt(name) : `${at}/${excerpt(name)}`)
+    const change = typeChange(
+      value,
+      (got as Readonly<Record<string, unknown>>)[name],
+      at === '' ? excerpt(name) : `${at}/${excerpt(name)}`
+    )
     if (change !== undefined) return change
   }
   return undefined
@@ -59,7 +75,9 @@ const INTEGERS = /-?\d{16,}/g
 function lostDigits (values: unknown, url: string): string | undefined {
   const written = decoded(url).match(INTEGERS) ?? []
   const visit = (value: unknown, at: string): string | undefined => {
-    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) return written.some((text) => Number(text) === value && BigInt(text) !== BigInt(value)) ? at : undefined
+    if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+      return written.some((text) => Number(text) === value && BigInt(text) !== BigInt(value)) ? at : undefined
+    }
     if (typeof value !== 'object' || value === null) return undefined
     for (const [name, inner] of Object.entries(value)) {
       const found = visit(inner, Array.isArray(value) ? at : excerpt(name))

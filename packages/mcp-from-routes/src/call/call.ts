@@ -40,7 +40,13 @@ export type CallTool = (call: Call) => Promise<ToolResult>
  * The stages of a call: arguments to request, request to response, response to result.
  * @param observed - adds telemetry
  */
-export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Sealer, rules: () => TaskRules, observed: (answer: CallTool) => CallTool): CallTool {
+export function toolCaller (
+  app: FastifyInstance,
+  settings: Settings,
+  sealer: Sealer,
+  rules: () => TaskRules,
+  observed: (answer: CallTool) => CallTool
+): CallTool {
   const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
@@ -49,7 +55,10 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   const remarkUnforwarded = unforwardedRemark(settings)
   const unpromised = new Set<Tool>()
 
-  /** The arguments of the call, with those that the caller's request implies. @returns undefined if a function of the host threw */
+  /**
+   * The arguments of the call, with those that the caller's request implies. @returns undefined if a function of the
+   * host threw
+   */
   function argumentsOf (tool: Tool, args: Call['args'], outer: FastifyRequest): Call['args'] | undefined {
     if (tool.public.implied === undefined) return args
     try {
@@ -61,26 +70,45 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   }
 
   function problems (tool: Tool, { [TOKEN_ARGUMENT]: token, ...others }: Call['args']): readonly string[] {
-    return problemsOf(tool, token === undefined || tool.confirm?.fallback === 'token' ? others : { ...others, [TOKEN_ARGUMENT]: token }, { maxParamLength })
+    return problemsOf(
+      tool,
+      token === undefined || tool.confirm?.fallback === 'token' ? others : { ...others, [TOKEN_ARGUMENT]: token },
+      { maxParamLength }
+    )
   }
 
   // Promises are chained by hand on this path: an async function costs a tenth of a call.
   function answer (call: Call): Promise<ToolResult> {
     const { tool, outer, meta, stop, onChunk } = call
-    const chosen = tool.fields === undefined || !Object.hasOwn(call.args, FIELDS_ARGUMENT) ? undefined : selectionFrom(tool.public.name, tool.fields, call.args[FIELDS_ARGUMENT])
+    const chosen = tool.fields === undefined || !Object.hasOwn(call.args, FIELDS_ARGUMENT)
+      ? undefined
+      : selectionFrom(tool.public.name, tool.fields, call.args[FIELDS_ARGUMENT])
     const given = argumentsOf(tool, tool.fields === undefined ? call.args : withoutFields(call.args), outer)
     if (given === undefined) return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
-    if (chosen !== undefined && 'refusal' in chosen) return Promise.resolve(errorResult([chosen.refusal, ...problems(tool, given)].join('\n')))
+    if (chosen !== undefined && 'refusal' in chosen) {
+      return Promise.resolve(errorResult([chosen.refusal, ...problems(tool, given)].join('\n')))
+    }
     // A person is asked about what the route gets.
     const sent = isConfirmed(tool) ? argumentsAsRead(tool, given) : given
     if (sent instanceof Unsendable) return Promise.resolve(errorResult(problems(tool, given).join('\n')))
     const held = isConfirmed(tool) ? hold(tool, sent, outer, call.asking) : undefined
     if (held?.refused !== undefined) return Promise.resolve(held.refused)
-    const request = requestFromCall(tool, held?.args ?? given, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
+    const request = requestFromCall(tool, held?.args ?? given, {
+      headers: outer.raw.headers,
+      forwardHeaders,
+      maxParamLength
+    })
     if (isRefusal(request)) return Promise.resolve(errorResult(request.refusal))
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = { tool, params: request.params, held, sent: request.sent, missed: undefined, changed: undefined }
+    const target: Target = {
+      tool,
+      params: request.params,
+      held,
+      sent: request.sent,
+      missed: undefined,
+      changed: undefined
+    }
     const timed = deadlines.start(stop)
     const loopback = tool.inject ? injectLoopback : lightLoopback
     return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((sent) => {
@@ -93,7 +121,13 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     })
   }
 
-  function read (call: Call, request: InnerRequest, target: Target, response: InnerResponse | undefined, chosen: Selection | undefined): ToolResult | Promise<ToolResult> {
+  function read (
+    call: Call,
+    request: InnerRequest,
+    target: Target,
+    response: InnerResponse | undefined,
+    chosen: Selection | undefined
+  ): ToolResult | Promise<ToolResult> {
     const { tool, outer, stop } = call
     try {
       if (target.missed !== undefined) return errorResult(missedText(target, request.headers.host))
@@ -101,7 +135,14 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
       const asked = target.held?.result()
       if (asked !== undefined) return asked
       if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
-      const context = { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${request.url}`, resultHeaders, maxResultBytes, open: openOf(tool), chosen }
+      const context = {
+        requestId: outer.id,
+        url: () => `${outer.protocol}://${outer.host}${request.url}`,
+        resultHeaders,
+        maxResultBytes,
+        open: openOf(tool),
+        chosen
+      }
       const result = resultFromResponse(tool, response, context)
       if (response.statusCode === 401) remarkUnforwarded(tool, outer)
       if (result.isUnpromised) remarkUnpromised(call, response)
@@ -115,14 +156,27 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
   function remarkUnpromised ({ tool, outer }: Call, { statusCode }: InnerResponse): void {
     if (unpromised.has(tool)) return
     unpromised.add(tool)
-    outer.log.warn({ tool: tool.public.name, statusCode }, 'the response of a tool has no response schema or does not fit it, so clients get an error that contains it')
+    outer.log.warn(
+      { tool: tool.public.name, statusCode },
+      'the response of a tool has no response schema or does not fit it, so clients get an error that contains it'
+    )
   }
 
-  function withWork ({ tool, outer }: Call, request: InnerRequest, response: InnerResponse, result: ToolResult): ToolResult {
+  function withWork (
+    { tool, outer }: Call,
+    request: InnerRequest,
+    response: InnerResponse,
+    result: ToolResult
+  ): ToolResult {
     const rule = rules().get(tool)
     const work = rule && workFromResponse(rule, response, request, outer, maxParamLength, Date.now())
     const { location } = response.headers
-    if (work === undefined && location !== undefined) outer.log.warn({ tool: tool.public.name, location }, 'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is not a task')
+    if (work === undefined && location !== undefined) {
+      outer.log.warn(
+        { tool: tool.public.name, location },
+        'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is not a task'
+      )
+    }
     return work === undefined ? result : { ...result, work }
   }
 
@@ -139,7 +193,16 @@ export function toolCaller (app: FastifyInstance, settings: Settings, sealer: Se
     const { tool: { public: tool }, args, outer: request, stop } = call
     const logError = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
     try {
-      const returned = onToolCall({ tool, request, arguments: args, duration: performance.now() - start, isError: result.isError === true, error: errorTextOf(result), statusCode: result.statusCode, ended: stop.reason })
+      const returned = onToolCall({
+        tool,
+        request,
+        arguments: args,
+        duration: performance.now() - start,
+        isError: result.isError === true,
+        error: errorTextOf(result),
+        statusCode: result.statusCode,
+        ended: stop.reason
+      })
       // The caller does not wait for it.
       if (returned !== undefined) Promise.resolve(returned).catch(logError)
     } catch (error) {
@@ -166,17 +229,28 @@ function isConfirmed (tool: Tool): tool is Parameters<Hold>[0] {
   return tool.confirm !== undefined
 }
 
-/** The longest path parameter that the router takes, in characters. Its own options come first, as they do for Fastify. */
+/**
+ * The longest path parameter that the router takes, in characters. Its own options come first, as they do for Fastify.
+ */
 export function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
-  const { maxParamLength = 100, routerOptions } = initialConfig as { maxParamLength?: number, routerOptions?: { maxParamLength?: number } }
+  const { maxParamLength = 100, routerOptions } = initialConfig as {
+    maxParamLength?: number,
+    routerOptions?: { maxParamLength?: number }
+  }
   return routerOptions?.maxParamLength ?? maxParamLength
 }
 
-/** The error of a call that the guard refused because it would have run another route. Only the log names that route. */
+/**
+ * The error of a call that the guard refused because it would have run another route. Only the log names that route.
+ */
 function missedText ({ tool, params, missed }: Target, host: string | undefined): string {
   const owner = missed === 'no route' ? 'to no route' : 'to another route'
   // Callers can neither see nor change a fixed value, so errors do not name it.
-  const values = tool.input.inputs.flatMap(({ place, name, argument }) => place === 'path' && argument !== undefined && params.has(name) ? `${argument} ${JSON.stringify(params.get(name))}` : [])
+  const values = tool.input.inputs.flatMap(({ place, name, argument }) =>
+    place === 'path' && argument !== undefined && params.has(name)
+      ? `${argument} ${JSON.stringify(params.get(name))}`
+      : []
+  )
   if (values.length > 0) return `${values.join(', ')} cannot be used here: that address belongs ${owner}.`
   if (tool.isForOneHost) return `This tool is not for the host ${excerpt(host ?? 'that was called')}.`
   return `This tool cannot be called: its address belongs ${owner} for this request.`

@@ -7,7 +7,9 @@ import type { Refusal } from './request.ts'
 type Kept = ReadonlyMap<string, true | ReadonlyMap<string, true>>
 
 /** What a call leaves of its result. */
-export interface Selection extends Pick<FieldsRule, 'list'> { readonly kept: Kept }
+export interface Selection extends Pick<FieldsRule, 'list'> {
+  readonly kept: Kept
+}
 
 /** How many unknown fields an error names. */
 const MAX_NAMES = 10
@@ -15,13 +17,22 @@ const MAX_NAMES = 10
 /**
  * Reads the argument `fields` of a call.
  * @param tool - the name of the tool
- * @returns undefined where all fields are wanted: clients that have to fill in every argument send null or an empty array
+ * @returns undefined where all fields are wanted: clients that have to fill in every argument send null or an empty
+ *   array
  */
-export function selectionFrom (tool: string, { paths, list }: FieldsRule, given: unknown): Selection | Refusal | undefined {
+export function selectionFrom (
+  tool: string,
+  { paths, list }: FieldsRule,
+  given: unknown
+): Selection | Refusal | undefined {
   // Some models send an array as its JSON.
   const value: unknown = typeof given === 'string' ? attempt(() => JSON.parse(given) as unknown) ?? given : given
   if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return undefined
-  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) return { refusal: `${FIELDS_ARGUMENT} must be an array of names, such as ${JSON.stringify([...paths.keys()].slice(0, 2))}` }
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) {
+    return {
+      refusal: `${FIELDS_ARGUMENT} must be an array of names, such as ${JSON.stringify([...paths.keys()].slice(0, 2))}`
+    }
+  }
   const kept = new Map<string, true | Map<string, true>>()
   const unknown = new Set<string>()
   for (const field of value) {
@@ -37,20 +48,28 @@ export function selectionFrom (tool: string, { paths, list }: FieldsRule, given:
     else if (others !== true) others.set(inner, true)
   }
   if (unknown.size === 0) return { list, kept }
-  const names = [...[...unknown].slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))), ...unknown.size > MAX_NAMES ? ['…'] : []].join(', ')
-  return { refusal: `Unknown field${unknown.size > 1 ? 's' : ''} ${names}. The ${FIELDS_ARGUMENT} of ${tool} are ${[...paths.keys()].join(', ')}` }
+  const names = [
+    ...[...unknown].slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))),
+    ...unknown.size > MAX_NAMES ? ['…'] : []
+  ].join(', ')
+  return {
+    refusal: `Unknown field${unknown.size > 1 ? 's' : ''} ${names}. The ${FIELDS_ARGUMENT} of ${tool} are ` +
+      `${[...paths.keys()].join(', ')}`
+  }
 }
 
 /**
- * The JSON of a result without the fields that were not asked for. What stays is copied as the route wrote it, so numbers keep
- * their digits. A response of another form than its schema says stays whole.
+ * The JSON of a result without the fields that were not asked for. What stays is copied as the route wrote it, so
+ * numbers keep their digits. A response of another form than its schema says stays whole.
  * @param text - well-formed JSON
  */
 export function selected (text: string, { list, kept }: Selection): string {
   const start = skipSpace(text, 0)
   if (text[start] !== (list === true ? '[' : '{')) return text
   if (typeof list !== 'string') return recordsAt(text, start, kept)
-  const members = membersOf(text, start).map(([name, key, value]) => `${key}:${name === list ? recordsAt(text, value[0], kept) : text.slice(...value)}`)
+  const members = membersOf(text, start).map(([name, key, value]) =>
+    `${key}:${name === list ? recordsAt(text, value[0], kept) : text.slice(...value)}`
+  )
   return `{${members.join()}}`
 }
 
@@ -58,7 +77,9 @@ type Slice = readonly [start: number, end: number]
 
 /** A record, or an array of them. */
 function recordsAt (text: string, start: number, kept: Kept): string {
-  return text[start] === '[' ? `[${itemsOf(text, start).map(([item]) => recordAt(text, item, kept)).join()}]` : recordAt(text, start, kept)
+  return text[start] === '['
+    ? `[${itemsOf(text, start).map(([item]) => recordAt(text, item, kept)).join()}]`
+    : recordAt(text, start, kept)
 }
 
 function recordAt (text: string, start: number, kept: Kept): string {
@@ -66,7 +87,9 @@ function recordAt (text: string, start: number, kept: Kept): string {
   const members: string[] = []
   for (const [name, key, value] of membersOf(text, start)) {
     const some = kept.get(name)
-    if (some !== undefined) members.push(`${key}:${some === true ? text.slice(...value) : recordsAt(text, value[0], some)}`)
+    if (some !== undefined) {
+      members.push(`${key}:${some === true ? text.slice(...value) : recordsAt(text, value[0], some)}`)
+    }
   }
   return `{${members.join()}}`
 }
@@ -107,7 +130,7 @@ function skipSpace (text: string, start: number): number {
 }
 
 function endOfString (text: string, start: number): number {
-  for (let at = start + 1; ; at++) {
+  for (let at = start + 1;; at++) {
     const quote = text.indexOf('"', at)
     let before = quote
     while (text[before - 1] === '\\') before--
@@ -118,7 +141,7 @@ function endOfString (text: string, start: number): number {
 
 function endOfValue (text: string, start: number): number {
   let depth = 0
-  for (let at = start; ; at++) {
+  for (let at = start;; at++) {
     switch (text.charCodeAt(at)) {
       case 0x22: // "
         at = endOfString(text, at) - 1

@@ -23,7 +23,9 @@ export interface Target {
   readonly sent?: unknown
   /** Set when the request arrived elsewhere and was refused. */
   missed: 'another route' | 'no route' | undefined
-  /** Set when an argument would reach the handler as another one, and the request was refused: in words for the model. */
+  /**
+   * Set when an argument would reach the handler as another one, and the request was refused: in words for the model.
+   */
   changed: string | undefined
 }
 
@@ -31,8 +33,12 @@ export interface Target {
 const MARK = Symbol('mcp-from-routes.mark')
 const TARGET = Symbol('mcp-from-routes.target')
 
-interface Aimed { [TARGET]?: Target }
-interface Marked { readonly [MARK]?: { tool: Tool | undefined } | undefined }
+interface Aimed {
+  [TARGET]?: Target
+}
+interface Marked {
+  readonly [MARK]?: { tool: Tool | undefined } | undefined
+}
 
 /** How to read and fill the mark of a route, after its registration. */
 export interface RouteMark {
@@ -43,20 +49,25 @@ export interface RouteMark {
   readonly ownerOfConfig: () => Tool | undefined
 }
 
-/** Marks the route of a tool during registration. Another route that shares the tool's `config` object gets a copy without the mark. */
+/**
+ * Marks the route of a tool during registration. Another route that shares the tool's `config` object gets a copy
+ * without the mark.
+ */
 export function markRoute (route: RouteOptions, isTool: boolean): RouteMark {
   const mark: Marked[typeof MARK] = isTool ? { tool: undefined } : undefined
   if (isTool || MARK in (route.config ?? {})) route.config = Object.assign({}, route.config, { [MARK]: mark })
   return {
     isMarked: () => (route.config as Marked | undefined)?.[MARK] === mark,
-    setTool (tool) { if (mark !== undefined) mark.tool = tool },
+    setTool (tool) {
+      if (mark !== undefined) mark.tool = tool
+    },
     ownerOfConfig: () => isTool ? undefined : (route.config as Marked | undefined)?.[MARK]?.tool
   }
 }
 
 /** Tells the guard where the inner request `raw` has to arrive. */
 export function setTarget (raw: object, target: Target): void {
-  (raw as Aimed)[TARGET] = target
+  ;(raw as Aimed)[TARGET] = target
 }
 
 /**
@@ -68,23 +79,32 @@ export function setTarget (raw: object, target: Target): void {
 export function guardCalls (app: FastifyInstance): void {
   const { routerOptions } = app.initialConfig as { routerOptions?: { defaultRoute?: unknown } }
   if (typeof routerOptions?.defaultRoute === 'function') {
-    throw new MCP_FROM_ROUTES_INVALID_OPTION('routerOptions.defaultRoute of Fastify', 'runs without hooks, so the plugin cannot keep tool calls from it. Use setNotFoundHandler')
+    throw new MCP_FROM_ROUTES_INVALID_OPTION(
+      'routerOptions.defaultRoute of Fastify',
+      'runs without hooks, so the plugin cannot keep tool calls from it. Use setNotFoundHandler'
+    )
   }
   app.addHook('onRequest', (request, reply, done) => {
     const target = (request.raw as Aimed)[TARGET]
     if (target === undefined || hasArrived(request, target)) return done()
     target.missed = request.is404 ? 'no route' : 'another route'
     const { method, url } = request.routeOptions
-    request.log.warn({ tool: target.tool.public.name, url: request.raw.url, ...target.missed === 'another route' && { route: `${String(method)} ${url}` } }, `refused a tool call that the router sent to ${target.missed}`)
-    // The caller never sees this 404: it gets a tool error. Hijacked, so the other route's onSend hooks and error handler do not run.
+    request.log.warn({
+      tool: target.tool.public.name,
+      url: request.raw.url,
+      ...target.missed === 'another route' && { route: `${String(method)} ${url}` }
+    }, `refused a tool call that the router sent to ${target.missed}`)
+    // The caller never sees this 404: it gets a tool error. Hijacked, so the other route's onSend hooks and error
+    // handler do not run.
     reply.hijack()
     reply.raw.writeHead(404).end()
   })
 }
 
 /**
- * Holds the calls of a route before its handler, until a person has confirmed them. All hooks of the route have run by then,
- * including those that plugins add later, and so has its validation: nobody is asked about a call that would be refused.
+ * Holds the calls of a route before its handler, until a person has confirmed them. All hooks of the route have run by
+ * then, including those that plugins add later, and so has its validation: nobody is asked about a call that would be
+ * refused.
  */
 export function holdCalls (route: RouteOptions): void {
   const { handler } = route
@@ -116,7 +136,11 @@ export function checkArrivals (route: RouteOptions): void {
 }
 
 function hasArrived ({ routeOptions, params }: FastifyRequest, target: Target): boolean {
-  if (target.at === undefined ? (routeOptions.config as Marked | undefined)?.[MARK]?.tool !== target.tool : !isAt(routeOptions, target.at)) return false
+  if (
+    target.at === undefined
+      ? (routeOptions.config as Marked | undefined)?.[MARK]?.tool !== target.tool
+      : !isAt(routeOptions, target.at)
+  ) return false
   // With two parameters in one segment the router may split it elsewhere.
   let count = 0
   const found = params as Readonly<Record<string, string>>

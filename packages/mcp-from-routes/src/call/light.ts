@@ -25,31 +25,55 @@ export class LightSocket extends EventEmitter {
     this.remoteAddress = client.remoteAddress
   }
 
-  get remotePort (): number | undefined { return this.#client.remotePort }
-  get remoteFamily (): string | undefined { return this.#client.remoteFamily }
-  get localAddress (): string | undefined { return this.#client.localAddress }
-  get localPort (): number | undefined { return this.#client.localPort }
-  get encrypted (): boolean { return this.#client.encrypted }
-  get authorized (): boolean { return this.#client.authorized }
-  get getPeerCertificate (): unknown { return this.#client.getPeerCertificate?.bind(this.#client) }
+  get remotePort (): number | undefined {
+    return this.#client.remotePort
+  }
+  get remoteFamily (): string | undefined {
+    return this.#client.remoteFamily
+  }
+  get localAddress (): string | undefined {
+    return this.#client.localAddress
+  }
+  get localPort (): number | undefined {
+    return this.#client.localPort
+  }
+  get encrypted (): boolean {
+    return this.#client.encrypted
+  }
+  get authorized (): boolean {
+    return this.#client.authorized
+  }
+  get getPeerCertificate (): unknown {
+    return this.#client.getPeerCertificate?.bind(this.#client)
+  }
 
   destroy (): this {
     this.destroyed = true
     return this
   }
 
-  setTimeout (): this { return this }
-  setKeepAlive (): this { return this }
-  setNoDelay (): this { return this }
+  setTimeout (): this {
+    return this
+  }
+  setKeepAlive (): this {
+    return this
+  }
+  setNoDelay (): this {
+    return this
+  }
   cork (): void {}
   uncork (): void {}
-  ref (): this { return this }
-  unref (): this { return this }
+  ref (): this {
+    return this
+  }
+  unref (): this {
+    return this
+  }
 }
 
 /*
- * Express, mounted in a hook of the host, replaces the prototypes of a request and its response. So the methods that make
- * them light are their own properties, each assigned by name: a loop over the names takes five times as long.
+ * Express, mounted in a hook of the host, replaces the prototypes of a request and its response. So the methods that
+ * make them light are their own properties, each assigned by name: a loop over the names takes five times as long.
  */
 
 /** A request without a connection. */
@@ -90,7 +114,9 @@ export class LightRequest extends IncomingMessage {
   release (): void {
     this.#answered = true
     // Ending a stream costs time, so do it only if somebody listens.
-    if (this.readableFlowing === null && (this.listenerCount('close') > 0 || this.listenerCount('end') > 0)) this.resume()
+    if (this.readableFlowing === null && (this.listenerCount('close') > 0 || this.listenerCount('end') > 0)) {
+      this.resume()
+    }
   }
 
   /** As in Node.js, a request that was read or answered was not aborted, and an error without a listener is dropped. */
@@ -116,7 +142,10 @@ export class LightResponse extends ServerResponse<LightRequest> {
   #drained = 0
   #sent: Record<string, OutgoingHttpHeader> = {}
   #settled = false
-  /** As it was sent with the headers; 0 before that. Decides in place of `headersSent`, which @fastify/express redefines. */
+  /**
+   * As it was sent with the headers; 0 before that. Decides in place of `headersSent`, which @fastify/express
+   * redefines.
+   */
   #status = 0
 
   /**
@@ -124,7 +153,13 @@ export class LightResponse extends ServerResponse<LightRequest> {
    * @param maxBytes - a response larger than this is cut off, and passed to `done` as it is
    * @param onChunk - sees each piece of the body as it is written
    */
-  constructor (req: LightRequest, socket: LightSocket, done: (response: InnerResponse | undefined) => void, maxBytes: number, onChunk?: (chunk: Buffer, response: InnerResponse) => void) {
+  constructor (
+    req: LightRequest,
+    socket: LightSocket,
+    done: (response: InnerResponse | undefined) => void,
+    maxBytes: number,
+    onChunk?: (chunk: Buffer, response: InnerResponse) => void
+  ) {
     super(req)
     Reflect.set(this, 'socket', socket)
     this.#request = req
@@ -142,7 +177,11 @@ export class LightResponse extends ServerResponse<LightRequest> {
     this.writeEarlyHints = own.writeEarlyHints
   }
 
-  override writeHead (statusCode: number, reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[], headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this {
+  override writeHead (
+    statusCode: number,
+    reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
+    headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]
+  ): this {
     this.statusCode = statusCode
     const given = typeof reason === 'object' ? reason : headers
     if (typeof reason === 'string') this.statusMessage = reason
@@ -152,8 +191,7 @@ export class LightResponse extends ServerResponse<LightRequest> {
       for (const name in given) this.#sent[name.toLowerCase()] = given[name] as OutgoingHttpHeader
     }
     for (const name of this.getHeaderNames()) this.#sent[name] ??= this.getHeader(name) as OutgoingHttpHeader
-    this.#status = statusCode
-    // Node's `headersSent` reads it, and so do its methods that refuse to change a header after that.
+    this.#status = statusCode // Node's `headersSent` reads it, and so do its methods that refuse to change a header after that.
     ;(this as { _header?: string })._header = 'HTTP/1.1'
     return this
   }
@@ -161,7 +199,11 @@ export class LightResponse extends ServerResponse<LightRequest> {
   // Node's types declare it as a property, so TypeScript allows no accessor here.
   static {
     // Node.js 24 keeps it in a private property, which only its own end() sets.
-    Object.defineProperty(this.prototype, 'writableFinished', { get (this: LightResponse) { return this.writableEnded } })
+    Object.defineProperty(this.prototype, 'writableFinished', {
+      get (this: LightResponse) {
+        return this.writableEnded
+      }
+    })
   }
 
   override write (chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
@@ -214,7 +256,9 @@ export class LightResponse extends ServerResponse<LightRequest> {
   #isFull (): boolean {
     if (this.#size - this.#drained < HIGH_WATER) return false
     this.#drained = this.#size
-    setImmediate(() => { if (!this.destroyed) this.emit('drain') })
+    setImmediate(() => {
+      if (!this.destroyed) this.emit('drain')
+    })
     return true
   }
 
@@ -228,12 +272,18 @@ export class LightResponse extends ServerResponse<LightRequest> {
   }
 
   #response (): InnerResponse {
-    return { statusCode: this.#status, headers: this.#sent as InnerResponse['headers'], body: hasBody(this.#status) ? this.#body() : '' }
+    return {
+      statusCode: this.#status,
+      headers: this.#sent as InnerResponse['headers'],
+      body: hasBody(this.#status) ? this.#body() : ''
+    }
   }
 
   /** Nearly every response is one piece, which stays as it is. */
   #body (): string | Buffer {
-    return this.#pieces.length > 1 ? Buffer.concat(this.#pieces.map((piece) => Buffer.from(piece as string))) : this.#pieces[0] ?? ''
+    return this.#pieces.length > 1
+      ? Buffer.concat(this.#pieces.map((piece) => Buffer.from(piece as string)))
+      : this.#pieces[0] ?? ''
   }
 
   #settle (response: InnerResponse | undefined): void {
@@ -256,7 +306,9 @@ function finish (response: LightResponse, request: LightRequest, done: unknown):
 /** Text in an encoding whose letters are not its own becomes bytes. */
 function pieceOf (chunk: unknown, encoding: unknown): string | Buffer {
   if (typeof chunk !== 'string') return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk as Uint8Array)
-  return encoding === 'hex' || encoding === 'base64' || encoding === 'latin1' || encoding === 'binary' ? Buffer.from(chunk, encoding) : chunk
+  return encoding === 'hex' || encoding === 'base64' || encoding === 'latin1' || encoding === 'binary'
+    ? Buffer.from(chunk, encoding)
+    : chunk
 }
 
 function hasBody (statusCode: number): boolean {

@@ -41,7 +41,9 @@ function progressOf (data: string, last: number): Progress {
   const value: unknown = attempt(() => JSON.parse(data))
   const message = isObject(value) && typeof value.message === 'string' ? value.message : data
   // The protocol requires it to rise every time.
-  const progress = isObject(value) && typeof value.progress === 'number' && value.progress > last ? value.progress : last + 1
+  const progress = isObject(value) && typeof value.progress === 'number' && value.progress > last
+    ? value.progress
+    : last + 1
   return {
     progress,
     ...isObject(value) && typeof value.total === 'number' && { total: value.total },

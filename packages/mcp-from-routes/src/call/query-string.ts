@@ -12,16 +12,28 @@ const SURROGATE = /\p{Surrogate}/u
  * @param shape - undefined for a value that no schema describes
  * @returns why the value cannot be sent, or undefined
  */
-export function addToQuery (pairs: string[], name: string, value: unknown, shape: QueryShape | undefined, parser: QueryParser): string | undefined {
+export function addToQuery (
+  pairs: string[],
+  name: string,
+  value: unknown,
+  shape: QueryShape | undefined,
+  parser: QueryParser
+): string | undefined {
   const types = shape?.types
   // A query string cannot express null; leaving the argument out comes closest.
   if (value === null) return undefined
   const own: Array<readonly [string, unknown]> = []
   const isArray = Array.isArray(value) && !takesOnly('object', types)
   // Without the argument the route may return more than the caller meant.
-  if (isArray && value.length === 0) return shape?.hasEmptyDefault ? undefined : 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
+  if (isArray && value.length === 0) {
+    return shape?.hasEmptyDefault
+      ? undefined
+      : 'must not be an empty array, which a query string cannot hold. Leaving it out may mean something else'
+  }
   if (isArray && value.includes(null)) return 'must not hold null, which a query string cannot'
-  const nests = isArray ? parser.brackets : isObject(value) && parser.nests && (types === undefined || types.has('object'))
+  const nests = isArray
+    ? parser.brackets
+    : isObject(value) && parser.nests && (types === undefined || types.has('object'))
   if (nests) {
     if (!nest(own, name, value, 0)) return 'is nested too deeply'
   } else {
@@ -35,7 +47,10 @@ export function addToQuery (pairs: string[], name: string, value: unknown, shape
     texts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`)
   }
   // Parsers have limits of their own, and drop or rearrange what is beyond them.
-  if (nests && !isSame(parser.parse(texts.join('&'))[name], value)) return 'cannot be sent: the server would read a query string of this size or shape differently. Empty arrays, empty objects and null cannot be part of it'
+  if (nests && !isSame(parser.parse(texts.join('&'))[name], value)) {
+    return 'cannot be sent: the server would read a query string of this size or shape differently. Empty arrays, ' +
+      'empty objects and null cannot be part of it'
+  }
   for (const text of texts) pairs.push(text)
   return undefined
 }
@@ -47,7 +62,9 @@ function nest (own: Array<readonly [string, unknown]>, key: string, value: unkno
     const plain = value.every((item) => typeof item !== 'object')
     return value.every((item, index) => nest(own, plain ? `${key}[]` : `${key}[${index}]`, item, depth + 1))
   }
-  if (isObject(value)) return Object.entries(value).every(([name, item]) => nest(own, `${key}[${name}]`, item, depth + 1))
+  if (isObject(value)) {
+    return Object.entries(value).every(([name, item]) => nest(own, `${key}[${name}]`, item, depth + 1))
+  }
   own.push([key, value])
   return true
 }

@@ -23,7 +23,9 @@ export interface InnerRequest {
 }
 
 /** Why a call cannot become a request, in words for the model. */
-export interface Refusal { readonly refusal: string }
+export interface Refusal {
+  readonly refusal: string
+}
 
 /** What the inner request takes from the outer one. */
 export interface Caller {
@@ -42,11 +44,15 @@ const MAX_NAMES = 10
 const SURROGATE = /\p{Surrogate}/u
 
 /**
- * Builds the request of one tool call. The route's own validation checks constraints, and types where it converts nothing.
- * Only what it would never see is rejected here: unknown names, values that would change the path, and values that would
- * arrive as others.
+ * Builds the request of one tool call. The route's own validation checks constraints, and types where it converts
+ * nothing. Only what it would never see is rejected here: unknown names, values that would change the path, and values
+ * that would arrive as others.
  */
-export function requestFromCall (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): InnerRequest | Refusal {
+export function requestFromCall (
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  caller: Caller
+): InnerRequest | Refusal {
   const { places, inputs } = tool.input
   for (const name in args) if (!places.has(name) && !tool.ignored.has(name)) return refused(tool, args, caller)
   const params = new Map<string, string>()
@@ -54,7 +60,11 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
   const fields: Record<string, unknown> = {}
   for (const { place, name, argument, value: fixed } of inputs) {
     const given = argument === undefined || !Object.hasOwn(args, argument) ? undefined : args[argument]
-    const value = argument === undefined ? fixed : given === undefined ? undefined : argumentValue(tool, place, argument, given)
+    const value = argument === undefined
+      ? fixed
+      : given === undefined
+      ? undefined
+      : argumentValue(tool, place, argument, given)
     if (value instanceof Unsendable) return refused(tool, args, caller)
     if (value === undefined) {
       if (place === 'path' && !isOptional(tool, name)) return refused(tool, args, caller)
@@ -63,7 +73,9 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
       if (typeof text !== 'string') return refused(tool, args, caller)
       params.set(name, text)
     } else if (place === 'query') {
-      if (addToQuery(query, name, value, tool.shapes.get(name), tool.queryParser) !== undefined) return refused(tool, args, caller)
+      if (addToQuery(query, name, value, tool.shapes.get(name), tool.queryParser) !== undefined) {
+        return refused(tool, args, caller)
+      }
     } else {
       fields[name] = value
     }
@@ -83,10 +95,13 @@ export function requestFromCall (tool: Tool, args: Readonly<Record<string, unkno
 }
 
 /**
- * The arguments as the route gets them: those of the body as their schema has them, and without those that the client added
- * for itself. For a person who is asked about them.
+ * The arguments as the route gets them: those of the body as their schema has them, and without those that the client
+ * added for itself. For a person who is asked about them.
  */
-export function argumentsAsRead (tool: Tool, args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> | Unsendable {
+export function argumentsAsRead (
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>
+): Readonly<Record<string, unknown>> | Unsendable {
   const all: Array<readonly [string, unknown]> = []
   for (const [name, value] of Object.entries(args)) {
     const place = tool.input.places.get(name)
@@ -98,10 +113,14 @@ export function argumentsAsRead (tool: Tool, args: Readonly<Record<string, unkno
 }
 
 /**
- * All that is wrong with arguments before the route sees them, so that a model need not find one thing after another. Also
- * what is missing in the query string and the body: the route would say so, but no longer gets the call.
+ * All that is wrong with arguments before the route sees them, so that a model need not find one thing after another.
+ * Also what is missing in the query string and the body: the route would say so, but no longer gets the call.
  */
-export function problemsOf (tool: Tool, args: Readonly<Record<string, unknown>>, { maxParamLength }: Pick<Caller, 'maxParamLength'>): readonly string[] {
+export function problemsOf (
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+  { maxParamLength }: Pick<Caller, 'maxParamLength'>
+): readonly string[] {
   const problems = new Set<string>()
   const unknown = Object.keys(args).filter((name) => !tool.input.places.has(name) && !tool.ignored.has(name))
   if (unknown.length > 0) problems.add(unknownArguments(unknown, tool))
@@ -112,15 +131,26 @@ export function problemsOf (tool: Tool, args: Readonly<Record<string, unknown>>,
   return [...problems]
 }
 
-function problemOf (tool: Tool, { place, name, argument, value: fixed }: Input, args: Readonly<Record<string, unknown>>, maxParamLength: number): string | undefined {
+function problemOf (
+  tool: Tool,
+  { place, name, argument, value: fixed }: Input,
+  args: Readonly<Record<string, unknown>>,
+  maxParamLength: number
+): string | undefined {
   // Errors name the argument; a fixed value has none.
   const label = argument ?? name
   const given = argument === undefined || !Object.hasOwn(args, argument) ? undefined : args[argument]
-  if (argument !== undefined && given === undefined) return tool.required.has(argument) ? `${label} is missing` : undefined
+  if (argument !== undefined && given === undefined) {
+    return tool.required.has(argument)
+      ? `${label} is missing`
+      : undefined
+  }
   const value = argument === undefined ? fixed : argumentValue(tool, place, argument, given)
   if (value instanceof Unsendable) return value.refusal
   if (place === 'body') return undefined
-  const read = place === 'path' ? pathValue(value, maxParamLength) : { problem: addToQuery([], name, value, tool.shapes.get(name), tool.queryParser) }
+  const read = place === 'path'
+    ? pathValue(value, maxParamLength)
+    : { problem: addToQuery([], name, value, tool.shapes.get(name), tool.queryParser) }
   return typeof read === 'string' || read.problem === undefined ? undefined : `${label} ${read.problem}`
 }
 
@@ -155,7 +185,10 @@ function typed (plan: Plan, value: unknown, argument: string, reading: Reading):
 }
 
 function unknownArguments (unknown: readonly string[], { input: { places }, fields }: Tool): string {
-  const names = [...unknown.slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))), ...unknown.length > MAX_NAMES ? ['…'] : []].join(', ')
+  const names = [
+    ...unknown.slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))),
+    ...unknown.length > MAX_NAMES ? ['…'] : []
+  ].join(', ')
   const taken = [...places.keys(), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
   const takes = taken.length === 0 ? 'This tool takes no arguments' : `This tool takes ${taken.join(', ')}`
   return `Unknown argument${unknown.length > 1 ? 's' : ''} ${names}. ${takes}`
@@ -167,7 +200,9 @@ function isOptional (tool: Tool, name: string): boolean {
 
 /** URL parsers remove dot segments, encoded or not, which would lead to another route. */
 function pathValue (value: unknown, maxLength: number): string | Problem {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return { problem: 'must be a string, a number or a boolean' }
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+    return { problem: 'must be a string, a number or a boolean' }
+  }
   const text = String(value)
   if (text === '') return { problem: 'must not be empty' }
   if (text === '.' || text === '..') return { problem: `must not be "${text}"` }
@@ -192,7 +227,11 @@ export function headersFor (tool: Headed | undefined, caller: Omit<Caller, 'maxP
   // A request has fewer headers than there are names, so iterate over the headers.
   for (const name in headers) {
     const value = headers[name]
-    if (value !== undefined && (IDENTITY.has(name) || forwardHeaders.has(name))) out[name] = typeof value === 'string' ? value : value.join(', ')
+    if (value !== undefined && (IDENTITY.has(name) || forwardHeaders.has(name))) {
+      out[name] = typeof value === 'string'
+        ? value
+        : value.join(', ')
+    }
   }
   for (const name in tool?.headers) out[name] = tool.headers[name] as string
   if (hasBody) out['content-type'] = 'application/json'

@@ -18,10 +18,16 @@ import type { InnerResponse } from '../types.ts'
 export type Content =
   | { readonly type: 'text', readonly text: string }
   | { readonly type: 'image' | 'audio', readonly data: string, readonly mimeType: string }
-  | { readonly type: 'resource', readonly resource: { readonly uri: string, readonly mimeType: string, readonly blob: string } }
+  | {
+    readonly type: 'resource',
+    readonly resource: { readonly uri: string, readonly mimeType: string, readonly blob: string }
+  }
 
 /** JSON as it was written and parsed. */
-export interface Json { readonly text: string, readonly value: unknown }
+export interface Json {
+  readonly text: string
+  readonly value: unknown
+}
 
 /** The result of a call, the same for every protocol revision. */
 export interface ToolResult {
@@ -38,7 +44,10 @@ export interface ToolResult {
   readonly asks?: OpenQuestion
   /** The work that the call has started, still running. The rest of the result is the route's 202. */
   readonly work?: Work
-  /** The route's 401, or its 403 for missing scopes of a token, with its `WWW-Authenticate`: clients log in only if the HTTP status says so. */
+  /**
+   * The route's 401, or its 403 for missing scopes of a token, with its `WWW-Authenticate`: clients log in only if the
+   * HTTP status says so.
+   */
   readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
 }
 
@@ -68,54 +77,92 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   const { statusCode } = response
   const headers = headersOf(response, context)
   if (statusCode >= 500) {
-    return { ...errorResult(`The route failed with status ${statusText(statusCode)}.${context.open} The request id is ${context.requestId}.`, headers), statusCode }
+    return {
+      ...errorResult(
+        `The route failed with status ${statusText(statusCode)}.${context.open} The request id is ` +
+          `${context.requestId}.`,
+        headers
+      ),
+      statusCode
+    }
   }
-  if (statusCode >= 400) return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
+  if (statusCode >= 400) {
+    return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
+  }
   if (statusCode >= 300) return { ...errorResult(redirected(response, context), headers), statusCode }
   const isOver = Buffer.byteLength(response.body) > context.maxResultBytes
   // Of a whole response, the chosen fields may be few enough.
   if (isOver && (response.cut || context.chosen === undefined)) return overLimit(tool, response, context)
-  const whole = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response)) ? jsonOf(response) : undefined
-  const json = whole === undefined || context.chosen === undefined ? whole : jsonIn(selected(whole.text, context.chosen))
+  const whole = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response))
+    ? jsonOf(response)
+    : undefined
+  const json = whole === undefined || context.chosen === undefined
+    ? whole
+    : jsonIn(selected(whole.text, context.chosen))
   if (isOver && Buffer.byteLength(json?.text ?? response.body) > context.maxResultBytes) {
     return overLimit(tool, { ...response, body: json?.text ?? response.body }, context)
   }
   const isBroken = whole !== undefined && tool.output !== undefined && !isAsPromised(tool.output, whole.value)
-  if (json !== undefined && !isBroken) return withHeaders({ content: [{ type: 'text', text: json.text }], structured: structuredFrom(tool, json, headers), statusCode }, headers)
+  if (json !== undefined && !isBroken) {
+    return withHeaders({
+      content: [{ type: 'text', text: json.text }],
+      structured: structuredFrom(tool, json, headers),
+      statusCode
+    }, headers)
+  }
   const content = contentOf(response, context)
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
   // Clients discard a success without the promised JSON, so it is sent as an error that says that the call succeeded.
   const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
   const why = isBroken ? ' that does not fit its response schema' : ', for which it has no 2xx response schema'
-  const unpromised = `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)} with ${what}${why}.`
-  return withHeaders({ content: [{ type: 'text', text: unpromised }, ...content], isError: true, isUnpromised: true, statusCode }, headers)
+  const unpromised = `The call succeeded, so do not repeat it. The route answered ${
+    statusText(statusCode)
+  } with ${what}${why}.`
+  return withHeaders({
+    content: [{ type: 'text', text: unpromised }, ...content],
+    isError: true,
+    isUnpromised: true,
+    statusCode
+  }, headers)
 }
 
 /** A result that says what went wrong, for the model to act on. */
 export function errorResult (text: string, headers?: Record<string, string>): ToolResult {
-  return withHeaders({ content: [{ type: 'text', text: text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}…` : text }], isError: true }, headers)
+  return withHeaders({
+    content: [{ type: 'text', text: text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}…` : text }],
+    isError: true
+  }, headers)
 }
 
 /** The result as a client reads it. */
-export function resultFor ({ structured, statusCode, isUnpromised, challenge, asks, work, ...result }: ToolResult): Record<string, unknown> {
+export function resultFor (
+  { structured, statusCode, isUnpromised, challenge, asks, work, ...result }: ToolResult
+): Record<string, unknown> {
   return structured === undefined ? result : { ...result, structuredContent: structured.value }
 }
 
 /**
  * Structured content is an object in every revision, so other JSON is wrapped, with the headers of the response beside
- * it. Claude Code and VS Code show the model nothing else of a result, and a page of a list says little without the total
- * number of matches.
+ * it. Claude Code and VS Code show the model nothing else of a result, and a page of a list says little without the
+ * total number of matches.
  */
 function structuredFrom ({ output }: Tool, json: Json, headers: Readonly<Record<string, string>> | undefined): Json {
   if (output?.wrapped !== true && isObject(json.value)) return json
   if (headers === undefined) return { text: `{"result":${json.text}}`, value: { result: json.value } }
-  return { text: `{"result":${json.text},"headers":${JSON.stringify(headers)}}`, value: { result: json.value, headers } }
+  return {
+    text: `{"result":${json.text},"headers":${JSON.stringify(headers)}}`,
+    value: { result: json.value, headers }
+  }
 }
 
 function withHeaders (result: ToolResult, headers: Record<string, string> | undefined): ToolResult {
   if (headers === undefined) return result
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return { ...result, content: [...result.content, { type: 'text', text: lines.join('\n') }], _meta: { 'mcp-from-routes/headers': headers } }
+  return {
+    ...result,
+    content: [...result.content, { type: 'text', text: lines.join('\n') }],
+    _meta: { 'mcp-from-routes/headers': headers }
+  }
 }
 
 function headersOf ({ headers }: InnerResponse, { resultHeaders }: CallContext): Record<string, string> | undefined {
@@ -135,7 +182,9 @@ export function mediaType ({ headers }: Pick<InnerResponse, 'headers'>): string 
 function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 'challenge'> {
   const authenticate = String(headers['www-authenticate'] ?? '')
   // Any other 403 must not reach the client as HTTP status: it would sign in again in vain, and drop the server.
-  const isChallenge = statusCode === 401 ? authenticate !== '' : statusCode === 403 && /\berror="?insufficient_scope\b/.test(authenticate)
+  const isChallenge = statusCode === 401
+    ? authenticate !== ''
+    : statusCode === 403 && /\berror="?insufficient_scope\b/.test(authenticate)
   return isChallenge ? { challenge: { statusCode, authenticate } } : {}
 }
 
@@ -158,17 +207,24 @@ function contentOf (response: InnerResponse, { url }: CallContext): Content[] {
   const { statusCode, body } = response
   const mimeType = mediaType(response)
   const base64 = (): string => Buffer.from(body as string).toString('base64')
-  if (body.length === 0) return [{ type: 'text', text: `${statusText(statusCode)}: done, and there is nothing to return.` }]
-  if (mimeType.startsWith('image/') && mimeType !== 'image/svg+xml') return [{ type: 'image', data: base64(), mimeType }]
+  if (body.length === 0) {
+    return [{ type: 'text', text: `${statusText(statusCode)}: done, and there is nothing to return.` }]
+  }
+  if (mimeType.startsWith('image/') && mimeType !== 'image/svg+xml') {
+    return [{ type: 'image', data: base64(), mimeType }]
+  }
   if (mimeType.startsWith('audio/')) return [{ type: 'audio', data: base64(), mimeType }]
   const text = isTextual(mimeType) ? decoded(response) : undefined
   if (text !== undefined) return [{ type: 'text', text }]
-  return [{ type: 'resource', resource: { uri: url(), mimeType: mimeType || 'application/octet-stream', blob: base64() } }]
+  return [{
+    type: 'resource',
+    resource: { uri: url(), mimeType: mimeType || 'application/octet-stream', blob: base64() }
+  }]
 }
 
 /**
- * The text of a response, in the encoding that its `Content-Type` names, or UTF-8. ASCII in two bytes a character would pass
- * for UTF-8 too.
+ * The text of a response, in the encoding that its `Content-Type` names, or UTF-8. ASCII in two bytes a character would
+ * pass for UTF-8 too.
  * @returns undefined if the bytes are no text in that encoding, or nobody knows it
  */
 export function decoded ({ headers, body }: Pick<InnerResponse, 'headers' | 'body'>): string | undefined {
@@ -184,10 +240,14 @@ const CHARSET = /;\s*charset="?([\w.:-]{1,40})/i
 
 /** Whether a response of that media type is text; without a type it is. */
 export function isTextual (mimeType: string): boolean {
-  return mimeType === '' || /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)
+  return mimeType === '' ||
+    /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)
 }
 
-/** What is said of a call that may or may not have been carried out. Empty for one that only reads: it can be made again. */
+/**
+ * What is said of a call that may or may not have been carried out. Empty for one that only reads: it can be made
+ * again.
+ */
 export function openOutcome (isReadOnly: boolean): string {
   return isReadOnly ? '' : ' The call may have been carried out: check before you try again.'
 }
@@ -196,12 +256,23 @@ function overLimit (tool: Tool, response: InnerResponse, context: CallContext): 
   return { ...errorResult(tooLarge(tool, response, context)), statusCode: response.statusCode }
 }
 
-function tooLarge (tool: Tool, { body, cut, statusCode }: InnerResponse, { maxResultBytes, open }: CallContext): string {
-  const size = `The result has ${cut ? 'at least ' : ''}${Buffer.byteLength(body)} bytes, more than the ${maxResultBytes} that one call may return.`
+function tooLarge (
+  tool: Tool,
+  { body, cut, statusCode }: InnerResponse,
+  { maxResultBytes, open }: CallContext
+): string {
+  const size =
+    `The result has ${cut ? 'at least ' : ''}${Buffer.byteLength(body)} bytes, more than the ${maxResultBytes} ` +
+    'that one call may return.'
   // A stream that was cut off may not have come to its end.
-  if (open !== '') return cut ? `${size}${open}` : `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)}. ${size}`
+  if (open !== '') {
+    return cut
+      ? `${size}${open}`
+      : `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)}. ${size}`
+  }
   const names = [...narrowingArguments(tool.input), ...tool.fields === undefined ? [] : [FIELDS_ARGUMENT]]
-  return `${size} ${names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`}`
+  return `${size} ` +
+    `${names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`}`
 }
 
 /** A redirect is an error: as a success it would look like the route's result. */
@@ -217,7 +288,11 @@ function clientError (tool: Tool, response: InnerResponse): string {
   const type = mediaType(response)
   // Pages are for people: their markup says little else.
   const text = isTextual(type) && type !== 'text/html' ? decoded(response) ?? '' : ''
-  const said = isObject(body) ? status + sentenceOf(body, response.statusCode) : text === '' ? status : `${status}: ${text}`
+  const said = isObject(body)
+    ? status + sentenceOf(body, response.statusCode)
+    : text === ''
+    ? status
+    : `${status}: ${text}`
   // The end is cut off later, so it need not be processed.
   return inArgumentNames(tool.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
 }
@@ -225,25 +300,38 @@ function clientError (tool: Tool, response: InnerResponse): string {
 /** `: taken (E_TAKEN)`, and on the next line the rest of the body. */
 function sentenceOf (body: Record<string, unknown>, statusCode: number): string {
   const inner = isObject(body.error) ? body.error : {}
-  const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((value) => textsOf(value) !== undefined)
-  const code = [body.code, inner.code].find((value) => (typeof value === 'string' && value !== '') || typeof value === 'number')
+  const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((
+    value
+  ) => textsOf(value) !== undefined)
+  const code = [body.code, inner.code].find((value) =>
+    (typeof value === 'string' && value !== '') || typeof value === 'number'
+  )
   const said = new Set([message, code, STATUS_CODES[statusCode]])
   const more = isTooDeep(body) ? undefined : JSON.stringify(unsaid(body, said, statusCode))
-  return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${more === undefined ? '' : `\n${more}`}`
+  return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${
+    more === undefined ? '' : `\n${more}`
+  }`
 }
 
 /** A string, or several joined into one. */
 function textsOf (value: unknown): string | undefined {
   const texts = [value].flat()
-  return texts.length > 0 && texts.every((text) => typeof text === 'string' && text !== '') ? texts.join('; ') : undefined
+  return texts.length > 0 && texts.every((text) => typeof text === 'string' && text !== '')
+    ? texts.join('; ')
+    : undefined
 }
 
 /** The part of an error body that its message does not say; undefined if it says everything. */
-function unsaid (body: Record<string, unknown>, said: ReadonlySet<unknown>, statusCode: number): Record<string, unknown> | undefined {
+function unsaid (
+  body: Record<string, unknown>,
+  said: ReadonlySet<unknown>,
+  statusCode: number
+): Record<string, unknown> | undefined {
   const more: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(body)) {
     const left = key === 'error' && isObject(value) ? unsaid(value, said, statusCode) : value
-    const isSaid = left === undefined || (SAYING.has(key) && said.has(left)) || (STATUS.has(key) && Number(left) === statusCode)
+    const isSaid = left === undefined || (SAYING.has(key) && said.has(left)) ||
+      (STATUS.has(key) && Number(left) === statusCode)
     // In RFC 9457, the type `about:blank` means nothing.
     if (!isSaid && !(key === 'type' && left === 'about:blank')) more[key] = left
   }

@@ -22,7 +22,9 @@ export class Stop {
   onStop (listener: (reason: StopReason) => void): () => void {
     if (this.reason === undefined) this.#listeners = [...this.#listeners, listener]
     else listener(this.reason)
-    return () => { this.#listeners = this.#listeners.filter((other) => other !== listener) }
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== listener)
+    }
   }
 
   /** Stops the call. Only the first reason counts. */
@@ -33,8 +35,11 @@ export class Stop {
       try {
         listener(reason)
       } catch (error) {
-        // A listener of the host on the aborted request may throw. That is uncaught, as over HTTP, and stops no other listener.
-        process.nextTick(() => { throw error })
+        // A listener of the host on the aborted request may throw. That is uncaught, as over HTTP, and stops no other
+        // listener.
+        process.nextTick(() => {
+          throw error
+        })
       }
     }
   }
@@ -49,7 +54,9 @@ export interface Timed {
   index: number
 }
 
-/** Stops calls that take too long. One timer does for all: a timer for each costs more than the routing of its request. */
+/**
+ * Stops calls that take too long. One timer does for all: a timer for each costs more than the routing of its request.
+ */
 export class Deadlines {
   readonly #limit: number
   /** Unordered. A Set or Map would keep ended calls in memory, in the tables that it outgrows. */
@@ -115,14 +122,18 @@ export function stopOfCall (era: Era, reply: FastifyReply): Stop {
 /** The stop of a call in a message that the SDK answers. */
 export function stopWithinMessage (message: Stop, era: Era, isStream: boolean): Stop {
   const stop = new Stop()
-  message.onStop((reason) => { if (reason === 'closing' ? isStream : era === 'modern') stop.stop(reason) })
+  message.onStop((reason) => {
+    if (reason === 'closing' ? isStream : era === 'modern') stop.stop(reason)
+  })
   return stop
 }
 
 /** Aborts the SDK's work on a message, except that of a call when the server closes: that one is still answered. */
 export function signalOf (message: Stop, mayCall: boolean): AbortSignal {
   const abort = new AbortController()
-  message.onStop((reason) => { if (reason !== 'closing' || !mayCall) abort.abort() })
+  message.onStop((reason) => {
+    if (reason !== 'closing' || !mayCall) abort.abort()
+  })
   return abort.signal
 }
 
@@ -166,5 +177,7 @@ function stopWhenGone ({ raw }: FastifyReply, stop: Stop): void {
   // It went while its credential was checked: nothing will close.
   if (raw.destroyed) return stop.stop('client gone')
   // Not `writableFinished`, which is true of an HTTP/2 response that was broken off.
-  raw.on('close', () => { if (!raw.writableEnded) stop.stop('client gone') })
+  raw.on('close', () => {
+    if (!raw.writableEnded) stop.stop('client gone')
+  })
 }

@@ -1,5 +1,9 @@
 /** The trace fields that `_meta` of a message may have, in the formats of the headers of the same names. */
-export interface TraceContext { readonly traceparent?: string, readonly tracestate?: string, readonly baggage?: string }
+export interface TraceContext {
+  readonly traceparent?: string
+  readonly tracestate?: string
+  readonly baggage?: string
+}
 
 const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/
 /** What a header can hold, and so many characters: each of both is at most 8,192 bytes long in W3C Baggage. */
@@ -28,12 +32,16 @@ function isSendable (value: unknown): value is string {
 }
 
 /**
- * Puts the trace context of a call into the headers of its inner request. It counts more than headers of the outer request:
- * those describe one hop of HTTP, and `_meta` the call.
+ * Puts the trace context of a call into the headers of its inner request. It counts more than headers of the outer
+ * request: those describe one hop of HTTP, and `_meta` the call.
  * @param forwardHeaders - only these travel
  * @see [Semantic conventions for MCP](https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/#context-propagation)
  */
-export function addTrace (headers: Record<string, string>, trace: TraceContext, forwardHeaders: ReadonlySet<string>): void {
+export function addTrace (
+  headers: Record<string, string>,
+  trace: TraceContext,
+  forwardHeaders: ReadonlySet<string>
+): void {
   if (trace.traceparent !== undefined && forwardHeaders.has('traceparent')) {
     headers.traceparent = trace.traceparent
     delete headers.tracestate

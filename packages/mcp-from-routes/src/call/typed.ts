@@ -17,14 +17,19 @@ export interface Reading {
 }
 
 /** Why a value cannot be sent, for the model. */
-export interface Problem { readonly problem: string }
+export interface Problem {
+  readonly problem: string
+}
 
 /** How values in a URL are read: as they are, but for numbers that are not the ones that were sent. */
 export const IN_URL: Reading = { coerces: false, drops: false, isText: true }
 
 /** Whether a value can be sent as it is. */
 export function isTyped (plan: Plan, value: unknown, reading: Reading): boolean {
-  if (plan.isScalar && (plan.types & typeOfValue(value)) !== 0 && (typeof value !== 'number' || Number.isSafeInteger(value))) return true
+  if (
+    plan.isScalar && (plan.types & typeOfValue(value)) !== 0 &&
+    (typeof value !== 'number' || Number.isSafeInteger(value))
+  ) return true
   if (reading.isText === true && losesDigits(value, typesOf(plan))) return false
   return fits(plan, value, reading, TYPES, 0, budgetOf())
 }
@@ -37,7 +42,12 @@ export function isTyped (plan: Plan, value: unknown, reading: Reading): boolean 
  *
  * @param label - the argument as named in errors
  */
-export function typedValue (plan: Plan, value: unknown, label: string, reading: Reading): { readonly value: unknown } | Problem {
+export function typedValue (
+  plan: Plan,
+  value: unknown,
+  label: string,
+  reading: Reading
+): { readonly value: unknown } | Problem {
   return new Reader(reading).read(plan, value, label, 0)
 }
 
@@ -49,7 +59,9 @@ export function takesNull (plan: Plan): boolean {
 export function structureIn (plan: Plan, text: string): unknown {
   const types = typesOf(plan)
   const first = text.trimStart()[0]
-  if ((types & TYPE.string) !== 0 || (first === '[' ? types & TYPE.array : first === '{' ? types & TYPE.object : 0) === 0) return undefined
+  if (
+    (types & TYPE.string) !== 0 || (first === '[' ? types & TYPE.array : first === '{' ? types & TYPE.object : 0) === 0
+  ) return undefined
   try {
     return JSON.parse(text)
   } catch {
@@ -66,8 +78,8 @@ const CONDITION = 1
 const EXACTLY = 2
 
 /**
- * How many values are looked at as values of the branches of unions: branches in branches multiply. Each value outside of them
- * allows some more.
+ * How many values are looked at as values of the branches of unions: branches in branches multiply. Each value outside
+ * of them allows some more.
  */
 const BUDGET = 200_000
 const ALLOWANCE = 16
@@ -92,17 +104,29 @@ function mayLook (budget: Budget): boolean {
 function isExcluded ({ properties, parts }: Plan, value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null || depth > 4) return false
   for (const [name, { values }] of properties) {
-    if (values !== undefined && Object.hasOwn(value, name) && !values.has((value as Readonly<Record<string, unknown>>)[name])) return true
+    if (
+      values !== undefined && Object.hasOwn(value, name) &&
+      !values.has((value as Readonly<Record<string, unknown>>)[name])
+    ) return true
   }
   return parts.some((part) => isExcluded(part, value, depth + 1))
 }
 
 /** Whether a value is sent as it is. */
-function fits (plan: Plan, value: unknown, reading: Reading, closeness: Closeness, depth: number, budget: Budget): boolean {
+function fits (
+  plan: Plan,
+  value: unknown,
+  reading: Reading,
+  closeness: Closeness,
+  depth: number,
+  budget: Budget
+): boolean {
   const type = typeOfValue(value)
   if (typeof value === 'number' && numberProblem(value, plan.types) !== undefined) return false
   if ((plan.types & type) === 0) {
-    if (reading.coerces || closeness !== TYPES || (reading.isText === true && losesDigits(value, plan.types))) return false
+    if (reading.coerces || closeness !== TYPES || (reading.isText === true && losesDigits(value, plan.types))) {
+      return false
+    }
     plan = ANYTHING
   }
   if (closeness !== TYPES && plan.values?.has(value) === false) return false
@@ -111,24 +135,44 @@ function fits (plan: Plan, value: unknown, reading: Reading, closeness: Closenes
   const isRecord = type === TYPE.object
   if (isRecord || type === TYPE.array) {
     if (depth >= MAX_DEPTH) return false
-    if (isRecord ? !recordFits(plan, value as Readonly<Record<string, unknown>>, reading, closeness, depth + 1, budget) : !listFits(plan, value as readonly unknown[], reading, closeness, depth + 1, budget)) return false
+    if (
+      isRecord
+        ? !recordFits(plan, value as Readonly<Record<string, unknown>>, reading, closeness, depth + 1, budget)
+        : !listFits(plan, value as readonly unknown[], reading, closeness, depth + 1, budget)
+    ) return false
   }
   if (plan.isAlone) return true
   for (const part of plan.parts) if (!fits(part, value, reading, closeness, depth, budget)) return false
   for (const union of plan.unions) {
     budget.unions++
-    const isOne = union.some((branch) => !isExcluded(branch, value) && fits(branch, value, reading, EXACTLY, depth, budget)) ||
+    const isOne = union.some((branch) =>
+      !isExcluded(branch, value) && fits(branch, value, reading, EXACTLY, depth, budget)
+    ) ||
       (!reading.coerces && union.some((branch) => fits(branch, value, reading, TYPES, depth, budget)))
     budget.unions--
     if (!isOne) return false
   }
-  if (plan.condition !== undefined && !fits(chosen(plan.condition, value, reading, depth, budget), value, reading, closeness, depth, budget)) return false
-  for (const [name, dependent] of plan.dependents) if (isRecord && Object.hasOwn(value as object, name) && !fits(dependent, value, reading, closeness, depth, budget)) return false
+  if (
+    plan.condition !== undefined &&
+    !fits(chosen(plan.condition, value, reading, depth, budget), value, reading, closeness, depth, budget)
+  ) return false
+  for (const [name, dependent] of plan.dependents) {
+    if (
+      isRecord && Object.hasOwn(value as object, name) && !fits(dependent, value, reading, closeness, depth, budget)
+    ) return false
+  }
   return true
 }
 
-function recordFits (plan: Plan, value: Readonly<Record<string, unknown>>, reading: Reading, closeness: Closeness, depth: number, budget: Budget): boolean {
-  if (closeness !== TYPES) for (const name of plan.required) if (!Object.hasOwn(value, name)) return false
+function recordFits (
+  plan: Plan,
+  value: Readonly<Record<string, unknown>>,
+  reading: Reading,
+  closeness: Closeness,
+  depth: number,
+  budget: Budget
+): boolean {
+  if (closeness !== TYPES) { for (const name of plan.required) if (!Object.hasOwn(value, name)) return false }
   for (const name in value) {
     const own = plan.properties.get(name)
     const matching = plan.patterns.length === 0 ? undefined : plansOfPatterns(plan, name)
@@ -138,19 +182,38 @@ function recordFits (plan: Plan, value: Readonly<Record<string, unknown>>, readi
     }
     const rest = own ?? (matching?.length ? undefined : plan.others || ANYTHING)
     if (rest !== undefined && !fits(rest, value[name], reading, closeness, depth, budget)) return false
-    if (matching !== undefined) for (const pattern of matching) if (!fits(pattern, value[name], reading, closeness, depth, budget)) return false
+    if (matching !== undefined) {
+      for (const pattern of matching) if (!fits(pattern, value[name], reading, closeness, depth, budget)) return false
+    }
   }
   return true
 }
 
-function listFits ({ prefixItems, items }: Plan, value: readonly unknown[], reading: Reading, closeness: Closeness, depth: number, budget: Budget): boolean {
+function listFits (
+  { prefixItems, items }: Plan,
+  value: readonly unknown[],
+  reading: Reading,
+  closeness: Closeness,
+  depth: number,
+  budget: Budget
+): boolean {
   let index = 0
-  for (const item of value) if (!fits(prefixItems[index++] ?? items, item, reading, closeness, depth, budget)) return false
+  for (const item of value) {
+    if (!fits(prefixItems[index++] ?? items, item, reading, closeness, depth, budget)) return false
+  }
   return true
 }
 
-function chosen (condition: NonNullable<Plan['condition']>, value: unknown, reading: Reading, depth: number, budget: Budget): Plan {
-  return fits(condition.if, value, { ...reading, coerces: true }, CONDITION, depth, budget) ? condition.then : condition.else
+function chosen (
+  condition: NonNullable<Plan['condition']>,
+  value: unknown,
+  reading: Reading,
+  depth: number,
+  budget: Budget
+): Plan {
+  return fits(condition.if, value, { ...reading, coerces: true }, CONDITION, depth, budget)
+    ? condition.then
+    : condition.else
 }
 
 function plansOfPatterns ({ patterns }: Plan, name: string): readonly Plan[] {
@@ -174,7 +237,9 @@ class Reader {
   }
 
   read (plan: Plan, given: unknown, at: string, depth: number): Read | Problem {
-    if (!plan.isScalar && !mayLook(this.#budget)) return { problem: `${at} fits the alternatives of its schema in too many ways. Send less at once` }
+    if (!plan.isScalar && !mayLook(this.#budget)) {
+      return { problem: `${at} fits the alternatives of its schema in too many ways. Send less at once` }
+    }
     const typed = this.#ofType(plan, given, at)
     if ('problem' in typed) return typed
     let { value, closeness } = typed
@@ -182,14 +247,28 @@ class Reader {
     if (plan.values?.has(value) === false) closeness = TYPES
     const steps: Array<(value: unknown) => Read | Problem> = []
     if (typeof value === 'object' && value !== null) {
-      if (depth >= MAX_DEPTH) return { problem: this.#reading.tooDeep ?? `${at.replace(/\/.*/s, '')} is nested too deeply` }
-      steps.push(Array.isArray(value) ? (list) => this.#list(plan, list as readonly unknown[], at, depth + 1) : (record) => this.#record(plan, record as Readonly<Record<string, unknown>>, at, depth + 1))
+      if (depth >= MAX_DEPTH) {
+        return { problem: this.#reading.tooDeep ?? `${at.replace(/\/.*/s, '')} is nested too deeply` }
+      }
+      steps.push(
+        Array.isArray(value)
+          ? (list) => this.#list(plan, list as readonly unknown[], at, depth + 1)
+          : (record) => this.#record(plan, record as Readonly<Record<string, unknown>>, at, depth + 1)
+      )
     }
     for (const part of plan.parts) steps.push((value) => this.read(part, value, at, depth))
     for (const union of plan.unions) steps.push((value) => this.#branch(union, value, at, depth))
     const { condition } = plan
-    if (condition !== undefined) steps.push((value) => this.read(chosen(condition, value, this.#reading, depth, this.#budget), value, at, depth))
-    for (const [name, dependent] of plan.dependents) steps.push((value) => isObject(value) && Object.hasOwn(value, name) ? this.read(dependent, value, at, depth) : { value, closeness: EXACTLY })
+    if (condition !== undefined) {
+      steps.push((value) => this.read(chosen(condition, value, this.#reading, depth, this.#budget), value, at, depth))
+    }
+    for (const [name, dependent] of plan.dependents) {
+      steps.push((value) =>
+        isObject(value) && Object.hasOwn(value, name)
+          ? this.read(dependent, value, at, depth)
+          : { value, closeness: EXACTLY }
+      )
+    }
     for (const step of steps) {
       const result = step(value)
       if ('problem' in result) return result
@@ -207,9 +286,13 @@ class Reader {
       if (problem !== undefined) return { problem: `${at} ${problem}` }
     }
     const { coerces, isText = false } = this.#reading
-    if (isText && losesDigits(value, typesOf(plan))) return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
+    if (isText && losesDigits(value, typesOf(plan))) {
+      return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
+    }
     if ((types & typeOfValue(value)) !== 0) return { value, closeness: EXACTLY }
-    if (coerces && losesDigits(value, typesOf(plan))) return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
+    if (coerces && losesDigits(value, typesOf(plan))) {
+      return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
+    }
     if (!coerces) return { value, closeness: TYPES }
     const read = typeof value === 'string' ? numberIn(value, types) ?? structureIn(plan, value) : undefined
     return read === undefined ? { problem: mismatch(plan, value, at) } : { value: read, closeness: EXACTLY }
@@ -269,12 +352,17 @@ class Reader {
     const possible = results.filter((result) => !('problem' in result)) as readonly Read[]
     const closest = Math.max(...possible.map((result) => result.closeness))
     const best = possible.filter((result) => result.closeness === closest)
-    const [first = { problem: mismatch({ ...ANYTHING, unions: [union] }, value, at) }, ...others] = [...best.filter((result) => result.value === value), ...best]
+    const [first = { problem: mismatch({ ...ANYTHING, unions: [union] }, value, at) }, ...others] = [
+      ...best.filter((result) => result.value === value),
+      ...best
+    ]
     if ('problem' in first) {
       const near = results.filter((_, index) => (typesOf(union[index] as Plan) & typeOfValue(value)) !== 0)
       return near.length === 1 && near[0] !== undefined ? near[0] : first
     }
-    if (first.value === value || others.every((other) => JSON.stringify(other.value) === JSON.stringify(first.value))) return first
+    if (first.value === value || others.every((other) => JSON.stringify(other.value) === JSON.stringify(first.value))) {
+      return first
+    }
     return { problem: mismatch({ ...ANYTHING, unions: [union] }, value, at) }
   }
 }
@@ -301,18 +389,24 @@ function mismatch (plan: Plan, value: unknown, at: string): string {
     return `${at} must be one of ${values.join(', ')}${plan.values.size > MAX_VALUES ? ', …' : ''}`
   }
   const types = typesOf(plan)
-  if (types === ANY_TYPE || (types & typeOfValue(value)) !== 0) return `${at} must match one of the alternatives in its schema, and cannot be read as one of them`
+  if (types === ANY_TYPE || (types & typeOfValue(value)) !== 0) {
+    return `${at} must match one of the alternatives in its schema, and cannot be read as one of them`
+  }
   return `${at} must be ${types === 0 ? 'left out' : typeNames(types)}, not ${typeName(value)}`
 }
 
 function unknownProperty ({ properties }: Plan, place: string, at: string): string {
-  return `${place} is unknown. ${at} takes ${properties.size === 0 ? 'no properties' : [...properties.keys()].join(', ')}`
+  return `${place} is unknown. ${at} takes ` +
+    `${properties.size === 0 ? 'no properties' : [...properties.keys()].join(', ')}`
 }
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** The number that a text is the numeral of, as JSON writes it. Whether `79.00` for an integer means 79 or 7900 cannot be told. */
+/**
+ * The number that a text is the numeral of, as JSON writes it. Whether `79.00` for an integer means 79 or 7900 cannot
+ * be told.
+ */
 function numberIn (text: string, types: number): number | undefined {
   if ((types & NUMBER) === 0) return undefined
   return ((types & TYPE.fraction) !== 0 ? DECIMAL : INTEGER).test(text) ? Number(text) : undefined
@@ -341,7 +435,8 @@ function numberProblem (value: number, types: number): string | undefined {
   if (!Number.isInteger(value)) return undefined
   // Of floating-point numbers that are too large for an id, those of a few digits are what was sent.
   if ((types & TYPE.fraction) !== 0 && Math.abs(value) >= NO_ID && digitsOf(value) <= KEPT_DIGITS) return undefined
-  return `is beyond ${Number.MAX_SAFE_INTEGER}, where numbers lose digits on the way. Send it as a string${(types & TYPE.string) !== 0 ? '' : ', if this tool takes one'}`
+  return `is beyond ${Number.MAX_SAFE_INTEGER}, where numbers lose digits on the way. Send it as a ` +
+    `string${(types & TYPE.string) !== 0 ? '' : ', if this tool takes one'}`
 }
 
 function digitsOf (value: number): number {

@@ -5,7 +5,10 @@ type Unpack = (body: Buffer, options: ZlibOptions) => Buffer
 
 /** By the names of `Content-Encoding`. @see [RFC 9110 §8.4.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1) */
 const ENCODINGS: Readonly<Record<string, Unpack | undefined>> = {
-  br: brotliDecompressSync, deflate: inflateSync, gzip: gunzipSync, 'x-gzip': gunzipSync
+  br: brotliDecompressSync,
+  deflate: inflateSync,
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync
 }
 
 /**

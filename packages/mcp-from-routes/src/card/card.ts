@@ -2,23 +2,48 @@ import type { FastifyContextConfig, FastifyInstance, FastifyReply } from 'fastif
 import { createHash } from 'node:crypto'
 import { isObject } from '../tool/json-schema.ts'
 
-/** A server card: what clients and catalogs may know of the server before they connect. The rest of it is `serverInfo`. */
+/**
+ * A server card: what clients and catalogs may know of the server before they connect. The rest of it is `serverInfo`.
+ */
 export interface ServerCardOptions {
-  /** The server's unique name: a domain of yours, reversed, and `serverInfo.name`, as in `com.example/shop`. Required. */
+  /**
+   * The server's unique name: a domain of yours, reversed, and `serverInfo.name`, as in `com.example/shop`. Required.
+   */
   readonly name: string
   /** What the server is for, in at most 100 characters. Required. */
   readonly description: string
-  /** The public URL of the endpoint, with its path. Never taken from a request. Default is none: the card then does not say where to connect. */
+  /**
+   * The public URL of the endpoint, with its path. Never taken from a request. Default is none: the card then does not
+   * say where to connect.
+   */
   readonly url?: string
-  /** The headers that the endpoint needs, such as `{ name: 'Authorization', isRequired: true, isSecret: true }`. Default is none. */
+  /**
+   * The headers that the endpoint needs, such as `{ name: 'Authorization', isRequired: true, isSecret: true }`. Default
+   * is none.
+   */
   readonly headers?: readonly CardHeader[]
   /** The page about the server. Default is none. */
   readonly websiteUrl?: string
   /** Where the source is. Default is none. */
-  readonly repository?: { readonly source: string, readonly url: string, readonly id?: string, readonly subfolder?: string }
+  readonly repository?: {
+    readonly source: string,
+    readonly url: string,
+    readonly id?: string,
+    readonly subfolder?: string
+  }
   /** Pictures of the server. Default is none. */
-  readonly icons?: ReadonlyArray<{ readonly src: string, readonly mimeType?: string, readonly sizes?: readonly string[], readonly theme?: 'dark' | 'light' }>
-  /** Route `config` of the card's routes, for your authentication: the card is public. `{ auth: 'public' }` for dual-auth. Default is none. */
+  readonly icons?: ReadonlyArray<
+    {
+      readonly src: string,
+      readonly mimeType?: string,
+      readonly sizes?: readonly string[],
+      readonly theme?: 'dark' | 'light'
+    }
+  >
+  /**
+   * Route `config` of the card's routes, for your authentication: the card is public. `{ auth: 'public' }` for
+   * dual-auth. Default is none.
+   */
   readonly config?: FastifyContextConfig
 }
 
@@ -59,31 +84,72 @@ const isWeb = (value: unknown): boolean => {
 }
 const isIcon = (value: unknown): boolean => isWeb(value) || (isText(value) && String(value).startsWith('data:image/'))
 type Rules = Readonly<Record<string, (value: unknown) => boolean>>
-const HEADER: Rules = { name: (value) => isText(value) && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(String(value)), description: isText, isRequired: isFlag, isSecret: isFlag, placeholder: isText }
+const HEADER: Rules = {
+  name: (value) => isText(value) && /^[a-z0-9!#$%&'*+.^_`|~-]+$/i.test(String(value)),
+  description: isText,
+  isRequired: isFlag,
+  isSecret: isFlag,
+  placeholder: isText
+}
 const REPOSITORY: Rules = { source: isText, url: isWeb, id: isText, subfolder: isText }
-const ICON: Rules = { src: isIcon, mimeType: isText, sizes: (value) => Array.isArray(value) && value.every(isText), theme: (value) => value === 'dark' || value === 'light' }
+const ICON: Rules = {
+  src: isIcon,
+  mimeType: isText,
+  sizes: (value) => Array.isArray(value) && value.every(isText),
+  theme: (value) => value === 'dark' || value === 'light'
+}
 
 /**
  * The card, which says the same as the server does.
  * @param check - throws for a problem of the option `card`
  */
-export function cardFrom (options: ServerCardOptions, { path, serverInfo, versions }: Said, check: (holds: boolean, problem: string) => void): ServerCard {
+export function cardFrom (
+  options: ServerCardOptions,
+  { path, serverInfo, versions }: Said,
+  check: (holds: boolean, problem: string) => void
+): ServerCard {
   check(isObject(options), 'must be an object with a name and a description')
   const { name, description, url, headers = [], websiteUrl, repository, icons, config, ...others } = options
   const [unknown] = Object.keys(others)
   check(unknown === undefined, `has the unknown member ${unknown}. The version and the title are those of serverInfo`)
   check(isText(name) && NAME.test(name), 'must have a name like com.example/shop')
-  check(name === serverInfo.name || name.endsWith(`/${serverInfo.name}`), `has the name ${name}, but serverInfo says ${serverInfo.name}: the part after the slash must be the same`)
+  check(
+    name === serverInfo.name || name.endsWith(`/${serverInfo.name}`),
+    `has the name ${name}, but serverInfo says ${serverInfo.name}: the part after the slash must be the same`
+  )
   check(isText(description) && description.length <= 100, 'must have a description of 1 to 100 characters')
-  check(serverInfo.version.length <= 255 && !RANGE.test(serverInfo.version), `needs a serverInfo.version that is no range, and not ${serverInfo.version}`)
+  check(
+    serverInfo.version.length <= 255 && !RANGE.test(serverInfo.version),
+    `needs a serverInfo.version that is no range, and not ${serverInfo.version}`
+  )
   check((serverInfo.title?.length ?? 0) <= 100, 'needs a serverInfo.title of at most 100 characters')
-  check(url === undefined || isEndpoint(url), 'must have a url that is https, or http on this machine, without query, fragment and credentials')
-  check(url === undefined || new URL(url).pathname.replace(/\/$/, '').endsWith(path.replace(/\/$/, '')), `has a url that does not lead to the endpoint: its path must end with ${path}`)
-  check(Array.isArray(headers) && (headers.length === 0 || url !== undefined), 'must have headers that are an array, beside a url')
-  for (const header of headers) check(isShape(header, HEADER, ['name']), `has headers with other members than ${Object.keys(HEADER).join(', ')}, or wrong ones. A value would be public`)
+  check(
+    url === undefined || isEndpoint(url),
+    'must have a url that is https, or http on this machine, without query, fragment and credentials'
+  )
+  check(
+    url === undefined || new URL(url).pathname.replace(/\/$/, '').endsWith(path.replace(/\/$/, '')),
+    `has a url that does not lead to the endpoint: its path must end with ${path}`
+  )
+  check(
+    Array.isArray(headers) && (headers.length === 0 || url !== undefined),
+    'must have headers that are an array, beside a url'
+  )
+  for (const header of headers) {
+    check(
+      isShape(header, HEADER, ['name']),
+      `has headers with other members than ${Object.keys(HEADER).join(', ')}, or wrong ones. A value would be public`
+    )
+  }
   check(websiteUrl === undefined || isWeb(websiteUrl), 'must have a websiteUrl that is a URL without credentials')
-  check(repository === undefined || isShape(repository, REPOSITORY, ['source', 'url']), 'must have a repository with source and url, without credentials')
-  check(icons === undefined || (Array.isArray(icons) && icons.every((icon) => isShape(icon, ICON, ['src']))), 'must have icons with src, mimeType, sizes or theme')
+  check(
+    repository === undefined || isShape(repository, REPOSITORY, ['source', 'url']),
+    'must have a repository with source and url, without credentials'
+  )
+  check(
+    icons === undefined || (Array.isArray(icons) && icons.every((icon) => isShape(icon, ICON, ['src']))),
+    'must have icons with src, mimeType, sizes or theme'
+  )
   check(config === undefined || isObject(config), 'must have a config that is an object')
   return {
     $schema: SCHEMA,
@@ -94,7 +160,15 @@ export function cardFrom (options: ServerCardOptions, { path, serverInfo, versio
     ...websiteUrl !== undefined && { websiteUrl },
     ...repository !== undefined && { repository },
     ...icons !== undefined && { icons },
-    ...url !== undefined && { remotes: [{ type: 'streamable-http', url, supportedProtocolVersions: versions, ...headers.length > 0 && { headers } }] }
+    ...url !== undefined &&
+      {
+        remotes: [{
+          type: 'streamable-http',
+          url,
+          supportedProtocolVersions: versions,
+          ...headers.length > 0 && { headers }
+        }]
+      }
   }
 }
 
@@ -106,7 +180,8 @@ function isEndpoint (url: unknown): boolean {
 }
 
 function isShape (value: unknown, rules: Rules, required: readonly string[]): boolean {
-  return isObject(value) && required.every((name) => Object.hasOwn(value, name)) && Object.entries(value).every(([name, member]) => Object.hasOwn(rules, name) && rules[name]?.(member))
+  return isObject(value) && required.every((name) => Object.hasOwn(value, name)) &&
+    Object.entries(value).every(([name, member]) => Object.hasOwn(rules, name) && rules[name]?.(member))
 }
 
 /** The path of the card of an endpoint. */
@@ -118,10 +193,16 @@ export function cardPath (path: string): string {
  * Serves a card beside its endpoint, to pages of any origin.
  * @see [SEP-2127](https://github.com/modelcontextprotocol/modelcontextprotocol/pull/2127), a draft
  */
-export function mountCard (app: FastifyInstance, path: string, card: ServerCard, config: FastifyContextConfig = {}): void {
+export function mountCard (
+  app: FastifyInstance,
+  path: string,
+  card: ServerCard,
+  config: FastifyContextConfig = {}
+): void {
   const body = Buffer.from(JSON.stringify(card))
   const tag = `"${createHash('sha256').update(body).digest('hex')}"`
-  const open = (reply: FastifyReply): FastifyReply => reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', 'ETag')
+  const open = (reply: FastifyReply): FastifyReply =>
+    reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', 'ETag')
   const common = { url: cardPath(path), schema: { hide: true }, config }
   app.route({
     ...common,
@@ -136,11 +217,16 @@ export function mountCard (app: FastifyInstance, path: string, card: ServerCard,
   app.route({
     ...common,
     method: 'OPTIONS',
-    handler: async (_request, reply) => open(reply).header('access-control-allow-methods', 'GET').header('access-control-allow-headers', 'Content-Type, If-None-Match').code(204).send()
+    handler: async (_request, reply) =>
+      open(reply).header('access-control-allow-methods', 'GET').header(
+        'access-control-allow-headers',
+        'Content-Type, If-None-Match'
+      ).code(204).send()
   })
 }
 
 /** @see [RFC 9110 §13.1.2](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2) */
 function isKnown (header: string | undefined, tag: string): boolean {
-  return header !== undefined && header.split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === tag)
+  return header !== undefined &&
+    header.split(',').some((known) => known.trim() === '*' || known.trim().replace(/^W\//, '') === tag)
 }

@@ -28,10 +28,18 @@ interface App {
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
-  return await whenReady(module, cwd, ({ mcpTools, mcpResources = [], mcpSkills = [], mcpSearchTools = [], mcpCard }) => {
-    if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
-    return contractFromTools([...mcpTools, ...mcpSearchTools], { resources: mcpResources, skills: mcpSkills, ...mcpCard && { card: mcpCard } })
-  })
+  return await whenReady(
+    module,
+    cwd,
+    ({ mcpTools, mcpResources = [], mcpSkills = [], mcpSearchTools = [], mcpCard }) => {
+      if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
+      return contractFromTools([...mcpTools, ...mcpSearchTools], {
+        resources: mcpResources,
+        skills: mcpSkills,
+        ...mcpCard && { card: mcpCard }
+      })
+    }
+  )
 }
 
 /**
@@ -40,9 +48,15 @@ export async function contractFromModule (module: string, cwd: string): Promise<
  * @param use - called while the app is open
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
-export async function reviewFromModule<T> (module: string, cwd: string, use: (message: ReviewMessage) => T | Promise<T>): Promise<T> {
+export async function reviewFromModule<T> (
+  module: string,
+  cwd: string,
+  use: (message: ReviewMessage) => T | Promise<T>
+): Promise<T> {
   const messages: ReviewMessage[] = []
-  const listen = (message: unknown): void => { messages.push(message as ReviewMessage) }
+  const listen = (message: unknown): void => {
+    messages.push(message as ReviewMessage)
+  }
   subscribe(REVIEWS.name, listen)
   try {
     return await whenReady(module, cwd, async (app) => {
@@ -77,17 +91,25 @@ async function appFromModule (module: string, cwd: string): Promise<App> {
   const inner = isApp(exported) ? {} : Object(exported) as Exports
   const given = inner.default ?? inner.buildApp ?? exported ?? buildApp
   const rule = 'Its default export must be a Fastify app, or a function without arguments that makes one'
-  if (given === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `exports neither a default nor buildApp. ${rule}`)
+  if (given === undefined) {
+    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `exports neither a default nor buildApp. ${rule}`)
+  }
   try {
     const app: unknown = typeof given === 'function' ? await given() : await given
     if (isApp(app)) return app
-    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `provides ${app === null ? 'null' : typeof app}, not a Fastify app. ${rule}`)
+    throw new MCP_FROM_ROUTES_CONTRACT_APP(
+      module,
+      `provides ${app === null ? 'null' : typeof app}, not a Fastify app. ${rule}`
+    )
   } catch (error) {
     throw named(error, module, 'provides no app')
   }
 }
 
-interface Exports { readonly default?: unknown, readonly buildApp?: unknown }
+interface Exports {
+  readonly default?: unknown
+  readonly buildApp?: unknown
+}
 
 async function importOf (module: string, cwd: string): Promise<Exports> {
   try {
@@ -98,7 +120,8 @@ async function importOf (module: string, cwd: string): Promise<Exports> {
 }
 
 function isApp (value: unknown): value is App {
-  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'ready') === 'function' && typeof Reflect.get(value, 'close') === 'function'
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, 'ready') === 'function' &&
+    typeof Reflect.get(value, 'close') === 'function'
 }
 
 function named (error: unknown, module: string, what: string): Error {

@@ -56,16 +56,38 @@ export function commandFrom (argv: readonly string[]): Command | ReviewCommand |
   const { values, positionals } = parsed(argv, OF_CONTRACT)
   if (values.help) return undefined
   const [topic, action, module, ...more] = positionals
-  if (topic !== 'contract' || (action !== 'write' && action !== 'check' && action !== 'changelog')) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('Use contract write, contract check, contract changelog or review. See --help')
-  if (module === undefined || more.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`contract ${action} takes one module that exports the app, such as ./dist/app.js`)
+  if (topic !== 'contract' || (action !== 'write' && action !== 'check' && action !== 'changelog')) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE(
+      'Use contract write, contract check, contract changelog or review. See --help'
+    )
+  }
+  if (module === undefined || more.length > 0) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE(
+      `contract ${action} takes one module that exports the app, such as ./dist/app.js`
+    )
+  }
   const { against, 'against-version': againstVersion, json = false, contract = 'contract/tools.json', bump } = values
   const commits = values['conventional-commits'] ?? false
   const ownChangeset = values['own-changeset'] ?? false
-  if (bump !== undefined && !isBump(bump)) throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`--bump takes major, minor or patch, not ${JSON.stringify(bump)}`)
-  if (commits && bump !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--bump and --conventional-commits exclude each other')
-  if (ownChangeset && (commits || bump !== undefined)) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--own-changeset needs changesets, which --bump and --conventional-commits do not use')
-  if (against !== undefined && againstVersion !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--against and --against-version exclude each other')
-  if (action === 'write' && (against ?? againstVersion) !== undefined) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('contract write takes neither --against nor --against-version: it compares nothing')
+  if (bump !== undefined && !isBump(bump)) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE(`--bump takes major, minor or patch, not ${JSON.stringify(bump)}`)
+  }
+  if (commits && bump !== undefined) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--bump and --conventional-commits exclude each other')
+  }
+  if (ownChangeset && (commits || bump !== undefined)) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE(
+      '--own-changeset needs changesets, which --bump and --conventional-commits do not use'
+    )
+  }
+  if (against !== undefined && againstVersion !== undefined) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--against and --against-version exclude each other')
+  }
+  if (action === 'write' && (against ?? againstVersion) !== undefined) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE(
+      'contract write takes neither --against nor --against-version: it compares nothing'
+    )
+  }
   return {
     action,
     module,
@@ -88,7 +110,9 @@ function reviewFrom (argv: readonly string[]): ReviewCommand | undefined {
   const { values, positionals } = parsed(argv, OF_REVIEW)
   if (values.help) return undefined
   const [module, ...more] = positionals
-  if (module === undefined || more.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('review takes one module that exports the app, such as ./dist/app.js')
+  if (module === undefined || more.length > 0) {
+    throw new MCP_FROM_ROUTES_CONTRACT_USAGE('review takes one module that exports the app, such as ./dist/app.js')
+  }
   const { routes, publish = [], check = false, json = false } = values
   if (check && publish.length > 0) throw new MCP_FROM_ROUTES_CONTRACT_USAGE('--check and --publish exclude each other')
   return { action: 'review', module, routes, publish, check, json }

@@ -1,6 +1,12 @@
 import { realpath } from 'node:fs/promises'
 import { join, posix, relative } from 'node:path'
-import { acceptedFromText, contractFromText, MCP_FROM_ROUTES_CONTRACT_BASE, type Accepted, type Contract } from '../contract/index.ts'
+import {
+  acceptedFromText,
+  contractFromText,
+  MCP_FROM_ROUTES_CONTRACT_BASE,
+  type Accepted,
+  type Contract
+} from '../contract/index.ts'
 import type { PreState } from './changesets.ts'
 import { ciRunFrom, isContinuous, type CiRun } from './ci.ts'
 import type { Commit, Git } from './git.ts'
@@ -37,7 +43,9 @@ export interface EarlierChangesets {
 }
 
 /** What to do if the history is missing. */
-const FETCH = 'Fetch the history. In GitHub Actions, this is the line below `uses: actions/checkout`: with: { fetch-depth: 0 }. In GitLab CI: variables: { GIT_DEPTH: 0 }'
+const FETCH =
+  'Fetch the history. In GitHub Actions, this is the line below `uses: actions/checkout`: with: { fetch-depth: ' +
+  '0 }. In GitLab CI: variables: { GIT_DEPTH: 0 }'
 
 /**
  * Finds the contract to compare with. A commit or version given by name must exist; a merge base may be missing.
@@ -47,7 +55,14 @@ const FETCH = 'Fetch the history. In GitHub Actions, this is the line below `use
  * @param git - the repository of the package
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_BASE}
  */
-export async function findBase (wanted: BaseWanted, file: string, owner: Owner, branch: string | undefined, git: Git, env: NodeJS.ProcessEnv): Promise<Earlier | Missing> {
+export async function findBase (
+  wanted: BaseWanted,
+  file: string,
+  owner: Owner,
+  branch: string | undefined,
+  git: Git,
+  env: NodeJS.ProcessEnv
+): Promise<Earlier | Missing> {
   const found = await commitOf(wanted, git, owner, branch, env)
   if ('missing' in found) return found
   const { commit, label } = found
@@ -80,32 +95,92 @@ export async function findBase (wanted: BaseWanted, file: string, owner: Owner, 
 
 type Found = { readonly commit: string, readonly label: string } | Missing
 
-async function commitOf ({ against, againstVersion }: BaseWanted, git: Git, owner: Owner, branch: string | undefined, env: NodeJS.ProcessEnv): Promise<Found> {
-  const named = against !== undefined ? [against] : againstVersion !== undefined ? tagsOf(owner, againstVersion) : undefined
+async function commitOf (
+  { against, againstVersion }: BaseWanted,
+  git: Git,
+  owner: Owner,
+  branch: string | undefined,
+  env: NodeJS.ProcessEnv
+): Promise<Found> {
+  const named = against !== undefined
+    ? [against]
+    : againstVersion !== undefined
+    ? tagsOf(owner, againstVersion)
+    : undefined
   if (named !== undefined) {
     const known = await firstCommit(git, named)
-    if (known === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`There is no commit ${named.join(' or ')} here. Fetch it first, with its tags: git fetch --tags`)
-    return { commit: known.commit, label: known.ref === known.commit ? shortened(known.commit) : `${known.ref} (${shortened(known.commit)})` }
+    if (known === undefined) {
+      throw new MCP_FROM_ROUTES_CONTRACT_BASE(
+        `There is no commit ${named.join(' or ')} here. Fetch it first, with its tags: git fetch --tags`
+      )
+    }
+    return {
+      commit: known.commit,
+      label: known.ref === known.commit ? shortened(known.commit) : `${known.ref} (${shortened(known.commit)})`
+    }
   }
-  if (await git.top() === undefined) return { missing: 'this is not a git repository', hint: 'Check out the repository, or pass a commit to compare with: --against <commit>', begins: false }
+  if (await git.top() === undefined) {
+    return {
+      missing: 'this is not a git repository',
+      hint: 'Check out the repository, or pass a commit to compare with: --against <commit>',
+      begins: false
+    }
+  }
   const run = await ciRunFrom(env)
   const branches = branchesOf(run.target ?? branch ?? run.defaultBranch)
   const known = await firstCommit(git, branches)
-  if (known === undefined) return { missing: `the default branch is not in this clone: there is no ${branches.join(' or ')}`, hint: FETCH, begins: false }
+  if (known === undefined) {
+    return {
+      missing: `the default branch is not in this clone: there is no ${branches.join(' or ')}`,
+      hint: FETCH,
+      begins: false
+    }
+  }
   const commit = await git.mergeBase(known.commit)
-  if (commit === undefined) return { missing: `this commit and ${known.ref} have no merge base in this clone, as in one without history`, hint: FETCH, begins: false }
+  if (commit === undefined) {
+    return {
+      missing: `this commit and ${known.ref} have no merge base in this clone, as in one without history`,
+      hint: FETCH,
+      begins: false
+    }
+  }
   const isHead = commit === await git.commit('HEAD')
   if (isHead && isContinuous(env)) return await before(known.ref, run, git)
-  return { commit, label: `${shortened(commit)} (${isHead ? `this commit, which ${known.ref} has` : `the merge base with ${known.ref}`})` }
+  return {
+    commit,
+    label: `${shortened(commit)} ` +
+      `(${isHead ? `this commit, which ${known.ref} has` : `the merge base with ${known.ref}`})`
+  }
 }
 
-/** In CI, a commit of the default branch is compared with the branch's previous state: a comparison with itself finds nothing. */
+/**
+ * In CI, a commit of the default branch is compared with the branch's previous state: a comparison with itself finds
+ * nothing.
+ */
 async function before (branch: string, { before: pushed }: CiRun, git: Git): Promise<Found> {
   const commit = await git.commit(pushed ?? 'HEAD^1')
-  if (commit !== undefined) return { commit, label: `${shortened(commit)} (${pushed === undefined ? `the commit before, on ${branch}` : `before this push to ${branch}`})` }
-  if (pushed === undefined && !await git.isShallow()) return { missing: 'this is the first commit', hint: 'The contract starts here: later versions are compared with it', begins: true }
-  const missing = `${branch} has this commit, and ${pushed === undefined ? 'the state before it' : `${shortened(pushed)}, its state before this push,`} is not in this clone`
-  return { missing, hint: pushed === undefined || await git.isShallow() ? FETCH : `Fetch it: git fetch origin ${pushed}`, begins: false }
+  if (commit !== undefined) {
+    return {
+      commit,
+      label: `${shortened(commit)} ` +
+        `(${pushed === undefined ? `the commit before, on ${branch}` : `before this push to ${branch}`})`
+    }
+  }
+  if (pushed === undefined && !await git.isShallow()) {
+    return {
+      missing: 'this is the first commit',
+      hint: 'The contract starts here: later versions are compared with it',
+      begins: true
+    }
+  }
+  const missing = `${branch} has this commit, and ` +
+    `${pushed === undefined ? 'the state before it' : `${shortened(pushed)}, its state before this push,`} is not ` +
+    'in this clone'
+  return {
+    missing,
+    hint: pushed === undefined || await git.isShallow() ? FETCH : `Fetch it: git fetch origin ${pushed}`,
+    begins: false
+  }
 }
 
 /** As `changeset publish` and `changeset tag` name them, in a repository of many packages and of one. */

@@ -29,13 +29,29 @@ export interface Changesets {
   readonly pre: PreState | undefined
   /** Why no changeset ever raises the version of the package; undefined where they can. */
   readonly skipped: string | undefined
-  /** What `changeset version` would do with these changesets: `fixed`, `linked`, `ignore`, dependents and pre mode included. */
-  plan: (changesets: readonly Changeset[], pre: PreState | undefined) => { readonly bump: Bump, readonly version: string }
+  /**
+   * What `changeset version` would do with these changesets: `fixed`, `linked`, `ignore`, dependents and pre mode
+   * included.
+   */
+  plan: (
+    changesets: readonly Changeset[],
+    pre: PreState | undefined
+  ) => { readonly bump: Bump, readonly version: string }
 }
 
-interface Manifest { readonly name: string, readonly version?: string, readonly private?: boolean }
-interface Packages { readonly packages: ReadonlyArray<{ readonly packageJson: Manifest }> }
-interface Config { readonly baseBranch?: string, readonly ignore: readonly string[], readonly privatePackages: { readonly version: boolean } }
+interface Manifest {
+  readonly name: string
+  readonly version?: string
+  readonly private?: boolean
+}
+interface Packages {
+  readonly packages: ReadonlyArray<{ readonly packageJson: Manifest }>
+}
+interface Config {
+  readonly baseBranch?: string
+  readonly ignore: readonly string[]
+  readonly privatePackages: { readonly version: boolean }
+}
 
 /** What is used of changesets' own libraries. */
 interface Libraries {
@@ -43,7 +59,12 @@ interface Libraries {
   readonly readConfig: (root: string, packages: Packages) => Promise<Config>
   readonly readPreState: (root: string) => Promise<PreState | undefined>
   readonly readChangesets: (root: string) => Promise<readonly Changeset[]>
-  readonly assemble: (changesets: readonly Changeset[], packages: Packages, config: Config, pre: PreState | undefined) => { readonly releases: ReadonlyArray<{ readonly name: string, readonly type: Bump, readonly newVersion: string }> }
+  readonly assemble: (
+    changesets: readonly Changeset[],
+    packages: Packages,
+    config: Config,
+    pre: PreState | undefined
+  ) => { readonly releases: ReadonlyArray<{ readonly name: string, readonly type: Bump, readonly newVersion: string }> }
   /** Reads one changeset. */
   readonly parse: (text: string) => unknown
 }
@@ -54,7 +75,8 @@ interface Libraries {
  * @param owner - whose version it is about; the nearest `.changeset/config.json` above its folder counts
  * @param top - where the git repository begins, if there is one: nothing above it counts
  * @returns undefined where there are no changesets
- * @throws {@link MCP_FROM_ROUTES_CONTRACT_BASE} for a file that cannot be read, named, or where `@changesets/cli` is missing
+ * @throws {@link MCP_FROM_ROUTES_CONTRACT_BASE} for a file that cannot be read, named, or where `@changesets/cli` is
+ *   missing
  */
 export async function changesetsOf (owner: Owner, top: string | undefined): Promise<Changesets | undefined> {
   const root = await rootOf(await realpath(owner.folder), top)
@@ -62,8 +84,14 @@ export async function changesetsOf (owner: Owner, top: string | undefined): Prom
   const { baseBranch } = await json(root, 'config.json') as { baseBranch?: string }
   await json(root, 'pre.json')
   const libraries = librariesOf(root)
-  const packages = await told(async () => await libraries.getPackages(root), `The packages of ${join(root, 'package.json')} cannot be read`)
-  const config = await told(async () => await libraries.readConfig(root, packages), '.changeset/config.json cannot be read')
+  const packages = await told(
+    async () => await libraries.getPackages(root),
+    `The packages of ${join(root, 'package.json')} cannot be read`
+  )
+  const config = await told(
+    async () => await libraries.readConfig(root, packages),
+    '.changeset/config.json cannot be read'
+  )
   const pre = await libraries.readPreState(root)
   // First, since what the library says of a file may end the process: it reads all at once, and may not be waiting yet.
   await refuseUnreadable(root, libraries)
@@ -76,7 +104,9 @@ export async function changesetsOf (owner: Owner, top: string | undefined): Prom
     skipped: skipped(owner, packages, config),
     plan (changesets, state) {
       try {
-        const release = libraries.assemble(changesets, packages, config, state).releases.find(({ name }) => name === owner.name)
+        const release = libraries.assemble(changesets, packages, config, state).releases.find(({ name }) =>
+          name === owner.name
+        )
         return { bump: release?.type ?? 'none', version: release?.newVersion ?? owner.version }
       } catch (error) {
         throw new MCP_FROM_ROUTES_CONTRACT_BASE(`changesets cannot plan a release: ${lineOf(error)}`)
@@ -89,7 +119,9 @@ function skipped (owner: Owner, { packages }: Packages, { ignore, privatePackage
   const mine = packages.find(({ packageJson }) => packageJson.name === owner.name)?.packageJson
   if (mine === undefined) return 'it is not a package of the workspace'
   if (ignore.includes(owner.name)) return 'it is listed under "ignore" in .changeset/config.json'
-  if (mine.private === true && !privatePackages.version) return 'it is private, and "privatePackages" in .changeset/config.json does not version private packages'
+  if (mine.private === true && !privatePackages.version) {
+    return 'it is private, and "privatePackages" in .changeset/config.json does not version private packages'
+  }
   return mine.version === undefined ? 'its package.json has no version' : undefined
 }
 
@@ -114,7 +146,10 @@ function librariesOf (root: string): Libraries {
       parse: createRequire(read)('@changesets/parse').default
     }
   } catch (error) {
-    throw new MCP_FROM_ROUTES_CONTRACT_BASE(`${join(root, '.changeset')} needs @changesets/cli 2 installed in ${root}: npm install --save-dev @changesets/cli@2 (${lineOf(error)})`)
+    throw new MCP_FROM_ROUTES_CONTRACT_BASE(
+      `${join(root, '.changeset')} needs @changesets/cli 2 installed in ${root}: npm install --save-dev ` +
+        `@changesets/cli@2 (${lineOf(error)})`
+    )
   }
 }
 
@@ -128,7 +163,9 @@ async function json (root: string, file: string): Promise<unknown> {
 /** Names the changeset that the library cannot read. */
 async function refuseUnreadable (root: string, { parse }: Libraries): Promise<void> {
   const folder = join(root, '.changeset')
-  for (const file of (await readdir(folder)).filter((name) => name.endsWith('.md') && !/^(?:\..*|README\.md)$/i.test(name))) {
+  for (
+    const file of (await readdir(folder)).filter((name) => name.endsWith('.md') && !/^(?:\..*|README\.md)$/i.test(name))
+  ) {
     const text = await readFile(join(folder, file), 'utf8')
     await told(() => parse(text), `.changeset/${file} cannot be read`)
   }

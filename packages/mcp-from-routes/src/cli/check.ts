@@ -1,5 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import { acceptedFromText, contractFromText, diffContracts, MCP_FROM_ROUTES_CONTRACT_UNREADABLE, nameOfFinding, textFromContract, type Accepted, type Bump, type Contract, type DiffOptions, type Finding } from '../contract/index.ts'
+import {
+  acceptedFromText,
+  contractFromText,
+  diffContracts,
+  MCP_FROM_ROUTES_CONTRACT_UNREADABLE,
+  nameOfFinding,
+  textFromContract,
+  type Accepted,
+  type Bump,
+  type Contract,
+  type DiffOptions,
+  type Finding
+} from '../contract/index.ts'
 import { covers, largestBump } from '../contract/finding.ts'
 import { findBase, type BaseWanted, type Earlier } from './base.ts'
 import { changesetsOf } from './changesets.ts'
@@ -23,34 +35,37 @@ export interface ContractReport {
 /** Whether the version rises as much as the changes since an earlier state require. */
 export type VersionReport =
   | {
-    readonly checked: false
+    readonly checked: false,
     /** False where a check was due, as in CI. */
-    readonly ok: boolean
-    readonly reason: string
+    readonly ok: boolean,
+    readonly reason: string,
     readonly hint: string
   }
   | {
-    readonly checked: true
-    readonly ok: boolean
+    readonly checked: true,
+    readonly ok: boolean,
     /** What the app is compared with, for people. */
-    readonly base: string
+    readonly base: string,
     /** The package whose version stands for the contract. */
-    readonly package: string
-    /** The source of its next version: an option, commit messages, changesets, or without any of them the version itself. */
-    readonly by: 'bump' | 'changesets' | 'commits' | 'version'
+    readonly package: string,
+    /**
+     * The source of its next version: an option, commit messages, changesets, or without any of them the version
+     * itself.
+     */
+    readonly by: 'bump' | 'changesets' | 'commits' | 'version',
     /** Its version then, and as of the next release. */
-    readonly from: string
-    readonly to: string
+    readonly from: string,
+    readonly to: string,
     /** What the findings that count require. */
-    readonly asked: Bump
-    readonly given: Bump
+    readonly asked: Bump,
+    readonly given: Bump,
     /** The part of the bump that the branch itself brings; absent without `--own-changeset`. */
-    readonly own?: Bump
+    readonly own?: Bump,
     /** Why no changeset raises the version of this package; absent where they can. */
-    readonly skipped?: string
-    readonly findings: readonly Finding[]
+    readonly skipped?: string,
+    readonly findings: readonly Finding[],
     /** The findings that the file accepts: they do not count. */
-    readonly accepted: ReadonlyArray<{ readonly finding: Finding, readonly reason: string, readonly until?: string }>
+    readonly accepted: ReadonlyArray<{ readonly finding: Finding, readonly reason: string, readonly until?: string }>,
     /** Entries of `accepted` that match nothing, and why. */
     readonly unused: ReadonlyArray<{ readonly finding: string, readonly reason: string }>
   }
@@ -62,7 +77,10 @@ export interface CheckOptions extends BaseWanted, DiffOptions {
   /** Whether to pass if there is nothing to compare with, in CI too. */
   readonly allowUnchecked: boolean
   /** What tells the next version. */
-  readonly release: { readonly by: 'changesets' } | { readonly by: 'commits' } | { readonly by: 'bump', readonly bump: Bump }
+  readonly release: { readonly by: 'changesets' } | { readonly by: 'commits' } | {
+    readonly by: 'bump',
+    readonly bump: Bump
+  }
 }
 
 /**
@@ -72,10 +90,22 @@ export interface CheckOptions extends BaseWanted, DiffOptions {
  * @param path - the contract's file
  * @param name - the file as people know it
  */
-export async function checkContract (app: Contract, path: string, name: string, options: CheckOptions, env: NodeJS.ProcessEnv): Promise<ContractReport> {
+export async function checkContract (
+  app: Contract,
+  path: string,
+  name: string,
+  options: CheckOptions,
+  env: NodeJS.ProcessEnv
+): Promise<ContractReport> {
   const text = await textOf(path, name)
   const stored = contractFromText(text, name)
-  if (hasRepeatedKeys(text)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(name, 'an object has the same key twice, as after a merge, and one of them would be ignored. Rewrite the file: mcp-from-routes contract write')
+  if (hasRepeatedKeys(text)) {
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(
+      name,
+      'an object has the same key twice, as after a merge, and one of them would be ignored. Rewrite the file: ' +
+        'mcp-from-routes contract write'
+    )
+  }
   const isSame = textFromContract(stored) === textFromContract(app)
   const drift = { ok: isSame, findings: isSame ? [] : diffContracts(stored, app, options).findings }
   const version = await versionReport(app, path, acceptedFromText(text, name), options, env)
@@ -86,17 +116,37 @@ async function textOf (path: string, name: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
-    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(name, `${(error as NodeJS.ErrnoException).code === 'ENOENT' ? 'it does not exist. Create it with: mcp-from-routes contract write' : (error as Error).message}`)
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(
+      name,
+      `${
+        (error as NodeJS.ErrnoException).code === 'ENOENT'
+          ? 'it does not exist. Create it with: mcp-from-routes contract write'
+          : (error as Error).message
+      }`
+    )
   }
 }
 
-async function versionReport (app: Contract, path: string, accepted: readonly Accepted[], options: CheckOptions, env: NodeJS.ProcessEnv): Promise<VersionReport> {
+async function versionReport (
+  app: Contract,
+  path: string,
+  accepted: readonly Accepted[],
+  options: CheckOptions,
+  env: NodeJS.ProcessEnv
+): Promise<VersionReport> {
   const owner = await ownerOf(path)
   const git = gitIn(owner.folder, env)
   const source = await sourceOf(options, owner, git)
   const changesets = source.by === 'changesets' ? source.changesets : undefined
   const base = await findBase(options, path, owner, changesets?.baseBranch, git, env)
-  if ('missing' in base) return { checked: false, ok: base.begins || options.allowUnchecked || !isContinuous(env), reason: base.missing, hint: base.hint }
+  if ('missing' in base) {
+    return {
+      checked: false,
+      ok: base.begins || options.allowUnchecked || !isContinuous(env),
+      reason: base.missing,
+      hint: base.hint
+    }
+  }
   const { findings } = diffContracts(base.contract, app, options)
   const { counted, ...sorted } = sortedOut(findings, accepted, base, new Date())
   const asked = largestBump(counted.map(({ bump }) => bump))
@@ -122,7 +172,10 @@ async function sourceOf ({ release }: CheckOptions, owner: Owner, git: Git): Pro
   return { by: 'changesets', changesets: await changesetsOf(owner, await git.top()) }
 }
 
-/** Separates findings that count from those that the file accepts. An entry that the earlier state had already does not cover a change since then. */
+/**
+ * Separates findings that count from those that the file accepts. An entry that the earlier state had already does not
+ * cover a change since then.
+ */
 function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[], base: Earlier, now: Date) {
   const today = now.toISOString().slice(0, 10)
   const earlier = new Set(base.accepted.map(keyOf))
@@ -131,9 +184,13 @@ function sortedOut (findings: readonly Finding[], accepted: readonly Accepted[],
     const { finding, until } = entry
     if (!names.has(finding)) return 'there is no such change'
     if (until !== undefined && until < today) return `it was accepted until ${until}`
-    return earlier.has(keyOf(entry)) ? 'an earlier version accepted it already: a change since then needs a reason of its own' : undefined
+    return earlier.has(keyOf(entry))
+      ? 'an earlier version accepted it already: a change since then needs a reason of its own'
+      : undefined
   }
-  const valid = new Map(accepted.filter((entry) => whyNot(entry) === undefined).map(({ finding, ...entry }) => [finding, entry]))
+  const valid = new Map(
+    accepted.filter((entry) => whyNot(entry) === undefined).map(({ finding, ...entry }) => [finding, entry])
+  )
   return {
     counted: findings.filter((finding) => !valid.has(nameOfFinding(finding))),
     accepted: findings.flatMap((finding) => {

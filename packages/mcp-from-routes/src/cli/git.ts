@@ -43,15 +43,18 @@ export function gitIn (cwd: string, env: NodeJS.ProcessEnv): Git {
     try {
       return (await run('git', args, { cwd, env, maxBuffer: LARGEST })).stdout
     } catch (error) {
-      // An exit code is git's own answer, and ENOENT means that git is not installed: in both cases there is nothing to read.
+      // An exit code is git's own answer, and ENOENT means that git is not installed: in both cases there is nothing to
+      // read.
       const { code } = error as { code?: number | string }
       if (typeof code === 'number' || code === 'ENOENT') return undefined
       throw error
     }
   }
   const line = async (...args: string[]): Promise<string | undefined> => (await git(...args))?.trim() || undefined
-  const lines = async (...args: string[]): Promise<readonly string[]> => (await git(...args))?.split('\n').filter((text) => text !== '') ?? []
-  const parts = async (...args: string[]): Promise<readonly string[]> => (await git(...args))?.split('\0').filter((part) => part !== '') ?? []
+  const lines = async (...args: string[]): Promise<readonly string[]> =>
+    (await git(...args))?.split('\n').filter((text) => text !== '') ?? []
+  const parts = async (...args: string[]): Promise<readonly string[]> =>
+    (await git(...args))?.split('\0').filter((part) => part !== '') ?? []
   let top: Promise<string | undefined> | undefined
   return {
     top: async () => await (top ??= line('rev-parse', '--show-toplevel')),
@@ -59,21 +62,28 @@ export function gitIn (cwd: string, env: NodeJS.ProcessEnv): Git {
     mergeBase: async (ref) => await line('merge-base', 'HEAD', ref),
     isShallow: async () => await line('rev-parse', '--is-shallow-repository') === 'true',
     file: async (commit, path) => await git('show', `${commit}:${path}`),
-    filesWith: async (commit, expression) => (await parts('grep', '-lzIE', '--full-name', '-e', expression, commit, '--', ':(top)')).map((found) => found.slice(commit.length + 1)),
-    folder: async (commit, path) => new Map((await parts('ls-tree', '--full-tree', '-z', `${commit}:${path}`)).flatMap((entry) => {
-      const [, id, name] = /^\S+ blob (\S+)\t(.*)$/s.exec(entry) ?? []
-      return id === undefined ? [] : [[String(name), id]]
-    })),
+    filesWith: async (commit, expression) =>
+      (await parts('grep', '-lzIE', '--full-name', '-e', expression, commit, '--', ':(top)')).map((found) =>
+        found.slice(commit.length + 1)
+      ),
+    folder: async (commit, path) =>
+      new Map((await parts('ls-tree', '--full-tree', '-z', `${commit}:${path}`)).flatMap((entry) => {
+        const [, id, name] = /^\S+ blob (\S+)\t(.*)$/s.exec(entry) ?? []
+        return id === undefined ? [] : [[String(name), id]]
+      })),
     async idsOf (paths) {
-      const isFile = await Promise.all(paths.map(async (path) => await stat(path).then((found) => found.isFile(), () => false)))
+      const isFile = await Promise.all(
+        paths.map(async (path) => await stat(path).then((found) => found.isFile(), () => false))
+      )
       const files = paths.filter((_, index) => isFile[index])
       // All in one process: starting git for each file takes a hundred times as long.
       const ids = files.length === 0 ? [] : await lines('hash-object', '--', ...files)
       return new Map(ids.map((id, index) => [files[index]!, id]))
     },
-    commitsSince: async (commit) => (await parts('log', '-z', '--topo-order', '--format=%H%n%B', `${commit}..HEAD`, '--', '.')).map((text) => {
-      const [id = '', ...lines] = text.split('\n')
-      return { id, message: lines.join('\n').trim() }
-    })
+    commitsSince: async (commit) =>
+      (await parts('log', '-z', '--topo-order', '--format=%H%n%B', `${commit}..HEAD`, '--', '.')).map((text) => {
+        const [id = '', ...lines] = text.split('\n')
+        return { id, message: lines.join('\n').trim() }
+      })
   }
 }

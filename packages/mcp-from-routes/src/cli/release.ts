@@ -26,7 +26,11 @@ export interface Rise {
 export async function riseSince (base: Earlier, owner: Owner, source: ReleaseSource): Promise<Rise> {
   const from = base.version ?? owner.version
   if (source.by !== 'changesets' || source.changesets === undefined) {
-    const bump = source.by === 'bump' ? source.bump : source.by === 'commits' ? bumpFromMessages(messagesInEffect(await base.commits())) : 'none'
+    const bump = source.by === 'bump'
+      ? source.bump
+      : source.by === 'commits'
+      ? bumpFromMessages(messagesInEffect(await base.commits()))
+      : 'none'
     // The commits have already raised the version.
     const to = from === owner.version ? bumped(from, bump) : owner.version
     const given = bumpBetween(from, to)
@@ -46,8 +50,11 @@ export async function riseSince (base: Earlier, owner: Owner, source: ReleaseSou
 }
 
 function givenBetween (from: string, to: string, changesets: Changesets, before: PreState | undefined): Bump {
-  // Every prerelease has the same three numbers: the changesets that came in between say what changed from one to the next.
-  if (from !== to && changesets.pre !== undefined && arePrereleases(from, to)) return planned(changesets, changesets.all, before)
+  // Every prerelease has the same three numbers: the changesets that came in between say what changed from one to the
+  // next.
+  if (from !== to && changesets.pre !== undefined && arePrereleases(from, to)) {
+    return planned(changesets, changesets.all, before)
+  }
   return bumpBetween(from, to)
 }
 
@@ -67,7 +74,9 @@ function messagesInEffect (commits: readonly Commit[]): readonly string[] {
   const reverted = new Set<string>()
   return commits.flatMap(({ id, message }) => {
     if (reverted.has(id)) return []
-    const targets = [...message.matchAll(/^This reverts commit ([0-9a-f]{40,64})\b/gm)].flatMap(([, target = '']) => ids.has(target) ? [target] : [])
+    const targets = [...message.matchAll(/^This reverts commit ([0-9a-f]{40,64})\b/gm)].flatMap(([, target = '']) =>
+      ids.has(target) ? [target] : []
+    )
     for (const target of targets) reverted.add(target)
     return targets.length > 0 ? [] : [message]
   })
@@ -84,9 +93,14 @@ export function bumpFromMessages (messages: readonly string[]): Bump {
     const [, type, breaking] = /^([a-z]+)(?:\([^)\n]*\))?(!)?: /i.exec(message) ?? []
     if (breaking !== undefined || /^BREAKING[ -]CHANGE: /m.test(message)) return 'major'
     switch (type?.toLowerCase()) {
-      case 'feat': return 'minor'
-      case 'fix': case 'perf': case 'revert': return 'patch'
-      default: return 'none'
+      case 'feat':
+        return 'minor'
+      case 'fix':
+      case 'perf':
+      case 'revert':
+        return 'patch'
+      default:
+        return 'none'
     }
   }))
 }

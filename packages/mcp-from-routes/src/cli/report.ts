@@ -7,15 +7,25 @@ export function textFromReport (report: ContractReport, module: string): string 
   const { drift, version } = report
   const lines = drift.ok
     ? [`${report.file} matches the app: ${report.tools} tools.`]
-    : [`${report.file} does not match the app:`, ...listOf(drift.findings), `If intended, update it: npx mcp-from-routes contract write ${module}`]
+    : [
+      `${report.file} does not match the app:`,
+      ...listOf(drift.findings),
+      `If intended, update it: npx mcp-from-routes contract write ${module}`
+    ]
   return [...lines, '', ...versionLines(version, drift.findings), ''].join('\n')
 }
 
 function versionLines (version: VersionReport, told: readonly Finding[]): readonly string[] {
   if (!version.checked) {
     return [
-      `The version was NOT checked: ${version.reason}.`, `${version.hint}.`,
-      ...version.ok ? [] : ['This fails in CI, because changes that were not compared may break callers. To pass anyway, add --allow-unchecked.']
+      `The version was NOT checked: ${version.reason}.`,
+      `${version.hint}.`,
+      ...version.ok
+        ? []
+        : [
+          'This fails in CI, because changes that were not compared may break callers. To pass anyway, add ' +
+          '--allow-unchecked.'
+        ]
     ]
   }
   const { base, findings, accepted, unused } = version
@@ -24,11 +34,23 @@ function versionLines (version: VersionReport, told: readonly Finding[]): readon
   const isAccepted = new Set(accepted.map(({ finding }) => finding))
   const counted = findings.filter((finding) => !isAccepted.has(finding))
   const list = JSON.stringify(counted) === JSON.stringify(told) ? [] : listOf(counted)
-  const beside = [...accepted.map(({ finding, reason, until }) => `  accepted${until === undefined ? '' : ` until ${until}`}: ${nameOfFinding(finding)}: ${oneLine(reason)}`), ...notes]
+  const beside = [
+    ...accepted.map(({ finding, reason, until }) =>
+      `  accepted${until === undefined ? '' : ` until ${until}`}: ${nameOfFinding(finding)}: ${oneLine(reason)}`
+    ),
+    ...notes
+  ]
   const end = list.length === 0 && beside.length === 0 ? '.' : ':'
-  if (version.ok) return [`The changes since ${base} require ${requirement(version)}, and ${version.package} ${riseOf(version)}${end}`, ...list, ...beside]
+  if (version.ok) {
+    return [
+      `The changes since ${base} require ${requirement(version)}, and ${version.package} ${riseOf(version)}${end}`,
+      ...list,
+      ...beside
+    ]
+  }
   return [
-    `The changes since ${base} require ${requirement(version)}, but ${version.package} ${riseOf(version)}${isOwnMissing(version) ? ', through other branches only' : ''}${end}`,
+    `The changes since ${base} require ${requirement(version)}, but ${version.package} ` +
+    `${riseOf(version)}${isOwnMissing(version) ? ', through other branches only' : ''}${end}`,
     ...list,
     ...beside,
     remedy(version)
@@ -59,10 +81,16 @@ function remedy (version: Checked): string {
   const { package: name, asked, skipped, by } = version
   const undo = `or revert the ${asked === 'major' ? 'breaking ' : ''}change.`
   if (by === 'bump') return `Release it as ${asked} (--bump ${asked}), ${undo}`
-  if (by === 'commits') return `Declare it in a commit message (${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), ${undo}`
+  if (by === 'commits') {
+    return 'Declare it in a commit message ' +
+      `(${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), ${undo}`
+  }
   if (by === 'version') return `Raise the version of ${name} (npm version ${asked}), ${undo}`
   if (skipped !== undefined) return `No changeset raises the version of ${name}: ${skipped}. Change that, ${undo}`
-  if (isOwnMissing(version)) return `Add a changeset on this branch (npx changeset: ${name}, ${asked}), ${undo} Changesets of other branches do not count.`
+  if (isOwnMissing(version)) {
+    return `Add a changeset on this branch (npx changeset: ${name}, ${asked}), ${undo} Changesets of other branches do ` +
+      'not count.'
+  }
   return `Add a changeset (npx changeset: ${name}, ${asked}), ${undo}`
 }
 
@@ -77,17 +105,42 @@ function listOf (findings: readonly Finding[]): readonly string[] {
  * @param stored - its text, in which tools are looked up
  * @see [Workflow commands](https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands)
  */
-export function annotationsFromReport ({ drift, version }: ContractReport, file: string, stored: string): readonly string[] {
+export function annotationsFromReport (
+  { drift, version }: ContractReport,
+  file: string,
+  stored: string
+): readonly string[] {
   const lines = stored.split('\n')
-  const at = (tool: string): number => Math.max(1, lines.findIndex((line) => line.startsWith(`    ${JSON.stringify(tool)}: `)) + 1)
-  const annotation = (level: string, text: string, line: number): string => `::${level} file=${property(file)},line=${line},title=Tool contract::${data(text)}`
+  const at = (tool: string): number =>
+    Math.max(1, lines.findIndex((line) => line.startsWith(`    ${JSON.stringify(tool)}: `)) + 1)
+  const annotation = (level: string, text: string, line: number): string =>
+    `::${level} file=${property(file)},line=${line},title=Tool contract::${data(text)}`
   const tooSmall = version.checked && !version.ok ? version : undefined
   return [
-    ...drift.findings.map((finding) => annotation('error', `Not in the file: ${textOfFinding(finding)}`, at(finding.tool))),
+    ...drift.findings.map((finding) =>
+      annotation('error', `Not in the file: ${textOfFinding(finding)}`, at(finding.tool))
+    ),
     ...drift.ok || drift.findings.length > 0 ? [] : [annotation('error', 'The file does not match the app', 1)],
-    ...tooSmall?.findings.filter((finding) => finding.bump === tooSmall.asked && !tooSmall.accepted.some((one) => one.finding === finding))
-      .map((finding) => annotation('error', `Requires ${finding.bump}, but ${tooSmall.package} gets ${isOwnMissing(tooSmall) ? 'it from other branches only' : tooSmall.given}: ${textOfFinding(finding)}`, at(finding.tool))) ?? [],
-    ...version.checked ? [] : [annotation(version.ok ? 'warning' : 'error', `The version was not checked: ${version.reason}. ${version.hint}`, 1)]
+    ...tooSmall?.findings.filter((finding) =>
+      finding.bump === tooSmall.asked && !tooSmall.accepted.some((one) => one.finding === finding)
+    )
+      .map((finding) =>
+        annotation(
+          'error',
+          `Requires ${finding.bump}, but ${tooSmall.package} gets ` +
+            `${isOwnMissing(tooSmall) ? 'it from other branches only' : tooSmall.given}: ${textOfFinding(finding)}`,
+          at(finding.tool)
+        )
+      ) ?? [],
+    ...version.checked
+      ? []
+      : [
+        annotation(
+          version.ok ? 'warning' : 'error',
+          `The version was not checked: ${version.reason}. ${version.hint}`,
+          1
+        )
+      ]
   ]
 }
 
@@ -119,14 +172,17 @@ export function changelogFromReport (version: VersionReport): string {
 
 function toolsOf (findings: readonly Finding[], reasons: ReadonlyMap<Finding, string>): string {
   return [...new Set(findings.map(({ tool }) => tool))].map((tool) => {
-    const lines = findings.filter((finding) => finding.tool === tool).map((finding) => `  - ${lineOf(finding)}${reasons.has(finding) ? ` Accepted: ${quoted(reasons.get(finding) ?? '')}.` : ''}\n`)
+    const lines = findings.filter((finding) => finding.tool === tool).map((finding) =>
+      `  - ${lineOf(finding)}${reasons.has(finding) ? ` Accepted: ${quoted(reasons.get(finding) ?? '')}.` : ''}\n`
+    )
     return `- **${quoted(tool)}**\n${lines.join('')}`
   }).join('')
 }
 
 function lineOf ({ path, change, why, certain }: Finding): string {
   const place = path === '' ? '' : `${code(path)}: `
-  return `${place}${quoted(change)}. ${certain ? '' : 'Perhaps: '}${quoted(why.charAt(0).toUpperCase() + why.slice(1))}.`
+  return `${place}${quoted(change)}. ` +
+    `${certain ? '' : 'Perhaps: '}${quoted(why.charAt(0).toUpperCase() + why.slice(1))}.`
 }
 
 /**
@@ -134,7 +190,9 @@ function lineOf ({ path, change, why, certain }: Finding): string {
  * notifying somebody and no address from becoming a link: code does.
  */
 function quoted (text: string): string {
-  return /[`<>&@#]|:\/\/|www\./i.test(text) ? code(text) : text.replaceAll(/[\\*_[\]|~]/g, '\\$&').replaceAll(/\s+/g, ' ')
+  return /[`<>&@#]|:\/\/|www\./i.test(text)
+    ? code(text)
+    : text.replaceAll(/[\\*_[\]|~]/g, '\\$&').replaceAll(/\s+/g, ' ')
 }
 
 /** @see [CommonMark §6.1](https://spec.commonmark.org/0.31.2/#code-spans) */

@@ -1,6 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
-import { acceptedFromText, contractFromText, diffContracts, textFromContract, textOfFinding } from '../contract/index.ts'
+import {
+  acceptedFromText,
+  contractFromText,
+  diffContracts,
+  textFromContract,
+  textOfFinding
+} from '../contract/index.ts'
 import { contractFromModule } from './app.ts'
 import { changelogFromReport, annotationsFromReport, textFromReport } from './report.ts'
 import { commandFrom, USAGE, type Command, type Answer, type Surroundings } from './arguments.ts'
@@ -18,10 +24,14 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
     const command = commandFrom(argv)
     if (command === undefined) return { code: 0, out: USAGE, err: '' }
     switch (command.action) {
-      case 'review': return await review(command, surroundings)
-      case 'write': return await write(command, surroundings)
-      case 'check': return await check(command, surroundings)
-      default: return await changelog(command, surroundings)
+      case 'review':
+        return await review(command, surroundings)
+      case 'write':
+        return await write(command, surroundings)
+      case 'check':
+        return await check(command, surroundings)
+      default:
+        return await changelog(command, surroundings)
     }
   } catch (error) {
     return { code: 2, out: '', err: `${error instanceof Error ? error.message : String(error)}\n` }
@@ -36,14 +46,32 @@ async function write ({ module, contract, json }: Command, { cwd }: Surroundings
   await mkdir(dirname(file), { recursive: true })
   // Keep the entries of `accepted`: people wrote them.
   await writeFile(file, textFromContract(tools, before === undefined ? [] : acceptedFromText(before, contract)))
-  if (json) return { code: 0, out: `${JSON.stringify({ file: contract, tools: tools.size, bump, findings }, null, 2)}\n`, err: '' }
-  const changes = before === undefined || findings.length === 0 ? '' : `${findings.map((finding) => `  ${finding.bump}  ${textOfFinding(finding)}\n`).join('')}`
-  return { code: 0, out: `${contract} written: ${tools.size} tools${changes === '' ? '.\n' : `, with these changes:\n${changes}`}`, err: '' }
+  if (json) {
+    return {
+      code: 0,
+      out: `${JSON.stringify({ file: contract, tools: tools.size, bump, findings }, null, 2)}\n`,
+      err: ''
+    }
+  }
+  const changes = before === undefined || findings.length === 0
+    ? ''
+    : `${findings.map((finding) => `  ${finding.bump}  ${textOfFinding(finding)}\n`).join('')}`
+  return {
+    code: 0,
+    out: `${contract} written: ${tools.size} tools${changes === '' ? '.\n' : `, with these changes:\n${changes}`}`,
+    err: ''
+  }
 }
 
 async function check (command: Command, { cwd, env }: Surroundings): Promise<Answer> {
   const file = resolve(cwd, command.contract)
-  const report = await checkContract(await contractFromModule(command.module, cwd), file, command.contract, command, env)
+  const report = await checkContract(
+    await contractFromModule(command.module, cwd),
+    file,
+    command.contract,
+    command,
+    env
+  )
   const code = report.ok ? 0 : 1
   const annotations = env.GITHUB_ACTIONS === 'true' ? await annotationsOf(report, file, { cwd, env }) : ''
   // With --json, standard output has nothing but the JSON.
@@ -54,11 +82,26 @@ async function check (command: Command, { cwd, env }: Surroundings): Promise<Ans
 
 async function changelog (command: Command, { cwd, env }: Surroundings): Promise<Answer> {
   const file = resolve(cwd, command.contract)
-  const { version } = await checkContract(await contractFromModule(command.module, cwd), file, command.contract, command, env)
-  return { code: 0, out: command.json ? `${JSON.stringify(version, null, 2)}\n` : changelogFromReport(version), err: '' }
+  const { version } = await checkContract(
+    await contractFromModule(command.module, cwd),
+    file,
+    command.contract,
+    command,
+    env
+  )
+  return {
+    code: 0,
+    out: command.json ? `${JSON.stringify(version, null, 2)}\n` : changelogFromReport(version),
+    err: ''
+  }
 }
 
-async function annotationsOf (report: Parameters<typeof annotationsFromReport>[0], file: string, { cwd, env }: Surroundings): Promise<string> {
+async function annotationsOf (
+  report: Parameters<typeof annotationsFromReport>[0],
+  file: string,
+  { cwd, env }: Surroundings
+): Promise<string> {
   const top = await gitIn(dirname(file), env).top() ?? cwd
-  return annotationsFromReport(report, relative(top, file), await readFile(file, 'utf8')).map((line) => `${line}\n`).join('')
+  return annotationsFromReport(report, relative(top, file), await readFile(file, 'utf8')).map((line) => `${line}\n`)
+    .join('')
 }

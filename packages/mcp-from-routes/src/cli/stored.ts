@@ -37,7 +37,13 @@ const BEGINNING = '"contract"[[:space:]]*:[[:space:]]*1'
  *
  * @param label - the commit, for people
  */
-export async function storedAt (commit: string, label: string, { path, owner, top }: Place, git: Git, env: NodeJS.ProcessEnv): Promise<Stored | Missing> {
+export async function storedAt (
+  commit: string,
+  label: string,
+  { path, owner, top }: Place,
+  git: Git,
+  env: NodeJS.ProcessEnv
+): Promise<Stored | Missing> {
   const text = await git.file(commit, path)
   if (text !== undefined) return { path, text }
   const others = await contractsAt(commit, git)
@@ -46,15 +52,36 @@ export async function storedAt (commit: string, label: string, { path, owner, to
   const [only, ...more] = gone
   if (only !== undefined && more.length === 0) return only
   const missing = `there is no ${path} at ${label}`
-  if (gone.length > 0) return { missing: `${missing}, and several contracts that were there are gone: ${gone.map((one) => one.path).join(', ')}`, hint: 'Move one contract at a time', begins: false }
+  if (gone.length > 0) {
+    return {
+      missing: `${missing}, and several contracts that were there are gone: ${gone.map((one) => one.path).join(', ')}`,
+      hint: 'Move one contract at a time',
+      begins: false
+    }
+  }
   const beside = others.map((other) => other.path).filter((other) => owner === '' || other.startsWith(`${owner}/`))
-  if (beside.length > 0) return { missing: `${missing}, but ${beside.join(', ')}, which is still here`, hint: 'Remove the old file if this one replaces it. If it is the contract of another app, run this check with --allow-unchecked', begins: false }
-  if (isContinuous(env) && await git.file('HEAD', path) === undefined) return { missing: `${path} is not committed`, hint: 'Commit the file. Until then every run starts a new contract and compares nothing', begins: false }
+  if (beside.length > 0) {
+    return {
+      missing: `${missing}, but ${beside.join(', ')}, which is still here`,
+      hint: 'Remove the old file if this one replaces it. If it is the contract of another app, run this check with ' +
+        '--allow-unchecked',
+      begins: false
+    }
+  }
+  if (isContinuous(env) && await git.file('HEAD', path) === undefined) {
+    return {
+      missing: `${path} is not committed`,
+      hint: 'Commit the file. Until then every run starts a new contract and compares nothing',
+      begins: false
+    }
+  }
   return { missing, hint: 'The contract starts here: later versions are compared with it', begins: true }
 }
 
 async function contractsAt (commit: string, git: Git): Promise<readonly Stored[]> {
-  const files = await Promise.all((await git.filesWith(commit, BEGINNING)).map(async (path) => ({ path, text: await git.file(commit, path) ?? '' })))
+  const files = await Promise.all(
+    (await git.filesWith(commit, BEGINNING)).map(async (path) => ({ path, text: await git.file(commit, path) ?? '' }))
+  )
   return files.filter(({ path, text }) => attempt(() => contractFromText(text, path)) !== undefined)
 }
 
@@ -62,12 +89,23 @@ async function contractsAt (commit: string, git: Git): Promise<readonly Stored[]
  * The version that the package had then; undefined if the contract belonged to another package, whose version says
  * nothing about this one's.
  */
-export async function versionAt (commit: string, stored: Stored, place: Place, { name }: Owner, git: Git): Promise<string | undefined> {
-  const manifest = stored.path === place.path ? await manifestAt(commit, place.owner, git) : await nearestManifestAt(commit, posix.dirname(stored.path), git)
+export async function versionAt (
+  commit: string,
+  stored: Stored,
+  place: Place,
+  { name }: Owner,
+  git: Git
+): Promise<string | undefined> {
+  const manifest = stored.path === place.path
+    ? await manifestAt(commit, place.owner, git)
+    : await nearestManifestAt(commit, posix.dirname(stored.path), git)
   return (manifest?.name ?? '') === name ? manifest?.version : undefined
 }
 
-interface Manifest { readonly name?: string, readonly version?: string }
+interface Manifest {
+  readonly name?: string
+  readonly version?: string
+}
 
 async function manifestAt (commit: string, folder: string, git: Git): Promise<Manifest | undefined> {
   const path = posix.join(folder, 'package.json')
@@ -76,5 +114,6 @@ async function manifestAt (commit: string, folder: string, git: Git): Promise<Ma
 }
 
 async function nearestManifestAt (commit: string, folder: string, git: Git): Promise<Manifest | undefined> {
-  return await manifestAt(commit, folder, git) ?? (folder === '.' ? undefined : await nearestManifestAt(commit, posix.dirname(folder), git))
+  return await manifestAt(commit, folder, git) ??
+    (folder === '.' ? undefined : await nearestManifestAt(commit, posix.dirname(folder), git))
 }

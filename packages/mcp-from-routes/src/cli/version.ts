@@ -13,8 +13,13 @@ export interface Owner {
 /** The package that a file belongs to: the nearest package.json above it. */
 export async function ownerOf (file: string): Promise<Owner> {
   const manifest = await nearestManifest(dirname(file))
-  if (manifest === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`There is no package.json above ${file}, so it has no version`)
-  const { name = '', version = '0.0.0' } = jsonFrom(await readFile(manifest, 'utf8'), manifest) as { name?: string, version?: string }
+  if (manifest === undefined) {
+    throw new MCP_FROM_ROUTES_CONTRACT_BASE(`There is no package.json above ${file}, so it has no version`)
+  }
+  const { name = '', version = '0.0.0' } = jsonFrom(await readFile(manifest, 'utf8'), manifest) as {
+    name?: string,
+    version?: string
+  }
   return { folder: dirname(manifest), name, version }
 }
 
@@ -44,10 +49,14 @@ const VERSION = /^(\d+)\.(\d+)\.(\d+)(-[^+]+)?/
 export function bumped (version: string, bump: Bump): string {
   const [major, minor, patch] = numbersOf(version)
   switch (bump) {
-    case 'major': return `${major + 1}.0.0`
-    case 'minor': return `${major}.${minor + 1}.0`
-    case 'patch': return `${major}.${minor}.${patch + 1}`
-    default: return version
+    case 'major':
+      return `${major + 1}.0.0`
+    case 'minor':
+      return `${major}.${minor + 1}.0`
+    case 'patch':
+      return `${major}.${minor}.${patch + 1}`
+    default:
+      return version
   }
 }
 
@@ -92,6 +101,8 @@ function prereleaseOf (version: string): string | undefined {
 
 function numbersOf (version: string): readonly [number, number, number] {
   const [, major, minor, patch] = VERSION.exec(version) ?? []
-  if (major === undefined) throw new MCP_FROM_ROUTES_CONTRACT_BASE(`${JSON.stringify(version)} is not a version such as 1.4.2`)
+  if (major === undefined) {
+    throw new MCP_FROM_ROUTES_CONTRACT_BASE(`${JSON.stringify(version)} is not a version such as 1.4.2`)
+  }
   return [Number(major), Number(minor), Number(patch)]
 }

@@ -14,7 +14,10 @@ export interface Asking {
   readonly shows: { readonly form: boolean, readonly url: boolean }
   /** What the client calls itself. */
   readonly client: string | undefined
-  /** The person's answer to the question of an earlier round. `agreed`: they accepted a URL, or a form without its field. */
+  /**
+   * The person's answer to the question of an earlier round. `agreed`: they accepted a URL, or a form without its
+   * field.
+   */
   readonly answer: 'yes' | 'agreed' | 'decline' | 'cancel' | undefined
   /** The verified state of that round. */
   readonly state: Sealed | undefined
@@ -34,15 +37,26 @@ export interface Held {
   readonly result: () => Promise<ToolResult> | undefined
 }
 
-/** The status of the inner response of a call that is held. @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3) */
+/**
+ * The status of the inner response of a call that is held. @see
+ * [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3)
+ */
 export const HELD = 428
 /** A client that cannot ask. */
 export const NOBODY: Asking = {
-  shows: { form: false, url: false }, client: undefined, answer: undefined, state: undefined
+  shows: { form: false, url: false },
+  client: undefined,
+  answer: undefined,
+  state: undefined
 }
 
 /** @param args - those of the call, and those that are implied */
-export type Hold = (tool: Tool & { readonly confirm: ConfirmRule }, args: Readonly<Record<string, unknown>>, outer: FastifyRequest, asking?: Asking) => Held
+export type Hold = (
+  tool: Tool & { readonly confirm: ConfirmRule },
+  args: Readonly<Record<string, unknown>>,
+  outer: FastifyRequest,
+  asking?: Asking
+) => Held
 
 /** Holds calls until a person confirms them. The server stores no question: its state travels through the client. */
 export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<Settings, 'confirmStore'>): Hold {
@@ -54,13 +68,20 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
     let open: { readonly question: Question, readonly subject: Subject } | undefined
 
     async function isConfirmed (subject: Subject): Promise<boolean> {
-      if (shows.form) return answer === 'yes' && state !== undefined && sealer.isFor(state, subject) && await confirmStore.use(state.id, LIFETIME)
-      return fallback === 'token' && typeof token === 'string' && sealer.isToken(token, subject) && await confirmStore.use(token, LIFETIME)
+      if (shows.form) {
+        return answer === 'yes' && state !== undefined && sealer.isFor(state, subject) &&
+          await confirmStore.use(state.id, LIFETIME)
+      }
+      return fallback === 'token' && typeof token === 'string' && sealer.isToken(token, subject) &&
+        await confirmStore.use(token, LIFETIME)
     }
 
     async function resultOf (question: Question, subject: Subject): Promise<ToolResult> {
       const { text, url } = question
-      const ask = async (): Promise<ToolResult> => ({ content: [], asks: { ...question, state: await sealer.state(subject) } })
+      const ask = async (): Promise<ToolResult> => ({
+        content: [],
+        asks: { ...question, state: await sealer.state(subject) }
+      })
       if (url !== undefined) {
         // Only the host knows whether the person is done there. Do not ask again in the same call if they agreed to go.
         if (shows.url && answer !== 'yes' && answer !== 'agreed') return await ask()
@@ -75,7 +96,11 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
         const next = `Ask the person. If they agree, call ${callable} again within two minutes, with ${how}`
         return errorResult(`${what}\n${next}`)
       }
-      return errorResult(`${tool.name} was not run: a person must agree first, and this client cannot ask (it does not support elicitation of MCP revision 2026-07-28). The call would do this:\n${text}\nThe person can do it in another way, or with another client.`)
+      return errorResult(
+        `${tool.name} was not run: a person must agree first, and this client cannot ask (it does not support ` +
+          `elicitation of MCP revision 2026-07-28). The call would do this:\n${text}\nThe person can do it in ` +
+          'another way, or with another client.'
+      )
     }
 
     return {
@@ -100,7 +125,14 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
 
 /** The result of a declined or closed question, worded so that the model does not try again. */
 function refusedBy (answer: Asking['answer'], tool: string): ToolResult | undefined {
-  if (answer === 'decline') return errorResult(`${tool} was not run: the person said no. Do not call it again unless they ask for it.`)
-  if (answer === 'cancel') return errorResult(`${tool} was not run: the person closed the question without an answer. Ask what they want before you call it again.`)
+  if (answer === 'decline') {
+    return errorResult(`${tool} was not run: the person said no. Do not call it again unless they ask for it.`)
+  }
+  if (answer === 'cancel') {
+    return errorResult(
+      `${tool} was not run: the person closed the question without an answer. Ask what they want before you ` +
+        'call it again.'
+    )
+  }
   return undefined
 }

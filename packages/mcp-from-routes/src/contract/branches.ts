@@ -23,8 +23,8 @@ const WAYS = 200
 const PAIRS = 3_000
 
 /**
- * Goes through the branches of unions, each beside the one that it has become: an argument that leaves one of them is gone
- * for the calls of that branch, though its name stays in others, and an open branch does not even refuse it.
+ * Goes through the branches of unions, each beside the one that it has become: an argument that leaves one of them is
+ * gone for the calls of that branch, though its name stays in others, and an open branch does not even refuse it.
  */
 export function leftBranches (before: Document, after: Document): readonly LeftBranch[] {
   const found = new Map<string, LeftBranch>()
@@ -51,7 +51,8 @@ export function leftBranches (before: Document, after: Document): readonly LeftB
         if (!names.has(name)) found.set(place, { path: place, certain: isOnly })
         else visit(valuesAt(one, name), valuesAt(successor, name), place)
       }
-      const both = (next: (part: JsonSchema) => readonly unknown[], place: string): void => visit(partsOf(one).flatMap(next), partsOf(successor).flatMap(next), place)
+      const both = (next: (part: JsonSchema) => readonly unknown[], place: string): void =>
+        visit(partsOf(one).flatMap(next), partsOf(successor).flatMap(next), place)
       both(({ items }) => isObject(items) ? [items] : [], inItem(path))
       both(({ additionalProperties }) => isObject(additionalProperties) ? [additionalProperties] : [], everyOther(path))
     })
@@ -60,7 +61,10 @@ export function leftBranches (before: Document, after: Document): readonly LeftB
   function successorOf (one: Alternative, index: number, news: readonly Alternative[]) {
     const [consts, names, types] = [constsIn(one), namesIn(one), typesOf(one.facts, before)]
     const scored = news.map((other, place) => ({ other, place, consts: constsIn(other) }))
-      .filter((candidate) => (types & typesOf(candidate.other.facts, after)) !== 0 && [...consts].every(([name, value]) => (candidate.consts.get(name) ?? value) === value))
+      .filter((candidate) =>
+        (types & typesOf(candidate.other.facts, after)) !== 0 &&
+        [...consts].every(([name, value]) => (candidate.consts.get(name) ?? value) === value)
+      )
       .map(({ other, place, consts: theirs }) => ({
         other,
         place,
@@ -74,18 +78,30 @@ export function leftBranches (before: Document, after: Document): readonly LeftB
 }
 
 /** The ways through the unions of schemas that hold at once; undefined when they are too many. */
-function waysThrough (schemas: readonly unknown[], document: Document, followed: readonly string[] = []): readonly Alternative[] | undefined {
+function waysThrough (
+  schemas: readonly unknown[],
+  document: Document,
+  followed: readonly string[] = []
+): readonly Alternative[] | undefined {
   let ways: readonly Alternative[] = [{ facts: [], beside: [] }]
   for (const schema of schemas) {
     if (!isObject(schema)) continue
     const { $ref, allOf, then, else: otherwise, dependentSchemas } = schema
     const beside = [then, otherwise, ...schemasIn(dependentSchemas).values()].filter(isObject)
     const target = typeof $ref === 'string' && !followed.includes($ref) ? document.resolve($ref) : undefined
-    const whole = waysThrough([target, ...Array.isArray(allOf) ? allOf : []], document, typeof $ref === 'string' ? [...followed, $ref] : followed)
-    const choices = unionsOf(schema).map((union) => union.flatMap((branch) => isObject(branch) ? waysThrough([branch], document, followed) ?? [UNKNOWN] : []))
+    const whole = waysThrough(
+      [target, ...Array.isArray(allOf) ? allOf : []],
+      document,
+      typeof $ref === 'string' ? [...followed, $ref] : followed
+    )
+    const choices = unionsOf(schema).map((union) =>
+      union.flatMap((branch) => isObject(branch) ? waysThrough([branch], document, followed) ?? [UNKNOWN] : [])
+    )
     for (const more of [[{ facts: [schema], beside }], whole ?? [UNKNOWN], ...choices]) {
       if (more.includes(UNKNOWN) || ways.length * more.length > WAYS) return undefined
-      ways = ways.flatMap((way) => more.map((other) => ({ facts: [...way.facts, ...other.facts], beside: [...way.beside, ...other.beside] })))
+      ways = ways.flatMap((way) =>
+        more.map((other) => ({ facts: [...way.facts, ...other.facts], beside: [...way.beside, ...other.beside] }))
+      )
     }
   }
   return ways
@@ -99,7 +115,11 @@ function partsOf ({ facts, beside }: Alternative): readonly JsonSchema[] {
 }
 
 function namesIn (way: Alternative): ReadonlySet<string> {
-  return new Set(partsOf(way).flatMap(({ properties }) => [...schemasIn(properties)].filter(([, schema]) => schema !== false).map(([name]) => name)))
+  return new Set(
+    partsOf(way).flatMap(({ properties }) =>
+      [...schemasIn(properties)].filter(([, schema]) => schema !== false).map(([name]) => name)
+    )
+  )
 }
 
 function valuesAt (way: Alternative, name: string): readonly unknown[] {
@@ -108,12 +128,14 @@ function valuesAt (way: Alternative, name: string): readonly unknown[] {
 
 /** The properties that tell a branch from others, each with its one value. */
 function constsIn ({ facts }: Alternative): ReadonlyMap<string, string> {
-  return new Map(facts.flatMap(({ properties }) => [...schemasIn(properties)]).flatMap(([name, schema]) => {
-    if (!isObject(schema)) return []
-    const { const: value, enum: list } = schema
-    if (value !== undefined) return [[name, canonical(value)] as const]
-    return Array.isArray(list) && list.length === 1 ? [[name, canonical(list[0])] as const] : []
-  }))
+  return new Map(
+    facts.flatMap(({ properties }) => [...schemasIn(properties)]).flatMap(([name, schema]) => {
+      if (!isObject(schema)) return []
+      const { const: value, enum: list } = schema
+      if (value !== undefined) return [[name, canonical(value)] as const]
+      return Array.isArray(list) && list.length === 1 ? [[name, canonical(list[0])] as const] : []
+    })
+  )
 }
 
 /** What the way says by itself: its unions are chosen already. */

@@ -30,7 +30,9 @@ export interface Comparison {
   readonly proof: Proof
   /** Takes one of the steps that a comparison may take; false if none is left. */
   readonly step: () => boolean
-  /** What keeps values with the facts from being valid for a schema: the comparison itself, for what is inside a value. */
+  /**
+   * What keeps values with the facts from being valid for a schema: the comparison itself, for what is inside a value.
+   */
   readonly gapsIn: (facts: Facts, schema: unknown, path: string, comparison: Comparison) => readonly Gap[]
 }
 

@@ -17,11 +17,20 @@ export function areDisjoint (facts: Facts, schema: unknown, comparison: Comparis
   if (valuesOf(others, comparison.to)?.every((value) => facts.some((fact) => refuses(fact, value)))) return true
   if ((types & ~NUMBER) === 0 && (isBelow(facts, others) || isBelow(others, facts))) return true
   if (types === TYPE.object && differInProperty(facts, others, comparison, depth)) return true
-  if (others.some((other) => unionsOf(other).some((union) => union.every((branch) => areDisjoint(facts, branch, comparison, depth - 1))))) return true
-  return facts.some((fact) => unionsOf(fact).some((union) => union.every((branch) => {
-    const more = factsOf([branch], comparison.from)
-    return more === undefined || areDisjoint([...facts.filter((one) => one !== fact), ...more], schema, comparison, depth - 1)
-  })))
+  if (
+    others.some((other) =>
+      unionsOf(other).some((union) => union.every((branch) => areDisjoint(facts, branch, comparison, depth - 1)))
+    )
+  ) return true
+  return facts.some((fact) =>
+    unionsOf(fact).some((union) =>
+      union.every((branch) => {
+        const more = factsOf([branch], comparison.from)
+        return more === undefined ||
+          areDisjoint([...facts.filter((one) => one !== fact), ...more], schema, comparison, depth - 1)
+      })
+    )
+  )
 }
 
 function isBelow (low: Facts, high: Facts): boolean {
@@ -35,6 +44,7 @@ function differInProperty (facts: Facts, others: Facts, comparison: Comparison, 
   return [...names].some((name) => {
     const mine = factsOf(facts.flatMap((fact) => schemasFor(fact, name, true)), comparison.from)
     // Required by one and impossible for the other, or required by one and different in both.
-    return mine === undefined || areDisjoint(mine, { allOf: others.flatMap((other) => schemasFor(other, name, true)) }, comparison, depth - 1)
+    return mine === undefined ||
+      areDisjoint(mine, { allOf: others.flatMap((other) => schemasFor(other, name, true)) }, comparison, depth - 1)
   })
 }

@@ -1,12 +1,26 @@
 import { attempt } from '../attempt.ts'
 import { isObject, mapSubschemas, type JsonSchema } from '../tool/json-schema.ts'
 
-const ANNOTATIONS: ReadonlySet<string> = new Set(['$comment', '$defs', '$schema', 'contentEncoding', 'contentMediaType', 'contentSchema',
-  'default', 'definitions', 'deprecated', 'description', 'examples', 'readOnly', 'title', 'writeOnly'])
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  '$comment',
+  '$defs',
+  '$schema',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+  'default',
+  'definitions',
+  'deprecated',
+  'description',
+  'examples',
+  'readOnly',
+  'title',
+  'writeOnly'
+])
 
 /**
- * Whether a keyword says something to readers and constrains nothing. So do extensions, which begin with `x-`, but for the
- * one that lists values.
+ * Whether a keyword says something to readers and constrains nothing. So do extensions, which begin with `x-`, but for
+ * the one that lists values.
  */
 export function isAnnotation (keyword: string): boolean {
   return ANNOTATIONS.has(keyword) || (keyword.startsWith('x-') && keyword !== 'x-extensible-enum')
@@ -44,7 +58,11 @@ function pointed (root: unknown, pointer: string): unknown {
 
 /** JSON with the keys of every object sorted: the same text for the same value. */
 export function canonical (value: unknown): string {
-  if (!isObject(value)) return Array.isArray(value) ? `[${value.map((part) => part === undefined ? 'null' : canonical(part)).join()}]` : JSON.stringify(value) ?? 'undefined'
+  if (!isObject(value)) {
+    return Array.isArray(value)
+      ? `[${value.map((part) => part === undefined ? 'null' : canonical(part)).join()}]`
+      : JSON.stringify(value) ?? 'undefined'
+  }
   const known = texts.get(value)
   if (known !== undefined) return known
   const parts = Object.keys(value).sort().filter((key) => value[key] !== undefined)
@@ -66,14 +84,22 @@ export function bare (schema: unknown): unknown {
 }
 
 function withoutAnnotations (schema: JsonSchema): unknown {
-  return mapSubschemas(Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword === '$defs' || keyword === 'definitions' || !isAnnotation(keyword))), bare)
+  return mapSubschemas(
+    Object.fromEntries(
+      Object.entries(schema).filter(([keyword]) =>
+        keyword === '$defs' || keyword === 'definitions' || !isAnnotation(keyword)
+      )
+    ),
+    bare
+  )
 }
 
 /** Whether two schemas of two documents say the same, apart from annotations, by their text. */
 export function sameSchema (a: unknown, aDocument: Document, b: unknown, bDocument: Document): boolean {
   const text = canonical(bare(a))
   if (text !== canonical(bare(b))) return false
-  return !/"\$(ref|dynamicRef|recursiveRef)":/.test(text) || (refersOnlyTo(text, '#/$defs/') && aDocument.definitions === bDocument.definitions)
+  return !/"\$(ref|dynamicRef|recursiveRef)":/.test(text) ||
+    (refersOnlyTo(text, '#/$defs/') && aDocument.definitions === bDocument.definitions)
 }
 
 /** Whether each reference of a schema leads to the schema itself or to one of its definitions, by name. */

@@ -8,7 +8,10 @@ import { createError } from '@fastify/error'
 export const MCP_FROM_ROUTES_CONTRACT_APP = createError<[string, string]>('MCP_FROM_ROUTES_CONTRACT_APP', '%s %s')
 
 /** The file is not a contract. */
-export const MCP_FROM_ROUTES_CONTRACT_UNREADABLE = createError<[string, string]>('MCP_FROM_ROUTES_CONTRACT_UNREADABLE', '%s cannot be read as a contract: %s')
+export const MCP_FROM_ROUTES_CONTRACT_UNREADABLE = createError<[string, string]>(
+  'MCP_FROM_ROUTES_CONTRACT_UNREADABLE',
+  '%s cannot be read as a contract: %s'
+)
 
 /** A requested commit, tag or changeset does not exist, or cannot be read. */
 export const MCP_FROM_ROUTES_CONTRACT_BASE = createError<[string]>('MCP_FROM_ROUTES_CONTRACT_BASE', '%s')

@@ -9,7 +9,8 @@ export { NUMBER, TYPE, typesOfKeyword } from '../tool/type-bits.ts'
 export type Facts = readonly JsonSchema[]
 
 /**
- * The schemas as facts: what `$ref` and `allOf` lead to stands beside them, and is not to be looked up again. A reference that leads nowhere says nothing.
+ * The schemas as facts: what `$ref` and `allOf` lead to stands beside them, and is not to be looked up again. A
+ * reference that leads nowhere says nothing.
  * @returns undefined when nothing can be valid
  */
 export function factsOf (schemas: readonly unknown[], document: Document): Facts | undefined {
@@ -40,7 +41,9 @@ export function typesOf (facts: Facts, document: Document, depth = 3): number {
     if (fact.type !== undefined) bits &= typesOfKeyword(fact.type, ANY_TYPE)
     if ('const' in fact) bits &= typeOfValue(fact.const)
     if (Array.isArray(fact.enum)) bits &= unionOf(fact.enum.map(typeOfValue))
-    for (const union of unionsOf(fact)) if (depth > 0) bits &= unionOf(union.map((branch) => typesOfSchema(branch, document, depth - 1)))
+    for (const union of unionsOf(fact)) {
+      if (depth > 0) bits &= unionOf(union.map((branch) => typesOfSchema(branch, document, depth - 1)))
+    }
   }
   return bits
 }
@@ -64,7 +67,9 @@ export function unionsOf ({ anyOf, oneOf }: JsonSchema): ReadonlyArray<readonly 
  * @param ranges - whether the whole numbers of a short range count as listed
  */
 export function valuesOf (facts: Facts, document: Document, ranges = true): readonly unknown[] | undefined {
-  const lists = facts.flatMap((fact) => [...'const' in fact ? [[fact.const]] : [], ...Array.isArray(fact.enum) ? [fact.enum] : []])
+  const lists = facts.flatMap((
+    fact
+  ) => [...'const' in fact ? [[fact.const]] : [], ...Array.isArray(fact.enum) ? [fact.enum] : []])
   const types = typesOf(facts, document)
   const shortest = lists.toSorted((a, b) => a.length - b.length)[0] ??
     smallSet(types, types & TYPE.integer ? ranges ? wholeNumbers(facts) : undefined : [])
@@ -89,7 +94,15 @@ function wholeNumbers (facts: Facts): readonly number[] | undefined {
 
 /** A schema for which only this value is valid, in which the parts of an array or object can be looked at. */
 export function exactly (value: unknown): JsonSchema {
-  if (Array.isArray(value)) return { type: 'array', prefixItems: value.map(exactly), items: false, minItems: value.length, maxItems: value.length }
+  if (Array.isArray(value)) {
+    return {
+      type: 'array',
+      prefixItems: value.map(exactly),
+      items: false,
+      minItems: value.length,
+      maxItems: value.length
+    }
+  }
   if (!isObject(value)) return { const: value }
   const properties = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactly(part)]))
   return { type: 'object', properties, required: Object.keys(value), additionalProperties: false }
@@ -108,26 +121,47 @@ export function holds (keyword: string, limit: unknown, value: unknown): boolean
   const names = isObject(value) ? Object.keys(value) : undefined
   const most = Number(limit)
   switch (keyword) {
-    case 'type': return (typeOfValue(value) & typesOfKeyword(limit, ANY_TYPE)) !== 0
-    case 'const': return canonical(value) === canonical(limit)
-    case 'enum': return Array.isArray(limit) ? limit.some((one) => canonical(one) === canonical(value)) : undefined
-    case 'minimum': return number === undefined || number >= most
-    case 'maximum': return number === undefined || number <= most
-    case 'exclusiveMinimum': return number === undefined || number > most
-    case 'exclusiveMaximum': return number === undefined || number < most
-    case 'multipleOf': return number === undefined || Number.isInteger(number / most)
-    case 'minLength': return text === undefined || [...text].length >= most
-    case 'maxLength': return text === undefined || [...text].length <= most
-    case 'pattern': return text === undefined || matches(String(limit), text)
-    case 'minItems': return list === undefined || list.length >= most
-    case 'maxItems': return list === undefined || list.length <= most
-    case 'uniqueItems': return limit !== true || list === undefined || new Set(list.map(canonical)).size === list.length
-    case 'minProperties': return names === undefined || names.length >= most
-    case 'maxProperties': return names === undefined || names.length <= most
-    case 'required': return names === undefined || textsIn(limit).every((name) => names.includes(name))
-    case 'dependentRequired': return names === undefined || !isObject(limit) ||
-      Object.entries(limit).every(([name, others]) => !names.includes(name) || textsIn(others).every((other) => names.includes(other)))
-    default: return undefined
+    case 'type':
+      return (typeOfValue(value) & typesOfKeyword(limit, ANY_TYPE)) !== 0
+    case 'const':
+      return canonical(value) === canonical(limit)
+    case 'enum':
+      return Array.isArray(limit) ? limit.some((one) => canonical(one) === canonical(value)) : undefined
+    case 'minimum':
+      return number === undefined || number >= most
+    case 'maximum':
+      return number === undefined || number <= most
+    case 'exclusiveMinimum':
+      return number === undefined || number > most
+    case 'exclusiveMaximum':
+      return number === undefined || number < most
+    case 'multipleOf':
+      return number === undefined || Number.isInteger(number / most)
+    case 'minLength':
+      return text === undefined || [...text].length >= most
+    case 'maxLength':
+      return text === undefined || [...text].length <= most
+    case 'pattern':
+      return text === undefined || matches(String(limit), text)
+    case 'minItems':
+      return list === undefined || list.length >= most
+    case 'maxItems':
+      return list === undefined || list.length <= most
+    case 'uniqueItems':
+      return limit !== true || list === undefined || new Set(list.map(canonical)).size === list.length
+    case 'minProperties':
+      return names === undefined || names.length >= most
+    case 'maxProperties':
+      return names === undefined || names.length <= most
+    case 'required':
+      return names === undefined || textsIn(limit).every((name) => names.includes(name))
+    case 'dependentRequired':
+      return names === undefined || !isObject(limit) ||
+        Object.entries(limit).every(([name, others]) =>
+          !names.includes(name) || textsIn(others).every((other) => names.includes(other))
+        )
+    default:
+      return undefined
   }
 }
 

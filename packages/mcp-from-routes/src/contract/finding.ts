@@ -33,7 +33,8 @@ export function covers (bump: Bump, asked: Bump): boolean {
 
 /** The finding as people read it, without the bump: `update_tag input.slug: maxLength 50 → 20: …`. */
 export function textOfFinding ({ tool, path, change, why, certain }: Finding): string {
-  return `${tool}${path === '' ? '' : ` ${path}`}: ${change}: ${certain ? '' : 'cannot tell, so taken as breaking: '}${why}`
+  return `${tool}${path === '' ? '' : ` ${path}`}: ${change}: ` +
+    `${certain ? '' : 'cannot tell, so taken as breaking: '}${why}`
 }
 
 /** A finding that somebody has decided to live with. */
@@ -55,18 +56,27 @@ export function nameOfFinding ({ tool, path, change }: Pick<Finding, 'tool' | 'p
  * What a contract's file accepts.
  *
  * @param file - named in errors
- * @throws {@link MCP_FROM_ROUTES_CONTRACT_UNREADABLE} for an entry without a finding or reason, or with a day that is none
+ * @throws {@link MCP_FROM_ROUTES_CONTRACT_UNREADABLE} for an entry without a finding or reason, or with a day that is
+ *   none
  */
 export function acceptedFromText (text: string, file: string): readonly Accepted[] {
   const { accepted = [] } = JSON.parse(text) as { accepted?: unknown }
   if (!Array.isArray(accepted)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, '"accepted" is not an array')
   return accepted.map((entry: unknown, index) => {
-    const refuse = (what: string): never => { throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `accepted[${index}]${what}`) }
+    const refuse = (what: string): never => {
+      throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `accepted[${index}]${what}`)
+    }
     if (!isObject(entry)) return refuse(' is not an object')
     const { finding, reason, until, ...more } = entry
-    if (typeof finding !== 'string' || finding === '') return refuse('.finding is missing: the finding as the report shows it, without its explanation')
-    if (typeof reason !== 'string' || reason.trim() === '') return refuse('.reason is missing: say why it breaks nobody')
-    if (until !== undefined && !isDay(until)) return refuse(`.until is ${JSON.stringify(until)}, not a day such as "2027-03-31"`)
+    if (typeof finding !== 'string' || finding === '') {
+      return refuse('.finding is missing: the finding as the report shows it, without its explanation')
+    }
+    if (typeof reason !== 'string' || reason.trim() === '') {
+      return refuse('.reason is missing: say why it breaks nobody')
+    }
+    if (until !== undefined && !isDay(until)) {
+      return refuse(`.until is ${JSON.stringify(until)}, not a day such as "2027-03-31"`)
+    }
     const [unknown] = Object.keys(more)
     if (unknown !== undefined) return refuse(`.${unknown} is unknown. Known: finding, reason, until`)
     return { finding, reason, ...until !== undefined && { until: String(until) } }

@@ -39,29 +39,62 @@ export function namedPairs (before: Document, after: Document): readonly NamedPa
   function visit (old: readonly unknown[], now: readonly unknown[], path: string, outer: readonly string[]): void {
     // What has stayed the same has nothing to show.
     if (isShared && canonical(old) === canonical(now)) return
-    const [olds, news] = [old.flatMap((schema) => partsOf(schema, before, [])), now.flatMap((schema) => partsOf(schema, after, []))]
+    const [olds, news] = [
+      old.flatMap((schema) => partsOf(schema, before, [])),
+      now.flatMap((schema) => partsOf(schema, after, []))
+    ]
     const key = canonical([olds, news])
     // The same pair inside itself has nothing new to show.
     if (olds.length === 0 || news.length === 0 || outer.includes(key) || budget-- <= 0) return
     const deeper = [...outer, key]
     const both = (next: (part: JsonSchema) => readonly unknown[], place: string, kind?: 'tuple' | 'other'): void => {
       const [was, is] = [olds.flatMap(next), news.flatMap(next)]
-      const [earlier, later] = kind === undefined ? [[], []] : [was.flatMap((part) => partsOf(part, before, [])), is.flatMap((part) => partsOf(part, after, []))]
-      if (kind !== undefined && earlier.length > 0 && later.length > 0) pairs.push({ path: place, name: '', kind, before: { schemas: earlier, required: false, always: false }, after: { schemas: later, required: false, always: false } })
+      const [earlier, later] = kind === undefined
+        ? [[], []]
+        : [was.flatMap((part) => partsOf(part, before, [])), is.flatMap((part) => partsOf(part, after, []))]
+      if (kind !== undefined && earlier.length > 0 && later.length > 0) {
+        pairs.push({
+          path: place,
+          name: '',
+          kind,
+          before: { schemas: earlier, required: false, always: false },
+          after: { schemas: later, required: false, always: false }
+        })
+      }
       visit(was, is, place, deeper)
     }
     for (const name of new Set([...olds, ...news].flatMap(({ properties }) => [...schemasIn(properties).keys()]))) {
       // One that has stayed the same has nothing to show either.
       if (isShared && canonical(valuesIn(olds, name)) === canonical(valuesIn(news, name))) continue
       const place = inProperty(path, name)
-      const pair = { path: place, name, kind: 'property', before: namedIn(olds, name, before, old), after: namedIn(news, name, after, now) } as const
+      const pair = {
+        path: place,
+        name,
+        kind: 'property',
+        before: namedIn(olds, name, before, old),
+        after: namedIn(news, name, after, now)
+      } as const
       if (pair.before !== undefined || pair.after !== undefined) pairs.push(pair)
       both(({ properties }) => valuesAt(properties, name), place)
     }
     both(({ items, contains }) => [items, contains], inItem(path), 'other')
-    const length = Math.max(...[...olds, ...news].map(({ prefixItems }) => Array.isArray(prefixItems) ? prefixItems.length : 0))
-    for (let index = 0; index < length; index++) both(({ prefixItems, items }) => [Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items], inItem(path, index), 'tuple')
-    both(({ additionalProperties, patternProperties }) => [additionalProperties, ...schemasIn(patternProperties).values()], everyOther(path), 'other')
+    const length = Math.max(
+      ...[...olds, ...news].map(({ prefixItems }) => Array.isArray(prefixItems) ? prefixItems.length : 0)
+    )
+    for (let index = 0; index < length; index++) {
+      both(
+        (
+          { prefixItems, items }
+        ) => [Array.isArray(prefixItems) && index < prefixItems.length ? prefixItems[index] : items],
+        inItem(path, index),
+        'tuple'
+      )
+    }
+    both(
+      ({ additionalProperties, patternProperties }) => [additionalProperties, ...schemasIn(patternProperties).values()],
+      everyOther(path),
+      'other'
+    )
   }
 }
 
@@ -74,10 +107,19 @@ function valuesIn (parts: readonly JsonSchema[], name: string): readonly unknown
   return parts.flatMap(({ properties }) => valuesAt(properties, name))
 }
 
-function namedIn (parts: readonly JsonSchema[], name: string, document: Document, whole: readonly unknown[]): Named | undefined {
+function namedIn (
+  parts: readonly JsonSchema[],
+  name: string,
+  document: Document,
+  whole: readonly unknown[]
+): Named | undefined {
   const own = valuesIn(parts, name).filter((schema) => schema !== false)
   if (own.length === 0) return undefined
-  return { schemas: own.flatMap((schema) => partsOf(schema, document, [])), required: parts.some(({ required }) => textsIn(required).includes(name)), always: factsOf(whole, document)?.some(({ required }) => textsIn(required).includes(name)) ?? false }
+  return {
+    schemas: own.flatMap((schema) => partsOf(schema, document, [])),
+    required: parts.some(({ required }) => textsIn(required).includes(name)),
+    always: factsOf(whole, document)?.some(({ required }) => textsIn(required).includes(name)) ?? false
+  }
 }
 
 /** The schema and all that says something about the same value: references, unions, conditions. */
@@ -86,7 +128,9 @@ function partsOf (schema: unknown, document: Document, followed: readonly string
   if (!isObject(schema)) return []
   const { $ref, allOf, then, else: otherwise, dependentSchemas } = schema
   const beside = [allOf, then, otherwise].flat().filter(isObject)
-  const more = [...beside, ...unionsOf(schema).flat(), ...schemasIn(dependentSchemas).values()].flatMap((part) => partsOf(part, document, followed))
+  const more = [...beside, ...unionsOf(schema).flat(), ...schemasIn(dependentSchemas).values()].flatMap((part) =>
+    partsOf(part, document, followed)
+  )
   if (typeof $ref !== 'string' || followed.includes($ref)) return [schema, ...more]
   return [schema, ...more, ...partsOf(document.resolve($ref), document, [...followed, $ref])]
 }

@@ -1,14 +1,26 @@
 import { matches } from './facts.ts'
 
 /** Patterns that are found in every string. Without the flag m, `$` is the end, where nothing is left to match. */
-const UNIVERSAL: ReadonlySet<string> = new Set(['', '^', '$', '.*', '^.*', '.*$', '[\\s\\S]*', '^[\\s\\S]*$', '^[^]*$', '[^]*'])
+const UNIVERSAL: ReadonlySet<string> = new Set([
+  '',
+  '^',
+  '$',
+  '.*',
+  '^.*',
+  '.*$',
+  '[\\s\\S]*',
+  '^[\\s\\S]*$',
+  '^[^]*$',
+  '[^]*'
+])
 
 /** Whether every string matches. `^.*$` is not among them: a dot matches no line break. */
 export function matchesAll (pattern: unknown): boolean {
   return typeof pattern === 'string' && UNIVERSAL.has(pattern)
 }
 
-const TOKEN = /\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^{}]*\}|k<[^<>]*>|.)|\[(?:\\.|[^\]\\])*(?:\]|$)|\{\d+(?:,\d*)?\}|./gisu
+const TOKEN =
+  /\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^{}]*\}|k<[^<>]*>|.)|\[(?:\\.|[^\]\\])*(?:\]|$)|\{\d+(?:,\d*)?\}|./gisu
 const MEMBER = /(?:\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|[pP]\{[^{}]*\}|.)|[^\\])/gisu
 /** What the short forms stand for, with the flag u and without i. */
 const SHORT: Readonly<Record<string, readonly string[]>> = { '\\d': ['0-9'], '\\w': ['0-9', 'A-Z', '_', 'a-z'] }
@@ -19,8 +31,8 @@ const REPEATED: Readonly<Record<string, string>> = { '{0,}': '*', '{1,}': '+', '
 const REFERENCE = /\\(?:[1-9]|k<)/
 
 /**
- * The same text for patterns that are only written differently: `[0-9]` and `\d`, `[ba]` and `[ab]`, `{1,}` and `+`, `\/` and
- * `/`, `(?:a)` and `(a)`. It is JSON, and no pattern: put together again, `[a^]` in order would be `[^a]`.
+ * The same text for patterns that are only written differently: `[0-9]` and `\d`, `[ba]` and `[ab]`, `{1,}` and `+`,
+ * `\/` and `/`, `(?:a)` and `(a)`. It is JSON, and no pattern: put together again, `[a^]` in order would be `[^a]`.
  */
 export function normalPattern (pattern: string): string {
   // What is no pattern is not taken apart.
@@ -36,7 +48,10 @@ export function normalPattern (pattern: string): string {
   }))
 }
 
-/** Where `(?:` would have begun and ended, if the token is its `?` or `:`. A negative start leaves fewer than three tokens. */
+/**
+ * Where `(?:` would have begun and ended, if the token is its `?` or `:`. A negative start leaves fewer than three
+ * tokens.
+ */
 function startOf (token: string, index: number): readonly [start: number, end: number] {
   const start = index - ['(', '?', ':'].indexOf(token)
   return token === '?' || token === ':' ? [start, start + 3] : [0, 0]

@@ -13,7 +13,9 @@ export interface ContractTool {
   readonly description?: string
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
-  /** What the route declares of its result, where that is more than `outputSchema` publishes: enums, formats, lengths. */
+  /**
+   * What the route declares of its result, where that is more than `outputSchema` publishes: enums, formats, lengths.
+   */
   readonly declaredOutput?: JsonSchema
   readonly annotations?: object
   readonly _meta?: Readonly<Record<string, unknown>>
@@ -44,16 +46,31 @@ export interface PublishedBeside {
  * @param tools - `app.mcpTools` of an app that is ready, and its `mcpSearchTools`
  * @param beside - its `mcpResources`, `mcpSkills` and `mcpCard`; default: none
  */
-export function contractFromTools (tools: ReadonlyArray<ToolDefinition & { readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined } }>, { resources = [], skills = [], card }: PublishedBeside = {}): Contract {
-  const more: Readonly<Record<Kind, PublishedByUri>> = { resources: publishedByUri(resources), skills: publishedByUri(skills), cards: card === undefined ? new Map() : cardByName(card) }
-  return withPublished(new Map(tools.map(({ name, route, ...tool }) => {
-    checkedTool(tool, name, 'the list of tools')
-    const declared = route?.output
-    // Calls that pass no fields get all of what they got before the tool had that argument.
-    const outputSchema = route?.whole ?? tool.outputSchema
-    const isMore = declared !== undefined && canonical(bare(spelledForComparison(declared))) !== canonical(bare(spelledForComparison(outputSchema ?? {})))
-    return [name, { ...tool, ...outputSchema && { outputSchema }, ...isMore && { declaredOutput: declared } }]
-  })), (kind) => more[kind])
+export function contractFromTools (
+  tools: ReadonlyArray<
+    ToolDefinition & {
+      readonly route?: { readonly output?: JsonSchema | undefined, readonly whole?: JsonSchema | undefined }
+    }
+  >,
+  { resources = [], skills = [], card }: PublishedBeside = {}
+): Contract {
+  const more: Readonly<Record<Kind, PublishedByUri>> = {
+    resources: publishedByUri(resources),
+    skills: publishedByUri(skills),
+    cards: card === undefined ? new Map() : cardByName(card)
+  }
+  return withPublished(
+    new Map(tools.map(({ name, route, ...tool }) => {
+      checkedTool(tool, name, 'the list of tools')
+      const declared = route?.output
+      // Calls that pass no fields get all of what they got before the tool had that argument.
+      const outputSchema = route?.whole ?? tool.outputSchema
+      const isMore = declared !== undefined &&
+        canonical(bare(spelledForComparison(declared))) !== canonical(bare(spelledForComparison(outputSchema ?? {})))
+      return [name, { ...tool, ...outputSchema && { outputSchema }, ...isMore && { declaredOutput: declared } }]
+    })),
+    (kind) => more[kind]
+  )
 }
 
 function withPublished (tools: ReadonlyMap<string, ContractTool>, read: (kind: Kind) => PublishedByUri): Contract {
@@ -61,20 +78,33 @@ function withPublished (tools: ReadonlyMap<string, ContractTool>, read: (kind: K
 }
 
 /**
- * The file: the same text for the same tools, sorted, each tool a block and short values on one line. A list in `type` is
- * written as `anyOf`.
+ * The file: the same text for the same tools, sorted, each tool a block and short values on one line. A list in `type`
+ * is written as `anyOf`.
  *
  * @param accepted - the findings that the file accepts; default: none
  */
 export function textFromContract (contract: Contract, accepted: readonly Accepted[] = []): string {
-  const tools = Object.fromEntries([...contract].map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {
-    ...tool,
-    inputSchema: spelledForComparison(inputSchema),
-    ...outputSchema && { outputSchema: spelledForComparison(outputSchema) },
-    ...declaredOutput && { declaredOutput: spelledForComparison(declaredOutput) }
-  }]))
-  const more = ALL_KINDS.flatMap((kind) => contract[kind] === undefined || contract[kind].size === 0 ? [] : [[kind, Object.fromEntries(contract[kind])]])
-  return `${printed(JSON.parse(canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, ...Object.fromEntries(more), tools })), 0, 0, 3)}\n`
+  const tools = Object.fromEntries(
+    [...contract].map(([name, { inputSchema, outputSchema, declaredOutput, ...tool }]) => [name, {
+      ...tool,
+      inputSchema: spelledForComparison(inputSchema),
+      ...outputSchema && { outputSchema: spelledForComparison(outputSchema) },
+      ...declaredOutput && { declaredOutput: spelledForComparison(declaredOutput) }
+    }])
+  )
+  const more = ALL_KINDS.flatMap((kind) =>
+    contract[kind] === undefined || contract[kind].size === 0 ? [] : [[kind, Object.fromEntries(contract[kind])]]
+  )
+  return `${
+    printed(
+      JSON.parse(
+        canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, ...Object.fromEntries(more), tools })
+      ),
+      0,
+      0,
+      3
+    )
+  }\n`
 }
 
 /**
@@ -88,19 +118,35 @@ export function contractFromText (text: string, file: string): Contract {
   } catch (error) {
     throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `it is not JSON: ${(error as Error).message}`)
   }
-  if (isTooDeep(json)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `it nests more than ${MAX_DEPTH} levels deep`)
+  if (isTooDeep(json)) {
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `it nests more than ${MAX_DEPTH} levels deep`)
+  }
   if (!isObject(json) || !isObject(json.tools)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, 'it has no "tools"')
-  if (json.contract !== FORMAT) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `"contract" is ${JSON.stringify(json.contract)}, and this version of mcp-from-routes reads ${FORMAT}`)
+  if (json.contract !== FORMAT) {
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(
+      file,
+      `"contract" is ${JSON.stringify(json.contract)}, and this version of mcp-from-routes reads ${FORMAT}`
+    )
+  }
   const { tools } = json
-  return withPublished(new Map(Object.entries(tools).map(([name, tool]) => {
-    return [name, checkedTool(tool, name, file)]
-  })), (kind) => publishedFromJson(json[kind], kind, file))
+  return withPublished(
+    new Map(
+      Object.entries(tools).map(([name, tool]) => {
+        return [name, checkedTool(tool, name, file)]
+      })
+    ),
+    (kind) => publishedFromJson(json[kind], kind, file)
+  )
 }
 
 function checkedTool (tool: unknown, name: string, file: string): ContractTool {
-  if (!isObject(tool) || !isObject(tool.inputSchema)) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the tool ${name} has no inputSchema`)
+  if (!isObject(tool) || !isObject(tool.inputSchema)) {
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the tool ${name} has no inputSchema`)
+  }
   for (const part of ['outputSchema', 'declaredOutput']) {
-    if (tool[part] !== undefined && !isObject(tool[part])) throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the ${part} of ${name} is not an object`)
+    if (tool[part] !== undefined && !isObject(tool[part])) {
+      throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the ${part} of ${name} is not an object`)
+    }
   }
   return tool as unknown as ContractTool
 }
@@ -109,7 +155,9 @@ function checkedTool (tool: unknown, name: string, file: string): ContractTool {
 function printed (value: unknown, indent: number, before: number, outer: number): string {
   const short = oneLine(value)
   const isList = Array.isArray(value)
-  if ((!isList && !isObject(value)) || short.length <= 2 || (outer <= 0 && indent + before + short.length < WIDTH)) return short
+  if ((!isList && !isObject(value)) || short.length <= 2 || (outer <= 0 && indent + before + short.length < WIDTH)) {
+    return short
+  }
   const pad = ' '.repeat(indent + 2)
   const parts = Object.entries(value).map(([key, part]) => {
     const name = isList ? '' : `${JSON.stringify(key)}: `

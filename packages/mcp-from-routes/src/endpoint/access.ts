@@ -36,9 +36,15 @@ export interface Access {
   /**
    * How the headers of a request that repeat arguments of a call differ from them; undefined if they do not.
    *
-   * @param mayLack - whether the client may leave them out: one of an older revision, or one that found the tool by a search
+   * @param mayLack - whether the client may leave them out: one of an older revision, or one that found the tool by a
+   *   search
    */
-  readonly mismatch: (tool: Tool, args: Readonly<Record<string, unknown>>, request: FastifyRequest, mayLack: boolean) => string | undefined
+  readonly mismatch: (
+    tool: Tool,
+    args: Readonly<Record<string, unknown>>,
+    request: FastifyRequest,
+    mayLack: boolean
+  ) => string | undefined
   /** Checks that this server made the state of a confirmation. */
   readonly verifyState: Sealer['verify']
   readonly tasks: Tasks
@@ -55,18 +61,30 @@ export interface Access {
 }
 
 /** What all endpoints of a server share. */
-export interface Shared extends Pick<Access, 'call' | 'looked' | 'observe' | 'read' | 'refused' | 'verifyState'>, Pick<TaskSettings, 'rules' | 'sealer' | 'follower'> {}
+export interface Shared
+  extends
+    Pick<Access, 'call' | 'looked' | 'observe' | 'read' | 'refused' | 'verifyState'>,
+    Pick<TaskSettings, 'rules' | 'sealer' | 'follower'>
+{}
 
 /**
  * @param tools - the tools by name, in the order of their names, once the application is ready
  * @param resources - sorted by their URIs, once the application is ready
  * @param own - the tools that stand for all others, where those are searched; default: all are listed
  */
-export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Access['resources'], skills: Access['skills'], settings: Settings, { call, looked, observe, read, refused, verifyState, ...work }: Shared, own?: () => ReadonlyMap<string, ListedTool>): Access {
+export function accessTo (
+  tools: () => ReadonlyMap<string, Tool>,
+  resources: Access['resources'],
+  skills: Access['skills'],
+  settings: Settings,
+  { call, looked, observe, read, refused, verifyState, ...work }: Shared,
+  own?: () => ReadonlyMap<string, ListedTool>
+): Access {
   const { canUse, impliedArguments, toolTimeout } = settings
   const isPerClient = canUse !== undefined || Object.keys(impliedArguments).length > 0
   const shown = impliedShower<Tool>(impliedArguments)
-  const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] => isPerClient ? all.map((tool) => shown(tool, request)) : all
+  const shownAll = (all: readonly Tool[], request: FastifyRequest): readonly Tool[] =>
+    isPerClient ? all.map((tool) => shown(tool, request)) : all
   const accessOf: Access['accessOf'] = ({ public: tool }, request) => canUse === undefined || canUse(tool, request)
   const mayUse: Access['mayUse'] = async (tool, request) => [true, 'unlisted'].includes(await accessOf(tool, request))
   const maySee = async (uri: string, request: FastifyRequest): Promise<boolean> => {
@@ -93,16 +111,44 @@ export function accessTo (tools: () => ReadonlyMap<string, Tool>, resources: Acc
     }
   const mismatch: Access['mismatch'] = (tool, args, request, mayLack) => {
     if (tool.mirrored.length === 0) return undefined
-    const wrong = mismatchOf(tool.mirrored, args, request.raw.headers, () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {}, mayLack)
+    const wrong = mismatchOf(
+      tool.mirrored,
+      args,
+      request.raw.headers,
+      () => attempt(() => impliedValues(tool, request, impliedArguments)) ?? {},
+      mayLack
+    )
     if (wrong !== undefined) refused(request, HEADER_MISMATCH, tool.public.name)
     return wrong
   }
   const search = own && searchOf({ toolsFor, toolFor }, own, settings)
-  return { settings, isPerClient, search, mismatch, call, looked, observe, read, refused, resources, skills, accessOf, mayUse, toolNamed: (name) => tools().get(name), verifyState, toolsFor: search?.toolsFor ?? toolsFor, toolFor, tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse }) }
+  return {
+    settings,
+    isPerClient,
+    search,
+    mismatch,
+    call,
+    looked,
+    observe,
+    read,
+    refused,
+    resources,
+    skills,
+    accessOf,
+    mayUse,
+    toolNamed: (name) => tools().get(name),
+    verifyState,
+    toolsFor: search?.toolsFor ?? toolsFor,
+    toolFor,
+    tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse })
+  }
 }
 
 /** Calls a function of the host, and logs what it throws: the SDK would send its message to the client. */
-export async function fromHost<T> (outer: FastifyRequest, read: (request: FastifyRequest) => T | Promise<T>): Promise<T> {
+export async function fromHost<T> (
+  outer: FastifyRequest,
+  read: (request: FastifyRequest) => T | Promise<T>
+): Promise<T> {
   try {
     return await read(outer)
   } catch (error) {

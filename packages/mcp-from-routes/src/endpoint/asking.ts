@@ -1,4 +1,10 @@
-import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, inputRequired, type InputRequiredResult, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  inputRequired,
+  type InputRequiredResult,
+  type ServerContext
+} from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
 import type { Asking } from '../confirm/held.ts'
 import type { OpenQuestion } from '../confirm/question.ts'
@@ -8,14 +14,22 @@ import { isObject } from '../tool/json-schema.ts'
 /** The names of the question and of its only field. */
 const QUESTION = 'confirm'
 /** A form with a field: without one, closing the message could count as a yes. */
-const FORM = { type: 'object' as const, properties: { [QUESTION]: { type: 'boolean' as const, title: 'Yes, do it' } }, required: [QUESTION] }
+const FORM = {
+  type: 'object' as const,
+  properties: { [QUESTION]: { type: 'boolean' as const, title: 'Yes, do it' } },
+  required: [QUESTION]
+}
 
 /**
  * What a message says about asking the person at the client.
- * @returns undefined for revisions before 2026-07-28: they ask over a connection that this server, without sessions, does not have
+ * @returns undefined for revisions before 2026-07-28: they ask over a connection that this server, without sessions,
+ *   does not have
  * @see [Multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
  */
-export function askingFrom (era: 'legacy' | 'modern', { envelope, inputResponses, requestState }: ServerContext['mcpReq']): Asking | undefined {
+export function askingFrom (
+  era: 'legacy' | 'modern',
+  { envelope, inputResponses, requestState }: ServerContext['mcpReq']
+): Asking | undefined {
   if (era === 'legacy') return undefined
   const { form, url } = modesOf(member(envelope, CLIENT_CAPABILITIES_META_KEY, 'elicitation'))
   const name = member(envelope, CLIENT_INFO_META_KEY, 'name')
@@ -50,6 +64,8 @@ function answerFrom (response: unknown): Asking['answer'] {
 
 /** Asks the person at the client. */
 export function inputRequiredFrom ({ text, url, state }: OpenQuestion): InputRequiredResult {
-  const question = url === undefined ? inputRequired.elicit({ message: text, requestedSchema: FORM }) : inputRequired.elicitUrl({ message: text, url })
+  const question = url === undefined
+    ? inputRequired.elicit({ message: text, requestedSchema: FORM })
+    : inputRequired.elicitUrl({ message: text, url })
   return inputRequired({ inputRequests: { [QUESTION]: question }, requestState: state })
 }

@@ -12,7 +12,12 @@ import type { Relay } from './relay.ts'
 import type { CallMessage, DirectMessage, ListMessage } from './wire.ts'
 
 /** Answers a message in the form that its client accepts. */
-type AnswerDirectly = (message: DirectMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply) => Promise<unknown>
+type AnswerDirectly = (
+  message: DirectMessage,
+  form: 'json' | 'stream',
+  request: FastifyRequest,
+  reply: FastifyReply
+) => Promise<unknown>
 
 type Form = 'json' | 'stream'
 
@@ -22,7 +27,13 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
   const write = answerWriter(settings, definitionWriter())
   const pages = writtenPages(access, write.list)
 
-  async function list ({ era, id, cursor }: ListMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, seen: Seen): Promise<unknown> {
+  async function list (
+    { era, id, cursor }: ListMessage,
+    form: 'json' | 'stream',
+    request: FastifyRequest,
+    reply: FastifyReply,
+    seen: Seen
+  ): Promise<unknown> {
     let page
     try {
       page = await pages(era, cursor, request)
@@ -41,7 +52,13 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
   }
 
   /** Answers a call of which the host could not say whether its client may make it. */
-  function fail (thrown: unknown, { id }: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  function fail (
+    thrown: unknown,
+    { id }: CallMessage,
+    form: 'json' | 'stream',
+    request: FastifyRequest,
+    reply: FastifyReply
+  ): FastifyReply {
     refused(request, ProtocolErrorCode.InternalError)
     closing.endKeepAlive(request, reply)
     return sendAnswer(reply, form, JSON.stringify(thrownError(thrown, id, request)))
@@ -55,26 +72,48 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
     const outcome = await tasks.outcome(tool, result, taskRequest, caller)
     closing.endKeepAlive(request, reply)
     if ('task' in outcome) return sendAnswer(reply, form, write.task(era, id, outcome))
-    return outcome.challenge === undefined ? sendAnswer(reply, form, write.call(era, id, outcome)) : sendChallenge(reply, id, outcome, outcome.challenge)
+    return outcome.challenge === undefined
+      ? sendAnswer(reply, form, write.call(era, id, outcome))
+      : sendChallenge(reply, id, outcome, outcome.challenge)
   }
 
-  function answer (tool: Tool | undefined, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, isFound?: boolean): Promise<unknown> {
+  function answer (
+    tool: Tool | undefined,
+    message: CallMessage,
+    form: 'json' | 'stream',
+    request: FastifyRequest,
+    reply: FastifyReply,
+    isFound?: boolean
+  ): Promise<unknown> {
     const { era, id, args, progressToken, taskRequest } = message
     const wrong = tool === undefined ? undefined : mismatch(tool, args, request, isFound === true || era === 'legacy')
     if (wrong !== undefined) return Promise.resolve(reply.code(400).send(rpcError(HEADER_MISMATCH, wrong, id)))
-    // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own form.
-    if (tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) || (taskRequest === 'parameter' && tool.task === undefined)) return throughSdk(request, reply, request.body)
+    // The SDK answers the rest: progress needs a stream, a question needs another round, and errors have their own
+    // form.
+    if (
+      tool === undefined || tool.confirm !== undefined || (tool.streams && progressToken !== undefined) ||
+      (taskRequest === 'parameter' && tool.task === undefined)
+    ) return throughSdk(request, reply, request.body)
     if (tool.task !== undefined) return startWork(tool, message, form, reply)
-    return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then((result) => {
-      closing.endKeepAlive(request, reply)
-      if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))
-      else sendChallenge(reply, id, result, result.challenge)
-      // If the handler returns the reply, Fastify waits for the response, which costs time even if it has been sent.
-      return reply.sent ? undefined : reply
-    })
+    return call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) }).then(
+      (result) => {
+        closing.endKeepAlive(request, reply)
+        if (result.challenge === undefined) sendAnswer(reply, form, write.call(era, id, result))
+        else sendChallenge(reply, id, result, result.challenge)
+        // If the handler returns the reply, Fastify waits for the response, which costs time even if it has been sent.
+        return reply.sent ? undefined : reply
+      }
+    )
   }
 
-  function take (step: Step, message: CallMessage, form: 'json' | 'stream', request: FastifyRequest, reply: FastifyReply, start: number): Promise<unknown> | FastifyReply {
+  function take (
+    step: Step,
+    message: CallMessage,
+    form: 'json' | 'stream',
+    request: FastifyRequest,
+    reply: FastifyReply,
+    start: number
+  ): Promise<unknown> | FastifyReply {
     if ('tool' in step) return answer(step.tool, { ...message, args: step.args }, form, request, reply, true)
     looked(request, message.name, start, step.result.isError === true)
     closing.endKeepAlive(request, reply)
@@ -83,13 +122,23 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
 
   // Promises are chained by hand for calls: an async function costs a tenth of one.
   return (message, form, request, reply) => {
-    if (message.method === 'tools/list') return observe(request, request.body, (seen) => list(message, form, request, reply, seen))
+    if (message.method === 'tools/list') {
+      return observe(request, request.body, (seen) => list(message, form, request, reply, seen))
+    }
     if (search?.has(message.name) === true) {
       const start = performance.now()
-      return search.step(message.name, message.args, request).then((step) => take(step, message, form, request, reply, start), (thrown: unknown) => fail(thrown, message, form, request, reply))
+      return search.step(message.name, message.args, request).then(
+        (step) => take(step, message, form, request, reply, start),
+        (thrown: unknown) => fail(thrown, message, form, request, reply)
+      )
     }
     const tool = toolFor(message.name, request)
-    return tool instanceof Promise ? tool.then((found) => answer(found, message, form, request, reply), (thrown: unknown) => fail(thrown, message, form, request, reply)) : answer(tool, message, form, request, reply)
+    return tool instanceof Promise
+      ? tool.then(
+        (found) => answer(found, message, form, request, reply),
+        (thrown: unknown) => fail(thrown, message, form, request, reply)
+      )
+      : answer(tool, message, form, request, reply)
   }
 }
 

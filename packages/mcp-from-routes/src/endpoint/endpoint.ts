@@ -28,17 +28,23 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
     if (closing.isClosing()) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
     if (isUnread(request)) return unreadMessage(request, reply)
     if (check.isBroken(request)) return refuseMessage(request, reply, 'the message is not UTF-8')
-    if (isMessageTooDeep(request.body)) return refuseMessage(request, reply, `the message is nested more than ${MAX_DEPTH} levels deep`)
+    if (isMessageTooDeep(request.body)) {
+      return refuseMessage(request, reply, `the message is nested more than ${MAX_DEPTH} levels deep`)
+    }
     if (Array.isArray(request.body)) return batch(request, reply, request.body)
     const form = acceptedForm(request.headers.accept)
     const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
-    if (message === undefined || form === undefined) return access.observe(request, request.body, (seen) => throughSdk(request, reply, request.body, seen))
+    if (message === undefined || form === undefined) {
+      return access.observe(request, request.body, (seen) => throughSdk(request, reply, request.body, seen))
+    }
     return answerDirectly(message, form, request, reply)
   }
 
   async function batch (request: FastifyRequest, reply: FastifyReply, messages: readonly unknown[]): Promise<unknown> {
     const refusal = batchRefusal(messages, request.raw.headers['mcp-protocol-version'] as string | undefined)
-    return refusal === undefined ? throughSdk(request, reply, messages) : reply.code(400).send(rpcError(-32600, refusal))
+    return refusal === undefined
+      ? throughSdk(request, reply, messages)
+      : reply.code(400).send(rpcError(-32600, refusal))
   }
 
   for (const url of urlsOf(app, settings.path)) {
@@ -47,7 +53,12 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
     const limit = settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit }
     const errorHandler = unreadableBody(app, throughSdk, check)
     app.route({ ...common, method: 'POST', handler: post, errorHandler, ...limit })
-    app.route({ ...common, method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'], onRequest: [...common.onRequest, notAllowed], handler: notAllowed })
+    app.route({
+      ...common,
+      method: ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'],
+      onRequest: [...common.onRequest, notAllowed],
+      handler: notAllowed
+    })
   }
   // Not earlier: at onClose every call has been answered.
   app.addHook('onClose', () => sdk.close())
@@ -62,7 +73,10 @@ function isMessageTooDeep (body: unknown): boolean {
 }
 
 function urlsOf (app: FastifyInstance, path: string): readonly string[] {
-  const { ignoreTrailingSlash, routerOptions } = app.initialConfig as { ignoreTrailingSlash?: boolean, routerOptions?: { ignoreTrailingSlash?: boolean } }
+  const { ignoreTrailingSlash, routerOptions } = app.initialConfig as {
+    ignoreTrailingSlash?: boolean,
+    routerOptions?: { ignoreTrailingSlash?: boolean }
+  }
   return path === '/' || ignoreTrailingSlash || routerOptions?.ignoreTrailingSlash ? [path] : [path, `${path}/`]
 }
 

@@ -22,17 +22,29 @@ export function pageOf (tools: readonly ListedTool[], cursor: string | undefined
   const rest = tools.filter((tool) => tool.public.name > after)
   const page = rest.slice(0, size)
   const last = page.at(-1)
-  return rest.length > size && last !== undefined ? { tools: page, nextCursor: cursorFromName(last.public.name) } : { tools: page }
+  return rest.length > size && last !== undefined
+    ? { tools: page, nextCursor: cursorFromName(last.public.name) }
+    : { tools: page }
 }
 
 /** Everything of a list answer except the id, which goes between the two. */
-export interface ListAnswer { readonly head: Buffer, readonly tail: Buffer }
+export interface ListAnswer {
+  readonly head: Buffer
+  readonly tail: Buffer
+}
 
 /** Returns the answer to a `tools/list`; undefined if the cursor is not one of this server's. */
-export type Pages = (era: Era, cursor: string | undefined, request: FastifyRequest) => ListAnswer | Promise<ListAnswer | undefined>
+export type Pages = (
+  era: Era,
+  cursor: string | undefined,
+  request: FastifyRequest
+) => ListAnswer | Promise<ListAnswer | undefined>
 
 /** The pages of the list. If every caller gets the same list, each page is written only once. */
-export function writtenPages ({ settings: { pageSize }, isPerClient, toolsFor }: Access, write: (era: Era, page: Page) => ListAnswer): Pages {
+export function writtenPages (
+  { settings: { pageSize }, isPerClient, toolsFor }: Access,
+  write: (era: Era, page: Page) => ListAnswer
+): Pages {
   const written = { legacy: new Map<number, ListAnswer>(), modern: new Map<number, ListAnswer>() }
 
   async function page (era: Era, cursor: string | undefined, request: FastifyRequest): Promise<ListAnswer | undefined> {
@@ -49,7 +61,8 @@ export function writtenPages ({ settings: { pageSize }, isPerClient, toolsFor }:
     return answer
   }
 
-  return (era, cursor, request) => (cursor === undefined ? written[era].get(0) : undefined) ?? page(era, cursor, request)
+  return (era, cursor, request) =>
+    (cursor === undefined ? written[era].get(0) : undefined) ?? page(era, cursor, request)
 }
 
 /** The JSON of every tool's definition, written once. */

@@ -11,8 +11,8 @@ import { acceptedForm } from './wire.ts'
 export type Relay = (request: FastifyRequest, reply: FastifyReply, body: unknown, seen?: Seen) => Promise<unknown>
 
 /**
- * Passes one message to the SDK and its response to Fastify, so that hooks and headers of the host apply. The SDK streams
- * even a single answer; the client gets that in the same form as direct answers.
+ * Passes one message to the SDK and its response to Fastify, so that hooks and headers of the host apply. The SDK
+ * streams even a single answer; the client gets that in the same form as direct answers.
  */
 export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
   return async (request, reply, body, seen = () => {}) => {
@@ -112,19 +112,30 @@ const INVALID_PARAMS = -32602
 const MAX_NAMED = 3
 
 /**
- * The SDK reports members of a wrong type as JSON that lists all issues, some as an internal error. Such an error becomes
- * -32602 with a sentence.
+ * The SDK reports members of a wrong type as JSON that lists all issues, some as an internal error. Such an error
+ * becomes -32602 with a sentence.
  * @param message - an answer
  * @returns undefined for every other answer
  */
 function invalidParams (message: object): object | undefined {
   const error: unknown = Reflect.get(message, 'error')
-  if (!isObject(error) || (error.code !== INTERNAL_ERROR && error.code !== INVALID_PARAMS) || typeof error.message !== 'string') return undefined
+  if (
+    !isObject(error) || (error.code !== INTERNAL_ERROR && error.code !== INVALID_PARAMS) ||
+    typeof error.message !== 'string'
+  ) return undefined
   const start = error.message.indexOf('[')
-  const issues: unknown = start < 0 || error.data !== undefined ? undefined : attempt(() => JSON.parse((error.message as string).slice(start)))
+  const issues: unknown = start < 0 || error.data !== undefined
+    ? undefined
+    : attempt(() => JSON.parse((error.message as string).slice(start)))
   if (!Array.isArray(issues) || issues.length === 0 || !issues.every(isIssue)) return undefined
   const said = issues.slice(0, MAX_NAMED).map(({ path, message }) => `${path.join('.')}: ${message}`)
-  return { ...message, error: { code: INVALID_PARAMS, message: `Invalid params: ${[...said, ...issues.length > MAX_NAMED ? ['…'] : []].join('; ')}` } }
+  return {
+    ...message,
+    error: {
+      code: INVALID_PARAMS,
+      message: `Invalid params: ${[...said, ...issues.length > MAX_NAMED ? ['…'] : []].join('; ')}`
+    }
+  }
 }
 
 function isIssue (value: unknown): value is { readonly path: readonly unknown[], readonly message: string } {

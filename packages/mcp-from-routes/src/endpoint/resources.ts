@@ -1,4 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, type Server, type StandardSchemaV1 } from '@modelcontextprotocol/server'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type Server,
+  type StandardSchemaV1
+} from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import type { ToolResult } from '../call/result.ts'
 import { stopWithinMessage, type Stop } from '../call/stop.ts'
@@ -37,19 +43,51 @@ export function serveResources (server: Server, access: Access, { era, outer, st
     return resource !== undefined && await mayUse(resource.resource, outer) ? resource : undefined
   }
 
-  server.setRequestHandler('resources/list', async ({ params }) => hinted({
-    resources: await fromHost(outer, async () => [...await listed(params, false), ...(await shelf.listed()).map(({ entry: { uri, frontmatter: { name, description } } }) => ({ uri, name, description, mimeType: 'text/markdown' }))])
-  }))
-  server.setRequestHandler('resources/templates/list', async ({ params }) => hinted({ resourceTemplates: (await fromHost(outer, () => listed(params, true))).map(({ uri, ...definition }) => ({ uriTemplate: uri, ...definition })) }))
-  server.setRequestHandler('resources/read', async ({ params: { uri, _meta: meta } }) => await fromHost(outer, async () => {
-    const file = await shelf.file(uri)
-    if (file !== undefined) return hinted({ contents: [file] })
-    const resource = await found(uri)
-    // A hidden one is as one that does not exist.
-    if (resource === undefined) throw new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}`)
-    const { contents, ...own } = await read({ ...resource, uri, outer, meta, refuse, stop: stopWithinMessage(stop, era, false) })
-    return hinted({ contents: [...contents] }, own)
-  }))
+  server.setRequestHandler('resources/list', async ({ params }) =>
+    hinted({
+      resources: await fromHost(
+        outer,
+        async () => [
+          ...await listed(params, false),
+          ...(await shelf.listed()).map(({ entry: { uri, frontmatter: { name, description } } }) => ({
+            uri,
+            name,
+            description,
+            mimeType: 'text/markdown'
+          }))
+        ]
+      )
+    }))
+  server.setRequestHandler(
+    'resources/templates/list',
+    async ({ params }) =>
+      hinted({
+        resourceTemplates: (await fromHost(outer, () => listed(params, true))).map(({ uri, ...definition }) => ({
+          uriTemplate: uri,
+          ...definition
+        }))
+      })
+  )
+  server.setRequestHandler(
+    'resources/read',
+    async ({ params: { uri, _meta: meta } }) =>
+      await fromHost(outer, async () => {
+        const file = await shelf.file(uri)
+        if (file !== undefined) return hinted({ contents: [file] })
+        const resource = await found(uri)
+        // A hidden one is as one that does not exist.
+        if (resource === undefined) throw new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}`)
+        const { contents, ...own } = await read({
+          ...resource,
+          uri,
+          outer,
+          meta,
+          refuse,
+          stop: stopWithinMessage(stop, era, false)
+        })
+        return hinted({ contents: [...contents] }, own)
+      })
+  )
 }
 
 /** The extension, as capabilities name it. */
@@ -66,7 +104,10 @@ interface SkillShelf {
 }
 
 /** A skill shows what its tools are called and take, so a client for which a tool is hidden does not see it either. */
-function shelfOf ({ skills, accessOf, mayUse, toolNamed }: Pick<Access, 'skills' | 'accessOf' | 'mayUse' | 'toolNamed'>, outer: FastifyRequest): SkillShelf {
+function shelfOf (
+  { skills, accessOf, mayUse, toolNamed }: Pick<Access, 'skills' | 'accessOf' | 'mayUse' | 'toolNamed'>,
+  outer: FastifyRequest
+): SkillShelf {
   async function answersOf ({ calls }: ServedSkill, ask: Access['accessOf']): Promise<readonly unknown[]> {
     const tools = [...new Set(calls.map(({ name }) => name))].flatMap((name) => toolNamed(name) ?? [])
     return await Promise.all(tools.map((tool) => ask(tool, outer)))
@@ -87,20 +128,33 @@ function shelfOf ({ skills, accessOf, mayUse, toolNamed }: Pick<Access, 'skills'
 }
 
 /** Serves the methods of the extension. There is one page of the list. */
-function serveSkills (server: Server, { settings: { cacheTtl, cacheScope } }: Access, shelf: SkillShelf, era: Era, outer: FastifyRequest): void {
+function serveSkills (
+  server: Server,
+  { settings: { cacheTtl, cacheScope } }: Access,
+  shelf: SkillShelf,
+  era: Era,
+  outer: FastifyRequest
+): void {
   const hints = era === 'modern' ? { ttlMs: cacheTtl, cacheScope, resultType: 'complete' } : {}
-  server.setRequestHandler('skills/list', { params: CURSOR }, async ({ cursor }) => await fromHost(outer, async () => {
-    if (cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
-    return { skills: (await shelf.listed()).map(({ entry }) => entry), ...hints }
-  }))
-  server.setRequestHandler('skills/get', { params: URI }, async ({ uri }) => await fromHost(outer, async () => {
-    const skill = await shelf.skill(uri)
-    if (skill === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No skill is served at ${excerpt(uri)}`)
-    return { skill: skill.entry, ...hints }
-  }))
+  server.setRequestHandler('skills/list', { params: CURSOR }, async ({ cursor }) =>
+    await fromHost(outer, async () => {
+      if (cursor !== undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
+      return { skills: (await shelf.listed()).map(({ entry }) => entry), ...hints }
+    }))
+  server.setRequestHandler('skills/get', { params: URI }, async ({ uri }) =>
+    await fromHost(outer, async () => {
+      const skill = await shelf.skill(uri)
+      if (skill === undefined) {
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No skill is served at ${excerpt(uri)}`)
+      }
+      return { skill: skill.entry, ...hints }
+    }))
 }
 
-const CURSOR = paramsWith<{ readonly cursor?: string }>('cursor', (value) => value === undefined || typeof value === 'string')
+const CURSOR = paramsWith<{ readonly cursor?: string }>(
+  'cursor',
+  (value) => value === undefined || typeof value === 'string'
+)
 const URI = paramsWith<{ readonly uri: string }>('uri', (value) => typeof value === 'string')
 
 function paramsWith<T> (name: string, holds: (value: unknown) => boolean): StandardSchemaV1<unknown, T> {
@@ -108,7 +162,10 @@ function paramsWith<T> (name: string, holds: (value: unknown) => boolean): Stand
     '~standard': {
       version: 1,
       vendor: 'mcp-from-routes',
-      validate: (value) => (value === undefined || isObject(value)) && holds(value?.[name]) ? { value: { [name]: value?.[name] } as T } : { issues: [{ message: `${name} must be a string`, path: [name] }] }
+      validate: (value) =>
+        (value === undefined || isObject(value)) && holds(value?.[name])
+          ? { value: { [name]: value?.[name] } as T }
+          : { issues: [{ message: `${name} must be a string`, path: [name] }] }
     }
   }
 }

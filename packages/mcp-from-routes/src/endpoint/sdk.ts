@@ -1,5 +1,16 @@
 import type { FastifyRequest } from 'fastify'
-import { classifyInboundRequest, createMcpHandler, ProtocolError, ProtocolErrorCode, Server, type CallToolResult, type ListToolsResult, type McpHttpHandler, type McpRequestContext, type ServerCapabilities } from '@modelcontextprotocol/server'
+import {
+  classifyInboundRequest,
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type CallToolResult,
+  type ListToolsResult,
+  type McpHttpHandler,
+  type McpRequestContext,
+  type ServerCapabilities
+} from '@modelcontextprotocol/server'
 import { excerpt } from '../call/excerpt.ts'
 import { NOBODY } from '../confirm/held.ts'
 import { progressReader, type Progress } from '../call/progress.ts'
@@ -25,7 +36,8 @@ export interface SdkHandler {
    * Answers one message of any kind.
    * @param body - the parsed body, or undefined when it could not be parsed
    * @param stop - ends the exchange
-   * @param anyForm - the client accepts JSON or an event stream, and gets either; the SDK requires clients to accept both
+   * @param anyForm - the client accepts JSON or an event stream, and gets either; the SDK requires clients to accept
+   *   both
    */
   readonly fetch: (request: FastifyRequest, body: unknown, stop: Stop, anyForm: boolean) => Promise<SdkAnswer>
   readonly close: McpHttpHandler['close']
@@ -48,14 +60,19 @@ export function sdkHandler (access: Access, onerror: (error: Error) => void): Sd
   const handler = createMcpHandler((context) => serverFor(access, context, messages), { onerror })
   return {
     async fetch (request, body, stop, anyForm) {
-      if (listensToTasks(body) && access.tasks.offered().tasks && taskRequestOf('modern', metaIn(body), undefined) === undefined) {
+      if (
+        listensToTasks(body) && access.tasks.offered().tasks &&
+        taskRequestOf('modern', metaIn(body), undefined) === undefined
+      ) {
         const { code, message, data } = missingTasks()
         return jsonAnswer(400, { jsonrpc: '2.0', id: idOf(body), error: { code, message, data } })
       }
       const wrong = await mismatchIn(access, request, body)
       if (wrong !== undefined) return jsonAnswer(400, rpcError(HEADER_MISMATCH, wrong, idOf(body)))
       const instructions = await instructionsFor(access, request, body)
-      if (instructions instanceof ProtocolError) return jsonAnswer(200, rpcError(instructions.code, instructions.message, idOf(body)))
+      if (instructions instanceof ProtocolError) {
+        return jsonAnswer(200, rpcError(instructions.code, instructions.message, idOf(body)))
+      }
       const web = webRequest(request, signalOf(stop, mayCall(body)), body === undefined ? '' : undefined, anyForm)
       const message: Message = { outer: request, stop, instructions, refused: undefined, created: undefined }
       messages.set(web, message)
@@ -74,7 +91,10 @@ function idOf (body: unknown): unknown {
   return Reflect.get(Object(body), 'id') ?? null
 }
 
-/** What the SDK's request does not carry: the request that brought the message, what ends it, and what to tell its client. */
+/**
+ * What the SDK's request does not carry: the request that brought the message, what ends it, and what to tell its
+ * client.
+ */
 interface Message {
   readonly outer: FastifyRequest
   readonly stop: Stop
@@ -86,13 +106,31 @@ interface Message {
 }
 
 /** A fresh server for one message, as the SDK wants it. */
-function serverFor (access: Access, { era, requestInfo }: McpRequestContext, messages: WeakMap<Request, Message>): Server {
-  const { settings, settings: { serverInfo, cacheTtl, cacheScope, pageSize }, toolsFor, toolFor, call, looked, refused, search, tasks } = access
+function serverFor (
+  access: Access,
+  { era, requestInfo }: McpRequestContext,
+  messages: WeakMap<Request, Message>
+): Server {
+  const {
+    settings,
+    settings: { serverInfo, cacheTtl, cacheScope, pageSize },
+    toolsFor,
+    toolFor,
+    call,
+    looked,
+    refused,
+    search,
+    tasks
+  } = access
   const message = requestInfo === undefined ? undefined : messages.get(requestInfo)
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
   const server = new Server(serverInfo, {
-    capabilities: { tools: {}, ...hasResources(access) && { resources: {} }, ...extendedBy(taskCapabilities(era, tasks.offered()), access) },
+    capabilities: {
+      tools: {},
+      ...hasResources(access) && { resources: {} },
+      ...extendedBy(taskCapabilities(era, tasks.offered()), access)
+    },
     requestState: { verify: access.verifyState },
     cacheHints: { 'tools/list': cache, 'server/discover': cache },
     ...instructions !== undefined && { instructions }
@@ -105,12 +143,16 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const given = params.arguments ?? {}
     const start = performance.now()
-    const step = message === undefined || search?.has(params.name) !== true ? undefined : await fromHost(message.outer, (outer) => search.step(params.name, given, outer))
+    const step = message === undefined || search?.has(params.name) !== true
+      ? undefined
+      : await fromHost(message.outer, (outer) => search.step(params.name, given, outer))
     if (message !== undefined && step !== undefined && 'result' in step) {
       looked(message.outer, params.name, start, step.result.isError === true)
       return resultFor(step.result) as CallToolResult
     }
-    const { tool, args } = step !== undefined && 'tool' in step ? step : { tool: message && await fromHost(message.outer, (outer) => toolFor(params.name, outer)), args: given }
+    const { tool, args } = step !== undefined && 'tool' in step
+      ? step
+      : { tool: message && await fromHost(message.outer, (outer) => toolFor(params.name, outer)), args: given }
     if (message === undefined || tool === undefined) {
       if (message !== undefined) refused(message.outer, ProtocolErrorCode.InvalidParams)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(params.name)}`)
@@ -137,7 +179,16 @@ function serverFor (access: Access, { era, requestInfo }: McpRequestContext, mes
     return resultFor(workResult(tool, result)) as CallToolResult
   })
   if (message !== undefined && tasks.offered().tasks) serveTasks(server, era, message, tasks)
-  if (message !== undefined && hasResources(access)) serveResources(server, access, { era, outer: message.outer, stop: message.stop, refuse: (result) => { message.refused = result } })
+  if (message !== undefined && hasResources(access)) {
+    serveResources(server, access, {
+      era,
+      outer: message.outer,
+      stop: message.stop,
+      refuse: (result) => {
+        message.refused = result
+      }
+    })
+  }
   return server
 }
 
@@ -147,33 +198,59 @@ function hasResources ({ resources, skills }: Access): boolean {
 }
 
 function extendedBy (capabilities: ServerCapabilities, { skills }: Access): ServerCapabilities {
-  return skills().length === 0 ? capabilities : { ...capabilities, extensions: { ...capabilities.extensions, [SKILLS_EXTENSION]: {} } }
+  return skills().length === 0
+    ? capabilities
+    : { ...capabilities, extensions: { ...capabilities.extensions, [SKILLS_EXTENSION]: {} } }
 }
 
 /** Lists of tasks are not offered: the server keeps nothing that it could list. */
 function taskCapabilities (era: Era, { tasks, cancel }: ReturnType<Tasks['offered']>): ServerCapabilities {
   if (!tasks) return {}
-  return era === 'modern' ? { extensions: { [TASKS_EXTENSION]: {} } } : { tasks: { ...cancel && { cancel: {} }, requests: { tools: { call: {} } } } }
+  return era === 'modern'
+    ? { extensions: { [TASKS_EXTENSION]: {} } }
+    : { tasks: { ...cancel && { cancel: {} }, requests: { tools: { call: {} } } } }
 }
 
 function serveTasks (server: Server, era: Era, message: Message, tasks: Tasks): void {
   const { outer, stop } = message
-  const methods = era === 'modern' ? ['tasks/get', 'tasks/cancel', 'tasks/update'] : ['tasks/get', 'tasks/result', ...tasks.offered().cancel ? ['tasks/cancel'] : []]
+  const methods = era === 'modern'
+    ? ['tasks/get', 'tasks/cancel', 'tasks/update']
+    : ['tasks/get', 'tasks/result', ...tasks.offered().cancel ? ['tasks/cancel'] : []]
   for (const method of methods) {
     server.setRequestHandler(method, { params: TASK_PARAMS }, async ({ taskId }, { mcpReq }) => {
       if (era === 'modern' && taskRequestOf(era, mcpReq.envelope ?? {}, undefined) === undefined) throw missingTasks()
-      return await fromHost(outer, async () => await tasks.answer(method, taskId, { era, outer, stop, refuse: (result) => { if (result.challenge !== undefined) message.refused = result } }))
+      return await fromHost(
+        outer,
+        async () =>
+          await tasks.answer(method, taskId, {
+            era,
+            outer,
+            stop,
+            refuse: (result) => {
+              if (result.challenge !== undefined) message.refused = result
+            }
+          })
+      )
     })
   }
 }
 
-/** How the headers of a call, which may be in a batch, differ from it. Other messages have none that repeat something. */
-async function mismatchIn ({ toolFor, mismatch, search }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined> {
+/**
+ * How the headers of a call, which may be in a batch, differ from it. Other messages have none that repeat something.
+ */
+async function mismatchIn (
+  { toolFor, mismatch, search }: Access,
+  request: FastifyRequest,
+  body: unknown
+): Promise<string | undefined> {
   const message: unknown = [body].flat().find((one) => isObject(one) && one.method === 'tools/call')
   if (!isObject(message) || !isObject(message.params)) return undefined
   const { name, arguments: args = {} } = message.params
   const isOlder = !(PROTOCOL_VERSION in metaIn(message))
-  if (typeof name !== 'string' || !isObject(args) || (isOlder && !Object.keys(request.raw.headers).some((header) => header.startsWith('mcp-param-')))) return undefined
+  if (
+    typeof name !== 'string' || !isObject(args) ||
+    (isOlder && !Object.keys(request.raw.headers).some((header) => header.startsWith('mcp-param-')))
+  ) return undefined
   try {
     if (search?.has(name) === true) {
       const step = await search.step(name, args, request)
@@ -199,7 +276,11 @@ function metaIn (body: unknown): object {
 /** Only these two are answered with instructions, which may cost the host a look into its database. */
 const INTRODUCTIONS: readonly unknown[] = ['initialize', 'server/discover']
 
-async function instructionsFor ({ settings: { instructions } }: Access, request: FastifyRequest, body: unknown): Promise<string | undefined | ProtocolError> {
+async function instructionsFor (
+  { settings: { instructions } }: Access,
+  request: FastifyRequest,
+  body: unknown
+): Promise<string | undefined | ProtocolError> {
   if (typeof instructions !== 'function') return instructions
   if (!isObject(body) || !INTRODUCTIONS.includes(body.method)) return undefined
   try {
@@ -212,14 +293,29 @@ async function instructionsFor ({ settings: { instructions } }: Access, request:
 /** Whether the SDK takes this `_meta` for an envelope of the newest revision. */
 export function isEnvelope (meta: Readonly<Record<string, unknown>>): boolean {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } }
-  return classifyInboundRequest({ httpMethod: 'POST', body, protocolVersionHeader: String(meta[PROTOCOL_VERSION]), mcpMethodHeader: 'tools/list' }).kind === 'modern'
+  return classifyInboundRequest({
+    httpMethod: 'POST',
+    body,
+    protocolVersionHeader: String(meta[PROTOCOL_VERSION]),
+    mcpMethodHeader: 'tools/list'
+  }).kind === 'modern'
 }
 
-function webRequest (request: FastifyRequest, signal: AbortSignal, body: string | undefined, anyForm: boolean): Request {
+function webRequest (
+  request: FastifyRequest,
+  signal: AbortSignal,
+  body: string | undefined,
+  anyForm: boolean
+): Request {
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.raw.headers)) {
     if (value !== undefined && !name.startsWith(':') && name !== 'content-length') headers.set(name, String(value))
   }
   if (anyForm) headers.set('accept', 'application/json, text/event-stream')
-  return new Request(new URL(request.url, 'http://localhost'), { method: 'POST', headers, signal, ...body !== undefined && { body } })
+  return new Request(new URL(request.url, 'http://localhost'), {
+    method: 'POST',
+    headers,
+    signal,
+    ...body !== undefined && { body }
+  })
 }

@@ -18,10 +18,14 @@ export function unreadableBody (app: FastifyInstance, throughSdk: Relay, { hasPr
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request, reply)
     const { 'content-encoding': encoding = 'identity' } = request.headers
     if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' && encoding.toLowerCase() !== 'identity') {
-      return reply.code(415).header('accept-encoding', 'identity').send(rpcError(-32000, `Content-Encoding ${excerpt(encoding)} is not supported: send messages without it`))
+      return reply.code(415).header('accept-encoding', 'identity').send(
+        rpcError(-32000, `Content-Encoding ${excerpt(encoding)} is not supported: send messages without it`)
+      )
     }
     // Other errors go to the host's error handler, which may have been set after this route.
-    if (!/^FST_ERR_CTP_(INVALID_JSON_BODY|EMPTY_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code)) return app.errorHandler(error, request, reply)
+    if (!/^FST_ERR_CTP_(INVALID_JSON_BODY|EMPTY_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code)) {
+      return app.errorHandler(error, request, reply)
+    }
     const isPoisoned = error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' && hasPrototype(request)
     if (isPoisoned) return refuseMessage(request, reply, POISONED)
     return isMisparsed(error, request) ? unreadMessage(request, reply) : throughSdk(request, reply, undefined)
@@ -68,14 +72,26 @@ async function tooLarge (request: FastifyRequest, reply: FastifyReply): Promise<
 /** Refuses a message that was read but cannot be used. */
 export function refuseMessage (request: FastifyRequest, reply: FastifyReply, why: string): unknown {
   const id: unknown = isObject(request.body) ? request.body.id : undefined
-  return refuse(request, reply, typeof id === 'string' || Number.isSafeInteger(id) ? id as string | number : undefined, 400, why)
+  return refuse(
+    request,
+    reply,
+    typeof id === 'string' || Number.isSafeInteger(id) ? id as string | number : undefined,
+    400,
+    why
+  )
 }
 
 /**
  * A JSON-RPC error, because clients do not show HTTP errors to the model.
  * @param status - where the message has no id that the error could name
  */
-function refuse (request: FastifyRequest, reply: FastifyReply, id: string | number | undefined, status: number, why: string): unknown {
+function refuse (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: string | number | undefined,
+  status: number,
+  why: string
+): unknown {
   const answer = rpcError(-32600, `Invalid Request: ${why}`, id)
   if (id === undefined) return reply.code(status).send(answer)
   return sendAnswer(reply.code(200), acceptedForm(request.headers.accept) ?? 'json', JSON.stringify(answer))
@@ -83,7 +99,8 @@ function refuse (request: FastifyRequest, reply: FastifyReply, id: string | numb
 
 /** How many bytes at either end of a message are searched for its id. */
 const WINDOW = 1024
-const AT_START = /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){0,2}"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,200}")\s*[,}]/
+const AT_START =
+  /^\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,200}"\s*,\s*){0,2}"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,200}")\s*[,}]/
 const AT_END = /"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,200}")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/
 
 /**
@@ -94,7 +111,11 @@ const AT_END = /"id"\s*:\s*(-?\d{1,16}|"(?:[^"\\]|\\.){0,200}")\s*(?:,\s*"jsonrp
  * @param maxBytes - a body that is longer is not read to its end
  * @returns undefined for a message without an id that can be found
  */
-async function idOfOversized (body: Readable, isWhole: boolean, maxBytes: number): Promise<string | number | undefined> {
+async function idOfOversized (
+  body: Readable,
+  isWhole: boolean,
+  maxBytes: number
+): Promise<string | number | undefined> {
   let start = Buffer.alloc(0)
   let end = Buffer.alloc(0)
   let size = 0
@@ -135,7 +156,8 @@ export function bodyCheck (): BodyCheck {
 
   function read (this: object, piece: unknown): void {
     if ((Buffer.isBuffer(piece) || typeof piece === 'string') && piece.includes('proto')) poisoned.add(this)
-    // Fastify before 5.12.6 decodes piece by piece: what it could not read is this character, and so is the character itself.
+    // Fastify before 5.12.6 decodes piece by piece: what it could not read is this character, and so is the character
+    // itself.
     if (typeof piece === 'string' && piece.includes('\ufffd')) unfinished.set(this, null)
     if (!Buffer.isBuffer(piece)) return
     const before = unfinished.get(this)
@@ -148,7 +170,9 @@ export function bodyCheck (): BodyCheck {
   return {
     watch ({ raw }) {
       // What a host decompresses is checked by nobody. A Readable would start to flow with a listener that it sees.
-      if ((raw.headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity') EventEmitter.prototype.on.call(raw, 'data', read)
+      if ((raw.headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity') {
+        EventEmitter.prototype.on.call(raw, 'data', read)
+      }
     },
     isBroken ({ raw }) {
       const rest = unfinished.get(raw)

@@ -6,11 +6,23 @@ import { isTaskParameter, taskRequestOf, type TaskRequest } from './tasks/reques
 /** Of a JSON object. */
 type Members = Readonly<Record<string, unknown>>
 
-interface Message { readonly era: Era, readonly id: string | number }
+interface Message {
+  readonly era: Era
+  readonly id: string | number
+}
 /** A `tools/list` request, fully checked. */
-export interface ListMessage extends Message { readonly method: 'tools/list', readonly cursor: string | undefined }
+export interface ListMessage extends Message {
+  readonly method: 'tools/list'
+  readonly cursor: string | undefined
+}
 /** A `tools/call` request, fully checked. */
-export interface CallMessage extends Message { readonly method: 'tools/call', readonly name: string, readonly args: Members, readonly progressToken: string | number | undefined, readonly taskRequest?: TaskRequest }
+export interface CallMessage extends Message {
+  readonly method: 'tools/call'
+  readonly name: string
+  readonly args: Members
+  readonly progressToken: string | number | undefined
+  readonly taskRequest?: TaskRequest
+}
 /** A request that can be answered without the SDK. */
 export type DirectMessage = ListMessage | CallMessage
 
@@ -20,7 +32,10 @@ export type IsEnvelope = (meta: Members) => boolean
 export const PROTOCOL_VERSION = 'io.modelcontextprotocol/protocolVersion'
 const [NEWEST, ...older] = PROTOCOL_VERSIONS
 const OLDER: ReadonlySet<string> = new Set(older)
-/** The prefix of the envelope's members. Other members of `_meta` are the client's own, and often differ with every call. */
+/**
+ * The prefix of the envelope's members. Other members of `_meta` are the client's own, and often differ with every
+ * call.
+ */
 const ENVELOPE = 'io.modelcontextprotocol/'
 const MESSAGE = new Set(['id', 'jsonrpc', 'method', 'params'])
 const LIST_PARAMS = new Set(['_meta', 'cursor'])
@@ -31,8 +46,14 @@ const NOTHING = {}
  * Reads a message that can be answered without the SDK.
  * @returns undefined for every other message, well formed or not: the SDK answers those
  */
-export function directMessage (body: unknown, headers: IncomingHttpHeaders, isEnvelope: IsEnvelope): DirectMessage | undefined {
-  if (!isObject(body) || body.jsonrpc !== '2.0' || !onlyHas(body, MESSAGE) || !isJson(headers['content-type'])) return undefined
+export function directMessage (
+  body: unknown,
+  headers: IncomingHttpHeaders,
+  isEnvelope: IsEnvelope
+): DirectMessage | undefined {
+  if (!isObject(body) || body.jsonrpc !== '2.0' || !onlyHas(body, MESSAGE) || !isJson(headers['content-type'])) {
+    return undefined
+  }
   const { id, method, params = NOTHING } = body
   if (!isId(id) || !isObject(params)) return undefined
   const { _meta: meta = NOTHING } = params
@@ -58,15 +79,33 @@ function eraOf (meta: Members, headers: IncomingHttpHeaders, isEnvelope: IsEnvel
 
 function listMessage (era: Era, id: string | number, params: Members): ListMessage | undefined {
   const { cursor } = params
-  return onlyHas(params, LIST_PARAMS) && (cursor === undefined || typeof cursor === 'string') ? { era, id, method: 'tools/list', cursor } : undefined
+  return onlyHas(params, LIST_PARAMS) && (cursor === undefined || typeof cursor === 'string')
+    ? { era, id, method: 'tools/list', cursor }
+    : undefined
 }
 
-function callMessage (era: Era, id: string | number, params: Members, meta: Members, headers: IncomingHttpHeaders): CallMessage | undefined {
+function callMessage (
+  era: Era,
+  id: string | number,
+  params: Members,
+  meta: Members,
+  headers: IncomingHttpHeaders
+): CallMessage | undefined {
   const { name, arguments: args = NOTHING, task } = params
-  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task)) return undefined
+  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task)) {
+    return undefined
+  }
   if (era === 'modern' && headers['mcp-name'] !== name) return undefined
   const taskRequest = taskRequestOf(era, meta, task)
-  return { era, id, method: 'tools/call', name, args, progressToken: meta.progressToken as string | number | undefined, ...taskRequest && { taskRequest } }
+  return {
+    era,
+    id,
+    method: 'tools/call',
+    name,
+    args,
+    progressToken: meta.progressToken as string | number | undefined,
+    ...taskRequest && { taskRequest }
+  }
 }
 
 function onlyHas (object: Members, names: ReadonlySet<string>): boolean {
@@ -131,7 +170,14 @@ const WITHOUT_BATCHES = '2025-06-18'
  * @returns undefined when the SDK may answer it
  */
 export function batchRefusal (messages: readonly unknown[], version: string | undefined): string | undefined {
-  if (version !== undefined && version >= WITHOUT_BATCHES) return `Invalid Request: revision ${WITHOUT_BATCHES} and later have no batches`
-  const calls = messages.filter((message) => isObject(message) && typeof message.method === 'string' && /^(?:tools|tasks|resources|skills)\//.test(message.method))
-  return calls.length > 1 ? 'Invalid Request: a batch may hold one request for tools, tasks, resources or skills' : undefined
+  if (version !== undefined && version >= WITHOUT_BATCHES) {
+    return `Invalid Request: revision ${WITHOUT_BATCHES} and later have no batches`
+  }
+  const calls = messages.filter((message) =>
+    isObject(message) && typeof message.method === 'string' &&
+    /^(?:tools|tasks|resources|skills)\//.test(message.method)
+  )
+  return calls.length > 1
+    ? 'Invalid Request: a batch may hold one request for tools, tasks, resources or skills'
+    : undefined
 }

@@ -11,8 +11,8 @@ export const RESOURCE_TAG = 'mcp-resource'
 /** A route's `config.mcp.resource`: how clients find what the route returns. */
 export interface McpRouteResource {
   /**
-   * The URI of the resource, or the template of many, whose variables are arguments of the route: `shop://policies/{id}`. Each
-   * fills one segment of the URI, or a part of one.
+   * The URI of the resource, or the template of many, whose variables are arguments of the route:
+   * `shop://policies/{id}`. Each fills one segment of the URI, or a part of one.
    */
   readonly uri: string
   readonly name: string
@@ -20,7 +20,9 @@ export interface McpRouteResource {
   readonly title?: string
   /** What clients show of it. Default is `schema.description`. */
   readonly description?: string
-  /** The media type of the response; for a template, of every response. The route gets it as `Accept`. Default is none. */
+  /**
+   * The media type of the response; for a template, of every response. The route gets it as `Accept`. Default is none.
+   */
   readonly mimeType?: string
   /** What hosts let a view do, whose `uri` begins with `ui://`. Default is nothing but to talk to the host. */
   readonly ui?: McpViewPolicy
@@ -62,27 +64,63 @@ export function resourceRule ({ label, method, schema, mcp, input, implied }: Re
   const given: unknown = mcp?.resource
   const isTagged = schema.tags?.includes(RESOURCE_TAG) ?? false
   if (given === undefined && !isTagged) return undefined
-  const check = (holds: boolean, problem: string): void => { if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, problem) }
+  const check = (holds: boolean, problem: string): void => {
+    if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, problem)
+  }
   check(isTagged, `resource needs the tag ${RESOURCE_TAG}`)
   check(isObject(given), `resource is missing, which the tag ${RESOURCE_TAG} needs: { uri, name }`)
   const { uri, ui, ...texts } = given as Record<string, unknown>
   const unknown = Object.keys(given as object).find((name) => !FIELDS.includes(name))
   check(unknown === undefined, `resource.${unknown} is unknown. Known: ${FIELDS.join(', ')}`)
-  for (const name of ['name', ...Object.keys(texts)]) check(typeof texts[name] === 'string' && texts[name] !== '', `resource.${name} must be a non-empty string`)
-  const { name, title = schema.description === undefined ? undefined : schema.summary, description = schema.description ?? schema.summary, mimeType } = texts as { name: string, title?: string, description?: string, mimeType?: string }
-  check(mimeType === undefined || MIME_TYPE.test(mimeType), 'resource.mimeType must be a media type in small letters, without parameters')
+  for (const name of ['name', ...Object.keys(texts)]) {
+    check(typeof texts[name] === 'string' && texts[name] !== '', `resource.${name} must be a non-empty string`)
+  }
+  const {
+    name,
+    title = schema.description === undefined ? undefined : schema.summary,
+    description = schema.description ?? schema.summary,
+    mimeType
+  } = texts as { name: string, title?: string, description?: string, mimeType?: string }
+  check(
+    mimeType === undefined || MIME_TYPE.test(mimeType),
+    'resource.mimeType must be a media type in small letters, without parameters'
+  )
   check(method === 'GET', 'resource needs a GET route: reading must change nothing')
-  check(mcp?.confirm === undefined && mcp?.task === undefined, 'resource excludes confirm and task: a resource is read at once, and nobody is asked')
+  check(
+    mcp?.confirm === undefined && mcp?.task === undefined,
+    'resource excludes confirm and task: a resource is read at once, and nobody is asked'
+  )
   const template = typeof uri === 'string' ? templateFrom(uri) : 'must be a string'
   if (typeof template === 'string') throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, `resource.uri ${template}`)
-  const stranger = template.variables.find((variable) => !input.places.has(variable) || input.places.get(variable) === 'body')
-  check(stranger === undefined, `resource.uri has the variable ${stranger}, which is no argument of the route. Arguments: ${[...input.places.keys()].join(', ')}`)
+  const stranger = template.variables.find((variable) =>
+    !input.places.has(variable) || input.places.get(variable) === 'body'
+  )
+  check(
+    stranger === undefined,
+    `resource.uri has the variable ${stranger}, which is no argument of the route. Arguments: ` +
+      `${[...input.places.keys()].join(', ')}`
+  )
   const isView = (uri as string).startsWith(VIEW_SCHEME)
   const required = listIn(input.schema.required) as readonly string[]
   check(isView || ui === undefined, `resource.ui is for views: resource.uri begins with ${VIEW_SCHEME}`)
   if (isView) checkView(check, { ui, mimeType }, schema, required, template.variables)
   const missing = required.find((argument) => !template.variables.includes(argument) && !implied.includes(argument))
-  check(missing === undefined, `resource.uri lacks a variable for the required argument ${missing}. Add {${missing}}, or supply it by impliedArguments`)
+  check(
+    missing === undefined,
+    `resource.uri lacks a variable for the required argument ${missing}. Add {${missing}}, or supply it by ` +
+      'impliedArguments'
+  )
   const type = isView ? VIEW_MIME_TYPE : mimeType
-  return { template, isView, definition: frozenCopy<ResourceDefinition>({ uri: uri as string, name, ...title && { title }, ...description && { description }, ...type && { mimeType: type }, ...ui !== undefined && { _meta: { ui: ui as McpViewPolicy } } }) }
+  return {
+    template,
+    isView,
+    definition: frozenCopy<ResourceDefinition>({
+      uri: uri as string,
+      name,
+      ...title && { title },
+      ...description && { description },
+      ...type && { mimeType: type },
+      ...ui !== undefined && { _meta: { ui: ui as McpViewPolicy } }
+    })
+  }
 }

@@ -26,7 +26,11 @@ export interface Reading extends FoundResource {
 
 /** What a client gets: the content, and how long it may keep it. */
 export interface ReadResult {
-  readonly contents: readonly [{ readonly uri: string, readonly mimeType?: string } & ({ readonly text: string } | { readonly blob: string }) & Pick<ResourceDefinition, '_meta'>]
+  readonly contents: readonly [
+    & { readonly uri: string, readonly mimeType?: string }
+    & ({ readonly text: string } | { readonly blob: string })
+    & Pick<ResourceDefinition, '_meta'>
+  ]
   readonly ttlMs: number
   readonly cacheScope: 'public' | 'private'
 }
@@ -47,8 +51,13 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
   const deadlines = new Deadlines(toolTimeout)
 
   return async ({ resource: tool, args, uri, outer, meta, stop, refuse }) => {
-    const missing = (why: string): ResourceNotFoundError => new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}: ${why}`)
-    const request = requestFromCall(tool, { ...impliedValues(tool, outer, impliedArguments), ...args }, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
+    const missing = (why: string): ResourceNotFoundError =>
+      new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}: ${why}`)
+    const request = requestFromCall(tool, { ...impliedValues(tool, outer, impliedArguments), ...args }, {
+      headers: outer.raw.headers,
+      forwardHeaders,
+      maxParamLength
+    })
     if (isRefusal(request)) throw missing(request.refusal)
     const { isView, definition: { mimeType } } = tool.resource
     if (mimeType !== undefined) request.headers.accept = `${isView ? HTML : mimeType}, */*;q=0.8`
@@ -58,21 +67,40 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
     const timed = deadlines.start(stop)
     let response: InnerResponse | undefined
     try {
-      response = await (tool.inject ? injectLoopback : lightLoopback)(app, request, { outer, stop, maxBytes: maxResultBytes, target })
+      response = await (tool.inject ? injectLoopback : lightLoopback)(app, request, {
+        outer,
+        stop,
+        maxBytes: maxResultBytes,
+        target
+      })
     } catch (error) {
       outer.log.error({ err: error, uri }, 'the route of a resource did not answer')
     } finally {
       deadlines.finish(timed)
     }
-    if (target.missed !== undefined) throw missing(`its address belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}`)
+    if (target.missed !== undefined) {
+      throw missing(`its address belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}`)
+    }
     if (target.changed !== undefined) throw missing(target.changed)
     if (response === undefined) throw new ProtocolError(REFUSED, stoppedText(stop, outer, toolTimeout, ''))
     if (response.statusCode < 300) {
       const size = Buffer.byteLength(response.body)
-      if (size > maxResultBytes) throw new ProtocolError(REFUSED, `The resource has ${response.cut ? 'at least ' : ''}${size} bytes, more than the ${maxResultBytes} that one read may return.`)
+      if (size > maxResultBytes) {
+        throw new ProtocolError(
+          REFUSED,
+          `The resource has ${response.cut ? 'at least ' : ''}${size} bytes, more than the ${maxResultBytes} ` +
+            'that one read may return.'
+        )
+      }
       return readResult(uri, tool.resource, response, settings)
     }
-    const result = resultFromResponse(tool, response, { requestId: outer.id, url: () => uri, resultHeaders, maxResultBytes, open: '' })
+    const result = resultFromResponse(tool, response, {
+      requestId: outer.id,
+      url: () => uri,
+      resultHeaders,
+      maxResultBytes,
+      open: ''
+    })
     if (result.challenge !== undefined) refuse(result)
     const [said] = result.content
     const text = said?.type === 'text' ? said.text : ''
@@ -80,15 +108,27 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
   }
 }
 
-function readResult (uri: string, { isView, definition }: ResourceRule, response: InnerResponse, settings: Settings): ReadResult {
+function readResult (
+  uri: string,
+  { isView, definition }: ResourceRule,
+  response: InnerResponse,
+  settings: Settings
+): ReadResult {
   const { headers, body } = response
   const sent = mediaType({ headers })
   // What a host runs as a page must be meant as one.
-  if (isView && sent !== HTML) throw new ProtocolError(REFUSED, `The route of the view answered with ${sent || 'no media type'}, not ${HTML}`)
+  if (isView && sent !== HTML) {
+    throw new ProtocolError(REFUSED, `The route of the view answered with ${sent || 'no media type'}, not ${HTML}`)
+  }
   const mimeType = isView ? definition.mimeType : sent || definition.mimeType
   const text = isTextual(mimeType ?? '') ? decoded(response) : undefined
   return {
-    contents: [{ uri, ...mimeType && { mimeType }, ...isView && definition._meta && { _meta: definition._meta }, ...text !== undefined ? { text } : { blob: Buffer.from(body as string).toString('base64') } }],
+    contents: [{
+      uri,
+      ...mimeType && { mimeType },
+      ...isView && definition._meta && { _meta: definition._meta },
+      ...text !== undefined ? { text } : { blob: Buffer.from(body as string).toString('base64') }
+    }],
     ...cacheHints(headers, settings)
   }
 }
@@ -97,15 +137,23 @@ function readResult (uri: string, { isView, definition }: ResourceRule, response
 const SAME_FOR_ALL = new Set(['accept', 'accept-encoding', 'origin', ''])
 
 /**
- * What the route says to HTTP caches. Only where the host lets caches share the lists may they share what these name, and never
- * what sets a cookie or differs by another header of the request: clients cannot tell for whom it is.
+ * What the route says to HTTP caches. Only where the host lets caches share the lists may they share what these name,
+ * and never what sets a cookie or differs by another header of the request: clients cannot tell for whom it is.
  */
-function cacheHints ({ vary, 'cache-control': control, 'set-cookie': cookie }: InnerResponse['headers'], { cacheScope }: Pick<Settings, 'cacheScope'>): Pick<ReadResult, 'ttlMs' | 'cacheScope'> {
-  const isForAll = cookie === undefined && String(vary ?? '').toLowerCase().split(',').every((name) => SAME_FOR_ALL.has(name.trim()))
+function cacheHints (
+  { vary, 'cache-control': control, 'set-cookie': cookie }: InnerResponse['headers'],
+  { cacheScope }: Pick<Settings, 'cacheScope'>
+): Pick<ReadResult, 'ttlMs' | 'cacheScope'> {
+  const isForAll = cookie === undefined &&
+    String(vary ?? '').toLowerCase().split(',').every((name) => SAME_FOR_ALL.has(name.trim()))
   const directives = String(control ?? '').toLowerCase().split(',').map((part) => part.trim())
   const seconds = directives.map((part) => /^max-age="?(\d{1,9})"?$/.exec(part)?.[1]).find((age) => age !== undefined)
-  // The careful one of two that contradict each other counts, and one for some headers only, as in private="set-cookie", for all.
+  // The careful one of two that contradict each other counts, and one for some headers only, as in
+  // private="set-cookie", for all.
   const says = (name: string): boolean => directives.some((part) => part === name || part.startsWith(`${name}=`))
   const isKept = !says('no-store') && !says('no-cache')
-  return { ttlMs: isKept ? Number(seconds ?? 0) * 1000 : 0, cacheScope: cacheScope === 'public' && isForAll && says('public') && !says('private') ? 'public' : 'private' }
+  return {
+    ttlMs: isKept ? Number(seconds ?? 0) * 1000 : 0,
+    cacheScope: cacheScope === 'public' && isForAll && says('public') && !says('private') ? 'public' : 'private'
+  }
 }

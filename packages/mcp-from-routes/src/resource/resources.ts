@@ -20,8 +20,16 @@ export function resourcesFrom (tools: readonly Tool[]): readonly Resource[] {
   const all = tools.filter((tool): tool is Resource => tool.resource !== undefined)
   for (const [index, one] of all.entries()) {
     // The URI of one resource takes precedence over a template.
-    const other = all.slice(0, index).find((earlier) => isTemplate(one) === isTemplate(earlier) && overlap(one.resource.template, earlier.resource.template))
-    if (other !== undefined) throw new MCP_FROM_ROUTES_INVALID_CONFIG(labelOf(one), `resource.uri ${one.resource.definition.uri} is also what ${other.resource.definition.uri} of ${labelOf(other)} can be`)
+    const other = all.slice(0, index).find((earlier) =>
+      isTemplate(one) === isTemplate(earlier) && overlap(one.resource.template, earlier.resource.template)
+    )
+    if (other !== undefined) {
+      throw new MCP_FROM_ROUTES_INVALID_CONFIG(
+        labelOf(one),
+        `resource.uri ${one.resource.definition.uri} is also what ${other.resource.definition.uri} of ` +
+          `${labelOf(other)} can be`
+      )
+    }
   }
   return [...all].sort((a, b) => a.resource.definition.uri < b.resource.definition.uri ? -1 : 1)
 }

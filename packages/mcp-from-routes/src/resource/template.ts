@@ -1,6 +1,9 @@
 import { attempt } from '../attempt.ts'
 
-/** One segment of a resource's URI: what it begins and ends with, and the variable between; without one, `before` is all of it. */
+/**
+ * One segment of a resource's URI: what it begins and ends with, and the variable between; without one, `before` is all
+ * of it.
+ */
 interface Segment {
   readonly before: string
   readonly variable?: string
@@ -26,11 +29,18 @@ const SEPARATOR = /[/\\\p{Cc}]|^\.\.?$/u
  * @see [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570#section-1.2), level 1
  */
 export function templateFrom (uri: string): UriTemplate | string {
-  if (!SCHEME.test(uri)) return 'must begin with a scheme in small letters and two slashes, such as shop://policies/{id}'
+  if (!SCHEME.test(uri)) {
+    return 'must begin with a scheme in small letters and two slashes, such as shop://policies/{id}'
+  }
   const segments: Segment[] = []
   for (const text of uri.split('/')) {
     const [, before, variable, after] = VARIABLE.exec(text) ?? [undefined, text, undefined, '']
-    if (before === undefined || after === undefined || !PLAIN.test(before) || !PLAIN.test(after)) return `has the segment ${JSON.stringify(text)}, which must be plain text with at most one {variable}: no query, no fragment, no operator`
+    if (before === undefined || after === undefined || !PLAIN.test(before) || !PLAIN.test(after)) {
+      return `has the segment ${
+        JSON.stringify(text)
+      }, which must be plain text with at most one {variable}: no query, ` +
+        'no fragment, no operator'
+    }
     if (text === '.' || text === '..') return 'must not have . or .. for a segment: clients remove them'
     segments.push({ before, after, ...variable !== undefined && { variable } })
   }
@@ -53,7 +63,9 @@ export function valuesFromUri ({ segments }: UriTemplate, uri: string): Readonly
       if (part !== before) return undefined
       continue
     }
-    if (part.length <= before.length + after.length || !part.startsWith(before) || !part.endsWith(after)) return undefined
+    if (part.length <= before.length + after.length || !part.startsWith(before) || !part.endsWith(after)) {
+      return undefined
+    }
     const text = part.slice(before.length, part.length - after.length)
     // A query or a fragment is none of the value: `?` and `#` have to be encoded.
     const value = /[?#]/.test(text) ? undefined : attempt(() => decodeURIComponent(text))
@@ -65,11 +77,17 @@ export function valuesFromUri ({ segments }: UriTemplate, uri: string): Readonly
 
 /** Whether two templates may make the same URI. */
 export function overlap (a: UriTemplate, b: UriTemplate): boolean {
-  return a.segments.length === b.segments.length && a.segments.every((one, index) => mayEqual(one, b.segments[index] as Segment))
+  return a.segments.length === b.segments.length &&
+    a.segments.every((one, index) => mayEqual(one, b.segments[index] as Segment))
 }
 
 function mayEqual (a: Segment, b: Segment): boolean {
   if (a.variable === undefined && b.variable === undefined) return a.before === b.before
   const isStart = a.before.startsWith(b.before) || b.before.startsWith(a.before)
-  return isStart && (a.variable === undefined ? a.before.endsWith(b.after) : b.variable === undefined ? b.before.endsWith(a.after) : a.after.endsWith(b.after) || b.after.endsWith(a.after))
+  return isStart &&
+    (a.variable === undefined
+      ? a.before.endsWith(b.after)
+      : b.variable === undefined
+      ? b.before.endsWith(a.after)
+      : a.after.endsWith(b.after) || b.after.endsWith(a.after))
 }

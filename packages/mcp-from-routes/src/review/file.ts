@@ -4,7 +4,9 @@ import { isObject } from '../tool/json-schema.ts'
 import type { McpRouteConfig } from '../types.ts'
 
 /** What of `config.mcp` JSON can say, and a file may: how a route runs is not for it. */
-export type ReviewedConfig = Omit<McpRouteConfig, 'confirm' | 'task' | 'loopback' | 'hijack' | 'resource' | 'view' | 'visibility'> & { readonly confirm?: true | string }
+export type ReviewedConfig =
+  & Omit<McpRouteConfig, 'confirm' | 'task' | 'loopback' | 'hijack' | 'resource' | 'view' | 'visibility'>
+  & { readonly confirm?: true | string }
 
 /** A route in the review file. What it leaves out comes from the route. */
 export interface ReviewEntry extends ReviewedConfig {
@@ -49,7 +51,10 @@ const FIELDS: Readonly<Record<keyof ReviewEntry, readonly [(value: unknown) => b
   description: [isText, 'must be a non-empty string'],
   searchHint: [isText, 'must be a non-empty string'],
   alwaysLoad: [isFlag, 'must be true or false'],
-  annotations: [(value) => isObject(value) && Object.entries(value).every(([hint, is]) => HINTS.includes(hint) && isFlag(is)), `must have true or false for some of ${HINTS.join(', ')}`],
+  annotations: [
+    (value) => isObject(value) && Object.entries(value).every(([hint, is]) => HINTS.includes(hint) && isFlag(is)),
+    `must have true or false for some of ${HINTS.join(', ')}`
+  ],
   arguments: [isObject, 'must be an object'],
   output: [() => true, ''],
   fields: [() => true, ''],
@@ -76,7 +81,8 @@ export function entriesFromText (text: string, file: string): readonly ReviewEnt
     }
     const { route, publish, name } = entry
     for (const field of new Set([...REQUIRED, ...Object.keys(entry)])) {
-      const [holds, rule] = (Object.hasOwn(FIELDS, field) ? FIELDS[field as keyof ReviewEntry] : undefined) ?? [() => false, `is not a field. Fields are ${Object.keys(FIELDS).join(', ')}`]
+      const [holds, rule] = (Object.hasOwn(FIELDS, field) ? FIELDS[field as keyof ReviewEntry] : undefined) ??
+        [() => false, `is not a field. Fields are ${Object.keys(FIELDS).join(', ')}`]
       if (!holds(entry[field])) problems.push(`${label}.${field} ${rule}`)
     }
     const before = places.get(String(route))
@@ -104,31 +110,50 @@ function documentFrom (text: string, file: string): { readonly routes: readonly 
   } catch (error) {
     throw new MCP_FROM_ROUTES_INVALID_REVIEW(file, ` it is not JSON: ${(error as Error).message}`)
   }
-  const isDocument = isObject(document) && document.review === 1 && Array.isArray(document.routes) && Object.keys(document).length === 2
-  if (!isDocument) throw new MCP_FROM_ROUTES_INVALID_REVIEW(file, ' it must be { "review": 1, "routes": […] }, and nothing else')
+  const isDocument = isObject(document) && document.review === 1 && Array.isArray(document.routes) &&
+    Object.keys(document).length === 2
+  if (!isDocument) {
+    throw new MCP_FROM_ROUTES_INVALID_REVIEW(file, ' it must be { "review": 1, "routes": […] }, and nothing else')
+  }
   return document as { readonly routes: readonly unknown[] }
 }
 
 /** The text of a review file: what people edit on lines of its own. */
 export function textFromEntries (entries: readonly ReviewEntry[]): string {
-  const texts = entries.map((entry) => `    {\n${Object.entries(entry).map(([field, value]) => `      ${JSON.stringify(field)}: ${JSON.stringify(value)}`).join(',\n')}\n    }`)
+  const texts = entries.map((entry) =>
+    '    ' +
+    `{\n${
+      Object.entries(entry).map(([field, value]) => `      ${JSON.stringify(field)}: ${JSON.stringify(value)}`).join(
+        ',\n'
+      )
+    }\n    ` +
+    '}'
+  )
   return `{\n  "review": 1,\n  "routes": [${texts.length === 0 ? '' : `\n${texts.join(',\n')}\n  `}]\n}\n`
 }
 
 /**
- * The `config.mcp` of a route with what its entry says in place of it. Arguments and annotations are taken over one by one:
- * a description of one argument leaves the fixed value of another as it is.
+ * The `config.mcp` of a route with what its entry says in place of it. Arguments and annotations are taken over one by
+ * one: a description of one argument leaves the fixed value of another as it is.
  */
-export function configOf ({ route, publish, name, found, ...config }: ReviewEntry, own: McpRouteConfig | undefined): McpRouteConfig {
+export function configOf (
+  { route, publish, name, found, ...config }: ReviewEntry,
+  own: McpRouteConfig | undefined
+): McpRouteConfig {
   return {
     ...own,
     ...config,
-    ...isObject(own?.annotations) && isObject(config.annotations) && { annotations: { ...own.annotations, ...config.annotations } },
-    ...isObject(own?.arguments) && isObject(config.arguments) && { arguments: mergedParts(own.arguments, config.arguments) }
+    ...isObject(own?.annotations) && isObject(config.annotations) &&
+      { annotations: { ...own.annotations, ...config.annotations } },
+    ...isObject(own?.arguments) && isObject(config.arguments) &&
+      { arguments: mergedParts(own.arguments, config.arguments) }
   }
 }
 
-/** Overrides one by one, then what each says: a name for an argument whose value is fixed stops startup, as in the route. */
+/**
+ * Overrides one by one, then what each says: a name for an argument whose value is fixed stops startup, as in the
+ * route.
+ */
 function mergedParts (own: object, given: object): object {
   return merged(own, given, (part, more) => merged(part, more, (override, also) => ({ ...override, ...also })))
 }
@@ -136,9 +161,11 @@ function mergedParts (own: object, given: object): object {
 function merged (own: object, given: object, both: (own: object, given: object) => object): object {
   return {
     ...own,
-    ...Object.fromEntries(Object.entries(given).map(([key, value]) => {
-      const before: unknown = Object.hasOwn(own, key) ? Reflect.get(own, key) : undefined
-      return [key, isObject(before) && isObject(value) ? both(before, value) : value]
-    }))
+    ...Object.fromEntries(
+      Object.entries(given).map(([key, value]) => {
+        const before: unknown = Object.hasOwn(own, key) ? Reflect.get(own, key) : undefined
+        return [key, isObject(before) && isObject(value) ? both(before, value) : value]
+      })
+    )
   }
 }

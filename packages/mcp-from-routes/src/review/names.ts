@@ -13,8 +13,8 @@ const MOST = 64
 const VERBS: Readonly<Record<string, string>> = { PUT: 'update', PATCH: 'update', DELETE: 'delete', QUERY: 'search' }
 
 /**
- * A name for the tool of a route: its `operationId`, else a guess from method and path, as `get_user` for `GET /users/:id`.
- * The same routes always get the same names.
+ * A name for the tool of a route: its `operationId`, else a guess from method and path, as `get_user` for
+ * `GET /users/:id`. The same routes always get the same names.
  *
  * @param taken - names that others have
  */
@@ -22,21 +22,28 @@ export function nameFor ({ method, url, operationId, version: constraint }: Name
   const all = segmentsOf(url)
   const named = all.filter(({ text, params }) => params.length > 0 || !/^(api|rest|v\d[\d.]*)$/i.test(text))
   const path = named.length === 0 ? all : named
-  const version = constraint === undefined ? all.find(({ text, params }) => params.length === 0 && /^v\d[\d.]*$/i.test(text))?.text : `v${constraint}`
+  const version = constraint === undefined
+    ? all.find(({ text, params }) => params.length === 0 && /^v\d[\d.]*$/i.test(text))?.text
+    : `v${constraint}`
   const param = path.flatMap(({ params }) => params).at(-1)
   const base = operationId === undefined ? guess(method, path) : fitted(operationId.replace(/[^A-Za-z0-9_-]+/g, '_'))
   const tries = [
-    base, ...version === undefined ? [] : [withEnd(base, wordsOf(version))], ...param === undefined ? [] : [withEnd(base, `by_${wordsOf(param)}`)],
+    base,
+    ...version === undefined ? [] : [withEnd(base, wordsOf(version))],
+    ...param === undefined ? [] : [withEnd(base, `by_${wordsOf(param)}`)],
     withEnd(base, method.toLowerCase())
   ]
-  for (let count = 2; ; count++) {
+  for (let count = 2;; count++) {
     const free = tries.find((name) => !taken.has(name))
     if (free !== undefined) return free
     tries.splice(0, tries.length, withEnd(base, String(count)))
   }
 }
 
-interface Segment { text: string, readonly params: string[] }
+interface Segment {
+  text: string
+  readonly params: string[]
+}
 
 /** The parts of a path between its slashes. */
 function segmentsOf (url: string): readonly Segment[] {
@@ -62,7 +69,9 @@ function guess (method: string, path: readonly Segment[]): string {
   const endsWithParam = (path.at(-1)?.params.length ?? 0) > 0
   const isOne = endsWithParam || singular(last) === last
   // A POST to a noun in the singular is mostly an action: /orders/:id/refund, /auth/login.
-  if (method === 'POST' && isOne && !endsWithParam) return fitted(((path.at(-2)?.params.length ?? 0) > 0 ? [last, ...parents] : [...parents, last]).join('_'))
+  if (method === 'POST' && isOne && !endsWithParam) {
+    return fitted(((path.at(-2)?.params.length ?? 0) > 0 ? [last, ...parents] : [...parents, last]).join('_'))
+  }
   if (method === 'POST') return fitted(['create', ...parents, singular(last)].join('_'))
   const verb = VERBS[method] ?? (method === 'GET' ? isOne ? 'get' : 'list' : wordsOf(method))
   return fitted([verb, ...parents, endsWithParam ? singular(last) : last].join('_'))

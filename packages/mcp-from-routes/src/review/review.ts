@@ -55,7 +55,10 @@ interface Route {
 }
 
 /** Brings the entries up to date. What people wrote into them stays. */
-export function reviewOf ({ listed, earlier, isTagged, read }: Reviewable, before: readonly ReviewEntry[]): ReviewResult {
+export function reviewOf (
+  { listed, earlier, isTagged, read }: Reviewable,
+  before: readonly ReviewEntry[]
+): ReviewResult {
   const routes = [
     ...earlier.map((route) => routeFrom(keyOf(route), route, undefined)),
     ...listed.map((candidate) => routeFrom(candidate.key, { ...candidate.route, url: candidate.url }, candidate))
@@ -84,24 +87,52 @@ export function reviewOf ({ listed, earlier, isTagged, read }: Reviewable, befor
     return [reviewed(route, entry, read)]
   })
   const absent = before.filter(({ route }) => !keys.includes(route))
-  const missed = absent.filter(({ publish }) => publish).map((entry): ReviewEntry => ({ ...entry, found: { problem: absence(entry.route, keys) } }))
-  const undescribed = entries.filter(({ route, publish, description }) => publish && description !== undefined && known.has(route) && known.get(route)?.description === undefined).map(({ route }) => route)
-  return { entries: [...entries, ...missed], added, undescribed, gone: absent.filter(({ publish }) => !publish).map(({ route }) => route) }
+  const missed = absent.filter(({ publish }) => publish).map((entry): ReviewEntry => ({
+    ...entry,
+    found: { problem: absence(entry.route, keys) }
+  }))
+  const undescribed = entries.filter(({ route, publish, description }) =>
+    publish && description !== undefined && known.has(route) && known.get(route)?.description === undefined
+  ).map(({ route }) => route)
+  return {
+    entries: [...entries, ...missed],
+    added,
+    undescribed,
+    gone: absent.filter(({ publish }) => !publish).map(({ route }) => route)
+  }
 }
 
-function routeFrom (key: string, { method, url, schema, constraints }: Pick<RouteOptions, 'method' | 'url' | 'schema' | 'constraints'>, candidate: Candidate | undefined): Route {
+function routeFrom (
+  key: string,
+  { method, url, schema, constraints }: Pick<RouteOptions, 'method' | 'url' | 'schema' | 'constraints'>,
+  candidate: Candidate | undefined
+): Route {
   const { version } = constraints ?? {}
-  return { key, method: String([method].flat()[0]), url, version: typeof version === 'string' ? version : undefined, schema: schema ?? {}, candidate }
+  return {
+    key,
+    method: String([method].flat()[0]),
+    url,
+    version: typeof version === 'string' ? version : undefined,
+    schema: schema ?? {},
+    candidate
+  }
 }
 
-function reviewed (route: Route, { found: _old, description: written, ...entry }: ReviewEntry, read: Reviewable['read']): ReviewEntry {
+function reviewed (
+  route: Route,
+  { found: _old, description: written, ...entry }: ReviewEntry,
+  read: Reviewable['read']
+): ReviewEntry {
   const { key, method, schema, candidate } = route
   const own = candidate?.route.config?.mcp?.description || schema.description || schema.summary
   const isGuess = written === undefined ? !own : written.endsWith(`: ${key}`)
   const description = isGuess ? own ? undefined : descriptionFor(entry.name, key) : written
   const full: ReviewEntry = { ...entry, ...description !== undefined && { description } }
   const guessed = [
-    ...schema.operationId === undefined && entry.name.startsWith(nameFor({ ...route, operationId: undefined }, new Set())) ? ['name' as const] : [],
+    ...schema.operationId === undefined &&
+        entry.name.startsWith(nameFor({ ...route, operationId: undefined }, new Set()))
+      ? ['name' as const]
+      : [],
     ...description !== undefined && isGuess ? ['description' as const] : []
   ]
   const remarks = remarksOn(method, schema, candidate)
@@ -110,7 +141,9 @@ function reviewed (route: Route, { found: _old, description: written, ...entry }
     found: {
       ...own && { description: own },
       ...guessed.length > 0 && { guessed },
-      ...candidate === undefined ? { problem: 'It is registered before mcp-from-routes: register the plugin first, with await' } : judged({ ...candidate, entry: full }, read),
+      ...candidate === undefined
+        ? { problem: 'It is registered before mcp-from-routes: register the plugin first, with await' }
+        : judged({ ...candidate, entry: full }, read),
       ...remarks.length > 0 && { remarks }
     }
   }
@@ -130,11 +163,22 @@ function judged (candidate: Candidate, read: Reviewable['read']): Found {
 }
 
 function hintsOf ({ readOnlyHint, destructiveHint, idempotentHint }: ToolAnnotations): readonly string[] {
-  return [...readOnlyHint ? ['read-only'] : [], ...destructiveHint ? ['destructive'] : [], ...idempotentHint ? ['idempotent'] : []]
+  return [
+    ...readOnlyHint ? ['read-only'] : [],
+    ...destructiveHint ? ['destructive'] : [],
+    ...idempotentHint ? ['idempotent'] : []
+  ]
 }
 
-function remarksOn (method: string, { body, consumes }: FastifySchema & { readonly consumes?: readonly string[] }, candidate: Candidate | undefined): readonly string[] {
+function remarksOn (
+  method: string,
+  { body, consumes }: FastifySchema & { readonly consumes?: readonly string[] },
+  candidate: Candidate | undefined
+): readonly string[] {
   if (!['POST', 'PUT', 'PATCH'].includes(method) || body !== undefined || consumes !== undefined) return []
   const takesFiles = candidate?.scope.hasContentTypeParser('multipart/form-data') ?? false
-  return [`It declares no body, so calls send none${takesFiles ? '. Here bodies may be files (multipart/form-data): if it reads one, every call fails' : ''}`]
+  return [
+    'It declares no body, so calls send ' +
+    `none${takesFiles ? '. Here bodies may be files (multipart/form-data): if it reads one, every call fails' : ''}`
+  ]
 }

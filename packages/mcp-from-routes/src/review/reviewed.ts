@@ -18,7 +18,9 @@ export interface Reviewed {
 /** Without the option. */
 export const NOT_REVIEWED: Reviewed = { file: '', entryOf: () => undefined, check: () => {} }
 
-/** How a review file calls a route: `GET /users/:id`, with its constraints where it has any. Empty for HEAD and OPTIONS. */
+/**
+ * How a review file calls a route: `GET /users/:id`, with its constraints where it has any. Empty for HEAD and OPTIONS.
+ */
 export function keyOf ({ method, url, constraints }: Pick<RouteOptions, 'method' | 'url' | 'constraints'>): string {
   const methods = [method].flat().filter((name) => name !== 'HEAD' && name !== 'OPTIONS')
   const limits = Object.entries(constraints ?? {}).map(([name, value]) => ` ${name}=${String(value)}`).sort()
@@ -35,7 +37,12 @@ export async function readReviewed (routes: string | URL): Promise<Reviewed> {
     entryOf: (key) => byKey.get(key),
     check (keys) {
       const known = new Set(keys)
-      checkReview(entries.flatMap(({ route, publish }, index) => publish && !known.has(route) ? [`routes[${index}] (${route}) ${absence(route, keys)}`] : []), file)
+      checkReview(
+        entries.flatMap(({ route, publish }, index) =>
+          publish && !known.has(route) ? [`routes[${index}] (${route}) ${absence(route, keys)}`] : []
+        ),
+        file
+      )
     }
   }
 }
@@ -47,7 +54,8 @@ export function pathOf (routes: string | URL): string {
 
 /** Why a route cannot be found. */
 export function absence (route: string, keys: readonly string[]): string {
-  const shape = (key: string): string => key.replace(/^\S+ /, '').replace(/ .*/, '').replace(/:[^/]+/g, ':').replace(/\/$/, '').toLowerCase()
+  const shape = (key: string): string =>
+    key.replace(/^\S+ /, '').replace(/ .*/, '').replace(/:[^/]+/g, ':').replace(/\/$/, '').toLowerCase()
   const similar = keys.filter((key) => shape(key) === shape(route))
   return `is published, but the app has no such route${similar.length === 0 ? '' : `. It has ${similar.join(', ')}`}`
 }
@@ -56,6 +64,9 @@ async function textOf (file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    throw new MCP_FROM_ROUTES_INVALID_REVIEW(file, ` ${(error as Error).message}. Write it with: npx mcp-from-routes review <module of the app>`)
+    throw new MCP_FROM_ROUTES_INVALID_REVIEW(
+      file,
+      ` ${(error as Error).message}. Write it with: npx mcp-from-routes review <module of the app>`
+    )
   }
 }

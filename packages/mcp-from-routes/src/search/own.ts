@@ -23,16 +23,26 @@ const CALL: JsonSchema = {
 }
 
 /** What clients list in place of all tools that a set with search has. */
-export function searchTools ({ opensWorld }: { readonly opensWorld: boolean }): Readonly<Record<typeof SEARCH | typeof DESCRIBE | typeof READER | typeof WRITER, ToolDefinition>> {
+export function searchTools (
+  { opensWorld }: { readonly opensWorld: boolean }
+): Readonly<Record<typeof SEARCH | typeof DESCRIBE | typeof READER | typeof WRITER, ToolDefinition>> {
   const looks = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false }
   return frozenCopy({
     [SEARCH]: {
       name: SEARCH,
       title: 'Search tools',
-      description: `Search the tools of this server, most of which are not listed. Returns the best matches, each with its arguments, what it does, and whether it reads or writes. Call one with ${READER} or ${WRITER}.`,
+      description:
+        'Search the tools of this server, most of which are not listed. Returns the best matches, each with its ' +
+        `arguments, what it does, and whether it reads or writes. Call one with ${READER} or ${WRITER}.`,
       inputSchema: {
         type: 'object',
-        properties: { query: { type: 'string', maxLength: MAX_QUERY, description: 'A few words, such as "create invoice", or the exact name of a tool.' } },
+        properties: {
+          query: {
+            type: 'string',
+            maxLength: MAX_QUERY,
+            description: 'A few words, such as "create invoice", or the exact name of a tool.'
+          }
+        },
         required: ['query'],
         additionalProperties: false
       },
@@ -41,10 +51,20 @@ export function searchTools ({ opensWorld }: { readonly opensWorld: boolean }): 
     [DESCRIBE]: {
       name: DESCRIBE,
       title: 'Describe tools',
-      description: `Get the full description of tools, with the JSON Schema of their arguments. Use it if the line from ${SEARCH} does not say enough.`,
+      description:
+        'Get the full description of tools, with the JSON Schema of their arguments. Use it if the line from ' +
+        `${SEARCH} does not say enough.`,
       inputSchema: {
         type: 'object',
-        properties: { names: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_DESCRIBED, description: `Names of tools, as ${SEARCH} returns them.` } },
+        properties: {
+          names: {
+            type: 'array',
+            items: { type: 'string' },
+            minItems: 1,
+            maxItems: MAX_DESCRIBED,
+            description: `Names of tools, as ${SEARCH} returns them.`
+          }
+        },
         required: ['names'],
         additionalProperties: false
       },

@@ -50,16 +50,23 @@ export function ranking (): Rank {
       }
     }
     // Of tools with the same words, the one that is named for nothing else is meant.
-    const scored = indexed.map(({ tool, index, score, named }) => ({ tool, score: tool.public.name.toLowerCase() === name ? Infinity : score * (1 + Math.min(1, named / index.inName.size)) }))
+    const scored = indexed.map(({ tool, index, score, named }) => ({
+      tool,
+      score: tool.public.name.toLowerCase() === name ? Infinity : score * (1 + Math.min(1, named / index.inName.size))
+    }))
     const best = scored.reduce((most, { score }) => score === Infinity ? most : Math.max(most, score), 0)
     // The order of equals stays: that of their names.
-    return scored.filter(({ score }) => score > 0 && score >= CUT * best).sort((a, b) => a.score === b.score ? 0 : b.score - a.score).map(({ tool }) => tool)
+    return scored.filter(({ score }) => score > 0 && score >= CUT * best).sort((a, b) =>
+      a.score === b.score ? 0 : b.score - a.score
+    ).map(({ tool }) => tool)
   }
 }
 
 function indexOf ({ name, title = '', description, inputSchema: { properties }, _meta }: McpTool): Indexed {
   const words = new Map<string, number>()
-  const add = (text: string, weight: number): void => { for (const word of wordsOf(text)) words.set(word, Math.max(weight, words.get(word) ?? 0)) }
+  const add = (text: string, weight: number): void => {
+    for (const word of wordsOf(text)) words.set(word, Math.max(weight, words.get(word) ?? 0))
+  }
   const hint = _meta?.['anthropic/searchHint']
   add(name, IN_NAME)
   add(typeof hint === 'string' ? hint : '', IN_NAME)
@@ -69,7 +76,10 @@ function indexOf ({ name, title = '', description, inputSchema: { properties }, 
   return { words, inName: new Set(wordsOf(name)) }
 }
 
-function bestHit ({ words, inName }: Indexed, word: string): { readonly weight: number, readonly inName: boolean } | undefined {
+function bestHit (
+  { words, inName }: Indexed,
+  word: string
+): { readonly weight: number, readonly inName: boolean } | undefined {
   const exact = words.get(word)
   if (exact !== undefined) return { weight: exact, inName: inName.has(word) }
   if (word.length < MIN_PREFIX) return undefined
@@ -86,5 +96,7 @@ function bestHit ({ words, inName }: Indexed, word: string): { readonly weight: 
 /** The words of a text, those of `listOrders` and `list_orders` too, without the endings of English plurals. */
 function wordsOf (text: string): readonly string[] {
   const words = text.replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  return words.map((word) => word.length < 4 ? word : word.replace(/ies$/, 'y').replace(/(ch|sh|ss|x)es$/, '$1').replace(/([^s])s$/, '$1'))
+  return words.map((word) =>
+    word.length < 4 ? word : word.replace(/ies$/, 'y').replace(/(ch|sh|ss|x)es$/, '$1').replace(/([^s])s$/, '$1')
+  )
 }

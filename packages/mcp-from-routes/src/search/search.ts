@@ -11,7 +11,9 @@ import { ranking } from './ranking.ts'
 import { signatureOf } from './signature.ts'
 
 /** What a call of one of the search's own tools comes to: the call of another tool, or a result. */
-export type Step = { readonly tool: Tool, readonly args: Readonly<Record<string, unknown>> } | { readonly result: ToolResult }
+export type Step = { readonly tool: Tool, readonly args: Readonly<Record<string, unknown>> } | {
+  readonly result: ToolResult
+}
 
 /** Stands between a client and the tools of a set with search. */
 export interface Search {
@@ -35,7 +37,11 @@ const MAX_FOUND = 10
 const MAX_SUMMARY = 140
 
 /** @param own - the tools of the search, by name */
-export function searchOf ({ toolsFor, toolFor }: Catalog, own: () => ReadonlyMap<string, ListedTool>, { ignoredArguments, maxResultBytes }: Pick<Settings, 'ignoredArguments' | 'maxResultBytes'>): Search {
+export function searchOf (
+  { toolsFor, toolFor }: Catalog,
+  own: () => ReadonlyMap<string, ListedTool>,
+  { ignoredArguments, maxResultBytes }: Pick<Settings, 'ignoredArguments' | 'maxResultBytes'>
+): Search {
   const rank = ranking()
   const lines = new WeakMap<McpTool, string>()
   const ignored = new Set(ignoredArguments)
@@ -46,24 +52,34 @@ export function searchOf ({ toolsFor, toolFor }: Catalog, own: () => ReadonlyMap
 
   async function search ({ query }: Readonly<Record<string, unknown>>, request: FastifyRequest): Promise<ToolResult> {
     if (typeof query !== 'string') return errorResult('query must be a string')
-    if (query.length > MAX_QUERY) return errorResult(`query must not be longer than ${MAX_QUERY} characters. A few words are enough`)
+    if (query.length > MAX_QUERY) {
+      return errorResult(`query must not be longer than ${MAX_QUERY} characters. A few words are enough`)
+    }
     const catalog = await catalogFor(request)
     const found = rank(catalog, query)
-    if (found.length === 0) return textResult(`None of ${catalog.length} tools has these words. Try fewer words, or others.`)
+    if (found.length === 0) {
+      return textResult(`None of ${catalog.length} tools has these words. Try fewer words, or others.`)
+    }
     const shown = found.slice(0, MAX_FOUND)
-    const head = `${found.length} of ${catalog.length} tools fit.${found.length > shown.length ? ` These ${shown.length} fit best; more specific words find others.` : ''}`
+    const head = `${found.length} of ${catalog.length} tools ` +
+      `fit.${found.length > shown.length ? ` These ${shown.length} fit best; more specific words find others.` : ''}`
     return textResult([head, ...shown.map((tool) => lineOf(tool))].join('\n'))
   }
 
   function lineOf ({ public: tool }: Tool): string {
-    const line = lines.get(tool) ?? `${tool.name}${signatureOf(tool.inputSchema)} ${tool.annotations.readOnlyHint ? 'reads' : 'writes'}: ${summary(tool.description)}`
+    const line = lines.get(tool) ??
+      `${tool.name}${signatureOf(tool.inputSchema)} ${tool.annotations.readOnlyHint ? 'reads' : 'writes'}: ` +
+        `${summary(tool.description)}`
     lines.set(tool, line)
     return line
   }
 
   async function describe ({ names }: Readonly<Record<string, unknown>>, request: FastifyRequest): Promise<ToolResult> {
     const list: unknown = typeof names === 'string' ? attempt(() => JSON.parse(names)) ?? [names] : names
-    if (!Array.isArray(list) || list.length === 0 || list.length > MAX_DESCRIBED || !list.every((name) => typeof name === 'string')) return errorResult(`names must be an array of 1 to ${MAX_DESCRIBED} names of tools`)
+    if (
+      !Array.isArray(list) || list.length === 0 || list.length > MAX_DESCRIBED ||
+      !list.every((name) => typeof name === 'string')
+    ) return errorResult(`names must be an array of 1 to ${MAX_DESCRIBED} names of tools`)
     const catalog = new Map((await catalogFor(request)).map((tool) => [tool.public.name, tool]))
     const wanted = [...new Set(list as readonly string[])]
     const texts = wanted.map((name) => {
@@ -71,18 +87,38 @@ export function searchOf ({ toolsFor, toolFor }: Catalog, own: () => ReadonlyMap
       return tool === undefined ? unknown(name) : described(tool)
     })
     const text = texts.join('\n')
-    if (Buffer.byteLength(text) > maxResultBytes) return errorResult(`These descriptions are longer than the ${maxResultBytes} bytes that one call may return. Ask for fewer tools at once`)
+    if (Buffer.byteLength(text) > maxResultBytes) {
+      return errorResult(
+        `These descriptions are longer than the ${maxResultBytes} bytes that one call may return. Ask for fewer ` +
+          'tools at once'
+      )
+    }
     return wanted.some((name) => catalog.has(name)) ? textResult(text) : errorResult(text)
   }
 
-  async function call (caller: string, { name, arguments: given }: Readonly<Record<string, unknown>>, request: FastifyRequest): Promise<Step> {
-    if (typeof name !== 'string') return { result: errorResult(`name must be the name of a tool, as ${SEARCH} returns it`) }
-    const args: unknown = given === undefined ? {} : typeof given === 'string' ? attempt(() => JSON.parse(given)) : given
+  async function call (
+    caller: string,
+    { name, arguments: given }: Readonly<Record<string, unknown>>,
+    request: FastifyRequest
+  ): Promise<Step> {
+    if (typeof name !== 'string') {
+      return { result: errorResult(`name must be the name of a tool, as ${SEARCH} returns it`) }
+    }
+    const args: unknown = given === undefined
+      ? {}
+      : typeof given === 'string'
+      ? attempt(() => JSON.parse(given))
+      : given
     const tool = await toolFor(name, request)
-    // One that is hidden from the client, that is for views alone, or that belongs to the search, is as one that does not exist.
+    // One that is hidden from the client, that is for views alone, or that belongs to the search, is as one that does
+    // not exist.
     if (tool === undefined || !isForModels(tool)) return { result: errorResult(unknown(name)) }
-    if (caller === READER && !tool.public.annotations.readOnlyHint) return { result: errorResult(`${name} was not called: it may change something, so call it with ${WRITER}`) }
-    return isObject(args) ? { tool, args } : { result: errorResult(`arguments must be an object with the arguments of ${name}`) }
+    if (caller === READER && !tool.public.annotations.readOnlyHint) {
+      return { result: errorResult(`${name} was not called: it may change something, so call it with ${WRITER}`) }
+    }
+    return isObject(args)
+      ? { tool, args }
+      : { result: errorResult(`arguments must be an object with the arguments of ${name}`) }
   }
 
   return {
@@ -91,13 +127,22 @@ export function searchOf ({ toolsFor, toolFor }: Catalog, own: () => ReadonlyMap
       const catalog = await catalogFor(request)
       const reads = catalog.some(({ public: { annotations } }) => annotations.readOnlyHint)
       const writes = catalog.some(({ public: { annotations } }) => !annotations.readOnlyHint)
-      return [...own().values()].filter(({ public: { name } }) => name === READER ? reads : name === WRITER ? writes : true)
+      return [...own().values()].filter(({ public: { name } }) =>
+        name === READER ? reads : name === WRITER ? writes : true
+      )
     },
     async step (name, args, request) {
       const { properties } = own().get(name)?.public.inputSchema ?? {}
       const takes = Object.keys(Object(properties) as object)
       const other = Object.keys(args).find((argument) => !takes.includes(argument) && !ignored.has(argument))
-      if (other !== undefined) return { result: errorResult(`Unknown argument ${JSON.stringify(excerpt(other))}. ${name} takes ${takes.join(' and ')}${takes.includes('arguments') ? ', which holds those of the tool' : ''}`) }
+      if (other !== undefined) {
+        return {
+          result: errorResult(
+            `Unknown argument ${JSON.stringify(excerpt(other))}. ${name} takes ` +
+              `${takes.join(' and ')}${takes.includes('arguments') ? ', which holds those of the tool' : ''}`
+          )
+        }
+      }
       if (name === SEARCH) return { result: await search(args, request) }
       if (name === DESCRIBE) return { result: await describe(args, request) }
       return await call(name, args, request)
@@ -117,7 +162,13 @@ function unknown (name: string): string {
 function described (tool: Tool): string {
   // As clients read it that repeat no arguments in headers: no client could, of a tool that it does not list.
   const { name, title, description, inputSchema, annotations: { readOnlyHint } } = definitionOf(tool, 'legacy')
-  return JSON.stringify({ name, ...title !== undefined && { title }, callWith: readOnlyHint ? READER : WRITER, description, inputSchema })
+  return JSON.stringify({
+    name,
+    ...title !== undefined && { title },
+    callWith: readOnlyHint ? READER : WRITER,
+    description,
+    inputSchema
+  })
 }
 
 /** The first sentence of a description. */

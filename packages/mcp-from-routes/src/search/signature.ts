@@ -10,8 +10,8 @@ const MAX_VALUE = 40
 const DEPTHS = [2, 1, 0] as const
 
 /**
- * The arguments of a tool in one line, as TypeScript would write them: `(id: string, state?: "open" | "closed")`. It takes a
- * tenth of the tokens of the schema. Required arguments come first; what is too long ends with …
+ * The arguments of a tool in one line, as TypeScript would write them: `(id: string, state?: "open" | "closed")`. It
+ * takes a tenth of the tokens of the schema. Required arguments come first; what is too long ends with …
  *
  * @param schema - of the arguments, with its `$defs`
  */
@@ -32,8 +32,13 @@ export function signatureOf (schema: JsonSchema): string {
 
 function members ({ properties, required }: JsonSchema, root: JsonSchema, depth: number): readonly string[] {
   const names = new Set(Array.isArray(required) ? required : [])
-  const written = Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => ({ isRequired: names.has(name), text: `${name}${names.has(name) ? '' : '?'}: ${typeText(property, root, depth)}` }))
-  return [...written.filter(({ isRequired }) => isRequired), ...written.filter(({ isRequired }) => !isRequired)].map(({ text }) => text)
+  const written = Object.entries(isObject(properties) ? properties : {}).map(([name, property]) => ({
+    isRequired: names.has(name),
+    text: `${name}${names.has(name) ? '' : '?'}: ${typeText(property, root, depth)}`
+  }))
+  return [...written.filter(({ isRequired }) => isRequired), ...written.filter(({ isRequired }) => !isRequired)].map((
+    { text }
+  ) => text)
 }
 
 function typeText (schema: unknown, root: JsonSchema, depth: number): string {
@@ -48,11 +53,25 @@ function union (types: readonly string[]): string {
 /** @param open - the references that led here: one that leads back to itself may be anything */
 function alternatives (schema: unknown, root: JsonSchema, depth: number, open: ReadonlySet<string>): readonly string[] {
   if (!isObject(schema)) return ['any']
-  const { type, $ref: ref, const: value, enum: values = value === undefined ? undefined : [value], anyOf, oneOf = anyOf, allOf } = schema
+  const {
+    type,
+    $ref: ref,
+    const: value,
+    enum: values = value === undefined ? undefined : [value],
+    anyOf,
+    oneOf = anyOf,
+    allOf
+  } = schema
   if (Array.isArray(values)) return valueTexts(values)
-  if (typeof ref === 'string') return open.has(ref) ? ['any'] : alternatives(definition(ref, root), root, depth, new Set([...open, ref]))
+  if (typeof ref === 'string') {
+    return open.has(ref)
+      ? ['any']
+      : alternatives(definition(ref, root), root, depth, new Set([...open, ref]))
+  }
   if (Array.isArray(oneOf)) return oneOf.flatMap((one) => alternatives(one, root, depth, open))
-  if (type === undefined && Array.isArray(allOf)) return allOf.map((part) => alternatives(part, root, depth, open)).find((types) => !types.includes('any')) ?? ['any']
+  if (type === undefined && Array.isArray(allOf)) {
+    return allOf.map((part) => alternatives(part, root, depth, open)).find((types) => !types.includes('any')) ?? ['any']
+  }
   if (type === undefined) return ['any']
   return [type].flat().map((one) => {
     if (one === 'array') return listText(alternatives(schema.items, root, depth, open))

@@ -27,9 +27,13 @@ export function callsIn (markdown: string, file: string): readonly ShownCall[] {
   for (let index = 0; index < lines.length; index++) {
     const [, fence, info = ''] = FENCE.exec(lines[index] as string) ?? []
     const start = index
-    const fail = (why: string): never => { throw new MCP_FROM_ROUTES_INVALID_SKILLS(` ${file}:${start + 1}: ${why}`) }
+    const fail = (why: string): never => {
+      throw new MCP_FROM_ROUTES_INVALID_SKILLS(` ${file}:${start + 1}: ${why}`)
+    }
     if (fence === undefined) {
-      if (LIKE_INFO.test(INNER_FENCE.exec(lines[index] as string)?.[1] ?? '')) fail('a call must be in a block that begins its line')
+      if (LIKE_INFO.test(INNER_FENCE.exec(lines[index] as string)?.[1] ?? '')) {
+        fail('a call must be in a block that begins its line')
+      }
       continue
     }
     // Until a fence of the same kind, at least as long, with nothing behind it; else the end of the page.
@@ -56,10 +60,18 @@ function callFrom (lines: readonly string[], file: string, first: number, fail: 
   } catch (error) {
     return fail(`the call is not JSON: ${(error as Error).message}`)
   }
-  const { name, arguments: args = {}, ...others } = isObject(call) ? call : fail('a call must be { "name": …, "arguments": { … } }')
-  if (typeof name !== 'string' || !isObject(args) || Object.keys(others).length > 0) return fail('a call must be { "name": …, "arguments": { … } }')
+  const { name, arguments: args = {}, ...others } = isObject(call)
+    ? call
+    : fail('a call must be { "name": …, "arguments": { … } }')
+  if (typeof name !== 'string' || !isObject(args) || Object.keys(others).length > 0) {
+    return fail('a call must be { "name": …, "arguments": { … } }')
+  }
   const at = (member?: string): string => {
-    const line = member === undefined ? -1 : lines.findIndex((text) => text.includes(`${JSON.stringify(member)}:`) || text.includes(`${JSON.stringify(member)} :`))
+    const line = member === undefined
+      ? -1
+      : lines.findIndex((text) =>
+        text.includes(`${JSON.stringify(member)}:`) || text.includes(`${JSON.stringify(member)} :`)
+      )
     return `${file}:${Math.max(line, 0) + first}`
   }
   return { name, args, at }

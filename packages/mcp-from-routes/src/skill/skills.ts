@@ -7,7 +7,9 @@ import { textFromProblems } from '../problems.ts'
 import { callsIn, type ShownCall } from './calls.ts'
 
 /** A file of a skill, as `resources/read` returns it. */
-export type SkillFile = { readonly uri: string, readonly mimeType: string } & ({ readonly text: string } | { readonly blob: string })
+export type SkillFile =
+  & { readonly uri: string, readonly mimeType: string }
+  & ({ readonly text: string } | { readonly blob: string })
 
 /** A skill, read once: the digests of its entry are those of the bytes that are served. */
 export interface ServedSkill {
@@ -48,19 +50,27 @@ export async function readFolders (folders: readonly string[]): Promise<readonly
   const skills: ServedSkill[] = []
   for (const folder of folders) {
     const more = await readSkills(folder)
-    checkSkills(more.filter(({ entry }) => skills.some((other) => other.entry.uri === entry.uri)).map(({ entry: { uri } }) => `${folder}: ${uri} is in another folder too`))
+    checkSkills(
+      more.filter(({ entry }) => skills.some((other) => other.entry.uri === entry.uri)).map(({ entry: { uri } }) =>
+        `${folder}: ${uri} is in another folder too`
+      )
+    )
     skills.push(...more)
   }
   return skills.sort((a, b) => a.entry.uri < b.entry.uri ? -1 : 1)
 }
 
 /**
- * Reads the folder of the skills. The SDK knows the rules of the format and the limits of the extension, and follows no link.
+ * Reads the folder of the skills. The SDK knows the rules of the format and the limits of the extension, and follows no
+ * link.
  * @throws {@link MCP_FROM_ROUTES_INVALID_SKILLS} with everything that is wrong
  */
 export async function readSkills (folder: string): Promise<readonly ServedSkill[]> {
   // Not loaded where nobody has skills.
-  const [{ SkillCatalog, SkillCatalogError }, { nodeSkillFiles }] = await Promise.all([import('@modelcontextprotocol/server/ext/skills'), import('@modelcontextprotocol/server/ext/skills/node')])
+  const [{ SkillCatalog, SkillCatalogError }, { nodeSkillFiles }] = await Promise.all([
+    import('@modelcontextprotocol/server/ext/skills'),
+    import('@modelcontextprotocol/server/ext/skills/node')
+  ])
   const disk = nodeSkillFiles(folder)
   const bytesOf = new Map<string, Buffer>()
   const kept = {
@@ -73,19 +83,28 @@ export async function readSkills (folder: string): Promise<readonly ServedSkill[
   }
   const refused: string[] = []
   try {
-    const { entries } = await SkillCatalog.load(kept, { strict: true, onWarning: ({ path, message }) => { refused.push(`${join(folder, path)}: ${message}`) } })
+    const { entries } = await SkillCatalog.load(kept, {
+      strict: true,
+      onWarning: ({ path, message }) => {
+        refused.push(`${join(folder, path)}: ${message}`)
+      }
+    })
     checkSkills(refused)
     return entries.map((entry) => {
       const paths = filesOf(entry)
       return {
         entry,
         files: new Map(paths.map(([uri, path]) => [uri, fileFrom(uri, bytesOf.get(path) as Buffer)])),
-        calls: paths.filter(([, path]) => /\.md$/i.test(path)).flatMap(([, path]) => callsIn(String(bytesOf.get(path)), join(folder, path)))
+        calls: paths.filter(([, path]) => /\.md$/i.test(path)).flatMap(([, path]) =>
+          callsIn(String(bytesOf.get(path)), join(folder, path))
+        )
       }
     })
   } catch (error) {
     if (!(error instanceof SkillCatalogError)) throw error
-    throw new MCP_FROM_ROUTES_INVALID_SKILLS(textFromProblems([...refused, ...error.problems.map(({ path, message }) => `${join(folder, path)}: ${message}`)]))
+    throw new MCP_FROM_ROUTES_INVALID_SKILLS(
+      textFromProblems([...refused, ...error.problems.map(({ path, message }) => `${join(folder, path)}: ${message}`)])
+    )
   }
 }
 
@@ -96,7 +115,9 @@ export function checkSkills (problems: readonly string[]): void {
 
 /** The URI of each file, with its path in the folder. */
 function filesOf ({ resources }: Skill): ReadonlyArray<readonly [uri: string, path: string]> {
-  return resources === 'dynamic' ? [] : resources.map(({ uri }) => [uri, uri.slice(SCHEME.length).split('/').map(decodeURIComponent).join('/')])
+  return resources === 'dynamic'
+    ? []
+    : resources.map(({ uri }) => [uri, uri.slice(SCHEME.length).split('/').map(decodeURIComponent).join('/')])
 }
 
 function fileFrom (uri: string, bytes: Buffer): SkillFile {
@@ -118,7 +139,15 @@ export interface McpSkill {
   readonly calls: readonly string[]
 }
 
-export function skillFrom ({ entry: { uri, frontmatter: { name, description } }, files, calls }: ServedSkill): McpSkill {
+export function skillFrom (
+  { entry: { uri, frontmatter: { name, description } }, files, calls }: ServedSkill
+): McpSkill {
   const folder = uri.slice(0, -'SKILL.md'.length)
-  return Object.freeze({ uri, name, description, files: [...files.keys()].map((file) => decodeURIComponent(file.slice(folder.length))), calls: [...new Set(calls.map((call) => call.name))].sort() })
+  return Object.freeze({
+    uri,
+    name,
+    description,
+    files: [...files.keys()].map((file) => decodeURIComponent(file.slice(folder.length))),
+    calls: [...new Set(calls.map((call) => call.name))].sort()
+  })
 }

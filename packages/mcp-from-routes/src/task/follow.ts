@@ -39,7 +39,9 @@ type UnknownProgress =
 /** What reading the status gives. */
 export type Progressed = KnownProgress | UnknownProgress
 
-/** Follows work by requests to the routes of its task. They carry the caller's headers of the moment, and nothing else. */
+/**
+ * Follows work by requests to the routes of its task. They carry the caller's headers of the moment, and nothing else.
+ */
 export interface Follower {
   readonly progress: (work: Followed) => Promise<Progressed>
   /** Sends the DELETE. @returns undefined if that went well */
@@ -53,16 +55,33 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
   const deadlines = new Deadlines(toolTimeout)
 
   /** @returns the response, or why there is none */
-  async function send ({ tool, outer, stop: message }: Followed, at: TaskRoute, params: ReadonlyMap<string, string>): Promise<InnerResponse | string> {
+  async function send (
+    { tool, outer, stop: message }: Followed,
+    at: TaskRoute,
+    params: ReadonlyMap<string, string>
+  ): Promise<InnerResponse | string> {
     const target: Target = { tool, at, params, missed: undefined, changed: undefined }
-    const request = { method: at.method, url: pathFromParts(at.path, params), params, headers: headersFor(at.tool, { headers: outer.raw.headers, forwardHeaders }, false), body: undefined }
+    const request = {
+      method: at.method,
+      url: pathFromParts(at.path, params),
+      params,
+      headers: headersFor(at.tool, { headers: outer.raw.headers, forwardHeaders }, false),
+      body: undefined
+    }
     // Each request has an end of its own: a client that waits for a result causes many.
     const stop = new Stop()
     const forget = message.onStop((reason) => stop.stop(reason))
     const timed = deadlines.start(stop)
     try {
-      const response = await (at.tool?.inject === true ? injectLoopback : lightLoopback)(app, request, { outer, stop, maxBytes: maxResultBytes, target })
-      if (target.missed !== undefined) return `The address of this task belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}.`
+      const response = await (at.tool?.inject === true ? injectLoopback : lightLoopback)(app, request, {
+        outer,
+        stop,
+        maxBytes: maxResultBytes,
+        target
+      })
+      if (target.missed !== undefined) {
+        return `The address of this task belongs ${target.missed === 'no route' ? 'to no route' : 'to another route'}.`
+      }
       return response ?? stoppedText(stop, outer, toolTimeout, openOf(at))
     } catch (error) {
       outer.log.error({ err: error, tool: tool.public.name }, 'the route of a task did not answer')
@@ -74,16 +93,35 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
   }
 
   /** The response as a call of the route would have it. */
-  function resultOf ({ tool, outer }: Followed, at: TaskRoute, params: ReadonlyMap<string, string>, response: InnerResponse): ToolResult {
+  function resultOf (
+    { tool, outer }: Followed,
+    at: TaskRoute,
+    params: ReadonlyMap<string, string>,
+    response: InnerResponse
+  ): ToolResult {
     const { tool: own, path } = at
-    return resultFromResponse(own ?? tool, response, { requestId: outer.id, url: () => `${outer.protocol}://${outer.host}${pathFromParts(path, params)}`, resultHeaders, maxResultBytes, open: openOf(at) })
+    return resultFromResponse(own ?? tool, response, {
+      requestId: outer.id,
+      url: () => `${outer.protocol}://${outer.host}${pathFromParts(path, params)}`,
+      resultHeaders,
+      maxResultBytes,
+      open: openOf(at)
+    })
   }
 
   async function resultAt (work: Followed, location: string, said: Said): Promise<Progressed> {
     const { rule: { status, result: route }, params, outer, tool } = work
-    const found = route && paramsFromLocation(location, route.path, { hosts: hostsOf(outer), url: pathFromParts(status.path, params), maxParamLength })
+    const found = route &&
+      paramsFromLocation(location, route.path, {
+        hosts: hostsOf(outer),
+        url: pathFromParts(status.path, params),
+        maxParamLength
+      })
     if (route === undefined || found === undefined) {
-      outer.log.warn({ tool: tool.public.name, location }, 'the status route of a task leads to a result at a route that config.mcp.task.result does not name')
+      outer.log.warn(
+        { tool: tool.public.name, location },
+        'the status route of a task leads to a result at a route that config.mcp.task.result does not name'
+      )
       return { status: 'lost', why: 'The work is done, but its result is at a route that a task cannot read.' }
     }
     const response = await send(work, route, found)

@@ -20,18 +20,27 @@ const SURROGATE = /\p{Surrogate}/u
 /**
  * The parameters with which a `Location` leads to a route.
  *
- * Only they are kept of it, and the path is built from them again, as that of a tool call is. So a handler that puts what a
- * caller sent into the header leads nowhere but to that one route, and the router's own answer is compared to them.
+ * Only they are kept of it, and the path is built from them again, as that of a tool call is. So a handler that puts
+ * what a caller sent into the header leads nowhere but to that one route, and the router's own answer is compared to
+ * them.
  *
  * @param parts - the path of the route, whose parameters are whole segments
  * @returns undefined if it leads anywhere else: to another host, another path, or with a query string or a fragment
  */
-export function paramsFromLocation (location: unknown, parts: readonly PathPart[], { hosts, url, maxParamLength }: Origin): ReadonlyMap<string, string> | undefined {
-  if (typeof location !== 'string' || location === '' || location.length > MAX_LENGTH || REPAIRED.test(location)) return undefined
+export function paramsFromLocation (
+  location: unknown,
+  parts: readonly PathPart[],
+  { hosts, url, maxParamLength }: Origin
+): ReadonlyMap<string, string> | undefined {
+  if (typeof location !== 'string' || location === '' || location.length > MAX_LENGTH || REPAIRED.test(location)) {
+    return undefined
+  }
   const base = `http://${hosts[0]}${url}`
   if (!URL.canParse(location, base)) return undefined
   const { protocol, host, username, password, pathname, search, hash } = new URL(location, base)
-  if (!/^https?:$/.test(protocol) || username !== '' || password !== '' || search !== '' || hash !== '') return undefined
+  if (!/^https?:$/.test(protocol) || username !== '' || password !== '' || search !== '' || hash !== '') {
+    return undefined
+  }
   if (!hosts.some((own) => isSameHost(own, host))) return undefined
   const wanted = segmentsOf(parts)
   const given = pathname.split('/')
@@ -44,7 +53,10 @@ export function paramsFromLocation (location: unknown, parts: readonly PathPart[
       continue
     }
     const value = attempt(() => decodeURIComponent(text))
-    if (value === undefined || value === '' || value === '.' || value === '..' || value.length > maxParamLength || SURROGATE.test(value)) return undefined
+    if (
+      value === undefined || value === '' || value === '.' || value === '..' || value.length > maxParamLength ||
+      SURROGATE.test(value)
+    ) return undefined
     params.set(segment.param, value)
   }
   return params
@@ -78,5 +90,6 @@ export function hasWholeSegments (parts: readonly PathPart[]): boolean {
 
 /** A URL leaves out the port that its protocol has anyway. */
 function isSameHost (own: string, host: string): boolean {
-  return URL.canParse(`http://${own}`) && (new URL(`http://${own}`).host === host || new URL(`https://${own}`).host === host)
+  return URL.canParse(`http://${own}`) &&
+    (new URL(`http://${own}`).host === host || new URL(`https://${own}`).host === host)
 }

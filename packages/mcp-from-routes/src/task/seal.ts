@@ -29,13 +29,17 @@ const IV = 12
 const TAG = 16
 
 /**
- * Seals tasks with AES-256-GCM. The caller is part of what is authenticated, not of the id, so an id tells nobody anything,
- * and opens for its own caller only.
+ * Seals tasks with AES-256-GCM. The caller is part of what is authenticated, not of the id, so an id tells nobody
+ * anything, and opens for its own caller only.
  */
-export function taskSealer (settings: Pick<Settings, 'caller' | 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>): TaskSealer {
+export function taskSealer (
+  settings: Pick<Settings, 'caller' | 'confirmSecret' | 'forwardHeaders' | 'serverInfo'>
+): TaskSealer {
   const { serverInfo } = settings
   // The same secrets sign questions, with keys of their own.
-  const keys = secretsFrom(settings).map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'mcp-from-routes.task', 32)))
+  const keys = secretsFrom(settings).map((secret) =>
+    Buffer.from(hkdfSync('sha256', secret, '', 'mcp-from-routes.task', 32))
+  )
   const callerOf = callerFrom(settings)
   const bound = (outer: FastifyRequest): Buffer => Buffer.from(JSON.stringify([serverInfo.name, callerOf(outer)]))
   return {
@@ -52,8 +56,11 @@ export function taskSealer (settings: Pick<Settings, 'caller' | 'confirmSecret' 
       const caller = bound(outer)
       for (const key of keys) {
         const task = attempt(() => {
-          const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG }).setAAD(caller).setAuthTag(bytes.subarray(-TAG))
-          return JSON.parse(`${decipher.update(bytes.subarray(IV, -TAG), undefined, 'utf8')}${decipher.final('utf8')}`) as SealedTask
+          const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG }).setAAD(caller)
+            .setAuthTag(bytes.subarray(-TAG))
+          return JSON.parse(
+            `${decipher.update(bytes.subarray(IV, -TAG), undefined, 'utf8')}${decipher.final('utf8')}`
+          ) as SealedTask
         })
         if (task !== undefined) return task
       }

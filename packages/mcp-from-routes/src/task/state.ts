@@ -12,7 +12,9 @@ export interface Said {
   readonly poll?: number | undefined
   /** When the status was current, in milliseconds since 1970; undefined if the response does not say. */
   readonly at?: number | undefined
-  /** Whether the status route asked to retry later, so that it is unknown whether the work has ended. Default: false. */
+  /**
+   * Whether the status route asked to retry later, so that it is unknown whether the work has ended. Default: false.
+   */
   readonly isPutOff?: boolean
 }
 
@@ -31,12 +33,34 @@ export type WorkState =
   | { readonly status: 'unreadable', readonly why: string }
 
 /** The words that status routes use. */
-const WORDS: ReadonlyMap<string, WorkStatus> = new Map(Object.entries({
-  working: ['accepted', 'cancelling', 'canceling', 'in_progress', 'initializing', 'not_started', 'pending', 'processing', 'queued', 'retrying', 'running', 'scheduled', 'started', 'starting', 'submitted', 'waiting', 'working'],
-  completed: ['complete', 'completed', 'done', 'finished', 'ok', 'ready', 'succeeded', 'success', 'successful'],
-  failed: ['error', 'errored', 'failed', 'failure', 'timed_out'],
-  cancelled: ['aborted', 'cancelled', 'canceled']
-} satisfies Record<WorkStatus, readonly string[]>).flatMap(([meaning, words]) => words.map((word) => [word, meaning as WorkStatus])))
+const WORDS: ReadonlyMap<string, WorkStatus> = new Map(
+  Object.entries(
+    {
+      working: [
+        'accepted',
+        'cancelling',
+        'canceling',
+        'in_progress',
+        'initializing',
+        'not_started',
+        'pending',
+        'processing',
+        'queued',
+        'retrying',
+        'running',
+        'scheduled',
+        'started',
+        'starting',
+        'submitted',
+        'waiting',
+        'working'
+      ],
+      completed: ['complete', 'completed', 'done', 'finished', 'ok', 'ready', 'succeeded', 'success', 'successful'],
+      failed: ['error', 'errored', 'failed', 'failure', 'timed_out'],
+      cancelled: ['aborted', 'cancelled', 'canceled']
+    } satisfies Record<WorkStatus, readonly string[]>
+  ).flatMap(([meaning, words]) => words.map((word) => [word, meaning as WorkStatus]))
+)
 /** So many characters of a message are passed on. */
 const MAX_MESSAGE = 1000
 const FIRST_POLL = 100
@@ -46,22 +70,39 @@ const LAST_POLL = 3_600_000
  * Reads the response of a status route.
  * @param now - milliseconds since 1970
  */
-export function stateFromResponse (response: InnerResponse, { field, words }: Pick<TaskConfig, 'field' | 'words'>, now: number): WorkState {
+export function stateFromResponse (
+  response: InnerResponse,
+  { field, words }: Pick<TaskConfig, 'field' | 'words'>,
+  now: number
+): WorkState {
   const { statusCode, headers } = response
   const poll = pollFrom(headers['retry-after'], now)
   if (statusCode === 404 || statusCode === 410) return { status: 'unknown' }
   if (statusCode === 401 || statusCode === 403) return { status: 'refused' }
   // The status request was rate limited, which says nothing about the work.
-  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) return { status: 'working', message: `The status cannot be read now: ${statusText(statusCode)}`, poll, isPutOff: true }
+  if (statusCode === 429 || (statusCode === 503 && poll !== undefined)) {
+    return {
+      status: 'working',
+      message: `The status cannot be read now: ${statusText(statusCode)}`,
+      poll,
+      isPutOff: true
+    }
+  }
   // 302 is what `reply.redirect` sends.
-  if ((statusCode === 303 || statusCode === 302) && typeof headers.location === 'string') return { status: 'completed', location: headers.location }
-  if (statusCode < 200 || statusCode >= 300) return { status: 'unreadable', why: `The status route answered ${statusText(statusCode)}.` }
+  if ((statusCode === 303 || statusCode === 302) && typeof headers.location === 'string') {
+    return { status: 'completed', location: headers.location }
+  }
+  if (statusCode < 200 || statusCode >= 300) {
+    return { status: 'unreadable', why: `The status route answered ${statusText(statusCode)}.` }
+  }
   const body = bodyOf(response)
   const said = { message: messageFrom(body), at: timeFrom(headers['last-modified']) }
   const word = wordIn(body, field)
   const status = word === undefined ? undefined : words.get(word) ?? WORDS.get(word)
   // With an unknown word, `Retry-After` means that the work is still running.
-  if (status === 'working' || statusCode === 202 || (status === undefined && poll !== undefined)) return { status: 'working', ...said, poll }
+  if (status === 'working' || statusCode === 202 || (status === undefined && poll !== undefined)) {
+    return { status: 'working', ...said, poll }
+  }
   return { status: status ?? 'completed', ...said }
 }
 
@@ -88,7 +129,9 @@ export function timeFrom (date: InnerResponse['headers'][string]): number | unde
 
 /** What the JSON of a response says in words, and how much is done: `running: 120 of 1000`. */
 export function messageFrom (body: Readonly<Record<string, unknown>>): string | undefined {
-  const text = [body.statusMessage, body.status_message, body.message, body.detail].find((value) => typeof value === 'string' && value.trim() !== '') as string | undefined
+  const text = [body.statusMessage, body.status_message, body.message, body.detail].find((value) =>
+    typeof value === 'string' && value.trim() !== ''
+  ) as string | undefined
   const done = [body.progress, body.processed].find(isCount)
   const part = done === undefined ? undefined : isCount(body.total) ? `${done} of ${body.total}` : String(done)
   const said = [text?.trim(), part].filter((value) => value !== undefined).join(': ')
@@ -104,7 +147,9 @@ export function bodyOf ({ body }: Pick<InnerResponse, 'body'>): Readonly<Record<
 function wordIn (body: Readonly<Record<string, unknown>>, field: readonly string[]): string | undefined {
   let value: unknown = body
   for (const name of field) value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
-  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' ? inOneSpelling(String(value)) : undefined
+  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
+    ? inOneSpelling(String(value))
+    : undefined
 }
 
 function isCount (value: unknown): value is number {

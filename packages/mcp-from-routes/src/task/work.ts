@@ -17,10 +17,21 @@ export const DEFAULT_POLL = 5000
  * @param now - milliseconds since 1970
  * @returns undefined for every other response
  */
-export function workFromResponse (rule: TaskRule, response: InnerResponse, request: Pick<InnerRequest, 'url'>, outer: FastifyRequest, maxParamLength: number, now: number): Work | undefined {
+export function workFromResponse (
+  rule: TaskRule,
+  response: InnerResponse,
+  request: Pick<InnerRequest, 'url'>,
+  outer: FastifyRequest,
+  maxParamLength: number,
+  now: number
+): Work | undefined {
   const { statusCode, headers: { location, expires, 'retry-after': retryAfter } } = response
   if (statusCode !== 202 || location === undefined) return undefined
-  const params = paramsFromLocation(location, rule.status.path, { hosts: hostsOf(outer), url: request.url, maxParamLength })
+  const params = paramsFromLocation(location, rule.status.path, {
+    hosts: hostsOf(outer),
+    url: request.url,
+    maxParamLength
+  })
   if (params === undefined) return undefined
   const end = timeFrom(expires)
   return {
@@ -46,7 +57,9 @@ function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusT
   const when = `in ${Math.ceil(poll / 1000)} s`
   const name = tool.public.name
   if (statusTool === undefined) {
-    return `${name} has started the work, which is still running. Its status is at GET ${pathFromParts(status.path, params)}, which no tool of yours reads. Tell the person, who can look there ${when}. Do not call ${name} again for the same work.`
+    return `${name} has started the work, which is still running. Its status is at GET ` +
+      `${pathFromParts(status.path, params)}, which no tool of yours reads. Tell the person, who can look there ` +
+      `${when}. Do not call ${name} again for the same work.`
   }
   const { public: { name: statusName, annotations }, isListed } = statusTool
   const args = argumentsOf(statusTool, params)

@@ -9,17 +9,23 @@ import type { TraceContext } from '../call/trace.ts'
 export type Attributes = Readonly<Record<string, string | number>>
 
 /** @see [SpanContext](https://opentelemetry.io/docs/specs/otel/trace/api/#spancontext) */
-interface SpanContext { readonly traceId: string, readonly spanId: string, readonly traceFlags: number }
+interface SpanContext {
+  readonly traceId: string
+  readonly spanId: string
+  readonly traceFlags: number
+}
 
 export interface Span {
-  spanContext (): SpanContext
-  setAttributes (attributes: Attributes): unknown
-  setStatus (status: { readonly code: number }): unknown
-  end (): void
+  spanContext(): SpanContext
+  setAttributes(attributes: Attributes): unknown
+  setStatus(status: { readonly code: number }): unknown
+  end(): void
 }
 
 /** @see [Context](https://opentelemetry.io/docs/specs/otel/context/) */
-interface Context { getValue (key: symbol): unknown }
+interface Context {
+  getValue(key: symbol): unknown
+}
 
 interface SpanOptions {
   readonly kind: number
@@ -29,13 +35,20 @@ interface SpanOptions {
 
 /** A tracer, as `trace.getTracer(name)` returns it. */
 interface Tracer {
-  startActiveSpan<R> (name: string, options: SpanOptions, context: Context, run: (span: Span) => R): R
-  startActiveSpan<R> (name: string, options: SpanOptions, run: (span: Span) => R): R
+  startActiveSpan<R>(name: string, options: SpanOptions, context: Context, run: (span: Span) => R): R
+  startActiveSpan<R>(name: string, options: SpanOptions, run: (span: Span) => R): R
 }
 
 /** A meter, as `metrics.getMeter(name)` returns it. */
 interface Meter {
-  createHistogram (name: string, options: { readonly unit: string, readonly description: string, readonly advice: { readonly explicitBucketBoundaries: number[] } }): { record (value: number, attributes: Attributes): void }
+  createHistogram(
+    name: string,
+    options: {
+      readonly unit: string,
+      readonly description: string,
+      readonly advice: { readonly explicitBucketBoundaries: number[] }
+    }
+  ): { record(value: number, attributes: Attributes): void }
 }
 
 /** The option `telemetry`. */
@@ -45,8 +58,8 @@ export interface Telemetry {
   /** Measures how long they take. Default is none. */
   readonly meter?: Meter
   /**
-   * Whether spans have the arguments and the results of calls, as JSON. They may be large, and contain secrets and personal
-   * data. Default is false.
+   * Whether spans have the arguments and the results of calls, as JSON. They may be large, and contain secrets and
+   * personal data. Default is false.
    */
   readonly content?: boolean
 }
@@ -57,23 +70,31 @@ export const SERVER = 1
 export const ERROR = 2
 
 /*
- * The tracing SDK of the host registers its context manager and its propagator for the whole process under these symbols, for
- * every version 1 of `@opentelemetry/api`. Without them there is no surrounding span, and no parent from a message.
+ * The tracing SDK of the host registers its context manager and its propagator for the whole process under these
+ * symbols, for every version 1 of `@opentelemetry/api`. Without them there is no surrounding span, and no parent from a
+ * message.
  */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1')
 const SPAN = Symbol.for('OpenTelemetry Context Key SPAN')
 
 type Carrier = Record<string, unknown>
 interface Registered {
-  readonly context?: { active (): Context }
+  readonly context?: { active(): Context }
   readonly propagation?: {
-    extract (context: Context, carrier: Carrier, getter: typeof GETTER): Context
-    inject (context: Context, carrier: Carrier, setter: typeof SETTER): void
+    extract(context: Context, carrier: Carrier, getter: typeof GETTER): Context,
+    inject(context: Context, carrier: Carrier, setter: typeof SETTER): void
   }
 }
 
-const GETTER = { get: (carrier: Carrier, key: string): string | undefined => carrier[key] as string | undefined, keys: (carrier: Carrier): string[] => Object.keys(carrier) }
-const SETTER = { set: (carrier: Carrier, key: string, value: string): void => { carrier[key] = value } }
+const GETTER = {
+  get: (carrier: Carrier, key: string): string | undefined => carrier[key] as string | undefined,
+  keys: (carrier: Carrier): string[] => Object.keys(carrier)
+}
+const SETTER = {
+  set: (carrier: Carrier, key: string, value: string): void => {
+    carrier[key] = value
+  }
+}
 
 function registered (): Registered {
   return (Reflect.get(globalThis, REGISTERED) ?? {}) as Registered
@@ -96,7 +117,12 @@ export function placeOf (trace: TraceContext | undefined): Place | undefined {
   if (ambient === undefined) return undefined
   if (trace === undefined || propagation === undefined) return { context: ambient, transport: undefined }
   const parent = propagation.extract(ambient, { ...trace }, GETTER)
-  return { context: parent, transport: parent.getValue(SPAN) === ambient.getValue(SPAN) ? undefined : ambient.getValue(SPAN) as Span | undefined }
+  return {
+    context: parent,
+    transport: parent.getValue(SPAN) === ambient.getValue(SPAN)
+      ? undefined
+      : ambient.getValue(SPAN) as Span | undefined
+  }
 }
 
 /** The fields by which other requests continue the trace of the current span. */

@@ -9,7 +9,10 @@ import { isObject } from '../tool/json-schema.ts'
 import { PROTOCOL_VERSIONS } from '../types.ts'
 import { ERROR, SERVER, currentTrace, placeOf, type Attributes, type Span, type Telemetry } from './context.ts'
 
-/** Records messages by the [semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md). */
+/**
+ * Records messages by the
+ * [semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md).
+ */
 export interface Observer {
   /** Records what `answer` does. Route and handler run inside the span. */
   readonly observed: (answer: CallTool) => CallTool
@@ -37,17 +40,46 @@ const METHOD = 'tools/call'
 const CHALLENGE = -32000
 const INTERNAL_ERROR = -32603
 const UNSEEN: Seen = () => {}
-const NOT_OBSERVED: Observer = { observed: (answer) => answer, refused: () => {}, looked: () => {}, message: (_request, _body, run) => run(UNSEEN) }
+const NOT_OBSERVED: Observer = {
+  observed: (answer) => answer,
+  refused: () => {},
+  looked: () => {},
+  message: (_request, _body, run) => run(UNSEEN)
+}
 /** Names of methods are the client's, so those that this server does not answer have no measurements of their own. */
-const METHODS: ReadonlySet<string> = new Set(['completion/complete', 'initialize', 'logging/setLevel', 'notifications/cancelled', 'notifications/initialized', 'ping', 'prompts/get', 'prompts/list', 'resources/list', 'resources/read',
-  'resources/templates/list', 'server/discover', 'skills/get', 'skills/list', 'subscriptions/listen', 'tasks/cancel', 'tasks/get', 'tasks/result', 'tasks/update', 'tools/list'])
+const METHODS: ReadonlySet<string> = new Set([
+  'completion/complete',
+  'initialize',
+  'logging/setLevel',
+  'notifications/cancelled',
+  'notifications/initialized',
+  'ping',
+  'prompts/get',
+  'prompts/list',
+  'resources/list',
+  'resources/read',
+  'resources/templates/list',
+  'server/discover',
+  'skills/get',
+  'skills/list',
+  'subscriptions/listen',
+  'tasks/cancel',
+  'tasks/get',
+  'tasks/result',
+  'tasks/update',
+  'tools/list'
+])
 const OTHER_METHOD = '_OTHER'
 
 export function observerFrom (telemetry: Telemetry | undefined): Observer {
   if (telemetry === undefined) return NOT_OBSERVED
   const { tracer, meter, content = false } = telemetry
   const durations = meter?.createHistogram('mcp.server.operation.duration', {
-    unit: 's', description: 'MCP request or notification duration as observed on the receiver from the time it was received until the result or ack is sent.', advice: { explicitBucketBoundaries: BUCKETS }
+    unit: 's',
+    description:
+      'MCP request or notification duration as observed on the receiver from the time it was received until the ' +
+      'result or ack is sent.',
+    advice: { explicitBucketBoundaries: BUCKETS }
   })
 
   function end (span: Span | undefined, start: number, attributes: Attributes, outcome: Attributes): void {
@@ -60,13 +92,26 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
     durations?.record((performance.now() - start) / 1000, { ...attributes, ...outcome })
   }
 
-  function started<R> (name: string, message: Message, shared: Attributes, own: Attributes, meta: Call['meta'], run: (span: Span | undefined) => R): R {
+  function started<R> (
+    name: string,
+    message: Message,
+    shared: Attributes,
+    own: Attributes,
+    meta: Call['meta'],
+    run: (span: Span | undefined) => R
+  ): R {
     if (tracer === undefined) return run(undefined)
     const place = placeOf(traceFromMeta(meta))
     const id = idOf(message)
     const attributes = { ...shared, ...own, ...id !== undefined && { 'jsonrpc.request.id': id } }
-    const options = { kind: SERVER, attributes, links: place?.transport === undefined ? [] : [{ context: place.transport.spanContext() }] }
-    return place === undefined ? tracer.startActiveSpan(name, options, run) : tracer.startActiveSpan(name, options, place.context, run)
+    const options = {
+      kind: SERVER,
+      attributes,
+      links: place?.transport === undefined ? [] : [{ context: place.transport.spanContext() }]
+    }
+    return place === undefined
+      ? tracer.startActiveSpan(name, options, run)
+      : tracer.startActiveSpan(name, options, place.context, run)
   }
 
   return {
@@ -74,13 +119,24 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
       const { tool: { public: { name } }, args, outer, meta } = call
       const start = performance.now()
       const shared = sharedByCall(outer, name)
-      return started(`${METHOD} ${name}`, callIn(outer.body), shared, content && !isTooDeep(args) ? { 'gen_ai.tool.call.arguments': JSON.stringify(args) } : {}, meta, (span) =>
-        // The route's request continues the trace from this span, not from that of the client.
-        answer(span === undefined ? call : { ...call, meta: { ...meta, ...currentTrace() } }).then((result) => {
-          if (content && result.isError !== true) span?.setAttributes({ 'gen_ai.tool.call.result': result.structured?.text ?? JSON.stringify(result.content) })
-          end(span, start, shared, outcomeOf(result))
-          return result
-        }))
+      return started(
+        `${METHOD} ${name}`,
+        callIn(outer.body),
+        shared,
+        content && !isTooDeep(args) ? { 'gen_ai.tool.call.arguments': JSON.stringify(args) } : {},
+        meta,
+        (span) =>
+          // The route's request continues the trace from this span, not from that of the client.
+          answer(span === undefined ? call : { ...call, meta: { ...meta, ...currentTrace() } }).then((result) => {
+            if (content && result.isError !== true) {
+              span?.setAttributes({
+                'gen_ai.tool.call.result': result.structured?.text ?? JSON.stringify(result.content)
+              })
+            }
+            end(span, start, shared, outcomeOf(result))
+            return result
+          })
+      )
     },
     refused (request, code, tool) {
       const start = performance.now()
@@ -89,12 +145,26 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
       const { name } = paramsOf(call)
       const called = tool === undefined && typeof name === 'string' ? { 'gen_ai.tool.name': excerpt(name) } : {}
       // Names of tools that do not exist are the client's, and without end.
-      started(tool === undefined ? METHOD : `${METHOD} ${tool}`, call, shared, called, metaOf(call), (span) => end(span, start, shared, errorOf(code)))
+      started(
+        tool === undefined ? METHOD : `${METHOD} ${tool}`,
+        call,
+        shared,
+        called,
+        metaOf(call),
+        (span) => end(span, start, shared, errorOf(code))
+      )
     },
     looked (request, tool, start, isError) {
       const shared = sharedByCall(request, tool)
       const call = callIn(request.body)
-      started(`${METHOD} ${tool}`, call, shared, {}, metaOf(call), (span) => end(span, start, shared, isError ? { 'error.type': 'tool_error' } : {}))
+      started(
+        `${METHOD} ${tool}`,
+        call,
+        shared,
+        {},
+        metaOf(call),
+        (span) => end(span, start, shared, isError ? { 'error.type': 'tool_error' } : {})
+      )
     },
     async message (request, body, run) {
       const given = isObject(body) ? body.method : undefined
@@ -104,17 +174,26 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
       const shared = sharedBy(request, method)
       const message = body as Message
       const { uri } = paramsOf(message)
-      return await started(method, message, shared, typeof uri === 'string' ? { 'mcp.resource.uri': excerpt(uri) } : {}, metaOf(message), async (span) => {
-        let answer: string | Buffer | undefined
-        try {
-          const result = await run((text) => { answer = text })
-          end(span, start, shared, outcomeOfAnswer(answer))
-          return result
-        } catch (error) {
-          end(span, start, shared, errorOf(INTERNAL_ERROR))
-          throw error
+      return await started(
+        method,
+        message,
+        shared,
+        typeof uri === 'string' ? { 'mcp.resource.uri': excerpt(uri) } : {},
+        metaOf(message),
+        async (span) => {
+          let answer: string | Buffer | undefined
+          try {
+            const result = await run((text) => {
+              answer = text
+            })
+            end(span, start, shared, outcomeOfAnswer(answer))
+            return result
+          } catch (error) {
+            end(span, start, shared, errorOf(INTERNAL_ERROR))
+            throw error
+          }
         }
-      })
+      )
     }
   }
 }
@@ -132,7 +211,11 @@ function sharedBy ({ raw }: FastifyRequest, method: string): Attributes {
 }
 
 function sharedByCall (request: FastifyRequest, tool?: string): Attributes {
-  return { ...sharedBy(request, METHOD), 'gen_ai.operation.name': 'execute_tool', ...tool !== undefined && { 'gen_ai.tool.name': tool } }
+  return {
+    ...sharedBy(request, METHOD),
+    'gen_ai.operation.name': 'execute_tool',
+    ...tool !== undefined && { 'gen_ai.tool.name': tool }
+  }
 }
 
 /** Any other is refused, but maybe only after the call was recorded. */

@@ -14,7 +14,9 @@ export function withoutMarked (schema: JsonSchema, mark: 'readOnly' | 'writeOnly
     const out = mapSubschemas(part, (sub) => isObject(sub) ? rewritten(sub) : sub)
     if (!isObject(part.properties) || !isObject(out.properties)) return out
     const own = new Set(mark === 'readOnly' ? listIn(part.required) : [])
-    const marked = Object.entries(part.properties).filter(([name, property]) => isObject(property) && property[mark] === true && !own.has(name) && !wanted.has(name)).map(([name]) => name)
+    const marked = Object.entries(part.properties).filter(([name, property]) =>
+      isObject(property) && property[mark] === true && !own.has(name) && !wanted.has(name)
+    ).map(([name]) => name)
     const left = Object.fromEntries(Object.entries(out.properties).filter(([name]) => !marked.includes(name)))
     if (marked.length === 0 || Number(part.minProperties ?? 0) > Object.keys(left).length) return out
     const { required, additionalProperties, ...rest }: JsonSchema = { ...out, properties: left }
@@ -35,10 +37,17 @@ function requiredElsewhere (schema: JsonSchema): Set<string> {
   const names = new Set<string>()
   const visit = (part: JsonSchema): void => {
     const own = Object(part.properties) as object
-    for (const name of [...listIn(part.required), ...isObject(part.dependentRequired) ? Object.values(part.dependentRequired).flatMap(listIn) : []]) {
+    for (
+      const name of [
+        ...listIn(part.required),
+        ...isObject(part.dependentRequired) ? Object.values(part.dependentRequired).flatMap(listIn) : []
+      ]
+    ) {
       if (!Object.hasOwn(own, String(name)) || part.dependentRequired !== undefined) names.add(String(name))
     }
-    mapSubschemas(part, (sub) => { if (isObject(sub)) visit(sub) })
+    mapSubschemas(part, (sub) => {
+      if (isObject(sub)) visit(sub)
+    })
   }
   visit(schema)
   return names

@@ -3,8 +3,8 @@ import { ARGUMENT, PARTS } from './overrides.ts'
 import type { Tool } from './tool.ts'
 
 /**
- * Refuses names that some clients cannot send. They are not mapped: agents and contracts rely on the names of arguments,
- * so a person chooses them.
+ * Refuses names that some clients cannot send. They are not mapped: agents and contracts rely on the names of
+ * arguments, so a person chooses them.
  *
  * @param route - the route as named in errors
  * @throws {@link MCP_FROM_ROUTES_INVALID_ARGUMENT}
@@ -21,5 +21,9 @@ export function checkArgumentNames (route: string, { input: { inputs, places } }
     taken.add(other)
     fix[PARTS[place]] = { ...fix[PARTS[place]], [name]: { name: other } }
   }
-  throw new MCP_FROM_ROUTES_INVALID_ARGUMENT(route, wrong.map(({ argument }) => JSON.stringify(argument)).join(', '), JSON.stringify(fix))
+  throw new MCP_FROM_ROUTES_INVALID_ARGUMENT(
+    route,
+    wrong.map(({ argument }) => JSON.stringify(argument)).join(', '),
+    JSON.stringify(fix)
+  )
 }

@@ -7,13 +7,16 @@ const ALLOWANCE = 1.1
 const MOST_EXPANDED = 20_000
 
 /**
- * The same schema without references, where it is hardly longer then. Else with each definition where it takes the least
- * space: in place of its reference when it is used once or is as short, under `$defs` when it is used more often or refers
- * to itself, nowhere when it is not used.
+ * The same schema without references, where it is hardly longer then. Else with each definition where it takes the
+ * least space: in place of its reference when it is used once or is as short, under `$defs` when it is used more often
+ * or refers to itself, nowhere when it is not used.
  */
 export function compact (schema: JsonSchema): JsonSchema {
-  const short = inlined(schema, (name, target, uses) =>
-    uses * lengthOf(target) <= lengthOf({ [name]: target }) + uses * lengthOf({ $ref: `#/$defs/${name}` }))
+  const short = inlined(
+    schema,
+    (name, target, uses) =>
+      uses * lengthOf(target) <= lengthOf({ [name]: target }) + uses * lengthOf({ $ref: `#/$defs/${name}` })
+  )
   const long = expanded(short)
   return long !== undefined && long.$defs === undefined && lengthOf(long) <= ALLOWANCE * lengthOf(short) ? long : short
 }
@@ -27,7 +30,10 @@ export function expanded (schema: JsonSchema): JsonSchema | undefined {
 }
 
 /** @param isInlined - whether a definition that is in no circle stands in place of its references */
-function inlined (schema: JsonSchema, isInlined: (name: string, target: JsonSchema, uses: number) => boolean): JsonSchema {
+function inlined (
+  schema: JsonSchema,
+  isInlined: (name: string, target: JsonSchema, uses: number) => boolean
+): JsonSchema {
   const { $defs, ...root } = schema
   const definitions = definitionsOf(schema)
   const uses = new Map<string, number>()
@@ -37,7 +43,9 @@ function inlined (schema: JsonSchema, isInlined: (name: string, target: JsonSche
   const targets = new Map<string, JsonSchema | undefined>()
   const out = expand(root)
   const kept = [...uses.keys()].filter((name) => definitions.has(name) && targetOf(name) === undefined)
-  return kept.length === 0 ? out : { ...out, $defs: Object.fromEntries(kept.map((name) => [name, expand(definitions.get(name) ?? {})])) }
+  return kept.length === 0
+    ? out
+    : { ...out, $defs: Object.fromEntries(kept.map((name) => [name, expand(definitions.get(name) ?? {})])) }
 
   function count (node: unknown): void {
     if (!isObject(node)) return
@@ -81,7 +89,9 @@ function sizeOf (schema: JsonSchema): number {
 
   function size (node: JsonSchema): number {
     let all = 1
-    mapSubschemas(node, (sub, keyword) => { if (isObject(sub) && keyword !== '$defs') all += size(sub) })
+    mapSubschemas(node, (sub, keyword) => {
+      if (isObject(sub) && keyword !== '$defs') all += size(sub)
+    })
     const name = referredTo(node)
     return name === undefined ? all : all + sizeOfDefinition(name)
   }

@@ -11,7 +11,9 @@ type Strategy = Parameters<FastifyInstance['addConstraintStrategy']>[0]
 /** The header that Fastify's own strategy for versions reads. */
 export const VERSION_HEADER = 'accept-version'
 
-interface RouterConfig { readonly constraints?: object }
+interface RouterConfig {
+  readonly constraints?: object
+}
 
 /** The strategies that the host put in place of Fastify's. */
 export type Strategies = ReadonlyMap<string, Strategy | undefined>

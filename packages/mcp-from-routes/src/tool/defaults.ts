@@ -16,7 +16,10 @@ export function withoutFilled (schema: JsonSchema): JsonSchema {
 
 function rewritten (schema: JsonSchema, place: number, use: (schema: JsonSchema, place: number) => void): JsonSchema {
   use(schema, place)
-  const out = mapSubschemas(schema, (sub, keyword) => isObject(sub) ? rewritten(sub, TRIED.has(keyword) ? 0 : place, use) : sub)
+  const out = mapSubschemas(
+    schema,
+    (sub, keyword) => isObject(sub) ? rewritten(sub, TRIED.has(keyword) ? 0 : place, use) : sub
+  )
   if (place !== FILLED || !Array.isArray(out.required) || !isObject(schema.properties)) return out
   const { properties } = schema
   const required = out.required.filter((name) => Object(properties[name]).default === undefined)

@@ -1,6 +1,11 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { withToken, type ConfirmRule } from '../confirm/rule.ts'
-import { MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_INVALID_NAME, MCP_FROM_ROUTES_NO_DESCRIPTION, MCP_FROM_ROUTES_NO_OPERATION_ID } from '../errors.ts'
+import {
+  MCP_FROM_ROUTES_INVALID_CONFIG,
+  MCP_FROM_ROUTES_INVALID_NAME,
+  MCP_FROM_ROUTES_NO_DESCRIPTION,
+  MCP_FROM_ROUTES_NO_OPERATION_ID
+} from '../errors.ts'
 import type { Settings } from '../options.ts'
 import type { TaskConfig } from '../task/config.ts'
 import type { McpRouteConfig, ToolAnnotations, ToolDefinition } from '../types.ts'
@@ -12,7 +17,12 @@ import type { ToolOutput } from './output.ts'
 import { argumentsForClients } from './spelling.ts'
 
 /** The part of a route that says something to people and models. */
-interface Described { readonly schema: FastifySchema, readonly config: FastifyContextConfig, readonly name?: string, readonly ui?: ToolUi | undefined }
+interface Described {
+  readonly schema: FastifySchema
+  readonly config: FastifyContextConfig
+  readonly name?: string
+  readonly ui?: ToolUi | undefined
+}
 
 /** What a definition shows of its tool. */
 interface Shown {
@@ -29,7 +39,11 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
  * What a tool is called, and what its model reads.
  * @param tag - that of tools, for the error message
  */
-export function wordsOf (label: string, { name: own, schema: { operationId, description, summary }, config }: Described, tag: string) {
+export function wordsOf (
+  label: string,
+  { name: own, schema: { operationId, description, summary }, config }: Described,
+  tag: string
+) {
   const name = own ?? operationId
   if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, tag)
   if (!NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
@@ -39,7 +53,14 @@ export function wordsOf (label: string, { name: own, schema: { operationId, desc
 }
 
 /** The tool as it is listed. */
-export function definitionFrom (label: string, method: string, { name, text }: ReturnType<typeof wordsOf>, { schema: { tags, description, summary }, config: { mcp = {} }, ui }: Described, { input, output, fields, confirm, task }: Shown, { largeTag, maxResultBytes }: Pick<Settings, 'largeTag' | 'maxResultBytes'>): ToolDefinition {
+export function definitionFrom (
+  label: string,
+  method: string,
+  { name, text }: ReturnType<typeof wordsOf>,
+  { schema: { tags, description, summary }, config: { mcp = {} }, ui }: Described,
+  { input, output, fields, confirm, task }: Shown,
+  { largeTag, maxResultBytes }: Pick<Settings, 'largeTag' | 'maxResultBytes'>
+): ToolDefinition {
   const isLarge = tags?.includes(largeTag)
   const title = mcp.title ?? (description ? summary : undefined)
   const _meta = metaOf(label, mcp, isLarge ? maxResultBytes : undefined, ui)
@@ -47,7 +68,10 @@ export function definitionFrom (label: string, method: string, { name, text }: R
     name,
     ...title && { title },
     description: isLarge ? `${asSentence(text)} ${largeSentence(input, fields)}` : text,
-    inputSchema: { ...withFields(withToken(label, argumentsForClients(input.schema), confirm), fields), ...mcp.examples && { examples: mcp.examples } },
+    inputSchema: {
+      ...withFields(withToken(label, argumentsForClients(input.schema), confirm), fields),
+      ...mcp.examples && { examples: mcp.examples }
+    },
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, mcp.annotations),
     ...task && { execution: { taskSupport: 'optional' } },
@@ -56,7 +80,9 @@ export function definitionFrom (label: string, method: string, { name, text }: R
 }
 
 function withFields (schema: JsonSchema, fields: FieldsRule | undefined): JsonSchema {
-  return fields === undefined ? schema : { ...schema, properties: { ...schema.properties as object, [FIELDS_ARGUMENT]: fieldsSchema(fields) } }
+  return fields === undefined
+    ? schema
+    : { ...schema, properties: { ...schema.properties as object, [FIELDS_ARGUMENT]: fieldsSchema(fields) } }
 }
 
 /**
@@ -82,12 +108,22 @@ function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): T
  * @param ui - what it says of its view
  * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
  */
-function metaOf (route: string, { searchHint, alwaysLoad }: McpRouteConfig, largest: number | undefined, ui: ToolUi | undefined): Readonly<Record<string, unknown>> | undefined {
-  if (searchHint !== undefined && (typeof searchHint !== 'string' || searchHint.trim() === '')) throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, 'searchHint must be a string')
-  if (alwaysLoad !== undefined && typeof alwaysLoad !== 'boolean') throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, 'alwaysLoad must be true or false')
+function metaOf (
+  route: string,
+  { searchHint, alwaysLoad }: McpRouteConfig,
+  largest: number | undefined,
+  ui: ToolUi | undefined
+): Readonly<Record<string, unknown>> | undefined {
+  if (searchHint !== undefined && (typeof searchHint !== 'string' || searchHint.trim() === '')) {
+    throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, 'searchHint must be a string')
+  }
+  if (alwaysLoad !== undefined && typeof alwaysLoad !== 'boolean') {
+    throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, 'alwaysLoad must be true or false')
+  }
   const meta = {
     // Claude Code accepts at most 500,000 characters per result, and a tenth of that without this key.
-    ...largest !== undefined && { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, largest) },
+    ...largest !== undefined &&
+      { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, largest) },
     ...searchHint !== undefined && { 'anthropic/searchHint': searchHint },
     ...alwaysLoad !== undefined && { 'anthropic/alwaysLoad': alwaysLoad },
     ...ui && { ui }

@@ -13,7 +13,11 @@ export function referredTo ({ $ref }: JsonSchema): string | undefined {
 /** The definitions of a schema that stands for itself. */
 export function definitionsOf ({ $defs }: JsonSchema): DefinitionMap {
   const entries = isObject($defs) ? Object.entries($defs) : []
-  return new Map(entries.map(([name, definition]) => [name, isObject(definition) ? definition : definition === false ? { not: {} } : {}]))
+  return new Map(
+    entries.map((
+      [name, definition]
+    ) => [name, isObject(definition) ? definition : definition === false ? { not: {} } : {}])
+  )
 }
 
 /**
@@ -28,7 +32,8 @@ export function followed (schema: JsonSchema, definitions: DefinitionMap): JsonS
     return isCircular(name, definitions) ? schema : followed(combine(target, beside), definitions)
   }
   const unions = ['allOf', 'anyOf', 'oneOf'].filter((keyword) => Array.isArray(schema[keyword]))
-  const members = (keyword: string): unknown[] => (schema[keyword] as unknown[]).map((member) => isObject(member) ? followed(member, definitions) : member)
+  const members = (keyword: string): unknown[] =>
+    (schema[keyword] as unknown[]).map((member) => isObject(member) ? followed(member, definitions) : member)
   return { ...schema, ...Object.fromEntries(unions.map((keyword) => [keyword, members(keyword)])) }
 }
 
@@ -53,7 +58,11 @@ function isCircular (name: string, definitions: DefinitionMap): boolean {
  * @param place - what holds of the place of the schema itself, as bits
  * @param rewrite - calls `use` for each reference that stays, with what holds of its place
  */
-export function rewriteShared (schema: JsonSchema, place: number, rewrite: (schema: JsonSchema, place: number, use: (schema: JsonSchema, place: number) => void) => JsonSchema): JsonSchema {
+export function rewriteShared (
+  schema: JsonSchema,
+  place: number,
+  rewrite: (schema: JsonSchema, place: number, use: (schema: JsonSchema, place: number) => void) => JsonSchema
+): JsonSchema {
   const { $defs, ...root } = schema
   const definitions = definitionsOf(schema)
   const places = new Map<string, number>()
@@ -77,7 +86,15 @@ export function rewriteShared (schema: JsonSchema, place: number, rewrite: (sche
 }
 
 /** Keywords that describe and do not constrain. */
-export const ANNOTATIONS: ReadonlySet<string> = new Set(['default', 'deprecated', 'description', 'examples', 'readOnly', 'title', 'writeOnly'])
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'default',
+  'deprecated',
+  'description',
+  'examples',
+  'readOnly',
+  'title',
+  'writeOnly'
+])
 
 /** Keywords that look at what the others of their group do in the same schema object. */
 const GROUPS = [
@@ -95,8 +112,11 @@ const UNEVALUATED = ['unevaluatedItems', 'unevaluatedProperties']
  */
 export function combine (target: JsonSchema, beside: JsonSchema): JsonSchema {
   const constraints = Object.keys(beside).filter((keyword) => !ANNOTATIONS.has(keyword))
-  const meets = (keyword: string): boolean => keyword in target || GROUPS.some((group) => group.includes(keyword) && group.some((other) => other in target))
-  if (constraints.length === 0 || !(constraints.some(meets) || UNEVALUATED.some((keyword) => keyword in target))) return { ...target, ...beside }
+  const meets = (keyword: string): boolean =>
+    keyword in target || GROUPS.some((group) => group.includes(keyword) && group.some((other) => other in target))
+  if (constraints.length === 0 || !(constraints.some(meets) || UNEVALUATED.some((keyword) => keyword in target))) {
+    return { ...target, ...beside }
+  }
   const { allOf = [], ...rest } = beside
   return { ...rest, allOf: [target, ...allOf as readonly unknown[]] }
 }

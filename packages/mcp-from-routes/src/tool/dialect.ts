@@ -4,12 +4,57 @@ import { MIRRORED } from './mirrored.ts'
 
 /** The keywords of 2020-12 that a tool schema may use. Everything else is only for Fastify, OpenAPI or Ajv. */
 const KNOWN = new Set([
-  '$defs', '$ref', 'additionalProperties', 'allOf', 'anyOf', 'const', 'contains', 'contentEncoding', 'contentMediaType',
-  'contentSchema', 'default', 'dependentRequired', 'dependentSchemas', 'deprecated', 'description', 'else', 'enum',
-  'examples', 'exclusiveMaximum', 'exclusiveMinimum', 'format', 'if', 'items', 'maxContains', 'maxItems', 'maxLength',
-  'maxProperties', 'maximum', 'minContains', 'minItems', 'minLength', 'minProperties', 'minimum', 'multipleOf', 'not',
-  'oneOf', 'pattern', 'patternProperties', 'prefixItems', 'properties', 'propertyNames', 'readOnly', 'required', 'then',
-  'title', 'type', 'unevaluatedItems', 'unevaluatedProperties', 'uniqueItems', 'writeOnly', MIRRORED
+  '$defs',
+  '$ref',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'const',
+  'contains',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+  'default',
+  'dependentRequired',
+  'dependentSchemas',
+  'deprecated',
+  'description',
+  'else',
+  'enum',
+  'examples',
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'format',
+  'if',
+  'items',
+  'maxContains',
+  'maxItems',
+  'maxLength',
+  'maxProperties',
+  'maximum',
+  'minContains',
+  'minItems',
+  'minLength',
+  'minProperties',
+  'minimum',
+  'multipleOf',
+  'not',
+  'oneOf',
+  'pattern',
+  'patternProperties',
+  'prefixItems',
+  'properties',
+  'propertyNames',
+  'readOnly',
+  'required',
+  'then',
+  'title',
+  'type',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'uniqueItems',
+  'writeOnly',
+  MIRRORED
 ])
 const TYPES = new Set(['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'])
 const DYNAMIC = ['$dynamicRef', '$recursiveRef']
@@ -65,8 +110,12 @@ function dependencies (schema: Record<string, unknown>): void {
   const entries = Object.entries(schema.dependencies)
   const names = entries.filter(([, value]) => Array.isArray(value))
   const schemas = entries.filter(([, value]) => !Array.isArray(value))
-  if (names.length > 0) schema.dependentRequired = { ...Object.fromEntries(names), ...objectOrNothing(schema.dependentRequired) }
-  if (schemas.length > 0) schema.dependentSchemas = { ...Object.fromEntries(schemas), ...objectOrNothing(schema.dependentSchemas) }
+  if (names.length > 0) {
+    schema.dependentRequired = { ...Object.fromEntries(names), ...objectOrNothing(schema.dependentRequired) }
+  }
+  if (schemas.length > 0) {
+    schema.dependentSchemas = { ...Object.fromEntries(schemas), ...objectOrNothing(schema.dependentSchemas) }
+  }
 }
 
 /** Draft 4 and OpenAPI 3.0 wrote `minimum: 0, exclusiveMinimum: true`. */
@@ -91,14 +140,20 @@ function examples (schema: Record<string, unknown>): void {
 function booleans (schema: Record<string, unknown>): void {
   for (const keyword of ['properties', 'patternProperties', 'dependentSchemas']) {
     const map = schema[keyword]
-    if (isObject(map)) schema[keyword] = Object.fromEntries(Object.entries(map).map(([name, sub]) => [name, typeof sub === 'boolean' ? convert(sub) : sub]))
+    if (isObject(map)) {
+      schema[keyword] = Object.fromEntries(
+        Object.entries(map).map(([name, sub]) => [name, typeof sub === 'boolean' ? convert(sub) : sub])
+      )
+    }
   }
 }
 
 function checkTypes (schema: Record<string, unknown>): void {
   if (schema.type === undefined) return
   for (const type of [schema.type].flat()) {
-    if (typeof type !== 'string' || !TYPES.has(type)) throw new Unpublishable(`type ${JSON.stringify(type)} is not a JSON Schema type${insteadOf(String(type))}`)
+    if (typeof type !== 'string' || !TYPES.has(type)) {
+      throw new Unpublishable(`type ${JSON.stringify(type)} is not a JSON Schema type${insteadOf(String(type))}`)
+    }
   }
 }
 
@@ -112,7 +167,9 @@ const CONTRARY = ['contains', 'if', 'not', 'oneOf']
 function checkPatterns (schema: JsonSchema): void {
   const names = Object.keys(objectOrNothing(schema.patternProperties))
   const pattern = names.find((name) => !isReadable(name)) ?? unreadableIn(CONTRARY.map((keyword) => schema[keyword]))
-  if (pattern !== undefined) throw new Unpublishable(`pattern ${JSON.stringify(pattern)} is not a regular expression with the u flag`)
+  if (pattern !== undefined) {
+    throw new Unpublishable(`pattern ${JSON.stringify(pattern)} is not a regular expression with the u flag`)
+  }
 }
 
 /** A pattern that cannot be read, in a schema or its subschemas. */
@@ -121,7 +178,9 @@ function unreadableIn (schema: unknown): unknown {
   if (!isObject(schema)) return undefined
   if (!isReadable(schema.pattern)) return schema.pattern
   let found: unknown
-  mapSubschemas(schema, (sub) => { found ??= unreadableIn(sub) })
+  mapSubschemas(schema, (sub) => {
+    found ??= unreadableIn(sub)
+  })
   return found
 }
 
@@ -136,7 +195,11 @@ function asNullable (schema: Record<string, unknown>): Record<string, unknown> {
     const types = [schema.type].flat()
     return { ...schema, type: types.includes('null') ? types : [...types, 'null'] }
   }
-  if (Object.keys(schema).every((keyword) => ['title', 'description', 'default', 'examples', 'deprecated'].includes(keyword))) return schema
+  if (
+    Object.keys(schema).every((keyword) =>
+      ['title', 'description', 'default', 'examples', 'deprecated'].includes(keyword)
+    )
+  ) return schema
   const { title, description, default: fallback, ...rest } = schema
   const annotations = { title, description, default: fallback }
   const kept = Object.fromEntries(Object.entries(annotations).filter(([, value]) => value !== undefined))
@@ -149,8 +212,16 @@ function objectOrNothing (value: unknown): Record<string, unknown> {
 
 /** Types that programs have and JSON lacks, and what to describe in their place. */
 const INSTEAD: ReadonlyArray<readonly [type: RegExp, instead: string]> = [
-  [/\bdate\b/i, 'JSON has no dates. Describe a string with the format date-time and convert it: in Zod z.iso.datetime().transform((text) => new Date(text)), in TypeBox Type.String({ format: \'date-time\' })'],
-  [/\bbigint\b/i, 'JSON has no big integers. Describe a string of digits and convert it: in Zod z.string().regex(/^[0-9]+$/).transform(BigInt)'],
+  [
+    /\bdate\b/i,
+    'JSON has no dates. Describe a string with the format date-time and convert it: in Zod ' +
+    "z.iso.datetime().transform((text) => new Date(text)), in TypeBox Type.String({ format: 'date-time' })"
+  ],
+  [
+    /\bbigint\b/i,
+    'JSON has no big integers. Describe a string of digits and convert it: in Zod ' +
+    'z.string().regex(/^[0-9]+$/).transform(BigInt)'
+  ],
   [/\bmap\b/i, 'JSON has no maps. Describe an object with additionalProperties: in Zod z.record()'],
   [/\bset\b/i, 'JSON has no sets. Describe an array with uniqueItems: in Zod z.array()'],
   [/\b(undefined|void)\b/i, 'JSON has no undefined. Make the property optional, or describe null'],

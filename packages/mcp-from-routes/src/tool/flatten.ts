@@ -9,8 +9,23 @@ export interface FlatObject {
 }
 
 /** Keywords that a merge keeps or that say nothing about the value. */
-const MERGEABLE = new Set(['additionalProperties', 'allOf', 'default', 'dependentRequired', 'deprecated', 'description', 'examples',
-  'minProperties', 'properties', 'readOnly', 'required', 'title', 'type', 'unevaluatedProperties', 'writeOnly'])
+const MERGEABLE = new Set([
+  'additionalProperties',
+  'allOf',
+  'default',
+  'dependentRequired',
+  'deprecated',
+  'description',
+  'examples',
+  'minProperties',
+  'properties',
+  'readOnly',
+  'required',
+  'title',
+  'type',
+  'unevaluatedProperties',
+  'writeOnly'
+])
 
 /**
  * Reads a 2020-12 schema as a plain list of named properties, joining the members of an `allOf`.
@@ -46,7 +61,9 @@ function flatten (schema: JsonSchema): FlatObject | undefined {
   const parts: FlatObject[] = [{
     properties: isObject(schema.properties) ? schema.properties as Record<string, JsonSchema> : {},
     required: Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === 'string') : [],
-    dependentRequired: isObject(schema.dependentRequired) ? schema.dependentRequired as Record<string, readonly string[]> : {},
+    dependentRequired: isObject(schema.dependentRequired)
+      ? schema.dependentRequired as Record<string, readonly string[]>
+      : {},
     minProperties: typeof schema.minProperties === 'number' ? schema.minProperties : 0
   }]
   for (const member of Array.isArray(schema.allOf) ? schema.allOf : []) {

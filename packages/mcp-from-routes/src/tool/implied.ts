@@ -11,8 +11,8 @@ export type ImpliedArgument = (request: FastifyRequest, tool: McpTool) => string
 export type ImpliedArguments = Readonly<Record<string, ImpliedArgument>>
 
 /**
- * Those of the names that can be implied for a tool. Left out, an optional argument has a meaning already, and a body is
- * what the caller wants to write, so neither is filled in.
+ * Those of the names that can be implied for a tool. Left out, an optional argument has a meaning already, and a body
+ * is what the caller wants to write, so neither is filled in.
  */
 export function impliableArguments ({ schema, places }: ToolInput, names: readonly string[]): readonly string[] {
   const required = new Set(Array.isArray(schema.required) ? schema.required : [])
@@ -20,7 +20,11 @@ export function impliableArguments ({ schema, places }: ToolInput, names: readon
 }
 
 /** The arguments of a tool that the request implies. */
-export function impliedValues ({ public: tool }: { readonly public: McpTool }, request: FastifyRequest, implied: ImpliedArguments): Readonly<Record<string, unknown>> {
+export function impliedValues (
+  { public: tool }: { readonly public: McpTool },
+  request: FastifyRequest,
+  implied: ImpliedArguments
+): Readonly<Record<string, unknown>> {
   const values: Record<string, unknown> = {}
   for (const name of tool.implied ?? []) {
     const value: unknown = implied[name]?.(request, tool)
@@ -32,7 +36,9 @@ export function impliedValues ({ public: tool }: { readonly public: McpTool }, r
 
 /** Shows tools to one caller: arguments that are implied for it are optional, and it repeats none of
  * them in a header. Each form of a tool is made once. */
-export function impliedShower<Tool extends { readonly public: McpTool }> (implied: ImpliedArguments): (tool: Tool, request: FastifyRequest) => Tool {
+export function impliedShower<Tool extends { readonly public: McpTool }> (
+  implied: ImpliedArguments
+): (tool: Tool, request: FastifyRequest) => Tool {
   const made = new WeakMap<Tool, Map<string, Tool>>()
   return (tool, request) => {
     const names = Object.keys(impliedValues(tool, request, implied))
@@ -40,7 +46,14 @@ export function impliedShower<Tool extends { readonly public: McpTool }> (implie
     const forms = made.get(tool) ?? new Map<string, Tool>()
     made.set(tool, forms)
     const key = names.join('\n')
-    const form = forms.get(key) ?? { ...tool, public: Object.freeze({ ...tool.public, inputSchema: withOptional(withoutHeaders(tool.public.inputSchema, names), names) }) }
+    const form = forms.get(key) ??
+      {
+        ...tool,
+        public: Object.freeze({
+          ...tool.public,
+          inputSchema: withOptional(withoutHeaders(tool.public.inputSchema, names), names)
+        })
+      }
     forms.set(key, form)
     return form
   }

@@ -2,7 +2,11 @@ import { withoutMarked } from './access.ts'
 import { compact } from './compact.ts'
 import { withoutFilled } from './defaults.ts'
 import { definitionsOf, followed, type DefinitionMap } from './definitions.ts'
-import { MCP_FROM_ROUTES_INVALID_SCHEMA, MCP_FROM_ROUTES_NAME_CLASH, MCP_FROM_ROUTES_UNSUPPORTED_BODY } from '../errors.ts'
+import {
+  MCP_FROM_ROUTES_INVALID_SCHEMA,
+  MCP_FROM_ROUTES_NAME_CLASH,
+  MCP_FROM_ROUTES_UNSUPPORTED_BODY
+} from '../errors.ts'
 import { both, flatBody, flatObject, unlisted, type FlatObject } from './flatten.ts'
 import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 import type { Input, Overrides, Place } from './overrides.ts'
@@ -41,9 +45,16 @@ export interface InputRules {
 /**
  * Joins path parameters, query string and body into the arguments of one tool.
  * @param route - the route as named in errors
- * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_BODY}, {@link MCP_FROM_ROUTES_INVALID_SCHEMA}
+ * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_BODY},
+ *   {@link MCP_FROM_ROUTES_INVALID_SCHEMA}
  */
-export function inputFromRoute (route: string, path: readonly PathPart[], schemas: RequestSchemas, reader: SchemaReader, { overrides, fillsDefaults }: InputRules): ToolInput {
+export function inputFromRoute (
+  route: string,
+  path: readonly PathPart[],
+  schemas: RequestSchemas,
+  reader: SchemaReader,
+  { overrides, fillsDefaults }: InputRules
+): ToolInput {
   const parts = partsOfRequest(route, schemas, reader, fillsDefaults)
   const input = new InputBuilder(route, overrides, parts.definitions)
   input.addAll('path', pathInputs(route, path, parts))
@@ -66,12 +77,32 @@ interface RequestParts {
   readonly definitions: DefinitionMap
 }
 
-function partsOfRequest (route: string, schemas: RequestSchemas, reader: SchemaReader, fillsDefaults: boolean): RequestParts {
-  const given = { params: schemas.params, querystring: schemas.querystring ?? schemas.query, body: jsonBody(route, schemas) }
+function partsOfRequest (
+  route: string,
+  schemas: RequestSchemas,
+  reader: SchemaReader,
+  fillsDefaults: boolean
+): RequestParts {
+  const given = {
+    params: schemas.params,
+    querystring: schemas.querystring ?? schemas.query,
+    body: jsonBody(route, schemas)
+  }
   const present = Object.entries(given).filter(([, schema]) => schema !== undefined)
-  const read = withoutMarked(reader.close({ properties: Object.fromEntries(present.map(([part, schema]) => [part, reader.read(schema, part, 'input')])) }), 'readOnly')
+  const read = withoutMarked(
+    reader.close({
+      properties: Object.fromEntries(present.map(([part, schema]) => [part, reader.read(schema, part, 'input')]))
+    }),
+    'readOnly'
+  )
   const whole = fillsDefaults ? withoutFilled(read) : read
-  return { params: undefined, querystring: undefined, body: undefined, ...whole.properties as object, definitions: definitionsOf(whole) }
+  return {
+    params: undefined,
+    querystring: undefined,
+    body: undefined,
+    ...whole.properties as object,
+    definitions: definitionsOf(whole)
+  }
 }
 
 const EMPTY: FlatObject = { properties: {}, required: [], dependentRequired: {}, minProperties: 0 }
@@ -105,7 +136,9 @@ class InputBuilder {
     for (const [name, schema] of Object.entries(flat.properties)) {
       const taken = this.#places.get(name)
       // A name chosen in config.mcp.arguments means that both inputs get the same value.
-      if (taken !== undefined && !this.#chosen.has(name)) throw new MCP_FROM_ROUTES_NAME_CLASH(this.#route, name, `${taken} and ${place}`)
+      if (taken !== undefined && !this.#chosen.has(name)) {
+        throw new MCP_FROM_ROUTES_NAME_CLASH(this.#route, name, `${taken} and ${place}`)
+      }
       this.#places.set(name, taken ?? place)
       this.#properties[name] = taken === undefined ? schema : both(this.#properties[name] ?? {}, schema)
     }
@@ -115,7 +148,9 @@ class InputBuilder {
 
   build (body: ToolInput['body']): ToolInput {
     const $defs = Object.fromEntries(this.#definitions)
-    const properties = Object.entries(this.#properties).map(([name, property]) => [name, notEmpty(property, this.#places.get(name), { $defs }, this.#definitions)])
+    const properties = Object.entries(this.#properties).map((
+      [name, property]
+    ) => [name, notEmpty(property, this.#places.get(name), { $defs }, this.#definitions)])
     const schema = {
       type: 'object',
       properties: Object.fromEntries(properties),
@@ -132,8 +167,15 @@ class InputBuilder {
 /** Formats that no empty string has. */
 const NEVER_EMPTY = new Set(['date', 'date-time', 'duration', 'email', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'])
 
-/** No call may have an empty path value, which leads to another route, or an empty array, which no query string holds. */
-function notEmpty (schema: JsonSchema, place: Place | undefined, root: JsonSchema, definitions: DefinitionMap): JsonSchema {
+/**
+ * No call may have an empty path value, which leads to another route, or an empty array, which no query string holds.
+ */
+function notEmpty (
+  schema: JsonSchema,
+  place: Place | undefined,
+  root: JsonSchema,
+  definitions: DefinitionMap
+): JsonSchema {
   const types = typesOf(schema, root)
   const whole = followed(schema, definitions)
   const isOpen = whole.enum === undefined && whole.const === undefined && !NEVER_EMPTY.has(String(whole.format))
@@ -150,12 +192,24 @@ function pathInputs (route: string, path: readonly PathPart[], { params, definit
   const described = params === undefined ? EMPTY : objectOf(route, followed(params, definitions), 'params')
   const inPath = path.filter((part) => 'param' in part)
   const unknown = Object.keys(described.properties).find((name) => !inPath.some((part) => part.param === name))
-  if (unknown !== undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `params describes ${unknown}, which is not in the path`)
-  const properties = Object.fromEntries(inPath.map(({ param }) => [param, Object.hasOwn(described.properties, param) ? described.properties[param] as JsonSchema : { type: 'string' }]))
+  if (unknown !== undefined) {
+    throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `params describes ${unknown}, which is not in the path`)
+  }
+  const properties = Object.fromEntries(
+    inPath.map((
+      { param }
+    ) => [
+      param,
+      Object.hasOwn(described.properties, param) ? described.properties[param] as JsonSchema : { type: 'string' }
+    ])
+  )
   for (const [name, schema] of Object.entries(properties)) {
     const types = [followed(schema, definitions).type].flat()
     if (types.every((type) => type === 'array' || type === 'object')) {
-      throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `the path parameter ${name} is an ${types.join(' or ')}, which has no standard form in a URL`)
+      throw new MCP_FROM_ROUTES_INVALID_SCHEMA(
+        route,
+        `the path parameter ${name} is an ${types.join(' or ')}, which has no standard form in a URL`
+      )
     }
   }
   return { ...EMPTY, properties, required: inPath.filter((part) => !part.optional).map((part) => part.param) }
@@ -167,13 +221,20 @@ function queryInputs (route: string, { querystring, definitions }: RequestParts)
   if (Object.keys(schema).length === 0) return EMPTY
   const flat = objectOf(route, schema, 'querystring')
   const name = unlisted(flat)
-  if (name !== undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `querystring requires ${name}, which is not among its properties. Describe it there`)
+  if (name !== undefined) {
+    throw new MCP_FROM_ROUTES_INVALID_SCHEMA(
+      route,
+      `querystring requires ${name}, which is not among its properties. Describe it there`
+    )
+  }
   return flat
 }
 
 function objectOf (route: string, schema: JsonSchema, part: string): FlatObject {
   const flat = flatObject(schema)
-  if (flat === undefined) throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `${part} is not an object with a fixed list of properties`)
+  if (flat === undefined) {
+    throw new MCP_FROM_ROUTES_INVALID_SCHEMA(route, `${part} is not an object with a fixed list of properties`)
+  }
   return flat
 }
 
@@ -197,11 +258,13 @@ function isJson (mediaType: string): boolean {
 }
 
 /**
- * Whether a schema has a file: @fastify/multipart describes those with `isFile: true`, from which its `ajvFilePlugin` makes
- * `format: 'binary'` before tools are read.
+ * Whether a schema has a file: @fastify/multipart describes those with `isFile: true`, from which its `ajvFilePlugin`
+ * makes `format: 'binary'` before tools are read.
  */
 export function mentionsFile (schema: JsonSchema): boolean {
   let found = schema.isFile === true || schema.format === 'binary'
-  mapSubschemas(schema, (sub) => { found ||= isObject(sub) && mentionsFile(sub) })
+  mapSubschemas(schema, (sub) => {
+    found ||= isObject(sub) && mentionsFile(sub)
+  })
   return found
 }

@@ -1,9 +1,23 @@
 /** A JSON Schema object of any draft. Boolean schemas appear only in keyword positions. */
-export interface JsonSchema { readonly [keyword: string]: unknown }
+export interface JsonSchema {
+  readonly [keyword: string]: unknown
+}
 
 /** Keywords whose value is one schema. `items` may also be an array of them. */
-const SINGLE = new Set(['additionalItems', 'additionalProperties', 'contains', 'contentSchema', 'else', 'if', 'items',
-  'not', 'propertyNames', 'then', 'unevaluatedItems', 'unevaluatedProperties'])
+const SINGLE = new Set([
+  'additionalItems',
+  'additionalProperties',
+  'contains',
+  'contentSchema',
+  'else',
+  'if',
+  'items',
+  'not',
+  'propertyNames',
+  'then',
+  'unevaluatedItems',
+  'unevaluatedProperties'
+])
 const LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
 /** Keywords whose value maps author-chosen names to schemas. */
 const MAP = new Set(['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'])
@@ -22,11 +36,16 @@ export function listIn (value: unknown): readonly unknown[] {
  * Positions that hold data (`enum`, `const`, `default`, `examples`) are left alone, and names in
  * `properties` are never taken for keywords.
  */
-export function mapSubschemas (schema: JsonSchema, change: (subschema: unknown, keyword: string) => unknown): Record<string, unknown> {
+export function mapSubschemas (
+  schema: JsonSchema,
+  change: (subschema: unknown, keyword: string) => unknown
+): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     if (MAP.has(keyword) && isObject(value)) {
-      out[keyword] = Object.fromEntries(Object.entries(value).map(([name, sub]) => [name, isSchema(sub) ? change(sub, keyword) : sub]))
+      out[keyword] = Object.fromEntries(
+        Object.entries(value).map(([name, sub]) => [name, isSchema(sub) ? change(sub, keyword) : sub])
+      )
     } else if (LIST.has(keyword) && Array.isArray(value)) {
       out[keyword] = value.map((sub) => change(sub, keyword))
     } else if (SINGLE.has(keyword) && isSchema(value)) {

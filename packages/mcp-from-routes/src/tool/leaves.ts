@@ -15,7 +15,9 @@ export function leavesOf (schema: unknown, seen = new Set<unknown>()): readonly 
   seen.add(schema)
   const { properties, content } = schema
   const inner = isObject(content) ? Object.values(content).map((one: unknown): unknown => Object(one).schema) : []
-  mapSubschemas(schema, (sub) => { inner.push(sub) })
+  mapSubschemas(schema, (sub) => {
+    inner.push(sub)
+  })
   const own = Object.keys(Object(properties)).flatMap((name) => leafNamed(schema, name) ?? [])
   return [...own, ...inner.flatMap((sub) => leavesOf(sub, seen))]
 }
@@ -57,13 +59,17 @@ export function sampleOf (schema: unknown, type?: string): unknown {
   const { required, properties, items, minItems, minimum, maximum = 1 } = schema
   switch (type ?? [schema.type].flat()[0]) {
     case 'integer':
-    case 'number': return minimum ?? maximum
-    case 'boolean': return true
-    case 'array': return Array.from({ length: Math.max(1, Number(minItems) || 0) }, () => sampleOf(items))
+    case 'number':
+      return minimum ?? maximum
+    case 'boolean':
+      return true
+    case 'array':
+      return Array.from({ length: Math.max(1, Number(minItems) || 0) }, () => sampleOf(items))
     case 'object': {
       const names = listIn(required).map(String)
       return Object.fromEntries(names.map((name) => [name, sampleOf(Reflect.get(Object(properties), name))]))
     }
-    default: return 'x'
+    default:
+      return 'x'
   }
 }

@@ -1,7 +1,10 @@
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
-/** The keyword by which a schema says that clients send an argument as a header too. @see [SEP-2243](https://modelcontextprotocol.io/seps/2243-http-standardization) */
+/**
+ * The keyword by which a schema says that clients send an argument as a header too. @see
+ * [SEP-2243](https://modelcontextprotocol.io/seps/2243-http-standardization)
+ */
 export const MIRRORED = 'x-mcp-header'
 /** The name of a header. @see [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2) */
 export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -29,16 +32,32 @@ export function mirroredArguments (route: string, schema: JsonSchema): readonly 
     const name = part[MIRRORED]
     if (name !== undefined) {
       const check = (holds: boolean, problem: string): void => {
-        if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, `arguments: the header ${JSON.stringify(name)} of ${path.join('.') || 'the arguments'} ${problem}`)
+        if (!holds) {
+          throw new MCP_FROM_ROUTES_INVALID_CONFIG(
+            route,
+            `arguments: the header ${JSON.stringify(name)} of ${path.join('.') || 'the arguments'} ${problem}`
+          )
+        }
       }
       check(typeof name === 'string' && TOKEN.test(name), 'is not the name of a header')
-      check(isReachable && path.length > 0, 'is inside a list, an alternative or a shared schema. Clients send only what they reach by properties alone')
-      check(TYPES.includes(part.type), 'must belong to a string, an integer or a boolean, and nothing else, such as null')
+      check(
+        isReachable && path.length > 0,
+        'is inside a list, an alternative or a shared schema. Clients send only what they reach by properties alone'
+      )
+      check(
+        TYPES.includes(part.type),
+        'must belong to a string, an integer or a boolean, and nothing else, such as null'
+      )
       const header = `mcp-param-${String(name).toLowerCase()}`
-      check(!found.some((other) => other.header === header), 'belongs to another argument too. Upper and lower case are the same')
+      check(
+        !found.some((other) => other.header === header),
+        'belongs to another argument too. Upper and lower case are the same'
+      )
       found.push({ header, path })
     }
-    for (const [key, sub] of isObject(part.properties) ? Object.entries(part.properties) : []) visit(sub, [...path, key], isReachable)
+    for (const [key, sub] of isObject(part.properties) ? Object.entries(part.properties) : []) {
+      visit(sub, [...path, key], isReachable)
+    }
     const { properties, ...rest } = part
     mapSubschemas(rest, (sub) => visit(sub, path, false))
   }

@@ -20,8 +20,24 @@ export interface ToolOutput {
 const ANY_TYPE = '*/*'
 
 /** Kept by {@link relaxed}: what the serializer guarantees, and annotations. */
-const GUARANTEED = new Set(['$ref', 'additionalProperties', 'allOf', 'anyOf', 'const', 'default', 'deprecated', 'description',
-  'examples', 'items', 'patternProperties', 'prefixItems', 'properties', 'required', 'title', 'type'])
+const GUARANTEED = new Set([
+  '$ref',
+  'additionalProperties',
+  'allOf',
+  'anyOf',
+  'const',
+  'default',
+  'deprecated',
+  'description',
+  'examples',
+  'items',
+  'patternProperties',
+  'prefixItems',
+  'properties',
+  'required',
+  'title',
+  'type'
+])
 
 /**
  * Derives the output schema from a route's `response` schemas.
@@ -29,13 +45,21 @@ const GUARANTEED = new Set(['$ref', 'additionalProperties', 'allOf', 'anyOf', 'c
  * @returns undefined when a success may be something other than JSON: no 2xx schema, a 204 or 205, a media type that is
  * not JSON or that Fastify never matches, or a string, which Fastify sends as text/plain whatever its schema says
  */
-export function outputFromRoute (response: unknown, reader: SchemaReader, trim = (schema: JsonSchema) => schema): ToolOutput | undefined {
+export function outputFromRoute (
+  response: unknown,
+  reader: SchemaReader,
+  trim = (schema: JsonSchema) => schema
+): ToolOutput | undefined {
   const successes = jsonSuccesses(response, reader)
   if (successes === undefined) return undefined
   const { written, types } = successes
   if (mayBeText(written, written.$defs)) return undefined
   const definitions = definitionsOf(written)
-  const kept = rewriteShared(written, types.size > 1 ? ANSWERS : WHOLE | ALONE, (part, place, use) => relaxed(part, place, definitions, use))
+  const kept = rewriteShared(
+    written,
+    types.size > 1 ? ANSWERS : WHOLE | ALONE,
+    (part, place, use) => relaxed(part, place, definitions, use)
+  )
   // Trimming may have removed one of two uses of a definition.
   const schema = compact(trim(kept))
   const wrapped = schema.type !== 'object'
@@ -43,8 +67,8 @@ export function outputFromRoute (response: unknown, reader: SchemaReader, trim =
 }
 
 /**
- * What a route's `response` schemas declare of a success, with all that the serializer does not guarantee: enums, formats,
- * lengths. Clients do not see it; a contract keeps it.
+ * What a route's `response` schemas declare of a success, with all that the serializer does not guarantee: enums,
+ * formats, lengths. Clients do not see it; a contract keeps it.
  * @param reader - one that changes nothing
  * @param wrapped - whether the published schema is a wrapping
  * @returns undefined when a success may be something other than JSON
@@ -60,7 +84,11 @@ export function jsonFromRoute (response: unknown, reader: SchemaReader): JsonSch
 }
 
 /** @returns undefined when there is no JSON, or also something else without `leaveOut` */
-function jsonSuccesses (response: unknown, reader: SchemaReader, leaveOut = false): { readonly written: JsonSchema, readonly types: ToolOutput['types'] } | undefined {
+function jsonSuccesses (
+  response: unknown,
+  reader: SchemaReader,
+  leaveOut = false
+): { readonly written: JsonSchema, readonly types: ToolOutput['types'] } | undefined {
   const reads: JsonSchema[] = []
   const types = new Map<number | '2xx', string>()
   for (const [status, answer] of Object.entries(isObject(response) ? response : {})) {
@@ -72,7 +100,11 @@ function jsonSuccesses (response: unknown, reader: SchemaReader, leaveOut = fals
     types.set(/xx$/i.test(status) ? '2xx' : Number(status), json.type)
   }
   const [first, ...others] = reads
-  return first && { written: compact(withoutMarked(reader.close(others.length === 0 ? first : { anyOf: reads }), 'writeOnly')), types }
+  return first &&
+    {
+      written: compact(withoutMarked(reader.close(others.length === 0 ? first : { anyOf: reads }), 'writeOnly')),
+      types
+    }
 }
 
 const STREAMED = /^(text\/event-stream|application\/(x-ndjson|jsonl|x-jsonlines|json-seq))\s*(;|$)/i
@@ -85,12 +117,14 @@ export function isStreamed (mediaType: unknown): boolean {
 /** Whether a route declares a response that comes in pieces. */
 export function declaresStream (response: unknown): boolean {
   if (!isObject(response)) return false
-  return Object.values(response).some((answer) => isObject(answer) && isObject(answer.content) && Object.keys(answer.content).some(isStreamed))
+  return Object.values(response).some((answer) =>
+    isObject(answer) && isObject(answer.content) && Object.keys(answer.content).some(isStreamed)
+  )
 }
 
 /**
- * Drops `pattern`, which the serializer does not check. Patterns of property names stay, except those that are not valid
- * with the u flag: clients read them with it, the serializer without.
+ * Drops `pattern`, which the serializer does not check. Patterns of property names stay, except those that are not
+ * valid with the u flag: clients read them with it, the serializer without.
  */
 export function withoutPatterns (schema: JsonSchema): JsonSchema {
   const { pattern, patternProperties, additionalProperties, ...rest } = schema
@@ -106,9 +140,9 @@ export function withoutPatterns (schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Drops the array keywords that Fastify's serializer ignores: `prefixItems` of draft 2020-12, where it applies `items` to
- * every element, and `items: false`. Tuples of earlier drafts (`items: [a, b]`) stay: the serializer knows them. Not for a
- * serializer that is trusted to know both.
+ * Drops the array keywords that Fastify's serializer ignores: `prefixItems` of draft 2020-12, where it applies `items`
+ * to every element, and `items: false`. Tuples of earlier drafts (`items: [a, b]`) stay: the serializer knows them. Not
+ * for a serializer that is trusted to know both.
  */
 export function withoutUnknown (schema: JsonSchema): JsonSchema {
   const { prefixItems, items, ...rest } = schema
@@ -117,8 +151,8 @@ export function withoutUnknown (schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Whether Fastify serializes a response with a schema that is part of the output schema. A status or media type without a
- * 2xx response schema is sent unchanged or by the schema of `default`, so nothing is known of it.
+ * Whether Fastify serializes a response with a schema that is part of the output schema. A status or media type without
+ * a 2xx response schema is sent unchanged or by the schema of `default`, so nothing is known of it.
  */
 export function isDeclared ({ types }: ToolOutput, statusCode: number, mediaType: string): boolean {
   const type = types.get(statusCode) ?? types.get('2xx')
@@ -126,8 +160,8 @@ export function isDeclared ({ types }: ToolOutput, statusCode: number, mediaType
 }
 
 /**
- * Whether JSON is the list or the object that the output schema promises, with the properties that it requires. It may not
- * be if a hook or the handler wrote it after the serializer, or without one.
+ * Whether JSON is the list or the object that the output schema promises, with the properties that it requires. It may
+ * not be if a hook or the handler wrote it after the serializer, or without one.
  */
 export function isAsPromised ({ schema, wrapped }: ToolOutput, value: unknown): boolean {
   const { type, required } = Object(wrapped ? Object(schema.properties).result : schema) as JsonSchema
@@ -135,7 +169,8 @@ export function isAsPromised ({ schema, wrapped }: ToolOutput, value: unknown): 
   const types = [type].flat()
   if (Array.isArray(value)) return types.includes('array')
   if (!isObject(value)) return true
-  return types.includes('object') && (!Array.isArray(required) || required.every((name) => Object.hasOwn(value, String(name))))
+  return types.includes('object') &&
+    (!Array.isArray(required) || required.every((name) => Object.hasOwn(value, String(name))))
 }
 
 /** The JSON schema of one status and the media type it is for, or undefined when its body may be something else. */
@@ -167,7 +202,10 @@ function mayBeText (schema: unknown, definitions: unknown, seen: readonly string
   return !Array.isArray(members) || members.some((member) => mayBeText(member, definitions, seen))
 }
 
-/** What holds of the place of a schema, as bits: its value cannot be missing; nothing else is joined with it; it is several answers. */
+/**
+ * What holds of the place of a schema, as bits: its value cannot be missing; nothing else is joined with it; it is
+ * several answers.
+ */
 const WHOLE = 1
 const ALONE = 2
 const ANSWERS = 4
@@ -183,15 +221,19 @@ type Use = (schema: JsonSchema, place: number) => void
  * another may open.
  */
 function relaxed (schema: JsonSchema, place: number, definitions: DefinitionMap, use: Use): JsonSchema {
-  const inside = (at: (keyword: string) => number) => (sub: unknown, keyword: string): unknown => isObject(sub) ? relaxed(sub, at(keyword), definitions, use) : sub
+  const inside = (at: (keyword: string) => number) => (sub: unknown, keyword: string): unknown =>
+    isObject(sub) ? relaxed(sub, at(keyword), definitions, use) : sub
   if (place & ANSWERS) return mapSubschemas(schema, inside(() => WHOLE | ALONE))
   const { oneOf, ...rest } = schema
   const inner = isJoined(schema) ? place & ~ALONE : place
   use(schema, inner)
-  const out = mapSubschemas(Array.isArray(oneOf) && rest.anyOf === undefined ? { ...rest, anyOf: oneOf } : rest, inside((keyword) => {
-    if (keyword === 'items' || keyword === 'prefixItems') return WHOLE | ALONE
-    return keyword === 'allOf' || keyword === 'anyOf' ? inner : ALONE
-  }))
+  const out = mapSubschemas(
+    Array.isArray(oneOf) && rest.anyOf === undefined ? { ...rest, anyOf: oneOf } : rest,
+    inside((keyword) => {
+      if (keyword === 'items' || keyword === 'prefixItems') return WHOLE | ALONE
+      return keyword === 'allOf' || keyword === 'anyOf' ? inner : ALONE
+    })
+  )
   if (!(place & WHOLE)) delete out.required
   // The serializer ignores items beyond a tuple, and older clients would reject every item if none were allowed.
   if (out.prefixItems !== undefined) delete out.items
@@ -216,7 +258,9 @@ function isNullUnion (anyOf: unknown): boolean {
 
 /** A default is written as it is, and null where it is allowed whatever the constant is. */
 function keepNull (schema: Record<string, unknown>, definitions: DefinitionMap): void {
-  const beside = [...membersOf(schema.allOf), ...membersOf(schema.anyOf)].map((part) => definitions.get(referredTo(part) ?? '') ?? part)
+  const beside = [...membersOf(schema.allOf), ...membersOf(schema.anyOf)].map((part) =>
+    definitions.get(referredTo(part) ?? '') ?? part
+  )
   // Joined with the others, one part that may be null lets all be.
   if (schema.default === null || [schema, ...beside].some(isNullable)) allowNull(schema)
 }
@@ -238,7 +282,9 @@ function allowNull (schema: Record<string, unknown>): void {
   if (types.length > 0) schema.type = [...new Set([...types, 'null'])]
   delete schema.const
   membersOf(schema.allOf).forEach(allowNull)
-  if (Array.isArray(schema.anyOf) && !membersOf(schema.anyOf).some(isNullable)) schema.anyOf = [...schema.anyOf as unknown[], { type: 'null' }]
+  if (Array.isArray(schema.anyOf) && !membersOf(schema.anyOf).some(isNullable)) {
+    schema.anyOf = [...schema.anyOf as unknown[], { type: 'null' }]
+  }
   if (schema.$ref === undefined) return
   const anyOf = [{ $ref: schema.$ref }, { type: 'null' }]
   delete schema.$ref

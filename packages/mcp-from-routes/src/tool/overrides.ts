@@ -26,7 +26,10 @@ export type ArgumentOverride =
   | { readonly name: string, readonly description?: string, readonly header?: string }
   /** What models read of it, in place of the route's words, which may be about URLs. */
   | { readonly name?: undefined, readonly description: string, readonly header?: string }
-  /** The header `Mcp-Param-…` in which clients of revision 2026-07-28 repeat it, so that proxies can route and limit by it. */
+  /**
+   * The header `Mcp-Param-…` in which clients of revision 2026-07-28 repeat it, so that proxies can route and limit by
+   * it.
+   */
   | { readonly name?: undefined, readonly description?: undefined, readonly header: string }
   /** The value that every call sends. The input is then not an argument. */
   | { readonly value: unknown }
@@ -69,14 +72,39 @@ export class Overrides {
       for (const [name, override] of Object.entries(inputs)) {
         const keys = isObject(override) ? Object.keys(override) : []
         const isFixed = keys.length === 1 && keys[0] === 'value'
-        const isNamed = part !== 'headers' && keys.length > 0 && keys.every((key) => key === 'name' || key === 'description' || key === 'header')
-        this.#check(isFixed || isNamed, `.${part}.${name} must have ${part === 'headers' ? 'a value' : 'a name, a description, a header or several of them, or else a value'}`)
-        const { name: argument = name, description = 'x', header = 'x', value = '' } = override as { name?: unknown, description?: unknown, header?: unknown, value?: unknown }
-        this.#check(typeof argument === 'string' && (!keys.includes('name') || ARGUMENT.test(argument)), `.${part}.${name}.name must be 1 to 64 letters, digits, _, . or -`)
-        this.#check(typeof description === 'string' && description !== '', `.${part}.${name}.description must be a non-empty string`)
-        this.#check(typeof header === 'string' && TOKEN.test(header), `.${part}.${name}.header must be the name of a header, without Mcp-Param-`)
-        this.#check(!isFixed || part !== 'body' || isJson(value), `.${part}.${name}.value must be JSON: no bigint, function, date, infinite number or circle`)
-        this.#check(part === 'body' || ['string', 'number', 'boolean'].includes(typeof value), `.${part}.${name}.value must be a string, a number or a boolean`)
+        const isNamed = part !== 'headers' && keys.length > 0 &&
+          keys.every((key) => key === 'name' || key === 'description' || key === 'header')
+        this.#check(
+          isFixed || isNamed,
+          `.${part}.${name} must have ` +
+            `${part === 'headers' ? 'a value' : 'a name, a description, a header or several of them, or else a value'}`
+        )
+        const { name: argument = name, description = 'x', header = 'x', value = '' } = override as {
+          name?: unknown,
+          description?: unknown,
+          header?: unknown,
+          value?: unknown
+        }
+        this.#check(
+          typeof argument === 'string' && (!keys.includes('name') || ARGUMENT.test(argument)),
+          `.${part}.${name}.name must be 1 to 64 letters, digits, _, . or -`
+        )
+        this.#check(
+          typeof description === 'string' && description !== '',
+          `.${part}.${name}.description must be a non-empty string`
+        )
+        this.#check(
+          typeof header === 'string' && TOKEN.test(header),
+          `.${part}.${name}.header must be the name of a header, without Mcp-Param-`
+        )
+        this.#check(
+          !isFixed || part !== 'body' || isJson(value),
+          `.${part}.${name}.value must be JSON: no bigint, function, date, infinite number or circle`
+        )
+        this.#check(
+          part === 'body' || ['string', 'number', 'boolean'].includes(typeof value),
+          `.${part}.${name}.value must be a string, a number or a boolean`
+        )
       }
     }
   }
@@ -92,17 +120,24 @@ export class Overrides {
     this.#check(missing === undefined, `.${part}.${missing} is not an input of the route`)
     const inputs = Object.keys(flat.properties).map((name): Input => {
       const override = Object.hasOwn(given, name) ? given[name] as ArgumentOverride : { name }
-      return 'value' in override ? { place, name, value: override.value } : { place, name, argument: override.name ?? name }
+      return 'value' in override
+        ? { place, name, value: override.value }
+        : { place, name, argument: override.name ?? name }
     })
     const taken = inputs.flatMap(({ argument }) => argument ?? [])
     this.#check(new Set(taken).size === taken.length, `.${part} gives two inputs the same name`)
     const names = new Map(inputs.map(({ name, argument }) => [name, argument]))
     /** Those that are arguments, under their names there; unlisted ones stay as they are. */
-    const renamed = (list: readonly string[]): string[] => list.flatMap((name) => names.has(name) ? names.get(name) ?? [] : name)
+    const renamed = (list: readonly string[]): string[] =>
+      list.flatMap((name) => names.has(name) ? names.get(name) ?? [] : name)
     const fixed = inputs.filter(({ argument }) => argument === undefined).map(({ name }) => name)
     const described = (name: string): JsonSchema => {
       const override = Object.hasOwn(given, name) ? given[name] : undefined
-      return { ...flat.properties[name], ...override !== undefined && 'description' in override && { description: override.description }, ...override !== undefined && 'header' in override && { [MIRRORED]: override.header } }
+      return {
+        ...flat.properties[name],
+        ...override !== undefined && 'description' in override && { description: override.description },
+        ...override !== undefined && 'header' in override && { [MIRRORED]: override.header }
+      }
     }
     const dependents = Object.entries(flat.dependentRequired)
     return {
@@ -110,9 +145,16 @@ export class Overrides {
       // One that is only described may still clash with another.
       chosen: new Set(renamed(Object.keys(given).filter((name) => 'name' in given[name]!))),
       flat: {
-        properties: Object.fromEntries(inputs.flatMap(({ name, argument }) => argument === undefined ? [] : [[argument, described(name)]])),
-        required: renamed([...flat.required, ...dependents.flatMap(([name, others]) => fixed.includes(name) ? others : [])]),
-        dependentRequired: Object.fromEntries(dependents.flatMap(([name, others]) => renamed([name]).map((argument) => [argument, renamed(others)]))),
+        properties: Object.fromEntries(
+          inputs.flatMap(({ name, argument }) => argument === undefined ? [] : [[argument, described(name)]])
+        ),
+        required: renamed([
+          ...flat.required,
+          ...dependents.flatMap(([name, others]) => fixed.includes(name) ? others : [])
+        ]),
+        dependentRequired: Object.fromEntries(
+          dependents.flatMap(([name, others]) => renamed([name]).map((argument) => [argument, renamed(others)]))
+        ),
         minProperties: Math.max(0, flat.minProperties - fixed.length)
       }
     }
@@ -134,7 +176,9 @@ export class Overrides {
   }
 
   #check (holds: boolean, problem: string): void {
-    if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(this.#route, `arguments${problem.startsWith('.') ? '' : ' '}${problem}`)
+    if (!holds) {
+      throw new MCP_FROM_ROUTES_INVALID_CONFIG(this.#route, `arguments${problem.startsWith('.') ? '' : ' '}${problem}`)
+    }
   }
 }
 

@@ -14,7 +14,10 @@ export interface Plan {
   readonly required: ReadonlySet<string>
   readonly properties: ReadonlyMap<string, Plan>
   readonly patterns: ReadonlyArray<readonly [RegExp, Plan]>
-  /** Of properties that are neither named nor matched by a pattern: undefined if the schema says nothing of them, false if it allows none. */
+  /**
+   * Of properties that are neither named nor matched by a pattern: undefined if the schema says nothing of them, false
+   * if it allows none.
+   */
   readonly others: Plan | false | undefined
   readonly prefixItems: readonly Plan[]
   readonly items: Plan
@@ -63,7 +66,11 @@ function anything (): Plan {
  */
 export function plansOf (schema: JsonSchema): ReadonlyMap<string, Plan> {
   const planOf = planner(schema)
-  return new Map(Object.entries(schema.properties as Readonly<Record<string, unknown>>).map(([name, property]) => [name, planOf(property)]))
+  return new Map(
+    Object.entries(schema.properties as Readonly<Record<string, unknown>>).map((
+      [name, property]
+    ) => [name, planOf(property)])
+  )
 }
 
 /** Each schema is read once, so that one that refers to itself becomes a plan that does. */
@@ -82,13 +89,18 @@ function planner (root: JsonSchema): (schema: unknown) => Plan {
   }
 
   function read (schema: JsonSchema): Plan {
-    const parts = [...typeof schema.$ref === 'string' ? [definition(schema.$ref, root)] : [], ...listIn(schema.allOf)].map(planOf)
+    const parts = [...typeof schema.$ref === 'string' ? [definition(schema.$ref, root)] : [], ...listIn(schema.allOf)]
+      .map(planOf)
     // Which of the two holds cannot be told from types alone.
     const isOpen = schema.if !== undefined && !isJudged(schema.if, root)
-    const unions = [schema.anyOf, schema.oneOf, ...isOpen ? [[schema.then, schema.else]] : []].filter((union) => Array.isArray(union)).map((union) => union.map(planOf))
+    const unions = [schema.anyOf, schema.oneOf, ...isOpen ? [[schema.then, schema.else]] : []].filter((union) =>
+      Array.isArray(union)
+    ).map((union) => union.map(planOf))
     const values = valuesIn(schema)
     const plan = {
-      types: schema.type !== undefined ? typesOfKeyword(schema.type, ANY_TYPE) : values?.reduce<number>((types, value) => types | typeOfValue(value), 0) ?? ANY_TYPE,
+      types: schema.type !== undefined
+        ? typesOfKeyword(schema.type, ANY_TYPE)
+        : values?.reduce<number>((types, value) => types | typeOfValue(value), 0) ?? ANY_TYPE,
       values: values?.every((value) => typeof value !== 'object' || value === null) ? new Set(values) : undefined,
       isRecord: RECORD.some((keyword) => schema[keyword] !== undefined),
       // A property may be described in one part and required in another.
@@ -98,15 +110,22 @@ function planner (root: JsonSchema): (schema: unknown) => Plan {
         const name = attempt(() => new RegExp(pattern, 'u'))
         return name === undefined ? [] : [[name, sub] as const]
       }),
-      others: schema.additionalProperties === undefined ? undefined : schema.additionalProperties === false ? false as const : planOf(schema.additionalProperties),
+      others: schema.additionalProperties === undefined
+        ? undefined
+        : schema.additionalProperties === false
+        ? false as const
+        : planOf(schema.additionalProperties),
       prefixItems: listIn(schema.prefixItems).map(planOf),
       items: planOf(schema.items),
       parts,
       unions,
-      condition: schema.if === undefined || isOpen ? undefined : { if: planOf(schema.if), then: planOf(schema.then), else: planOf(schema.else) },
+      condition: schema.if === undefined || isOpen
+        ? undefined
+        : { if: planOf(schema.if), then: planOf(schema.then), else: planOf(schema.else) },
       dependents: plansIn(schema.dependentSchemas)
     }
-    const isAlone = parts.length === 0 && unions.length === 0 && plan.condition === undefined && plan.dependents.size === 0
+    const isAlone = parts.length === 0 && unions.length === 0 && plan.condition === undefined &&
+      plan.dependents.size === 0
     return { ...plan, isAlone, isScalar: isAlone && (plan.types & STRUCTURED) === 0 }
   }
 
@@ -122,7 +141,14 @@ function leadsToItself (schema: JsonSchema, root: JsonSchema): boolean {
   const reached = new Set<unknown>()
   const visit = (from: JsonSchema): boolean => {
     const { $ref, allOf, anyOf, oneOf, if: condition, then, else: otherwise, dependentSchemas } = from
-    const next = [typeof $ref === 'string' ? definition($ref, root) : undefined, ...[allOf, anyOf, oneOf].flatMap(listIn), condition, then, otherwise, ...isObject(dependentSchemas) ? Object.values(dependentSchemas) : []]
+    const next = [
+      typeof $ref === 'string' ? definition($ref, root) : undefined,
+      ...[allOf, anyOf, oneOf].flatMap(listIn),
+      condition,
+      then,
+      otherwise,
+      ...isObject(dependentSchemas) ? Object.values(dependentSchemas) : []
+    ]
     return next.some((sub) => {
       if (sub === schema) return true
       if (!isObject(sub) || reached.has(sub)) return false
@@ -134,16 +160,30 @@ function leadsToItself (schema: JsonSchema, root: JsonSchema): boolean {
 }
 
 /** Keywords of a condition that a plan judges as a validator does. */
-const ANNOTATIONS: ReadonlySet<string> = new Set(['title', 'description', 'default', 'examples', 'deprecated', '$comment', '$defs', '$id'])
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  '$comment',
+  '$defs',
+  '$id'
+])
 
-/** Whether a plan can tell whether a value fits a condition: everything that it asks for is a type, a listed value or a property. */
+/**
+ * Whether a plan can tell whether a value fits a condition: everything that it asks for is a type, a listed value or a
+ * property.
+ */
 function isJudged (schema: unknown, root: JsonSchema, depth = 0): boolean {
   if (!isObject(schema)) return true
   if (depth > 8) return false
   const judged = (sub: unknown): boolean => isJudged(sub, root, depth + 1)
   return Object.entries(schema).every(([keyword, value]) => {
     if (ANNOTATIONS.has(keyword) || keyword === 'type' || keyword === 'required') return true
-    if (keyword === 'const' || keyword === 'enum') return [value].flat().every((one) => typeof one !== 'object' || one === null)
+    if (keyword === 'const' || keyword === 'enum') {
+      return [value].flat().every((one) => typeof one !== 'object' || one === null)
+    }
     if (keyword === 'properties') return isObject(value) && Object.values(value).every(judged)
     if (keyword === 'allOf' || keyword === 'anyOf') return listIn(value).every(judged)
     return keyword === '$ref' && typeof value === 'string' && judged(definition(value, root))

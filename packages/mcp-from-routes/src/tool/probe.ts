@@ -4,9 +4,9 @@ import { isObject, listIn, type JsonSchema } from './json-schema.ts'
 import { alone, leafNamed, leavesOf, sampleOf, type Leaf } from './leaves.ts'
 
 /*
- * The compilers of the host are opaque, so each is tried on small schemas: properties of the route's own, since one made
- * for the schemas of a library may do something else, or throw, for others. Where those do not say, and for plain JSON
- * Schema, which is of no library, on a schema of ours.
+ * The compilers of the host are opaque, so each is tried on small schemas: properties of the route's own, since one
+ * made for the schemas of a library may do something else, or throw, for others. Where those do not say, and for plain
+ * JSON Schema, which is of no library, on a schema of ours.
  */
 
 type Validator = FastifySchemaCompiler<FastifySchema>
@@ -40,7 +40,10 @@ type RequestSchemas = Readonly<Record<RequestPart, unknown>>
 
 /** The behaviour of the host's compilers that tools depend on. */
 export interface Probes {
-  /** Whether the validator fills in defaults before it looks for required properties, as Fastify's does unless `useDefaults` is off. */
+  /**
+   * Whether the validator fills in defaults before it looks for required properties, as Fastify's does unless
+   * `useDefaults` is off.
+   */
   readonly fillsDefaults: (schemas: RequestSchemas, validator: Validator | undefined) => boolean
   /** A Standard Schema validates itself, and converts only where it says so. */
   readonly bodyTypes: (body: unknown, validator: Validator | undefined) => BodyTypes
@@ -53,7 +56,8 @@ export function probesOf (app: FastifyInstance): Probes {
   const fills = remembered(fillsIn)
   const writes = remembered(writesAsFastify)
   const writesLarge = remembered(writesLargeArrays)
-  const acceptsIn = (part: UrlPart) => remembered((validator: Validator) => new Map(TYPES.map((type) => [type, accepted(validator, part, type)])))
+  const acceptsIn = (part: UrlPart) =>
+    remembered((validator: Validator) => new Map(TYPES.map((type) => [type, accepted(validator, part, type)])))
   const accepts = { params: acceptsIn('params'), querystring: acceptsIn('querystring') }
   const bodies = remembered(bodyTypesOf)
   const hasReplySerializer = replySerializers(app)
@@ -143,7 +147,9 @@ function remembered<K extends object, V> (read: (key: K) => V): (key: K) => V {
   }
 }
 
-/** Tells the scopes whose responses no schema describes. Calls of `setReplySerializer` before the plugin are not seen. */
+/**
+ * Tells the scopes whose responses no schema describes. Calls of `setReplySerializer` before the plugin are not seen.
+ */
 function replySerializers (app: FastifyInstance): (scope: FastifyInstance) => boolean {
   const key = Symbol('mcp-from-routes.replySerializer')
   const set = app.setReplySerializer
@@ -195,7 +201,15 @@ function isRefusal (result: unknown): boolean {
 
 const EXACT: BodyTypes = { coerces: false, drops: false }
 /** Values that are not of the type beside them, and that some validators convert. */
-const WRONG = [['integer', '1'], ['integer', true], ['integer', null], ['string', 1], ['string', null], ['array', 'x'], ['string', ['x']]] as const
+const WRONG = [
+  ['integer', '1'],
+  ['integer', true],
+  ['integer', null],
+  ['string', 1],
+  ['string', null],
+  ['array', 'x'],
+  ['string', ['x']]
+] as const
 const CLOSED = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
 
 function bodyTypesOf (compiler: Validator): BodyTypes {
@@ -241,7 +255,8 @@ function dropsOwn (compiler: Validator, leaf: Leaf): boolean | undefined {
 /** Also one of several media types. */
 function isStandard (body: unknown): boolean {
   const content: unknown = Object(body).content
-  return Object(body)['~standard'] !== undefined || (isObject(content) && Object.values(content).some((one) => Object(Object(one).schema)['~standard'] !== undefined))
+  return Object(body)['~standard'] !== undefined ||
+    (isObject(content) && Object.values(content).some((one) => Object(Object(one).schema)['~standard'] !== undefined))
 }
 
 const WRITTEN = { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' } }, required: ['a'] }

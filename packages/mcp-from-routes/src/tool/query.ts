@@ -46,7 +46,12 @@ export interface QueryShape {
 
 export function queryShape (schema: JsonSchema, root: JsonSchema): QueryShape {
   const { items, minItems } = schema
-  return { types: typesOf(schema, root), itemTypes: typesOf(items, root), minItems: typeof minItems === 'number' ? minItems : 0, hasEmptyDefault: hasEmptyDefault(schema) }
+  return {
+    types: typesOf(schema, root),
+    itemTypes: typesOf(items, root),
+    minItems: typeof minItems === 'number' ? minItems : 0,
+    hasEmptyDefault: hasEmptyDefault(schema)
+  }
 }
 
 /** Whether an argument that is left out is an empty array. */
@@ -60,33 +65,52 @@ export function hasEmptyDefault ({ default: value }: JsonSchema): boolean {
  * @param jsonQuery - whether the host parses JSON before it validates
  * @returns a problem and its remedy, or undefined when they arrive
  */
-export function queryProblem ({ types, itemTypes, minItems }: QueryShape, parser: QueryParser, accepts: AcceptsString, jsonQuery: boolean): string | undefined {
+export function queryProblem (
+  { types, itemTypes, minItems }: QueryShape,
+  parser: QueryParser,
+  accepts: AcceptsString,
+  jsonQuery: boolean
+): string | undefined {
   const isArray = takesOnly('array', types)
   if (isArray && !parser.brackets) {
-    if (!parser.repeats) return 'is an array, which the querystringParser of the app cannot read. Use one that can, such as qs'
+    if (!parser.repeats) {
+      return 'is an array, which the querystringParser of the app cannot read. Use one that can, such as qs'
+    }
     if (minItems < 2 && accepts('array') === false) {
-      return "is an array, but an array of one element arrives as a string, which the validator rejects. Convert a string to an array in the schema, set coerceTypes: 'array' in ajv.customOptions, or use a querystringParser that reads name[]=x, such as qs"
+      return 'is an array, but an array of one element arrives as a string, which the validator rejects. Convert a ' +
+        "string to an array in the schema, set coerceTypes: 'array' in ajv.customOptions, or use a " +
+        'querystringParser that reads name[]=x, such as qs'
     }
   }
   const isObject = takesOnly('object', types) || (isArray && takesOnly('object', itemTypes))
   if (isObject && !parser.nests && !parser.json && !jsonQuery && accepts('object') === false) {
-    return 'contains objects, which the querystringParser of the app cannot read. Use one that can, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery'
+    return 'contains objects, which the querystringParser of the app cannot read. Use one that can, such as qs, or ' +
+      'parse JSON in a preValidation hook and set the option jsonQuery'
   }
   return typeof parser.parse('a=1').a === 'string' && !jsonQuery ? scalarProblem(types, accepts) : undefined
 }
 
 /** Why no value of an argument that is neither an array nor an object would pass, as a URL has only strings. */
 export function scalarProblem (types: Types, accepts: AcceptsString): string | undefined {
-  const type = (['boolean', 'integer', 'number'] as const).find((type) => takesOnly(type, types) && accepts(type) === false)
+  const type = (['boolean', 'integer', 'number'] as const).find((type) =>
+    takesOnly(type, types) && accepts(type) === false
+  )
   // Of any string, z.coerce.boolean() makes true.
-  return type && `has the type ${type}, but arrives as a string, which the validator rejects. Convert it in the schema, in Zod by ${type === 'boolean' ? 'z.stringbool()' : 'z.coerce.number()'}, or set coerceTypes in ajv.customOptions`
+  return type &&
+    `has the type ${type}, but arrives as a string, which the validator rejects. Convert it in the schema, in ` +
+      `Zod by ${type === 'boolean' ? 'z.stringbool()' : 'z.coerce.number()'}, or set coerceTypes in ` +
+      'ajv.customOptions'
 }
 
 /** Whether a parsed value is the one that was meant. All its scalars are strings. */
 export function isSame (parsed: unknown, meant: unknown): boolean {
-  if (Array.isArray(meant)) return Array.isArray(parsed) && parsed.length === meant.length && meant.every((item, index) => isSame(parsed[index], item))
+  if (Array.isArray(meant)) {
+    return Array.isArray(parsed) && parsed.length === meant.length &&
+      meant.every((item, index) => isSame(parsed[index], item))
+  }
   if (!isObject(meant)) return meant !== null && parsed === String(meant)
   if (!isObject(parsed)) return false
   const names = Object.keys(meant)
-  return Object.keys(parsed).length === names.length && names.every((name) => Object.hasOwn(parsed, name) && isSame(parsed[name], meant[name]))
+  return Object.keys(parsed).length === names.length &&
+    names.every((name) => Object.hasOwn(parsed, name) && isSame(parsed[name], meant[name]))
 }

@@ -2,7 +2,11 @@ import { attempt } from '../attempt.ts'
 import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /** A schema that a `$ref` points at, with the base that references inside it start from. */
-interface Target { readonly schema: JsonSchema, readonly base: string, readonly name: string }
+interface Target {
+  readonly schema: JsonSchema
+  readonly base: string
+  readonly name: string
+}
 
 /** What the references of a tool's schemas lead to. Each target is there once, however many schemas refer to it. */
 export interface Definitions {
@@ -83,7 +87,9 @@ class Index {
       this.#documents.set(trimHash(uri), node)
       if (!node.$id.startsWith('#')) inner = trimHash(uri)
     }
-    for (const anchor of [node.$anchor, node.$dynamicAnchor]) if (typeof anchor === 'string') this.#documents.set(`${inner}#${anchor}`, node)
+    for (const anchor of [node.$anchor, node.$dynamicAnchor]) {
+      if (typeof anchor === 'string') this.#documents.set(`${inner}#${anchor}`, node)
+    }
     if (this.#bases.has(node)) return
     this.#bases.set(node, inner)
     for (const [keyword, value] of Object.entries(node)) if (!DATA.has(keyword)) this.#walk(value, inner)
@@ -132,8 +138,13 @@ class Localizer {
     if (!isObject(schema)) return { not: {} }
     const here = this.#index.base(schema) ?? base
     const { $ref, ...siblings } = schema
-    const rest = mapSubschemas(without(siblings, DROPPED), (sub) => typeof sub === 'boolean' ? sub : this.copy(sub, here))
-    return typeof $ref === 'string' ? { $ref: `#/$defs/${this.#define(this.#index.resolve($ref, here))}`, ...rest } : rest
+    const rest = mapSubschemas(
+      without(siblings, DROPPED),
+      (sub) => typeof sub === 'boolean' ? sub : this.copy(sub, here)
+    )
+    return typeof $ref === 'string'
+      ? { $ref: `#/$defs/${this.#define(this.#index.resolve($ref, here))}`, ...rest }
+      : rest
   }
 
   /** Puts a target among the definitions, once, and returns its name there. */
@@ -156,8 +167,11 @@ function without (schema: JsonSchema, keywords: ReadonlySet<string>): Record<str
 
 /** What to do about a reference that leads nowhere. */
 function unresolved (ref: string, uri: string): string {
-  if (/^https?:\/\/json-schema\.org\//.test(uri)) return `$ref "${ref}" is a meta-schema, which only the validator has. Describe what the route takes instead`
-  return `$ref "${ref}" leads nowhere. ${uri === '' ? 'No schema here has that $id or $anchor' : 'Add that schema with addSchema before the route'}`
+  if (/^https?:\/\/json-schema\.org\//.test(uri)) {
+    return `$ref "${ref}" is a meta-schema, which only the validator has. Describe what the route takes instead`
+  }
+  return `$ref "${ref}" leads nowhere. ` +
+    `${uri === '' ? 'No schema here has that $id or $anchor' : 'Add that schema with addSchema before the route'}`
 }
 
 function nameOf (ref: string, schema: JsonSchema): string {

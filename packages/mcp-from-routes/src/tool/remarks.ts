@@ -6,48 +6,114 @@ import type { Routes } from './routes.ts'
 import type { Tool } from './tool.ts'
 
 /** Logs what may be a mistake in the routes. */
-export function remarkOnRoutes (log: FastifyBaseLogger, { nearlyTagged, candidates, endpoint }: Routes, { exposedTag, canUse, routes }: Settings): void {
-  if (nearlyTagged.length > 0) log.warn({ routes: nearlyTagged }, `these routes are not tools: their tag differs from "${exposedTag}" in case`)
-  if (!candidates.some(({ isTool }) => isTool)) log.warn(`the MCP endpoint has no tools: no route is tagged "${exposedTag}"${routes === undefined ? '' : ', and the review file publishes none'}`)
-  const unstreamed = candidates.filter(({ route }) => isStrictSse(Reflect.get(route, 'sse')) && !declaresStream(route.schema?.response)).map(({ label }) => label)
-  if (unstreamed.length > 0) log.warn({ routes: unstreamed }, 'these routes have the option sse of @fastify/sse, and declare no response of text/event-stream: their tools are called without that media type, so reply.sse is undefined. Declare it in schema.response, or answer without reply.sse')
+export function remarkOnRoutes (
+  log: FastifyBaseLogger,
+  { nearlyTagged, candidates, endpoint }: Routes,
+  { exposedTag, canUse, routes }: Settings
+): void {
+  if (nearlyTagged.length > 0) {
+    log.warn({ routes: nearlyTagged }, `these routes are not tools: their tag differs from "${exposedTag}" in case`)
+  }
+  if (!candidates.some(({ isTool }) => isTool)) {
+    log.warn(
+      'the MCP endpoint has no tools: no route is tagged ' +
+        `"${exposedTag}"${routes === undefined ? '' : ', and the review file publishes none'}`
+    )
+  }
+  const unstreamed = candidates.filter(({ route }) =>
+    isStrictSse(Reflect.get(route, 'sse')) && !declaresStream(route.schema?.response)
+  ).map(({ label }) => label)
+  if (unstreamed.length > 0) {
+    log.warn(
+      { routes: unstreamed },
+      'these routes have the option sse of @fastify/sse, and declare no response of text/event-stream: their ' +
+        'tools are called without that media type, so reply.sse is undefined. Declare it in schema.response, or ' +
+        'answer without reply.sse'
+    )
+  }
   const remark = policyRemark(endpoint, candidates, canUse !== undefined)
   if (remark !== undefined) log[remark.level]({ tools: remark.tools }, remark.message)
 }
 
 /** Logs what the options leave open for these tools. */
-export function remarkOnTools (log: FastifyBaseLogger, tools: readonly Tool[], hasTasks: boolean, { impliedArguments, confirmSecret }: Settings): void {
+export function remarkOnTools (
+  log: FastifyBaseLogger,
+  tools: readonly Tool[],
+  hasTasks: boolean,
+  { impliedArguments, confirmSecret }: Settings
+): void {
   for (const [length, level] of [[2048, 'warn'], [1024, 'info']] as const) {
-    const long = tools.filter(({ public: { description } }) => description.length > length && (level === 'warn' || description.length <= 2048)).map(({ public: { name } }) => name)
-    if (long.length > 0) log[level]({ tools: long }, `some clients cut the descriptions of these tools, which are longer than ${length} characters. Say the most important first, or set config.mcp.description`)
+    const long = tools.filter(({ public: { description } }) =>
+      description.length > length && (level === 'warn' || description.length <= 2048)
+    ).map(({ public: { name } }) => name)
+    if (long.length > 0) {
+      log[level](
+        { tools: long },
+        `some clients cut the descriptions of these tools, which are longer than ${length} characters. Say the ` +
+          'most important first, or set config.mcp.description'
+      )
+    }
   }
   const bodiless = tools.filter(({ input, public: { route } }) => TAKES_BODY.has(route.method) && input.body === 'none')
   for (const level of ['warn', 'info'] as const) {
-    const routes = bodiless.filter((tool) => isLikelyForgotten(tool) === (level === 'warn')).map(({ public: { route } }) => `${route.method} ${route.url}`)
-    if (routes.length > 0) log[level]({ routes }, 'the tools of these routes send no body, because schema.body is missing. If a route reads a body, describe it there')
+    const routes = bodiless.filter((tool) => isLikelyForgotten(tool) === (level === 'warn')).map((
+      { public: { route } }
+    ) => `${route.method} ${route.url}`)
+    if (routes.length > 0) {
+      log[level](
+        { routes },
+        'the tools of these routes send no body, because schema.body is missing. If a route reads a body, ' +
+          'describe it there'
+      )
+    }
   }
-  const spelledAsUrls = tools.flatMap(({ public: { name, inputSchema } }) => Object.entries(inputSchema.properties ?? {})
-    .filter(([argument, schema]) => isObject(schema) && isAboutUrls(argument, schema.description)).map(([argument]) => `${name}: ${argument}`))
-  if (spelledAsUrls.length > 0) log.info({ arguments: spelledAsUrls }, 'the descriptions of these arguments show query strings, which models then send as values. Describe them in config.mcp.arguments')
-  const unused = Object.keys(impliedArguments).filter((name) => !tools.some((tool) => tool.public.implied?.includes(name)))
-  if (unused.length > 0) log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
-  if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
-  if (confirmSecret === undefined && hasTasks) log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
+  const spelledAsUrls = tools.flatMap(({ public: { name, inputSchema } }) =>
+    Object.entries(inputSchema.properties ?? {})
+      .filter(([argument, schema]) => isObject(schema) && isAboutUrls(argument, schema.description)).map(([argument]) =>
+        `${name}: ${argument}`
+      )
+  )
+  if (spelledAsUrls.length > 0) {
+    log.info(
+      { arguments: spelledAsUrls },
+      'the descriptions of these arguments show query strings, which models then send as values. Describe them ' +
+        'in config.mcp.arguments'
+    )
+  }
+  const unused = Object.keys(impliedArguments).filter((name) =>
+    !tools.some((tool) => tool.public.implied?.includes(name))
+  )
+  if (unused.length > 0) {
+    log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
+  }
+  if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) {
+    log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
+  }
+  if (confirmSecret === undefined && hasTasks) {
+    log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
+  }
 }
 
 const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
-/** Whether a route without a body schema probably reads one. Many need no more than their path: `POST /orders/:id/cancel`. */
+/**
+ * Whether a route without a body schema probably reads one. Many need no more than their path:
+ * `POST /orders/:id/cancel`.
+ */
 function isLikelyForgotten ({ input: { places }, public: { route } }: Tool): boolean {
   return route.method === 'PATCH' || places.size === 0
 }
 
 /** Whether a description spells an argument as in a URL: `sortBy=email:DESC`, `?page=2`. */
 function isAboutUrls (argument: string, description: unknown): boolean {
-  return typeof description === 'string' && (description.includes(`${argument}=`) || /[?&][\w.[\]-]+=/.test(description))
+  return typeof description === 'string' &&
+    (description.includes(`${argument}=`) || /[?&][\w.[\]-]+=/.test(description))
 }
 
-/** The values of the route option for which @fastify/sse wants the media type by name, and nothing says that the handler can do without. */
+/**
+ * The values of the route option for which @fastify/sse wants the media type by name, and nothing says that the handler
+ * can do without.
+ */
 function isStrictSse (sse: unknown): boolean {
   return sse === true || (isObject(sse) && sse.kind === undefined)
 }
@@ -55,16 +121,23 @@ function isStrictSse (sse: unknown): boolean {
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const
 
 /**
- * Warns if @fastify/rate-limit limits routes, but not the endpoint. It adds its hooks to routes while they are registered, so
- * those that came before it have none: callers would list tools and guess credentials without a limit.
+ * Warns if @fastify/rate-limit limits routes, but not the endpoint. It adds its hooks to routes while they are
+ * registered, so those that came before it have none: callers would list tools and guess credentials without a limit.
  */
 export function warnIfUnlimited (app: FastifyInstance): void {
   if (app.hasDecorator('rateLimit')) return
   const seen: Array<{ readonly route: RouteOptions, readonly before: number }> = []
-  app.addHook('onRoute', (route) => { seen.push({ route, before: hooksOf(route) }) })
+  app.addHook('onRoute', (route) => {
+    seen.push({ route, before: hooksOf(route) })
+  })
   app.addHook('onReady', async () => {
     const grown = seen.splice(0).some(({ route, before }) => hooksOf(route) > before)
-    if (grown && app.hasDecorator('rateLimit')) app.log.warn('@fastify/rate-limit was registered after mcp-from-routes, so it limits routes but not the MCP endpoint. Register it before mcp-from-routes')
+    if (grown && app.hasDecorator('rateLimit')) {
+      app.log.warn(
+        '@fastify/rate-limit was registered after mcp-from-routes, so it limits routes but not the MCP ' +
+          'endpoint. Register it before mcp-from-routes'
+      )
+    }
   })
 }
 
@@ -88,18 +161,32 @@ interface PolicyRemark {
  * @param isFiltered - whether the host decides who may use which tool
  * @returns undefined where both accept the same
  */
-function policyRemark (endpoint: RouteOptions | undefined, tools: ReadonlyArray<{ readonly label: string, readonly route: RouteOptions }>, isFiltered: boolean): PolicyRemark | undefined {
-  const labelled = (policy: string): readonly string[] => tools.filter(({ route }) => authOf(route) === policy).map(({ label }) => label)
+function policyRemark (
+  endpoint: RouteOptions | undefined,
+  tools: ReadonlyArray<{ readonly label: string, readonly route: RouteOptions }>,
+  isFiltered: boolean
+): PolicyRemark | undefined {
+  const labelled = (policy: string): readonly string[] =>
+    tools.filter(({ route }) => authOf(route) === policy).map(({ label }) => label)
   const [tokensOnly, withKeys] = [labelled('jwt'), labelled('dual')]
   const accepts = authOf(endpoint)
   if (accepts === 'dual' && tokensOnly.length > 0) {
     const message = 'API keys can call the MCP endpoint but not these tools, which accept tokens only'
     return isFiltered
       ? { level: 'info', tools: tokensOnly, message }
-      : { level: 'warn', tools: tokensOnly, message: `${message}: set config.auth of their routes to "dual", or hide them from API keys with canUse` }
+      : {
+        level: 'warn',
+        tools: tokensOnly,
+        message: `${message}: set config.auth of their routes to "dual", or hide them from API keys with canUse`
+      }
   }
   if (accepts === 'jwt' && withKeys.length > 0) {
-    return { level: 'warn', tools: withKeys, message: 'API keys can call the routes of these tools but not the MCP endpoint, which accepts tokens only: set its policy to "dual"' }
+    return {
+      level: 'warn',
+      tools: withKeys,
+      message: 'API keys can call the routes of these tools but not the MCP endpoint, which accepts tokens only: set ' +
+        'its policy to "dual"'
+    }
   }
   return undefined
 }

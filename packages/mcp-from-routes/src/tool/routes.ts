@@ -33,14 +33,38 @@ export interface Routes {
  * @param reviewed - decides about the routes that it knows; the tag about all others
  * @param keepsAll - whether those that become no tools are to be listed too
  */
-export function collectRoutes (app: FastifyInstance, settings: Settings, reviewed: Reviewed, keepsAll: boolean): Routes {
-  const routes: Routes = { candidates: [], others: [], nearlyTagged: [], keys: [], known: [], listed: [], endpoint: undefined }
-  const own = new Set([settings.path, ...Object.values(settings.sets).map(({ path }) => path), cardPath(settings.path)].flatMap((path) => [path, `${path}/`]))
+export function collectRoutes (
+  app: FastifyInstance,
+  settings: Settings,
+  reviewed: Reviewed,
+  keepsAll: boolean
+): Routes {
+  const routes: Routes = {
+    candidates: [],
+    others: [],
+    nearlyTagged: [],
+    keys: [],
+    known: [],
+    listed: [],
+    endpoint: undefined
+  }
+  const own = new Set(
+    [settings.path, ...Object.values(settings.sets).map(({ path }) => path), cardPath(settings.path)].flatMap((
+      path
+    ) => [path, `${path}/`])
+  )
   app.addHook('onRoute', function (route) {
     // Read now: Fastify changes `url` of this object when it registers the same route with a slash at the end.
     const { url } = route
     if (url === settings.path && [route.method].flat().includes('POST')) routes.endpoint = route
-    routes.known.push({ method: route.method, url, get schema () { return route.schema ?? {} }, constraints: route.constraints ?? {} })
+    routes.known.push({
+      method: route.method,
+      url,
+      get schema () {
+        return route.schema ?? {}
+      },
+      constraints: route.constraints ?? {}
+    })
     // A hook of the host may tag every route, and the endpoint is none of its tools.
     const key = own.has(url) && Object.keys(route.constraints ?? {}).length === 0 ? '' : keyOf(route)
     const entry = reviewed.entryOf(key)
@@ -66,7 +90,9 @@ export function collectRoutes (app: FastifyInstance, settings: Settings, reviewe
  * @throws {@link MCP_FROM_ROUTES_REGISTERED_LATE} if one of them is to be published
  */
 export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings, reviewed: Reviewed): void {
-  const late = earlier.filter((route) => reviewed.entryOf(keyOf(route))?.publish ?? (isExposed(route, settings) || isResource(route))).map(labelOf)
+  const late = earlier.filter((route) =>
+    reviewed.entryOf(keyOf(route))?.publish ?? (isExposed(route, settings) || isResource(route))
+  ).map(labelOf)
   if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
 }
 
@@ -77,27 +103,49 @@ export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings,
 export function checkOthers (others: readonly OtherRoute[]): void {
   for (const { label, ownerOfConfig } of others) {
     const owner = ownerOfConfig()?.public.route
-    if (owner !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(labelOf(owner), `an onRoute hook gave its config to ${label} as well. Create a new object for each route: route.config = { ...route.config, … }`)
+    if (owner !== undefined) {
+      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+        labelOf(owner),
+        `an onRoute hook gave its config to ${label} as well. Create a new object for each route: route.config ` +
+          '= { ...route.config, … }'
+      )
+    }
   }
 }
 
 /** Tells whether a schema has the tag. */
-export function isTagged ({ exposedTag }: Pick<Settings, 'exposedTag'>): (schema: FastifySchema | undefined) => boolean {
+export function isTagged (
+  { exposedTag }: Pick<Settings, 'exposedTag'>
+): (schema: FastifySchema | undefined) => boolean {
   return (schema) => schema?.tags?.includes(exposedTag) ?? false
 }
 
-function isExposed ({ method, schema }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema }, settings: Settings): boolean {
+function isExposed (
+  { method, schema }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema },
+  settings: Settings
+): boolean {
   return method !== 'HEAD' && method !== 'OPTIONS' && isTagged(settings)(schema)
 }
 
-/** Whether a route is to be a resource, as far as it says: half of what that takes is an error, which the reader of the route finds. */
-function isResource ({ method, schema, config }: { readonly method: RouteOptions['method'], readonly schema?: FastifySchema, readonly config?: RouteOptions['config'] }): boolean {
-  return method !== 'HEAD' && method !== 'OPTIONS' && (isTagged({ exposedTag: RESOURCE_TAG })(schema) || config?.mcp?.resource !== undefined)
+/**
+ * Whether a route is to be a resource, as far as it says: half of what that takes is an error, which the reader of the
+ * route finds.
+ */
+function isResource (
+  { method, schema, config }: {
+    readonly method: RouteOptions['method'],
+    readonly schema?: FastifySchema,
+    readonly config?: RouteOptions['config']
+  }
+): boolean {
+  return method !== 'HEAD' && method !== 'OPTIONS' &&
+    (isTagged({ exposedTag: RESOURCE_TAG })(schema) || config?.mcp?.resource !== undefined)
 }
 
 /** Whether a tag differs from the right one only in case. */
 function hasTagLike (route: RouteOptions, { exposedTag }: Settings): boolean {
-  return route.method !== 'HEAD' && (route.schema?.tags?.some((tag) => tag.toLowerCase() === exposedTag.toLowerCase()) ?? false)
+  return route.method !== 'HEAD' &&
+    (route.schema?.tags?.some((tag) => tag.toLowerCase() === exposedTag.toLowerCase()) ?? false)
 }
 
 function labelOf ({ method, url }: { readonly method: string | string[], readonly url: string }): string {

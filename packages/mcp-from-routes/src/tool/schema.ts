@@ -6,8 +6,8 @@ import { isObject, type JsonSchema } from './json-schema.ts'
 import type { Definitions, RefResolver } from './refs.ts'
 
 /**
- * Converts a schema of a library whose schemas are no JSON Schema, and do not convert themselves. Undefined for one that
- * needs no conversion.
+ * Converts a schema of a library whose schemas are no JSON Schema, and do not convert themselves. Undefined for one
+ * that needs no conversion.
  *
  * @param context - `io` is `'input'` for what a route takes, `'output'` for what it responds
  */
@@ -33,7 +33,12 @@ export interface SchemaReader {
  * @param prepare - what is done to a schema while it is still in the draft it was written in
  * @param convert - the host's conversion of what is no JSON Schema
  */
-export function schemaReader (route: string, resolver: RefResolver, prepare = (schema: JsonSchema) => schema, convert?: ToJsonSchema): SchemaReader {
+export function schemaReader (
+  route: string,
+  resolver: RefResolver,
+  prepare = (schema: JsonSchema) => schema,
+  convert?: ToJsonSchema
+): SchemaReader {
   const found: Definitions = { schemas: new Map(), names: new Map() }
   const definitions = new Map<string, JsonSchema>()
   function fail (part: string, problem: string): never {
@@ -47,10 +52,17 @@ export function schemaReader (route: string, resolver: RefResolver, prepare = (s
     read (schema, part, io) {
       const plain = plainSchema(schema, io, convert)
       if (typeof plain === 'string') return fail(part, plain)
-      if (isTooDeep(plain)) return fail(part, `it nests more than ${MAX_DEPTH} levels deep, or contains itself. Refer to a shared schema with $ref`)
+      if (isTooDeep(plain)) {
+        return fail(
+          part,
+          `it nests more than ${MAX_DEPTH} levels deep, or contains itself. Refer to a shared schema with $ref`
+        )
+      }
       const local = resolver.localize(plain, found)
       if (typeof local === 'string') return fail(part, local)
-      for (const [name, definition] of found.schemas) if (!definitions.has(name)) definitions.set(name, converted(definition, `${part}: $defs/${name}`))
+      for (const [name, definition] of found.schemas) {
+        if (!definitions.has(name)) definitions.set(name, converted(definition, `${part}: $defs/${name}`))
+      }
       return converted(local, part)
     },
     definitions: () => definitions,
@@ -97,7 +109,9 @@ function messageOf (error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-const NO_JSON_SCHEMA = 'it is not JSON Schema and cannot convert itself to it, as Zod 4 can. For Zod 3, Valibot and others give the option toJsonSchema'
+const NO_JSON_SCHEMA =
+  'it is not JSON Schema and cannot convert itself to it, as Zod 4 can. For Zod 3, Valibot and others give the ' +
+  'option toJsonSchema'
 
 /** An instance of a class is a schema of a library. Objects may come from another realm, as in Jest. */
 function isPlain (schema: object): boolean {

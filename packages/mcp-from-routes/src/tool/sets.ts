@@ -28,7 +28,9 @@ export function toolSets ({ sets }: Pick<Settings, 'sets'>): readonly FilledSet[
       isSearched: search,
       fill (all, allResources) {
         const missing = tags?.find((tag) => ![...all.values()].some((tool) => tool.public.route.tags.includes(tag)))
-        if (missing !== undefined) throw new MCP_FROM_ROUTES_INVALID_OPTION(`sets.${name}.tags`, `has "${missing}", a tag that no tool has`)
+        if (missing !== undefined) {
+          throw new MCP_FROM_ROUTES_INVALID_OPTION(`sets.${name}.tags`, `has "${missing}", a tag that no tool has`)
+        }
         tools = new Map([...all].filter(([, tool]) => isIn(tool)))
         const views = new Set([...tools.values()].map(({ ui }) => ui?.resourceUri))
         resources = allResources.filter((one) => isIn(one) || views.has(one.resource.definition.uri))
@@ -38,19 +40,28 @@ export function toolSets ({ sets }: Pick<Settings, 'sets'>): readonly FilledSet[
 }
 
 /**
- * The tools that stand for those of the sets with search, by name, in the order of their names. Empty without such a set.
+ * The tools that stand for those of the sets with search, by name, in the order of their names. Empty without such a
+ * set.
  * @param all - every tool of the application: a name means one thing in all sets, and in the contract
  * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} when a route has one of their names
  */
-export function searchToolsOf (sets: readonly FilledSet[], all: ReadonlyMap<string, Tool>): ReadonlyMap<string, ListedTool> {
+export function searchToolsOf (
+  sets: readonly FilledSet[],
+  all: ReadonlyMap<string, Tool>
+): ReadonlyMap<string, ListedTool> {
   const searched = sets.filter(({ isSearched }) => isSearched).flatMap(({ tools }) => [...tools().values()])
   if (!sets.some(({ isSearched }) => isSearched)) return new Map()
   const taken = OWN_NAMES.map((name) => all.get(name)).find((tool) => tool !== undefined)
   if (taken !== undefined) {
     const { name, route: { method, url } } = taken.public
-    throw new MCP_FROM_ROUTES_INVALID_OPTION('sets', `with search need the name ${name}, which ${method} ${url} has. Give that route another operationId`)
+    throw new MCP_FROM_ROUTES_INVALID_OPTION(
+      'sets',
+      `with search need the name ${name}, which ${method} ${url} has. Give that route another operationId`
+    )
   }
-  const definitions = searchTools({ opensWorld: searched.some(({ public: { annotations } }) => annotations.openWorldHint) })
+  const definitions = searchTools({
+    opensWorld: searched.some(({ public: { annotations } }) => annotations.openWorldHint)
+  })
   return new Map(OWN_NAMES.map((name) => [name, { public: definitions[name], mirrored: [] }]))
 }
 

@@ -1,6 +1,10 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { confirmRule, type ConfirmRule } from '../confirm/rule.ts'
-import { MCP_FROM_ROUTES_UNSUPPORTED_BODY, MCP_FROM_ROUTES_UNSUPPORTED_QUERY, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
+import {
+  MCP_FROM_ROUTES_UNSUPPORTED_BODY,
+  MCP_FROM_ROUTES_UNSUPPORTED_QUERY,
+  MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
+} from '../errors.ts'
 import { IDENTITY, NEVER_FORWARDED, type Settings } from '../options.ts'
 import { taskConfig, type TaskConfig } from '../task/config.ts'
 import { resourceRule, type ResourceRule } from '../resource/config.ts'
@@ -14,7 +18,15 @@ import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile, type ToolInput } from './input.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { mirroredArguments, withoutHeaders, type MirroredArgument } from './mirrored.ts'
-import { declaredFromRoute, declaresStream, jsonFromRoute, outputFromRoute, withoutPatterns, withoutUnknown, type ToolOutput } from './output.ts'
+import {
+  declaredFromRoute,
+  declaresStream,
+  jsonFromRoute,
+  outputFromRoute,
+  withoutPatterns,
+  withoutUnknown,
+  type ToolOutput
+} from './output.ts'
 import { Overrides } from './overrides.ts'
 import { partsFromPath, type PathPart } from './path.ts'
 import { plansOf, type Plan } from './plan.ts'
@@ -102,7 +114,21 @@ export interface ExposedRoute {
 }
 
 /** The options that decide what a tool looks like. */
-export type ToolOptions = Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'> & Partial<Pick<Settings, 'confirmFallback' | 'fields' | 'ignoredArguments' | 'impliedArguments' | 'jsonQuery' | 'output' | 'toJsonSchema' | 'trustSerializer'>>
+export type ToolOptions =
+  & Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'>
+  & Partial<
+    Pick<
+      Settings,
+      | 'confirmFallback'
+      | 'fields'
+      | 'ignoredArguments'
+      | 'impliedArguments'
+      | 'jsonQuery'
+      | 'output'
+      | 'toJsonSchema'
+      | 'trustSerializer'
+    >
+  >
 
 /** Headers every inner request has anyway. */
 const ALWAYS_SENT = new Set(['accept', 'content-length', 'content-type', 'host', 'user-agent'])
@@ -114,7 +140,11 @@ type ReaderOf = (prepare?: (part: JsonSchema) => JsonSchema) => SchemaReader
  * Turns a tagged route into a tool.
  * @throws one of the errors in errors.ts, naming the route, when it cannot be a tool
  */
-export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolver: RefResolver = refResolver(route.shared)): Tool {
+export function toolFromRoute (
+  route: ExposedRoute,
+  options: ToolOptions,
+  resolver: RefResolver = refResolver(route.shared)
+): Tool {
   const { url, schema, config, constraints: { host }, ui } = route
   const method = methodOf(route)
   const label = `${method} ${url}`
@@ -124,7 +154,12 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
   const request = requestOf(label, route, options, readerOf)
   const { input } = request
   const { declared, whole, ...result } = resultOf(label, route, options, readerOf, input)
-  const confirm = confirmRule(label, config.mcp?.confirm, route.attachValidation ?? false, options.confirmFallback ?? 'refuse')
+  const confirm = confirmRule(
+    label,
+    config.mcp?.confirm,
+    route.attachValidation ?? false,
+    options.confirmFallback ?? 'refuse'
+  )
   const definition = definitionFrom(label, method, words, route, { ...result, input, confirm }, options)
   const implied = Object.freeze(impliableArguments(input, Object.keys(options.impliedArguments ?? {})))
   return {
@@ -147,7 +182,14 @@ export function toolFromRoute (route: ExposedRoute, options: ToolOptions, resolv
 
 /** What the route takes, and how a call becomes a request to it. */
 function requestOf (label: string, route: ExposedRoute, options: ToolOptions, readerOf: ReaderOf) {
-  const { url, schema, config, fillsDefaults = false, queryParser = PLAIN_PARSER, bodyTypes = { coerces: false, drops: false } } = route
+  const {
+    url,
+    schema,
+    config,
+    fillsDefaults = false,
+    queryParser = PLAIN_PARSER,
+    bodyTypes = { coerces: false, drops: false }
+  } = route
   const path = partsFromPath(url)
   if (typeof path === 'string') throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, path)
   const overrides = new Overrides(label, config.mcp?.arguments)
@@ -159,10 +201,16 @@ function requestOf (label: string, route: ExposedRoute, options: ToolOptions, re
   const constrained = { label, method: methodOf(route), url, constraints, headers: fixed, varies, strategies }
   const headers = { ...constraintHeaders(constrained), ...fixed }
   checkHeaders(label, schema.headers, readerOf(withoutPatterns), options, headers)
-  const input = inputFromRoute(label, path, schema, readerOf((part) => {
-    if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')
-    return part
-  }), { overrides, fillsDefaults })
+  const input = inputFromRoute(
+    label,
+    path,
+    schema,
+    readerOf((part) => {
+      if (mentionsFile(part)) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it takes a file upload')
+      return part
+    }),
+    { overrides, fillsDefaults }
+  )
   return {
     path,
     headers,
@@ -178,13 +226,27 @@ function requestOf (label: string, route: ExposedRoute, options: ToolOptions, re
 }
 
 /** What the route returns, as far as the tool promises it, and what its schemas declare beyond that. */
-function resultOf (label: string, { schema: { response }, config: { mcp }, keepsToSchema }: ExposedRoute, options: ToolOptions, readerOf: ReaderOf, input: ToolInput) {
+function resultOf (
+  label: string,
+  { schema: { response }, config: { mcp }, keepsToSchema }: ExposedRoute,
+  options: ToolOptions,
+  readerOf: ReaderOf,
+  input: ToolInput
+) {
   // A trusted serializer checks what Fastify's does not.
-  const reader = readerOf((part) => options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part)))
+  const reader = readerOf((part) =>
+    options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part))
+  )
   const detail = outputDetail(label, mcp?.output, options.output)
   const task = taskConfig(label, mcp?.task)
   // The result of work comes later, and from another route.
-  const fields = fieldsRule(label, mcp?.fields, options.fields ?? false, input, () => task === undefined ? jsonFromRoute(response, readerOf(withoutPatterns)) : undefined)
+  const fields = fieldsRule(
+    label,
+    mcp?.fields,
+    options.fields ?? false,
+    input,
+    () => task === undefined ? jsonFromRoute(response, readerOf(withoutPatterns)) : undefined
+  )
   const outputOf = (keep: (part: JsonSchema) => JsonSchema): ToolOutput | undefined => {
     if (!keepsToSchema || detail === false || task !== undefined) return undefined
     const trim = outputTrimmer(label, detail)
@@ -209,8 +271,14 @@ function ignoredArguments ({ places }: ToolInput, names: readonly string[]): Rea
 }
 
 /** Few ever ask for the declaration, so it is derived for those who do. */
-function publicRoute (route: Omit<McpTool['route'], 'output' | 'whole'>, output: () => JsonSchema | undefined, whole: () => JsonSchema | undefined): McpTool['route'] {
-  return Object.freeze(Object.defineProperties(route, { output: { get: output }, whole: { get: whole } }) as McpTool['route'])
+function publicRoute (
+  route: Omit<McpTool['route'], 'output' | 'whole'>,
+  output: () => JsonSchema | undefined,
+  whole: () => JsonSchema | undefined
+): McpTool['route'] {
+  return Object.freeze(
+    Object.defineProperties(route, { output: { get: output }, whole: { get: whole } }) as McpTool['route']
+  )
 }
 
 /** Patterns are left out where one of them has no meaning in a published schema. */
@@ -223,10 +291,13 @@ function declared (response: unknown, readerOf: ReaderOf, wrapped: boolean): Jso
 }
 
 /**
- * The tool as `tools/list` shows it. In revision 2026-07-28, tools do not say whether they start tasks; before it, clients
- * know of no headers that repeat arguments.
+ * The tool as `tools/list` shows it. In revision 2026-07-28, tools do not say whether they start tasks; before it,
+ * clients know of no headers that repeat arguments.
  */
-export function definitionOf ({ mirrored, public: { route, implied, confirm, execution, ...definition } }: ListedTool, era: Era): ToolDefinition {
+export function definitionOf (
+  { mirrored, public: { route, implied, confirm, execution, ...definition } }: ListedTool,
+  era: Era
+): ToolDefinition {
   if (era === 'modern') return definition
   const inputSchema = mirrored.length === 0 ? definition.inputSchema : withoutHeaders(definition.inputSchema)
   return { ...definition, inputSchema, ...execution !== undefined && { execution } }
@@ -236,40 +307,75 @@ function methodOf ({ method, url }: ExposedRoute): string {
   const methods = [method].flat().filter((name) => name !== 'HEAD' && name !== 'OPTIONS')
   const [only] = methods
   if (only === undefined || methods.length > 1) {
-    throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(`${methods.join(',')} ${url}`, 'it has several methods. Register each as a route with its own operationId')
+    throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+      `${methods.join(',')} ${url}`,
+      'it has several methods. Register each as a route with its own operationId'
+    )
   }
   return only
 }
 
 function checkRoute (label: string, { config, constraints, websocket }: ExposedRoute): void {
-  if (config.mcp?.hijack || websocket) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'it takes the connection over, so there is no response to return. Do not publish it')
-  if (config.rawBody) throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
+  if (config.mcp?.hijack || websocket) {
+    throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+      label,
+      'it takes the connection over, so there is no response to return. Do not publish it'
+    )
+  }
+  if (config.rawBody) {
+    throw new MCP_FROM_ROUTES_UNSUPPORTED_BODY(label, 'it checks the bytes of its body, which an agent cannot sign')
+  }
   const ownConstraint = Object.keys(constraints).find((name) => name !== 'host' && name !== 'version')
-  if (ownConstraint !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it has the custom constraint ${ownConstraint}, which a tool call cannot meet. Do not publish it, or remove the constraint`)
+  if (ownConstraint !== undefined) {
+    throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+      label,
+      `it has the custom constraint ${ownConstraint}, which a tool call cannot meet. Do not publish it, or ` +
+        'remove the constraint'
+    )
+  }
 }
 
 /** A header the route requires and the plugin never sends would make every call fail. */
-function checkHeaders (label: string, headers: unknown, reader: SchemaReader, options: ToolOptions, fixed: Readonly<Record<string, string>>): void {
+function checkHeaders (
+  label: string,
+  headers: unknown,
+  reader: SchemaReader,
+  options: ToolOptions,
+  fixed: Readonly<Record<string, string>>
+): void {
   if (headers === undefined) return
   const { required } = followed(reader.read(headers, 'headers', 'input'), reader.definitions())
   for (const name of Array.isArray(required) ? required.map((item) => String(item).toLowerCase()) : []) {
     if (!ALWAYS_SENT.has(name) && !options.forwardHeaders.includes(name) && !Object.hasOwn(fixed, name)) {
-      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `it requires the header ${name}. Add it to forwardHeaders, or give it a value in config.mcp.arguments.headers`)
+      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+        label,
+        `it requires the header ${name}. Add it to forwardHeaders, or give it a value in config.mcp.arguments.headers`
+      )
     }
   }
 }
 
 /** The shapes of the query arguments, all of which arrive. */
-function queryShapes (label: string, { inputs, schema }: ToolInput, { queryParser = PLAIN_PARSER, accepts }: ExposedRoute, { jsonQuery = false }: ToolOptions): ReadonlyMap<string, QueryShape> {
+function queryShapes (
+  label: string,
+  { inputs, schema }: ToolInput,
+  { queryParser = PLAIN_PARSER, accepts }: ExposedRoute,
+  { jsonQuery = false }: ToolOptions
+): ReadonlyMap<string, QueryShape> {
   const shapes = new Map<string, QueryShape>()
   const definitions = definitionsOf(schema)
   for (const { place, name, argument } of inputs) {
     if (place === 'body' || argument === undefined) continue
-    const shape = queryShape(followed(Reflect.get(Object(schema.properties), argument) as JsonSchema, definitions), schema)
+    const shape = queryShape(
+      followed(Reflect.get(Object(schema.properties), argument) as JsonSchema, definitions),
+      schema
+    )
     const takes = accepts?.[place](name) ?? (() => undefined)
     if (place === 'path') {
       const problem = scalarProblem(shape.types, takes)
-      if (problem !== undefined) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its path parameter ${name} ${problem}`)
+      if (problem !== undefined) {
+        throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its path parameter ${name} ${problem}`)
+      }
       continue
     }
     const problem = queryProblem(shape, queryParser, takes, jsonQuery)

@@ -1,6 +1,9 @@
 import type { FastifyError, FastifyInstance, RouteOptions } from 'fastify'
 import {
-  MCP_FROM_ROUTES_DUPLICATE_NAME, MCP_FROM_ROUTES_INVALID_ROUTES, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE, MCP_FROM_ROUTES_UNSUPPORTED_VERSION
+  MCP_FROM_ROUTES_DUPLICATE_NAME,
+  MCP_FROM_ROUTES_INVALID_ROUTES,
+  MCP_FROM_ROUTES_UNSUPPORTED_ROUTE,
+  MCP_FROM_ROUTES_UNSUPPORTED_VERSION
 } from '../errors.ts'
 import type { Settings } from '../options.ts'
 import { configOf, type ReviewEntry } from '../review/file.ts'
@@ -15,7 +18,10 @@ import { queryParser, type QueryParser } from './query.ts'
 import { refResolver, type RefResolver } from './refs.ts'
 import { toolFromRoute, type ExposedRoute, type Tool } from './tool.ts'
 
-/** A route that may become a tool, a resource or both. Its schemas are read when the application is ready: they may be added or completed later. */
+/**
+ * A route that may become a tool, a resource or both. Its schemas are read when the application is ready: they may be
+ * added or completed later.
+ */
 export interface Candidate {
   readonly scope: FastifyInstance
   /** `GET /products/:id`. */
@@ -38,7 +44,9 @@ export interface Candidate {
 /** Makes the tools once the application is ready. */
 export interface ToolReader {
   /** Those of all routes, by name, in the order of their names, and the resources. */
-  readonly all: (candidates: readonly Candidate[]) => { readonly tools: ReadonlyMap<string, Tool>, readonly resources: readonly Resource[] }
+  readonly all: (
+    candidates: readonly Candidate[]
+  ) => { readonly tools: ReadonlyMap<string, Tool>, readonly resources: readonly Resource[] }
   /** That of one route, as if it and its view were the only ones. */
   readonly one: (candidate: Candidate, candidates: readonly Candidate[]) => Tool
 }
@@ -70,8 +78,19 @@ export function toolReader (app: FastifyInstance, settings: Settings, earlier: E
         const { name } = tool.public
         const other = labels.get(name)
         if (other !== undefined) throw new MCP_FROM_ROUTES_DUPLICATE_NAME(other, label, name)
-        if (!isMarked()) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook replaced its config. Keep the existing properties: route.config = { ...route.config, … }')
-        if (tool.confirm !== undefined && !isHeld) throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, 'an onRoute hook added config.mcp.confirm. Put it where the route is registered, or register that hook before mcp-from-routes')
+        if (!isMarked()) {
+          throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+            label,
+            'an onRoute hook replaced its config. Keep the existing properties: route.config = { ...route.config, … }'
+          )
+        }
+        if (tool.confirm !== undefined && !isHeld) {
+          throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+            label,
+            'an onRoute hook added config.mcp.confirm. Put it where the route is registered, or register that ' +
+              'hook before mcp-from-routes'
+          )
+        }
         setTool(tool)
         read.push(tool)
         if (isTool) tools.set(name, tool)
@@ -91,8 +110,18 @@ export function toolReader (app: FastifyInstance, settings: Settings, earlier: E
   return { all, one }
 }
 
-function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, queryParser: QueryParser, settings: Settings): ExposedRoute {
-  const { params, querystring, query, body } = (route.schema ?? {}) as { params?: unknown, querystring?: unknown, query?: unknown, body?: unknown }
+function exposedRoute (
+  { scope, url, route, entry }: Candidate,
+  probes: Probes,
+  queryParser: QueryParser,
+  settings: Settings
+): ExposedRoute {
+  const { params, querystring, query, body } = (route.schema ?? {}) as {
+    params?: unknown,
+    querystring?: unknown,
+    query?: unknown,
+    body?: unknown
+  }
   const validator = route.validatorCompiler ?? scope.validatorCompiler
   const serializer = route.serializerCompiler ?? scope.serializerCompiler
   return {
@@ -100,7 +129,9 @@ function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, 
     url,
     schema: route.schema ?? {},
     ...entry !== undefined && { name: entry.name },
-    config: (entry === undefined ? route.config ?? {} : { ...route.config, mcp: configOf(entry, route.config?.mcp) }) as ExposedRoute['config'],
+    config: (entry === undefined
+      ? route.config ?? {}
+      : { ...route.config, mcp: configOf(entry, route.config?.mcp) }) as ExposedRoute['config'],
     constraints: route.constraints ?? {},
     websocket: Reflect.get(route, 'websocket') === true,
     attachValidation: route.attachValidation === true,
@@ -110,15 +141,26 @@ function exposedRoute ({ scope, url, route, entry }: Candidate, probes: Probes, 
     queryParser,
     bodyTypes: probes.bodyTypes(body, validator),
     // With attachValidation the handler decides, whatever the validator says.
-    ...route.attachValidation !== true && { accepts: { path: probes.urlAcceptance('params', params, validator), query: probes.urlAcceptance('querystring', querystring ?? query, validator) } }
+    ...route.attachValidation !== true &&
+      {
+        accepts: {
+          path: probes.urlAcceptance('params', params, validator),
+          query: probes.urlAcceptance('querystring', querystring ?? query, validator)
+        }
+      }
   }
 }
 
 /** Reads query strings as the router does, which has the host's `querystringParser`. */
 function queryParserOf (app: FastifyInstance, { path }: Settings): QueryParser {
   return queryParser((query) => {
-    const found: unknown = Reflect.get(Object(app.findRoute({ method: 'POST', url: `${path}?${query}`, constraints: {} })), 'searchParams')
-    if (typeof found !== 'object' || found === null) throw new MCP_FROM_ROUTES_UNSUPPORTED_VERSION('Fastify', 'findRoute returns no searchParams')
+    const found: unknown = Reflect.get(
+      Object(app.findRoute({ method: 'POST', url: `${path}?${query}`, constraints: {} })),
+      'searchParams'
+    )
+    if (typeof found !== 'object' || found === null) {
+      throw new MCP_FROM_ROUTES_UNSUPPORTED_VERSION('Fastify', 'findRoute returns no searchParams')
+    }
     return found as Record<string, unknown>
   })
 }
@@ -128,7 +170,9 @@ function sharedResolvers (): (shared: Readonly<Record<string, unknown>>) => RefR
   const known: Array<{ shared: Readonly<Record<string, unknown>>, resolver: RefResolver }> = []
   return (shared) => {
     const ids = Object.keys(shared)
-    const same = known.find((entry) => ids.length === Object.keys(entry.shared).length && ids.every((id) => entry.shared[id] === shared[id]))
+    const same = known.find((entry) =>
+      ids.length === Object.keys(entry.shared).length && ids.every((id) => entry.shared[id] === shared[id])
+    )
     if (same !== undefined) return same.resolver
     const resolver = refResolver(shared)
     known.push({ shared, resolver })

@@ -5,7 +5,10 @@ export const ANY_TYPE = 127
 
 /** The bits of a `type` keyword. A name that is no type counts as `unknown`. */
 export function typesOfKeyword (type: unknown, unknown: number): number {
-  return [type].flat().reduce<number>((bits, name) => bits | (name === 'number' ? NUMBER : (TYPE as Record<string, number>)[String(name)] ?? unknown), 0)
+  return [type].flat().reduce<number>(
+    (bits, name) => bits | (name === 'number' ? NUMBER : (TYPE as Record<string, number>)[String(name)] ?? unknown),
+    0
+  )
 }
 
 export function typeOfValue (value: unknown): number {
@@ -19,12 +22,15 @@ export function typeOfValue (value: unknown): number {
 
 /** The name of a value's type, as JSON Schema has it. */
 export function typeName (value: unknown): string {
-  return Object.entries(TYPE).find(([, bit]) => bit === typeOfValue(value))?.[0]?.replace('fraction', 'number') ?? typeof value
+  return Object.entries(TYPE).find(([, bit]) => bit === typeOfValue(value))?.[0]?.replace('fraction', 'number') ??
+    typeof value
 }
 
 /** The names of the types of a set, as a sentence lists them. */
 export function typeNames (types: number): string {
   const all = types & TYPE.fraction ? types & ~TYPE.integer : types
-  const names = Object.entries(TYPE).filter(([, bit]) => (all & bit) !== 0).map(([name]) => name.replace('fraction', 'number'))
+  const names = Object.entries(TYPE).filter(([, bit]) => (all & bit) !== 0).map(([name]) =>
+    name.replace('fraction', 'number')
+  )
   return names.sort((a, b) => Number(a === 'null') - Number(b === 'null')).join(' or ')
 }

@@ -36,5 +36,7 @@ export function takesOnly (type: string, types: ReadonlySet<string> | undefined)
 /** What a reference to `$defs` leads to. */
 export function definition (ref: string, root: JsonSchema): unknown {
   const name = /^#\/\$defs\/([^/]+)$/.exec(ref)?.[1]
-  return name === undefined ? undefined : Reflect.get(Object(root.$defs), name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return name === undefined
+    ? undefined
+    : Reflect.get(Object(root.$defs), name.replaceAll('~1', '/').replaceAll('~0', '~'))
 }

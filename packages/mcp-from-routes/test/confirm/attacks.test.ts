@@ -16,7 +16,10 @@ const NEXT = 'the secret that they share next..'
 const KIM = { 'x-api-key': 'kim' }
 
 /** Two tools that ask, and how often either ran. */
-async function server (t: Parameters<typeof listen>[0], options: Partial<McpFromRoutesOptions> = {}): Promise<{ url: URL, ran: () => number }> {
+async function server (
+  t: Parameters<typeof listen>[0],
+  options: Partial<McpFromRoutesOptions> = {}
+): Promise<{ url: URL, ran: () => number }> {
   let count = 0
   const { url } = await listen(t, (app) => {
     for (const name of ['drop', 'erase']) {
@@ -25,10 +28,20 @@ async function server (t: Parameters<typeof listen>[0], options: Partial<McpFrom
           operationId: name,
           description: 'D.',
           tags: ['mcp'],
-          body: { type: 'object', properties: { id: { type: 'string' }, more: { type: 'object', properties: { a: {}, b: {} } }, n: { type: 'number' } } }
+          body: {
+            type: 'object',
+            properties: {
+              id: { type: 'string' },
+              more: { type: 'object', properties: { a: {}, b: {} } },
+              n: { type: 'number' }
+            }
+          }
         },
         config: { mcp: { confirm: () => 'Sure?' } }
-      }, async () => { count += 1; return 'done' })
+      }, async () => {
+        count += 1
+        return 'done'
+      })
     }
   }, options)
   return { url, ran: () => count }
@@ -57,20 +70,72 @@ t.test('a state of another caller, tool or arguments asks again, and runs nothin
     ['an object in the place of a list', 'drop', { args: { id: '1', more: { a: { 0: 1, 1: null }, b: 'x' } } }],
     ['another value inside', 'drop', { args: { id: '1', more: { a: [null, 1], b: 'x' } } }]
   ]
-  for (const [title, name, more] of cases) t.equal(asked(await round(url, name, { ...CALL, ...more, state, answer: YES })), 'Sure?', title)
-  t.equal(told(await round(url, 'drop', { ...CALL, args: { ...ARGS, id: 1 }, state, answer: YES })), 'id must be string, not integer')
+  for (const [title, name, more] of cases) {
+    t.equal(asked(await round(url, name, { ...CALL, ...more, state, answer: YES })), 'Sure?', title)
+  }
+  t.equal(
+    told(await round(url, 'drop', { ...CALL, args: { ...ARGS, id: 1 }, state, answer: YES })),
+    'id must be string, not integer'
+  )
   t.equal(ran(), 0)
   const reordered = { more: { b: 'x', a: [1, null] }, id: '1' }
-  t.equal(told(await round(url, 'drop', { ...CALL, args: reordered, headers: { ...KIM, traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }, state, answer: YES })), 'done', 'what means the same is the same')
+  t.equal(
+    told(
+      await round(url, 'drop', {
+        ...CALL,
+        args: reordered,
+        headers: { ...KIM, traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+        state,
+        answer: YES
+      })
+    ),
+    'done',
+    'what means the same is the same'
+  )
   t.equal(ran(), 1)
 })
 
 t.test('forwarded headers say who calls, except those that differ from call to call', async (t) => {
-  const { url } = await server(t, { forwardHeaders: ['authorization', 'x-tenant', 'idempotency-key', 'x-request-id', 'x-correlation-id', 'baggage', 'x-b3-traceid'] })
-  const at = (more: Record<string, string>): { headers: Record<string, string> } => ({ headers: { authorization: 'Bearer kim', 'x-tenant': 'a', 'idempotency-key': '1', 'x-request-id': '1', baggage: 'a=1', ...more } })
+  const { url } = await server(t, {
+    forwardHeaders: [
+      'authorization',
+      'x-tenant',
+      'idempotency-key',
+      'x-request-id',
+      'x-correlation-id',
+      'baggage',
+      'x-b3-traceid'
+    ]
+  })
+  const at = (more: Record<string, string>): { headers: Record<string, string> } => ({
+    headers: {
+      authorization: 'Bearer kim',
+      'x-tenant': 'a',
+      'idempotency-key': '1',
+      'x-request-id': '1',
+      baggage: 'a=1',
+      ...more
+    }
+  })
   const state = await stateOf(url, 'drop', at({}))
   t.equal(asked(await round(url, 'drop', { ...CALL, ...at({ 'x-tenant': 'b' }), state, answer: YES })), 'Sure?')
-  t.equal(told(await round(url, 'drop', { ...CALL, ...at({ 'idempotency-key': '2', 'x-request-id': '2', 'x-correlation-id': '2', 'x-b3-traceid': '2', baggage: 'a=2' }), state, answer: YES })), 'done')
+  t.equal(
+    told(
+      await round(url, 'drop', {
+        ...CALL,
+        ...at({
+          'idempotency-key': '2',
+          'x-request-id': '2',
+          'x-correlation-id': '2',
+          'x-b3-traceid': '2',
+          baggage: 'a=2'
+        }),
+        state,
+        answer: YES
+      })
+    ),
+    'done'
+  )
 })
 
 t.test('a state that is not of this server is an error of the protocol', async (t) => {
@@ -80,22 +145,40 @@ t.test('a state that is not of this server is an error of the protocol', async (
   const state = await stateOf(url)
   const [version = '', body = '', mac = ''] = state.split('.')
   const payload = JSON.parse(Buffer.from(body, 'base64url').toString()) as { p: { until: number } }
-  const longer = Buffer.from(JSON.stringify({ ...payload, p: { ...payload.p, until: payload.p.until + 1 } })).toString('base64url')
+  const longer = Buffer.from(JSON.stringify({ ...payload, p: { ...payload.p, until: payload.p.until + 1 } })).toString(
+    'base64url'
+  )
   const rejected = { code: -32602, message: 'Invalid or expired requestState' }
   const forged: Array<[string, unknown]> = [
     ['of another key', await stateOf(elsewhere.url)],
     ['with more time', `${version}.${longer}.${mac}`],
-    ['signed with a guess', `v1.${longer}.${createHmac('sha256', 'x'.repeat(32)).update(`v1.${longer}`).digest('base64url')}`],
+    [
+      'signed with a guess',
+      `v1.${longer}.${createHmac('sha256', 'x'.repeat(32)).update(`v1.${longer}`).digest('base64url')}`
+    ],
     ['without a signature', `${version}.${body}.`],
-    ['with another first letter of the signature', `${version}.${body}.${mac.startsWith('A') ? 'B' : 'A'}${mac.slice(1)}`],
+    [
+      'with another first letter of the signature',
+      `${version}.${body}.${mac.startsWith('A') ? 'B' : 'A'}${mac.slice(1)}`
+    ],
     ['empty', ''],
     ['text', 'yes'],
     ['long', 'v1.'.repeat(20_000)],
     ['a number', 7],
     ['an object', { until: Infinity }]
   ]
-  for (const [title, state] of forged) t.match(await round(url, 'drop', { ...CALL, state, answer: YES }), title === 'a number' || title === 'an object' ? { code: -32602 } : rejected, title)
-  t.equal(asked(await round(url, 'drop', { ...CALL, state: await stateOf(nameless.url), answer: YES })), 'Sure?', 'of a server with another name and the same key')
+  for (const [title, state] of forged) {
+    t.match(
+      await round(url, 'drop', { ...CALL, state, answer: YES }),
+      title === 'a number' || title === 'an object' ? { code: -32602 } : rejected,
+      title
+    )
+  }
+  t.equal(
+    asked(await round(url, 'drop', { ...CALL, state: await stateOf(nameless.url), answer: YES })),
+    'Sure?',
+    'of a server with another name and the same key'
+  )
   t.equal(asked(await round(url, 'drop', { ...CALL, answer: YES })), 'Sure?', 'an answer without a state')
   t.equal(ran(), 0)
 })
@@ -128,7 +211,12 @@ t.test('an answer after two minutes asks again, and one after an hour is an erro
 })
 
 /** The token in what the model is told. */
-async function tokenFor (url: URL, args: Record<string, unknown>, headers: Record<string, string> = KIM, name = 'drop'): Promise<string> {
+async function tokenFor (
+  url: URL,
+  args: Record<string, unknown>,
+  headers: Record<string, string> = KIM,
+  name = 'drop'
+): Promise<string> {
   return /confirm_token "([\w-]+)"/.exec(told(await call(url, name, args, headers) as Said) ?? '')?.[1] ?? ''
 }
 
@@ -136,8 +224,14 @@ t.test('a token is for one caller, tool and arguments, once, within two minutes'
   mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
   t.teardown(() => mock.timers.reset())
   const { url, ran } = await server(t, { confirmFallback: 'token' })
-  const use = async (token: unknown, { args = ARGS, headers = KIM, name = 'drop' }: { args?: Record<string, unknown>, headers?: Record<string, string>, name?: string } = {}): Promise<string> =>
-    told(await call(url, name, { ...args, confirm_token: token }, headers) as Said) ?? ''
+  const use = async (
+    token: unknown,
+    { args = ARGS, headers = KIM, name = 'drop' }: {
+      args?: Record<string, unknown>,
+      headers?: Record<string, string>,
+      name?: string
+    } = {}
+  ): Promise<string> => told(await call(url, name, { ...args, confirm_token: token }, headers) as Said) ?? ''
   const token = await tokenFor(url, ARGS)
   const [time = '', mac = ''] = token.split(/-(.*)/)
   const state = await stateOf(url)
@@ -169,10 +263,21 @@ t.test('a token is for one caller, tool and arguments, once, within two minutes'
 t.test('replicas of the next release know the questions of this one', async (t) => {
   mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 })
   t.teardown(() => mock.timers.reset())
-  const { verify, isFor, isToken } = sealerFrom({ confirmSecret: SECRET, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' })
-  const subject = { outer: {} as FastifyRequest, tool: 'drop', args: { id: '1', more: [null, { b: 1, a: 2 }] }, question: 'Sure?' }
+  const { verify, isFor, isToken } = sealerFrom({
+    confirmSecret: SECRET,
+    serverInfo: { name: 'test', version: '1' },
+    forwardHeaders: [],
+    caller: () => 'kim'
+  })
+  const subject = {
+    outer: {} as FastifyRequest,
+    tool: 'drop',
+    args: { id: '1', more: [null, { b: 1, a: 2 }] },
+    question: 'Sure?'
+  }
   // Sealed by an earlier build.
-  const state = 'v1.eyJwIjp7ImlkIjoiQnpkSU9kSDJOZTJwS3dUS19MNERFZyIsIm9mIjoibzN4bFpJTHdUQ1IzQmw2aUFleDVCREttcUFmQzlfV0N6TW9QSnhnb2lhMCIsInVudGlsIjoxODAwMDAwMTIwMDAwfSwiZXhwIjoxODAwMDAzNjAwfQ.56j_EQf5xmSv2Mv59UavKa3WiIF0fverDAyKV7EVECA'
+  const state =
+    'v1.eyJwIjp7ImlkIjoiQnpkSU9kSDJOZTJwS3dUS19MNERFZyIsIm9mIjoibzN4bFpJTHdUQ1IzQmw2aUFleDVCREttcUFmQzlfV0N6TW9QSnhnb2lhMCIsInVudGlsIjoxODAwMDAwMTIwMDAwfSwiZXhwIjoxODAwMDAzNjAwfQ.56j_EQf5xmSv2Mv59UavKa3WiIF0fverDAyKV7EVECA'
   t.ok(isFor(await verify(state, {} as Parameters<typeof verify>[1]), subject))
   t.ok(isToken('mywplhhc-1csfTDJhldRcTE-JVH7oE2', subject))
 })
@@ -180,7 +285,12 @@ t.test('replicas of the next release know the questions of this one', async (t) 
 t.test('replicas with one secret know the questions of each other, and one that has restarted its own', async (t) => {
   const used = new Set<string>()
   const lifetimes: number[] = []
-  const confirmStore: ConfirmStore = { use: async (id, ttl) => { lifetimes.push(ttl); return !used.has(id) && used.add(id).size > 0 } }
+  const confirmStore: ConfirmStore = {
+    use: async (id, ttl) => {
+      lifetimes.push(ttl)
+      return !used.has(id) && used.add(id).size > 0
+    }
+  }
   const options = { confirmSecret: SECRET, confirmStore }
   const [one, two] = [await server(t, options), await server(t, options)]
   const state = await stateOf(one.url)
@@ -192,18 +302,38 @@ t.test('replicas with one secret know the questions of each other, and one that 
   t.match(await round(another.url, 'drop', { ...CALL, state, answer: YES }), { code: -32602 }, 'without the secret')
 })
 
-/** The replicas while a secret is replaced, half a step apart: the secrets of one that is a step ahead, and of another. */
-const STEPS: ReadonlyArray<readonly [ahead: readonly [string, ...string[]], behind: readonly [string, ...string[]]]> = [[[SECRET, NEXT], [SECRET]], [[NEXT, SECRET], [SECRET, NEXT]], [[NEXT], [NEXT, SECRET]]]
+/**
+ * The replicas while a secret is replaced, half a step apart: the secrets of one that is a step ahead, and of another.
+ */
+const STEPS: ReadonlyArray<readonly [ahead: readonly [string, ...string[]], behind: readonly [string, ...string[]]]> = [
+  [[SECRET, NEXT], [SECRET]],
+  [[NEXT, SECRET], [SECRET, NEXT]],
+  [[NEXT], [NEXT, SECRET]]
+]
 
 t.test('while a secret is replaced, replicas a step apart know the questions and tokens of each other', async (t) => {
   for (const steps of STEPS) {
     for (const [of, at] of [steps, [...steps].reverse()] as const) {
       const options = { confirmStore: memoryStore() }
-      const [one, two] = [await server(t, { ...options, confirmSecret: of! }), await server(t, { ...options, confirmSecret: at! })]
+      const [one, two] = [
+        await server(t, { ...options, confirmSecret: of! }),
+        await server(t, { ...options, confirmSecret: at! })
+      ]
       const state = await stateOf(one.url)
-      t.equal(asked(await round(two.url, 'drop', { ...CALL, headers: { 'x-api-key': 'eve' }, state, answer: YES })), 'Sure?', 'for their caller')
+      t.equal(
+        asked(await round(two.url, 'drop', { ...CALL, headers: { 'x-api-key': 'eve' }, state, answer: YES })),
+        'Sure?',
+        'for their caller'
+      )
       t.equal(told(await round(two.url, 'drop', { ...CALL, state, answer: YES })), 'done')
-      const [sealing, verifying] = [of!, at!].map((confirmSecret) => sealerFrom({ confirmSecret, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' }))
+      const [sealing, verifying] = [of!, at!].map((confirmSecret) =>
+        sealerFrom({
+          confirmSecret,
+          serverInfo: { name: 'test', version: '1' },
+          forwardHeaders: [],
+          caller: () => 'kim'
+        })
+      )
       const subject = { outer: {} as FastifyRequest, tool: 'drop', args: {}, question: 'Sure?' }
       t.ok(verifying!.isToken(sealing!.token(subject), subject))
       t.notOk(verifying!.isToken(sealing!.token(subject), { ...subject, tool: 'erase' }))
@@ -212,12 +342,21 @@ t.test('while a secret is replaced, replicas a step apart know the questions and
 })
 
 t.test('what a dropped secret signed is rejected', async (t) => {
-  const [old, ...rest] = [await server(t, { confirmSecret: SECRET }), await server(t, { confirmSecret: [NEXT] }), await server(t, { confirmSecret: [NEXT, `${SECRET} Another.`] })]
+  const [old, ...rest] = [
+    await server(t, { confirmSecret: SECRET }),
+    await server(t, { confirmSecret: [NEXT] }),
+    await server(t, { confirmSecret: [NEXT, `${SECRET} Another.`] })
+  ]
   for (const { url, ran } of rest) {
-    t.match(await round(url, 'drop', { ...CALL, state: await stateOf(old!.url), answer: YES }), { code: -32602, message: 'Invalid or expired requestState' })
+    t.match(await round(url, 'drop', { ...CALL, state: await stateOf(old!.url), answer: YES }), {
+      code: -32602,
+      message: 'Invalid or expired requestState'
+    })
     t.equal(ran(), 0)
   }
-  const [of, at] = [SECRET, NEXT].map((confirmSecret) => sealerFrom({ confirmSecret, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' }))
+  const [of, at] = [SECRET, NEXT].map((confirmSecret) =>
+    sealerFrom({ confirmSecret, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' })
+  )
   const subject = { outer: {} as FastifyRequest, tool: 'drop', args: {}, question: 'Sure?' }
   t.notOk(at!.isToken(of!.token(subject), subject))
 })
@@ -253,13 +392,30 @@ t.test('of 1,000 questions that wait, nothing is kept', async (t) => {
   const held: Array<WeakRef<object>> = []
   const app = await build(t, (app) => {
     app.post('/drop', {
-      schema: { operationId: 'drop', description: 'D.', tags: ['mcp'], body: { type: 'object', properties: { id: { type: 'string' } } } },
-      config: { mcp: { confirm: (args, request) => { held.push(new WeakRef(args), new WeakRef(request), new WeakRef(request.raw)); return 'Sure?' } } }
+      schema: {
+        operationId: 'drop',
+        description: 'D.',
+        tags: ['mcp'],
+        body: { type: 'object', properties: { id: { type: 'string' } } }
+      },
+      config: {
+        mcp: {
+          confirm: (args, request) => {
+            held.push(new WeakRef(args), new WeakRef(request), new WeakRef(request.raw))
+            return 'Sure?'
+          }
+        }
+      }
     }, async () => 'done')
   })
   const question = callOf('drop', { args: { id: '1' } })
   for (let i = 0; i < 1000; i++) {
-    const { body } = await app.inject({ method: 'POST', url: '/mcp', headers: question.headers, payload: question.message })
+    const { body } = await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: question.headers,
+      payload: question.message
+    })
     if (!body.includes('Sure?')) throw new TypeError(body)
   }
   t.equal(held.length, 3000)

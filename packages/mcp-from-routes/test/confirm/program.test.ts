@@ -11,10 +11,16 @@ t.test('the program of the page asks what the page says, and deletes with a yes'
   const call = { args: { id: '1' } }
   const first = await round(url, 'delete_note', call)
   t.ok(page.includes(`\n> ${asked(first) ?? ''}\n`))
-  for (const [action, answer] of [
-    ['decline', 'delete_note was not run: the person said no. Do not call it again unless they ask for it.'],
-    ['cancel', 'delete_note was not run: the person closed the question without an answer. Ask what they want before you call it again.']
-  ] as const) t.equal(told(await round(url, 'delete_note', { ...call, state: first.requestState, answer: { action } })), answer)
+  for (
+    const [action, answer] of [
+      ['decline', 'delete_note was not run: the person said no. Do not call it again unless they ask for it.'],
+      [
+        'cancel',
+        'delete_note was not run: the person closed the question without an answer. Ask what they want before ' +
+        'you call it again.'
+      ]
+    ] as const
+  ) t.equal(told(await round(url, 'delete_note', { ...call, state: first.requestState, answer: { action } })), answer)
   t.match(told(await round(url, 'delete_note', { ...call, state: first.requestState, answer: YES })), /^204/)
   t.match(told(await round(url, 'delete_note', call)), /^404 Not Found: No note 1/)
 })

@@ -14,7 +14,17 @@ export interface Round {
 /** What the server says: a question, a result, or an error of the protocol. */
 export interface Said {
   readonly resultType?: string
-  readonly inputRequests?: { readonly confirm: { readonly method: string, readonly params: { readonly message: string, readonly mode?: string, readonly url?: string, readonly requestedSchema?: unknown } } }
+  readonly inputRequests?: {
+    readonly confirm: {
+      readonly method: string,
+      readonly params: {
+        readonly message: string,
+        readonly mode?: string,
+        readonly url?: string,
+        readonly requestedSchema?: unknown
+      }
+    }
+  }
   readonly requestState?: string
   readonly content?: ReadonlyArray<{ readonly text: string }>
   readonly isError?: true
@@ -25,14 +35,23 @@ export interface Said {
 export const YES = { action: 'accept', content: { confirm: true } }
 
 /** The message of a call of the newest revision, and its headers. */
-export function callOf (name: string, { args = {}, headers = {}, state, answer, ...more }: Round = {}): { readonly message: object, readonly headers: Record<string, string> } {
+export function callOf (
+  name: string,
+  { args = {}, headers = {}, state, answer, ...more }: Round = {}
+): { readonly message: object, readonly headers: Record<string, string> } {
   const elicitation = 'elicitation' in more ? more.elicitation : { form: {} }
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientCapabilities': { ...elicitation !== undefined && { elicitation } },
     'io.modelcontextprotocol/clientInfo': { name: 'a client', version: '1' }
   }
-  const params = { name, arguments: args, _meta, ...state !== undefined && { requestState: state }, ...answer !== undefined && { inputResponses: { confirm: answer } } }
+  const params = {
+    name,
+    arguments: args,
+    _meta,
+    ...state !== undefined && { requestState: state },
+    ...answer !== undefined && { inputResponses: { confirm: answer } }
+  }
   return {
     message: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
     headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name, ...headers }

@@ -17,11 +17,25 @@ import { scratch } from './scratch.ts'
 
 const action = fileURLToPath(new URL('../../../../.github/actions/contract/', import.meta.url))
 const { inputs: declared, runs: { steps } } = parse(readFileSync(join(action, 'action.yml'), 'utf8')) as {
-  readonly inputs: Readonly<Record<string, { readonly default?: string }>>
-  readonly runs: { readonly steps: ReadonlyArray<{ readonly id?: string, readonly if?: string, readonly run: string, readonly env: Readonly<Record<string, string>>, readonly 'working-directory'?: string }> }
+  readonly inputs: Readonly<Record<string, { readonly default?: string }>>,
+  readonly runs: {
+    readonly steps: ReadonlyArray<
+      {
+        readonly id?: string,
+        readonly if?: string,
+        readonly run: string,
+        readonly env: Readonly<Record<string, string>>,
+        readonly 'working-directory'?: string
+      }
+    >
+  }
 }
 
-interface Comment { readonly id: number, readonly user: { readonly type: string }, body: string }
+interface Comment {
+  readonly id: number
+  readonly user: { readonly type: string }
+  body: string
+}
 
 /** GitHub's API for the comments of pull request 7. */
 async function github (t: Test) {
@@ -31,7 +45,9 @@ async function github (t: Test) {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
     const body: { body?: string } = JSON.parse(Buffer.concat(await request.toArray()).toString() || '{}')
-    const answer = (status: number, content: unknown): void => { response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content)) }
+    const answer = (status: number, content: unknown): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(content))
+    }
     asked.push(`${request.method} ${pathname}`)
     if (request.headers.authorization !== 'Bearer s3cret') return answer(401, {})
     if (request.method === 'GET' && pathname === '/repos/o/r/issues/7/comments') {
@@ -73,7 +89,11 @@ export default async () => {
  * A folder whose `npx` has its command run in this process, since npx and the start of the program take ten times as
  * long as the command. It passes on the arguments, and answers as the command does.
  */
-async function inThisProcess (t: Test, temp: string, surroundings: () => Parameters<typeof runCommand>[1]): Promise<string> {
+async function inThisProcess (
+  t: Test,
+  temp: string,
+  surroundings: () => Parameters<typeof runCommand>[1]
+): Promise<string> {
   const server = createSocketServer((socket) => {
     let sent = ''
     socket.setEncoding('utf8').on('data', async (data: string) => {
@@ -91,14 +111,18 @@ async function inThisProcess (t: Test, temp: string, surroundings: () => Paramet
   await once(server, 'listening')
   t.teardown(() => server.close())
   mkdirSync(join(temp, 'bin'))
-  writeFileSync(join(temp, 'bin/npx'), `#!/bin/bash
+  writeFileSync(
+    join(temp, 'bin/npx'),
+    `#!/bin/bash
 exec 3<>/dev/tcp/127.0.0.1/${(server.address() as AddressInfo).port}
 printf '%s\\0' "$#" "$@" >&3
 read -r code <&3
 cat '${temp}/out'
 cat '${temp}/err' >&2
 exit "$code"
-`, { mode: 0o755 })
+`,
+    { mode: 0o755 }
+  )
   return join(temp, 'bin')
 }
 
@@ -133,11 +157,24 @@ async function pullRequest (t: Test) {
      */
     async act (given: Record<string, string> = {}, event = 'pull_request', isReal = false) {
       const outputs: Record<string, string> = {}
-      const values: Record<string, string> = { 'github.token': 's3cret', ...Object.fromEntries(Object.entries({ ...Object.fromEntries(Object.entries(declared).map(([name, { default: value = '' }]) => [name, value])), module: './app.js', 'working-directory': 'api', ...given }).map(([name, value]) => [`inputs.${name}`, value])) }
-      const resolved = (text: string): string => text.replace(/\$\{\{ (.+?) \}\}/g, (_, name: string) => values[name] ?? outputs[name] ?? t.fail(name) as never)
+      const values: Record<string, string> = {
+        'github.token': 's3cret',
+        ...Object.fromEntries(
+          Object.entries({
+            ...Object.fromEntries(Object.entries(declared).map(([name, { default: value = '' }]) => [name, value])),
+            module: './app.js',
+            'working-directory': 'api',
+            ...given
+          }).map(([name, value]) => [`inputs.${name}`, value])
+        )
+      }
+      const resolved = (text: string): string =>
+        text.replace(/\$\{\{ (.+?) \}\}/g, (_, name: string) => values[name] ?? outputs[name] ?? t.fail(name) as never)
       let said = ''
       for (const { id, if: condition, run, env, 'working-directory': folder = '.' } of steps) {
-        if (condition !== undefined) t.equal(condition, "inputs.comment == 'true' && github.event_name == 'pull_request'")
+        if (condition !== undefined) {
+          t.equal(condition, "inputs.comment == 'true' && github.event_name == 'pull_request'")
+        }
         if (condition !== undefined && (values['inputs.comment'] !== 'true' || event !== 'pull_request')) continue
         writeFileSync(join(repo.folder, '.git/output'), '')
         // Not one that waits: the stand-in answers in this process.
@@ -163,7 +200,11 @@ async function pullRequest (t: Test) {
           }
         }
         const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', run], surroundings)
-        for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => { said += String(data) })
+        for (const stream of [child.stdout, child.stderr]) {
+          stream.on('data', (data) => {
+            said += String(data)
+          })
+        }
         const [code] = await once(child, 'close')
         for (const line of readFileSync(join(repo.folder, '.git/output'), 'utf8').split('\n')) {
           const [name, value] = line.split(/=(.*)/)
@@ -185,9 +226,15 @@ t.test('a pull request gets one comment, which follows it', async (t) => {
 
   await tools({ a: 'A.' })
   repo.commit()
-  t.match(await act({}, 'pull_request', true), { code: 1, said: /require major, but notes stays 1\.4\.2(.|\n)*::error file=api\/contract\/tools\.json/ })
+  t.match(await act({}, 'pull_request', true), {
+    code: 1,
+    said: /require major, but notes stays 1\.4\.2(.|\n)*::error file=api\/contract\/tools\.json/
+  })
   t.equal(comments.length, 1)
-  t.match(comments[0]?.body, /^<!-- mcp-from-routes contract [0-9a-f]{16} -->\n## Tool contract\n\n### What callers must change\n\n- \*\*b\*\*\n {2}- tool → removed\. .*\n\n`api\/contract\/tools\.json`\n$/)
+  t.match(
+    comments[0]?.body,
+    /^<!-- mcp-from-routes contract [0-9a-f]{16} -->\n## Tool contract\n\n### What callers must change\n\n- \*\*b\*\*\n {2}- tool → removed\. .*\n\n`api\/contract\/tools\.json`\n$/
+  )
   t.match(summary(), /### What callers must change\n\n- \*\*b\*\*/)
 
   await tools({ a: 'A.', b: 'B.', c: 'C.' })
@@ -206,13 +253,22 @@ t.test('a pull request gets one comment, which follows it', async (t) => {
   t.equal(comments.length, 1)
 })
 
-t.test('its comment is found among many, and is nobody else\'s', async (t) => {
+t.test("its comment is found among many, and is nobody else's", async (t) => {
   const { act, tools, comments, repo } = await pullRequest(t)
   await tools({ a: 'A.' })
   repo.commit()
   await act()
   const [own] = comments as [Comment]
-  comments.unshift(...Array.from({ length: 230 }, (_, n): Comment => ({ id: 1000 + n, user: { type: n === 0 ? 'User' : 'Bot' }, body: n === 0 ? own.body : 'Coverage' })))
+  comments.unshift(
+    ...Array.from(
+      { length: 230 },
+      (_, n): Comment => ({
+        id: 1000 + n,
+        user: { type: n === 0 ? 'User' : 'Bot' },
+        body: n === 0 ? own.body : 'Coverage'
+      })
+    )
+  )
   await tools({ b: 'B.' })
   repo.commit()
   await act()
@@ -225,7 +281,9 @@ t.test('its comment is found among many, and is nobody else\'s', async (t) => {
 
 t.test('what a pull request says is never run, and notifies nobody', async (t) => {
   const { act, tools, comments, repo } = await pullRequest(t)
-  const hostile = 'See @team, #1, <img src=x onerror=alert(1)>, &#64;all, https://evil.example `touch pwned` $(touch pwned) --> **x**\n\n# X'
+  const hostile =
+    'See @team, #1, <img src=x onerror=alert(1)>, &#64;all, https://evil.example `touch pwned` $(touch pwned) ' +
+    '--> **x**\n\n# X'
   await tools({ a: hostile, b: 'B.' })
   repo.commit()
   await act({ options: '--bump patch $(touch pwned) ; touch pwned' })
@@ -234,7 +292,10 @@ t.test('what a pull request says is never run, and notifies nobody', async (t) =
   t.notOk(repo.git('status', '--porcelain', '--ignored').includes('pwned'))
   // All of it is inside of code, on one line.
   const line = comments[0]?.body.split('\n').find((text) => text.includes('@team')) ?? ''
-  t.match(line, /^ {2}- `description`: ``` ?"A\." → .*@team.*\(1\).* ```\. |^ {2}- `description`: `` "A\." → .*@team.* ``\. /)
+  t.match(
+    line,
+    /^ {2}- `description`: ``` ?"A\." → .*@team.*\(1\).* ```\. |^ {2}- `description`: `` "A\." → .*@team.* ``\. /
+  )
   t.notMatch(comments[0]?.body.split('\n').filter((text) => text !== line).join('\n'), /team|evil|onerror/)
 })
 
@@ -243,7 +304,11 @@ t.test('a comment that cannot be written fails nothing', async (t) => {
   await tools({ a: 'A.', b: 'B.', c: 'C.' })
   repo.commit()
   refusal.status = 403
-  t.match(await act({ options: '--bump minor' }), { code: 0, said: /::notice::.*its token may not comment/ }, 'as from a fork')
+  t.match(
+    await act({ options: '--bump minor' }),
+    { code: 0, said: /::notice::.*its token may not comment/ },
+    'as from a fork'
+  )
   refusal.status = 502
   const answer = await act({ options: '--bump minor' })
   t.match(answer, { code: 0, said: /::warning::.*the comment failed \(502\)/ })

@@ -1,6 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { diffContracts, nameOfFinding, textOfFinding, type Contract, type ContractTool, type Finding } from '../../src/contract/index.ts'
+import {
+  diffContracts,
+  nameOfFinding,
+  textOfFinding,
+  type Contract,
+  type ContractTool,
+  type Finding
+} from '../../src/contract/index.ts'
 import { changes } from './changes.ts'
 import { checked } from './checks.ts'
 
@@ -17,7 +24,10 @@ const known = isWritten ? [] : readFileSync(file, 'utf8').trimEnd().split('\n')
 const found: string[] = []
 
 function rowOf (change: string, findings: readonly Finding[]): string {
-  return [change, ...findings.map((finding) => `${finding.bump} ${nameOfFinding(finding)}${finding.certain ? '' : ', perhaps'}`)].join(' | ')
+  return [
+    change,
+    ...findings.map((finding) => `${finding.bump} ${nameOfFinding(finding)}${finding.certain ? '' : ', perhaps'}`)
+  ].join(' | ')
 }
 
 for (const [index, { title, source, before, after, input, output }] of [...changes, ...checked].entries()) {
@@ -28,7 +38,9 @@ for (const [index, { title, source, before, after, input, output }] of [...chang
     t.equal(asOutput.bump, output, `output: ${asOutput.findings.map(textOfFinding).join('; ')}`)
     found[index] = rowOf(`${title}: ${source}`, [...asInput.findings, ...asOutput.findings])
     if (!isWritten) t.equal(found[index], known[index])
-    for (const finding of [...asInput.findings, ...asOutput.findings]) t.notMatch(textOfFinding(finding), /\n|undefined|\[object/)
+    for (const finding of [...asInput.findings, ...asOutput.findings]) {
+      t.notMatch(textOfFinding(finding), /\n|undefined|\[object/)
+    }
   })
 }
 
@@ -51,7 +63,13 @@ function expanded (text: string): readonly string[] {
 t.test('each of at least 300 pairs tells where it comes from', async (t) => {
   const all = [...changes, ...checked]
   const ids = all.map(({ source }) => idsOf(source))
-  for (const { title, source } of all) t.match(source, /^(JSON Schema (Core|Validation) §\d|RFC \d+ §\d|(request|response|\{request,response\}|new-(optional|required)?-?request)-)/, title)
+  for (const { title, source } of all) {
+    t.match(
+      source,
+      /^(JSON Schema (Core|Validation) §\d|RFC \d+ §\d|(request|response|\{request,response\}|new-(optional|required)?-?request)-)/,
+      title
+    )
+  }
   for (const id of ids.flat()) t.match(id, /^(new-(optional-|required-)?)?(request|response)-[a-z-]+$/, id)
   t.ok(all.length >= 300, `${all.length} pairs`)
   t.ok(new Set(ids.flat()).size >= 250, `${new Set(ids.flat()).size} checks`)

@@ -1,9 +1,9 @@
-// npm run json-schema: the official JSON Schema Test Suite. Each schema is published as part of a tool's input, and must
-// judge each instance as its source does: as Ajv for its dialect, which is what Fastify validates with, or as the suite says
-// where Ajv cannot read the source. Fails on a disagreement that baseline.json does not name with its reason, and on an
-// entry of baseline.json that no longer disagrees.
-// The suite comes from Debian, which packages it unchanged (commit 47958f8 of json-schema-org/JSON-Schema-Test-Suite), and
-// is never committed. JSON_SCHEMA_SUITE=<folder> runs another checkout of it.
+// npm run json-schema: the official JSON Schema Test Suite. Each schema is published as part of a tool's input, and
+// must judge each instance as its source does: as Ajv for its dialect, which is what Fastify validates with, or as the
+// suite says where Ajv cannot read the source. Fails on a disagreement that baseline.json does not name with its
+// reason, and on an entry of baseline.json that no longer disagrees. The suite comes from Debian, which packages it
+// unchanged (commit 47958f8 of json-schema-org/JSON-Schema-Test-Suite), and is never committed.
+// JSON_SCHEMA_SUITE=<folder> runs another checkout of it.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,11 @@ const LENIENT = { strict: false, validateFormats: false, logger: false } as cons
 const PACKAGE = 'libtest-json-schema-acceptance-perl=1.019-1'
 const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1_000_000 }
 
-interface Group { description: string, schema: unknown, tests: Array<{ description: string, data: unknown, valid: boolean }> }
+interface Group {
+  description: string
+  schema: unknown
+  tests: Array<{ description: string, data: unknown, valid: boolean }>
+}
 
 function downloadSuite (): string {
   const cache = fileURLToPath(new URL('../../../../node_modules/.cache/json-schema-test-suite', import.meta.url))
@@ -40,18 +44,28 @@ function readJson (file: string): unknown {
 
 /** The schemas that the cases of a draft refer to by URL, as an application adds them with `addSchema`. */
 function remotesOf (suite: string, draft: string): Record<string, unknown> {
-  const files = readdirSync(join(suite, 'remotes'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.json'))
+  const files = readdirSync(join(suite, 'remotes'), { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.json')
+  )
   const own = files.filter((file) => !file.startsWith('draft') || file.startsWith(`${draft}/`))
-  return Object.fromEntries(own.map((file) => [`http://localhost:1234/${file}`, readJson(join(suite, 'remotes', file))]))
+  return Object.fromEntries(
+    own.map((file) => [`http://localhost:1234/${file}`, readJson(join(suite, 'remotes', file))])
+  )
 }
 
 type Judge = (value: unknown) => boolean
 
 /** How the source judges a value; undefined where Ajv cannot read it. */
-function sourceJudge (dialect: keyof typeof DIALECTS, schema: unknown, remotes: Record<string, unknown>): Judge | undefined {
+function sourceJudge (
+  dialect: keyof typeof DIALECTS,
+  schema: unknown,
+  remotes: Record<string, unknown>
+): Judge | undefined {
   const ajv = new DIALECTS[dialect]({ ...LENIENT, validateSchema: false })
   try {
-    for (const [id, remote] of Object.entries(remotes)) if (JSON.stringify(schema).includes('localhost:1234')) ajv.addSchema(remote as object, id)
+    for (const [id, remote] of Object.entries(remotes)) {
+      if (JSON.stringify(schema).includes('localhost:1234')) ajv.addSchema(remote as object, id)
+    }
     const validate = ajv.compile(schema as object)
     return (value) => validate(value) === true
   } catch {
@@ -64,7 +78,17 @@ function publishedJudge (schema: unknown, remotes: Record<string, unknown>): Jud
   const id = isObject(schema) && typeof schema.$id === 'string' ? schema.$id : 'http://localhost/case.json'
   const shared = isObject(schema) ? { ...remotes, [id]: { ...schema, $id: id } } : remotes
   const body = { type: 'array', items: isObject(schema) ? { $ref: id } : schema }
-  const route = { method: 'POST', url: '/', schema: { operationId: 'a', description: 'D.', body }, config: {}, constraints: {}, websocket: false, keepsToSchema: true, fillsDefaults: false, shared }
+  const route = {
+    method: 'POST',
+    url: '/',
+    schema: { operationId: 'a', description: 'D.', body },
+    config: {},
+    constraints: {},
+    websocket: false,
+    keepsToSchema: true,
+    fillsDefaults: false,
+    shared
+  }
   try {
     const validate = new Ajv2020(LENIENT).compile(toolFromRoute(route, OPTIONS).public.inputSchema)
     return (value) => validate({ body: [value] })
@@ -75,8 +99,11 @@ function publishedJudge (schema: unknown, remotes: Record<string, unknown>): Jud
 
 const suite = process.env.JSON_SCHEMA_SUITE ?? downloadSuite()
 const baselineFile = fileURLToPath(new URL('baseline.json', import.meta.url))
-const baseline: ReadonlyMap<string, string> = new Map(Object.entries(readJson(baselineFile) as Record<string, Record<string, string[]>>).flatMap(([reason, drafts]) =>
-  Object.entries(drafts).flatMap(([draft, names]) => names.map((name) => [`${draft} ${name}`, reason] as const))))
+const baseline: ReadonlyMap<string, string> = new Map(
+  Object.entries(readJson(baselineFile) as Record<string, Record<string, string[]>>).flatMap(([reason, drafts]) =>
+    Object.entries(drafts).flatMap(([draft, names]) => names.map((name) => [`${draft} ${name}`, reason] as const))
+  )
+)
 const found = new Set<string>()
 let failed = false
 for (const draft of Object.keys(DIALECTS) as Array<keyof typeof DIALECTS>) {
@@ -89,14 +116,23 @@ for (const draft of Object.keys(DIALECTS) as Array<keyof typeof DIALECTS>) {
       const source = sourceJudge(draft, schema, remotes)
       const judge = publishedJudge(schema, remotes)
       cases += tests.length
-      const wrong = tests.filter(({ data, valid }) => typeof judge === 'string' || judge(data) !== (source?.(data) ?? valid))
+      const wrong = tests.filter(({ data, valid }) =>
+        typeof judge === 'string' || judge(data) !== (source?.(data) ?? valid)
+      )
       if (wrong.length === 0) continue
       differ += wrong.length
       const name = `${draft} ${file.replace('.json', '')}: ${description}`
       found.add(name)
       if (baseline.has(name)) continue
       failed = true
-      console.log(`${name}\n  ${typeof judge === 'string' ? judge : wrong.map((one) => `${one.description}: judged ${String((judge as Judge)(one.data))}`).join('\n  ')}`)
+      console.log(
+        `${name}\n  ` +
+          `${
+            typeof judge === 'string'
+              ? judge
+              : wrong.map((one) => `${one.description}: judged ${String((judge as Judge)(one.data))}`).join('\n  ')
+          }`
+      )
     }
   }
   console.log(`${draft}: ${cases} cases, ${differ} of which differ`)

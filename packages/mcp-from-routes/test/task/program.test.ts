@@ -24,7 +24,12 @@ t.test('the program of the page says what the page says, and its work is done in
     states.push([task.status, task.statusMessage])
   }
   t.strictSame(states[0], ['working', 'Counting 2025'])
-  t.match(task, { status: 'completed', result: { structuredContent: { status: 'done', text: '2025 was a good year.' } } })
+  t.match(task, {
+    status: 'completed',
+    result: { structuredContent: { status: 'done', text: '2025 was a good year.' } }
+  })
   const other = (await ask(url, 'tools/call', call, { era: 'legacy' })).result?.task as { taskId: string }
-  t.match(await ask(url, 'tasks/cancel', { taskId: other.taskId }, { era: 'legacy' }), { result: { status: 'cancelled' } })
+  t.match(await ask(url, 'tasks/cancel', { taskId: other.taskId }, { era: 'legacy' }), {
+    result: { status: 'cancelled' }
+  })
 })

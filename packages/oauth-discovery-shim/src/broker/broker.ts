@@ -38,14 +38,37 @@ export interface Broker {
 }
 
 export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
-  const { publicBaseUrl, mcpPath, scopes, timeout, broker: { secrets, store, clients: listed, documents: allowed, appSchemes: schemes, requiredScopes, assertions, grants, refreshLifetime } } = settings
+  const {
+    publicBaseUrl,
+    mcpPath,
+    scopes,
+    timeout,
+    broker: {
+      secrets,
+      store,
+      clients: listed,
+      documents: allowed,
+      appSchemes: schemes,
+      requiredScopes,
+      assertions,
+      grants,
+      refreshLifetime
+    }
+  } = settings
   const isSecure = publicBaseUrl.startsWith('https:')
   const resource = `${publicBaseUrl}${mcpPath}`
   const seals = sealer(secrets, publicBaseUrl)
   const documents = allowed === false
     ? undefined
     // On this machine only for a server that nobody else reaches either.
-    : clientDocuments({ timeout, schemes, log, privateHosts: allowed.privateHosts ?? [], ca: allowed.ca, loopback: !isSecure })
+    : clientDocuments({
+      timeout,
+      schemes,
+      log,
+      privateHosts: allowed.privateHosts ?? [],
+      ca: allowed.ca,
+      loopback: !isSecure
+    })
   const clients = clientsFrom({ listed, sealer: seals, documents })
   return {
     settings,
@@ -56,7 +79,14 @@ export function brokerFrom (settings: WithBroker, provider: Provider, log: Fasti
     clients,
     documents,
     assertions: assertions && { ...assertions, trusted: trustedKeys(assertions.issuers, provider, settings, log) },
-    grants: grants && grantRecord(grants, { clients, sealer: seals, canRevoke: () => typeof provider.metadata()?.['revocation_endpoint'] === 'string', refreshLifetime, log }),
+    grants: grants &&
+      grantRecord(grants, {
+        clients,
+        sealer: seals,
+        canRevoke: () => typeof provider.metadata()?.['revocation_endpoint'] === 'string',
+        refreshLifetime,
+        log
+      }),
     target: {
       scopes,
       requiredScopes,

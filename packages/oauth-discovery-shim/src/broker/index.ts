@@ -26,7 +26,12 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
   const broker = brokerFrom(settings, provider, app.log)
 
   const { assertions } = broker
-  if (remembersAlone) app.log.warn(`oauth-discovery-shim: broker.store is not set, so this process alone knows which codes${assertions ? ', assertions' : ''} and refresh tokens were used. With more than one replica, set it`)
+  if (remembersAlone) {
+    app.log.warn(
+      'oauth-discovery-shim: broker.store is not set, so this process alone knows which ' +
+        `codes${assertions ? ', assertions' : ''} and refresh tokens were used. With more than one replica, set it`
+    )
+  }
   if (assertions) readAtStartup(app, assertions.trusted, settings.timeout)
 
   const options = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
@@ -39,22 +44,32 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       if (!isRefusal(error)) throw error
       request.log.info({ err: error }, error.message)
       // RFC 6749 §5.2
-      if (assertions && error.statusCode === 401 && request.headers.authorization !== undefined) reply.header('www-authenticate', 'Basic realm="oauth"')
+      if (assertions && error.statusCode === 401 && request.headers.authorization !== undefined) {
+        reply.header('www-authenticate', 'Basic realm="oauth"')
+      }
       return retryLater(reply, error).code(error.statusCode).send(bodyOf(error))
     })
-    if (registration) scope.post(REGISTRATION, options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
+    if (registration) {
+      scope.post(REGISTRATION, options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
+    }
     scope.post('/oauth/token', options(schemas.token), issueTokens(broker))
     scope.post('/oauth/revoke', options(schemas.revoke), revokeToken(broker))
     if (assertions) {
       const keys = brokerKeySet(assertions.keys, publicBaseUrl)
-      scope.get(KEYS, { config, schema: schemas.keys, exposeHeadRoute: true }, async (_, reply) => reply.header('cache-control', 'public, max-age=300').send(keys))
+      scope.get(
+        KEYS,
+        { config, schema: schemas.keys, exposeHeadRoute: true },
+        async (_, reply) => reply.header('cache-control', 'public, max-age=300').send(keys)
+      )
     }
   }, { logSerializers })
 
   if (grants) {
     const own = grantsOf(grants.store, broker, app.log)
     app.decorate('oauthGrants', own)
-    await app.register(async (scope) => { await grantRoutes(scope, grants, own) }, { logSerializers })
+    await app.register(async (scope) => {
+      await grantRoutes(scope, grants, own)
+    }, { logSerializers })
   }
 
   // for browsers
@@ -67,7 +82,11 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
     })
     scope.get('/oauth/authorize', options(schemas.authorize), startSignIn(broker))
     scope.post('/oauth/authorize', options(schemas.decide), decideSignIn(broker))
-    scope.get('/oauth/callback', options(schemas.callback), finishSignIn(broker, () => provider.metadata()?.['authorization_response_iss_parameter_supported'] === true))
+    scope.get(
+      '/oauth/callback',
+      options(schemas.callback),
+      finishSignIn(broker, () => provider.metadata()?.['authorization_response_iss_parameter_supported'] === true)
+    )
   }, { logSerializers })
 }
 
@@ -75,9 +94,13 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
 function readText (scope: FastifyInstance): void {
   compileNothing(scope)
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => { done(null, body) })
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, body)
+  })
   // one that is malformed would be rejected before the parser
-  scope.addHook('onRequest', async (request) => { delete request.raw.headers['content-type'] })
+  scope.addHook('onRequest', async (request) => {
+    delete request.raw.headers['content-type']
+  })
 }
 
 function retryLater (reply: FastifyReply, { statusCode }: Refusal): FastifyReply {
@@ -93,7 +116,8 @@ function showRefusal (reply: FastifyReply, { statusCode, oauth, message }: Refus
     reason: message,
     advice: isBusy
       ? 'Nothing was sent to the app. Wait a moment, then start again in the app'
-      : 'Nothing was sent to the app. Start again in the app; if that does not help, remove this server there and add it again, or tell the maker of the app',
+      : 'Nothing was sent to the app. Start again in the app; if that does not help, remove this server there and ' +
+        'add it again, or tell the maker of the app',
     code: oauth
   })
 }

@@ -37,18 +37,24 @@ export interface BrokerOptions {
   readonly secrets: readonly BrokerSecret[]
   /** Secret of `clientId` at the identity provider. Default: none, a public client. */
   readonly clientSecret?: string
-  /** Private key of `clientId` at the identity provider, instead of a secret: the server signs an assertion for each request. */
+  /**
+   * Private key of `clientId` at the identity provider, instead of a secret: the server signs an assertion for each
+   * request.
+   */
   readonly clientKey?: ClientKey
   /**
-   * How `clientId` authenticates with its secret. Default: as the provider's metadata says, by `client_secret_basic` if it
-   * lists that or nothing.
+   * How `clientId` authenticates with its secret. Default: as the provider's metadata says, by `client_secret_basic` if
+   * it lists that or nothing.
    */
   readonly clientAuth?: 'client_secret_basic' | 'client_secret_post'
   /** Clients that need no registration. Default: none. */
   readonly clients?: readonly ListedClient[]
   /** Whether clients may register dynamically ([RFC 7591](https://www.rfc-editor.org/rfc/rfc7591)). Default `true`. */
   readonly registration?: boolean
-  /** Whether clients may be known by the URL of a metadata document, and which ones. Default `{}`: all that are on the internet. */
+  /**
+   * Whether clients may be known by the URL of a metadata document, and which ones. Default `{}`: all that are on the
+   * internet.
+   */
   readonly documents?: ClientDocumentOptions | false
   /**
    * Schemes of apps that may receive codes, such as `cursor`. Others have to contain a dot, as `com.example.app`.
@@ -58,12 +64,15 @@ export interface BrokerOptions {
   /** Where used codes and refresh tokens are remembered. Default: in this process, which is enough for one replica. */
   readonly store?: BrokerStore
   /**
-   * How long a browser remembers that its user allowed a client, in milliseconds. It does not distinguish users. Only clients
-   * with a metadata document or on the list, and an https callback, are remembered, and only where no other site started
-   * the sign-in. `0`: always ask. Default 2592000000, 30 days.
+   * How long a browser remembers that its user allowed a client, in milliseconds. It does not distinguish users. Only
+   * clients with a metadata document or on the list, and an https callback, are remembered, and only where no other
+   * site started the sign-in. `0`: always ask. Default 2592000000, 30 days.
    */
   readonly rememberConsent?: number
-  /** How long a refresh token works after it was issued, in milliseconds, if the identity provider's works that long. Default 2592000000, 30 days. */
+  /**
+   * How long a refresh token works after it was issued, in milliseconds, if the identity provider's works that long.
+   * Default 2592000000, 30 days.
+   */
   readonly refreshLifetime?: number
   /**
    * How long a refresh token that was used works again, in milliseconds, for clients that lost the response or refresh
@@ -81,10 +90,19 @@ export interface BrokerOptions {
    * `login_hint`, and of each request for tokens. Auth0 wants
    * `{ authorize: { audience: '…' } }`, Google `{ authorize: { access_type: 'offline' } }`. Default: none.
    */
-  readonly upstream?: { readonly authorize?: Readonly<Record<string, string>>, readonly token?: Readonly<Record<string, string>> }
-  /** Whether `resource` is passed on to the identity provider. Turn it off for one that rejects it, such as Microsoft Entra ID. Default `true`. */
+  readonly upstream?: {
+    readonly authorize?: Readonly<Record<string, string>>,
+    readonly token?: Readonly<Record<string, string>>
+  }
+  /**
+   * Whether `resource` is passed on to the identity provider. Turn it off for one that rejects it, such as Microsoft
+   * Entra ID. Default `true`.
+   */
   readonly sendResource?: boolean
-  /** Accepts identity assertions of organizations (enterprise-managed authorization). Default: none, the grant does not exist. */
+  /**
+   * Accepts identity assertions of organizations (enterprise-managed authorization). Default: none, the grant does not
+   * exist.
+   */
   readonly assertions?: AssertionOptions
   /** Records which clients people let in, with routes to see and end them. Default: none, only numbers are stored. */
   readonly grants?: GrantOptions
@@ -100,14 +118,24 @@ export interface ClientKey {
   readonly pem: string
   /** Default `RS256`. */
   readonly alg?: 'RS256' | 'PS256' | 'ES256' | 'EdDSA'
-  /** Further members of the assertion's header: `kid`, or `x5t#S256` for a certificate at Microsoft Entra ID. Default: none. */
+  /**
+   * Further members of the assertion's header: `kid`, or `x5t#S256` for a certificate at Microsoft Entra ID. Default:
+   * none.
+   */
   readonly header?: Readonly<Record<string, string>>
   /** Who the assertion is for. Default: the provider's token endpoint; some want their issuer. */
   readonly audience?: string
 }
 
 /** The options with every default in place, checked. */
-export interface BrokerSettings extends Required<Omit<BrokerOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions' | 'grants'>> {
+export interface BrokerSettings extends
+  Required<
+    Omit<
+      BrokerOptions,
+      'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions' | 'grants'
+    >
+  >
+{
   readonly clientSecret: string | undefined
   readonly clientKey: ClientKey | undefined
   readonly clientAuth: BrokerOptions['clientAuth']
@@ -137,7 +165,10 @@ interface Site {
 export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer, insecureHttp }: Site): BrokerSettings {
   must(isObject(options), 'must be an object')
   const {
-    secrets, clientSecret, clientKey, clientAuth,
+    secrets,
+    clientSecret,
+    clientKey,
+    clientAuth,
     clients = [],
     registration = true,
     documents = {},
@@ -156,45 +187,84 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer,
 
   for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
   const { protocol, hostname } = new URL(publicBaseUrl)
-  must(protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname), 'needs a publicBaseUrl with https, or http on loopback: codes and tokens pass through this server')
+  must(
+    protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname),
+    'needs a publicBaseUrl with https, or http on loopback: codes and tokens pass through this server'
+  )
   const flaw = flawOfSecrets(secrets)
   must(flaw === undefined, `.secrets${flaw}`)
-  must(clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''), '.clientSecret must be a non-empty string')
+  must(
+    clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''),
+    '.clientSecret must be a non-empty string'
+  )
   must(clientSecret === undefined || clientKey === undefined, '.clientSecret and .clientKey exclude each other')
-  must(clientAuth === undefined || (clientSecret !== undefined && ['client_secret_basic', 'client_secret_post'].includes(clientAuth)), '.clientAuth must be client_secret_basic or client_secret_post, with a clientSecret')
+  must(
+    clientAuth === undefined ||
+      (clientSecret !== undefined && ['client_secret_basic', 'client_secret_post'].includes(clientAuth)),
+    '.clientAuth must be client_secret_basic or client_secret_post, with a clientSecret'
+  )
   if (clientKey !== undefined) mustBeKey(clientKey)
-  must(isStrings(requiredScopes) && requiredScopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)), '.requiredScopes must list scope tokens, one per entry')
+  must(
+    isStrings(requiredScopes) && requiredScopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)),
+    '.requiredScopes must list scope tokens, one per entry'
+  )
   must(isObject(upstream), '.upstream must be an object')
   const { authorize = {}, token = {}, ...others } = upstream
   for (const name of Object.keys(others)) must(false, `.upstream.${name} is not an option`)
   for (const [leg, parameters] of Object.entries({ authorize, token })) {
     must(isObject(parameters) && isStrings(Object.values(parameters)), `.upstream.${leg} must have strings as values`)
-    for (const name of Object.keys(parameters)) must(!OWN.has(name), `.upstream.${leg}.${name} is set by the broker itself`)
+    for (const name of Object.keys(parameters)) {
+      must(!OWN.has(name), `.upstream.${leg}.${name} is set by the broker itself`)
+    }
   }
   must(typeof registration === 'boolean', '.registration must be true or false')
-  must(isStrings(appSchemes) && appSchemes.every((scheme) => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
-    '.appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves')
+  must(
+    isStrings(appSchemes) && appSchemes.every((scheme) => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
+    '.appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves'
+  )
   must(Array.isArray(clients), '.clients must be a list')
   for (const [i, client] of clients.entries()) {
-    must(isObject(client) && typeof client.id === 'string' && /^[\x21-\x7e]{1,500}$/.test(client.id), `.clients[${i}].id must be 1 to 500 characters of printable ASCII`)
+    must(
+      isObject(client) && typeof client.id === 'string' && /^[\x21-\x7e]{1,500}$/.test(client.id),
+      `.clients[${i}].id must be 1 to 500 characters of printable ASCII`
+    )
     must(typeof client.name === 'string' && client.name !== '', `.clients[${i}].name must be a non-empty string`)
-    must(isStrings(client.redirectUris) && client.redirectUris.length > 0 && client.redirectUris.every((uri: string) => redirectKind(uri, appSchemes) !== undefined),
-      `.clients[${i}].redirectUris must list https URLs, http URLs on loopback, or URLs of appSchemes`)
+    must(
+      isStrings(client.redirectUris) && client.redirectUris.length > 0 &&
+        client.redirectUris.every((uri: string) => redirectKind(uri, appSchemes) !== undefined),
+      `.clients[${i}].redirectUris must list https URLs, http URLs on loopback, or URLs of appSchemes`
+    )
   }
   must(new Set(clients.map(({ id }) => id)).size === clients.length, '.clients must have different ids')
   must(documents === false || isObject(documents), '.documents must be false or an object')
   if (documents !== false) {
     const { privateHosts = [], ca, ...others } = documents
     for (const name of Object.keys(others)) must(false, `.documents.${name} is not an option`)
-    must(isStrings(privateHosts) && privateHosts.every((host) => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host), '.documents.privateHosts must list names of hosts in lower case, without a port')
+    must(
+      isStrings(privateHosts) &&
+        privateHosts.every((host) => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host),
+      '.documents.privateHosts must list names of hosts in lower case, without a port'
+    )
     must(ca === undefined || isStrings([ca].flat()), '.documents.ca must be certificates in PEM')
   }
-  must(store === undefined || (isObject(store) && typeof store.raise === 'function'), '.store must be a store with the method raise')
+  must(
+    store === undefined || (isObject(store) && typeof store.raise === 'function'),
+    '.store must be a store with the method raise'
+  )
   must(isWait(rememberConsent), '.rememberConsent must be a whole number of milliseconds, from 0 to 400 days')
-  must(isWait(refreshLifetime) && refreshLifetime >= 60_000, '.refreshLifetime must be a whole number of milliseconds, from a minute to 400 days')
-  must(isWait(refreshGrace) && refreshGrace <= 3_600_000, '.refreshGrace must be a whole number of milliseconds, from 0 to an hour')
+  must(
+    isWait(refreshLifetime) && refreshLifetime >= 60_000,
+    '.refreshLifetime must be a whole number of milliseconds, from a minute to 400 days'
+  )
+  must(
+    isWait(refreshGrace) && refreshGrace <= 3_600_000,
+    '.refreshGrace must be a whole number of milliseconds, from 0 to an hour'
+  )
   must(typeof sendResource === 'boolean', '.sendResource must be true or false')
-  must(registration || documents !== false || clients.length > 0 || assertions !== undefined, 'admits no client: allow registration or documents, or list clients')
+  must(
+    registration || documents !== false || clients.length > 0 || assertions !== undefined,
+    'admits no client: allow registration or documents, or list clients'
+  )
 
   return {
     secrets,
@@ -215,32 +285,84 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer,
     sendResource,
     assertions: assertions === undefined
       ? undefined
-      : assertionSettings(assertions, { own: `${publicBaseUrl}/oauth`, http: insecureHttp, documents: documents !== false, others: clients.map(({ id }) => id) }),
+      : assertionSettings(assertions, {
+        own: `${publicBaseUrl}/oauth`,
+        http: insecureHttp,
+        documents: documents !== false,
+        others: clients.map(({ id }) => id)
+      }),
     grants: grants === undefined ? undefined : grantSettings(grants, issuer, store !== undefined)
   }
 }
 
 /** Parameters that prove something, or say who and what a request is for. */
-const OWN = new Set(['response_type', 'response_mode', 'client_id', 'client_secret', 'client_assertion', 'client_assertion_type', 'redirect_uri', 'scope', 'state', 'code', 'code_challenge', 'code_challenge_method', 'code_verifier', 'grant_type', 'refresh_token', 'resource', 'request', 'request_uri'])
+const OWN = new Set([
+  'response_type',
+  'response_mode',
+  'client_id',
+  'client_secret',
+  'client_assertion',
+  'client_assertion_type',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code',
+  'code_challenge',
+  'code_challenge_method',
+  'code_verifier',
+  'grant_type',
+  'refresh_token',
+  'resource',
+  'request',
+  'request_uri'
+])
 
 function mustBeKey (key: ClientKey): void {
   must(isObject(key), '.clientKey must be an object')
   const { pem, alg = 'RS256', header = {}, audience, ...unknown } = key
   for (const name of Object.keys(unknown)) must(false, `.clientKey.${name} is not an option`)
   must(ASSERTION_ALGORITHMS.includes(alg), `.clientKey.alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`)
-  must(isObject(header) && isStrings(Object.values(header)) && !('alg' in header), '.clientKey.header must have strings as values, and no alg')
-  must(audience === undefined || (typeof audience === 'string' && audience !== ''), '.clientKey.audience must be a non-empty string')
+  must(
+    isObject(header) && isStrings(Object.values(header)) && !('alg' in header),
+    '.clientKey.header must have strings as values, and no alg'
+  )
+  must(
+    audience === undefined || (typeof audience === 'string' && audience !== ''),
+    '.clientKey.audience must be a non-empty string'
+  )
   must(isKeyFor(alg, pem), `.clientKey.pem must be a private key for ${alg}, PKCS #8 in PEM`)
 }
 
 function isKeyFor (alg: string, pem: string): boolean {
   if (typeof pem !== 'string' || !pem.includes('BEGIN PRIVATE KEY')) return false
-  const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } = attempt(() => createPrivateKey(pem)) ?? {}
-  return alg === 'ES256' ? curve === 'prime256v1' : alg === 'EdDSA' ? type === 'ed25519' : type === 'rsa' && bits >= 2048
+  const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } =
+    attempt(() => createPrivateKey(pem)) ?? {}
+  return alg === 'ES256'
+    ? curve === 'prime256v1'
+    : alg === 'EdDSA'
+    ? type === 'ed25519'
+    : type === 'rsa' && bits >= 2048
 }
 
 /** Schemes that browsers run, read or send themselves. */
-const DANGEROUS = new Set(['http', 'https', 'javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'filesystem', 'ws', 'wss', 'ftp', 'mailto', 'tel', 'intent', 'view-source'])
+const DANGEROUS = new Set([
+  'http',
+  'https',
+  'javascript',
+  'data',
+  'vbscript',
+  'file',
+  'blob',
+  'about',
+  'filesystem',
+  'ws',
+  'wss',
+  'ftp',
+  'mailto',
+  'tel',
+  'intent',
+  'view-source'
+])
 
 // 400 days is the longest that browsers keep a cookie.
 function isWait (value: number): boolean {

@@ -15,7 +15,9 @@ const LONGEST = 32_768
  * @see [RFC 6749 §3.1](https://www.rfc-editor.org/rfc/rfc6749#section-3.1)
  */
 export function parametersFrom (text: string | undefined): Parameters {
-  if (text !== undefined && text.length > LONGEST) throw refusal('invalid_request', `The parameters are longer than ${LONGEST} characters`)
+  if (text !== undefined && text.length > LONGEST) {
+    throw refusal('invalid_request', `The parameters are longer than ${LONGEST} characters`)
+  }
   const parameters = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
     if (parameters.has(name)) throw refusal('invalid_request', 'A parameter appears more than once')
@@ -25,7 +27,9 @@ export function parametersFrom (text: string | undefined): Parameters {
   return parameters
 }
 
-/** The form in a request's body, which the broker's parser leaves as it came; a hook of the host may have replaced it. */
+/**
+ * The form in a request's body, which the broker's parser leaves as it came; a hook of the host may have replaced it.
+ */
 export function formOf ({ body }: FastifyRequest): Parameters {
   return parametersFrom(typeof body === 'string' ? body : undefined)
 }

@@ -37,7 +37,8 @@ export const register = {
 export const authorize = {
   operationId: 'start_oauth_sign_in',
   summary: 'Start a sign-in',
-  description: 'Shows a person which client wants to sign in, and where the code goes (RFC 6749 §4.1.1). Needs PKCE with S256.',
+  description:
+    'Shows a person which client wants to sign in, and where the code goes (RFC 6749 §4.1.1). Needs PKCE with S256.',
   tags: TAGS,
   response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, ...refusals(429) }
 } as const
@@ -45,7 +46,8 @@ export const authorize = {
 export const decide = {
   operationId: 'decide_oauth_sign_in',
   summary: 'Answer the consent page',
-  description: 'Sends the browser to the identity provider, or back to the client. Sites that were refused get no redirect, but a link.',
+  description: 'Sends the browser to the identity provider, or back to the client. Sites that were refused get no ' +
+    'redirect, but a link.',
   tags: TAGS,
   response: { 200: PAGE, 303: ONWARD, 400: PAGE, 503: PAGE, ...refusals(413, 429) }
 } as const
@@ -53,7 +55,9 @@ export const decide = {
 export const callback = {
   operationId: 'finish_oauth_sign_in',
   summary: 'Finish a sign-in',
-  description: 'The identity provider sends the browser here; it is sent on to the client with a code (RFC 6749 §4.1.2, RFC 9207).',
+  description:
+    'The identity provider sends the browser here; it is sent on to the client with a code (RFC 6749 §4.1.2, ' +
+    'RFC 9207).',
   tags: TAGS,
   response: { 303: ONWARD, 400: PAGE, 503: PAGE, ...refusals(429) }
 } as const
@@ -61,7 +65,10 @@ export const callback = {
 export const token = {
   operationId: 'issue_oauth_tokens',
   summary: 'Exchange a code or a refresh token',
-  description: 'Returns the identity provider\'s access token, and a refresh token of this server that works once (RFC 6749 §4.1.3 and §6). With the option for it, identity assertions are exchanged for access tokens of this server (RFC 7523 §2.1).',
+  description:
+    "Returns the identity provider's access token, and a refresh token of this server that works once (RFC 6749 " +
+    '§4.1.3 and §6). With the option for it, identity assertions are exchanged for access tokens of this server ' +
+    '(RFC 7523 §2.1).',
   tags: TAGS,
   response: {
     200: {
@@ -96,7 +103,10 @@ export const keys = {
 } as const
 
 const INSTANT = { type: 'string', format: 'date-time' } as const
-const accessExpires = { anyOf: [INSTANT, { type: 'null' }], description: 'Until when its last access token works; null if the identity provider does not say' } as const
+const accessExpires = {
+  anyOf: [INSTANT, { type: 'null' }],
+  description: 'Until when its last access token works; null if the identity provider does not say'
+} as const
 
 export const listGrants = {
   operationId: 'list_oauth_grants',
@@ -108,10 +118,22 @@ export const listGrants = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['id', 'client_id', 'client_name', 'scope', 'created_at', 'used_at', 'access_token_expires_at', 'expires_at'],
+        required: [
+          'id',
+          'client_id',
+          'client_name',
+          'scope',
+          'created_at',
+          'used_at',
+          'access_token_expires_at',
+          'expires_at'
+        ],
         properties: {
           id: { type: 'string' },
-          client_id: { anyOf: [{ type: 'string' }, { type: 'null' }], description: 'URL of its metadata document, or an id that the server knows; null if it registered itself' },
+          client_id: {
+            anyOf: [{ type: 'string' }, { type: 'null' }],
+            description: 'URL of its metadata document, or an id that the server knows; null if it registered itself'
+          },
           client_name: { type: 'string', description: 'What it calls itself' },
           scope: { type: 'string' },
           created_at: INSTANT,
@@ -128,7 +150,9 @@ export const listGrants = {
 export const endGrant = {
   operationId: 'end_oauth_grant',
   summary: 'Disconnect an app',
-  description: 'Its refresh token stops working at once, and the identity provider is told, if it can be. An access token works until the time in the response.',
+  description:
+    'Its refresh token stops working at once, and the identity provider is told, if it can be. An access token ' +
+    'works until the time in the response.',
   tags: TAGS,
   params: { type: 'object', required: ['id'], properties: { id: { type: 'string' } } },
   response: {
@@ -139,7 +163,13 @@ export const endGrant = {
         id: { type: 'string' },
         client_name: { type: 'string' },
         access_token_expires_at: accessExpires,
-        at_provider: { type: 'string', enum: ['revoked', 'failed', 'not_told'], description: 'Whether the identity provider revoked its own refresh token; not_told: it offers no revocation, or the token is not known' }
+        at_provider: {
+          type: 'string',
+          enum: ['revoked', 'failed', 'not_told'],
+          description:
+            'Whether the identity provider revoked its own refresh token; not_told: it offers no revocation, or ' +
+            'the token is not known'
+        }
       }
     },
     ...refusals(401, 403, 404, 429, 503)

@@ -15,7 +15,9 @@ export function flawOfSecrets (secrets: readonly BrokerSecret[]): string | undef
   for (const [i, one] of secrets.entries()) {
     const { id, secret } = Object(one) as Record<string, unknown>
     if (typeof id !== 'string' || !/^[\w-]{1,32}$/.test(id)) return `[${i}].id must be 1 to 32 letters, digits, - or _`
-    if (typeof secret !== 'string' || Buffer.byteLength(secret) < 32) return `[${i}].secret must be a string of at least 32 bytes`
+    if (typeof secret !== 'string' || Buffer.byteLength(secret) < 32) {
+      return `[${i}].secret must be a string of at least 32 bytes`
+    }
   }
   return new Set(secrets.map(({ id }) => id)).size === secrets.length ? undefined : ' must have different ids'
 }
@@ -27,9 +29,9 @@ export type Purpose = typeof PURPOSES[number]
 /** Turns values into text that only this server can read and make. */
 export interface Sealer {
   /** @param seconds - how long it can be opened; by default for as long as its secret is in the ring */
-  seal (purpose: Purpose, value: object, seconds?: number): string
+  seal(purpose: Purpose, value: object, seconds?: number): string
   /** `undefined` for anything that this server did not seal for this purpose, or that has expired. */
-  open<Value extends object> (purpose: Purpose, text: string | undefined): Value | undefined
+  open<Value extends object>(purpose: Purpose, text: string | undefined): Value | undefined
 }
 
 const CIPHER = 'aes-256-gcm'
@@ -44,11 +46,22 @@ const LONGEST = 24_576
  * and remove the old one when what it sealed may stop working.
  *
  * @param issuer - makes the keys of servers that share a secret differ
- * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final), [RFC 5869](https://www.rfc-editor.org/rfc/rfc5869)
+ * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final),
+ *   [RFC 5869](https://www.rfc-editor.org/rfc/rfc5869)
  */
 export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = () => Date.now()): Sealer {
-  const ring = new Map(secrets.map(({ id, secret }) => [id, new Map(PURPOSES.map((purpose) =>
-    [purpose, Buffer.from(hkdfSync('sha256', secret, issuer, `oauth-discovery-shim ${purpose} v1`, 32))]))]))
+  const ring = new Map(
+    secrets.map((
+      { id, secret }
+    ) => [
+      id,
+      new Map(
+        PURPOSES.map((
+          purpose
+        ) => [purpose, Buffer.from(hkdfSync('sha256', secret, issuer, `oauth-discovery-shim ${purpose} v1`, 32))])
+      )
+    ])
+  )
   const newest = secrets[0]!.id
 
   return {
@@ -69,7 +82,8 @@ export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = 
       // Decoding ignores some characters: each value has one spelling only.
       if (key === undefined || bytes.toString('base64url') !== encoded) return undefined
       return attempt(() => {
-        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES }).setAuthTag(bytes.subarray(-TAG_BYTES))
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+          .setAuthTag(bytes.subarray(-TAG_BYTES))
         const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString()
         const [expires, value] = JSON.parse(text) as [number | null, Value]
         return expires === null || expires * 1000 > now() ? value : undefined

@@ -9,7 +9,10 @@ export interface ClientProfile {
   readonly challenge: 'only' | 'first'
   /** It keeps the slash at the end of the URL it was given when it builds the well-known URL. */
   readonly keepsSlash: boolean
-  /** `starts`: it stops unless its URL starts with the documented resource. `same`: it ignores a document with another resource. */
+  /**
+   * `starts`: it stops unless its URL starts with the documented resource. `same`: it ignores a document with another
+   * resource.
+   */
   readonly resource: 'starts' | 'same'
   /** It compares the metadata's issuer with the authorization server's URL (RFC 8414 §3.3). */
   readonly checksIssuer: boolean
@@ -19,11 +22,14 @@ export interface ClientProfile {
   readonly needsRedirectUris: boolean
   /** If neither challenge nor resource document names scopes, it requests none, or all that the server lists. */
   readonly otherwiseScopes: 'none' | 'all'
-  /** Its callback URL, where `{id}` stands for a hash of the MCP endpoint's URL; `undefined` if it is not known: the first registered one is used. */
+  /**
+   * Its callback URL, where `{id}` stands for a hash of the MCP endpoint's URL; `undefined` if it is not known: the
+   * first registered one is used.
+   */
   readonly callback: string | undefined
   /**
-   * Its metadata document, where it has one: it then does not register, if the server's metadata says that it reads such
-   * documents. Its callback is one of the document's, on loopback with any port.
+   * Its metadata document, where it has one: it then does not register, if the server's metadata says that it reads
+   * such documents. Its callback is one of the document's, on loopback with any port.
    */
   readonly document?: { readonly url: string, readonly callback: string }
   /** It runs in its maker's cloud, so it reaches only public servers. */
@@ -53,26 +59,90 @@ export function clientAt (mcpUrl: string, client: ClientProfile): ClientProfile 
 }
 
 /** A client known only by its metadata document: it takes the common steps. */
-export function clientWith (document: { readonly url: string, readonly callback: string }, name: string): ClientProfile {
+export function clientWith (
+  document: { readonly url: string, readonly callback: string },
+  name: string
+): ClientProfile {
   return { ...SDK, id: document.url, name, checksIssuer: true, needsPkce: true, callback: document.callback, document }
 }
 
 /**
- * The clients the doctor knows. The first three run in this package's tests; the steps of Python, VS Code and Zed were read
- * in their source; Codex's callback was seen from its program; the others are described as their makers or users report
- * them, and so are metadata documents.
+ * The clients the doctor knows. The first three run in this package's tests; the steps of Python, VS Code and Zed were
+ * read in their source; Codex's callback was seen from its program; the others are described as their makers or users
+ * report them, and so are metadata documents.
  */
 export const clients: readonly ClientProfile[] = [
   { ...SDK, id: 'sdk-1', name: 'MCP TypeScript SDK 1.x' },
   { ...SDK, id: 'sdk-2', name: 'MCP TypeScript SDK 2.x', checksIssuer: true },
   { ...SDK, id: 'mcp-remote', name: 'mcp-remote', challenge: 'first', checksIssuer: true, otherwiseScopes: 'all' },
-  { ...SDK, id: 'python', name: 'MCP Python SDK 2.x', challenge: 'first', keepsSlash: true, checksIssuer: true, needsRedirectUris: false, otherwiseScopes: 'all' },
-  { ...SDK, id: 'claude-code', name: 'Claude Code', needsPkce: true, document: { url: 'https://claude.ai/oauth/claude-code-client-metadata', callback: 'http://localhost:7777/callback' } },
-  { ...SDK, id: 'codex', name: 'Codex', checksIssuer: true, callback: 'http://127.0.0.1:7777/callback/{id}', document: { url: 'https://chatgpt.com/oauth/codex/client.json', callback: 'http://127.0.0.1:7777/callback' } },
-  { ...SDK, id: 'zed', name: 'Zed', checksIssuer: true, needsPkce: true, callback: undefined, document: { url: 'https://zed.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:7777/callback' } },
-  { ...SDK, id: 'vs-code', name: 'VS Code', keepsSlash: true, resource: 'same', needsRedirectUris: false, callback: 'http://127.0.0.1:33418/', document: { url: 'https://vscode.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:33418/' } },
+  {
+    ...SDK,
+    id: 'python',
+    name: 'MCP Python SDK 2.x',
+    challenge: 'first',
+    keepsSlash: true,
+    checksIssuer: true,
+    needsRedirectUris: false,
+    otherwiseScopes: 'all'
+  },
+  {
+    ...SDK,
+    id: 'claude-code',
+    name: 'Claude Code',
+    needsPkce: true,
+    document: { url: 'https://claude.ai/oauth/claude-code-client-metadata', callback: 'http://localhost:7777/callback' }
+  },
+  {
+    ...SDK,
+    id: 'codex',
+    name: 'Codex',
+    checksIssuer: true,
+    callback: 'http://127.0.0.1:7777/callback/{id}',
+    document: { url: 'https://chatgpt.com/oauth/codex/client.json', callback: 'http://127.0.0.1:7777/callback' }
+  },
+  {
+    ...SDK,
+    id: 'zed',
+    name: 'Zed',
+    checksIssuer: true,
+    needsPkce: true,
+    callback: undefined,
+    document: { url: 'https://zed.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:7777/callback' }
+  },
+  {
+    ...SDK,
+    id: 'vs-code',
+    name: 'VS Code',
+    keepsSlash: true,
+    resource: 'same',
+    needsRedirectUris: false,
+    callback: 'http://127.0.0.1:33418/',
+    document: { url: 'https://vscode.dev/oauth/client-metadata.json', callback: 'http://127.0.0.1:33418/' }
+  },
   { ...SDK, id: 'cursor', name: 'Cursor', needsPkce: true, callback: 'cursor://anysphere.cursor-mcp/oauth/callback' },
   { ...SDK, id: 'inspector', name: 'MCP Inspector', callback: 'http://localhost:6274/oauth/callback' },
-  { ...SDK, id: 'chatgpt', name: 'ChatGPT', needsPkce: true, callback: 'https://chatgpt.com/connector_platform_oauth_redirect', document: { url: 'https://chatgpt.com/oauth/client.json', callback: 'https://chatgpt.com/connector_platform_oauth_redirect' }, hosted: true },
-  { ...SDK, id: 'claude-ai', name: 'claude.ai', needsPkce: true, callback: 'https://claude.ai/api/mcp/auth_callback', document: { url: 'https://claude.ai/oauth/mcp-oauth-client-metadata', callback: 'https://claude.ai/api/mcp/auth_callback' }, hosted: true }
+  {
+    ...SDK,
+    id: 'chatgpt',
+    name: 'ChatGPT',
+    needsPkce: true,
+    callback: 'https://chatgpt.com/connector_platform_oauth_redirect',
+    document: {
+      url: 'https://chatgpt.com/oauth/client.json',
+      callback: 'https://chatgpt.com/connector_platform_oauth_redirect'
+    },
+    hosted: true
+  },
+  {
+    ...SDK,
+    id: 'claude-ai',
+    name: 'claude.ai',
+    needsPkce: true,
+    callback: 'https://claude.ai/api/mcp/auth_callback',
+    document: {
+      url: 'https://claude.ai/oauth/mcp-oauth-client-metadata',
+      callback: 'https://claude.ai/api/mcp/auth_callback'
+    },
+    hosted: true
+  }
 ]

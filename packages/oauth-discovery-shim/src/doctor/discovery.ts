@@ -4,7 +4,12 @@ import { outcome, type HttpResponse, type Http } from './http.ts'
 import { isUrl, list, stop, type Json, type Step } from './step.ts'
 
 /** RFC 9728 §3. A missing document is no obstacle: clients then use the origin as the authorization server. */
-export async function resourceFor (client: ClientProfile, mcpUrl: string, challengeUrl: string | undefined, http: Http): Promise<Step> {
+export async function resourceFor (
+  client: ClientProfile,
+  mcpUrl: string,
+  challengeUrl: string | undefined,
+  http: Http
+): Promise<Step> {
   const { origin, pathname } = new URL(mcpUrl)
   const path = client.keepsSlash ? pathname : pathname.replace(/\/$/, '')
   const wellKnown = `${origin}/.well-known/oauth-protected-resource`
@@ -15,16 +20,22 @@ export async function resourceFor (client: ClientProfile, mcpUrl: string, challe
   for (const url of candidates) {
     const document = URL.canParse(url) ? await documentAt(url, http) : undefined
     if (document === undefined || !isUrl(document['resource'])) continue
-    if (client.resource === 'same') return { found: new URL(document['resource']).href === new URL(mcpUrl).href ? document : {} }
+    if (client.resource === 'same') {
+      return { found: new URL(document['resource']).href === new URL(mcpUrl).href ? document : {} }
+    }
     if (covers(document['resource'], mcpUrl)) return { found: document }
-    return stop('resource', `${url} documents the resource ${document['resource']}, but ${mcpUrl} does not start with it`)
+    return stop(
+      'resource',
+      `${url} documents the resource ${document['resource']}, but ${mcpUrl} does not start with it`
+    )
   }
   return { found: {} }
 }
 
 function covers (resource: string, mcpUrl: string): boolean {
   const [documented, requested] = [new URL(resource), new URL(mcpUrl)]
-  return documented.origin === requested.origin && slashed(requested.pathname).startsWith(slashed(documented.pathname)) &&
+  return documented.origin === requested.origin &&
+    slashed(requested.pathname).startsWith(slashed(documented.pathname)) &&
     documented.pathname.length <= requested.pathname.length
 }
 
@@ -59,7 +70,9 @@ function metadataFault (client: ClientProfile, server: string, { url, json }: Ht
   for (const name of ['authorization_endpoint', 'token_endpoint']) {
     if (!isSafeUrl(json[name])) return stop('metadata', `${name} of ${url} is not an https URL`)
   }
-  if (!list(json['response_types_supported'])?.includes('code')) return stop('metadata', `${url} does not list the response type code`)
+  if (!list(json['response_types_supported'])?.includes('code')) {
+    return stop('metadata', `${url} does not list the response type code`)
+  }
   const issuer = String(json['issuer'])
   if (client.checksIssuer && issuer !== server && `${issuer}/` !== server) {
     return stop('issuer', `${url} has the issuer ${issuer} instead of ${server}`)

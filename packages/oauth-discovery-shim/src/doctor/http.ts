@@ -25,15 +25,17 @@ export interface HttpResponse {
  */
 export interface Http {
   /** Reads a document, following the redirects that clients follow. Requests each URL once and caches the response. */
-  get (url: string): Promise<HttpResponse | undefined>
+  get(url: string): Promise<HttpResponse | undefined>
   /** Sends JSON, following the redirects that clients follow. */
-  post (url: string, body: object): Promise<HttpResponse | undefined>
+  post(url: string, body: object): Promise<HttpResponse | undefined>
   /** Opens a page without following redirects: they may lead to a callback, which must not be opened. */
-  open (url: string): Promise<HttpResponse | undefined>
+  open(url: string): Promise<HttpResponse | undefined>
   /** Submits a form of a page, without following redirects. */
-  submit (url: string, form: Readonly<Record<string, string>>, cookie: string): Promise<HttpResponse | undefined>
-  /** Requests tokens, without following redirects. Requests each URL once for each `client_id` and caches the response. */
-  tokens (url: string, form: Readonly<Record<string, string>>): Promise<HttpResponse | undefined>
+  submit(url: string, form: Readonly<Record<string, string>>, cookie: string): Promise<HttpResponse | undefined>
+  /**
+   * Requests tokens, without following redirects. Requests each URL once for each `client_id` and caches the response.
+   */
+  tokens(url: string, form: Readonly<Record<string, string>>): Promise<HttpResponse | undefined>
 }
 
 const LARGEST_RESPONSE = 1024 * 1024
@@ -53,7 +55,11 @@ interface HttpRequest {
 export function httpClient (timeout: number, publicOnly: boolean): Http {
   const responses = new Map<string, Promise<HttpResponse | undefined>>()
 
-  async function exchange (url: string, request: HttpRequest, redirects = MOST_REDIRECTS): Promise<HttpResponse | undefined> {
+  async function exchange (
+    url: string,
+    request: HttpRequest,
+    redirects = MOST_REDIRECTS
+  ): Promise<HttpResponse | undefined> {
     const signal = AbortSignal.timeout(timeout)
     try {
       let address = url
@@ -67,7 +73,9 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
       }
       const { status, headers } = response
       const text = await textFrom(response.body)
-      const elsewhere = target && target.origin !== new URL(address).origin ? `${target.protocol}//${target.host}${target.pathname}` : undefined
+      const elsewhere = target && target.origin !== new URL(address).origin
+        ? `${target.protocol}//${target.host}${target.pathname}`
+        : undefined
       return { url, status, headers, elsewhere, text, json: objectFrom(text) }
     } catch (error) {
       if (error instanceof OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE) throw error
@@ -76,12 +84,24 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
   }
 
   // Not fetch: it does not show the address it connects to, which may differ from one resolved before.
-  async function send (address: string, { method, headers, body }: HttpRequest, signal: AbortSignal): Promise<OpenResponse> {
+  async function send (
+    address: string,
+    { method, headers, body }: HttpRequest,
+    signal: AbortSignal
+  ): Promise<OpenResponse> {
     const url = new URL(address)
     // an IP address in a URL is never looked up
-    if (publicOnly && literalIn(url.hostname) !== undefined && namesPrivateHost(url)) throw hidden(url.hostname, literalIn(url.hostname)!)
+    if (publicOnly && literalIn(url.hostname) !== undefined && namesPrivateHost(url)) {
+      throw hidden(url.hostname, literalIn(url.hostname)!)
+    }
     const { request } = url.protocol === 'https:' ? https : http
-    const sent = request(url, { method, headers: { 'user-agent': 'oauth-discovery-shim doctor', ...headers }, signal, agent: false, ...publicOnly && { lookup: publicLookup(hidden) } })
+    const sent = request(url, {
+      method,
+      headers: { 'user-agent': 'oauth-discovery-shim doctor', ...headers },
+      signal,
+      agent: false,
+      ...publicOnly && { lookup: publicLookup(hidden) }
+    })
     const incoming = await responseTo(sent, body, signal)
     return { status: incoming.statusCode!, headers: headersOf(incoming), body: incoming }
   }
@@ -93,22 +113,29 @@ export function httpClient (timeout: number, publicOnly: boolean): Http {
     return response
   }
 
-  const postForm = (url: string, form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<HttpResponse | undefined> => exchange(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    body: new URLSearchParams(form).toString()
-  }, 0)
+  const postForm = (
+    url: string,
+    form: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>>
+  ): Promise<HttpResponse | undefined> =>
+    exchange(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: new URLSearchParams(form).toString()
+    }, 0)
 
   return {
     get: (url) => once(url, () => exchange(url, { headers: { accept: 'application/json, text/html' } })),
-    post: (url, body) => exchange(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify(body)
-    }),
+    post: (url, body) =>
+      exchange(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify(body)
+      }),
     open: (url) => exchange(url, { headers: { accept: 'application/json, text/html' } }, 0),
     submit: (url, form, cookie) => postForm(url, form, { accept: 'text/html', cookie }),
-    tokens: (url, form) => once(`${url} ${form['client_id'] ?? ''}`, () => postForm(url, form, { accept: 'application/json' }))
+    tokens: (url, form) =>
+      once(`${url} ${form['client_id'] ?? ''}`, () => postForm(url, form, { accept: 'application/json' }))
   }
 }
 
@@ -122,7 +149,11 @@ interface OpenResponse {
 }
 
 function headersOf ({ headersDistinct }: http.IncomingMessage): Headers {
-  return new Headers(Object.entries(headersDistinct).flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value])))
+  return new Headers(
+    Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value])
+    )
+  )
 }
 
 /** Where a response redirects to. */

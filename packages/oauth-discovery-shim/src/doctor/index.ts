@@ -36,10 +36,14 @@ export interface DoctorOptions {
  * registration each client is registered once.
  *
  * @param url - URL of the MCP endpoint, or the server's origin when the endpoint is `/mcp`
- * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}, and OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE if `url` names a host that is
+ * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_URL}, and OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE if `url` names a host that
+ *   is
  *   not on the internet
  */
-export async function doctor (url: string, { document, only = document === undefined ? clients : [], timeout = 5_000, allowPrivate }: DoctorOptions = {}): Promise<readonly Verdict[]> {
+export async function doctor (
+  url: string,
+  { document, only = document === undefined ? clients : [], timeout = 5_000, allowPrivate }: DoctorOptions = {}
+): Promise<readonly Verdict[]> {
   if (!/^https?:/i.test(url) || !URL.canParse(url)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_URL(url)
   const mcpUrl = new URL(new URL(url).pathname === '/' ? '/mcp' : url, url).href
   const mayBePrivate = allowPrivate ?? namesPrivateHost(new URL(mcpUrl))
@@ -49,12 +53,22 @@ export async function doctor (url: string, { document, only = document === undef
     jsonrpc: '2.0',
     id: 1,
     method: 'initialize',
-    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'oauth-discovery-shim doctor', version: '1' } }
+    params: {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'oauth-discovery-shim doctor', version: '1' }
+    }
   })
   const verdicts: Verdict[] = []
-  const documented = document === undefined ? { clients: [] } : await clientsFromDocument(document, timeout, mayBePrivate)
-  if (document !== undefined && documented.obstacle) verdicts.push({ client: clientWith({ url: document, callback: '' }, document), obstacle: documented.obstacle })
-  for (const client of [...documented.clients ?? [], ...only]) verdicts.push({ client, obstacle: await walk(clientAt(mcpUrl, client), mcpUrl, endpoint, net) })
+  const documented = document === undefined
+    ? { clients: [] }
+    : await clientsFromDocument(document, timeout, mayBePrivate)
+  if (document !== undefined && documented.obstacle) {
+    verdicts.push({ client: clientWith({ url: document, callback: '' }, document), obstacle: documented.obstacle })
+  }
+  for (const client of [...documented.clients ?? [], ...only]) {
+    verdicts.push({ client, obstacle: await walk(clientAt(mcpUrl, client), mcpUrl, endpoint, net) })
+  }
   return verdicts
 }
 
@@ -67,27 +81,37 @@ export interface OwnIssuer {
 }
 
 /**
- * The issuer of the tokens that the server issues itself, beside those of its identity provider; undefined if it issues none.
+ * The issuer of the tokens that the server issues itself, beside those of its identity provider; undefined if it issues
+ * none.
  *
  * @param url - as for {@link doctor}
  * @throws {@link OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE}
  */
-export async function ownIssuerOf (url: string, { timeout = 5_000, allowPrivate }: Pick<DoctorOptions, 'timeout' | 'allowPrivate'> = {}): Promise<OwnIssuer | undefined> {
+export async function ownIssuerOf (
+  url: string,
+  { timeout = 5_000, allowPrivate }: Pick<DoctorOptions, 'timeout' | 'allowPrivate'> = {}
+): Promise<OwnIssuer | undefined> {
   const { origin } = new URL(url)
   const net = httpClient(timeout, !(allowPrivate ?? namesPrivateHost(new URL(url))))
   const document = `${origin}/.well-known/oauth-authorization-server/oauth`
   const response = await net.get(document)
-  if (response === undefined || ![200, 404].includes(response.status)) throw new OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE(document, outcome(response))
+  if (response === undefined || ![200, 404].includes(response.status)) {
+    throw new OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE(document, outcome(response))
+  }
   const { issuer, jwks_uri: keys, grant_types_supported: grants } = response.json
-  return Array.isArray(grants) && grants.includes(JWT_BEARER) ? { issuer: String(issuer), keys: String(keys) } : undefined
+  return Array.isArray(grants) && grants.includes(JWT_BEARER)
+    ? { issuer: String(issuer), keys: String(keys) }
+    : undefined
 }
 
 /** One line per client: `ok` or `fail`, its name, and why. Text from the server is escaped for a terminal. */
 export function report (verdicts: readonly Verdict[]): string {
   const width = Math.max(...verdicts.map(({ client }) => client.name.length))
-  return verdicts.map(({ client, obstacle }) => [
-    obstacle ? 'fail' : 'ok  ',
-    client.name.padEnd(width),
-    obstacle ? `${obstacle.reason}: ${printable(obstacle.detail)}` : 'reaches the sign-in page'
-  ].join('  ')).join('\n')
+  return verdicts.map(({ client, obstacle }) =>
+    [
+      obstacle ? 'fail' : 'ok  ',
+      client.name.padEnd(width),
+      obstacle ? `${obstacle.reason}: ${printable(obstacle.detail)}` : 'reaches the sign-in page'
+    ].join('  ')
+  ).join('\n')
 }

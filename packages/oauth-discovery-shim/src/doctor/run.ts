@@ -34,7 +34,11 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
   const flag = { type: 'boolean', default: false } as const
   let given
   try {
-    given = parseArgs({ args: [...argv], options: { private: flag, help: flag, document: { type: 'string' } }, allowPositionals: true })
+    given = parseArgs({
+      args: [...argv],
+      options: { private: flag, help: flag, document: { type: 'string' } },
+      allowPositionals: true
+    })
   } catch (error) {
     return misused(error instanceof Error ? error.message : String(error))
   }
@@ -47,7 +51,9 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
   const unknown = ids.find((id) => !clients.some((client) => client.id === id))
   if (unknown !== undefined) return misused(`There is no client ${unknown}`)
   if (command !== 'doctor' || url === undefined) return misused()
-  if (/^http:/i.test(url) && !isSafeUrl(url)) stderr.write('warning: anybody between you and the server can read and change plain http; use https\n')
+  if (/^http:/i.test(url) && !isSafeUrl(url)) {
+    stderr.write('warning: anybody between you and the server can read and change plain http; use https\n')
+  }
   try {
     const reach = isPrivate ? { allowPrivate: true } : {}
     const verdicts = await doctor(url, { ...only && { only }, ...document !== undefined && { document }, ...reach })
@@ -64,7 +70,10 @@ export async function run (argv: readonly string[], { stdout, stderr }: Streams)
 async function noteOnTokens (url: string, reach: { readonly allowPrivate?: boolean }): Promise<string> {
   try {
     const own = await ownIssuerOf(url, reach)
-    return own === undefined ? '' : `note  For assertions of organizations, the server issues tokens itself: issuer ${printable(own.issuer)}, keys at ${printable(own.keys)}\n`
+    return own === undefined
+      ? ''
+      : `note  For assertions of organizations, the server issues tokens itself: issuer ${printable(own.issuer)}, ` +
+        `keys at ${printable(own.keys)}\n`
   } catch (error) {
     if (!(error instanceof OAUTH_DISCOVERY_SHIM_DOCTOR_UNREACHABLE)) throw error
     return `warn  Whether the server issues tokens itself is not known: ${printable(error.message)}\n`
@@ -73,5 +82,6 @@ async function noteOnTokens (url: string, reach: { readonly allowPrivate?: boole
 
 function messageOf (error: unknown): string {
   const { code, message } = error as { readonly code?: string, readonly message: string }
-  return printable(message) + (code === 'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE' ? '; use --private for a server inside your network' : '')
+  return printable(message) +
+    (code === 'OAUTH_DISCOVERY_SHIM_DOCTOR_PRIVATE' ? '; use --private for a server inside your network' : '')
 }

@@ -3,13 +3,27 @@ import { isStrings } from '../json.ts'
 /**
  * Where a client stops:
  * `unreachable`: the server does not answer it; `endpoint`: the MCP endpoint does not return 401; `challenge`: the 401
- * names a document that does not exist; `resource`: the documented resource does not match the URL; `metadata`: no usable
- * authorization server metadata; `document`: the server cannot use the client's metadata document; `issuer`: not the expected one; `pkce`: no S256; `registration`: no usable client id;
- * `scope`, `callback`, `provider`: the identity provider rejects the request; `client`: it wants a secret for tokens; `private`: the public server leads to an
+ * names a document that does not exist; `resource`: the documented resource does not match the URL; `metadata`: no
+ * usable authorization server metadata; `document`: the server cannot use the client's metadata document; `issuer`: not
+ * the expected one; `pkce`: no S256; `registration`: no usable client id; `scope`, `callback`, `provider`: the identity
+ * provider rejects the request; `client`: it wants a secret for tokens; `private`: the public server leads to an
  * address that is not public, where the doctor does not go.
  */
-export type Reason = 'unreachable' | 'endpoint' | 'challenge' | 'resource' | 'metadata' | 'issuer' | 'pkce' |
-  'document' | 'registration' | 'scope' | 'callback' | 'provider' | 'client' | 'private'
+export type Reason =
+  | 'unreachable'
+  | 'endpoint'
+  | 'challenge'
+  | 'resource'
+  | 'metadata'
+  | 'issuer'
+  | 'pkce'
+  | 'document'
+  | 'registration'
+  | 'scope'
+  | 'callback'
+  | 'provider'
+  | 'client'
+  | 'private'
 
 /** The first thing that stops a client. */
 export interface Obstacle {
@@ -19,7 +33,10 @@ export interface Obstacle {
 }
 
 /** The JSON object a step ended with, or what stopped it. */
-export type Step = { readonly found: Json, readonly obstacle?: never } | { readonly found?: never, readonly obstacle: Obstacle }
+export type Step = { readonly found: Json, readonly obstacle?: never } | {
+  readonly found?: never,
+  readonly obstacle: Obstacle
+}
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -52,6 +69,12 @@ export function cut (text: string, longest = LONGEST): string {
  * and those that reorder or hide text become `\u001b`, as in JSON. Longer strings are truncated.
  */
 export function printable (text: string): string {
-  return cut(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from({ length: character.length }, (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`).join(''))
+  return cut(text).replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) =>
+      Array.from(
+        { length: character.length },
+        (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`
+      ).join('')
+  )
 }

@@ -3,7 +3,11 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 /** DER (ITU-T X.690): a tag, a length, a value. */
 function der (tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const value = Buffer.concat(parts)
-  const length = value.length < 128 ? [value.length] : value.length < 256 ? [0x81, value.length] : [0x82, value.length >> 8, value.length & 255]
+  const length = value.length < 128
+    ? [value.length]
+    : value.length < 256
+    ? [0x81, value.length]
+    : [0x82, value.length >> 8, value.length & 255]
   return Buffer.concat([Buffer.from([tag, ...length]), value])
 }
 
@@ -16,7 +20,10 @@ export function selfSigned (hosts: readonly string[] = ['localhost']): { readonl
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(oid('2a8648ce3d040302')) // ecdsa-with-SHA256
   const name = sequence(der(0x31, sequence(oid('550403'), der(0x0c, Buffer.from('localhost')))))
-  const altNames = sequence(oid('551d11'), der(4, sequence(...hosts.map((host) => der(0x82, Buffer.from(host))), der(0x87, Buffer.from([127, 0, 0, 1])))))
+  const altNames = sequence(
+    oid('551d11'),
+    der(4, sequence(...hosts.map((host) => der(0x82, Buffer.from(host))), der(0x87, Buffer.from([127, 0, 0, 1]))))
+  )
   const body = sequence(
     der(0xa0, der(2, Buffer.from([2]))),
     der(2, Buffer.from([1])),
@@ -30,6 +37,7 @@ export function selfSigned (hosts: readonly string[] = ['localhost']): { readonl
   const whole = sequence(body, algorithm, der(3, Buffer.from([0]), sign('sha256', body, privateKey)))
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    cert: `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+    cert: `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END ` +
+      'CERTIFICATE-----\n'
   }
 }

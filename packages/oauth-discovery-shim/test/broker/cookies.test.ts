@@ -1,7 +1,20 @@
 import t, { type Test } from 'tap'
 import {
-  allow, authorizeUrl, brokerWorld, browser, type Browser, fakeIdp, grantOf, loopback, nextOf, pkce, register, sealedIn,
-  token, type World, type WorldOptions
+  allow,
+  authorizeUrl,
+  brokerWorld,
+  browser,
+  type Browser,
+  fakeIdp,
+  grantOf,
+  loopback,
+  nextOf,
+  pkce,
+  register,
+  sealedIn,
+  token,
+  type World,
+  type WorldOptions
 } from './world.ts'
 
 /** Of the 4 KiB that proxies allow for the headers of a response the host needs some. */

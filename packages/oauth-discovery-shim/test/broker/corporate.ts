@@ -15,29 +15,39 @@ export interface Signing {
   readonly header?: Json
 }
 
-const part = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+const part = (value: unknown): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 /** A JWT, written without a library for it. @param claims - JSON, or an object */
 export function jwtOf (claims: unknown, header: Json, { key, hmac }: Signing): string {
   const input = `${part(header)}.${part(claims)}`
   const signature = hmac !== undefined
     ? createHmac('sha256', hmac).update(input).digest()
-    : key === undefined ? Buffer.alloc(0) : sign(header['alg'] === 'RS384' ? 'sha384' : 'sha256', Buffer.from(input), key.asymmetricKeyType === 'ec' ? { key, dsaEncoding: 'ieee-p1363' } : key)
+    : key === undefined
+    ? Buffer.alloc(0)
+    : sign(
+      header['alg'] === 'RS384' ? 'sha384' : 'sha256',
+      Buffer.from(input),
+      key.asymmetricKeyType === 'ec' ? { key, dsaEncoding: 'ieee-p1363' } : key
+    )
   return `${input}.${signature.toString('base64url')}`
 }
 
 /** The identity provider of an organization. */
 export interface Corporate {
   readonly issuer: string
-  readonly keys: { readonly rsa: ReturnType<typeof generateKeyPairSync>, readonly ec: ReturnType<typeof generateKeyPairSync> }
+  readonly keys: {
+    readonly rsa: ReturnType<typeof generateKeyPairSync>,
+    readonly ec: ReturnType<typeof generateKeyPairSync>
+  }
   /** Whether it answers. */
   isUp: boolean
   /** Which scopes its administrator allows. */
   allowed: readonly string[]
   /** An assertion that it would issue, changed. */
-  assertion (change?: Json, signing?: Signing): string
+  assertion(change?: Json, signing?: Signing): string
   /** What says at its token endpoint who signed in. */
-  idToken (subject: string, client?: string): string
+  idToken(subject: string, client?: string): string
 }
 
 /**
@@ -56,11 +66,30 @@ export async function corporate (t: Test, audience: string, resource: string): P
     isUp: true,
     allowed: ['openid', 'email'],
     assertion (change = {}, { header = {}, ...signing } = { key: keys.rsa.privateKey }) {
-      const claims = { iss: idp.issuer, sub: 'U019488227', aud: audience, resource, client_id: agent.id, jti: randomUUID(), iat: now(), exp: now() + 300, scope: idp.allowed.join(' '), email: 'ada@acme.example', ...change }
-      return jwtOf(claims, { typ: 'oauth-id-jag+jwt', alg: 'RS256', kid: 'rsa', ...header }, { key: keys.rsa.privateKey, ...signing })
+      const claims = {
+        iss: idp.issuer,
+        sub: 'U019488227',
+        aud: audience,
+        resource,
+        client_id: agent.id,
+        jti: randomUUID(),
+        iat: now(),
+        exp: now() + 300,
+        scope: idp.allowed.join(' '),
+        email: 'ada@acme.example',
+        ...change
+      }
+      return jwtOf(claims, { typ: 'oauth-id-jag+jwt', alg: 'RS256', kid: 'rsa', ...header }, {
+        key: keys.rsa.privateKey,
+        ...signing
+      })
     },
     idToken (sub, aud = agent.id) {
-      const token = jwtOf({ iss: idp.issuer, sub, aud, iat: now(), exp: now() + 300 }, { typ: 'JWT', alg: 'RS256', kid: 'rsa' }, { key: keys.rsa.privateKey })
+      const token = jwtOf({ iss: idp.issuer, sub, aud, iat: now(), exp: now() + 300 }, {
+        typ: 'JWT',
+        alg: 'RS256',
+        kid: 'rsa'
+      }, { key: keys.rsa.privateKey })
       idTokens.set(token, { sub, aud })
       return token
     }
@@ -68,20 +97,43 @@ export async function corporate (t: Test, audience: string, resource: string): P
 
   function exchange (form: URLSearchParams): { readonly status: number, readonly body: object } {
     const invalid = (error: string) => ({ status: 400, body: { error } })
-    if (form.get('client_id') !== agent.id || form.get('client_secret') !== agent.secret) return { status: 401, body: { error: 'invalid_client' } }
-    if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:token-exchange') return invalid('unsupported_grant_type')
-    if (form.get('requested_token_type') !== 'urn:ietf:params:oauth:token-type:id-jag' || form.get('subject_token_type') !== 'urn:ietf:params:oauth:token-type:id_token') return invalid('invalid_request')
+    if (form.get('client_id') !== agent.id || form.get('client_secret') !== agent.secret) {
+      return { status: 401, body: { error: 'invalid_client' } }
+    }
+    if (form.get('grant_type') !== 'urn:ietf:params:oauth:grant-type:token-exchange') {
+      return invalid('unsupported_grant_type')
+    }
+    if (
+      form.get('requested_token_type') !== 'urn:ietf:params:oauth:token-type:id-jag' ||
+      form.get('subject_token_type') !== 'urn:ietf:params:oauth:token-type:id_token'
+    ) return invalid('invalid_request')
     const person = idTokens.get(form.get('subject_token') ?? '')
     if (person?.aud !== agent.id) return invalid('invalid_grant')
     if (form.get('audience') !== audience || form.get('resource') !== resource) return invalid('invalid_target')
     const wanted = form.get('scope')?.split(' ') ?? idp.allowed
     const scope = idp.allowed.filter((one) => wanted.includes(one)).join(' ')
-    return { status: 200, body: { issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag', access_token: idp.assertion({ sub: person.sub, scope }), token_type: 'N_A', scope, expires_in: 300 } }
+    return {
+      status: 200,
+      body: {
+        issued_token_type: 'urn:ietf:params:oauth:token-type:id-jag',
+        access_token: idp.assertion({ sub: person.sub, scope }),
+        token_type: 'N_A',
+        scope,
+        expires_in: 300
+      }
+    }
   }
 
-  const jwk = (name: 'rsa' | 'ec', alg: string) => ({ ...keys[name].publicKey.export({ format: 'jwk' }), kid: name, alg, use: 'sig' })
+  const jwk = (name: 'rsa' | 'ec', alg: string) => ({
+    ...keys[name].publicKey.export({ format: 'jwk' }),
+    kid: name,
+    alg,
+    use: 'sig'
+  })
   const origin = await serve(t, async (request, response) => {
-    const reply = (status: number, body: object): void => { response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)) }
+    const reply = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    }
     let text = ''
     for await (const chunk of request) text += String(chunk)
     if (!idp.isUp) return reply(503, {})

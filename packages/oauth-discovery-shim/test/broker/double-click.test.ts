@@ -3,7 +3,9 @@ import { openBrowser, withoutChromium } from '../../../../examples/console/test/
 import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
 import { authorizeUrl, brokerWorld, pkce, register } from './world.ts'
 
-t.test('RFC 9700 §4.16, double-clickjacking: a pointer that has just reached the page clicks nothing', { skip: withoutChromium }, async (t) => {
+t.test('RFC 9700 §4.16, double-clickjacking: a pointer that has just reached the page clicks nothing', {
+  skip: withoutChromium
+}, async (t) => {
   const port = await freePort(0)
   const publicBaseUrl = `http://localhost:${port}`
   const { app } = await brokerWorld(t, { publicBaseUrl })
@@ -19,7 +21,10 @@ t.test('RFC 9700 §4.16, double-clickjacking: a pointer that has just reached th
     await protocol.send('Animation.enable')
     await protocol.send('Animation.setPlaybackRate', { playbackRate: 0 })
     await page.goto(url)
-    await page.evaluate('window.sent = []; document.forms[0].addEventListener("submit", event => { event.preventDefault(); sent.push(event.submitter.value) })')
+    await page.evaluate(
+      'window.sent = []; document.forms[0].addEventListener("submit", event => { event.preventDefault(); ' +
+        'sent.push(event.submitter.value) })'
+    )
     const box = await page.locator('button[value=allow]').boundingBox() ?? { x: 0, y: 0 }
     return {
       page,

@@ -17,10 +17,15 @@ const broker = { secrets, documents: { ca: cert } }
 /** Serves a client's metadata document, and returns its URL. */
 async function published (t: Test): Promise<string> {
   const server = createServer({ key, cert }, (_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ client_id: url, client_name: 'SDK', redirect_uris: ['http://localhost/callback'] }))
+    response.writeHead(200, { 'content-type': 'application/json' }).end(
+      JSON.stringify({ client_id: url, client_name: 'SDK', redirect_uris: ['http://localhost/callback'] })
+    )
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const url = `https://localhost:${(server.address() as AddressInfo).port}/client.json`
   return url
 }
@@ -68,7 +73,10 @@ for (const { name, Unauthorized, attempt } of lines) {
     t.equal(store.redirects.length, 1)
 
     const { client_id: clientId } = store.kept.client as { client_id: string }
-    const revoked = await fetch(`${world.baseUrl}/oauth/revoke`, { method: 'POST', body: new URLSearchParams({ token: tokens().refresh_token, client_id: clientId }) })
+    const revoked = await fetch(`${world.baseUrl}/oauth/revoke`, {
+      method: 'POST',
+      body: new URLSearchParams({ token: tokens().refresh_token, client_id: clientId })
+    })
     t.equal(revoked.status, 200)
     world.revoked.add(tokens().access_token)
     t.type(await attempt(url, store).connect().catch((error: unknown) => error), Unauthorized)

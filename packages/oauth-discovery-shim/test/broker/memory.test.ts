@@ -6,7 +6,9 @@ import { brokerWorld, grantOf, register, token } from './world.ts'
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** More by hand, to see the heap: `SIGN_INS=1000 npm test -- packages/oauth-discovery-shim/test/broker/memory.test.ts` */
+/**
+ * More by hand, to see the heap: `SIGN_INS=1000 npm test -- packages/oauth-discovery-shim/test/broker/memory.test.ts`
+ */
 const SIGN_INS = Number(process.env['SIGN_INS'] ?? 25)
 
 /** In bytes, after everything that nobody holds is gone. */
@@ -20,12 +22,20 @@ async function heap (): Promise<number> {
 
 t.test('many sign-ins in a row leave nothing in memory but numbers', async (t) => {
   const requests: Array<WeakRef<object>> = []
-  const world = await brokerWorld(t, { onRequest: (request) => { requests.push(new WeakRef(request)) } })
+  const world = await brokerWorld(t, {
+    onRequest: (request) => {
+      requests.push(new WeakRef(request))
+    }
+  })
   const clientId = await register(world.app)
   const signIn = async () => {
     const exchanged = await token(world, { ...await grantOf(world, clientId) })
     if (exchanged.statusCode !== 200) t.fail(exchanged.body)
-    const refreshed = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: exchanged.json().refresh_token })
+    const refreshed = await token(world, {
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      refresh_token: exchanged.json().refresh_token
+    })
     if (refreshed.statusCode !== 200) t.fail(refreshed.body)
     await token(world, { client_id: clientId, token: refreshed.json().refresh_token }, '/oauth/revoke')
     world.idp.calls.length = 0

@@ -5,23 +5,69 @@ import { clientFromDocument, documentUrl } from '../../src/broker/clients/docume
 import { isRegistered, portless, redirectKind, type RedirectKind } from '../../src/broker/clients/redirect-uri.ts'
 import { sealer, type Purpose } from '../../src/broker/seal.ts'
 import { consentPage, warnings } from '../../src/broker/sign-in/consent.ts'
-import { createBrokerTable, createGrantTable, knexBrokerStore, knexGrantStore, memoryBrokerStore, redisBrokerStore, type BrokerStore } from '../../src/index.ts'
+import {
+  createBrokerTable,
+  createGrantTable,
+  knexBrokerStore,
+  knexGrantStore,
+  memoryBrokerStore,
+  redisBrokerStore,
+  type BrokerStore
+} from '../../src/index.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../dual-auth/test/databases.ts'
 
 t.test('callback URLs', (t) => {
-  for (const [uri, kind] of [
-    ['https://agent.example.com/cb', 'https'], ['https://agent.example.com', 'https'], ['https://agent.example.com:8443/cb?x=1', 'https'], ['https://localhost/cb', 'https'],
-    ['http://localhost/callback', 'loopback'], ['http://localhost', 'loopback'], ['http://127.0.0.1:33418', 'loopback'], ['http://127.0.0.1:80/', 'loopback'], ['http://[::1]:1/x', 'loopback'], ['http://127.0.0.1:33418?x=1', undefined],
-    ['cursor://anysphere.cursor-mcp/oauth/callback', 'app'], ['com.example.app:/cb', 'app'], ['other://x', undefined], ['Cursor://x', undefined],
-    ['http://localhost.example.com/', undefined], ['http://localhost:x/', undefined], ['http://localhost:123456/', undefined], ['http://example.com/', undefined], [`https://a.example.com/${'x'.repeat(478)}`, 'https'], [`https://a.example.com/${'x'.repeat(479)}`, undefined],
-    ['https://user@a.example.com/', undefined], ['https://:secret@a.example.com/', undefined], ['https://a.example.com/\u0430', undefined], ['http://localhost/a/../b', undefined], ['https://A.example.com/', 'https'], ['HTTPS://A.example.com:443/Cb', 'https'], ['https://a.example.com:443', 'https'], ['https://a.example.com/../cb', undefined], ['', undefined], [undefined, undefined], [1, undefined],
-    // A parser leaves all that stands behind the scheme of such a URL as it is.
-    ['com.example.app:a_b', 'app'], ['com.example.app:a b', undefined], ['com.example.app:a"b', undefined], ['com.example.app:a<b', undefined], ['com.example.app:a#b', undefined]
-  ] as const) t.equal(redirectKind(uri, ['cursor']), kind, String(uri))
-  for (const [uri, registered, is] of [
-    ['http://127.0.0.1:9/cb', 'http://127.0.0.1/cb', true], ['http://127.0.0.1/cb', 'http://127.0.0.1:9/cb', true], ['http://127.0.0.1:9/cb', 'http://localhost:9/cb', false],
-    ['http://127.0.0.1:9/', 'http://127.0.0.1:9', false], ['https://localhost:9/cb', 'https://localhost:8/cb', false], ['https://a.example.com/cb', 'https://a.example.com/cb', true]
-  ] as const) t.equal(isRegistered(uri, [registered]), is, `${uri} for ${registered}`)
+  for (
+    const [uri, kind] of [
+      ['https://agent.example.com/cb', 'https'],
+      ['https://agent.example.com', 'https'],
+      ['https://agent.example.com:8443/cb?x=1', 'https'],
+      ['https://localhost/cb', 'https'],
+      ['http://localhost/callback', 'loopback'],
+      ['http://localhost', 'loopback'],
+      ['http://127.0.0.1:33418', 'loopback'],
+      ['http://127.0.0.1:80/', 'loopback'],
+      ['http://[::1]:1/x', 'loopback'],
+      ['http://127.0.0.1:33418?x=1', undefined],
+      ['cursor://anysphere.cursor-mcp/oauth/callback', 'app'],
+      ['com.example.app:/cb', 'app'],
+      ['other://x', undefined],
+      ['Cursor://x', undefined],
+      ['http://localhost.example.com/', undefined],
+      ['http://localhost:x/', undefined],
+      ['http://localhost:123456/', undefined],
+      ['http://example.com/', undefined],
+      [`https://a.example.com/${'x'.repeat(478)}`, 'https'],
+      [`https://a.example.com/${'x'.repeat(479)}`, undefined],
+      ['https://user@a.example.com/', undefined],
+      ['https://:secret@a.example.com/', undefined],
+      ['https://a.example.com/\u0430', undefined],
+      ['http://localhost/a/../b', undefined],
+      ['https://A.example.com/', 'https'],
+      ['HTTPS://A.example.com:443/Cb', 'https'],
+      ['https://a.example.com:443', 'https'],
+      ['https://a.example.com/../cb', undefined],
+      ['', undefined],
+      [undefined, undefined],
+      [1, undefined],
+      // A parser leaves all that stands behind the scheme of such a URL as it is.
+      ['com.example.app:a_b', 'app'],
+      ['com.example.app:a b', undefined],
+      ['com.example.app:a"b', undefined],
+      ['com.example.app:a<b', undefined],
+      ['com.example.app:a#b', undefined]
+    ] as const
+  ) t.equal(redirectKind(uri, ['cursor']), kind, String(uri))
+  for (
+    const [uri, registered, is] of [
+      ['http://127.0.0.1:9/cb', 'http://127.0.0.1/cb', true],
+      ['http://127.0.0.1/cb', 'http://127.0.0.1:9/cb', true],
+      ['http://127.0.0.1:9/cb', 'http://localhost:9/cb', false],
+      ['http://127.0.0.1:9/', 'http://127.0.0.1:9', false],
+      ['https://localhost:9/cb', 'https://localhost:8/cb', false],
+      ['https://a.example.com/cb', 'https://a.example.com/cb', true]
+    ] as const
+  ) t.equal(isRegistered(uri, [registered]), is, `${uri} for ${registered}`)
   t.equal(portless('http://[::1]:9/a?b'), 'http://[::1]/a?b')
   t.equal(portless('https://localhost:9/'), undefined)
   t.end()
@@ -36,11 +82,21 @@ t.test('sealed values', (t) => {
   t.match(sealed, /^1\.[\w-]+$/)
   t.strictSame(seals.open('code', sealed), { a: 'é' })
   t.not(seals.seal('code', { a: 'é' }, 60), sealed, 'never the same twice')
-  for (const purpose of ['client', 'request', 'transaction', 'consent', 'refresh'] as Purpose[]) t.equal(seals.open(purpose, sealed), undefined, purpose)
-  for (const [what, other] of [
-    ['another issuer', sealer([one], 'https://b.example.com', () => now)], ['another secret under the id', sealer([{ ...two, id: '1' }], 'https://a.example.com', () => now)], ['an unknown id', sealer([two], 'https://a.example.com', () => now)]
-  ] as const) t.equal(other.open('code', sealed), undefined, what)
-  t.strictSame(sealer([two, one], 'https://a.example.com', () => now).open('code', sealed), { a: 'é' }, 'an older secret of the ring')
+  for (const purpose of ['client', 'request', 'transaction', 'consent', 'refresh'] as Purpose[]) {
+    t.equal(seals.open(purpose, sealed), undefined, purpose)
+  }
+  for (
+    const [what, other] of [
+      ['another issuer', sealer([one], 'https://b.example.com', () => now)],
+      ['another secret under the id', sealer([{ ...two, id: '1' }], 'https://a.example.com', () => now)],
+      ['an unknown id', sealer([two], 'https://a.example.com', () => now)]
+    ] as const
+  ) t.equal(other.open('code', sealed), undefined, what)
+  t.strictSame(
+    sealer([two, one], 'https://a.example.com', () => now).open('code', sealed),
+    { a: 'é' },
+    'an older secret of the ring'
+  )
   const [id, encoded = ''] = sealed.split('.')
   const bytes = Buffer.from(encoded, 'base64url')
   for (let i = 0; i < bytes.length; i++) {
@@ -48,7 +104,21 @@ t.test('sealed values', (t) => {
     changed[i]! ^= 1
     t.equal(seals.open('code', `${id}.${changed.toString('base64url')}`), undefined, `byte ${i}`)
   }
-  for (const text of ['', '.', '1.', `${sealed}.`, `${sealed}=`, `${sealed} `, ` ${sealed}`, sealed.replace('.', '..'), `1.${encoded.slice(0, 30)}`, '__proto__.x', `1.${'A'.repeat(30_000)}`]) t.equal(seals.open('code', text), undefined, text.slice(0, 40))
+  for (
+    const text of [
+      '',
+      '.',
+      '1.',
+      `${sealed}.`,
+      `${sealed}=`,
+      `${sealed} `,
+      ` ${sealed}`,
+      sealed.replace('.', '..'),
+      `1.${encoded.slice(0, 30)}`,
+      '__proto__.x',
+      `1.${'A'.repeat(30_000)}`
+    ]
+  ) t.equal(seals.open('code', text), undefined, text.slice(0, 40))
   now += 59_999
   t.ok(seals.open('code', sealed))
   now += 1
@@ -77,7 +147,9 @@ async function raises (t: Test, store: BrokerStore, prefix = ''): Promise<void> 
   t.strictSame(await store.raise(key('a'), 2_147_483_647, 60), { raised: true }, 'a whole number of 32 bits')
   const answers = await Promise.all(Array.from({ length: 20 }, () => store.raise(key('b'), 1, 60)))
   t.equal(answers.filter(({ raised }) => raised).length, 1, 'one of many at the same time')
-  for (const [value, seconds] of [[1, 1], [2, 60]] as const) t.strictSame(await store.raise(key('d'), value, seconds), { raised: true })
+  for (const [value, seconds] of [[1, 1], [2, 60]] as const) {
+    t.strictSame(await store.raise(key('d'), value, seconds), { raised: true })
+  }
   t.strictSame(await store.raise(key('c'), 1, 1), { raised: true })
   for (let tries = 0; !(await store.raise(key('c'), 1, 1)).raised; tries++) {
     if (tries > 100) {
@@ -111,8 +183,14 @@ t.test('the store in a table', async (t) => {
   await createBrokerTable(knex, { table: 'other' })
   const store = knexBrokerStore(knex)
   await raises(t, store)
-  t.strictSame(await knexBrokerStore(knex, { table: 'other' }).raise('a', 1, 60), { raised: true }, 'each table has its own')
-  const { rows: [{ seconds }] } = await knex.raw("select extract(epoch from expires_at - now())::int as seconds from oauth_broker where key = 'a'")
+  t.strictSame(
+    await knexBrokerStore(knex, { table: 'other' }).raise('a', 1, 60),
+    { raised: true },
+    'each table has its own'
+  )
+  const { rows: [{ seconds }] } = await knex.raw(
+    "select extract(epoch from expires_at - now())::int as seconds from oauth_broker where key = 'a'"
+  )
   t.ok(seconds > 0 && seconds <= 60, 'kept as long as was said')
   await knex('oauth_broker').where({ key: 'b' }).update({ expires_at: knex.raw("now() - interval '1 second'") })
   await store.raise('d', 1, 60)
@@ -121,9 +199,18 @@ t.test('the store in a table', async (t) => {
   t.strictSame(await knex('oauth_broker').where({ key: 'b' }), [], 'swept')
 })
 
-t.test('the store in a table, whatever the sessions of the database are set to', { skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once' }, async (t) => {
+t.test('the store in a table, whatever the sessions of the database are set to', {
+  skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once'
+}, async (t) => {
   for (const level of ['repeatable read', 'serializable']) {
-    const { knex, close } = await serverDatabase({ settings: { default_transaction_isolation: level, datestyle: 'German, DMY', timezone: 'Asia/Kathmandu', intervalstyle: 'sql_standard' } })
+    const { knex, close } = await serverDatabase({
+      settings: {
+        default_transaction_isolation: level,
+        datestyle: 'German, DMY',
+        timezone: 'Asia/Kathmandu',
+        intervalstyle: 'sql_standard'
+      }
+    })
     t.teardown(close)
     await createBrokerTable(knex)
     await raises(t, knexBrokerStore(knex))
@@ -131,14 +218,31 @@ t.test('the store in a table, whatever the sessions of the database are set to',
     const other = await knex.transaction()
     await knexBrokerStore(other).raise('met', 1, 60)
     const raised = knexBrokerStore(knex).raise('met', 2, 60)
-    while ((await other.raw("select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'")).rows.length === 0) await sleep(10)
+    while (
+      (await other.raw(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+      )).rows.length === 0
+    ) await sleep(10)
     await other.commit()
     t.strictSame(await raised, { raised: true }, level)
     await createGrantTable(knex)
     const now = Date.now()
-    const grant = { id: 'a', clientId: null, clientName: 'Desk', scope: 's', createdAt: new Date(now), usedAt: new Date(now), accessExpiresAt: new Date(now + 60_000), expiresAt: new Date(now + 90_000) }
+    const grant = {
+      id: 'a',
+      clientId: null,
+      clientName: 'Desk',
+      scope: 's',
+      createdAt: new Date(now),
+      usedAt: new Date(now),
+      accessExpiresAt: new Date(now + 60_000),
+      expiresAt: new Date(now + 90_000)
+    }
     await knexGrantStore(knex).record({ ...grant, subject: 'ada' })
-    t.strictSame(await knexGrantStore(knex).list('ada'), [{ ...grant, providerToken: undefined }], 'times as they were written')
+    t.strictSame(
+      await knexGrantStore(knex).list('ada'),
+      [{ ...grant, providerToken: undefined }],
+      'times as they were written'
+    )
   }
 })
 
@@ -146,7 +250,10 @@ const client = { dialect: 'postgresql' }
 
 t.test('a knex of another database is refused as soon as it is given', async (t) => {
   const mysql = { client: { dialect: 'mysql' }, raw: async () => ({ rows: [] }) }
-  const refusal = { code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION', message: /needs PostgreSQL, but this knex speaks mysql/ }
+  const refusal = {
+    code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
+    message: /needs PostgreSQL, but this knex speaks mysql/
+  }
   t.throws(() => knexBrokerStore(mysql), refusal)
   await t.rejects(createBrokerTable(mysql), refusal)
   t.throws(() => knexGrantStore(mysql), refusal)
@@ -179,7 +286,12 @@ t.test('the store in Redis asks for one step, and reads its answer', async (t) =
   const before = Date.now()
   t.strictSame(await store.raise('family:x', 3, 60), { raised: true })
   t.strictSame(await store.raise('family:x', 4, 70), { raised: false, value: 5, since: 1_700_000_000_000 })
-  t.strictSame(asked.map(([keys, key, value, , seconds]) => [keys, key, value, seconds]), [[1, 'oauth-broker:family:x', 3, 60], [1, 'oauth-broker:family:x', 4, 70]])
+  t.strictSame(asked.map(([keys, key, value, , seconds]) => [keys, key, value, seconds]), [[
+    1,
+    'oauth-broker:family:x',
+    3,
+    60
+  ], [1, 'oauth-broker:family:x', 4, 70]])
   for (const [, , , time] of asked) t.ok(Number(time) >= before && Number(time) <= Date.now(), 'since when')
 })
 
@@ -192,11 +304,21 @@ t.test('the store in Redis', { skip: TEST_REDIS_URL === undefined && 'TEST_REDIS
 })
 
 t.test('names', async (t) => {
-  for (const [value, name] of [
-    ['Agent', 'Agent'], [undefined, 'otherwise'], [1, 'otherwise'], ['', 'otherwise'], ['\u200b', 'otherwise'], [' a  b ', 'a b'],
-    ['x'.repeat(60), 'x'.repeat(60)], ['x'.repeat(61), `${'x'.repeat(59)}…`], [`${'x'.repeat(58)}😀😀`, `${'x'.repeat(58)}😀…`],
-    [`${' '.repeat(999)}ab`, 'a'], ['x\u0334\u0334\u0334y', 'x\u0334\u0334\u0334y']
-  ] as const) t.equal(nameFrom(value, 'otherwise'), name, JSON.stringify(value))
+  for (
+    const [value, name] of [
+      ['Agent', 'Agent'],
+      [undefined, 'otherwise'],
+      [1, 'otherwise'],
+      ['', 'otherwise'],
+      ['\u200b', 'otherwise'],
+      [' a  b ', 'a b'],
+      ['x'.repeat(60), 'x'.repeat(60)],
+      ['x'.repeat(61), `${'x'.repeat(59)}…`],
+      [`${'x'.repeat(58)}😀😀`, `${'x'.repeat(58)}😀…`],
+      [`${' '.repeat(999)}ab`, 'a'],
+      ['x\u0334\u0334\u0334y', 'x\u0334\u0334\u0334y']
+    ] as const
+  ) t.equal(nameFrom(value, 'otherwise'), name, JSON.stringify(value))
 })
 
 t.test('metadata documents', async (t) => {
@@ -205,81 +327,185 @@ t.test('metadata documents', async (t) => {
   const client = { id: url, source: 'document', name: 'Agent', redirectUris: good.redirect_uris, auth: 'none' }
   const read = (change: object) => clientFromDocument(JSON.stringify({ ...good, ...change }), url, ['cursor'])
   const uris = (count: number) => Array.from({ length: count }, (_, i) => `https://agent.example.com/${i}`)
-  const [key, jwks, jwksUri] = [{ token_endpoint_auth_method: 'private_key_jwt' }, { keys: [] }, 'https://agent.example.com/keys']
-  for (const [change, expected] of [
-    [{}, {}],
-    [{ client_name: undefined }, { name: 'agent.example.com' }],
-    [{ redirect_uris: uris(20) }, { redirectUris: uris(20) }],
-    [{ redirect_uris: ['cursor://x/y', 'http://localhost/cb'] }, { redirectUris: ['cursor://x/y', 'http://localhost/cb'] }],
-    [{ redirect_uris: ['zed://callback', 'https://agent.example.com/cb'] }, { redirectUris: ['https://agent.example.com/cb'] }],
-    [{ grant_types: ['refresh_token', 'authorization_code'], response_types: ['token', 'code'] }, {}],
-    [{ ...key, jwks }, { auth: 'private_key_jwt', keys: { jwks } }],
-    [{ ...key, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwksUri } }],
-    [{ ...key, jwks, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwks } }],
-    [{ ...key, jwks, token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] }, {}],
-    [{ token_endpoint_auth_method: 'none', jwks }, {}]
-  ] as const) t.strictSame(read(change), { ...client, ...expected }, JSON.stringify(change))
+  const [key, jwks, jwksUri] = [
+    { token_endpoint_auth_method: 'private_key_jwt' },
+    { keys: [] },
+    'https://agent.example.com/keys'
+  ]
+  for (
+    const [change, expected] of [
+      [{}, {}],
+      [{ client_name: undefined }, { name: 'agent.example.com' }],
+      [{ redirect_uris: uris(20) }, { redirectUris: uris(20) }],
+      [{ redirect_uris: ['cursor://x/y', 'http://localhost/cb'] }, {
+        redirectUris: ['cursor://x/y', 'http://localhost/cb']
+      }],
+      [{ redirect_uris: ['zed://callback', 'https://agent.example.com/cb'] }, {
+        redirectUris: ['https://agent.example.com/cb']
+      }],
+      [{ grant_types: ['refresh_token', 'authorization_code'], response_types: ['token', 'code'] }, {}],
+      [{ ...key, jwks }, { auth: 'private_key_jwt', keys: { jwks } }],
+      [{ ...key, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwksUri } }],
+      [{ ...key, jwks, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwks } }],
+      [{ ...key, jwks, token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] }, {}],
+      [{ token_endpoint_auth_method: 'none', jwks }, {}]
+    ] as const
+  ) t.strictSame(read(change), { ...client, ...expected }, JSON.stringify(change))
 
   const callbacks = 'which is not allowed here: callbacks must be https, http on this computer, or open a known app'
   const methods = 'with a metadata document only none and private_key_jwt can work'
   const keys = 'it has neither jwks nor an https jwks_uri, which private_key_jwt needs'
-  for (const [change, fault] of [
-    [{ client_id: `${url}?` }, 'its client_id is not the address that it was read from'],
-    [{ client_secret_expires_at: 0 }, 'it contains a client_secret, which anybody could read'],
-    [{ redirect_uris: [] }, 'its redirect_uris is not a list of 1 to 20 URLs'],
-    [{ redirect_uris: uris(21) }, 'its redirect_uris is not a list of 1 to 20 URLs'],
-    [{ redirect_uris: 'https://agent.example.com/cb' }, 'its redirect_uris is not a list of 1 to 20 URLs'],
-    [{ redirect_uris: ['x:"\\é y', 'y:z'] }, `its redirect_uris contains x:y, ${callbacks}`],
-    [{ redirect_uris: ['x'.repeat(80)] }, `its redirect_uris contains ${'x'.repeat(80)}, ${callbacks}`],
-    [{ redirect_uris: ['x'.repeat(81)] }, `its redirect_uris contains ${'x'.repeat(77)}..., ${callbacks}`],
-    [{ grant_types: [] }, 'its grant_types does not contain authorization_code'],
-    [{ grant_types: 'authorization_code' }, 'its grant_types does not contain authorization_code'],
-    [{ response_types: null }, 'its response_types does not contain code'],
-    [{ token_endpoint_auth_method: 'client_secret_basic', token_endpoint_auth_methods_supported: ['private_key_jwt'] }, `its token_endpoint_auth_method is client_secret_basic: ${methods}`],
-    [{ token_endpoint_auth_method: 1, token_endpoint_auth_methods_supported: 'none' }, `its token_endpoint_auth_method is 1: ${methods}`],
-    [{ ...key, jwks: null }, keys], [{ ...key, jwks: 'x' }, keys], [{ ...key, jwks_uri: 'http://agent.example.com/keys' }, keys], [{ ...key, jwks_uri: 'keys' }, keys], [{ ...key, jwks_uri: 1 }, keys]
-  ] as const) t.throws(() => read(change), { message: fault }, JSON.stringify(change))
-  for (const text of ['null', '1', '"x"', '[{}]']) t.throws(() => clientFromDocument(text, url, []), { message: 'it is not a JSON object' }, text)
+  for (
+    const [change, fault] of [
+      [{ client_id: `${url}?` }, 'its client_id is not the address that it was read from'],
+      [{ client_secret_expires_at: 0 }, 'it contains a client_secret, which anybody could read'],
+      [{ redirect_uris: [] }, 'its redirect_uris is not a list of 1 to 20 URLs'],
+      [{ redirect_uris: uris(21) }, 'its redirect_uris is not a list of 1 to 20 URLs'],
+      [{ redirect_uris: 'https://agent.example.com/cb' }, 'its redirect_uris is not a list of 1 to 20 URLs'],
+      [{ redirect_uris: ['x:"\\é y', 'y:z'] }, `its redirect_uris contains x:y, ${callbacks}`],
+      [{ redirect_uris: ['x'.repeat(80)] }, `its redirect_uris contains ${'x'.repeat(80)}, ${callbacks}`],
+      [{ redirect_uris: ['x'.repeat(81)] }, `its redirect_uris contains ${'x'.repeat(77)}..., ${callbacks}`],
+      [{ grant_types: [] }, 'its grant_types does not contain authorization_code'],
+      [{ grant_types: 'authorization_code' }, 'its grant_types does not contain authorization_code'],
+      [{ response_types: null }, 'its response_types does not contain code'],
+      [{
+        token_endpoint_auth_method: 'client_secret_basic',
+        token_endpoint_auth_methods_supported: ['private_key_jwt']
+      }, `its token_endpoint_auth_method is client_secret_basic: ${methods}`],
+      [
+        { token_endpoint_auth_method: 1, token_endpoint_auth_methods_supported: 'none' },
+        `its token_endpoint_auth_method is 1: ${methods}`
+      ],
+      [{ ...key, jwks: null }, keys],
+      [{ ...key, jwks: 'x' }, keys],
+      [{ ...key, jwks_uri: 'http://agent.example.com/keys' }, keys],
+      [{ ...key, jwks_uri: 'keys' }, keys],
+      [{ ...key, jwks_uri: 1 }, keys]
+    ] as const
+  ) t.throws(() => read(change), { message: fault }, JSON.stringify(change))
+  for (const text of ['null', '1', '"x"', '[{}]']) {
+    t.throws(() => clientFromDocument(text, url, []), { message: 'it is not a JSON object' }, text)
+  }
 
   const address = (length: number) => `https://agent.example.com/${'x'.repeat(length - 26)}`
   t.equal(documentUrl(address(500)).href, address(500))
   t.throws(() => documentUrl(address(501)), { message: 'its address is not a URL, or is longer than 500 characters' })
-  t.throws(() => documentUrl('https://:secret@agent.example.com/c'), { message: 'its address contains a username or password' })
+  t.throws(() => documentUrl('https://:secret@agent.example.com/c'), {
+    message: 'its address contains a username or password'
+  })
 })
 
 t.test('the consent page', async (t) => {
   const sources = { registration: 'abc', document: 'https://agent.example.com/client.json', list: 'desk' } as const
-  const recipient = (source: keyof typeof sources, redirectUri: string, kind: RedirectKind, id: string = sources[source]) =>
-    ({ client: { id, source, name: 'Agent', redirectUris: [redirectUri], auth: 'none' }, redirectUri, kind, state: undefined }) as const
-  const page = (of: ReturnType<typeof recipient>, scope = 'openid') => consentPage({ ...of, resource: 'Shop', scope, action: '/oauth/authorize', sealed: 'sealed' }).text
+  const recipient = (
+    source: keyof typeof sources,
+    redirectUri: string,
+    kind: RedirectKind,
+    id: string = sources[source]
+  ) =>
+    ({
+      client: { id, source, name: 'Agent', redirectUris: [redirectUri], auth: 'none' },
+      redirectUri,
+      kind,
+      state: undefined
+    }) as const
+  const page = (of: ReturnType<typeof recipient>, scope = 'openid') =>
+    consentPage({ ...of, resource: 'Shop', scope, action: '/oauth/authorize', sealed: 'sealed' }).text
 
   const local = recipient('registration', 'http://127.0.0.1:1/cb', 'loopback')
-  for (const [scope, meaning] of [
-    ['openid', 'know who you are'], ['openid email', 'know who you are and see your email address'],
-    ['profile phone offline_access', 'see your name and profile, see your phone number and stay signed in'], ['catalog/read', 'catalog/read']
-  ] as const) t.match(page(local, scope), `It can also ${meaning}.</dd>`, scope)
+  for (
+    const [scope, meaning] of [
+      ['openid', 'know who you are'],
+      ['openid email', 'know who you are and see your email address'],
+      ['profile phone offline_access', 'see your name and profile, see your phone number and stay signed in'],
+      ['catalog/read', 'catalog/read']
+    ] as const
+  ) t.match(page(local, scope), `It can also ${meaning}.</dd>`, scope)
 
-  const [anyProgram, unknown] = ['Any program on this computer can ask like this. Go on only if you have just started this sign-in yourself, in the app named above.',
-    'This server does not know site.example.com. Whoever runs that site will be able to act in your name. Go on only if you trust it and started this there.']
+  const [anyProgram, unknown] = [
+    'Any program on this computer can ask like this. Go on only if you have just started this sign-in yourself, ' +
+    'in the app named above.',
+    'This server does not know site.example.com. Whoever runs that site will be able to act in your name. Go on ' +
+    'only if you trust it and started this there.'
+  ]
   const letters = 'The address has letters that can look like others (xn--). Compare it with the one that you expect.'
-  const other = (own: string, host: string) => `The app is described by ${own}, but your sign-in goes to ${host}, which is another site.`
-  for (const [of, who, where, said] of [
-    [local, 'The app chose this name itself. Nobody has checked it.', 'To a program on <strong>this computer</strong>.', [anyProgram]],
-    [recipient('registration', 'https://site.example.com/cb', 'https'), 'The app chose this name itself.', 'To the site <strong>site.example.com</strong>.', [unknown]],
-    [recipient('registration', 'cursor://x/y', 'app'), 'The app chose this name itself.', 'To the app on <strong>this computer</strong> that opens links with <strong>cursor:</strong>', [anyProgram]],
-    [recipient('list', 'https://site.example.com/cb', 'https'), 'Known to this server.', 'To the site <strong>site.example.com</strong>.', []],
-    [recipient('list', 'https://xn--site.example.com/cb', 'https'), 'Known to this server.', 'To the site <strong>xn--site.example.com</strong>.', [letters]],
-    [recipient('document', 'https://agent.example.com/cb', 'https'), 'Described by <strong>agent.example.com</strong>, at <code>https://agent.example.com/client.json</code>.', 'To the site <strong>agent.example.com</strong>.', []],
-    [recipient('document', 'https://site.example.com/cb', 'https'), 'Described by <strong>agent.example.com</strong>', 'To the site <strong>site.example.com</strong>.', [other('agent.example.com', 'site.example.com')]],
-    [recipient('document', 'http://localhost/cb', 'loopback'), 'Described by <strong>agent.example.com</strong>', 'To a program on <strong>this computer</strong>.', [anyProgram]],
-    [recipient('document', 'http://localhost/cb', 'loopback', 'https://a.xn--site.example.com/c'), 'Described by <strong>a.xn--site.example.com</strong>', 'To a program', [anyProgram, letters]],
-    [recipient('document', 'xn--app.example:/cb', 'app'), 'Described by <strong>agent.example.com</strong>', 'To the app on <strong>this computer</strong> that opens links with <strong>xn--app.example:</strong>', [anyProgram]]
-  ] as const) {
+  const other = (own: string, host: string) =>
+    `The app is described by ${own}, but your sign-in goes to ${host}, which is another site.`
+  for (
+    const [of, who, where, said] of [
+      [
+        local,
+        'The app chose this name itself. Nobody has checked it.',
+        'To a program on <strong>this computer</strong>.',
+        [anyProgram]
+      ],
+      [
+        recipient('registration', 'https://site.example.com/cb', 'https'),
+        'The app chose this name itself.',
+        'To the site <strong>site.example.com</strong>.',
+        [unknown]
+      ],
+      [
+        recipient('registration', 'cursor://x/y', 'app'),
+        'The app chose this name itself.',
+        'To the app on <strong>this computer</strong> that opens links with <strong>cursor:</strong>',
+        [anyProgram]
+      ],
+      [
+        recipient('list', 'https://site.example.com/cb', 'https'),
+        'Known to this server.',
+        'To the site <strong>site.example.com</strong>.',
+        []
+      ],
+      [
+        recipient('list', 'https://xn--site.example.com/cb', 'https'),
+        'Known to this server.',
+        'To the site <strong>xn--site.example.com</strong>.',
+        [letters]
+      ],
+      [
+        recipient('document', 'https://agent.example.com/cb', 'https'),
+        'Described by <strong>agent.example.com</strong>, at <code>https://agent.example.com/client.json</code>.',
+        'To the site <strong>agent.example.com</strong>.',
+        []
+      ],
+      [
+        recipient('document', 'https://site.example.com/cb', 'https'),
+        'Described by <strong>agent.example.com</strong>',
+        'To the site <strong>site.example.com</strong>.',
+        [other('agent.example.com', 'site.example.com')]
+      ],
+      [
+        recipient('document', 'http://localhost/cb', 'loopback'),
+        'Described by <strong>agent.example.com</strong>',
+        'To a program on <strong>this computer</strong>.',
+        [anyProgram]
+      ],
+      [
+        recipient('document', 'http://localhost/cb', 'loopback', 'https://a.xn--site.example.com/c'),
+        'Described by <strong>a.xn--site.example.com</strong>',
+        'To a program',
+        [anyProgram, letters]
+      ],
+      [
+        recipient('document', 'xn--app.example:/cb', 'app'),
+        'Described by <strong>agent.example.com</strong>',
+        'To the app on <strong>this computer</strong> that opens links with <strong>xn--app.example:</strong>',
+        [anyProgram]
+      ]
+    ] as const
+  ) {
     const text = page(of)
     t.ok(text.includes(`<bdi>Agent</bdi><br>${who}`), text)
     t.ok(text.includes(`<dd>${where}`) && text.includes(`<br><code>${of.redirectUri}</code></dd>`), text)
     t.strictSame(warnings(of), said, of.redirectUri)
-    t.ok(text.includes(`</dl>\n${said.map((sentence) => `<p class="warning">${sentence}</p>`).join('')}\n<p>You will`), text)
+    t.ok(
+      text.includes(`</dl>\n${said.map((sentence) => `<p class="warning">${sentence}</p>`).join('')}\n<p>You will`),
+      text
+    )
   }
-  t.match(page(local), '<form method="post" action="/oauth/authorize">\n<input type="hidden" name="request" value="sealed">')
+  t.match(
+    page(local),
+    '<form method="post" action="/oauth/authorize">\n<input type="hidden" name="request" value="sealed">'
+  )
 })

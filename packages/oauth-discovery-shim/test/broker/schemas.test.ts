@@ -17,15 +17,27 @@ t.test('the host sees schemas that describe the answers of the broker', async (t
   const hidden: string[] = []
   app.addHook('onRoute', ({ method, url, schema, bodyLimit, config: own }) => {
     t.match(own, config, `${String(method)} ${url}`)
-    if (method === 'OPTIONS') t.strictSame(structuredClone(schema), { hide: true, response: { 204: { type: 'null' } } }, url)
+    if (method === 'OPTIONS') {
+      t.strictSame(structuredClone(schema), { hide: true, response: { 204: { type: 'null' } } }, url)
+    }
     // The documents and registration of the identity provider have a test of their own.
-    if (method === 'HEAD' || method === 'OPTIONS' || !url.startsWith('/oauth/') || url.includes('.well-known') || url === '/oauth/register') return
+    if (
+      method === 'HEAD' || method === 'OPTIONS' || !url.startsWith('/oauth/') || url.includes('.well-known') ||
+      url === '/oauth/register'
+    ) return
     t.equal(bodyLimit, 65_536, url)
     const { operationId, tags, response } = schema as typeof schema & Described
-    if (operationId === undefined) hidden.push(`${String(method)} ${url} ${String(schema?.hide)} ${Object.keys(response).join()}`)
-    else described.set(operationId, { tags, response })
+    if (operationId === undefined) {
+      hidden.push(`${String(method)} ${url} ${String(schema?.hide)} ${Object.keys(response).join()}`)
+    } else described.set(operationId, { tags, response })
   })
-  await app.register(shim, { publicBaseUrl: base, issuer: idp.issuer, clientId: 'broker-client', config, broker: { secrets } })
+  await app.register(shim, {
+    publicBaseUrl: base,
+    issuer: idp.issuer,
+    clientId: 'broker-client',
+    config,
+    broker: { secrets }
+  })
   await app.ready()
 
   t.strictSame([...described].map(([id, { tags, response }]) => [id, tags, Object.keys(response).join()]), [

@@ -3,14 +3,34 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t from 'tap'
 import shim from '../../src/index.ts'
-import { allow, authorizeUrl, base, brokerWorld, browser, fakeIdp, grantOf, loopback, pkce, register, sealedIn, secrets, signedIn, signIn, token } from './world.ts'
+import {
+  allow,
+  authorizeUrl,
+  base,
+  brokerWorld,
+  browser,
+  fakeIdp,
+  grantOf,
+  loopback,
+  pkce,
+  register,
+  sealedIn,
+  secrets,
+  signedIn,
+  signIn,
+  token
+} from './world.ts'
 
 t.test('from a registration to tokens and their refresh: every step in order', async (t) => {
   const world = await brokerWorld(t)
   const { app, idp } = world
   const { verifier, challenge } = pkce()
 
-  const registered = await app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: 'An agent', redirect_uris: [loopback], token_endpoint_auth_method: 'client_secret_post' } })
+  const registered = await app.inject({
+    method: 'POST',
+    url: '/oauth/clients',
+    payload: { client_name: 'An agent', redirect_uris: [loopback], token_endpoint_auth_method: 'client_secret_post' }
+  })
   t.equal(registered.statusCode, 201)
   const { client_id: clientId, client_id_issued_at: issuedAt, ...registration } = registered.json()
   t.ok(Number.isInteger(issuedAt) && Math.abs(issuedAt - Date.now() / 1000) < 60, 'in seconds')
@@ -27,7 +47,12 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   const person = browser(app)
   const page = await person.get(authorizeUrl(clientId, challenge))
   t.equal(page.statusCode, 200)
-  t.match(page.headers, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer' })
+  t.match(page.headers, {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer'
+  })
   t.match(page.body, /Let An agent use Shop in your name\?/)
   const [asked = ''] = person.cookies.keys()
   t.match(asked, /^__Host-oauth-asked-[\w-]{22}$/)
@@ -47,8 +72,12 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   t.not(ownChallenge, challenge, 'PKCE on this leg has a verifier of its own')
   const [, begun = ''] = person.cookies.keys()
   t.match(begun, /^__Host-oauth-sign-in-[\w-]{22}$/)
-  for (const value of person.cookies.values()) t.match(value, /^[\w-]{43}$/, 'it holds only a value that nobody can guess')
-  for (const { httpOnly, secure, path, sameSite } of decided.cookies) t.strictSame([httpOnly, secure, path, sameSite], [true, true, '/', 'Lax'])
+  for (const value of person.cookies.values()) {
+    t.match(value, /^[\w-]{43}$/, 'it holds only a value that nobody can guess')
+  }
+  for (const { httpOnly, secure, path, sameSite } of decided.cookies) {
+    t.strictSame([httpOnly, secure, path, sameSite], [true, true, '/', 'Lax'])
+  }
 
   const returned = idp.signIn(upstream.href)
   const landed = await person.get(returned.href)
@@ -58,26 +87,60 @@ t.test('from a registration to tokens and their refresh: every step in order', a
   t.strictSame(answer, { state: 'the state of the client', iss: `${base}/oauth` })
   t.strictSame([...person.cookies.keys()], [asked], 'the sign-in is over')
 
-  const exchanged = await token(world, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier, redirect_uri: loopback, resource: `${base}/mcp` })
+  const exchanged = await token(world, {
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    code,
+    code_verifier: verifier,
+    redirect_uri: loopback,
+    resource: `${base}/mcp`
+  })
   t.equal(exchanged.statusCode, 200, exchanged.body)
   t.match(exchanged.headers, { 'cache-control': 'no-store', pragma: 'no-cache', 'access-control-allow-origin': '*' })
   const { access_token: accessToken, refresh_token: refreshToken, ...rest } = exchanged.json()
-  t.strictSame(rest, { token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' }, 'the ID token, which is for this server, is not passed on')
+  t.strictSame(
+    rest,
+    { token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' },
+    'the ID token, which is for this server, is not passed on'
+  )
   t.match(accessToken, /^idp-access-/)
   t.notMatch(refreshToken, /idp-refresh/)
   t.match(idp.calls[0], {
     path: '/token',
     authorization: undefined,
-    form: { grant_type: 'authorization_code', code: returned.searchParams.get('code')!, redirect_uri: `${base}/oauth/callback`, client_id: 'broker-client', resource: `${base}/mcp` }
+    form: {
+      grant_type: 'authorization_code',
+      code: returned.searchParams.get('code')!,
+      redirect_uri: `${base}/oauth/callback`,
+      client_id: 'broker-client',
+      resource: `${base}/mcp`
+    }
   })
   t.equal(createHash('sha256').update(idp.calls[0]?.form['code_verifier'] ?? '').digest('base64url'), ownChallenge)
 
-  const refreshed = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+  const refreshed = await token(world, {
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    refresh_token: refreshToken
+  })
   t.equal(refreshed.statusCode, 200, refreshed.body)
-  t.match(idp.calls[1]?.form, { grant_type: 'refresh_token', scope: 'openid email profile', resource: `${base}/mcp` }, 'what was granted is said again')
-  t.match(refreshed.json(), { access_token: /^idp-access-/, token_type: 'Bearer', expires_in: 3600, scope: 'openid email profile' })
+  t.match(
+    idp.calls[1]?.form,
+    { grant_type: 'refresh_token', scope: 'openid email profile', resource: `${base}/mcp` },
+    'what was granted is said again'
+  )
+  t.match(refreshed.json(), {
+    access_token: /^idp-access-/,
+    token_type: 'Bearer',
+    expires_in: 3600,
+    scope: 'openid email profile'
+  })
   t.not(refreshed.json().refresh_token, refreshToken)
-  const last = await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshed.json().refresh_token })
+  const last = await token(world, {
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    refresh_token: refreshed.json().refresh_token
+  })
   t.equal(last.statusCode, 200)
   const revoked = await token(world, { client_id: clientId, token: last.json().refresh_token }, '/oauth/revoke')
   t.strictSame([revoked.statusCode, revoked.body], [200, ''])
@@ -86,7 +149,11 @@ t.test('from a registration to tokens and their refresh: every step in order', a
 
 t.test('nothing is kept on the server: any replica with the secrets goes on with the next step', async (t) => {
   const idp = await fakeIdp(t)
-  const [one, other, third] = [await brokerWorld(t, { idp }), await brokerWorld(t, { idp }), await brokerWorld(t, { idp })]
+  const [one, other, third] = [
+    await brokerWorld(t, { idp }),
+    await brokerWorld(t, { idp }),
+    await brokerWorld(t, { idp })
+  ]
   const clientId = await register(one.app)
   const { verifier, challenge } = pkce()
   const person = browser(other.app)
@@ -98,9 +165,21 @@ t.test('nothing is kept on the server: any replica with the secrets goes on with
   for (const [name, value] of onThird.cookies) onFirst.cookies.set(name, value)
   const landed = await onFirst.get(idp.signIn(String(decided.headers.location)).href)
   const code = new URL(String(landed.headers.location)).searchParams.get('code')!
-  const exchanged = await token(other, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier })
+  const exchanged = await token(other, {
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    code,
+    code_verifier: verifier
+  })
   t.equal(exchanged.statusCode, 200, exchanged.body)
-  t.equal((await token(third, { grant_type: 'refresh_token', client_id: clientId, refresh_token: exchanged.json().refresh_token })).statusCode, 200)
+  t.equal(
+    (await token(third, {
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      refresh_token: exchanged.json().refresh_token
+    })).statusCode,
+    200
+  )
 })
 
 t.test('secrets rotate: what the old one sealed works until it is removed', async (t) => {
@@ -109,24 +188,44 @@ t.test('secrets rotate: what the old one sealed works until it is removed', asyn
   const before = await brokerWorld(t, { idp })
   const { clientId, refreshToken } = await signedIn(before)
   const during = await brokerWorld(t, { idp, broker: { secrets: [next, ...secrets] } })
-  const refreshed = await token(during, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
+  const refreshed = await token(during, {
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    refresh_token: refreshToken
+  })
   t.equal(refreshed.statusCode, 200, refreshed.body)
   t.match(refreshed.json().refresh_token, /^2026-02\./, 'the newest secret seals')
   const after = await brokerWorld(t, { idp, broker: { secrets: [next] } })
-  t.equal((await token(after, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshed.json().refresh_token })).statusCode, 200)
-  t.match((await token(after, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(), { error: 'invalid_client' }, 'so the client registers again')
+  t.equal(
+    (await token(after, {
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      refresh_token: refreshed.json().refresh_token
+    })).statusCode,
+    200
+  )
+  t.match(
+    (await token(after, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json(),
+    { error: 'invalid_client' },
+    'so the client registers again'
+  )
   const { statusCode, body } = await after.app.inject(authorizeUrl(clientId, pkce().challenge))
   t.equal(statusCode, 400)
-  t.match(body, /This server does not know the client: its registration was made elsewhere, or with a secret that is no longer used/)
+  t.match(
+    body,
+    /This server does not know the client: its registration was made elsewhere, or with a secret that is no longer used/
+  )
 })
 
 t.test('the documents of the broker name its own issuer, sign-in page, registration and iss', async (t) => {
   const world = await brokerWorld(t)
-  for (const [url, issuer, path] of [
-    ['/.well-known/oauth-authorization-server/oauth', `${base}/oauth`, '/oauth/authorize'],
-    ['/.well-known/openid-configuration/oauth', `${base}/oauth`, '/oauth/authorize'],
-    ['/oauth/.well-known/openid-configuration', `${base}/oauth`, '/oauth/authorize']
-  ] as const) {
+  for (
+    const [url, issuer, path] of [
+      ['/.well-known/oauth-authorization-server/oauth', `${base}/oauth`, '/oauth/authorize'],
+      ['/.well-known/openid-configuration/oauth', `${base}/oauth`, '/oauth/authorize'],
+      ['/oauth/.well-known/openid-configuration', `${base}/oauth`, '/oauth/authorize']
+    ] as const
+  ) {
     t.strictSame((await world.app.inject(url)).json(), {
       issuer,
       authorization_endpoint: `${base}${path}`,
@@ -156,36 +255,65 @@ t.test('the documents of the broker name its own issuer, sign-in page, registrat
   t.equal((await signIn(world, authorizeUrl(clientId, pkce().challenge))).searchParams.get('iss'), `${base}/oauth`)
 })
 
-t.test('the root is the identity provider\'s, with the broker as without it', async (t) => {
+t.test("the root is the identity provider's, with the broker as without it", async (t) => {
   const idp = await fakeIdp(t)
   const [brokered, plain] = [(await brokerWorld(t, { idp })).app, Fastify()]
   t.teardown(() => plain.close())
-  await plain.register(shim, { publicBaseUrl: base, issuer: idp.issuer, clientId: 'broker-client', resourceName: 'Shop' })
+  await plain.register(shim, {
+    publicBaseUrl: base,
+    issuer: idp.issuer,
+    clientId: 'broker-client',
+    resourceName: 'Shop'
+  })
   const bodies = [undefined, '', '{', '{"redirect_uris":["https://evil.example.com/cb"]}']
   const requests: ReadonlyArray<readonly [method: 'GET' | 'POST', url: string, payload?: string | undefined]> = [
-    ['GET', '/.well-known/oauth-protected-resource'], ['GET', '/.well-known/oauth-authorization-server'], ['GET', '/.well-known/openid-configuration'],
+    ['GET', '/.well-known/oauth-protected-resource'],
+    ['GET', '/.well-known/oauth-authorization-server'],
+    ['GET', '/.well-known/openid-configuration'],
     ...bodies.map((body) => ['POST', '/oauth/register', body] as const)
   ]
   for (const [method, url, payload] of requests) {
-    const [one, other] = await Promise.all([brokered, plain].map(async (app) => await app.inject({ method, url, ...payload !== undefined && { payload } })))
+    const [one, other] = await Promise.all(
+      [brokered, plain].map(async (app) => await app.inject({ method, url, ...payload !== undefined && { payload } }))
+    )
     t.strictSame([one!.statusCode, one!.body], [other!.statusCode, other!.body], url)
   }
-  t.match((await brokered.inject('/.well-known/oauth-authorization-server')).json(), { issuer: idp.issuer, authorization_endpoint: /\/authorize$/, registration_endpoint: `${base}/oauth/register` })
-  t.match((await brokered.inject({ method: 'POST', url: '/oauth/register', payload: '{' })).json(), { client_id: 'broker-client', redirect_uris: ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback'] })
+  t.match((await brokered.inject('/.well-known/oauth-authorization-server')).json(), {
+    issuer: idp.issuer,
+    authorization_endpoint: /\/authorize$/,
+    registration_endpoint: `${base}/oauth/register`
+  })
+  t.match((await brokered.inject({ method: 'POST', url: '/oauth/register', payload: '{' })).json(), {
+    client_id: 'broker-client',
+    redirect_uris: ['http://localhost:7777/callback', 'http://127.0.0.1:7777/callback']
+  })
   t.match((await brokered.inject('/.well-known/oauth-protected-resource')).json(), { authorization_servers: [base] })
-  t.match((await brokered.inject('/.well-known/oauth-protected-resource/mcp')).json(), { authorization_servers: [`${base}/oauth`] }, 'where the 401 leads')
+  t.match((await brokered.inject('/.well-known/oauth-protected-resource/mcp')).json(), {
+    authorization_servers: [`${base}/oauth`]
+  }, 'where the 401 leads')
 })
 
-t.test('what tokens are checked with is the provider\'s own, as far as the provider says it', async (t) => {
-  const said = { claims_supported: ['sub'], ui_locales_supported: ['de'], scopes_supported: ['phone'], end_session_endpoint: 'https://idp.example.com/logout' }
+t.test("what tokens are checked with is the provider's own, as far as the provider says it", async (t) => {
+  const said = {
+    claims_supported: ['sub'],
+    ui_locales_supported: ['de'],
+    scopes_supported: ['phone'],
+    end_session_endpoint: 'https://idp.example.com/logout'
+  }
   const { app } = await brokerWorld(t, { idp: await fakeIdp(t, said) })
   const metadata = (await app.inject('/.well-known/oauth-authorization-server/oauth')).json()
-  t.match(metadata, { claims_supported: ['sub'], ui_locales_supported: ['de'], scopes_supported: ['openid', 'email', 'profile'] })
+  t.match(metadata, {
+    claims_supported: ['sub'],
+    ui_locales_supported: ['de'],
+    scopes_supported: ['openid', 'email', 'profile']
+  })
   t.notOk('end_session_endpoint' in metadata)
 })
 
 t.test('what the operator turned off is neither announced nor there', async (t) => {
-  const { app } = await brokerWorld(t, { broker: { registration: false, documents: false, clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] } })
+  const { app } = await brokerWorld(t, {
+    broker: { registration: false, documents: false, clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] }
+  })
   const metadata = (await app.inject('/.well-known/oauth-authorization-server/oauth')).json()
   t.notOk('registration_endpoint' in metadata)
   t.equal(metadata.client_id_metadata_document_supported, false)
@@ -193,31 +321,57 @@ t.test('what the operator turned off is neither announced nor there', async (t) 
     t.strictSame(metadata[`${endpoint}_endpoint_auth_methods_supported`], ['none'])
     t.notOk(`${endpoint}_endpoint_auth_signing_alg_values_supported` in metadata)
   }
-  t.equal((await app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: [loopback] } })).statusCode, 404)
-  t.match((await app.inject(authorizeUrl('https://agent.example.com/client.json', pkce().challenge))).body, /does not accept clients by a metadata document/)
+  t.equal(
+    (await app.inject({ method: 'POST', url: '/oauth/clients', payload: { redirect_uris: [loopback] } })).statusCode,
+    404
+  )
+  t.match(
+    (await app.inject(authorizeUrl('https://agent.example.com/client.json', pkce().challenge))).body,
+    /does not accept clients by a metadata document/
+  )
   t.match((await app.inject(authorizeUrl('desk', pkce().challenge))).body, /<bdi>Desk<\/bdi><br>Known to this server\./)
 })
 
 t.test('a client of the list signs in, on any port of loopback', async (t) => {
-  const world = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['http://localhost/callback'] }] } })
-  for (const port of ['', ':80', ':1', ':65535']) t.equal((await token(world, { ...await grantOf(world, 'desk', `http://localhost${port}/callback`) })).statusCode, 200, port)
+  const world = await brokerWorld(t, {
+    broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['http://localhost/callback'] }] }
+  })
+  for (const port of ['', ':80', ':1', ':65535']) {
+    t.equal(
+      (await token(world, { ...await grantOf(world, 'desk', `http://localhost${port}/callback`) })).statusCode,
+      200,
+      port
+    )
+  }
 })
 
 t.test('a confidential client of the provider authenticates as its metadata says, or the operator', async (t) => {
   const basic = `Basic ${Buffer.from('c%3A1:s%3A%2F+secret').toString('base64')}`
-  for (const [methods, clientAuth, authorization, secret] of [
-    [undefined, undefined, basic, undefined],
-    [['client_secret_basic', 'client_secret_post'], undefined, basic, undefined],
-    [['private_key_jwt', 'client_secret_post'], undefined, undefined, 's:/ secret'],
-    [['private_key_jwt'], undefined, basic, undefined],
-    [['client_secret_basic'], 'client_secret_post', undefined, 's:/ secret'],
-    [['client_secret_post'], 'client_secret_basic', basic, undefined]
-  ] as const) {
+  for (
+    const [methods, clientAuth, authorization, secret] of [
+      [undefined, undefined, basic, undefined],
+      [['client_secret_basic', 'client_secret_post'], undefined, basic, undefined],
+      [['private_key_jwt', 'client_secret_post'], undefined, undefined, 's:/ secret'],
+      [['private_key_jwt'], undefined, basic, undefined],
+      [['client_secret_basic'], 'client_secret_post', undefined, 's:/ secret'],
+      [['client_secret_post'], 'client_secret_basic', basic, undefined]
+    ] as const
+  ) {
     const idp = await fakeIdp(t, { token_endpoint_auth_methods_supported: methods })
-    const world = await brokerWorld(t, { idp, clientId: 'c:1', broker: { clientSecret: 's:/ secret', sendResource: false, ...clientAuth && { clientAuth } } })
+    const world = await brokerWorld(t, {
+      idp,
+      clientId: 'c:1',
+      broker: { clientSecret: 's:/ secret', sendResource: false, ...clientAuth && { clientAuth } }
+    })
     const { clientId, refreshToken } = await signedIn(world)
     await token(world, { client_id: clientId, token: refreshToken }, '/oauth/revoke')
-    for (const call of idp.calls) t.strictSame([call.authorization, call.form['client_secret'], call.form['resource']], [authorization, secret, undefined], `${methods?.join()} ${call.path}`)
+    for (const call of idp.calls) {
+      t.strictSame([call.authorization, call.form['client_secret'], call.form['resource']], [
+        authorization,
+        secret,
+        undefined
+      ], `${methods?.join()} ${call.path}`)
+    }
   }
 })
 
@@ -226,17 +380,34 @@ t.test('a client with a key signs an assertion for each request, in the form tha
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const seen = new Set<unknown>()
   for (const audience of [undefined, 'https://tenant.example.com/']) {
-    const world = await brokerWorld(t, { broker: { clientKey: { pem, alg: 'ES256', header: { 'x5t#S256': 'thumbprint' }, ...audience && { audience } } } })
+    const world = await brokerWorld(t, {
+      broker: { clientKey: { pem, alg: 'ES256', header: { 'x5t#S256': 'thumbprint' }, ...audience && { audience } } }
+    })
     const { clientId, refreshToken } = await signedIn(world)
     await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
     t.equal(world.idp.calls.length, 2)
     for (const { form } of world.idp.calls) {
       t.equal(form['client_assertion_type'], 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
       const [header = '', claims = '', signature = ''] = form['client_assertion']!.split('.')
-      t.ok(verify('sha256', Buffer.from(`${header}.${claims}`), { key: publicKey, dsaEncoding: 'ieee-p1363' }, Buffer.from(signature, 'base64url')))
-      t.strictSame(JSON.parse(Buffer.from(header, 'base64url').toString()), { typ: 'JWT', 'x5t#S256': 'thumbprint', alg: 'ES256' })
+      t.ok(
+        verify(
+          'sha256',
+          Buffer.from(`${header}.${claims}`),
+          { key: publicKey, dsaEncoding: 'ieee-p1363' },
+          Buffer.from(signature, 'base64url')
+        )
+      )
+      t.strictSame(JSON.parse(Buffer.from(header, 'base64url').toString()), {
+        typ: 'JWT',
+        'x5t#S256': 'thumbprint',
+        alg: 'ES256'
+      })
       const { jti, iat, nbf, exp, ...rest } = JSON.parse(Buffer.from(claims, 'base64url').toString())
-      t.strictSame([rest, exp - iat, nbf], [{ iss: 'broker-client', sub: 'broker-client', aud: audience ?? `${new URL(world.idp.issuer).origin}/token` }, 60, iat])
+      t.strictSame([rest, exp - iat, nbf], [
+        { iss: 'broker-client', sub: 'broker-client', aud: audience ?? `${new URL(world.idp.issuer).origin}/token` },
+        60,
+        iat
+      ])
       seen.add(jti)
     }
   }
@@ -244,14 +415,31 @@ t.test('a client with a key signs an assertion for each request, in the form tha
 })
 
 t.test('the provider gets what the client wants of its page, and what the operator adds', async (t) => {
-  const world = await brokerWorld(t, { scopes: ['openid', 'api://shop/access'], broker: { requiredScopes: ['offline_access', 'api://shop/access'], upstream: { authorize: { audience: 'shop', prompt: 'login' }, token: { audience: 'shop' } } } })
+  const world = await brokerWorld(t, {
+    scopes: ['openid', 'api://shop/access'],
+    broker: {
+      requiredScopes: ['offline_access', 'api://shop/access'],
+      upstream: { authorize: { audience: 'shop', prompt: 'login' }, token: { audience: 'shop' } }
+    }
+  })
   const clientId = await register(world.app)
   const { verifier, challenge } = pkce()
-  const asked = async (more: Readonly<Record<string, string | undefined>>) => Object.fromEntries(new URL(await allow(browser(world.app), authorizeUrl(clientId, challenge, more))).searchParams)
-  t.match(await asked({ scope: 'openid', prompt: 'select_account', login_hint: 'ada@example.com' }), { scope: 'openid offline_access api://shop/access', prompt: 'login', login_hint: 'ada@example.com', audience: 'shop' }, 'no client undoes what the operator wants')
-  t.match(await asked({ scope: 'email' }), { scope: 'offline_access api://shop/access', prompt: 'login' }, 'what is required is always requested')
+  const asked = async (more: Readonly<Record<string, string | undefined>>) =>
+    Object.fromEntries(new URL(await allow(browser(world.app), authorizeUrl(clientId, challenge, more))).searchParams)
+  t.match(await asked({ scope: 'openid', prompt: 'select_account', login_hint: 'ada@example.com' }), {
+    scope: 'openid offline_access api://shop/access',
+    prompt: 'login',
+    login_hint: 'ada@example.com',
+    audience: 'shop'
+  }, 'no client undoes what the operator wants')
+  t.match(
+    await asked({ scope: 'email' }),
+    { scope: 'offline_access api://shop/access', prompt: 'login' },
+    'what is required is always requested'
+  )
   t.match(await asked({ scope: undefined }), { scope: 'openid api://shop/access offline_access' })
-  const code = (await signIn(world, authorizeUrl(clientId, challenge, { scope: 'openid api://shop/access' }))).searchParams.get('code')!
+  const code = (await signIn(world, authorizeUrl(clientId, challenge, { scope: 'openid api://shop/access' })))
+    .searchParams.get('code')!
   await token(world, { grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier })
   t.match(world.idp.calls[0]?.form, { audience: 'shop', grant_type: 'authorization_code' })
 })
@@ -262,11 +450,14 @@ t.test('two refreshes at the same time, or after a lost response, are one at a p
   const world = await brokerWorld(t, { idp })
   const { clientId, refreshToken } = await signedIn(world)
   idp.wait = async () => await sleep(50)
-  const refresh = async (refreshToken: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+  const refresh = async (refreshToken: string) =>
+    (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
   const results = [...await Promise.all([refresh(refreshToken), refresh(refreshToken)]), await refresh(refreshToken)]
   t.equal(new Set(results.map(({ access_token: token }) => token)).size, 1)
   t.equal(idp.calls.filter(({ form }) => form['grant_type'] === 'refresh_token').length, 1)
-  for (const { refresh_token: next } of results) t.match(await refresh(next), { access_token: String }, 'each successor goes on')
+  for (const { refresh_token: next } of results) {
+    t.match(await refresh(next), { access_token: String }, 'each successor goes on')
+  }
 })
 
 t.test('a refresh token of the provider of 12,000 characters comes back', async (t) => {
@@ -275,21 +466,57 @@ t.test('a refresh token of the provider of 12,000 characters comes back', async 
   const long = 'r'.repeat(12_000)
   world.idp.answer = () => ({ status: 200, body: { access_token: 'x', refresh_token: long } })
   const { refresh_token: sealed } = (await token(world, { ...grant })).json()
-  t.equal((await token(world, { grant_type: 'refresh_token', client_id: grant.client_id, refresh_token: sealed })).statusCode, 200)
+  t.equal(
+    (await token(world, { grant_type: 'refresh_token', client_id: grant.client_id, refresh_token: sealed })).statusCode,
+    200
+  )
   t.equal(world.idp.calls.at(-1)?.form['refresh_token'], long)
 })
 
 t.test('a client with an unknown scheme among its callbacks gets the others; a refused callback is named, with where to list it', async (t) => {
   const lines: string[] = []
-  const world = await brokerWorld(t, { broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] }, server: { logger: { level: 'info', stream: { write: (line: string) => { lines.push(line) } } } } })
-  const response = await world.app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: 'Zed', redirect_uris: ['zed://callback', loopback] } })
+  const world = await brokerWorld(t, {
+    broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] },
+    server: {
+      logger: {
+        level: 'info',
+        stream: {
+          write: (line: string) => {
+            lines.push(line)
+          }
+        }
+      }
+    }
+  })
+  const response = await world.app.inject({
+    method: 'POST',
+    url: '/oauth/clients',
+    payload: { client_name: 'Zed', redirect_uris: ['zed://callback', loopback] }
+  })
   t.strictSame([response.statusCode, response.json().redirect_uris], [201, [loopback]])
   const { client_id: clientId } = response.json()
-  for (const [id, uri, says] of [
-    [clientId, 'zed://callback', 'The callback zed://callback of Zed is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes'],
-    [clientId, 'https://zed.example.com/cb', 'The callback https://zed.example.com/cb of Zed is not one that it registered. Remove this server in the app and add it again, so that it registers anew'],
-    ['desk', 'https://desk.example.com/cb', 'The callback https://desk.example.com/cb of desk is not in redirectUris of the client, where the operator lists it in broker.clients']
-  ] as const) {
+  for (
+    const [id, uri, says] of [
+      [
+        clientId,
+        'zed://callback',
+        'The callback zed://callback of Zed is not allowed here: it must be https, http on this computer, or ' +
+        'open an app of a known scheme. The operator lists schemes in broker.appSchemes'
+      ],
+      [
+        clientId,
+        'https://zed.example.com/cb',
+        'The callback https://zed.example.com/cb of Zed is not one that it registered. Remove this server in ' +
+        'the app and add it again, so that it registers anew'
+      ],
+      [
+        'desk',
+        'https://desk.example.com/cb',
+        'The callback https://desk.example.com/cb of desk is not in redirectUris of the client, where the ' +
+        'operator lists it in broker.clients'
+      ]
+    ] as const
+  ) {
     lines.length = 0
     const page = await world.app.inject(authorizeUrl(id, pkce().challenge, { redirect_uri: uri }))
     t.ok(page.body.includes(says), page.body)
@@ -303,15 +530,33 @@ t.test('somebody who does not agree, or does not sign in, is sent back with the 
   const person = browser(app)
   const page = await person.get(authorizeUrl(clientId, pkce().challenge))
   const denied = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
-  t.equal(denied.headers.location, `${loopback}?error=access_denied&error_description=The+person+did+not+agree&state=the+state+of+the+client&iss=${encodeURIComponent(`${base}/oauth`)}`)
+  t.equal(
+    denied.headers.location,
+    `${loopback}?error=access_denied&error_description=The+person+did+not+agree&state=the+state+of+the+client&iss=${
+      encodeURIComponent(`${base}/oauth`)
+    }`
+  )
 
-  const passedOn = ['access_denied', 'invalid_scope', 'temporarily_unavailable', 'login_required', 'interaction_required', 'consent_required'].map((error) => [error, error] as const)
-  for (const [error, told] of [...passedOn, ['unauthorized_client', 'server_error'], ['<script>', 'server_error']] as const) {
+  const passedOn = [
+    'access_denied',
+    'invalid_scope',
+    'temporarily_unavailable',
+    'login_required',
+    'interaction_required',
+    'consent_required'
+  ].map((error) => [error, error] as const)
+  for (
+    const [error, told] of [...passedOn, ['unauthorized_client', 'server_error'], ['<script>', 'server_error']] as const
+  ) {
     const decided = await person.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'allow' })
     const callback = idp.signIn(String(decided.headers.location), { error })
     callback.searchParams.delete('code')
     const answer = new URL(String((await person.get(callback.href)).headers.location)).searchParams
-    t.strictSame([answer.get('error'), answer.get('state'), answer.has('code')], [told, 'the state of the client', false], error)
+    t.strictSame([answer.get('error'), answer.get('state'), answer.has('code')], [
+      told,
+      'the state of the client',
+      false
+    ], error)
   }
 })
 
@@ -320,12 +565,23 @@ t.test('of what the provider answers, the client gets what is of the right type'
   const { clientId, refreshToken: first } = await signedIn(world)
   let refreshToken = first
   const usual = { token_type: 'Bearer', scope: 'openid email profile' }
-  for (const [answer, expected] of [
-    [{}, usual], [{ expires_in: 60 }, { ...usual, expires_in: 60 }], [{ expires_in: '60' }, { ...usual, expires_in: 60 }], [{ expires_in: 'soon' }, usual], [{ expires_in: '' }, usual], [{ expires_in: null }, usual], [{ expires_in: true }, usual],
-    [{ scope: 'openid' }, { ...usual, scope: 'openid' }], [{ scope: 1 }, usual], [{ refresh_token: 1 }, usual]
-  ] as const) {
+  for (
+    const [answer, expected] of [
+      [{}, usual],
+      [{ expires_in: 60 }, { ...usual, expires_in: 60 }],
+      [{ expires_in: '60' }, { ...usual, expires_in: 60 }],
+      [{ expires_in: 'soon' }, usual],
+      [{ expires_in: '' }, usual],
+      [{ expires_in: null }, usual],
+      [{ expires_in: true }, usual],
+      [{ scope: 'openid' }, { ...usual, scope: 'openid' }],
+      [{ scope: 1 }, usual],
+      [{ refresh_token: 1 }, usual]
+    ] as const
+  ) {
     world.idp.answer = () => ({ status: 200, body: { access_token: 'x', ...answer } })
-    const { access_token: _access, refresh_token: next, ...rest } = (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+    const { access_token: _access, refresh_token: next, ...rest } =
+      (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
     t.strictSame(rest, expected, JSON.stringify(answer))
     t.type(next, 'string')
     refreshToken = next
@@ -334,7 +590,11 @@ t.test('of what the provider answers, the client gets what is of the right type'
 
 t.test('a hook of the host that replaces the body leaves no parameters', async (t) => {
   for (const body of [null, { grant_type: 'refresh_token' }, Buffer.from('grant_type=refresh_token')]) {
-    const { app } = await brokerWorld(t, { onRequest: (request) => { Object.defineProperty(request, 'body', { get: () => body, set: () => {} }) } })
+    const { app } = await brokerWorld(t, {
+      onRequest: (request) => {
+        Object.defineProperty(request, 'body', { get: () => body, set: () => {} })
+      }
+    })
     const response = await token({ app }, { grant_type: 'refresh_token' })
     t.strictSame([response.statusCode, response.json().error], [400, 'invalid_request'])
   }
@@ -351,7 +611,13 @@ t.test('a provider that grants less, or no refresh token, is taken at its word',
   const { clientId, tokens } = await exchange({ refresh_token: 'y', scope: 'openid' })
   t.equal(tokens.scope, 'openid')
   world.idp.answer = () => ({ status: 200, body: { access_token: 'x' } })
-  const refresh = async (scope?: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: tokens.refresh_token, scope })).json()
+  const refresh = async (scope?: string) =>
+    (await token(world, {
+      grant_type: 'refresh_token',
+      client_id: clientId,
+      refresh_token: tokens.refresh_token,
+      scope
+    })).json()
   t.match(await refresh('openid phone'), { error: 'invalid_scope' })
   t.equal((await refresh('openid email')).scope, 'openid', 'a client may repeat what it asked for')
   t.equal((await refresh()).scope, 'openid')
@@ -362,16 +628,28 @@ t.test('a client that refreshes with the scopes it asked for gets a token for th
   const [api, all] = ['api://shop/access', 'api://shop/.default']
   const world = await brokerWorld(t, { broker: { requiredScopes: ['offline_access', api, all] } })
   const grant = await grantOf(world)
-  const answer = (scope?: string) => { world.idp.answer = () => ({ status: 200, body: { access_token: 'x', refresh_token: 'y', ...scope !== undefined && { scope } } }) }
+  const answer = (scope?: string) => {
+    world.idp.answer = () => ({
+      status: 200,
+      body: { access_token: 'x', refresh_token: 'y', ...scope !== undefined && { scope } }
+    })
+  }
   answer(`openid email ${api} api://shop/read`)
   let { refresh_token: refreshToken } = (await token(world, { ...grant })).json()
-  for (const [wanted, granted, requested] of [
-    ['openid', undefined, `openid ${api} api://shop/read`],
-    ['email openid email', undefined, `openid email ${api} api://shop/read`],
-    ['openid email profile', 'openid', `openid email ${api} api://shop/read`]
-  ] as const) {
+  for (
+    const [wanted, granted, requested] of [
+      ['openid', undefined, `openid ${api} api://shop/read`],
+      ['email openid email', undefined, `openid email ${api} api://shop/read`],
+      ['openid email profile', 'openid', `openid email ${api} api://shop/read`]
+    ] as const
+  ) {
     answer(granted)
-    const { scope, refresh_token: next } = (await token(world, { grant_type: 'refresh_token', client_id: grant.client_id, refresh_token: refreshToken, scope: wanted })).json()
+    const { scope, refresh_token: next } = (await token(world, {
+      grant_type: 'refresh_token',
+      client_id: grant.client_id,
+      refresh_token: refreshToken,
+      scope: wanted
+    })).json()
     t.strictSame([world.idp.calls.at(-1)?.form['scope'], scope], [requested, granted ?? requested], wanted)
     refreshToken = next
   }
@@ -382,7 +660,13 @@ t.test('a provider that cannot be reached is told as that, and does not end a si
   const world = await brokerWorld(t, { idp })
   const { clientId, refreshToken } = await signedIn(world)
   const refresh = () => token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
-  for (const [status, error, told] of [[500, 'server_error', 503], [429, 'slow_down', 503], [400, 'invalid_client', 502], [200, 'no token in it', 502]] as const) {
+  for (
+    const [status, error, told] of [[500, 'server_error', 503], [429, 'slow_down', 503], [400, 'invalid_client', 502], [
+      200,
+      'no token in it',
+      502
+    ]] as const
+  ) {
     idp.answer = () => ({ status, body: { error } })
     const { statusCode, headers, body } = await refresh()
     t.equal(statusCode, told, body)
@@ -394,5 +678,9 @@ t.test('a provider that cannot be reached is told as that, and does not end a si
   const unknown = await brokerWorld(t, { issuer: 'http://127.0.0.1:9' })
   const page = await browser(unknown.app).get(authorizeUrl(await register(unknown.app), pkce().challenge))
   t.equal(page.statusCode, 200)
-  t.equal((await token(unknown, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).statusCode, 503)
+  t.equal(
+    (await token(unknown, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken }))
+      .statusCode,
+    503
+  )
 })

@@ -1,8 +1,23 @@
 import t from 'tap'
 import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
-import { allow, authorizeUrl, brokerWorld, browser, clock, grantOf, pkce, register, sealedIn, signedIn, token, type Browser, type World } from './world.ts'
+import {
+  allow,
+  authorizeUrl,
+  brokerWorld,
+  browser,
+  clock,
+  grantOf,
+  pkce,
+  register,
+  sealedIn,
+  signedIn,
+  token,
+  type Browser,
+  type World
+} from './world.ts'
 
-const refresh = async (world: World, clientId: string, refreshToken: string) => (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
+const refresh = async (world: World, clientId: string, refreshToken: string) =>
+  (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
 
 t.test('somebody has ten minutes to agree, a quarter of an hour to sign in, and the client a minute for the code', async (t) => {
   const at = clock(t)
@@ -31,9 +46,17 @@ t.test('somebody has ten minutes to agree, a quarter of an hour to sign in, and 
   at(599_000 + 900_000)
   t.equal((await finish()).statusCode, 400)
 
-  const grant = { grant_type: 'authorization_code', client_id: clientId, code: new URL(String(landed.headers.location)).searchParams.get('code')!, code_verifier: verifier }
+  const grant = {
+    grant_type: 'authorization_code',
+    client_id: clientId,
+    code: new URL(String(landed.headers.location)).searchParams.get('code')!,
+    code_verifier: verifier
+  }
   at(599_000 + 899_000 + 60_000)
-  t.match((await token(world, grant)).json(), { error: 'invalid_grant', error_description: 'The code is not valid or has expired' })
+  t.match((await token(world, grant)).json(), {
+    error: 'invalid_grant',
+    error_description: 'The code is not valid or has expired'
+  })
   at(599_000 + 899_000 + 59_999)
   t.equal((await token(world, grant)).statusCode, 200)
 })
@@ -43,17 +66,29 @@ t.test('a refresh token works as long as the option says, and comes again for th
   const world = await brokerWorld(t, { broker: { refreshLifetime: 100_000, refreshGrace: 60_000 } })
   const { clientId, refreshToken } = await signedIn(world)
   at(100_000)
-  t.match(await refresh(world, clientId, refreshToken), { error: 'invalid_grant', error_description: 'The refresh token is not valid or has expired' })
+  t.match(await refresh(world, clientId, refreshToken), {
+    error: 'invalid_grant',
+    error_description: 'The refresh token is not valid or has expired'
+  })
   at(10_000)
   t.type((await refresh(world, clientId, refreshToken)).refresh_token, 'string')
   at(69_999)
   t.type((await refresh(world, clientId, refreshToken)).refresh_token, 'string')
   at(70_000)
-  t.match(await refresh(world, clientId, refreshToken), { error: 'invalid_grant', error_description: 'The refresh token was used before or revoked' })
+  t.match(await refresh(world, clientId, refreshToken), {
+    error: 'invalid_grant',
+    error_description: 'The refresh token was used before or revoked'
+  })
 
   const strict = await brokerWorld(t, { broker: { refreshGrace: 1 } })
   const other = await signedIn(strict)
-  for (let i = 0; i < 2; i++) t.type((await refresh(strict, other.clientId, other.refreshToken)).refresh_token, 'string', 'in the same millisecond')
+  for (let i = 0; i < 2; i++) {
+    t.type(
+      (await refresh(strict, other.clientId, other.refreshToken)).refresh_token,
+      'string',
+      'in the same millisecond'
+    )
+  }
 })
 
 t.test('who refreshes now and then stays signed in: each refresh token has the whole time again', async (t) => {
@@ -103,7 +138,9 @@ t.test('consent is remembered for as long as the option says, for the last twent
   const isAsked = async (i: number, who: Browser = person) => (await who.get(url(i), own)).statusCode === 200
   const decide = async (i: number, decision: string, who: Browser = person) => {
     const { body } = await who.get(url(i), own)
-    return (await who.post('/oauth/authorize', { request: sealedIn(body), decision })).cookies.filter(({ name }) => name.endsWith('consent'))
+    return (await who.post('/oauth/authorize', { request: sealedIn(body), decision })).cookies.filter(({ name }) =>
+      name.endsWith('consent')
+    )
   }
   t.match(await decide(0, 'allow'), [{ maxAge: 1001 }])
   at(600_000)
@@ -122,9 +159,15 @@ t.test('consent is remembered for as long as the option says, for the last twent
   for (const { id } of clients) await allow(many, authorizeUrl(id, pkce().challenge, { redirect_uri: callback }), own)
   t.strictSame([await isAsked(0, many), await isAsked(1, many), await isAsked(20, many)], [true, false, false])
   // The key's id and a dot, then in base64url: 28 bytes of IV and tag, and 36 for each client in an object in a list.
-  t.equal(many.cookies.get('__Host-oauth-consent')?.length, 8 + Math.ceil((28 + '[null,{}]'.length - 1 + 20 * 36) * 4 / 3))
+  t.equal(
+    many.cookies.get('__Host-oauth-consent')?.length,
+    8 + Math.ceil((28 + '[null,{}]'.length - 1 + 20 * 36) * 4 / 3)
+  )
   // Of somebody who allowed it before and was asked all the same.
-  const page = await many.get(authorizeUrl('client-1', pkce().challenge, { redirect_uri: callback, prompt: 'consent' }), own)
+  const page = await many.get(
+    authorizeUrl('client-1', pkce().challenge, { redirect_uri: callback, prompt: 'consent' }),
+    own
+  )
   const denied = await many.post('/oauth/authorize', { request: sealedIn(page.body), decision: 'deny' })
   t.match(denied.cookies, [{ name: '__Host-oauth-consent', maxAge: 1001 }])
   t.strictSame([await isAsked(1, many), await isAsked(20, many)], [true, false])

@@ -28,7 +28,7 @@ export interface Idp {
   /** The next access token. */
   accessToken: () => string
   /** Signs somebody in: the URL that the browser is sent back to. */
-  signIn (authorizationUrl: string, more?: Readonly<Record<string, string>>): URL
+  signIn(authorizationUrl: string, more?: Readonly<Record<string, string>>): URL
 }
 
 export async function fakeIdp (t: Test, document: Readonly<Record<string, unknown>> = {}): Promise<Idp> {
@@ -55,14 +55,26 @@ export async function fakeIdp (t: Test, document: Readonly<Record<string, unknow
     if (form['grant_type'] === 'authorization_code') {
       const wanted = codes.get(form['code']!)
       codes.delete(form['code']!)
-      const proves = createHash('sha256').update(form['code_verifier'] ?? '').digest('base64url') === wanted?.get('code_challenge')
+      const proves =
+        createHash('sha256').update(form['code_verifier'] ?? '').digest('base64url') === wanted?.get('code_challenge')
       if (!proves || form['redirect_uri'] !== wanted?.get('redirect_uri')) return invalid
     } else if (!refreshTokens.has(form['refresh_token']!)) return invalid
-    if (form['grant_type'] === 'refresh_token' && !idp.rotates) return { status: 200, body: { access_token: idp.accessToken(), token_type: 'Bearer', expires_in: 3600 } }
+    if (form['grant_type'] === 'refresh_token' && !idp.rotates) {
+      return { status: 200, body: { access_token: idp.accessToken(), token_type: 'Bearer', expires_in: 3600 } }
+    }
     refreshTokens.delete(form['refresh_token']!)
     const refreshToken = `idp-refresh-${randomBytes(4).toString('hex')}`
     refreshTokens.add(refreshToken)
-    return { status: 200, body: { access_token: idp.accessToken(), refresh_token: refreshToken, id_token: 'idp-id-token', token_type: 'Bearer', expires_in: 3600 } }
+    return {
+      status: 200,
+      body: {
+        access_token: idp.accessToken(),
+        refresh_token: refreshToken,
+        id_token: 'idp-id-token',
+        token_type: 'Bearer',
+        expires_in: 3600
+      }
+    }
   }
   const origin = await serve(t, async (request, response) => {
     response.setHeader('content-type', 'application/json')
@@ -70,11 +82,19 @@ export async function fakeIdp (t: Test, document: Readonly<Record<string, unknow
     for await (const chunk of request) text += String(chunk)
     const path = request.url ?? ''
     if (request.method === 'GET') {
-      const own = { authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token`, revocation_endpoint: `${origin}/revoke` }
+      const own = {
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        revocation_endpoint: `${origin}/revoke`
+      }
       response.end(JSON.stringify({ ...userPool(idp.issuer), ...own, ...document }))
       return
     }
-    const call: Call = { path, form: Object.fromEntries(new URLSearchParams(text)), authorization: request.headers.authorization }
+    const call: Call = {
+      path,
+      form: Object.fromEntries(new URLSearchParams(text)),
+      authorization: request.headers.authorization
+    }
     idp.calls.push(call)
     const { status, body } = idp.answer(call) ?? (path === '/token' ? tokens(call.form) : { status: 200, body: {} })
     await idp.wait(call)
@@ -90,15 +110,34 @@ export interface World {
   readonly idp: Idp
 }
 
-export type WorldOptions = Partial<Omit<OAuthDiscoveryShimOptions, 'broker'>> & { broker?: Partial<BrokerOptions>, idp?: Idp, server?: FastifyServerOptions, onRequest?: (request: FastifyRequest) => void }
+export type WorldOptions = Partial<Omit<OAuthDiscoveryShimOptions, 'broker'>> & {
+  broker?: Partial<BrokerOptions>,
+  idp?: Idp,
+  server?: FastifyServerOptions,
+  onRequest?: (request: FastifyRequest) => void
+}
 
 /** A server with the broker, in front of an identity provider; closed when the test ends. */
-export async function brokerWorld (t: Test, { broker = {}, idp, server = {}, onRequest, ...options }: WorldOptions = {}): Promise<World> {
+export async function brokerWorld (
+  t: Test,
+  { broker = {}, idp, server = {}, onRequest, ...options }: WorldOptions = {}
+): Promise<World> {
   const provider = idp ?? await fakeIdp(t)
   const app = Fastify(server)
   t.teardown(() => app.close())
-  if (onRequest) app.addHook('onRequest', async (request) => { onRequest(request) })
-  await app.register(shim, { publicBaseUrl: base, issuer: provider.issuer, clientId: 'broker-client', resourceName: 'Shop', ...options, broker: { secrets, ...broker } })
+  if (onRequest) {
+    app.addHook('onRequest', async (request) => {
+      onRequest(request)
+    })
+  }
+  await app.register(shim, {
+    publicBaseUrl: base,
+    issuer: provider.issuer,
+    clientId: 'broker-client',
+    resourceName: 'Shop',
+    ...options,
+    broker: { secrets, ...broker }
+  })
   await app.ready()
   return { app, idp: provider }
 }
@@ -108,18 +147,31 @@ type Response = Awaited<ReturnType<FastifyInstance['inject']>>
 /** Somebody's browser: it keeps cookies, and follows no redirect by itself. */
 export interface Browser {
   readonly cookies: Map<string, string>
-  get (url: string, headers?: Readonly<Record<string, string>>): Promise<Response>
-  post (url: string, form: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): Promise<Response>
+  get(url: string, headers?: Readonly<Record<string, string>>): Promise<Response>
+  post(
+    url: string,
+    form: Readonly<Record<string, string>>,
+    headers?: Readonly<Record<string, string>>
+  ): Promise<Response>
 }
 
 export function browser (app: FastifyInstance): Browser {
   const cookies = new Map<string, string>()
-  async function send (method: 'GET' | 'POST', url: string, headers: Readonly<Record<string, string>>, form?: Readonly<Record<string, string>>): Promise<Response> {
+  async function send (
+    method: 'GET' | 'POST',
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    form?: Readonly<Record<string, string>>
+  ): Promise<Response> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await app.inject({
       method,
       url: url.replace(base, ''),
-      headers: { ...cookie !== '' && { cookie }, ...form && { 'content-type': 'application/x-www-form-urlencoded' }, ...headers },
+      headers: {
+        ...cookie !== '' && { cookie },
+        ...form && { 'content-type': 'application/x-www-form-urlencoded' },
+        ...headers
+      },
       ...form && { payload: new URLSearchParams(form).toString() }
     })
     for (const { name, value, maxAge } of response.cookies) {
@@ -128,7 +180,11 @@ export function browser (app: FastifyInstance): Browser {
     }
     return response
   }
-  return { cookies, get: (url, headers = {}) => send('GET', url, headers), post: (url, form, headers = {}) => send('POST', url, headers, form) }
+  return {
+    cookies,
+    get: (url, headers = {}) => send('GET', url, headers),
+    post: (url, form, headers = {}) => send('POST', url, headers, form)
+  }
 }
 
 /** A secret of a client and its hash (RFC 7636). */
@@ -138,13 +194,25 @@ export function pkce (): { readonly verifier: string, readonly challenge: string
 }
 
 /** @returns the client id */
-export async function register (app: FastifyInstance, redirectUris: readonly string[] = [loopback], name = 'An agent'): Promise<string> {
-  const response = await app.inject({ method: 'POST', url: '/oauth/clients', payload: { client_name: name, redirect_uris: redirectUris } })
+export async function register (
+  app: FastifyInstance,
+  redirectUris: readonly string[] = [loopback],
+  name = 'An agent'
+): Promise<string> {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/oauth/clients',
+    payload: { client_name: name, redirect_uris: redirectUris }
+  })
   return response.json().client_id
 }
 
 /** The URL that a client opens in a browser; `undefined` leaves a parameter out. */
-export function authorizeUrl (clientId: string, challenge: string, more: Readonly<Record<string, string | undefined>> = {}): string {
+export function authorizeUrl (
+  clientId: string,
+  challenge: string,
+  more: Readonly<Record<string, string | undefined>> = {}
+): string {
   const parameters = {
     response_type: 'code',
     client_id: clientId,
@@ -156,7 +224,10 @@ export function authorizeUrl (clientId: string, challenge: string, more: Readonl
     resource: `${base}/mcp`,
     ...more
   }
-  return `/oauth/authorize?${new URLSearchParams(Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined)).toString()}`
+  return `/oauth/authorize?${
+    new URLSearchParams(Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined))
+      .toString()
+  }`
 }
 
 /** The sealed request in a consent page. */
@@ -171,7 +242,11 @@ export function nextOf ({ headers, body }: Pick<Response, 'headers' | 'body'>): 
 }
 
 /** Allows what the page asks. @returns the identity provider's URL, where the browser is sent */
-export async function allow (person: Browser, url: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
+export async function allow (
+  person: Browser,
+  url: string,
+  more: Readonly<Record<string, string>> = {}
+): Promise<string> {
   const { body } = await person.get(url, more)
   return nextOf(await person.post('/oauth/authorize', { request: sealedIn(body), decision: 'allow' }))
 }
@@ -182,12 +257,18 @@ export async function signIn ({ app, idp }: World, url: string, person = browser
 }
 
 /** A request for tokens. */
-export async function token ({ app }: Pick<World, 'app'>, form: Readonly<Record<string, string | undefined>>, url = '/oauth/token'): Promise<Response> {
+export async function token (
+  { app }: Pick<World, 'app'>,
+  form: Readonly<Record<string, string | undefined>>,
+  url = '/oauth/token'
+): Promise<Response> {
   return await app.inject({
     method: 'POST',
     url,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    payload: new URLSearchParams(Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined)).toString()
+    payload: new URLSearchParams(
+      Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    ).toString()
   })
 }
 
@@ -205,11 +286,20 @@ export async function grantOf (world: World, clientId?: string, redirectUri = lo
   const id = clientId ?? await register(world.app)
   const { verifier, challenge } = pkce()
   const landed = await signIn(world, authorizeUrl(id, challenge, { redirect_uri: redirectUri }))
-  return { grant_type: 'authorization_code', client_id: id, code: landed.searchParams.get('code') ?? '', code_verifier: verifier, redirect_uri: redirectUri }
+  return {
+    grant_type: 'authorization_code',
+    client_id: id,
+    code: landed.searchParams.get('code') ?? '',
+    code_verifier: verifier,
+    redirect_uri: redirectUri
+  }
 }
 
 /** A client that signed in. */
-export async function signedIn (world: World, clientId?: string): Promise<{ readonly clientId: string, readonly accessToken: string, readonly refreshToken: string }> {
+export async function signedIn (
+  world: World,
+  clientId?: string
+): Promise<{ readonly clientId: string, readonly accessToken: string, readonly refreshToken: string }> {
   const grant = await grantOf(world, clientId)
   const tokens = (await token(world, { ...grant })).json()
   return { clientId: grant.client_id, accessToken: tokens.access_token, refreshToken: tokens.refresh_token }
@@ -218,9 +308,13 @@ export async function signedIn (world: World, clientId?: string): Promise<{ read
 /** Stops the clock at a whole second. @returns sets it to so many milliseconds after that */
 export function clock (t: Test): (milliseconds: number) => void {
   const now = Date.now
-  t.teardown(() => { Date.now = now })
+  t.teardown(() => {
+    Date.now = now
+  })
   const start = Math.ceil(now() / 1000) * 1000
-  const at = (milliseconds: number): void => { Date.now = () => start + milliseconds }
+  const at = (milliseconds: number): void => {
+    Date.now = () => start + milliseconds
+  }
   at(0)
   return at
 }

@@ -9,14 +9,30 @@ import { setContentRange } from './http.ts'
 import { contentRange, type RawQuery } from '#shared/list-grammar'
 import { accountQueryFrom, refuseCutPage, refuseUnknownShop } from './list-query.ts'
 import {
-  AdminAccountSchema, documented, IdParams, InputProblem, LinkBody, ListQuerystring, PayCustomerSchema, Problem, readProblems,
-  refusals, SyncedAccountSchema, UnlinkBody, unreadable, type AdminAccount
+  AdminAccountSchema,
+  documented,
+  IdParams,
+  InputProblem,
+  LinkBody,
+  ListQuerystring,
+  PayCustomerSchema,
+  Problem,
+  readProblems,
+  refusals,
+  SyncedAccountSchema,
+  UnlinkBody,
+  unreadable,
+  type AdminAccount
 } from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
 
 /** The routes for accounts. */
-export function accountRoutes (scope: FastifyInstance, sources: Sources, callerOf: (request: FastifyRequest) => Caller): void {
+export function accountRoutes (
+  scope: FastifyInstance,
+  sources: Sources,
+  callerOf: (request: FastifyRequest) => Caller
+): void {
   const { accounts } = sources
 
   scope.get<{ Querystring: RawQuery }>('/', {
@@ -24,7 +40,10 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     schema: documented({
       operationId: 'list_admin_accounts',
       summary: 'List accounts of all shops',
-      description: 'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}. A page of large accounts may end early; the number behind the dash is always the skip of the next page. A range, or ids without a limit, that do not fit on one page are 422.',
+      description:
+        'Accounts across all shops, a page at a time. Content-Range: accounts {skip}-{skip+limit}/{count}. A ' +
+        'page of large accounts may end early; the number behind the dash is always the skip of the next page. ' +
+        'A range, or ids without a limit, that do not fit on one page are 422.',
       querystring: ListQuerystring,
       response: { 200: Type.Array(AdminAccountSchema), ...refusals, 422: InputProblem }
     })
@@ -55,7 +74,8 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     schema: documented({
       operationId: 'get_admin_account_pay_customer',
       summary: 'Read the live customer',
-      description: 'The live customer, read from the payment provider with the key of the account\'s shop. Stores nothing.',
+      description:
+        "The live customer, read from the payment provider with the key of the account's shop. Stores nothing.",
       params: IdParams,
       response: { 200: PayCustomerSchema, ...readProblems }
     })
@@ -68,7 +88,9 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     schema: documented({
       operationId: 'sync_admin_account_pay',
       summary: 'Store a snapshot of the customer',
-      description: 'Reads the live customer and stores it as the snapshot; every other key of details is kept. If the customer has been deleted, its last snapshot is kept in details.pay_customer_before_deletion.',
+      description:
+        'Reads the live customer and stores it as the snapshot; every other key of details is kept. If the ' +
+        'customer has been deleted, its last snapshot is kept in details.pay_customer_before_deletion.',
       params: IdParams,
       response: { 200: SyncedAccountSchema, ...unreadable, ...readProblems, 409: Problem }
     })
@@ -104,14 +126,19 @@ export function accountRoutes (scope: FastifyInstance, sources: Sources, callerO
     schema: documented({
       operationId: 'unlink_admin_account_pay',
       summary: 'Unlink the customer',
-      description: 'Removes the customer id and the snapshots without calling the payment provider. With pay_customer_id in the body, only if that is still the customer of the account.',
+      description:
+        'Removes the customer id and the snapshots without calling the payment provider. With pay_customer_id ' +
+        'in the body, only if that is still the customer of the account.',
       params: IdParams,
       body: UnlinkBody,
       response: { 200: AdminAccountSchema, ...refusals, ...unreadable, 404: Problem, 409: Problem, 422: InputProblem }
     })
   }, async (request) => {
     const expected = request.body?.pay_customer_id
-    const { account, changed } = await accounts.unlink({ accountId: request.params.id, expected }, originOf(callerOf(request), null))
+    const { account, changed } = await accounts.unlink(
+      { accountId: request.params.id, expected },
+      originOf(callerOf(request), null)
+    )
     if (!account) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
     // An account without a customer is as wanted.
     if (!changed && customerIdOf(account.details) !== null) throw new PAY_RECONCILE_CUSTOMER_CHANGED()

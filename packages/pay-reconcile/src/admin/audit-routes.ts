@@ -15,14 +15,21 @@ import { documented, IdParams, InputProblem, listParameters, Problem, refusals }
 
 /** The routes that show who changed which account, and the snapshots that were replaced. */
 export function auditRoutes (
-  scope: FastifyInstance, { accounts, mayContinue }: { readonly accounts: AccountStore } & Pick<RunLimits, 'mayContinue'>, callerOf: (request: FastifyRequest) => Caller
+  scope: FastifyInstance,
+  { accounts, mayContinue }: { readonly accounts: AccountStore } & Pick<RunLimits, 'mayContinue'>,
+  callerOf: (request: FastifyRequest) => Caller
 ): void {
   scope.get<{ Querystring: RawQuery }>('/audit', {
     schema: documented({
       operationId: 'list_pay_audit',
       summary: 'List changes of accounts',
-      description: 'Lists who linked, synced or created the customer of which account, newest first unless sorted otherwise, a page at a time. Content-Range: audit {skip}-{skip+limit}/{count}. As CSV all of them, oldest first unless sorted otherwise.',
-      querystring: Type.Object({ ...listParameters('at_gte, at_lte and any field of a change'), format: formatParameter }),
+      description: 'Lists who linked, synced or created the customer of which account, newest first unless sorted ' +
+        'otherwise, a page at a time. Content-Range: audit {skip}-{skip+limit}/{count}. As CSV all of them, ' +
+        'oldest first unless sorted otherwise.',
+      querystring: Type.Object({
+        ...listParameters('at_gte, at_lte and any field of a change'),
+        format: formatParameter
+      }),
       response: { 200: jsonOrCsv(Type.Array(AuditEntrySchema), 'Changes'), ...refusals, 422: InputProblem }
     })
   }, async (request, reply) => {
@@ -54,6 +61,12 @@ export function auditRoutes (
     const found = await accounts.replacedSnapshot(request.params.id)
     if (!found) throw new PAY_RECONCILE_SNAPSHOT_NOT_FOUND()
     const { auditId, accountId, customerId, customer, replacedAt } = found
-    return { audit_id: auditId, account_id: accountId, pay_customer_id: customerId, pay_customer: customer, replaced_at: replacedAt }
+    return {
+      audit_id: auditId,
+      account_id: accountId,
+      pay_customer_id: customerId,
+      pay_customer: customer,
+      replaced_at: replacedAt
+    }
   })
 }

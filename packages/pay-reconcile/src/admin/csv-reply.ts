@@ -8,12 +8,17 @@ import { commonRules, wordFrom } from './list-query.ts'
 import { oneOf } from './schemas.ts'
 
 /** The parameter that requests CSV. */
-export const formatParameter = Type.Optional(oneOf(['json', 'csv'], 'csv: all records that match as a file, without skip, limit and range'))
+export const formatParameter = Type.Optional(
+  oneOf(['json', 'csv'], 'csv: all records that match as a file, without skip, limit and range')
+)
 
 /** The schema of a response that is JSON or CSV. */
 export const jsonOrCsv = (schema: TSchema, description: string) => ({
   description,
-  content: { 'application/json': { schema }, 'text/csv': { schema: Type.String({ description: 'RFC 4180, with a line of names' }) } }
+  content: {
+    'application/json': { schema },
+    'text/csv': { schema: Type.String({ description: 'RFC 4180, with a line of names' }) }
+  }
 })
 
 /**
@@ -32,18 +37,21 @@ export function wantsCsv (query: RawQuery): boolean {
 const PAGE_SIZE = 1000
 
 /**
- * Sends all records as a CSV file, page by page, as fast as the client reads. The first page is read before, so that its
- * failure has a status; a later one breaks the connection, and the client sees that the file is not whole.
+ * Sends all records as a CSV file, page by page, as fast as the client reads. The first page is read before, so that
+ * its failure has a status; a later one breaks the connection, and the client sees that the file is not whole.
  *
  * @param name - of the file, without characters that a header cannot hold.
  * @param mayContinue - is asked before each later page: a client that reads slowly may lose its access meanwhile
  */
 export async function sendCsv<Body> (
-  reply: FastifyReply, name: string, table: CsvTable<Body>, read: (page: Page) => Promise<{ readonly records: readonly Body[], readonly count: number }>,
+  reply: FastifyReply,
+  name: string,
+  table: CsvTable<Body>,
+  read: (page: Page) => Promise<{ readonly records: readonly Body[], readonly count: number }>,
   mayContinue: () => boolean | Promise<boolean>
 ): Promise<FastifyReply> {
   const first = await read({ skip: 0, limit: PAGE_SIZE })
-  async function * text (): AsyncGenerator<string> {
+  async function* text (): AsyncGenerator<string> {
     yield csvLine(table.head)
     let skip = 0
     for (let page = first; page.records.length > 0; page = await read({ skip, limit: PAGE_SIZE })) {

@@ -6,8 +6,8 @@ import { validationError } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 
 /**
- * Validation, serialization and JSON parsing of the admin routes, whatever the host has set. Invalid input is 422, nothing
- * is coerced or removed, and a request without a body may have the content type JSON.
+ * Validation, serialization and JSON parsing of the admin routes, whatever the host has set. Invalid input is 422,
+ * nothing is coerced or removed, and a request without a body may have the content type JSON.
  */
 export function setHttpRules (scope: FastifyInstance): void {
   scope.setValidatorCompiler(strictValidator)
@@ -41,7 +41,12 @@ const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =
     if (checker.Check(value)) return { value }
     const { path: pointer = '', message = 'is invalid', schema: expected } = checker.Errors(value).First() ?? {}
     const path = excerpt(pointer)
-    return { error: validationError(fieldFrom(path), `${httpPart ?? 'request'}${path}: ${expected?.type === 'boolean' ? 'Expected true or false' : message}`) }
+    return {
+      error: validationError(
+        fieldFrom(path),
+        `${httpPart ?? 'request'}${path}: ${expected?.type === 'boolean' ? 'Expected true or false' : message}`
+      )
+    }
   }
 }
 

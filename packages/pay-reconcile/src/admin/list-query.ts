@@ -3,7 +3,15 @@ import { accountList } from '../lists/accounts.ts'
 import { auditList } from '../lists/audit.ts'
 import { itemList, runList } from '../lists/runs.ts'
 import { rulesOf } from '../lists/listed.ts'
-import { DIFFERENCES, OUTCOMES, STATUSES, type ItemFilter, type ItemQuery, type RunFilter, type RunQuery } from '../reconcile/types.ts'
+import {
+  DIFFERENCES,
+  OUTCOMES,
+  STATUSES,
+  type ItemFilter,
+  type ItemQuery,
+  type RunFilter,
+  type RunQuery
+} from '../reconcile/types.ts'
 import type { AccountFilter, AccountQuery, AccountSort, AccountStore, AuditQuery } from '../types.ts'
 import { isCut, isString, listQueryFrom, type ListRules, type RawQuery, STRING } from '#shared/list-grammar'
 import { DEFAULT_LIMIT, MAX_LIMIT } from './schemas.ts'
@@ -37,7 +45,14 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
     filter: {
       ...filter,
       ...(shopId !== undefined && { shop_id: bothOf('shop_id', filter.shop_id, shopId) }),
-      ...(missing !== undefined && { missing_pay: bothOf('missing_pay', filter.missing_pay === undefined ? undefined : [filter.missing_pay], missing === 'true')[0] })
+      ...(missing !== undefined &&
+        {
+          missing_pay: bothOf(
+            'missing_pay',
+            filter.missing_pay === undefined ? undefined : [filter.missing_pay],
+            missing === 'true'
+          )[0]
+        })
     },
     sort: totalOrder(sort ?? { field: 'id', descending: false })
   }
@@ -52,9 +67,16 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
  * @throws {@link PAY_RECONCILE_VALIDATION}
  */
 export function refuseCutPage (query: RawQuery, page: AccountQuery, count: number, length: number): void {
-  const field = query.range !== undefined ? 'range' : query.limit === undefined && page.filter.id !== undefined ? 'filter' : undefined
+  const field = query.range !== undefined
+    ? 'range'
+    : query.limit === undefined && page.filter.id !== undefined
+    ? 'filter'
+    : undefined
   if (field === undefined || !isCut(page, count, length)) return
-  throw validationError(field, `These accounts are too large for one page: only ${length} fit. Request fewer, or page with skip and limit`)
+  throw validationError(
+    field,
+    `These accounts are too large for one page: only ${length} fit. Request fewer, or page with skip and limit`
+  )
 }
 
 /**
@@ -74,19 +96,29 @@ export function runQueryFrom (query: RawQuery): RunQuery {
 }
 
 /**
- * Reads the parameters of `GET /admin/accounts/reconcile/{id}`: a page, `filter`, `outcome`, `differences`, `shop_id` and `since`.
+ * Reads the parameters of `GET /admin/accounts/reconcile/{id}`: a page, `filter`, `outcome`, `differences`, `shop_id`
+ * and `since`.
  *
  * @throws {@link PAY_RECONCILE_VALIDATION}
  */
 export function itemQueryFrom (query: RawQuery): ItemQuery {
   const { filter: conditions, skip, limit } = listQueryFrom(query, itemRules)
   const filter: ItemFilter = conditions
-  const wanted = { outcome: wordFrom('outcome', query.outcome, OUTCOMES), differences: wordFrom('differences', query.differences, DIFFERENCES), shop_id: shopFrom(query.shop_id) }
+  const wanted = {
+    outcome: wordFrom('outcome', query.outcome, OUTCOMES),
+    differences: wordFrom('differences', query.differences, DIFFERENCES),
+    shop_id: shopFrom(query.shop_id)
+  }
   const parameters = Object.entries(wanted).filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, bothOf<unknown>(name, filter[name as keyof typeof wanted], value)])
   const { since } = query
   if (since !== undefined && !isUuid(since)) throw commonRules.refuse(['since'], 'must be the id of an earlier run')
-  return { skip, limit, filter: { ...filter, ...Object.fromEntries(parameters) }, ...(since !== undefined && { since }) }
+  return {
+    skip,
+    limit,
+    filter: { ...filter, ...Object.fromEntries(parameters) },
+    ...(since !== undefined && { since })
+  }
 }
 
 /** Reads the parameters of `GET /admin/accounts/audit`. @throws {@link PAY_RECONCILE_VALIDATION} */
@@ -96,7 +128,9 @@ export function auditQueryFrom (query: RawQuery): AuditQuery {
 }
 
 /** Adds the id, so that pages never overlap. It has the same direction, so that one index serves both. */
-function totalOrder ({ field, descending }: { readonly field: string, readonly descending: boolean }): readonly AccountSort[] {
+function totalOrder (
+  { field, descending }: { readonly field: string, readonly descending: boolean }
+): readonly AccountSort[] {
   const first = { field: field as AccountSort['field'], descending }
   return field === 'id' ? [first] : [first, { field: 'id', descending }]
 }
@@ -121,21 +155,30 @@ export function wordFrom<Word extends string> (name: string, value: unknown, wor
 
 /** Combines a condition of the filter with a parameter of the same name. */
 function bothOf<T> (name: string, inFilter: readonly T[] | undefined, wanted: T): readonly T[] {
-  if (inFilter !== undefined && !inFilter.includes(wanted)) throw commonRules.refuse([name], `contradicts filter.${name}`)
+  if (inFilter !== undefined && !inFilter.includes(wanted)) {
+    throw commonRules.refuse([name], `contradicts filter.${name}`)
+  }
   return [wanted]
 }
 
 /**
- * Refuses a list that is empty because the only shop that it asks for does not exist: a misspelt id must not read as a shop
- * without records. A shop that was deleted, and still has records, passes, and so does any UUID: nobody mistypes one for another.
+ * Refuses a list that is empty because the only shop that it asks for does not exist: a misspelt id must not read as a
+ * shop without records. A shop that was deleted, and still has records, passes, and so does any UUID: nobody mistypes
+ * one for another.
  *
  * @throws {@link PAY_RECONCILE_VALIDATION}
  */
 export async function refuseUnknownShop (
-  accounts: AccountStore, query: RawQuery, shops: ReadonlyArray<string | number | boolean | null> | undefined, count: number
+  accounts: AccountStore,
+  query: RawQuery,
+  shops: ReadonlyArray<string | number | boolean | null> | undefined,
+  count: number
 ): Promise<void> {
   const [shopId, ...others] = shops ?? []
-  if (count > 0 || typeof shopId !== 'string' || others.length > 0 || isUuid(shopId) || (await accounts.shops(shopId)).length > 0) return
+  if (
+    count > 0 || typeof shopId !== 'string' || others.length > 0 || isUuid(shopId) ||
+    (await accounts.shops(shopId)).length > 0
+  ) return
   const field = query.shop_id === undefined ? 'filter/shop_id' : 'shop_id'
   throw validationError(field, `${field.replace('/', '.')} must be the id of a shop`)
 }

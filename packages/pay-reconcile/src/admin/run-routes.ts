@@ -13,21 +13,36 @@ import type { AccountStore } from '../types.ts'
 import { jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
 import { itemQueryFrom, refuseUnknownShop, runQueryFrom } from './list-query.ts'
-import { ItemsQuerystring, RunActiveProblem, RunBody, RunSchema, RunsQuerystring, RunWithItemsSchema, type ItemBody } from './run-schemas.ts'
+import {
+  ItemsQuerystring,
+  RunActiveProblem,
+  RunBody,
+  RunSchema,
+  RunsQuerystring,
+  RunWithItemsSchema,
+  type ItemBody
+} from './run-schemas.ts'
 import { documented, IdParams, InputProblem, Problem, refusals, unreadable } from './schemas.ts'
 
 type ById = { Params: Static<typeof IdParams> }
 
 /** The routes that start, list, show and cancel bulk runs. */
 export function runRoutes (
-  scope: FastifyInstance, runner: BulkRunner, { runs, accounts, mayContinue }: { readonly runs: RunStore, readonly accounts: AccountStore } & Pick<RunLimits, 'mayContinue'>,
+  scope: FastifyInstance,
+  runner: BulkRunner,
+  { runs, accounts, mayContinue }:
+    & { readonly runs: RunStore, readonly accounts: AccountStore }
+    & Pick<RunLimits, 'mayContinue'>,
   callerOf: (request: FastifyRequest) => Caller
 ): void {
   scope.post<{ Body: Static<typeof RunBody> }>('/reconcile', {
     schema: documented({
       operationId: 'start_reconciliation',
       summary: 'Start a run',
-      description: 'Starts a bulk run in the background, over all accounts or some of them; changes is a sync of those whose customers have changed since the last such run. Changes nothing unless dry_run is false. An accepted item is skipped if the account or the customer has changed meanwhile.',
+      description:
+        'Starts a bulk run in the background, over all accounts or some of them; changes is a sync of those ' +
+        'whose customers have changed since the last such run. Changes nothing unless dry_run is false. An ' +
+        'accepted item is skipped if the account or the customer has changed meanwhile.',
       body: RunBody,
       response: { 202: RunSchema, ...refusals, ...unreadable, 404: Problem, 409: RunActiveProblem, 422: InputProblem }
     })
@@ -42,7 +57,8 @@ export function runRoutes (
     schema: documented({
       operationId: 'list_reconciliations',
       summary: 'List runs',
-      description: 'Bulk runs, newest first unless sorted otherwise, a page at a time. Content-Range: runs {skip}-{skip+limit}/{count}.',
+      description: 'Bulk runs, newest first unless sorted otherwise, a page at a time. Content-Range: runs ' +
+        '{skip}-{skip+limit}/{count}.',
       querystring: RunsQuerystring,
       response: { 200: Type.Array(RunSchema), ...refusals, 422: InputProblem }
     })
@@ -58,10 +74,18 @@ export function runRoutes (
     schema: documented({
       operationId: 'get_reconciliation',
       summary: 'Get a run with its items',
-      description: 'The progress of a run, what it found, counted by kind, and a page of its items: one for each account that is not unchanged. A page of large items ends early; skip as many as it has. As CSV all items that match.',
+      description:
+        'The progress of a run, what it found, counted by kind, and a page of its items: one for each account ' +
+        'that is not unchanged. A page of large items ends early; skip as many as it has. As CSV all items that ' +
+        'match.',
       params: IdParams,
       querystring: ItemsQuerystring,
-      response: { 200: jsonOrCsv(RunWithItemsSchema, 'The run, or as CSV its items'), ...refusals, 404: Problem, 422: InputProblem }
+      response: {
+        200: jsonOrCsv(RunWithItemsSchema, 'The run, or as CSV its items'),
+        ...refusals,
+        404: Problem,
+        422: InputProblem
+      }
     })
   }, async (request, reply) => {
     const { id } = request.params
@@ -69,7 +93,9 @@ export function runRoutes (
     const run = await runs.get(id)
     if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
     // Outcomes of different modes are never the same: everything would be new.
-    if (query.since !== undefined && (await runs.get(query.since))?.mode !== run.mode) throw validationError('since', `since must be the id of a run with the mode ${run.mode}`)
+    if (query.since !== undefined && (await runs.get(query.since))?.mode !== run.mode) {
+      throw validationError('since', `since must be the id of a run with the mode ${run.mode}`)
+    }
     if (wantsCsv(request.query)) {
       return await sendCsv(reply, `run-${run.id}`, itemTable, async (page) => {
         const { items, count } = await runs.items(id, { ...query, ...page })
@@ -120,15 +146,38 @@ const MODES_OF = {
 } as const satisfies Record<typeof LIMITS[number], ReadonlyArray<RunRequest['mode']>>
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
 
-/** Reads the body of a run to start. @throws {@link PAY_RECONCILE_VALIDATION} for limits that contradict each other or the mode. */
+/**
+ * Reads the body of a run to start. @throws {@link PAY_RECONCILE_VALIDATION} for limits that contradict each other or
+ * the mode.
+ */
 function runRequestFrom (body: Static<typeof RunBody>): Omit<RunRequest, 'id' | 'actor' | 'requestId'> {
-  const { mode, dry_run: dryRun = true, shop_id: shopId = null, accounts, accept, failed_in: failedIn, synced_before: syncedBefore } = body
+  const {
+    mode,
+    dry_run: dryRun = true,
+    shop_id: shopId = null,
+    accounts,
+    accept,
+    failed_in: failedIn,
+    synced_before: syncedBefore
+  } = body
   const [limit, other] = LIMITS.filter((name) => body[name] !== undefined)
   if (limit && other) throw validationError(other, `${other} cannot be combined with ${limit}`)
-  if (limit && !(MODES_OF[limit] as readonly string[]).includes(mode)) throw validationError(limit, `${limit} has no meaning with the mode ${mode}`)
+  if (limit && !(MODES_OF[limit] as readonly string[]).includes(mode)) {
+    throw validationError(limit, `${limit} has no meaning with the mode ${mode}`)
+  }
   // Nobody means to unlink every account.
   if (mode === 'unlink' && !limit) throw validationError('mode', 'unlink needs accounts or accept')
   const time = syncedBefore === undefined || INSTANT.test(syncedBefore) ? Date.parse(syncedBefore ?? '') : NaN
-  if (syncedBefore !== undefined && Number.isNaN(time)) throw validationError('synced_before', 'synced_before must be a date and time such as 2026-01-31T12:00:00Z')
-  return { mode, dryRun, shopId, accounts, accept, failedIn, ...(syncedBefore !== undefined && { syncedBefore: new Date(time).toISOString() }) }
+  if (syncedBefore !== undefined && Number.isNaN(time)) {
+    throw validationError('synced_before', 'synced_before must be a date and time such as 2026-01-31T12:00:00Z')
+  }
+  return {
+    mode,
+    dryRun,
+    shopId,
+    accounts,
+    accept,
+    failedIn,
+    ...(syncedBefore !== undefined && { syncedBefore: new Date(time).toISOString() })
+  }
 }

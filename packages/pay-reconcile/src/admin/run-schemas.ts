@@ -1,16 +1,30 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { formatParameter } from './csv-reply.ts'
-import { filterParameter, Id, listParameters, MAX_LIMIT, NullableString, NullableTimestamp, oneOf, pageParameters, Problem, ShownMetadata, Timestamp } from './schemas.ts'
+import {
+  filterParameter,
+  Id,
+  listParameters,
+  MAX_LIMIT,
+  NullableString,
+  NullableTimestamp,
+  oneOf,
+  pageParameters,
+  Problem,
+  ShownMetadata,
+  Timestamp
+} from './schemas.ts'
 import { DIFFERENCES, MATCH_REASONS, MODES, OUTCOMES, STATUSES, type Counters } from '../reconcile/types.ts'
 
 const Status = oneOf(STATUSES)
 const Mode = oneOf(MODES)
 const Outcome = oneOf(OUTCOMES)
-const counters = <Key extends string>(keys: readonly Key[]) => Type.Unsafe<Counters<Key>>(
-  Type.Object(Object.fromEntries(keys.map((key) => [key, Type.Optional(Type.Integer())])))
-)
+const counters = <Key extends string>(keys: readonly Key[]) =>
+  Type.Unsafe<Counters<Key>>(
+    Type.Object(Object.fromEntries(keys.map((key) => [key, Type.Optional(Type.Integer())])))
+  )
 
-const ids = (description: string) => Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: MAX_LIMIT, description })
+const ids = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { minItems: 1, maxItems: MAX_LIMIT, description })
 
 const Selection = Type.Object({
   accounts: Type.Optional(Type.Integer({ description: 'How many accounts were named' })),
@@ -26,8 +40,15 @@ export const RunBody = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ default: true })),
   accounts: Type.Optional(ids('Only these accounts')),
   accept: Type.Optional(ids('The ids of items: link what they suggest, or unlink the customers that they show')),
-  failed_in: Type.Optional(Type.String({ description: 'The id of a run: only accounts that failed there, and those that its stopped or cancelled shops did not reach' })),
-  synced_before: Type.Optional(Type.String({ description: 'Only linked accounts without a snapshot from this time or later, RFC 3339' }))
+  failed_in: Type.Optional(
+    Type.String({
+      description:
+        'The id of a run: only accounts that failed there, and those that its stopped or cancelled shops did not reach'
+    })
+  ),
+  synced_before: Type.Optional(
+    Type.String({ description: 'Only linked accounts without a snapshot from this time or later, RFC 3339' })
+  )
 }, { additionalProperties: false })
 
 const RunId = Type.String({ description: 'UUID' })
@@ -40,7 +61,9 @@ export const RunSchema = Type.Object({
   status: Status,
   cancel_requested: Type.Boolean(),
   actor: Type.String(),
-  scheduled_for: Type.Union([Timestamp, Type.Null()], { description: 'The scheduled time that the run was started for; null if a request started it' }),
+  scheduled_for: Type.Union([Timestamp, Type.Null()], {
+    description: 'The scheduled time that the run was started for; null if a request started it'
+  }),
   started_at: Type.String(),
   finished_at: NullableTimestamp,
   total: Type.Integer({ description: 'Accounts in all shops of the run' }),
@@ -51,23 +74,34 @@ export const RunSchema = Type.Object({
   shops: Type.Object({
     total: Type.Integer(),
     finished: Type.Integer(),
-    stopped: Type.Array(Type.Object({
-      shop_id: Id,
-      reason: Type.String(),
-      missing_permission: Type.Optional(Type.String({ description: 'The permission that the restricted key of the shop lacks' }))
-    }), { description: 'Shops that stopped, with the error code' })
+    stopped: Type.Array(
+      Type.Object({
+        shop_id: Id,
+        reason: Type.String(),
+        missing_permission: Type.Optional(
+          Type.String({ description: 'The permission that the restricted key of the shop lacks' })
+        )
+      }),
+      { description: 'Shops that stopped, with the error code' }
+    )
   })
 })
 
 const FieldDifference = Type.Object({
   field: Type.String({ description: 'A path: email, address.city' }),
-  stored: Type.Optional(Type.Unknown({ description: 'In the snapshot; absent if it has no such field. Long values are cut, as JSON that ends with …' })),
+  stored: Type.Optional(
+    Type.Unknown({
+      description: 'In the snapshot; absent if it has no such field. Long values are cut, as JSON that ends with …'
+    })
+  ),
   live: Type.Optional(Type.Unknown({ description: 'At the payment provider; absent if there is no such field' }))
 })
 
 const Candidate = Type.Object({
   pay_customer_id: Type.String(),
-  match: Type.Union(MATCH_REASONS.map((reason) => Type.Literal(reason)), { description: 'metadata: names the account; email: has the same address' }),
+  match: Type.Union(MATCH_REASONS.map((reason) => Type.Literal(reason)), {
+    description: 'metadata: names the account; email: has the same address'
+  }),
   name: NullableString,
   email: NullableString,
   metadata: ShownMetadata,
@@ -120,5 +154,7 @@ export const ItemsQuerystring = Type.Object({
   differences: Type.Optional(oneOf(DIFFERENCES)),
   shop_id: Type.Optional(Id),
   format: formatParameter,
-  since: Type.Optional(Type.String({ description: 'The id of an earlier run of the same mode: only what it did not find in the same way' }))
+  since: Type.Optional(
+    Type.String({ description: 'The id of an earlier run of the same mode: only what it did not find in the same way' })
+  )
 })

@@ -6,7 +6,9 @@ export const DEFAULT_LIMIT = 100
 export const MAX_LIMIT = 1000
 
 /** A route's schema with its documentation, which Fastify's own types do not have. */
-export function documented (schema: FastifySchema & { readonly operationId: string, readonly summary: string, readonly description: string }): FastifySchema {
+export function documented (
+  schema: FastifySchema & { readonly operationId: string, readonly summary: string, readonly description: string }
+): FastifySchema {
   return Object.assign({ tags: ['pay-reconcile'] }, schema)
 }
 
@@ -26,7 +28,9 @@ export const NullableTimestamp = nullable(Timestamp)
 export const JsonObject = Type.Unsafe<Details>(Type.Object({}, { additionalProperties: true }))
 
 /** What a customer's metadata say, for a person to decide by. */
-export const ShownMetadata = Type.Record(Type.String(), Type.String(), { description: 'What the customer\'s metadata say: at most ten values, first those that name its account' })
+export const ShownMetadata = Type.Record(Type.String(), Type.String(), {
+  description: "What the customer's metadata say: at most ten values, first those that name its account"
+})
 
 /** An account as the admin routes return it. */
 export type AdminAccount = Static<typeof AdminAccountSchema>
@@ -66,26 +70,41 @@ export const IdParams = Type.Object({ id: Id })
 /** The parameters of every page. */
 export const pageParameters = {
   skip: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many records to skip' })),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT, description: 'How many records to return at most' })),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      default: DEFAULT_LIMIT,
+      description: 'How many records to return at most'
+    })
+  ),
   range: Type.Optional(Type.String({ description: 'Instead of skip and limit: [first,last], last inclusive' }))
 }
 
 /** @param fields - describes what `filter` accepts */
 export const filterParameter = (fields: string) =>
-  Type.Optional(Type.String({ description: `A JSON object. Records must match all of it: ${fields}, with a value or a list of values` }))
+  Type.Optional(
+    Type.String({
+      description: `A JSON object. Records must match all of it: ${fields}, with a value or a list of values`
+    })
+  )
 
 /** The parameters of every list. @param fields - describes what `filter` accepts */
 export const listParameters = (fields: string) => ({
   ...pageParameters,
   filter: filterParameter(fields),
-  sort: Type.Optional(Type.String({ description: 'A field with a single value, with a minus for descending; or ["field","ASC"]' }))
+  sort: Type.Optional(
+    Type.String({ description: 'A field with a single value, with a minus for descending; or ["field","ASC"]' })
+  )
 })
 
 /** Names and documentation of the parameters; `list-query.ts` reads the values, since they arrive as strings. */
 export const ListQuerystring = Type.Object({
   ...listParameters('missing_pay, q (part of the name) and any field of an account'),
   shop_id: Type.Optional(Id),
-  missing_pay: Type.Optional(Type.Boolean({ description: 'true: only accounts without a pay_customer_id; false: only with one' }))
+  missing_pay: Type.Optional(
+    Type.Boolean({ description: 'true: only accounts without a pay_customer_id; false: only with one' })
+  )
 })
 
 /** The body of an error. */
@@ -106,8 +125,10 @@ const ProviderProblem = Type.Object({
   ...Problem.properties,
   provider_request_id: Type.Optional(Type.String({ description: 'The id of the request at the payment provider' })),
   missing_permission: Type.Optional(Type.String({ description: 'The permission that a restricted key lacks' })),
-  provider_param: Type.Optional(Type.String({ description: 'What of the customer the payment provider refused: email or name' })),
-  provider_code: Type.Optional(Type.String({ description: 'Why, in the provider\'s words: email_invalid' }))
+  provider_param: Type.Optional(
+    Type.String({ description: 'What of the customer the payment provider refused: email or name' })
+  ),
+  provider_code: Type.Optional(Type.String({ description: "Why, in the provider's words: email_invalid" }))
 })
 
 // The host sends these in its own form; a stricter schema would remove fields.

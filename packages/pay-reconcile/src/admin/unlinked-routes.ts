@@ -13,17 +13,22 @@ const UnlinkedCustomerSchema = Type.Object({
   name: NullableString,
   email: NullableString,
   metadata: ShownMetadata,
-  accounts: Type.Array(Type.Object({
-    account_id: Id,
-    account_name: Type.String(),
-    match: oneOf(['metadata', 'email']),
-    pay_customer_id: NullableString
-  }), { description: 'Accounts that the customer may belong to, and the customers that they have' })
+  accounts: Type.Array(
+    Type.Object({
+      account_id: Id,
+      account_name: Type.String(),
+      match: oneOf(['metadata', 'email']),
+      pay_customer_id: NullableString
+    }),
+    { description: 'Accounts that the customer may belong to, and the customers that they have' }
+  )
 })
 
 export const UnlinkedCustomersSchema = Type.Object({
   customers: Type.Array(UnlinkedCustomerSchema),
-  next: Type.Union([Type.String(), Type.Null()], { description: 'The after of the next page; null: this is the last one' })
+  next: Type.Union([Type.String(), Type.Null()], {
+    description: 'The after of the next page; null: this is the last one'
+  })
 })
 
 const Querystring = Type.Object({
@@ -37,7 +42,10 @@ export function unlinkedRoutes (scope: FastifyInstance, sources: Sources): void 
     schema: documented({
       operationId: 'list_unlinked_customers',
       summary: 'List unlinked customers',
-      description: 'Lists customers of a shop at the payment provider that no account is linked to, with the accounts that they may belong to. Reads 100 customers live and stores nothing; a page may be empty although next is not null.',
+      description:
+        'Lists customers of a shop at the payment provider that no account is linked to, with the accounts that ' +
+        'they may belong to. Reads 100 customers live and stores nothing; a page may be empty although next is ' +
+        'not null.',
       querystring: Querystring,
       response: { 200: UnlinkedCustomersSchema, ...readProblems }
     })
@@ -45,18 +53,25 @@ export function unlinkedRoutes (scope: FastifyInstance, sources: Sources): void 
     const shopId = shopFrom(query.shop_id)
     if (shopId === undefined) throw validationError('shop_id', 'shop_id is required: each shop has its own key')
     const { after } = query
-    if (after !== undefined && !(typeof after === 'string' && sources.provider.isCustomerId(after))) throw validationError('after', 'after must be the next of the page before')
+    if (after !== undefined && !(typeof after === 'string' && sources.provider.isCustomerId(after))) {
+      throw validationError('after', 'after must be the next of the page before')
+    }
     const { customers, next } = await unlinkedCustomersOf(sources, shopId, after, signal)
     return { customers: customers.map(unlinkedBodyFrom), next }
   })
 }
 
-function unlinkedBodyFrom ({ customerId, accounts, ...facts }: UnlinkedCustomer): Static<typeof UnlinkedCustomerSchema> {
+function unlinkedBodyFrom (
+  { customerId, accounts, ...facts }: UnlinkedCustomer
+): Static<typeof UnlinkedCustomerSchema> {
   return {
     pay_customer_id: customerId,
     ...facts,
     accounts: accounts.map(({ account, match, customerId: linked }) => ({
-      account_id: account.id, account_name: excerpt(account.name), match, pay_customer_id: linked
+      account_id: account.id,
+      account_name: excerpt(account.name),
+      match,
+      pay_customer_id: linked
     }))
   }
 }

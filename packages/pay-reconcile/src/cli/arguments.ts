@@ -7,7 +7,8 @@ import { MODES, OUTCOMES } from '../reconcile/types.ts'
 /** A wrong command line. */
 export const PAY_RECONCILE_USAGE = createError<[string]>('PAY_RECONCILE_USAGE', '%s')
 
-export const USAGE = `Usage: pay-reconcile --url <address> --mode <mode> [--shop <id>] [limit] [--dry-run | --apply] [output]
+export const USAGE =
+  `Usage: pay-reconcile --url <address> --mode <mode> [--shop <id>] [limit] [--dry-run | --apply] [output]
        pay-reconcile --url <address> --run <id> [output]
        pay-reconcile --url <address> --list [--status <word>] [--json]
        pay-reconcile --url <address> --audit [--account <id>] [--actor <id>] [--run <id>] [--shop <id>] [--csv <file> | --json]
@@ -69,19 +70,21 @@ export interface Command {
 
 /** Watch this run, or start one. */
 export type RunTask =
-  { readonly run: string } |
-  { readonly start: Readonly<Record<string, unknown>> }
+  | { readonly run: string }
+  | { readonly start: Readonly<Record<string, unknown>> }
 
 /** List runs, work on one, or show the audit or the unlinked customers. */
-export type Task = RunTask |
-  { readonly list: Readonly<Record<string, string>> } |
-  { readonly audit: Readonly<Record<string, string>> } |
-  /** Of this shop. */
-  { readonly unlinked: string }
+export type Task =
+  | RunTask
+  | { readonly list: Readonly<Record<string, string>> }
+  | { readonly audit: Readonly<Record<string, string>> }
+  | /** Of this shop. */ { readonly unlinked: string }
 
 const OF_RUNS = ['show', 'csv', 'since'] as const
 
-/** What the command does, by the option that says so, and the options that have an effect then. The first one counts. */
+/**
+ * What the command does, by the option that says so, and the options that have an effect then. The first one counts.
+ */
 const effective = {
   audit: ['account', 'actor', 'run', 'shop', 'csv'],
   unlinked: ['shop', 'csv'],
@@ -93,11 +96,36 @@ const effective = {
 const COMMON: readonly string[] = ['url', 'json']
 
 /** @returns undefined for --help. @throws {@link PAY_RECONCILE_USAGE} */
-export function commandFrom (argv: readonly string[], env: Readonly<Record<string, string | undefined>>): Command | undefined {
+export function commandFrom (
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>
+): Command | undefined {
   const options = optionsFrom(argv)
-  const { url, mode, shop, run, account, actor, list, audit, unlinked, status, show, csv, since, apply, json = false, help, 'dry-run': dryRun } = options
+  const {
+    url,
+    mode,
+    shop,
+    run,
+    account,
+    actor,
+    list,
+    audit,
+    unlinked,
+    status,
+    show,
+    csv,
+    since,
+    apply,
+    json = false,
+    help,
+    'dry-run': dryRun
+  } = options
   if (help) return undefined
-  if (url === undefined || !isAddress(url)) throw new PAY_RECONCILE_USAGE('--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password')
+  if (url === undefined || !isAddress(url)) {
+    throw new PAY_RECONCILE_USAGE(
+      '--url must be the address of the admin routes, such as https://host/admin/accounts, without a user or password'
+    )
+  }
   const what = (Object.keys(effective) as Array<keyof typeof effective>).find((name) => options[name] !== undefined)
   if (what === undefined) throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
   const ignored = Object.keys(options).find((name) => name !== what && ![...COMMON, ...effective[what]].includes(name))
@@ -106,24 +134,45 @@ export function commandFrom (argv: readonly string[], env: Readonly<Record<strin
   if (apply && dryRun) throw new PAY_RECONCILE_USAGE('--apply and --dry-run contradict each other')
   if (json && csv !== undefined) throw new PAY_RECONCILE_USAGE('--json and --csv contradict each other')
   const shown = show?.split(',')
-  if (shown && !shown.every((word) => (OUTCOMES as readonly string[]).includes(word))) throw new PAY_RECONCILE_USAGE(`--show must be one or more of ${OUTCOMES.join(',')}`)
-  const command = { url: url.replace(/(?<!\/)\/+$/, ''), token: env.PAY_RECONCILE_TOKEN, json, ...(shown && { show: shown }), ...(csv !== undefined && { csv }), ...(since !== undefined && { since }) }
-  if (audit) return { ...command, task: { audit: JSON.parse(JSON.stringify({ account_id: account, actor, run_id: run, shop_id: shop })) } }
+  if (shown && !shown.every((word) => (OUTCOMES as readonly string[]).includes(word))) {
+    throw new PAY_RECONCILE_USAGE(`--show must be one or more of ${OUTCOMES.join(',')}`)
+  }
+  const command = {
+    url: url.replace(/(?<!\/)\/+$/, ''),
+    token: env.PAY_RECONCILE_TOKEN,
+    json,
+    ...(shown && { show: shown }),
+    ...(csv !== undefined && { csv }),
+    ...(since !== undefined && { since })
+  }
+  if (audit) {
+    return {
+      ...command,
+      task: { audit: JSON.parse(JSON.stringify({ account_id: account, actor, run_id: run, shop_id: shop })) }
+    }
+  }
   if (unlinked) {
     if (shop === undefined) throw new PAY_RECONCILE_USAGE('--unlinked needs --shop: each shop has its own key')
     return { ...command, task: { unlinked: shop } }
   }
   if (list) return { ...command, task: { list: status === undefined ? {} : { status } } }
   if (run !== undefined) return { ...command, task: { run } }
-  if (!(MODES as readonly unknown[]).includes(mode)) throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
-  return { ...command, task: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }), ...limitsFrom(options) } } }
+  if (!(MODES as readonly unknown[]).includes(mode)) {
+    throw new PAY_RECONCILE_USAGE('--mode must be link, sync, check, changes or unlink')
+  }
+  return {
+    ...command,
+    task: { start: { mode, dry_run: !apply, ...(shop !== undefined && { shop_id: shop }), ...limitsFrom(options) } }
+  }
 }
 
 /** What limits a run. The server refuses combinations that have no meaning. */
 function limitsFrom ({ accounts, accept, 'failed-in': failedIn, stale }: ReturnType<typeof optionsFrom>): object {
   const days = Number(stale)
   // An empty string, as from a variable that is not set, would be 0 days: all accounts.
-  if (stale !== undefined && !(/^\d+(?:\.\d+)?$/.test(stale) && days < 36_500)) throw new PAY_RECONCILE_USAGE('--stale must be a number of days')
+  if (stale !== undefined && !(/^\d+(?:\.\d+)?$/.test(stale) && days < 36_500)) {
+    throw new PAY_RECONCILE_USAGE('--stale must be a number of days')
+  }
   return {
     ...(accounts !== undefined && { accounts: accounts.split(',') }),
     ...(accept !== undefined && { accept: itemIdsFrom(accept) }),
@@ -132,7 +181,9 @@ function limitsFrom ({ accounts, accept, 'failed-in': failedIn, stale }: ReturnT
   }
 }
 
-/** Ids separated by commas, or the first column of a file that --csv wrote, with or without its heading, each id once. */
+/**
+ * Ids separated by commas, or the first column of a file that --csv wrote, with or without its heading, each id once.
+ */
 function itemIdsFrom (accept: string): readonly string[] {
   if (/^[\d,]+$/.test(accept)) return [...new Set(accept.split(','))]
   const lines = readFileSync(accept, 'utf8').replace(/^\ufeff/, '').split(/\r?\n/)
@@ -141,7 +192,12 @@ function itemIdsFrom (accept: string): readonly string[] {
     // A cell in quotes is read to its end: "1,234" is no id, and not 1.
     const [, quoted, plain] = /^(?:"(\d+)"|(\d+))(?:[,;\t]|$)/.exec(line) ?? []
     const id = quoted ?? plain
-    if (id === undefined) throw new PAY_RECONCILE_USAGE(`--accept: line ${index + 1} of ${accept} starts with ${JSON.stringify(excerpt(line, 40))}, but the first column must have the ids of items, as --csv wrote them`)
+    if (id === undefined) {
+      throw new PAY_RECONCILE_USAGE(
+        `--accept: line ${index + 1} of ${accept} starts with ${JSON.stringify(excerpt(line, 40))}, but the ` +
+          'first column must have the ids of items, as --csv wrote them'
+      )
+    }
     return id
   })
   if (ids.length === 0) throw new PAY_RECONCILE_USAGE(`--accept: ${accept} has no items`)
@@ -152,7 +208,9 @@ function itemIdsFrom (accept: string): readonly string[] {
 export function warningAbout ({ url }: Pick<Command, 'url'>): string | undefined {
   const { protocol, hostname } = new URL(url)
   const isLocal = /(?:^|\.)localhost\.?$|^127\.|^\[::1\]$/.test(hostname)
-  return protocol === 'http:' && !isLocal ? 'others on the network can read the token over plain http; use https' : undefined
+  return protocol === 'http:' && !isLocal
+    ? 'others on the network can read the token over plain http; use https'
+    : undefined
 }
 
 /** `localhost:8080/…` is a URL too, with the scheme localhost. */
@@ -165,7 +223,22 @@ function isAddress (url: string): boolean {
 function optionsFrom (argv: readonly string[]) {
   const string = { type: 'string' } as const
   const flag = { type: 'boolean' } as const
-  const ofText = { url: string, mode: string, shop: string, run: string, status: string, show: string, csv: string, since: string, account: string, actor: string, accounts: string, accept: string, 'failed-in': string, stale: string }
+  const ofText = {
+    url: string,
+    mode: string,
+    shop: string,
+    run: string,
+    status: string,
+    show: string,
+    csv: string,
+    since: string,
+    account: string,
+    actor: string,
+    accounts: string,
+    accept: string,
+    'failed-in': string,
+    stale: string
+  }
   const flags = { list: flag, audit: flag, unlinked: flag, apply: flag, 'dry-run': flag, json: flag, help: flag }
   try {
     return parseArgs({ args: [...argv], options: { ...ofText, ...flags } }).values

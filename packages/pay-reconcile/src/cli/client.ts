@@ -12,7 +12,10 @@ import type { RunBody, RunSummary } from './tables.ts'
 export const PAY_RECONCILE_REFUSED = createError<[string]>('PAY_RECONCILE_REFUSED', '%s')
 
 /** No complete response; the message has the reason. */
-export const PAY_RECONCILE_SERVER_UNREACHABLE = createError<[string, { cause: unknown }]>('PAY_RECONCILE_SERVER_UNREACHABLE', '%s')
+export const PAY_RECONCILE_SERVER_UNREACHABLE = createError<[string, { cause: unknown }]>(
+  'PAY_RECONCILE_SERVER_UNREACHABLE',
+  '%s'
+)
 
 /** Why a request failed. */
 export interface RequestFault extends Error {
@@ -24,36 +27,53 @@ export interface RequestFault extends Error {
 
 /** The run routes of a server. Each throws a {@link RequestFault}. */
 export interface Client {
-  list (query: Readonly<Record<string, string>>): Promise<readonly RunSummary[]>
-  start (body: object): Promise<RunBody>
-  get (id: string): Promise<RunBody>
+  list(query: Readonly<Record<string, string>>): Promise<readonly RunSummary[]>
+  start(body: object): Promise<RunBody>
+  get(id: string): Promise<RunBody>
   /** A page of a run's items. */
-  items (id: string, query: Readonly<Record<string, string>>): Promise<RunBody>
-  cancel (id: string): Promise<RunBody>
+  items(id: string, query: Readonly<Record<string, string>>): Promise<RunBody>
+  cancel(id: string): Promise<RunBody>
   /** A page of changes of accounts. */
-  audit (query: Readonly<Record<string, string>>): Promise<Required<RecordPage<AuditBody>>>
+  audit(query: Readonly<Record<string, string>>): Promise<Required<RecordPage<AuditBody>>>
   /** A page of unlinked customers. */
-  unlinkedCustomers (query: Readonly<Record<string, string>>): Promise<UnlinkedCustomersBody>
+  unlinkedCustomers(query: Readonly<Record<string, string>>): Promise<UnlinkedCustomersBody>
 }
 
 /** @param getTimeout - time limit for a read including the body, in milliseconds. Default 30000. */
 export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTimeout = 30_000): Client {
-  async function send<Body = RunBody> (method: string, path: string, options: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<Body> {
+  async function send<Body = RunBody> (
+    method: string,
+    path: string,
+    options: Pick<RequestInit, 'body' | 'signal'> = {}
+  ): Promise<Body> {
     return (await exchange<Body>(method, `/reconcile${path}`, options)).body
   }
 
-  async function exchange<Body> (method: string, path: string, { body, signal }: Pick<RequestInit, 'body' | 'signal'> = {}): Promise<{ body: Body, headers: Headers }> {
+  async function exchange<Body> (
+    method: string,
+    path: string,
+    { body, signal }: Pick<RequestInit, 'body' | 'signal'> = {}
+  ): Promise<{ body: Body, headers: Headers }> {
     const request = new Request(`${url}${path}`, {
       method,
-      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...(body && { 'content-type': 'application/json' }) },
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': 'application/json' })
+      },
       ...(body && { body }),
       ...(signal && { signal })
     })
     const { status, ok, headers, text } = await responseTo(request)
-    const refused = (why: string) => Object.assign(new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${printable(why)}`), {
-      status, retryAfter: retryAfterFrom(headers.get('retry-after'))
-    })
-    if (!ok) throw refused(status === 401 && token === undefined ? `${messageIn(text)}; PAY_RECONCILE_TOKEN is not set` : messageIn(text))
+    const refused = (why: string) =>
+      Object.assign(new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${printable(why)}`), {
+        status,
+        retryAfter: retryAfterFrom(headers.get('retry-after'))
+      })
+    if (!ok) {
+      throw refused(
+        status === 401 && token === undefined ? `${messageIn(text)}; PAY_RECONCILE_TOKEN is not set` : messageIn(text)
+      )
+    }
     try {
       return { body: JSON.parse(text), headers }
     } catch {
@@ -71,13 +91,20 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTi
     items: (id, query) => read(`/${encodeURIComponent(id)}`, query),
     cancel: (id) => send('DELETE', `/${encodeURIComponent(id)}`),
     async audit (query) {
-      const { body, headers } = await exchange<AuditBody[]>('GET', `/audit?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })
+      const { body, headers } = await exchange<AuditBody[]>('GET', `/audit?${new URLSearchParams(query)}`, {
+        signal: AbortSignal.timeout(getTimeout)
+      })
       const count = Number(headers.get('content-range')?.split('/')[1])
       // Without it the first page would pass for all of them.
-      if (!Number.isSafeInteger(count)) throw new PAY_RECONCILE_REFUSED(`GET ${url}/audit has no Content-Range; does a proxy remove it?`)
+      if (!Number.isSafeInteger(count)) {
+        throw new PAY_RECONCILE_REFUSED(`GET ${url}/audit has no Content-Range; does a proxy remove it?`)
+      }
       return { records: body, count }
     },
-    unlinkedCustomers: async (query) => (await exchange<UnlinkedCustomersBody>('GET', `/unlinked-customers?${new URLSearchParams(query)}`, { signal: AbortSignal.timeout(getTimeout) })).body
+    unlinkedCustomers: async (query) =>
+      (await exchange<UnlinkedCustomersBody>('GET', `/unlinked-customers?${new URLSearchParams(query)}`, {
+        signal: AbortSignal.timeout(getTimeout)
+      })).body
   }
 }
 
@@ -87,11 +114,16 @@ async function responseTo (request: Request) {
     const { status, ok, headers } = response
     return { status, ok, headers, text: await response.text() }
   } catch (cause) {
-    throw new PAY_RECONCILE_SERVER_UNREACHABLE(`${request.method} ${request.url} got no response: ${reasonIn(cause)}`, { cause })
+    throw new PAY_RECONCILE_SERVER_UNREACHABLE(`${request.method} ${request.url} got no response: ${reasonIn(cause)}`, {
+      cause
+    })
   }
 }
 
-/** For example `connect ECONNREFUSED 127.0.0.1:1`. The message of fetch is only "fetch failed"; its cause has the reason. */
+/**
+ * For example `connect ECONNREFUSED 127.0.0.1:1`. The message of fetch is only "fetch failed"; its cause has the
+ * reason.
+ */
 function reasonIn (error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.cause !== undefined) return reasonIn(error.cause)
@@ -105,7 +137,8 @@ function reasonIn (error: unknown): string {
 function messageIn (text: string): string {
   try {
     const { code, message, run_id: run } = JSON.parse(text)
-    return [code, message, run && `(watch it with --run ${run})`].filter(Boolean).map((part) => excerpt(String(part))).join(' ')
+    return [code, message, run && `(watch it with --run ${run})`].filter(Boolean).map((part) => excerpt(String(part)))
+      .join(' ')
   } catch {
     return startOf(text)
   }

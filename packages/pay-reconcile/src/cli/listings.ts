@@ -6,24 +6,38 @@ import { auditTable, cell, metadataCell } from '../csv/tables.ts'
 import type { Listing } from './records.ts'
 
 /** @param oneShop - whether the table is about one shop. */
-export const itemHead = (oneShop: boolean): string[] => ['item', 'account', 'name', ...(oneShop ? [] : ['shop']), 'found', 'details']
+export const itemHead = (
+  oneShop: boolean
+): string[] => ['item', 'account', 'name', ...(oneShop ? [] : ['shop']), 'found', 'details']
 
 /** Lines of a table: one for each difference or candidate. */
 export function itemLines (item: ItemBody, oneShop: boolean): string[][] {
   const { id, account_id: account, account_name: name, shop_name: shop, outcome, differences } = item
-  const cells = [id, account, name, ...(oneShop ? [] : [shop]), outcome === 'different' ? differences.join(', ') : outcome]
+  const cells = [
+    id,
+    account,
+    name,
+    ...(oneShop ? [] : [shop]),
+    outcome === 'different' ? differences.join(', ') : outcome
+  ]
   return detailsOf(item).map((details, index) => [...(index === 0 ? cells : cells.map(() => '')), details])
 }
 
-function detailsOf ({ fields, candidates, before, after, reason, error_code: code, provider_request_id: request }: ItemBody): readonly string[] {
+function detailsOf (
+  { fields, candidates, before, after, reason, error_code: code, provider_request_id: request }: ItemBody
+): readonly string[] {
   const lines = [
     ...fields.map(({ field, stored, live }) => `${field}: ${shown(stored)} → ${shown(live)}`),
     ...candidates.map(({ pay_customer_id: id, match, name, email, linked, metadata }) =>
-      `${id} by ${match}: ${[name, email, metadataCell(metadata)].filter(Boolean).join(', ')}${linked ? ' (another account has it)' : ''}`)
+      `${id} by ${match}: ` +
+      `${[name, email, metadataCell(metadata)].filter(Boolean).join(', ')}${linked ? ' (another account has it)' : ''}`
+    )
   ]
   if (lines.length > 0) return lines
   if (code !== null) return [[code, request].filter(Boolean).join('  ')]
-  return [[before === after ? before : `${before ?? '(none)'} → ${after ?? '(none)'}`, reason].filter(Boolean).join('  ')]
+  return [
+    [before === after ? before : `${before ?? '(none)'} → ${after ?? '(none)'}`, reason].filter(Boolean).join('  ')
+  ]
 }
 
 function shown (value: unknown): string {
@@ -35,7 +49,9 @@ export function auditListing (pages: Listing<AuditBody>['pages']): Listing<Audit
   return {
     pages,
     head: ['when', 'by', 'what', 'account', 'customer'],
-    lines: ({ at, actor, action, account_id: account, before, after }) => [[at, actor, action, account, changeOf(before.pay_customer_id, after.pay_customer_id)]],
+    lines: (
+      { at, actor, action, account_id: account, before, after }
+    ) => [[at, actor, action, account, changeOf(before.pay_customer_id, after.pay_customer_id)]],
     csv: auditTable
   }
 }
@@ -54,14 +70,33 @@ export function unlinkedListing (pages: Listing<UnlinkedCustomerBody>['pages']):
     pages,
     head: ['customer', 'name', 'email', 'metadata', 'may belong to'],
     lines: ({ pay_customer_id: id, name, email, metadata, accounts }) => {
-      const matches = accounts.map((account) => `${account.account_id} by ${account.match}: ${account.account_name}${account.pay_customer_id === null ? '' : ` (has ${account.pay_customer_id})`}`)
-      return (matches.length > 0 ? matches : ['']).map((match, index) => [...(index === 0 ? [id, name ?? '', email ?? '', metadataCell(metadata)] : ['', '', '', '']), match])
+      const matches = accounts.map((account) =>
+        `${account.account_id} by ${account.match}: ` +
+        `${account.account_name}${account.pay_customer_id === null ? '' : ` (has ${account.pay_customer_id})`}`
+      )
+      return (matches.length > 0 ? matches : ['']).map((
+        match,
+        index
+      ) => [...(index === 0 ? [id, name ?? '', email ?? '', metadataCell(metadata)] : ['', '', '', '']), match])
     },
     csv: {
-      head: ['pay_customer_id', 'name', 'email', 'account_id', 'account_name', 'match', 'account_pay_customer_id', 'metadata'],
+      head: [
+        'pay_customer_id',
+        'name',
+        'email',
+        'account_id',
+        'account_name',
+        'match',
+        'account_pay_customer_id',
+        'metadata'
+      ],
       lines: ({ pay_customer_id: id, name, email, metadata, accounts }) => {
-        const matches = accounts.map((account) => [account.account_id, account.account_name, account.match, account.pay_customer_id ?? ''])
-        return (matches.length > 0 ? matches : [['', '', '', '']]).map((match) => [id, name ?? '', email ?? '', ...match, metadataCell(metadata)])
+        const matches = accounts.map((
+          account
+        ) => [account.account_id, account.account_name, account.match, account.pay_customer_id ?? ''])
+        return (matches.length > 0 ? matches : [['', '', '', '']]).map((
+          match
+        ) => [id, name ?? '', email ?? '', ...match, metadataCell(metadata)])
       }
     }
   }

@@ -3,7 +3,7 @@ import { progressLine, type RunBody } from './tables.ts'
 
 /** `process.stderr`, for example. */
 export interface Output {
-  write (text: string): unknown
+  write(text: string): unknown
   readonly isTTY?: boolean
   /** Width of the terminal. */
   readonly columns?: number
@@ -12,11 +12,11 @@ export interface Output {
 /** Output while a run is watched. */
 export interface Progress {
   /** Shows the progress: updates one line in a terminal, adds a line in a log. */
-  show (run: RunBody): void
+  show(run: RunBody): void
   /** Adds a line. */
-  note (text: string): void
+  note(text: string): void
   /** Ends the line that is being updated. */
-  end (): void
+  end(): void
 }
 
 export function progressOn (output: Output): Progress {

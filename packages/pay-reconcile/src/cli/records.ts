@@ -24,8 +24,9 @@ const PAGE_SIZE = 1000
 const SHOWN_RECORDS = 100
 
 /** Pages that are read by how many records to skip. */
-export async function * pagesBySkip<Body> (
-  size: number, read: (page: { readonly skip: string, readonly limit: string }) => Promise<Required<RecordPage<Body>>>
+export async function* pagesBySkip<Body> (
+  size: number,
+  read: (page: { readonly skip: string, readonly limit: string }) => Promise<Required<RecordPage<Body>>>
 ): AsyncGenerator<RecordPage<Body>> {
   for (let skip = 0, count = 1; skip < count;) {
     const page = await read({ skip: String(skip), limit: String(size) })
@@ -37,7 +38,10 @@ export async function * pagesBySkip<Body> (
 }
 
 /** The first 100 records as a table as wide as the terminal; '' if there are none. */
-export async function recordsTable<Body> ({ pages, head, lines }: Listing<Body>, { isTTY, columns }: Output): Promise<string> {
+export async function recordsTable<Body> (
+  { pages, head, lines }: Listing<Body>,
+  { isTTY, columns }: Output
+): Promise<string> {
   const records: Body[] = []
   let count
   for await (const page of pages(SHOWN_RECORDS)) {
@@ -46,7 +50,11 @@ export async function recordsTable<Body> ({ pages, head, lines }: Listing<Body>,
     if (records.length >= SHOWN_RECORDS) break
   }
   const text = table(head, records.slice(0, SHOWN_RECORDS).flatMap(lines), isTTY ? columns : undefined)
-  if (count === undefined) return records.length < SHOWN_RECORDS ? text : `${text}\n\nthere may be more; --csv FILE or --json has all`
+  if (count === undefined) {
+    return records.length < SHOWN_RECORDS
+      ? text
+      : `${text}\n\nthere may be more; --csv FILE or --json has all`
+  }
   return count > SHOWN_RECORDS ? `${text}\n\nand ${count - SHOWN_RECORDS} more; --csv FILE or --json has all` : text
 }
 
@@ -66,8 +74,8 @@ export async function printJson<Body> ({ pages }: Listing<Body>, output: Output)
 /** A CSV file that only its owner can read: it holds names and e-mail addresses. */
 export interface CsvFile {
   /** @returns the number of records */
-  fill<Body> (listing: Listing<Body>): Promise<number>
-  close (): Promise<void>
+  fill<Body>(listing: Listing<Body>): Promise<number>
+  close(): Promise<void>
 }
 
 /** Creates the file first, so that a wrong path fails before anything is started. */

@@ -3,8 +3,8 @@ import { PAY_RECONCILE_REFUSED, PAY_RECONCILE_SERVER_UNREACHABLE, type RequestFa
 
 /** Tells and waits time, in milliseconds. */
 export interface Clock {
-  now (): number
-  sleep (duration: number): Promise<unknown>
+  now(): number
+  sleep(duration: number): Promise<unknown>
 }
 
 export const systemClock: Clock = { now: () => performance.now(), sleep }
@@ -20,16 +20,25 @@ const LONGEST_RETRY_AFTER = 30_000
  * @throws what the last attempt threw.
  */
 export async function withRetries<Body> (
-  request: () => Promise<Body>, note: (text: string) => void, { now, sleep }: Clock = systemClock
+  request: () => Promise<Body>,
+  note: (text: string) => void,
+  { now, sleep }: Clock = systemClock
 ): Promise<Body> {
   const end = now() + TIME_LIMIT
-  for (let pause = FIRST_PAUSE, attempt = 1; ; pause = Math.min(pause * 2, LONGEST_PAUSE), attempt++) {
+  for (let pause = FIRST_PAUSE, attempt = 1;; pause = Math.min(pause * 2, LONGEST_PAUSE), attempt++) {
     try {
       return await request()
     } catch (error) {
       const left = end - now()
       if (!isTransient(error) || left <= 0) throw error
-      if (attempt === 1) note(`${error.status === undefined ? 'the server does not respond' : `the server responds with ${error.status}`}; retrying (${error.message})`)
+      if (attempt === 1) {
+        note(
+          `${
+            error.status === undefined ? 'the server does not respond' : `the server responds with ${error.status}`
+          }; ` +
+            `retrying (${error.message})`
+        )
+      }
       // Pause even after `Retry-After: 0`.
       const wait = Math.max(Math.min(error.retryAfter ?? 0, LONGEST_RETRY_AFTER), pause)
       await sleep(Math.min(wait, left))

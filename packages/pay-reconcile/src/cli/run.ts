@@ -10,7 +10,9 @@ import { startAndWatch, type Surroundings } from './watch.ts'
 
 /** Runs the command. @returns the exit code. */
 export async function run (
-  argv: readonly string[], env: Readonly<Record<string, string | undefined>>, surroundings: Surroundings = process
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  surroundings: Surroundings = process
 ): Promise<number> {
   const { stdout, stderr } = surroundings
   try {
@@ -23,7 +25,9 @@ export async function run (
     const warning = warningAbout(command)
     if (warning !== undefined) stderr.write(`warning: ${warning}\n`)
     if ('audit' in task) return await printListing(command, auditOf(command, task.audit), surroundings)
-    if ('unlinked' in task) return await printListing(command, unlinkedCustomersOf(command, task.unlinked, surroundings), surroundings)
+    if ('unlinked' in task) {
+      return await printListing(command, unlinkedCustomersOf(command, task.unlinked, surroundings), surroundings)
+    }
     if (!('list' in task)) return await startAndWatch(connection, task, surroundings)
     const runs = await clientFor(command).list(task.list)
     stdout.write(command.json ? `${printableJson(runs)}\n` : listText(runs))
@@ -40,15 +44,25 @@ function auditOf (command: Command, filter: object): Listing<AuditBody> {
   const client = clientFor(command)
   // In a file the oldest come first: changes that are made meanwhile come last and move no page.
   const sort = command.json || command.csv !== undefined ? 'at' : '-at'
-  return auditListing((size) => pagesBySkip(size, (page) => client.audit({ filter: JSON.stringify(filter), sort, ...page })))
+  return auditListing((size) =>
+    pagesBySkip(size, (page) => client.audit({ filter: JSON.stringify(filter), sort, ...page }))
+  )
 }
 
-function unlinkedCustomersOf (command: Command, shop: string, { stderr, clock }: Surroundings): Listing<UnlinkedCustomersBody['customers'][number]> {
+function unlinkedCustomersOf (
+  command: Command,
+  shop: string,
+  { stderr, clock }: Surroundings
+): Listing<UnlinkedCustomersBody['customers'][number]> {
   const client = clientFor(command)
-  return unlinkedListing(async function * () {
+  return unlinkedListing(async function* () {
     for (let after: string | null | undefined; after !== null;) {
       const query: Record<string, string> = { shop_id: shop, ...(after !== undefined && { after }) }
-      const { customers, next } = await withRetries(() => client.unlinkedCustomers(query), (text) => stderr.write(`${printable(text)}\n`), clock)
+      const { customers, next } = await withRetries(
+        () => client.unlinkedCustomers(query),
+        (text) => stderr.write(`${printable(text)}\n`),
+        clock
+      )
       yield { records: customers }
       after = next
     }
@@ -56,7 +70,11 @@ function unlinkedCustomersOf (command: Command, shop: string, { stderr, clock }:
 }
 
 /** Prints records as a table or JSON, or writes them to a file. @returns the exit code. */
-async function printListing<Body> ({ json, csv: path }: Command, listing: Listing<Body>, { stdout, stderr }: Surroundings): Promise<number> {
+async function printListing<Body> (
+  { json, csv: path }: Command,
+  listing: Listing<Body>,
+  { stdout, stderr }: Surroundings
+): Promise<number> {
   if (json) {
     await printJson(listing, stdout)
     stdout.write('\n')

@@ -13,18 +13,27 @@ export function progressLine ({ processed, total, shops, outcomes }: RunBody, wi
   const done = total === 0 ? 1 : Math.min(processed / total, 1)
   const filled = Math.floor(done * width)
   const percent = `${Math.floor(done * 100)}%`.padStart(4)
-  return printable(`[${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${percent} ${processed}/${total} accounts, ` +
-    `${shops.finished}/${shops.total} shops, ${outcomes.failed ?? 0} failed`)
+  return printable(
+    `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ${percent} ${processed}/${total} accounts, ` +
+      `${shops.finished}/${shops.total} shops, ${outcomes.failed ?? 0} failed`
+  )
 }
 
 /** What a run found: counters, stopped shops and a table of items. */
 export function reportText (run: RunBody, items = ''): string {
-  const title = `${run.mode}${run.dry_run ? ' (dry run, nothing was changed)' : ''}: ${run.status}, ${run.processed} of ${run.total} accounts`
+  const title =
+    `${run.mode}${run.dry_run ? ' (dry run, nothing was changed)' : ''}: ${run.status}, ${run.processed} of ` +
+    `${run.total} accounts`
   return [
     printable(title),
     table(['outcome', 'accounts'], entries(run.outcomes)),
     table(['differences', 'accounts'], entries(run.differences)),
-    table(['stopped shop', 'reason'], run.shops.stopped.map(({ shop_id: shop, reason, missing_permission: missing }) => [shop, missing === undefined ? reason : `${reason}  lacks ${missing}`])),
+    table(
+      ['stopped shop', 'reason'],
+      run.shops.stopped.map((
+        { shop_id: shop, reason, missing_permission: missing }
+      ) => [shop, missing === undefined ? reason : `${reason}  lacks ${missing}`])
+    ),
     items
   ].filter((part) => part !== '').join('\n\n') + '\n'
 }
@@ -32,10 +41,18 @@ export function reportText (run: RunBody, items = ''): string {
 /** One line for each run. */
 export function listText (runs: readonly RunSummary[]): string {
   if (runs.length === 0) return 'no runs\n'
-  return table(['run', 'status', 'mode', 'shop', 'accounts', 'started', 'by'], runs.map((run) => [
-    run.id, run.status, run.dry_run ? `${run.mode} (dry run)` : run.mode, run.shop_id ?? 'all', `${run.processed}/${run.total}`,
-    run.started_at, run.actor
-  ])) + '\n'
+  return table(
+    ['run', 'status', 'mode', 'shop', 'accounts', 'started', 'by'],
+    runs.map((run) => [
+      run.id,
+      run.status,
+      run.dry_run ? `${run.mode} (dry run)` : run.mode,
+      run.shop_id ?? 'all',
+      `${run.processed}/${run.total}`,
+      run.started_at,
+      run.actor
+    ])
+  ) + '\n'
 }
 
 function entries (counters: Readonly<Partial<Record<string, number>>>): string[][] {
@@ -48,7 +65,8 @@ export function succeeded ({ status, outcomes, shops }: RunBody): boolean {
 }
 
 /** Characters that take two columns of a terminal, and those that take none. */
-const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
 const NARROW = /\p{M}/u
 
 /** No column becomes narrower than this, unless its cells are. */
@@ -62,12 +80,18 @@ const MIN_WIDTH = 8
 export function table (head: readonly string[], rows: ReadonlyArray<readonly string[]>, width = Infinity): string {
   if (rows.length === 0) return ''
   const cells = rows.map((row) => row.map((text) => printable(text)))
-  const widths = fitting(head.map((_, column) => [head, ...cells].reduce((most, row) => Math.max(most, widthOf(row[column] ?? '')), 0)), width)
-  const line = (row: readonly string[]) => row.map((cell, column) => padded(cell, widths[column] ?? 0)).join('  ').trimEnd()
+  const widths = fitting(
+    head.map((_, column) => [head, ...cells].reduce((most, row) => Math.max(most, widthOf(row[column] ?? '')), 0)),
+    width
+  )
+  const line = (row: readonly string[]) =>
+    row.map((cell, column) => padded(cell, widths[column] ?? 0)).join('  ').trimEnd()
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...cells.map(line)].join('\n')
 }
 
-/** Takes from the widest column, again and again. The last one, which has the details, is cut when it is twice as wide. */
+/**
+ * Takes from the widest column, again and again. The last one, which has the details, is cut when it is twice as wide.
+ */
 function fitting (natural: readonly number[], width: number): readonly number[] {
   const widths = [...natural]
   const last = widths.length - 1

@@ -11,7 +11,10 @@ import { itemTable } from '../csv/tables.ts'
 import { itemHead, itemLines } from './listings.ts'
 
 /** The command stopped watching a run, or cannot know whether it started one; the message says why and what to do. */
-const PAY_RECONCILE_NOT_WATCHED = createError<[string, string, { cause: unknown }]>('PAY_RECONCILE_NOT_WATCHED', '%s\n%s')
+const PAY_RECONCILE_NOT_WATCHED = createError<[string, string, { cause: unknown }]>(
+  'PAY_RECONCILE_NOT_WATCHED',
+  '%s\n%s'
+)
 
 /** Where the command writes, and its clock. */
 export interface Surroundings {
@@ -29,7 +32,9 @@ const POLL_INTERVAL = 500
  * @throws {@link PAY_RECONCILE_NOT_WATCHED}, {@link PAY_RECONCILE_REFUSED}
  */
 export async function startAndWatch (
-  command: Omit<Command, 'task'>, task: RunTask, { stdout, stderr, clock = systemClock }: Surroundings = process
+  command: Omit<Command, 'task'>,
+  task: RunTask,
+  { stdout, stderr, clock = systemClock }: Surroundings = process
 ): Promise<number> {
   const client = clientFor(command)
   const progress = progressOn(stderr)
@@ -45,8 +50,17 @@ export async function startAndWatch (
     const run = await watched(client, id, 'start' in task, progress, clock)
     progress.end()
     const since = command.since === 'last' ? await lastBefore(client, run) : command.since
-    if (command.since === 'last') progress.note(since === undefined ? 'there is no earlier run: everything is new' : `since run ${since}`)
-    await reportRun(run, { ...command, since, csv, read: (query) => withRetries(() => client.items(id, query), progress.note, clock), stdout, note: progress.note })
+    if (command.since === 'last') {
+      progress.note(since === undefined ? 'there is no earlier run: everything is new' : `since run ${since}`)
+    }
+    await reportRun(run, {
+      ...command,
+      since,
+      csv,
+      read: (query) => withRetries(() => client.items(id, query), progress.note, clock),
+      stdout,
+      note: progress.note
+    })
     return succeeded(run) ? 0 : 1
   } finally {
     process.removeListener('SIGINT', cancel)
@@ -56,13 +70,18 @@ export async function startAndWatch (
 }
 
 /**
- * The newest run of the same mode and shops that was done before this one, over all accounts or limited in the same way: one
- * over a few accounts would make everything else news.
+ * The newest run of the same mode and shops that was done before this one, over all accounts or limited in the same
+ * way: one over a few accounts would make everything else news.
  */
-async function lastBefore (client: Client, { mode, shop_id: shop, started_at: started, selection }: RunBody): Promise<string | undefined> {
+async function lastBefore (
+  client: Client,
+  { mode, shop_id: shop, started_at: started, selection }: RunBody
+): Promise<string | undefined> {
   const filter = { mode, shop_id: shop, status: 'done' }
   const runs = await client.list({ filter: JSON.stringify(filter), limit: '100' })
-  return runs.find((run) => run.started_at < started && Object.keys(run.selection).every((limit) => Object.hasOwn(selection, limit)))?.id
+  return runs.find((run) =>
+    run.started_at < started && Object.keys(run.selection).every((limit) => Object.hasOwn(selection, limit))
+  )?.id
 }
 
 /** Sent once: a lost response must not start a second run. @returns the id of the run */
@@ -71,13 +90,20 @@ async function started (client: Client, body: object): Promise<string> {
     return (await client.start(body)).id
   } catch (error) {
     const status = statusOf(error)
-    const unknown = error instanceof PAY_RECONCILE_SERVER_UNREACHABLE || (status !== undefined && (status < 400 || status >= 500))
+    const unknown = error instanceof PAY_RECONCILE_SERVER_UNREACHABLE ||
+      (status !== undefined && (status < 400 || status >= 500))
     throw unknown ? notWatched(error, 'If the server started a run anyway, --list shows it') : error
   }
 }
 
 /** @param known - whether the command knows that the run exists. */
-async function watched (client: Client, id: string, known: boolean, progress: Progress, clock: Clock): Promise<RunBody> {
+async function watched (
+  client: Client,
+  id: string,
+  known: boolean,
+  progress: Progress,
+  clock: Clock
+): Promise<RunBody> {
   for (;;) {
     let run
     try {
@@ -95,7 +121,9 @@ async function watched (client: Client, id: string, known: boolean, progress: Pr
 
 function whatToDo (error: unknown, id: string): string {
   const watch = `The run continues in the server; watch it with --run ${printable(id)}`
-  if (statusOf(error) === 401) return `The server no longer accepts the token. ${watch} and a new token in PAY_RECONCILE_TOKEN`
+  if (statusOf(error) === 401) {
+    return `The server no longer accepts the token. ${watch} and a new token in PAY_RECONCILE_TOKEN`
+  }
   return isTransient(error) ? `No successful response for two minutes. ${watch}` : watch
 }
 
@@ -117,11 +145,12 @@ interface Report {
 /** Prints what a run found: the chosen items as JSON, or counters with a table or a file of them. */
 async function reportRun (run: RunBody, { json, show, since, csv, read, stdout, note }: Report): Promise<void> {
   const listing = (outcomes: readonly string[] | undefined): Listing<ItemBody> => ({
-    pages: (size) => pagesBySkip(size, async (page) => {
-      const filter = outcomes && { filter: JSON.stringify({ outcome: outcomes }) }
-      const { items, items_count: count } = await read({ ...filter, ...(since !== undefined && { since }), ...page })
-      return { records: items, count }
-    }),
+    pages: (size) =>
+      pagesBySkip(size, async (page) => {
+        const filter = outcomes && { filter: JSON.stringify({ outcome: outcomes }) }
+        const { items, items_count: count } = await read({ ...filter, ...(since !== undefined && { since }), ...page })
+        return { records: items, count }
+      }),
     head: itemHead(run.shop_id !== null),
     lines: (item) => itemLines(item, run.shop_id !== null),
     csv: itemTable

@@ -23,5 +23,8 @@ const NUMBER = /^-?\d+(?:\.\d+)?$/
  * @see [OWASP: CSV injection](https://owasp.org/www-community/attacks/CSV_Injection)
  */
 export function csvLine (cells: readonly string[]): string {
-  return `${cells.map((cell) => `"${(FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`).join(',')}\r\n`
+  return `${
+    cells.map((cell) => `"${(FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`)
+      .join(',')
+  }\r\n`
 }

@@ -1,6 +1,10 @@
 import { customerIdOf } from '../details.ts'
 import {
-  isProviderError, providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_AMBIGUOUS, PAY_RECONCILE_CUSTOMER_CHANGED,
+  isProviderError,
+  providerError,
+  PAY_RECONCILE_ACCOUNT_NOT_FOUND,
+  PAY_RECONCILE_CUSTOMER_AMBIGUOUS,
+  PAY_RECONCILE_CUSTOMER_CHANGED,
   PAY_RECONCILE_CUSTOMER_TAKEN
 } from '../errors.ts'
 import { isAlive, type PayCustomer, type ProviderCall, type ProviderResponse } from '../provider/types.ts'
@@ -19,12 +23,13 @@ interface Ensured {
 }
 
 /**
- * The account's customer, created at the provider if there is none or if it was deleted there. Concurrent callers create
- * one customer: the idempotency key makes the provider return the same one to all, and only the first link is kept.
+ * The account's customer, created at the provider if there is none or if it was deleted there. Concurrent callers
+ * create one customer: the idempotency key makes the provider return the same one to all, and only the first link is
+ * kept.
  *
  * @throws {@link PAY_RECONCILE_ACCOUNT_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY},
- * {@link PAY_RECONCILE_NAMESPACE_REQUIRED}, {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS}, {@link PAY_RECONCILE_CUSTOMER_TAKEN}, {@link PAY_RECONCILE_CUSTOMER_CHANGED}
- * or a provider error.
+ * {@link PAY_RECONCILE_NAMESPACE_REQUIRED}, {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS},
+ * {@link PAY_RECONCILE_CUSTOMER_TAKEN}, {@link PAY_RECONCILE_CUSTOMER_CHANGED} or a provider error.
  */
 export async function ensureCustomer (sources: Sources, wanted: NewCustomer, caller: Caller): Promise<Ensured> {
   for (let attempts = 0; attempts < 2; attempts++) {
@@ -46,14 +51,21 @@ async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller
   }
 
   // The id as the database writes it: another spelling of a UUID would be another key and another customer.
-  const { value, requestId } = await createOrFind(sources, wanted, { secretKey, accountId: account.id, signal: caller.signal, gone: linked })
+  const { value, requestId } = await createOrFind(sources, wanted, {
+    secretKey,
+    accountId: account.id,
+    signal: caller.signal,
+    gone: linked
+  })
   if ((await linkedUnderKey(sources, account.shopId, secretKey, [value.id])).has(value.id)) {
     const now = await sources.accounts.get(account.id)
     if (now && customerIdOf(now.details) === value.id) return { customerId: value.id, created: false }
     throw new PAY_RECONCILE_CUSTOMER_TAKEN()
   }
   const { account: after, changed } = await sources.accounts.link(
-    { action: 'create', accountId: account.id, customerId: value.id, expected: linked }, originOf(caller, requestId))
+    { action: 'create', accountId: account.id, customerId: value.id, expected: linked },
+    originOf(caller, requestId)
+  )
   if (!after) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
   // What is stored counts: this customer, or one that somebody else linked meanwhile.
   const stored = customerIdOf(after.details)
@@ -64,12 +76,14 @@ async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller
  * Creates the account's customer, or finds the one that an earlier attempt created:
  *
  * 1. List the customers with the e-mail address, and search for the account's id in the metadata. After 24 hours the
- *    provider has forgotten the idempotency key, but the search finds the customer: it lags by a minute, an hour at worst.
+ * provider has forgotten the idempotency key, but the search finds the customer: it lags by a minute, an hour at worst.
  *    Because it lags, what it finds is read before it counts.
- * 2. Create under the key `account:<id>`, with the namespace if there is one. The provider stores the first response to a key, even its own failure, and
+ * 2. Create under the key `account:<id>`, with the namespace if there is one. The provider stores the first response to
+ *   a key, even its own failure, and
  *    returns it to everyone who uses the key: all replicas get one customer. A stored customer may have been deleted
  *    since, or given to another account, so it is read before it is returned.
- * 3. After a stored failure, or if the key was used with another name or e-mail address, list the customers created in the
+ * 3. After a stored failure, or if the key was used with another name or e-mail address, list the customers created in
+ *   the
  *    last two hours. The failed request may have created one that a search does not show yet.
  * 4. Create under the next key. The order of keys is fixed, and the provider remembers which of them are used up: all
  *    replicas reach the same one.
@@ -78,11 +92,16 @@ async function ensureOnce (sources: Sources, wanted: NewCustomer, caller: Caller
  * @see [Stripe: idempotent requests](https://docs.stripe.com/api/idempotent_requests): stored failures, 24 hours
  * @see [Stripe: data freshness](https://docs.stripe.com/search#data-freshness): lists for reading after writing
  */
-async function createOrFind (sources: Sources, { name, email }: NewCustomer, of: Wanted): Promise<ProviderResponse<PayCustomer>> {
+async function createOrFind (
+  sources: Sources,
+  { name, email }: NewCustomer,
+  of: Wanted
+): Promise<ProviderResponse<PayCustomer>> {
   const { provider, call, naming } = sources
   const { secretKey, accountId, signal: caller, gone } = of
   const metadata = naming.metadataFor(accountId)
-  const send = <T>(request: (call: ProviderCall) => Promise<ProviderResponse<T>>) => call(secretKey, caller, (signal) => request({ secretKey, signal }))
+  const send = <T>(request: (call: ProviderCall) => Promise<ProviderResponse<T>>) =>
+    call(secretKey, caller, (signal) => request({ secretKey, signal }))
   const existing = await findExisting()
   if (existing) return existing
 
@@ -94,7 +113,8 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
         provider.createCustomer({ ...call, metadata, name, email, idempotencyKey }).catch((error) => {
           failedNow ||= !isReplayed(error)
           throw error
-        }))
+        })
+      )
       const { value: { id }, replayed, requestId } = created
       if (!replayed && !isOurs(created.value)) throw providerError('unexpected_object', { requestId })
       if (!replayed || (id !== gone && await customerFor(sources, of, id))) return created
@@ -115,7 +135,9 @@ async function createOrFind (sources: Sources, { name, email }: NewCustomer, of:
   }
 
   /** @throws {@link PAY_RECONCILE_CUSTOMER_AMBIGUOUS} */
-  function onlyOne ({ value, requestId }: ProviderResponse<readonly PayCustomer[]>): ProviderResponse<PayCustomer> | undefined {
+  function onlyOne (
+    { value, requestId }: ProviderResponse<readonly PayCustomer[]>
+  ): ProviderResponse<PayCustomer> | undefined {
     const [only, ...others] = value.filter(isOurs)
     if (others.length > 0) throw new PAY_RECONCILE_CUSTOMER_AMBIGUOUS()
     return only && { value: only, requestId }

@@ -23,8 +23,8 @@ export interface Found extends ProviderResponse<readonly PayCustomer[]> {
 const MOST = 10
 
 /**
- * The customers that name the account now. A search lags, and shows deleted customers for a day; so each hit is only a hint,
- * and is read before it counts.
+ * The customers that name the account now. A search lags, and shows deleted customers for a day; so each hit is only a
+ * hint, and is read before it counts.
  *
  * @returns none if the provider refused the search.
  * @throws {@link PAY_RECONCILE_NAMESPACE_REQUIRED} or a provider error.
@@ -47,14 +47,20 @@ export async function searchWithoutNamespace (sources: Sources, wanted: Wanted):
 
 /** @param isHint - which hits are read @param isWanted - which of the customers that were read count */
 async function search (
-  sources: Sources, { secretKey, signal, gone }: Wanted, metadata: NamingMetadata, isHint: IsWanted, isWanted: IsWanted
+  sources: Sources,
+  { secretKey, signal, gone }: Wanted,
+  metadata: NamingMetadata,
+  isHint: IsWanted,
+  isWanted: IsWanted
 ): Promise<Found> {
   const { provider, call } = sources
   let hits: ProviderResponse<readonly PayCustomer[]>
   try {
     hits = await call(secretKey, signal, (attempt) => provider.findByAccount({ secretKey, metadata, signal: attempt }))
   } catch (error) {
-    if (isProviderError(error) && error.fault === 'refused') return { value: [], requestId: error.provider_request_id ?? null, refused: true }
+    if (isProviderError(error) && error.fault === 'refused') {
+      return { value: [], requestId: error.provider_request_id ?? null, refused: true }
+    }
     throw error
   }
   const value: PayCustomer[] = []
@@ -67,15 +73,27 @@ async function search (
 }
 
 /** The customer, if it exists and names the account now. */
-export async function customerFor (sources: Sources, wanted: Wanted, customerId: string): Promise<PayCustomer | undefined> {
-  return await readIf(sources, wanted, customerId, (customer) => sources.naming.accountIdOf(customer) === wanted.accountId)
+export async function customerFor (
+  sources: Sources,
+  wanted: Wanted,
+  customerId: string
+): Promise<PayCustomer | undefined> {
+  return await readIf(
+    sources,
+    wanted,
+    customerId,
+    (customer) => sources.naming.accountIdOf(customer) === wanted.accountId
+  )
 }
 
 type IsWanted = (customer: PayCustomer) => boolean
 
 /** The customer, if it exists and is wanted. */
 async function readIf (
-  sources: Sources, { secretKey, signal }: Pick<Wanted, 'secretKey' | 'signal'>, customerId: string, isWanted: IsWanted
+  sources: Sources,
+  { secretKey, signal }: Pick<Wanted, 'secretKey' | 'signal'>,
+  customerId: string,
+  isWanted: IsWanted
 ): Promise<PayCustomer | undefined> {
   try {
     const { value } = await retrieve(sources, secretKey, customerId, signal)
@@ -100,8 +118,16 @@ export function writtenAddresses (email: string): readonly string[] {
   return [...new Set([email.trim(), email.trim().toLowerCase()])].filter((address) => address !== '')
 }
 
-/** Those of the customers that accounts of the shop are linked to, or of other shops with the same key: not a key of the same account. */
-export async function linkedUnderKey ({ accounts }: Sources, shopId: string, secretKey: string, customerIds: readonly string[]): Promise<ReadonlySet<string>> {
+/**
+ * Those of the customers that accounts of the shop are linked to, or of other shops with the same key: not a key of the
+ * same account.
+ */
+export async function linkedUnderKey (
+  { accounts }: Sources,
+  shopId: string,
+  secretKey: string,
+  customerIds: readonly string[]
+): Promise<ReadonlySet<string>> {
   if (customerIds.length === 0) return new Set()
   const linked = new Set(await accounts.linkedCustomers(shopId, customerIds))
   const links = await accounts.linkedElsewhere(shopId, customerIds.filter((id) => !linked.has(id)))

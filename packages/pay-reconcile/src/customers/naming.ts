@@ -8,13 +8,16 @@ export type NamingMetadata = Readonly<Record<string, string>>
 /** Options that say how a customer's metadata name its account. */
 export interface NamingOptions {
   /**
-   * What tells the ids of these accounts from the ids of every other app, environment and table under the same account at
-   * the provider, such as `acme-production-users`: letters, digits, `_`, `-` and `.`. New customers carry it in
-   * `metadata.account_namespace`; one with another is never taken, and one without is only suggested. Required unless the
-   * ids are UUIDs. Default: none.
+   * What tells the ids of these accounts from the ids of every other app, environment and table under the same account
+   * at the provider, such as `acme-production-users`: letters, digits, `_`, `-` and `.`. New customers carry it in
+   * `metadata.account_namespace`; one with another is never taken, and one without is only suggested. Required unless
+   * the ids are UUIDs. Default: none.
    */
   readonly namespace?: string | undefined
-  /** The key of the metadata that has the account's id, for customers that exist already: `userId`. Default `account_id`. */
+  /**
+   * The key of the metadata that has the account's id, for customers that exist already: `userId`. Default
+   * `account_id`.
+   */
   readonly metadataKey?: string | undefined
 }
 
@@ -22,19 +25,19 @@ export interface NamingOptions {
 export interface Naming {
   readonly namespace: string | undefined
   /** What the customer of an account carries. @throws {@link PAY_RECONCILE_NAMESPACE_REQUIRED} */
-  metadataFor (accountId: string): NamingMetadata
+  metadataFor(accountId: string): NamingMetadata
   /** The same as it is without a namespace: too little for a proof. */
-  withoutNamespace (accountId: string): NamingMetadata
+  withoutNamespace(accountId: string): NamingMetadata
   /** The account that the customer belongs to; undefined: it names none, or one of another namespace or of none. */
-  accountIdOf (customer: PayCustomer): string | undefined
+  accountIdOf(customer: PayCustomer): string | undefined
   /** The same, but also of a customer without a namespace: for a person to decide. */
-  perhapsIdOf (customer: PayCustomer): string | undefined
+  perhapsIdOf(customer: PayCustomer): string | undefined
   /** Whether the customer names another account, or is of another namespace. */
-  namesAnother (customer: PayCustomer, accountId: string): boolean
+  namesAnother(customer: PayCustomer, accountId: string): boolean
   /** What the customer's metadata say, for a person to decide by: at most ten values. */
-  shown (customer: PayCustomer): NamingMetadata
+  shown(customer: PayCustomer): NamingMetadata
   /** The key under which a customer of the account is created. @param number - from 1 */
-  idempotencyKey (accountId: string, number: number): string
+  idempotencyKey(accountId: string, number: number): string
 }
 
 export const NAMESPACE_KEY = 'account_namespace'
@@ -51,7 +54,9 @@ export function namingFrom ({ namespace, metadataKey: key = 'account_id' }: Nami
   }
   // Of the provider's limits: 40 characters, no brackets.
   if (typeof key !== 'string' || !/^[\w.-]{1,40}$/.test(key) || key === NAMESPACE_KEY) {
-    throw new PAY_RECONCILE_INVALID_OPTION(`metadataKey must have 1 to 40 letters, digits, _, - and ., and not be ${NAMESPACE_KEY}`)
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      `metadataKey must have 1 to 40 letters, digits, _, - and ., and not be ${NAMESPACE_KEY}`
+    )
   }
   const valueIn = ({ metadata }: PayCustomer, name: string): string | undefined => {
     const strings = stringsIn(metadata)
@@ -85,7 +90,9 @@ export function namingFrom ({ namespace, metadataKey: key = 'account_id' }: Nami
       const strings = stringsIn(metadata)
       const names = [key, NAMESPACE_KEY].filter((name) => Object.hasOwn(strings, name))
       const others = Object.keys(strings).filter((name) => !names.includes(name))
-      return Object.fromEntries([...names, ...others].slice(0, SHOWN).map((name) => [excerpt(name), excerpt(strings[name] ?? '')]))
+      return Object.fromEntries(
+        [...names, ...others].slice(0, SHOWN).map((name) => [excerpt(name), excerpt(strings[name] ?? '')])
+      )
     },
 
     idempotencyKey (accountId, number) {

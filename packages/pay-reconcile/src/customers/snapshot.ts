@@ -4,7 +4,11 @@ import type { AccountStore, Account, ChangeOrigin } from '../types.ts'
 import { customerIdOf, syncedAtOf, storable } from '../details.ts'
 import type { Naming } from './naming.ts'
 import {
-  providerError, PAY_RECONCILE_ACCOUNT_NOT_FOUND, PAY_RECONCILE_CUSTOMER_CHANGED, PAY_RECONCILE_NO_CUSTOMER_ID, PAY_RECONCILE_NO_SECRET_KEY
+  providerError,
+  PAY_RECONCILE_ACCOUNT_NOT_FOUND,
+  PAY_RECONCILE_CUSTOMER_CHANGED,
+  PAY_RECONCILE_NO_CUSTOMER_ID,
+  PAY_RECONCILE_NO_SECRET_KEY
 } from '../errors.ts'
 
 /** Where accounts and customers come from. */
@@ -28,8 +32,8 @@ export interface Caller {
 export interface NewCustomer {
   readonly accountId: string
   /**
-   * The shop that the caller may act for, in the spelling of the database: an account of another one does not exist for it.
-   * Default: any shop. Present but undefined, as from a caller without a shop, it is no shop.
+   * The shop that the caller may act for, in the spelling of the database: an account of another one does not exist for
+   * it. Default: any shop. Present but undefined, as from a caller without a shop, it is no shop.
    */
   readonly shopId?: string
   readonly name?: string | undefined
@@ -46,8 +50,8 @@ export interface LiveCustomer {
 }
 
 /**
- * The shop's secret key. Its form is checked before any call, because for a blank key a provider's library uses the key it
- * was created with, which is another tenant's.
+ * The shop's secret key. Its form is checked before any call, because for a blank key a provider's library uses the key
+ * it was created with, which is another tenant's.
  *
  * @throws {@link PAY_RECONCILE_NO_SECRET_KEY}
  */
@@ -75,17 +79,24 @@ export async function readCustomer (sources: Sources, accountId: string, signal?
 
 /** Reads one customer, and checks that the provider returned that one. */
 export async function retrieve (
-  { provider, call }: Sources, secretKey: string, customerId: string, signal: AbortSignal | undefined
+  { provider, call }: Sources,
+  secretKey: string,
+  customerId: string,
+  signal: AbortSignal | undefined
 ): Promise<ProviderResponse<PayCustomer>> {
   if (!provider.isCustomerId(customerId)) throw providerError('customer_not_found')
-  const response = await call(secretKey, signal, (attempt) => provider.retrieveCustomer({ secretKey, customerId, signal: attempt }))
+  const response = await call(
+    secretKey,
+    signal,
+    (attempt) => provider.retrieveCustomer({ secretKey, customerId, signal: attempt })
+  )
   if (response.value.id !== customerId) throw providerError('unexpected_object', { requestId: response.requestId })
   return response
 }
 
 /**
- * Reads an account's customer and stores the snapshot. If the account is linked to another customer in the meantime, that
- * one is read instead: A's customer is never stored under B's id.
+ * Reads an account's customer and stores the snapshot. If the account is linked to another customer in the meantime,
+ * that one is read instead: A's customer is never stored under B's id.
  *
  * @returns the account with its stored snapshot, which may be newer than the one read here.
  * @throws as {@link readCustomer}, and {@link PAY_RECONCILE_CUSTOMER_CHANGED}.
@@ -99,12 +110,19 @@ export async function syncCustomer (sources: Sources, accountId: string, caller:
   throw new PAY_RECONCILE_CUSTOMER_CHANGED()
 }
 
-/** Stores a customer. @returns the account with its stored snapshot; undefined if the account now has another customer. */
-export async function saveSnapshot ({ accounts }: Sources, { account, customer, providerRequestId, readAt = new Date().toISOString() }: LiveCustomer, caller: Caller): Promise<Account | undefined> {
+/**
+ * Stores a customer. @returns the account with its stored snapshot; undefined if the account now has another customer.
+ */
+export async function saveSnapshot (
+  { accounts }: Sources,
+  { account, customer, providerRequestId, readAt = new Date().toISOString() }: LiveCustomer,
+  caller: Caller
+): Promise<Account | undefined> {
   const { id: customerId } = customer
   const { account: saved } = await accounts.saveSnapshot(
     { accountId: account.id, customerId, customer: storable(customer) as PayCustomer, syncedAt: readAt },
-    originOf(caller, providerRequestId))
+    originOf(caller, providerRequestId)
+  )
   if (!saved) throw new PAY_RECONCILE_ACCOUNT_NOT_FOUND()
   // Also if it was not changed, because a newer snapshot is stored.
   return customerIdOf(saved.details) === customerId && syncedAtOf(saved.details) !== null ? saved : undefined

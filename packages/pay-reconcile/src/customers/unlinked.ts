@@ -32,20 +32,33 @@ export interface UnlinkedCustomer {
  *
  * @param after - where the page before ended; undefined: at the start.
  * @returns those customers, which may be none, and where the next page starts; null: there is none.
- * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY}, {@link PAY_RECONCILE_VALIDATION} for
- * an `after` that the provider does not know, or a provider error.
+ * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY}, {@link PAY_RECONCILE_VALIDATION}
+ *   for an `after` that the provider does not know, or a provider error.
  */
 export async function unlinkedCustomersOf (
-  sources: Sources, wantedShop: string, after: string | undefined, signal: AbortSignal | undefined
+  sources: Sources,
+  wantedShop: string,
+  after: string | undefined,
+  signal: AbortSignal | undefined
 ): Promise<{ readonly customers: readonly UnlinkedCustomer[], readonly next: string | null }> {
   const { accounts, provider, call, naming } = sources
   const [shop] = await accounts.shops(wantedShop)
   if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
   const { shopId } = shop
   const secretKey = await secretKeyOf(sources, shopId)
-  const { value: { customers, more } } = await call(secretKey, signal, (attempt) => provider.listCustomers({ secretKey, after, signal: attempt })).catch((error) => {
-    const isUnknown = after !== undefined && isProviderError(error) && (error.fault === 'customer_not_found' || error.fault === 'refused')
-    throw isUnknown ? validationError('after', 'after must be the next of the page before: the payment provider cannot list customers from there') : error
+  const { value: { customers, more } } = await call(
+    secretKey,
+    signal,
+    (attempt) => provider.listCustomers({ secretKey, after, signal: attempt })
+  ).catch((error) => {
+    const isUnknown = after !== undefined && isProviderError(error) &&
+      (error.fault === 'customer_not_found' || error.fault === 'refused')
+    throw isUnknown
+      ? validationError(
+        'after',
+        'after must be the next of the page before: the payment provider cannot list customers from there'
+      )
+      : error
   })
   const next = nextPage({ ids: customers.map(({ id }) => id), more }, after)
   // There is nowhere to go on from, and the list would look complete.
@@ -53,7 +66,13 @@ export async function unlinkedCustomersOf (
   if (customers.length === 0) return { customers: [], next: null }
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
   const unlinked = customers.filter((customer) => isAlive(customer) && !linked.has(customer.id))
-  const emails = [...new Set(unlinked.flatMap((customer) => [emailOf(customer), comparableAddress(emailOf(customer))]).filter((email) => email !== undefined))]
+  const emails = [
+    ...new Set(
+      unlinked.flatMap((customer) => [emailOf(customer), comparableAddress(emailOf(customer))]).filter((email) =>
+        email !== undefined
+      )
+    )
+  ]
   const named = unlinked.map(naming.perhapsIdOf).filter((id) => id !== undefined)
   const candidates = emails.length + named.length > 0 ? await accounts.accountsLike(shopId, named, emails) : []
   return { customers: unlinked.map((customer) => unlinkedCustomerFrom(customer, candidates, naming)), next }
@@ -61,11 +80,17 @@ export async function unlinkedCustomersOf (
 
 /** @param candidates - accounts that some of the page's customers may belong to. */
 export function unlinkedCustomerFrom (
-  customer: PayCustomer, candidates: readonly Account[], naming: Naming
+  customer: PayCustomer,
+  candidates: readonly Account[],
+  naming: Naming
 ): UnlinkedCustomer {
   const [accountId, email] = [naming.perhapsIdOf(customer), comparableAddress(emailOf(customer))]
   const matches = candidates.flatMap((account): AccountMatch[] => {
-    const match = account.id === accountId ? 'metadata' : email !== undefined && comparableAddress(account.details.email) === email ? 'email' : undefined
+    const match = account.id === accountId
+      ? 'metadata'
+      : email !== undefined && comparableAddress(account.details.email) === email
+      ? 'email'
+      : undefined
     return match ? [{ account, match, customerId: customerIdOf(account.details) }] : []
   })
   const named = matches.filter(({ match }) => match === 'metadata')

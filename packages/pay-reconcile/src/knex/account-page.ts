@@ -6,9 +6,17 @@ import { accountList } from '../lists/accounts.ts'
 import { sortKeyOf, whereListed } from '../lists/listed.ts'
 import { record, recordsOf, countOf } from './records.ts'
 
-/** An account over accounts `a` and shops `s`, as every query of the store selects it. Ids as text, because a bigint may exceed 2^53. */
+/**
+ * An account over accounts `a` and shops `s`, as every query of the store selects it. Ids as text, because a bigint may
+ * exceed 2^53.
+ */
 export const ACCOUNT_COLUMNS: Readonly<Record<keyof Account, string>> = {
-  id: 'a.id::text', shopId: 'a.shop_id::text', shopName: 's.name', name: 'a.name', hashName: 'a.hash_name', details: 'a.details'
+  id: 'a.id::text',
+  shopId: 'a.shop_id::text',
+  shopName: 's.name',
+  name: 'a.name',
+  hashName: 'a.hash_name',
+  details: 'a.details'
 }
 
 /** Accounts `a` with their shops `s`. */
@@ -32,23 +40,40 @@ const MAX_PAGE_BYTES = 4_194_304
  * ends before it exceeds 4 MiB, but has at least one account.
  */
 export async function accountPage (
-  knex: Knex, tables: HostTables, name: string, { skip, limit, filter, sort }: AccountQuery
+  knex: Knex,
+  tables: HostTables,
+  name: string,
+  { skip, limit, filter, sort }: AccountQuery
 ): Promise<{ accounts: readonly Account[], count: number }> {
   const { accounts: from, shops, customerId, syncedAt } = tables
   const listed = accountList({ shops, name, customerId: customerId('a'), syncedAt: syncedAt('a') })
-  const order = sort.map(({ field, descending }) => `${sortKeyOf(listed, field)} ${descending ? 'desc' : 'asc'}${NULLABLE.has(field) ? ' nulls last' : ''}`).join(', ')
+  const order = sort.map(({ field, descending }) =>
+    `${sortKeyOf(listed, field)} ${descending ? 'desc' : 'asc'}${NULLABLE.has(field) ? ' nulls last' : ''}`
+  ).join(', ')
   const matching = () => knex(from('a')).modify((query) => whereListed(query, listed, filter))
   const ids = matching().select('a.id').orderByRaw(order).offset(skip).limit(limit)
   // Shops in order, so that the database reads account by account, and only as many as the page needs.
   const byShop = sort.find(({ field }: AccountSort) => field === 'shop_name')
-  if (byShop) ids.join(knex(shops).select('id', 'name').orderBy('name', byShop.descending ? 'desc' : 'asc').as('s'), 's.id', 'a.shop_id')
+  if (byShop) {
+    ids.join(
+      knex(shops).select('id', 'name').orderBy('name', byShop.descending ? 'desc' : 'asc').as('s'),
+      's.id',
+      'a.shop_id'
+    )
+  }
 
   const bytes = 'coalesce(octet_length(a.details::text), 0)'
   const measured = accountsWithShops(knex, tables).whereIn('a.id', ids)
     .select('a.id', knex.raw(`${bytes} as bytes`), knex.raw(`sum(${bytes}) over (order by ${order}) as bytes_so_far`))
-  const fitting = knex(measured.as('m')).select('id').where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere('bytes_so_far', knex.ref('bytes'))
+  const fitting = knex(measured.as('m')).select('id').where('bytes_so_far', '<=', MAX_PAGE_BYTES).orWhere(
+    'bytes_so_far',
+    knex.ref('bytes')
+  )
   // First, because an account that is added in between would otherwise read as one that did not fit.
   const count = await countOf(knex, matching())
-  const rows = await recordsOf<Account>(knex, accountsWithShops(knex, tables).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(ACCOUNT_COLUMNS))))
+  const rows = await recordsOf<Account>(
+    knex,
+    accountsWithShops(knex, tables).whereIn('a.id', fitting).orderByRaw(order).select(knex.raw(record(ACCOUNT_COLUMNS)))
+  )
   return { accounts: rows.map(accountFrom), count }
 }

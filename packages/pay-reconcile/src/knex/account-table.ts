@@ -56,11 +56,19 @@ interface Columns {
   readonly email: string | null
 }
 
-const DEFAULTS: Columns = { id: 'id', shopId: 'shop_id', name: 'name', hashName: 'hash_name', details: 'details', customerId: null, email: null }
+const DEFAULTS: Columns = {
+  id: 'id',
+  shopId: 'shop_id',
+  name: 'name',
+  hashName: 'hash_name',
+  details: 'details',
+  customerId: null,
+  email: null
+}
 
 /**
- * The tables of a host, as statements read and write them. Whatever the columns are, an account `a` has id, shop_id, name,
- * hash_name and details with the customer's id in it.
+ * The tables of a host, as statements read and write them. Whatever the columns are, an account `a` has id, shop_id,
+ * name, hash_name and details with the customer's id in it.
  */
 export interface HostTables {
   /** Accounts under an alias, for `from`. */
@@ -93,7 +101,8 @@ interface HostOptions extends AccountTable, Registered {
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
 export function hostTables (
-  knex: Knex, { table = 'accounts', columns: given = {}, shopTable = 'shops', shop, registration }: HostOptions
+  knex: Knex,
+  { table = 'accounts', columns: given = {}, shopTable = 'shops', shop, registration }: HostOptions
 ): HostTables {
   const columns = columnsFrom(given, shop)
   const shopId = shop && `'${onlyShop(shop)}'::text`
@@ -102,24 +111,31 @@ export function hostTables (
   const { customerId, email } = columns
 
   const stored = (row: string): string => of(row, columns.details)
-  const customerIn = (row: string): string => customerId === null ? payStringIn(stored(row), 'pay_customer_id') : `nullif(${of(row, customerId)}, '')`
+  const customerIn = (row: string): string =>
+    customerId === null ? payStringIn(stored(row), 'pay_customer_id') : `nullif(${of(row, customerId)}, '')`
   const details = (row: string): string => {
     // The keys whose values are in columns, with what they are there.
-    const values = Object.entries({ ...(customerId !== null && { pay_customer_id: customerIn(row) }), ...(email !== null && { email: of(row, email) }) })
+    const values = Object.entries({
+      ...(customerId !== null && { pay_customer_id: customerIn(row) }),
+      ...(email !== null && { email: of(row, email) })
+    })
     if (values.length === 0) return `${stored(row)}::jsonb`
-    const others = `case when jsonb_typeof(${stored(row)}::jsonb) = 'object' then ${stored(row)}::jsonb - '{${values.map(([name]) => name).join(',')}}'::text[] else '{}'::jsonb end`
-    return `(${others} || jsonb_strip_nulls(jsonb_build_object(${values.map(([name, sql]) => `'${name}', ${sql}`).join(', ')})))`
+    const others = `case when jsonb_typeof(${stored(row)}::jsonb) = 'object' then ${stored(row)}::jsonb - ` +
+      `'{${values.map(([name]) => name).join(',')}}'::text[] else '{}'::jsonb end`
+    return `(${others} || ` +
+      `jsonb_strip_nulls(jsonb_build_object(${values.map(([name, sql]) => `'${name}', ${sql}`).join(', ')})))`
   }
-  const fields = (row: string): string => [
-    `${of(row, columns.id)} as id`,
-    `${columns.shopId === null ? shopId : of(row, columns.shopId)} as shop_id`,
-    `${of(row, columns.name)} as name`,
-    `${columns.hashName === null ? 'null::text' : of(row, columns.hashName)} as hash_name`,
-    `${details(row)} as details`,
-    `${stored(row)}::jsonb as stored`,
-    `${customerIn(row)} as pay_customer_id`,
-    `${payStringIn(stored(row), 'pay_synced_at')} as pay_synced_at`
-  ].join(', ')
+  const fields = (row: string): string =>
+    [
+      `${of(row, columns.id)} as id`,
+      `${columns.shopId === null ? shopId : of(row, columns.shopId)} as shop_id`,
+      `${of(row, columns.name)} as name`,
+      `${columns.hashName === null ? 'null::text' : of(row, columns.hashName)} as hash_name`,
+      `${details(row)} as details`,
+      `${stored(row)}::jsonb as stored`,
+      `${customerIn(row)} as pay_customer_id`,
+      `${payStringIn(stored(row), 'pay_synced_at')} as pay_synced_at`
+    ].join(', ')
   const isDefault = shop === undefined && Object.keys(given).length === 0
 
   return {
@@ -130,25 +146,37 @@ export function hostTables (
     columns,
     fields,
     stored: (alias) => `${alias}.${isDefault ? 'details' : 'stored'}`,
-    accounts: (alias) => isDefault ? knex.raw('?? as ??', [table, alias]) : knex.raw(`(select ${fields('h')} from ?? h) as ??`, [table, alias]),
-    shops: shopId === undefined ? knex.raw('?? as s', [shopTable]) : knex.raw(`(select ${shopId} as id, ${shopId} as name) as s`),
+    accounts: (alias) =>
+      isDefault
+        ? knex.raw('?? as ??', [table, alias])
+        : knex.raw(`(select ${fields('h')} from ?? h) as ??`, [table, alias]),
+    shops: shopId === undefined
+      ? knex.raw('?? as s', [shopTable])
+      : knex.raw(`(select ${shopId} as id, ${shopId} as name) as s`),
     customerId: (alias) => isDefault ? payStringIn(`${alias}.details`, 'pay_customer_id') : `${alias}.pay_customer_id`,
     syncedAt: (alias) => isDefault ? payStringIn(`${alias}.details`, 'pay_synced_at') : `${alias}.pay_synced_at`,
     assigned: (details, customer) => {
       const changed = `${quoted(columns.details)} = ${details}`
       if (customer === undefined) return changed
       if (customerId !== null) return `${changed}, ${quoted(customerId)} = ${customer}`
-      return customer === 'null' ? `${changed} - 'pay_customer_id'` : `${changed} || jsonb_build_object('pay_customer_id', ${customer})`
+      return customer === 'null'
+        ? `${changed} - 'pay_customer_id'`
+        : `${changed} || jsonb_build_object('pay_customer_id', ${customer})`
     }
   }
 }
 
 /** @returns the host's tables with the columns that statements read, for a message */
-export function neededTables ({ name, shopName, columns: { id, shopId, name: called, hashName, details, customerId, email } }: HostTables): string {
+export function neededTables (
+  { name, shopName, columns: { id, shopId, name: called, hashName, details, customerId, email } }: HostTables
+): string {
   // One column may hold two of them, such as an e-mail address by which people are called.
-  const texts = new Set([called, hashName, customerId, email].filter((column) => column !== null).map((column) => `${column} text`))
+  const texts = new Set(
+    [called, hashName, customerId, email].filter((column) => column !== null).map((column) => `${column} text`)
+  )
   const accounts = `${name} (${[id, ...shopId === null ? [] : [shopId], ...texts, `${details} jsonb`].join(', ')})`
-  return `${accounts}${shopId === null ? '' : ` and ${shopName} (id, name text, pay_secret_key text)`}, with ids of uuid, text or integers`
+  return `${accounts}${shopId === null ? '' : ` and ${shopName} (id, name text, pay_secret_key text)`}, with ids of ` +
+    'uuid, text or integers'
 }
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} */
@@ -162,18 +190,30 @@ export function registrationFrom (registration: string | undefined, table: strin
 
 function columnsFrom (given: AccountColumnNames, shop: OnlyShop | undefined): Columns {
   for (const [name, column] of Object.entries(given)) {
-    if (!Object.hasOwn(DEFAULTS, name)) throw invalid(`columns.${name} is not an option; there are ${Object.keys(DEFAULTS).join(', ')}`)
+    if (!Object.hasOwn(DEFAULTS, name)) {
+      throw invalid(`columns.${name} is not an option; there are ${Object.keys(DEFAULTS).join(', ')}`)
+    }
     if (column === undefined || (column === null && name === 'hashName')) continue
     // The others mean something in statements of knex, before they are quoted.
-    if (typeof column !== 'string' || !/^[^.?:"\\]+$/.test(column)) throw invalid(`columns.${name} must be the name of a column`)
+    if (typeof column !== 'string' || !/^[^.?:"\\]+$/.test(column)) {
+      throw invalid(`columns.${name} must be the name of a column`)
+    }
   }
-  if (shop !== undefined && given.shopId !== undefined) throw invalid('columns.shopId has no use with shop: every account is of that one')
-  return { ...DEFAULTS, ...Object.fromEntries(Object.entries(given).filter(([, column]) => column !== undefined)), ...(shop && { shopId: null }) }
+  if (shop !== undefined && given.shopId !== undefined) {
+    throw invalid('columns.shopId has no use with shop: every account is of that one')
+  }
+  return {
+    ...DEFAULTS,
+    ...Object.fromEntries(Object.entries(given).filter(([, column]) => column !== undefined)),
+    ...(shop && { shopId: null })
+  }
 }
 
 /** @returns the id of the shop. @throws {@link PAY_RECONCILE_INVALID_OPTION} */
 function onlyShop ({ secretKey, id = 'main' }: OnlyShop): string {
-  if (typeof secretKey !== 'string' || secretKey === '') throw invalid('shop.secretKey must be the secret key of the provider')
+  if (typeof secretKey !== 'string' || secretKey === '') {
+    throw invalid('shop.secretKey must be the secret key of the provider')
+  }
   if (!/^[\w-]{1,100}$/.test(id)) throw invalid('shop.id must be letters, digits, _ and -')
   return id
 }

@@ -22,17 +22,24 @@ type Trail = Required<Pick<AccountStore, 'audit' | 'replacedSnapshot' | 'deleteE
 export function auditTrail (knex: Knex, { registration, registered, days }: TrailOptions): Trail {
   const listed = auditList(days)
   const { at_gte: _from, at_lte: _to, ...fields } = listed
-  const columns = record(Object.fromEntries(Object.keys(fields).map((name) => [camelCased(name), sortKeyOf(listed, name)])))
+  const columns = record(
+    Object.fromEntries(Object.keys(fields).map((name) => [camelCased(name), sortKeyOf(listed, name)]))
+  )
 
   return {
     async audit ({ skip, limit, filter, sort }) {
       await registered()
       const { field, descending } = sort ?? { field: 'at', descending: true }
       const direction = descending ? 'desc' : 'asc'
-      const matching = () => knex('pay_reconcile_audit as c').where('c.registration', registration)
-        .modify((query) => whereListed(query, listed, filter))
+      const matching = () =>
+        knex('pay_reconcile_audit as c').where('c.registration', registration)
+          .modify((query) => whereListed(query, listed, filter))
       const [rows, count] = await Promise.all([
-        recordsOf<AuditEntry>(knex, matching().orderByRaw(`${sortKeyOf(listed, field)} ${direction} nulls last, c.id ${direction}`).offset(skip).limit(limit).select(knex.raw(columns))),
+        recordsOf<AuditEntry>(
+          knex,
+          matching().orderByRaw(`${sortKeyOf(listed, field)} ${direction} nulls last, c.id ${direction}`).offset(skip)
+            .limit(limit).select(knex.raw(columns))
+        ),
         countOf(knex, matching())
       ])
       return { entries: rows.map(entryFrom), count }
@@ -41,9 +48,18 @@ export function auditTrail (knex: Knex, { registration, registered, days }: Trai
     async replacedSnapshot (auditId) {
       if (!UUID.test(auditId)) return undefined
       await registered()
-      const [row] = await recordsOf<ReplacedSnapshot>(knex, knex('pay_reconcile_snapshots').where({ audit_id: auditId, registration }).whereRaw(isKept(days)).select(knex.raw(record({
-        auditId: 'audit_id', accountId: 'account_id', customerId: 'customer_id', customer: 'customer', replacedAt: 'replaced_at'
-      }))))
+      const [row] = await recordsOf<ReplacedSnapshot>(
+        knex,
+        knex('pay_reconcile_snapshots').where({ audit_id: auditId, registration }).whereRaw(isKept(days)).select(
+          knex.raw(record({
+            auditId: 'audit_id',
+            accountId: 'account_id',
+            customerId: 'customer_id',
+            customer: 'customer',
+            replacedAt: 'replaced_at'
+          }))
+        )
+      )
       return row && { ...row, replacedAt: instantFrom(row.replacedAt) }
     },
 

@@ -6,7 +6,10 @@ import { record, recordsOf, run, violates } from './records.ts'
 export function awaitedShops (knex: Knex, registration: string): AwaitedShops {
   return {
     async note (shopId, deliveryId) {
-      const fresh = await recordsOf(knex, knex.raw(`
+      const fresh = await recordsOf(
+        knex,
+        knex.raw(
+          `
         with fresh as (
           insert into pay_reconcile_deliveries (registration, shop_id, id) values (:registration, :shopId, :deliveryId)
           on conflict do nothing returning id
@@ -14,14 +17,20 @@ export function awaitedShops (knex: Knex, registration: string): AwaitedShops {
           insert into pay_reconcile_awaited (registration, shop_id) select :registration, :shopId from fresh
           on conflict (registration, shop_id) do update set run_id = null, attempts = 0, due = now()
         )
-        select ${record({ id: 'id' })} from fresh`, { registration, shopId, deliveryId }))
+        select ${record({ id: 'id' })} from fresh`,
+          { registration, shopId, deliveryId }
+        )
+      )
       return fresh.length > 0
     },
 
     async start (run) {
       for (;;) {
         try {
-          const [row] = await recordsOf<{ readonly started: boolean, readonly left: boolean }>(knex, knex.raw(startStatement, { ...run, registration }))
+          const [row] = await recordsOf<{ readonly started: boolean, readonly left: boolean }>(
+            knex,
+            knex.raw(startStatement, { ...run, registration })
+          )
           return { started: row?.started === true, left: row?.left === true }
         } catch (error) {
           // Another run has taken a shop since this statement began.
@@ -37,8 +46,8 @@ export function awaitedShops (knex: Knex, registration: string): AwaitedShops {
 }
 
 /**
- * Skips notes that another process is just taking. A note that arrives meanwhile waits for that, and is a new one. What is
- * taken is due again later, should the run not get to the end: after a minute, then two, up to an hour.
+ * Skips notes that another process is just taking. A note that arrives meanwhile waits for that, and is a new one. What
+ * is taken is due again later, should the run not get to the end: after a minute, then two, up to an hour.
  */
 const startStatement = `
   with free as (
@@ -59,8 +68,10 @@ const startStatement = `
     insert into pay_reconcile_run_shops (run_id, registration, shop_id, total)
     select run.id, :registration, t.shop_id, 0 from run, taken t
   )
-  select ${record({
+  select ${
+  record({
     started: 'exists (select from run)',
     left: `exists (select from pay_reconcile_awaited a
       where a.registration = :registration and a.due <= clock_timestamp() and a.shop_id not in (select shop_id from taken))`
-  })}`
+  })
+}`

@@ -11,14 +11,14 @@ const PAUSE = 1000
 const TRIES = 400
 
 /**
- * Changes tables in a transaction that does not wait long for the locks of others, such as a dump that runs: it rolls back
- * and tries again. A transaction of the host has a `lock_timeout` of its own.
+ * Changes tables in a transaction that does not wait long for the locks of others, such as a dump that runs: it rolls
+ * back and tries again. A transaction of the host has a `lock_timeout` of its own.
  *
  * @throws the error 55P03 of PostgreSQL, after ten minutes
  */
 export async function withBriefLocks (knex: Knex, change: (knex: Knex) => Promise<void>): Promise<void> {
   if (knex.isTransaction) return await change(knex)
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1;; tries++) {
     try {
       return await knex.transaction(async (trx) => {
         await trx.raw(`set local lock_timeout = ${WAIT}`)

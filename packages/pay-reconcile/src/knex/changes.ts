@@ -12,7 +12,9 @@ const KEEP_EVENTS = "interval '4 days'"
  * once its transaction has ended.
  */
 export function changeStore (
-  knex: Knex, { accounts, customerId: of, registration }: HostTables, registered: () => Promise<void>
+  knex: Knex,
+  { accounts, customerId: of, registration }: HostTables,
+  registered: () => Promise<void>
 ): ChangeStore {
   const customerId = of('a')
   const noteAccounts = `insert into pay_reconcile_changed (registration, account_id, shop_id)
@@ -20,14 +22,20 @@ export function changeStore (
   return {
     async position (shopId) {
       await registered()
-      const [row] = await recordsOf<{ readonly until: string, readonly complete_at: string }>(knex, knex('pay_reconcile_positions').where({ registration, shop_id: shopId })
-        .select(knex.raw(record({ until: 'until', complete_at: 'complete_at' }))))
+      const [row] = await recordsOf<{ readonly until: string, readonly complete_at: string }>(
+        knex,
+        knex('pay_reconcile_positions').where({ registration, shop_id: shopId })
+          .select(knex.raw(record({ until: 'until', complete_at: 'complete_at' })))
+      )
       return row && { until: instantFrom(row.until), completeAt: instantFrom(row.complete_at) }
     },
 
     async moveTo (shopId, { until, completeAt }) {
       await registered()
-      await run(knex, knex.raw(`
+      await run(
+        knex,
+        knex.raw(
+          `
         with forgotten as (
           delete from pay_reconcile_events
           where registration = :registration and shop_id = :shopId and created_at < :until::timestamptz - ${KEEP_EVENTS}
@@ -35,13 +43,23 @@ export function changeStore (
         insert into pay_reconcile_positions (registration, shop_id, until, complete_at)
         values (:registration, :shopId, :until, :completeAt)
         on conflict (registration, shop_id) do update set until = greatest(pay_reconcile_positions.until, excluded.until),
-          complete_at = greatest(pay_reconcile_positions.complete_at, excluded.complete_at)`, { registration, shopId, until, completeAt }))
+          complete_at = greatest(pay_reconcile_positions.complete_at, excluded.complete_at)`,
+          { registration, shopId, until, completeAt }
+        )
+      )
     },
 
     async note (shopId, events) {
       await registered()
-      const records = events.map(({ id, createdAt, customerId }) => ({ id, created_at: createdAt, customer_id: customerId }))
-      await run(knex, knex.raw(`
+      const records = events.map(({ id, createdAt, customerId }) => ({
+        id,
+        created_at: createdAt,
+        customer_id: customerId
+      }))
+      await run(
+        knex,
+        knex.raw(
+          `
         with given as materialized (
           select distinct on (id) * from jsonb_to_recordset(:events::jsonb) as e (id text, created_at timestamptz, customer_id text)
         ), fresh as (
@@ -50,26 +68,43 @@ export function changeStore (
           on conflict do nothing returning event_id
         )
         ${noteAccounts} where a.shop_id = :shopId and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${ONCE}`,
-      { registration, shopId, events: JSON.stringify(records) }))
+          { registration, shopId, events: JSON.stringify(records) }
+        )
+      )
     },
 
     async noteAll (shopId) {
       await registered()
-      await run(knex, knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${ONCE}`, { registration, shopId }))
+      await run(
+        knex,
+        knex.raw(`${noteAccounts} where a.shop_id = :shopId and ${customerId} is not null ${ONCE}`, {
+          registration,
+          shopId
+        })
+      )
     },
 
     async moment () {
-      const [row] = await recordsOf<{ readonly moment: string }>(knex, knex.raw(`select ${record({ moment: 'pg_current_snapshot()::text' })}`))
+      const [row] = await recordsOf<{ readonly moment: string }>(
+        knex,
+        knex.raw(`select ${record({ moment: 'pg_current_snapshot()::text' })}`)
+      )
       return row?.moment ?? '1:1:'
     },
 
     async done (accountIds, moment) {
       await registered()
-      await run(knex, knex.raw(`delete from pay_reconcile_changed where registration = :registration and account_id in (
+      await run(
+        knex,
+        knex.raw(
+          `delete from pay_reconcile_changed where registration = :registration and account_id in (
         select account_id from pay_reconcile_changed
         where registration = :registration and account_id = any(:accountIds::text[])
           and pg_visible_in_snapshot(version, :moment::pg_snapshot)
-        order by account_id for update)`, { registration, accountIds: [...accountIds], moment }))
+        order by account_id for update)`,
+          { registration, accountIds: [...accountIds], moment }
+        )
+      )
     }
   }
 }

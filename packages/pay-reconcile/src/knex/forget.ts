@@ -3,33 +3,42 @@ import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 import { record, recordsOf, run } from './records.ts'
 
 /**
- * Deletes the personal data that is kept of accounts which are deleted: the items of runs, with names, e-mail addresses and
- * what differed, and the snapshots that were replaced. The audit stays; it holds ids and hashes. Call it in the transaction
- * of the deletion, after it: a run that has just read an account then either leaves no item of it, or one that is deleted.
+ * Deletes the personal data that is kept of accounts which are deleted: the items of runs, with names, e-mail addresses
+ * and what differed, and the snapshots that were replaced. The audit stays; it holds ids and hashes. Call it in the
+ * transaction of the deletion, after it: a run that has just read an account then either leaves no item of it, or one
+ * that is deleted.
  *
- * @param of - the accounts: one by its id, or those of a shop. Ids as responses have them: a UUID in lower case. With the
- * `registration` of the stores, if the database has more than one.
+ * @param of - the accounts: one by its id, or those of a shop. Ids as responses have them: a UUID in lower case. With
+ *   the `registration` of the stores, if the database has more than one.
  * @throws {@link PAY_RECONCILE_INVALID_OPTION} if it has, and none is named.
  */
 export async function forgetAccounts (
-  knex: Knex, of: ({ readonly accountId: string } | { readonly shopId: string }) & { readonly registration?: string }
+  knex: Knex,
+  of: ({ readonly accountId: string } | { readonly shopId: string }) & { readonly registration?: string }
 ): Promise<void> {
   const registration = of.registration ?? await onlyRegistration(knex)
   if (registration === undefined) return
   const [column, id] = 'accountId' in of ? ['account_id', of.accountId] : ['shop_id', of.shopId]
-  await run(knex, knex('pay_reconcile_items').where(column, id)
-    .whereIn('run_id', knex('pay_reconcile_runs').where({ registration }).select('id')).delete())
+  await run(
+    knex,
+    knex('pay_reconcile_items').where(column, id)
+      .whereIn('run_id', knex('pay_reconcile_runs').where({ registration }).select('id')).delete()
+  )
   await run(knex, knex('pay_reconcile_snapshots').where({ registration, [column]: id }).delete())
 }
 
 /** @returns undefined if nothing was stored yet */
 async function onlyRegistration (knex: Knex): Promise<string | undefined> {
-  const rows = await recordsOf<{ readonly name: string }>(knex,
-    knex('pay_reconcile_registrations').orderBy('name').select(knex.raw(record({ name: 'name' }))))
+  const rows = await recordsOf<{ readonly name: string }>(
+    knex,
+    knex('pay_reconcile_registrations').orderBy('name').select(knex.raw(record({ name: 'name' })))
+  )
   const names = rows.map(({ name }) => name)
   if (names.length > 1) {
-    throw new PAY_RECONCILE_INVALID_OPTION('forgetAccounts needs the registration of the accounts, ' +
-      `such as { accountId, registration: '${names[0]}' }: this database has ${names.join(', ')}`)
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      'forgetAccounts needs the registration of the accounts, ' +
+        `such as { accountId, registration: '${names[0]}' }: this database has ${names.join(', ')}`
+    )
   }
   return names[0]
 }

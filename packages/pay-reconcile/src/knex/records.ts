@@ -2,16 +2,24 @@ import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
 
 /*
- * How values leave the database: as one column with JSON that PostgreSQL has written. So no value depends on the DateStyle or
- * time zone of a session, on type parsers that the host has set for its driver, or on a knex that renames columns.
+ * How values leave the database: as one column with JSON that PostgreSQL has written. So no value depends on the
+ * DateStyle or time zone of a session, on type parsers that the host has set for its driver, or on a knex that renames
+ * columns.
  */
 
-/** SQL of the column for {@link recordsOf}. Integers that may exceed 2^53 must be cast to text. @param fields - in SQL, by their names in the record */
+/**
+ * SQL of the column for {@link recordsOf}. Integers that may exceed 2^53 must be cast to text. @param fields - in SQL,
+ * by their names in the record
+ */
 export function record (fields: Readonly<Record<string, string>>): string {
-  return `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`).join(', ')})::text as record`
+  return `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`).join(', ')})::text as ` +
+    'record'
 }
 
-/** Runs a statement that selects or returns a {@link record}. @throws {@link PAY_RECONCILE_INVALID_OPTION} if the host's knex changes results. */
+/**
+ * Runs a statement that selects or returns a {@link record}. @throws {@link PAY_RECONCILE_INVALID_OPTION} if the host's
+ * knex changes results.
+ */
 export async function recordsOf<T> (knex: Knex, statement: Knex.Raw | Knex.QueryBuilder): Promise<T[]> {
   const result: unknown = await run(knex, statement)
   // A host's postProcessResponse may return the rows of a raw statement alone.
@@ -24,21 +32,26 @@ export async function recordsOf<T> (knex: Knex, statement: Knex.Raw | Knex.Query
 }
 
 function changedResult (): Error {
-  return new PAY_RECONCILE_INVALID_OPTION('postProcessResponse of the knex returns something other than the rows of a statement, or renames the column "record": pass a knex without it')
+  return new PAY_RECONCILE_INVALID_OPTION(
+    'postProcessResponse of the knex returns something other than the rows of a statement, or renames the ' +
+      'column "record": pass a knex without it'
+  )
 }
 
 /** How often a statement is run that meets others. */
 const TRIES = 5
 
 /**
- * Runs a statement. One that met another one, in a deadlock or because the host's databases default to a stricter isolation
- * level than read committed, is run again as read committed, where it waits for the other one.
+ * Runs a statement. One that met another one, in a deadlock or because the host's databases default to a stricter
+ * isolation level than read committed, is run again as read committed, where it waits for the other one.
  */
 export async function run (knex: Knex, statement: Knex.Raw | Knex.QueryBuilder): Promise<unknown> {
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1;; tries++) {
     try {
       if (tries === 1) return await statement
-      return await knex.transaction(async (trx) => await statement.transacting(trx), { isolationLevel: 'read committed' })
+      return await knex.transaction(async (trx) => await statement.transacting(trx), {
+        isolationLevel: 'read committed'
+      })
     } catch (error) {
       // A transaction of the host is over after an error.
       if (!metAnother(error) || knex.isTransaction || tries === TRIES) throw error
@@ -50,7 +63,10 @@ function metAnother (error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '40001' || error.code === '40P01')
 }
 
-/** A time in a {@link record} as ISO 8601 UTC with milliseconds. @throws RangeError for `infinity`, or a year that JavaScript does not know. */
+/**
+ * A time in a {@link record} as ISO 8601 UTC with milliseconds. @throws RangeError for `infinity`, or a year that
+ * JavaScript does not know.
+ */
 export function instantFrom (value: string): string {
   // Not `new Date(value)`: of null that would be 1970.
   return new Date(Date.parse(value)).toISOString()

@@ -8,13 +8,18 @@ const columns = Object.fromEntries(Object.entries(runList).map(([name, { sql }])
 
 /** Selects the runs `r` that a clause picks, as rows for {@link runFrom}. */
 export function runsStatement (clause: string): string {
-  return `select ${record({ ...columns, requestId: 'r.request_id', webhook: 'r.webhook' })} from pay_reconcile_runs r ${clause}`
+  return `select ${
+    record({ ...columns, requestId: 'r.request_id', webhook: 'r.webhook' })
+  } from pay_reconcile_runs r ` +
+    `${clause}`
 }
 
 /** A run as it is selected; the stopped shops are named as in responses, which filters compare. */
 export interface RunRow extends Omit<Run, 'shops'> {
   readonly shops: Omit<Run['shops'], 'stopped'> & {
-    readonly stopped: ReadonlyArray<{ readonly shop_id: string, readonly reason: string, readonly missing_permission?: string }>
+    readonly stopped: ReadonlyArray<
+      { readonly shop_id: string, readonly reason: string, readonly missing_permission?: string }
+    >
   }
 }
 
@@ -24,7 +29,14 @@ export function runFrom (row: RunRow): Run {
     scheduledFor: row.scheduledFor === null ? null : instantFrom(row.scheduledFor),
     startedAt: instantFrom(row.startedAt),
     finishedAt: row.finishedAt === null ? null : instantFrom(row.finishedAt),
-    shops: { ...row.shops, stopped: row.shops.stopped.map(({ shop_id: shopId, reason, missing_permission: missingPermission }) => ({ shopId, reason, ...(missingPermission !== undefined && { missingPermission }) })) }
+    shops: {
+      ...row.shops,
+      stopped: row.shops.stopped.map(({ shop_id: shopId, reason, missing_permission: missingPermission }) => ({
+        shopId,
+        reason,
+        ...(missingPermission !== undefined && { missingPermission })
+      }))
+    }
   }
 }
 

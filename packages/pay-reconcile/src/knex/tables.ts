@@ -159,12 +159,17 @@ create or replace trigger pay_reconcile_audit_append_only before update or delet
 `
 
 /** The columns of each table. */
-const columns: ReadonlyMap<string, readonly string[]> = new Map([...TABLES.matchAll(/^create table if not exists (\w+) \(\n(.*?)^\);/gms)].map(
-  ([, table = '', body = '']) => [table, [...body.matchAll(/^ {2}(?!primary key|unique)(\w+)/gm)].map(([, column = '']) => column)]))
+const columns: ReadonlyMap<string, readonly string[]> = new Map(
+  [...TABLES.matchAll(/^create table if not exists (\w+) \(\n(.*?)^\);/gms)].map(
+    (
+      [, table = '', body = '']
+    ) => [table, [...body.matchAll(/^ {2}(?!primary key|unique)(\w+)/gm)].map(([, column = '']) => column)]
+  )
+)
 
 /**
- * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and inside
- * the transaction of a migration. It changes and locks no table that exists. Needs PostgreSQL 14 or later.
+ * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and
+ * inside the transaction of a migration. It changes and locks no table that exists. Needs PostgreSQL 14 or later.
  *
  * @throws {@link PAY_RECONCILE_INVALID_OPTION} also for a table that lacks a column
  */
@@ -175,24 +180,41 @@ export async function createPayReconcileTables (knex: Knex): Promise<void> {
   await assertUsable(demandColumns(knex, [...columns.keys()]), 'createPayReconcileTables changes no table that exists')
 }
 
-/** Fails with the database's error, which has the name, if one of the package's tables is missing, lacks a column or may not be read. */
+/**
+ * Fails with the database's error, which has the name, if one of the package's tables is missing, lacks a column or may
+ * not be read.
+ */
 export async function demandColumns (knex: Knex, names: readonly string[]): Promise<void> {
-  for (const table of names) await knex.raw(`select ${(columns.get(table) ?? []).map((column) => `${table}.${column}`).join(', ')} from ${table} limit 0`)
+  for (const table of names) {
+    await knex.raw(
+      `select ${(columns.get(table) ?? []).map((column) => `${table}.${column}`).join(', ')} from ${table} limit 0`
+    )
+  }
 }
 
-/** Tables of an earlier version do not say whose accounts their rows are about. @throws {@link PAY_RECONCILE_INVALID_OPTION} */
+/**
+ * Tables of an earlier version do not say whose accounts their rows are about. @throws
+ * {@link PAY_RECONCILE_INVALID_OPTION}
+ */
 async function refuseEarlier (knex: Knex): Promise<void> {
   const named = [...columns].filter(([, names]) => names.includes('registration')).map(([table]) => table)
-  const [earlier] = await recordsOf<{ readonly name: string }>(knex, knex.raw(`
+  const [earlier] = await recordsOf<{ readonly name: string }>(
+    knex,
+    knex.raw(
+      `
     select ${record({ name: 'c.relname' })} from pg_class c
     where c.relname = any(?::text[]) and c.relkind in ('r', 'p') and pg_table_is_visible(c.oid)
       and not exists (select from pg_attribute where attrelid = c.oid and attname = 'registration' and not attisdropped)
-    order by c.relname limit 1`, [named]))
+    order by c.relname limit 1`,
+      [named]
+    )
+  )
   if (earlier) {
     throw new PAY_RECONCILE_INVALID_OPTION(
       `${earlier.name} was created by an earlier version, and does not say whose accounts its rows are about: ` +
-      'call dropPayReconcileTables(knex) first, which deletes the audit, the runs and the replaced snapshots; ' +
-      'the customers of accounts stay')
+        'call dropPayReconcileTables(knex) first, which deletes the audit, the runs and the replaced snapshots; ' +
+        'the customers of accounts stay'
+    )
   }
 }
 
@@ -208,34 +230,62 @@ async function createMissing (knex: Knex): Promise<void> {
 function madeBy (statement: string): string {
   const [, trigger, of] = /^create or replace trigger (\w+) .* on (\w+)/.exec(statement) ?? []
   if (trigger !== undefined) return `${of}.${trigger}`
-  return /^create (?:or replace )?(?:unique )?(?:table|index|function) (?:if not exists )?(\w+)/.exec(statement)?.[1] ?? statement
+  return /^create (?:or replace )?(?:unique )?(?:table|index|function) (?:if not exists )?(\w+)/.exec(statement)?.[1] ??
+    statement
 }
 
 async function presentNames (knex: Knex): Promise<ReadonlySet<string>> {
-  const rows = await recordsOf<{ readonly name: string }>(knex, knex.raw(`select ${record({ name: 'name' })} from (
+  const rows = await recordsOf<{ readonly name: string }>(
+    knex,
+    knex.raw(`select ${record({ name: 'name' })} from (
     select relname::text as name from pg_class where pg_table_is_visible(oid)
     union all select relname || '.' || tgname from pg_trigger join pg_class on pg_class.oid = tgrelid where pg_table_is_visible(tgrelid)
     union all select proname::text from pg_proc where pg_function_is_visible(oid)
-  ) present where name like 'pay_reconcile_%'`))
+  ) present where name like 'pay_reconcile_%'`)
+  )
   return new Set(rows.map(({ name }) => name))
 }
 
 /** Drops what {@link createPayReconcileTables} created, including the audit trail. */
 export async function dropPayReconcileTables (knex: Knex): Promise<void> {
-  for (const table of ['unchanged', 'items', 'run_shops', 'runs', 'schedule', 'awaited', 'deliveries', 'changed', 'events', 'positions', 'snapshots', 'audit', 'registrations']) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
+  for (
+    const table of [
+      'unchanged',
+      'items',
+      'run_shops',
+      'runs',
+      'schedule',
+      'awaited',
+      'deliveries',
+      'changed',
+      'events',
+      'positions',
+      'snapshots',
+      'audit',
+      'registrations'
+    ]
+  ) await knex.schema.dropTableIfExists(`pay_reconcile_${table}`)
   await knex.raw('drop function if exists pay_reconcile_append_only()')
 }
 
 /**
- * Creates the indexes for lists and bulk runs: by shop, by each sort field, and by parts of names if the database has the
- * extension pg_trgm. Can be called repeatedly, and creates those that are missing. On a large live table, create the same
- * indexes with CONCURRENTLY instead.
+ * Creates the indexes for lists and bulk runs: by shop, by each sort field, and by parts of names if the database has
+ * the extension pg_trgm. Can be called repeatedly, and creates those that are missing. On a large live table, create
+ * the same indexes with CONCURRENTLY instead.
  */
-export async function createAccountIndexes (knex: Knex, options: AccountTable & { readonly shop?: OnlyShop } = {}): Promise<void> {
-  const { name: table, columns: { id, shopId, name: called, hashName, details, customerId: customer } } = hostTables(knex, options)
+export async function createAccountIndexes (
+  knex: Knex,
+  options: AccountTable & { readonly shop?: OnlyShop } = {}
+): Promise<void> {
+  const { name: table, columns: { id, shopId, name: called, hashName, details, customerId: customer } } = hostTables(
+    knex,
+    options
+  )
   const prefix = table.replace(/\W/g, '_')
   const quoted = (column: string): string => knex.raw('??', [column]).toString()
-  const customerId = customer === null ? payStringIn(quoted(details), 'pay_customer_id') : `nullif(${quoted(customer)}, '')`
+  const customerId = customer === null
+    ? payStringIn(quoted(details), 'pay_customer_id')
+    : `nullif(${quoted(customer)}, '')`
   const syncedAt = payStringIn(quoted(details), 'pay_synced_at')
   const [key, name] = [quoted(id), quoted(called)]
   // Accounts without the value come last in both directions, so each direction needs an index.
@@ -261,8 +311,12 @@ export async function createAccountIndexes (knex: Knex, options: AccountTable & 
   if (await finds(knex, "pg_extension where extname = 'pg_trgm'")) indexes['part'] = `using gin (${name} gin_trgm_ops)`
   for (const [suffix, keys] of Object.entries(indexes)) {
     const index = `pay_reconcile_${prefix}_${suffix}`
-    if (await finds(knex, 'pg_class where oid = to_regclass(?)', [knex.raw('??', [schema + index]).toString()])) continue
-    await withBriefLocks(knex, async (trx) => { await trx.raw(`create index if not exists ?? on ?? ${keys}`, [index, table]) })
+    if (await finds(knex, 'pg_class where oid = to_regclass(?)', [knex.raw('??', [schema + index]).toString()])) {
+      continue
+    }
+    await withBriefLocks(knex, async (trx) => {
+      await trx.raw(`create index if not exists ?? on ?? ${keys}`, [index, table])
+    })
   }
 }
 

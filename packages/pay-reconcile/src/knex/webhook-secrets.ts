@@ -16,7 +16,10 @@ export interface KnexWebhookSecretsOptions {
 }
 
 /** The column `pay_webhook_secret` in the table of shops. */
-export function knexWebhookSecrets (knex: Knex, { table = 'accounts', shopTable = 'shops', openSecret = (stored) => stored }: KnexWebhookSecretsOptions = {}): WebhookSecrets {
+export function knexWebhookSecrets (
+  knex: Knex,
+  { table = 'accounts', shopTable = 'shops', openSecret = (stored) => stored }: KnexWebhookSecretsOptions = {}
+): WebhookSecrets {
   demandPostgres(knex)
   let columns: HostColumns | undefined
   const ids = async (): Promise<HostColumns> => {
@@ -24,13 +27,19 @@ export function knexWebhookSecrets (knex: Knex, { table = 'accounts', shopTable 
     return columns
   }
   return {
-    ready: () => assertUsable(Promise.all([leavesNames(knex), ids(), knex(shopTable).select('id', 'pay_webhook_secret').limit(0)]),
-      `knexWebhookSecrets needs ${table} with a column id, and ${shopTable} with a column pay_webhook_secret (text)`),
+    ready: () =>
+      assertUsable(
+        Promise.all([leavesNames(knex), ids(), knex(shopTable).select('id', 'pay_webhook_secret').limit(0)]),
+        `knexWebhookSecrets needs ${table} with a column id, and ${shopTable} with a column pay_webhook_secret (text)`
+      ),
 
     async find (given) {
       if (!(await ids()).shop(given)) return undefined
-      const [row] = await recordsOf<{ readonly id: string, readonly secret: string | null }>(knex, knex(shopTable).where('id', given)
-        .select(knex.raw(record({ id: 'id::text', secret: 'pay_webhook_secret' }))))
+      const [row] = await recordsOf<{ readonly id: string, readonly secret: string | null }>(
+        knex,
+        knex(shopTable).where('id', given)
+          .select(knex.raw(record({ id: 'id::text', secret: 'pay_webhook_secret' })))
+      )
       if (!row?.secret) return undefined
       const secret = await openSecret(row.secret, row.id)
       return secret === undefined ? undefined : { shopId: row.id, secret }

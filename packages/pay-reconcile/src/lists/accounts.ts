@@ -32,14 +32,21 @@ export function accountList ({ shops, name, customerId, syncedAt }: AccountColum
     shop_name: {
       rule: { kind: 'string' },
       sql: 's.name',
-      where: (query, names) => query.whereIn('a.shop_id', query.client.queryBuilder().from(shops).whereIn('name', names).select('id'))
+      where: (query, names) =>
+        query.whereIn('a.shop_id', query.client.queryBuilder().from(shops).whereIn('name', names).select('id'))
     },
     name: { rule: { kind: 'string' }, sql: 'a.name' },
     hash_name: { rule: { kind: 'string', nullable: true }, sql: 'a.hash_name' },
     details: { rule: { kind: 'object' }, sql: "coalesce(a.details::jsonb, '{}')" },
     pay_customer_id: { rule: { kind: 'string', nullable: true }, sql: customerId },
     pay_synced_at: { rule: { kind: 'string', nullable: true }, sql: syncedAt },
-    missing_pay: { rule: { kind: 'boolean' }, where: (query, missing) => query.whereRaw(`${customerId} is ${missing ? '' : 'not '}null`) },
-    q: { rule: { kind: 'string' }, where: (query, part) => query.whereRaw(`${name} ilike ? escape '!'`, [`%${part.replace(/[!%_]/g, '!$&')}%`]) }
+    missing_pay: {
+      rule: { kind: 'boolean' },
+      where: (query, missing) => query.whereRaw(`${customerId} is ${missing ? '' : 'not '}null`)
+    },
+    q: {
+      rule: { kind: 'string' },
+      where: (query, part) => query.whereRaw(`${name} ilike ? escape '!'`, [`%${part.replace(/[!%_]/g, '!$&')}%`])
+    }
   }
 }

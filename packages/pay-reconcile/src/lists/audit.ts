@@ -20,9 +20,15 @@ export function auditList (days: number): Listed<AuditFilter> {
     after: { rule: { kind: 'object' }, sql: 'c.after' },
     provider_request_id: { rule: { kind: 'string', nullable: true }, sql: 'c.provider_request_id' },
     request_id: { rule: { kind: 'string', nullable: true }, sql: 'c.request_id' },
-    snapshot_kept: { rule: { kind: 'boolean' }, sql: `exists (select from pay_reconcile_snapshots s where s.audit_id = c.id and s.${isKept(days)})` },
+    snapshot_kept: {
+      rule: { kind: 'boolean' },
+      sql: `exists (select from pay_reconcile_snapshots s where s.audit_id = c.id and s.${isKept(days)})`
+    },
     at_gte: { rule: { kind: 'instant' }, where: (query, time) => query.whereRaw('c.at >= ?::timestamptz', [time]) },
     // Responses have milliseconds, the column microseconds.
-    at_lte: { rule: { kind: 'instant' }, where: (query, time) => query.whereRaw("c.at < ?::timestamptz + interval '1 millisecond'", [time]) }
+    at_lte: {
+      rule: { kind: 'instant' },
+      where: (query, time) => query.whereRaw("c.at < ?::timestamptz + interval '1 millisecond'", [time])
+    }
   }
 }

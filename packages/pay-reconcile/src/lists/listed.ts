@@ -18,20 +18,29 @@ interface Condition<Value> {
 }
 
 /**
- * All that a filter takes. Rule and SQL stand together, so that nothing can be accepted from a request that no statement
- * applies: a filter that is ignored would return all records.
+ * All that a filter takes. Rule and SQL stand together, so that nothing can be accepted from a request that no
+ * statement applies: a filter that is ignored would return all records.
  */
-export type Listed<Filter> = { readonly [name in keyof Filter]-?: Field<NonNullable<Filter[name]>> | Condition<NonNullable<Filter[name]>> }
+export type Listed<Filter> = {
+  readonly [name in keyof Filter]-?: Field<NonNullable<Filter[name]>> | Condition<NonNullable<Filter[name]>>
+}
 
 /** What a request may use of a list. */
 export function rulesOf (listed: object, common: Omit<ListRules, 'fields' | 'conditions'>): ListRules {
   const entries = Object.entries(listed as Listed<Record<string, unknown>>)
-  const rules = (isField: boolean) => Object.fromEntries(entries.filter(([, { sql }]) => (sql !== undefined) === isField).map(([name, { rule }]) => [name, rule]))
+  const rules = (isField: boolean) =>
+    Object.fromEntries(
+      entries.filter(([, { sql }]) => (sql !== undefined) === isField).map(([name, { rule }]) => [name, rule])
+    )
   return { ...common, fields: rules(true), conditions: rules(false) }
 }
 
 /** Keeps the records that match all of the filter. @throws TypeError for a condition that is not in the list */
-export function whereListed<Filter extends object> (query: Knex.QueryBuilder, listed: Listed<Filter>, filter: Filter): void {
+export function whereListed<Filter extends object> (
+  query: Knex.QueryBuilder,
+  listed: Listed<Filter>,
+  filter: Filter
+): void {
   for (const [name, value] of Object.entries(filter)) {
     if (value === undefined) continue
     const { rule: { kind }, sql = '', where = matching[kind] ?? whereAny } = entryOf(listed, name)
@@ -40,11 +49,12 @@ export function whereListed<Filter extends object> (query: Knex.QueryBuilder, li
 }
 
 /** How a field is compared, unless it holds one value of the kind that the column has. */
-const matching: { readonly [kind in ListField['kind']]?: (query: Knex.QueryBuilder, value: any, sql: string) => void } = {
-  object: (query, value, sql) => query.whereRaw(`${sql} @> ?::jsonb`, [JSON.stringify(value)]),
-  // Responses have milliseconds, columns microseconds.
-  instant: (query, values, sql) => whereAny(query, values, `date_trunc('milliseconds', ${sql})`)
-}
+const matching: { readonly [kind in ListField['kind']]?: (query: Knex.QueryBuilder, value: any, sql: string) => void } =
+  {
+    object: (query, value, sql) => query.whereRaw(`${sql} @> ?::jsonb`, [JSON.stringify(value)]),
+    // Responses have milliseconds, columns microseconds.
+    instant: (query, values, sql) => whereAny(query, values, `date_trunc('milliseconds', ${sql})`)
+  }
 
 /** What a list sorts by, in SQL. @throws TypeError for a field that is not in the list */
 export function sortKeyOf (listed: object, name: string): string {
@@ -59,7 +69,11 @@ function entryOf (listed: object, name: string): Field<any> | Condition<any> {
 }
 
 /** Keeps what is any of the values. @param key - SQL, never from the request */
-export function whereAny (query: Knex.QueryBuilder, values: ReadonlyArray<string | number | boolean | null>, key: string): void {
+export function whereAny (
+  query: Knex.QueryBuilder,
+  values: ReadonlyArray<string | number | boolean | null>,
+  key: string
+): void {
   const present = values.filter((value) => value !== null)
   query.where((any) => {
     any.whereIn(query.client.raw(key), present)

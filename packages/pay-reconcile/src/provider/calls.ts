@@ -11,7 +11,11 @@ export type CallLimits = GateLimits & Pick<Settings, 'callTimeout' | 'attemptTim
 type Attempt<T> = (signal: AbortSignal) => Promise<ProviderResponse<T>>
 
 /** Calls the provider under a key, and retries within the time limit. `caller` aborts the call. */
-export type ProviderCalls = <T>(secretKey: string, caller: AbortSignal | undefined, attempt: Attempt<T>) => Promise<ProviderResponse<T>>
+export type ProviderCalls = <T>(
+  secretKey: string,
+  caller: AbortSignal | undefined,
+  attempt: Attempt<T>
+) => Promise<ProviderResponse<T>>
 
 /** Faults that a retry may cure. */
 const TRANSIENT: ReadonlySet<string> = new Set(['rate_limited', 'timeout', 'unreachable', 'error'])
@@ -40,11 +44,13 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
   }
 
   async function withRetries<T> (attempt: Attempt<T>, signal: AbortSignal, end: number): Promise<ProviderResponse<T>> {
-    for (let attempts = 1; ; attempts++) {
+    for (let attempts = 1;; attempts++) {
       try {
         return await oneAttempt(attempt, signal)
       } catch (error) {
-        if (!isTransient(error) || error.replayed || error.retryable === false || attempts >= limits.attempts) throw error
+        if (!isTransient(error) || error.replayed || error.retryable === false || attempts >= limits.attempts) {
+          throw error
+        }
         const wait = backoff(attempts, error.retryAfter)
         if (Date.now() + wait >= end) throw error
         await sleep(wait, undefined, { signal })
@@ -61,13 +67,17 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
 }
 
 /**
- * Runs `work` with a signal that aborts after `duration`, or with `parent`. Ends then in any case, with the signal's reason
- * at the latest: work that does not heed the signal must not hold up whoever waits for it.
+ * Runs `work` with a signal that aborts after `duration`, or with `parent`. Ends then in any case, with the signal's
+ * reason at the latest: work that does not heed the signal must not hold up whoever waits for it.
  *
- * Cleans up afterwards: `AbortSignal.timeout` would keep a timer for each finished call, and `AbortSignal.any` an entry in a
- * parent that lives as long as a bulk run.
+ * Cleans up afterwards: `AbortSignal.timeout` would keep a timer for each finished call, and `AbortSignal.any` an entry
+ * in a parent that lives as long as a bulk run.
  */
-export async function withTimeLimit<T> (duration: number, parent: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withTimeLimit<T> (
+  duration: number,
+  parent: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>
+): Promise<T> {
   const limit = new AbortController()
   const { signal } = limit
   const abort = (): void => limit.abort(parent?.reason)
@@ -85,7 +95,9 @@ export async function withTimeLimit<T> (duration: number, parent: AbortSignal | 
 /** Rejects a turn of the loop after the abort, so that work which heeds the signal says itself how it ended. */
 function endOf (signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const end = (): void => { setImmediate(() => reject(signal.reason)) }
+    const end = (): void => {
+      setImmediate(() => reject(signal.reason))
+    }
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })
   })

@@ -7,8 +7,11 @@ export type GateLimits = Pick<Settings, 'inFlight' | 'breakAfter' | 'breakDurati
 
 /** Limits the requests under one key, so that a shop that fails or floods does not affect others. */
 export interface Gate {
-  /** @throws the provider error `unavailable` while the gate is closed after faults, or the signal's reason while waiting. */
-  enter<T> (signal: AbortSignal, call: () => Promise<T>): Promise<T>
+  /**
+   * @throws the provider error `unavailable` while the gate is closed after faults, or the signal's reason while
+   * waiting.
+   */
+  enter<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T>
 }
 
 /** Faults that mean that the provider is failing; a wrong key or an unknown customer does not. */

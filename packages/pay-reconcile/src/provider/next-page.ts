@@ -6,7 +6,10 @@ import { providerError } from '../errors.ts'
  * @param after - where this page started.
  * @throws the provider error `list_repeats` if the page shows what it starts after: reading on would never end.
  */
-export function nextPage (page: { readonly ids: readonly string[], readonly more: boolean }, after: string | null | undefined): string | null {
+export function nextPage (
+  page: { readonly ids: readonly string[], readonly more: boolean },
+  after: string | null | undefined
+): string | null {
   const { ids, more } = page
   if (after != null && ids.includes(after)) throw providerError('list_repeats')
   return more ? ids.at(-1) ?? null : null

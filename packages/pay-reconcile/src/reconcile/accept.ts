@@ -7,9 +7,15 @@ import type { Item, Mode, Target, Targets } from './types.ts'
  * @param ids - as the client sent them.
  * @param items - those that exist.
  * @param shopId - of the run; null: all shops.
- * @throws {@link PAY_RECONCILE_VALIDATION} for an item that is unknown, of another shop, or that shows nothing to accept.
+ * @throws {@link PAY_RECONCILE_VALIDATION} for an item that is unknown, of another shop, or that shows nothing to
+ *   accept.
  */
-export function targetsFrom (mode: Mode, ids: readonly string[], items: readonly Item[], shopId: string | null): Targets {
+export function targetsFrom (
+  mode: Mode,
+  ids: readonly string[],
+  items: readonly Item[],
+  shopId: string | null
+): Targets {
   const known = new Map(items.map((item) => [item.id, item]))
   const targets = new Map<string, Target>()
   const taken = new Map<string, number>()
@@ -17,19 +23,28 @@ export function targetsFrom (mode: Mode, ids: readonly string[], items: readonly
     const index = ids.indexOf(id)
     const refuse = (message: string): Error => validationError(`accept/${index}`, `accept.${index} ${message}`)
     const item = known.get(id)
-    if (!item || (shopId !== null && item.shopId !== shopId)) throw refuse(shopId === null ? 'is not the id of an item' : 'is not the id of an item of the shop')
+    if (!item || (shopId !== null && item.shopId !== shopId)) {
+      throw refuse(shopId === null ? 'is not the id of an item' : 'is not the id of an item of the shop')
+    }
     const target = targetFrom(mode, item)
     if (!target) throw refuse(mode === 'link' ? 'is not a suggestion of one customer' : 'has no customer to unlink')
     if (targets.has(item.accountId)) throw refuse('is about the same account as another item')
     const customer = JSON.stringify([item.shopId, target.customerId])
-    if (mode === 'link' && taken.has(customer)) throw refuse(`suggests the same customer as accept.${taken.get(customer)}`)
+    if (mode === 'link' && taken.has(customer)) {
+      throw refuse(`suggests the same customer as accept.${taken.get(customer)}`)
+    }
     taken.set(customer, index)
     targets.set(item.accountId, target)
   }
   return Object.fromEntries(targets)
 }
 
-function targetFrom (mode: Mode, { outcome, after, accountName, candidates: [candidate, ...others] }: Item): Target | undefined {
+function targetFrom (
+  mode: Mode,
+  { outcome, after, accountName, candidates: [candidate, ...others] }: Item
+): Target | undefined {
   if (mode === 'unlink') return after === null ? undefined : { customerId: after, accountName, candidate: null }
-  return outcome === 'suggested' && candidate && others.length === 0 ? { customerId: candidate.customerId, accountName, candidate } : undefined
+  return outcome === 'suggested' && candidate && others.length === 0
+    ? { customerId: candidate.customerId, accountName, candidate }
+    : undefined
 }

@@ -25,11 +25,20 @@ const STEPS: Readonly<Record<Mode, { readonly linked: Step, readonly unlinked: S
   unlink: { linked: unlinkAccount, unlinked: keepAccount },
   sync: { linked: syncAccount, unlinked: skipAccount },
   changes: { linked: syncAccount, unlinked: skipAccount },
-  check: { linked: checkAccount, unlinked: (_work, { account }) => itemOf(account, 'different', { differences: ['missing'] }) }
+  check: {
+    linked: checkAccount,
+    unlinked: (_work, { account }) => itemOf(account, 'different', { differences: ['missing'] })
+  }
 }
 
 /** The outcome of an account that this run finished before an interruption. */
-const FINISHED: Readonly<Record<Mode, Outcome>> = { link: 'linked', unlink: 'unlinked', sync: 'synced', changes: 'synced', check: 'different' }
+const FINISHED: Readonly<Record<Mode, Outcome>> = {
+  link: 'linked',
+  unlink: 'unlinked',
+  sync: 'synced',
+  changes: 'synced',
+  check: 'different'
+}
 
 /** Reconciles one account. @throws a provider error, or what the store throws. */
 export async function reconcileAccount (work: AccountWork, scanned: ScannedAccount): Promise<FoundItem> {
@@ -38,7 +47,9 @@ export async function reconcileAccount (work: AccountWork, scanned: ScannedAccou
   const customerId = customerIdOf(account.details)
   const accepted = targets && Object.hasOwn(targets, account.id) ? targets[account.id] ?? null : null
   if (changedByRun) return itemOf(account, FINISHED[mode], { before: null, reason: 'before_interruption' })
-  if (customerId !== null && accepted && accepted.customerId !== customerId) return itemOf(account, 'skipped', { reason: 'changed_meanwhile' })
+  if (customerId !== null && accepted && accepted.customerId !== customerId) {
+    return itemOf(account, 'skipped', { reason: 'changed_meanwhile' })
+  }
   return STEPS[mode][customerId === null ? 'unlinked' : 'linked'](work, scanned, accepted)
 }
 
@@ -53,21 +64,32 @@ function skipAccount (_work: AccountWork, { account }: ScannedAccount): FoundIte
 async function unlinkAccount ({ sources, run, caller }: AccountWork, { account }: ScannedAccount): Promise<FoundItem> {
   const item = itemOf(account, 'unlinked', { after: null })
   if (run.dryRun || item.before === null) return item
-  const { changed } = await sources.accounts.unlink({ accountId: account.id, expected: item.before }, originOf(caller, null))
+  const { changed } = await sources.accounts.unlink(
+    { accountId: account.id, expected: item.before },
+    originOf(caller, null)
+  )
   return changed ? item : { ...item, outcome: 'skipped', reason: 'changed_meanwhile' }
 }
 
 async function checkAccount (work: AccountWork, scanned: ScannedAccount): Promise<FoundItem> {
   const { value, requestId } = await liveOrMissing(work, scanned.account)
   const found = differencesOf(scanned, value, work.limits.comparedFields)
-  return itemOf(scanned.account, found.differences.length > 0 ? 'different' : 'unchanged', { ...found, providerRequestId: requestId })
+  return itemOf(scanned.account, found.differences.length > 0 ? 'different' : 'unchanged', {
+    ...found,
+    providerRequestId: requestId
+  })
 }
 
 async function syncAccount (work: AccountWork, scanned: ScannedAccount): Promise<FoundItem> {
   const { account } = scanned
   const { value: customer, requestId: providerRequestId, readAt } = await live(work, account)
-  const item = itemOf(account, 'synced', { ...differencesOf(scanned, customer, work.limits.comparedFields), providerRequestId })
-  if (work.run.dryRun || await saveSnapshot(work.sources, { account, customer, providerRequestId, readAt }, work.caller)) return item
+  const item = itemOf(account, 'synced', {
+    ...differencesOf(scanned, customer, work.limits.comparedFields),
+    providerRequestId
+  })
+  if (
+    work.run.dryRun || await saveSnapshot(work.sources, { account, customer, providerRequestId, readAt }, work.caller)
+  ) return item
   return itemOf(account, 'skipped', { reason: 'relinked_meanwhile', providerRequestId })
 }
 
@@ -81,11 +103,12 @@ async function liveOrMissing (work: AccountWork, account: Account): Promise<Prov
 }
 
 /**
- * The account's customer, from the page if it has it. A snapshot that was stored since the page was read may show a later
- * state, so that the page's would differ or be refused: then the customer is read again.
+ * The account's customer, from the page if it has it. A snapshot that was stored since the page was read may show a
+ * later state, so that the page's would differ or be refused: then the customer is read again.
  */
 async function live (
-  { sources, secretKey, caller, page }: AccountWork, { details }: Account
+  { sources, secretKey, caller, page }: AccountWork,
+  { details }: Account
 ): Promise<ProviderResponse<PayCustomer> & Pick<LiveCustomer, 'readAt'>> {
   const customerId = customerIdOf(details) ?? ''
   const listed = page?.customers.get(customerId)

@@ -1,5 +1,11 @@
 import type { Caller } from '../customers/snapshot.ts'
-import { isProviderError, PAY_RECONCILE_DETAILS_NOT_OBJECT, PAY_RECONCILE_NAMESPACE_REQUIRED, PAY_RECONCILE_STORE_FAILED, type ProviderError } from '../errors.ts'
+import {
+  isProviderError,
+  PAY_RECONCILE_DETAILS_NOT_OBJECT,
+  PAY_RECONCILE_NAMESPACE_REQUIRED,
+  PAY_RECONCILE_STORE_FAILED,
+  type ProviderError
+} from '../errors.ts'
 import type { ScannedAccount } from '../types.ts'
 import { reconcileAccount } from './account.ts'
 import { itemOf } from './item.ts'
@@ -7,7 +13,9 @@ import { withWaits, type CustomerPage } from './page.ts'
 import type { ShopWork } from './shop-work.ts'
 import type { FoundItem, Stop } from './types.ts'
 
-/** Accounts with the customers of one page. More, if some have the same customer, are found by reading the page again. */
+/**
+ * Accounts with the customers of one page. More, if some have the same customer, are found by reading the page again.
+ */
 export const MAX_OF_PAGE = 500
 
 /** Accounts that are reconciled before progress is stored. */
@@ -18,7 +26,10 @@ export interface Batch {
 }
 
 export interface BatchResult {
-  /** The items that can be stored. Without a page, those of the first accounts without gaps, as the next batch starts behind them; all if there is none. */
+  /**
+   * The items that can be stored. Without a page, those of the first accounts without gaps, as the next batch starts
+   * behind them; all if there is none.
+   */
   readonly finished: readonly FoundItem[]
   /** The last account before which all are finished; undefined: there is none. */
   readonly last: string | undefined
@@ -30,7 +41,11 @@ export interface BatchResult {
 export type StopRule = (error: ProviderError | undefined) => Stop | undefined
 
 /** Reconciles some accounts at a time, until all are done, the run ends or there is a reason to stop. */
-export async function reconcileBatch (work: ShopWork, { accounts, page }: Batch, reasonToStop: StopRule): Promise<BatchResult> {
+export async function reconcileBatch (
+  work: ShopWork,
+  { accounts, page }: Batch,
+  reasonToStop: StopRule
+): Promise<BatchResult> {
   const items: Array<FoundItem | undefined> = accounts.map(() => undefined)
   let stop: Stop | undefined
   let started = 0
@@ -54,20 +69,28 @@ export async function reconcileBatch (work: ShopWork, { accounts, page }: Batch,
 
 /** @returns the item of an account, and why it failed; no item if the run ended before. */
 async function reconciled (
-  work: ShopWork, scanned: ScannedAccount, page: CustomerPage | undefined
+  work: ShopWork,
+  scanned: ScannedAccount,
+  page: CustomerPage | undefined
 ): Promise<{ readonly item?: FoundItem | undefined, readonly error?: ProviderError }> {
   const { run, interrupted } = work
   const { account } = scanned
   const caller: Caller = { actor: run.actor, requestId: run.requestId, runId: run.id, signal: interrupted }
   try {
     return {
-      item: await withWaits(work, (secretKey) =>
-        reconcileAccount({ ...work, secretKey, caller, page }, scanned))
+      item: await withWaits(work, (secretKey) => reconcileAccount({ ...work, secretKey, caller, page }, scanned))
     }
   } catch (error) {
     if (!isProviderError(error)) return { item: itemOf(account, 'failed', { errorCode: codeOf(work, scanned, error) }) }
     const differences = error.fault === 'customer_not_found' ? ['not_found' as const] : []
-    return { item: itemOf(account, 'failed', { differences, errorCode: error.code, providerRequestId: error.provider_request_id ?? null }), error }
+    return {
+      item: itemOf(account, 'failed', {
+        differences,
+        errorCode: error.code,
+        providerRequestId: error.provider_request_id ?? null
+      }),
+      error
+    }
   }
 }
 

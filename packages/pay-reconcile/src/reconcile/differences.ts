@@ -10,7 +10,11 @@ import type { Difference, FieldDifference, FoundItem } from './types.ts'
  *
  * @param compared - the paths that count; undefined: all.
  */
-export function differencesOf ({ account, duplicate }: ScannedAccount, live: PayCustomer | undefined, compared?: readonly string[]): Pick<FoundItem, 'differences' | 'fields'> {
+export function differencesOf (
+  { account, duplicate }: ScannedAccount,
+  live: PayCustomer | undefined,
+  compared?: readonly string[]
+): Pick<FoundItem, 'differences' | 'fields'> {
   const snapshot = account.details.pay_customer
   const fields = live && isObject(snapshot) ? fieldsFrom(snapshot, live, compared) : []
   const differences: Difference[] = []
@@ -23,7 +27,11 @@ export function differencesOf ({ account, duplicate }: ScannedAccount, live: Pay
 }
 
 /** Of a deleted customer only that it is deleted: the provider shows nothing else. */
-function fieldsFrom (snapshot: Details, live: PayCustomer, compared: readonly string[] | undefined): readonly FieldDifference[] {
+function fieldsFrom (
+  snapshot: Details,
+  live: PayCustomer,
+  compared: readonly string[] | undefined
+): readonly FieldDifference[] {
   if (live.deleted === true) return fieldDifferences({ deleted: snapshot.deleted }, { deleted: true })
   return fieldDifferences(snapshot, storable(JSON.parse(JSON.stringify(live))), compared)
 }
@@ -32,13 +40,18 @@ function fieldsFrom (snapshot: Details, live: PayCustomer, compared: readonly st
 const MAX_VALUE = 500
 
 /**
- * The fields in which a snapshot and a live customer differ, as paths into nested objects, in alphabetical order. They are
- * compared as the database stores them: it does not keep the order of keys. A field that is null and one that is missing
- * are the same, because a new version of the provider's API adds fields that are null.
+ * The fields in which a snapshot and a live customer differ, as paths into nested objects, in alphabetical order. They
+ * are compared as the database stores them: it does not keep the order of keys. A field that is null and one that is
+ * missing are the same, because a new version of the provider's API adds fields that are null.
  *
  * @param fields - the paths that count, with what is below them; undefined: all.
  */
-export function fieldDifferences (stored: unknown, live: unknown, fields?: readonly string[], path = ''): readonly FieldDifference[] {
+export function fieldDifferences (
+  stored: unknown,
+  live: unknown,
+  fields?: readonly string[],
+  path = ''
+): readonly FieldDifference[] {
   if (isDeepStrictEqual(stored ?? null, live ?? null)) return []
   if (isObject(stored) && isObject(live)) {
     return [...new Set([...Object.keys(stored), ...Object.keys(live)])].sort()
@@ -47,8 +60,14 @@ export function fieldDifferences (stored: unknown, live: unknown, fields?: reado
       .flatMap(([name, inner]) => fieldDifferences(ownOf(stored, name), ownOf(live, name), fields, inner))
   }
   // One side has no object where a field inside it counts, such as a default payment method.
-  if (fields && !fields.some((field) => covers(field, path))) return fieldDifferences(asObject(stored), asObject(live), fields, path)
-  return [{ field: excerpt(path), ...(stored !== undefined && { stored: cut(stored) }), ...(live !== undefined && { live: cut(live) }) }]
+  if (fields && !fields.some((field) => covers(field, path))) {
+    return fieldDifferences(asObject(stored), asObject(live), fields, path)
+  }
+  return [{
+    field: excerpt(path),
+    ...(stored !== undefined && { stored: cut(stored) }),
+    ...(live !== undefined && { live: cut(live) })
+  }]
 }
 
 /** Whether `inner` is `path` or a path below it. */

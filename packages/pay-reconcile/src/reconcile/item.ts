@@ -4,7 +4,11 @@ import type { Account } from '../types.ts'
 import type { FoundItem, Outcome } from './types.ts'
 
 /** An item with defaults for everything but its outcome. */
-export function itemOf ({ id, name, shopId, shopName, details }: Account, outcome: Outcome, rest: Partial<FoundItem> = {}): FoundItem {
+export function itemOf (
+  { id, name, shopId, shopName, details }: Account,
+  outcome: Outcome,
+  rest: Partial<FoundItem> = {}
+): FoundItem {
   const customerId = customerIdOf(details)
   return {
     accountId: id,

@@ -19,7 +19,10 @@ export interface LinkWork extends Pick<ShopWork, 'sources' | 'run' | 'limits'> {
 /** Candidates of an item. */
 const MOST = 10
 
-/** Looks for the customer of an account that has none, and links it. @param accepted - the suggestion that was accepted, if any. */
+/**
+ * Looks for the customer of an account that has none, and links it. @param accepted - the suggestion that was accepted,
+ * if any.
+ */
 export async function linkAccount (work: LinkWork, account: Account, accepted: Target | null): Promise<FoundItem> {
   const { sources, secretKey, run, caller } = work
   const found = await matches(work, account)
@@ -29,7 +32,8 @@ export async function linkAccount (work: LinkWork, account: Account, accepted: T
   if (run.dryRun || item.outcome !== 'linked' || item.after === null) return item
   const { account: after } = await sources.accounts.link(
     { action: 'link', accountId: account.id, customerId: item.after, expected: null },
-    originOf(caller, item.providerRequestId))
+    originOf(caller, item.providerRequestId)
+  )
   const linked = after ? customerIdOf(after.details) : null
   return linked === item.after ? item : { ...item, outcome: 'skipped', after: linked, reason: 'linked_meanwhile' }
 }
@@ -50,7 +54,10 @@ interface Matches {
  * Looks for the e-mail address only if a search finds no customer that names the account. Such a customer may still be
  * among those with the address: the search may be refused, or lag.
  */
-async function matches ({ sources, secretKey, limits, caller: { signal } }: LinkWork, account: Account): Promise<Matches> {
+async function matches (
+  { sources, secretKey, limits, caller: { signal } }: LinkWork,
+  account: Account
+): Promise<Matches> {
   const { call, provider, naming } = sources
   const isPerhaps = (customer: PayCustomer): boolean => naming.perhapsIdOf(customer) === account.id
   const wanted = { secretKey, accountId: account.id, signal }
@@ -63,7 +70,11 @@ async function matches ({ sources, secretKey, limits, caller: { signal } }: Link
   const withAddress = new Map<string, PayCustomer>()
   let lastId = requestId
   for (const address of writtenAddresses(email)) {
-    const { value, requestId: id } = await call(secretKey, signal, (attempt) => provider.findByEmail({ secretKey, email: address, signal: attempt }))
+    const { value, requestId: id } = await call(
+      secretKey,
+      signal,
+      (attempt) => provider.findByEmail({ secretKey, email: address, signal: attempt })
+    )
     for (const customer of value) withAddress.set(customer.id, customer)
     lastId = id ?? lastId
   }
@@ -81,23 +92,25 @@ async function matches ({ sources, secretKey, limits, caller: { signal } }: Link
 }
 
 /**
- * Only metadata link, because only we write them, and only of our namespace. Anybody can type an e-mail address, and an id
- * without a namespace may be that of another app, so they only suggest. A customer that names another account is shown, but
- * no suggestion that could be accepted.
+ * Only metadata link, because only we write them, and only of our namespace. Anybody can type an e-mail address, and an
+ * id without a namespace may be that of another app, so they only suggest. A customer that names another account is
+ * shown, but no suggestion that could be accepted.
  *
  * @param linked - the customers that accounts of the shop have, or of another shop with the same key.
  */
 function itemFrom (naming: Naming, account: Account, found: Matches, linked: ReadonlySet<string>): FoundItem {
   const { byAccount, perhaps, byEmail, searchRefused, providerRequestId } = found
-  const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] => customers.map((customer) => ({
-    customerId: customer.id,
-    match,
-    name: excerptOf(customer.name),
-    email: excerptOf(customer.email),
-    metadata: naming.shown(customer),
-    linked: linked.has(customer.id)
-  }))
-  const item = (outcome: Outcome, rest: Partial<FoundItem> = {}): FoundItem => itemOf(account, outcome, { providerRequestId, ...rest })
+  const candidatesOf = (match: Match, customers: readonly PayCustomer[]): readonly Candidate[] =>
+    customers.map((customer) => ({
+      customerId: customer.id,
+      match,
+      name: excerptOf(customer.name),
+      email: excerptOf(customer.email),
+      metadata: naming.shown(customer),
+      linked: linked.has(customer.id)
+    }))
+  const item = (outcome: Outcome, rest: Partial<FoundItem> = {}): FoundItem =>
+    itemOf(account, outcome, { providerRequestId, ...rest })
   const [only, ...others] = byAccount
   if (only && others.length === 0 && !linked.has(only.id)) return item('linked', { after: only.id, reason: 'metadata' })
   if (only) {
@@ -121,7 +134,8 @@ function acceptedItem (account: Account, item: FoundItem, { customerId, accountN
   const [found, ...others] = item.candidates
   if (item.outcome === 'linked' && item.after === customerId) return item
   if (found?.linked) return { ...item, outcome: 'skipped', after: null, reason: 'linked_to_another_account' }
-  const isSame = item.outcome === 'suggested' && others.length === 0 && isDeepStrictEqual(storable(found), candidate) && excerpt(account.name) === accountName
+  const isSame = item.outcome === 'suggested' && others.length === 0 && isDeepStrictEqual(storable(found), candidate) &&
+    excerpt(account.name) === accountName
   return isSame
     ? { ...item, outcome: 'linked', after: customerId, reason: 'accepted', candidates: [] }
     : { ...item, outcome: 'skipped', after: null, reason: 'changed_meanwhile' }

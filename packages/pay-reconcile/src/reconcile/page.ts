@@ -16,9 +16,12 @@ const MAX_WAITS = 3
  * @returns undefined if the run was interrupted, or cancelled before the call.
  * @throws what `attempt` throws otherwise.
  */
-export async function withWaits<T> (work: ShopWork, attempt: (secretKey: string) => Promise<T>): Promise<T | undefined> {
+export async function withWaits<T> (
+  work: ShopWork,
+  attempt: (secretKey: string) => Promise<T>
+): Promise<T | undefined> {
   const { key, cancelled, interrupted } = work
-  for (let waits = 0; ; waits++) {
+  for (let waits = 0;; waits++) {
     const secretKey = key.current
     try {
       return await attempt(secretKey)
@@ -77,9 +80,15 @@ export function readPage (work: ShopWork, after: string | null): Promise<Custome
   return readWithRetries(work, (secretKey) => pageFrom(work, secretKey, after))
 }
 
-/** Reads what many accounts depend on. @returns undefined if the run was interrupted or cancelled. @throws a provider error. */
-export async function readWithRetries<T> (work: ShopWork, read: (secretKey: string) => Promise<T>): Promise<T | undefined> {
-  for (let failures = 1; ; failures++) {
+/**
+ * Reads what many accounts depend on. @returns undefined if the run was interrupted or cancelled. @throws a provider
+ * error.
+ */
+export async function readWithRetries<T> (
+  work: ShopWork,
+  read: (secretKey: string) => Promise<T>
+): Promise<T | undefined> {
+  for (let failures = 1;; failures++) {
     try {
       return await withWaits(work, read)
     } catch (error) {
@@ -90,7 +99,11 @@ export async function readWithRetries<T> (work: ShopWork, read: (secretKey: stri
   }
 }
 
-async function pageFrom ({ sources: { call, provider }, interrupted }: ShopWork, secretKey: string, after: string | null): Promise<CustomerPage> {
+async function pageFrom (
+  { sources: { call, provider }, interrupted }: ShopWork,
+  secretKey: string,
+  after: string | null
+): Promise<CustomerPage> {
   let readAt = ''
   const { value: { customers, more }, requestId } = await call(secretKey, interrupted, (signal) => {
     readAt = new Date().toISOString()

@@ -30,8 +30,8 @@ export function pagingAfter (paging: Paging, found: number, next: string | null 
 }
 
 /**
- * Whether one more page in vain would still be an accepted loss. Without this rule a key with a million customers would be
- * read in 10,000 pages for a hundred accounts.
+ * Whether one more page in vain would still be an accepted loss. Without this rule a key with a million customers would
+ * be read in 10,000 pages for a hundred accounts.
  */
 function isWorthIt ({ left, lost }: Pick<Paging, 'left' | 'lost'>): boolean {
   return lost + 1 <= left * ACCEPTED_LOSS

@@ -4,11 +4,11 @@ import { turnIn } from '../provider/turn.ts'
 /** The rate limit of bulk calls under one secret key. */
 export interface RateLimit {
   /** Resolves when the next call may be made; rejects with the signal's reason. */
-  wait (signal: AbortSignal): Promise<void>
+  wait(signal: AbortSignal): Promise<void>
   /** Lets no call through for this many milliseconds. */
-  pause (duration: number): void
+  pause(duration: number): void
   /** For how long no call is let through, in milliseconds. */
-  paused (): number
+  paused(): number
 }
 
 /** By how much more one call may be delayed on its way than an earlier one, in milliseconds. */
@@ -17,8 +17,8 @@ const JITTER = 20
 /**
  * One limit for each secret key; shops that share a key share its rate.
  *
- * @param perSecond - calls per second. After a delay, up to one second's worth of calls may catch up, though no second has more
- * calls than that: a provider may count them.
+ * @param perSecond - calls per second. After a delay, up to one second's worth of calls may catch up, though no second
+ *   has more calls than that: a provider may count them.
  */
 export function rateLimits (perSecond: number): (secretKey: string) => RateLimit {
   return perKey(() => rateLimit(perSecond))

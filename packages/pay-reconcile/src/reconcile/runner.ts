@@ -3,7 +3,12 @@ import { setMaxListeners } from 'node:events'
 import type { FastifyBaseLogger } from 'fastify'
 import { secretKeyOf, type Sources } from '../customers/snapshot.ts'
 import {
-  providerError, validationError, PAY_RECONCILE_NO_SECRET_KEY, PAY_RECONCILE_RUN_NOT_FOUND, PAY_RECONCILE_SHOP_NOT_FOUND, PAY_RECONCILE_STORE_FAILED
+  providerError,
+  validationError,
+  PAY_RECONCILE_NO_SECRET_KEY,
+  PAY_RECONCILE_RUN_NOT_FOUND,
+  PAY_RECONCILE_SHOP_NOT_FOUND,
+  PAY_RECONCILE_STORE_FAILED
 } from '../errors.ts'
 import { targetsFrom } from './accept.ts'
 import { canFollow } from './can-follow.ts'
@@ -32,16 +37,19 @@ export const WEBHOOK_ACTOR = 'webhook'
 
 /** Bulk runs of this process. */
 export interface BulkRunner {
-  start (run: RunRequest): Promise<Run>
+  start(run: RunRequest): Promise<Run>
   /** Starts the run of a scheduled time, unless another process has. A `sync` or `changes` writes. */
-  startScheduled (mode: Mode, scheduledFor: string): Promise<void>
-  /** Starts a run over the shops that wait for one, if there are any and no other run holds them. @returns whether some still wait. */
-  startAwaited (awaited: AwaitedShops): Promise<boolean>
-  cancel (id: string): Promise<Run>
+  startScheduled(mode: Mode, scheduledFor: string): Promise<void>
+  /**
+   * Starts a run over the shops that wait for one, if there are any and no other run holds them. @returns whether some
+   * still wait.
+   */
+  startAwaited(awaited: AwaitedShops): Promise<boolean>
+  cancel(id: string): Promise<Run>
   /** Continues runs that other processes left behind. */
-  resume (): Promise<void>
+  resume(): Promise<void>
   /** Interrupts every run, for the next process to continue. */
-  close (): Promise<void>
+  close(): Promise<void>
 }
 
 export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits, log: FastifyBaseLogger): BulkRunner {
@@ -73,9 +81,12 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       if (!part) return
       const { part: reached, ending } = await processPart(run, targets, part, lease, cancel)
       if (ending.status === 'interrupted') await runs.release(reached, lease)
-      else if (ending.status === 'stopped') await runs.finish(reached, lease, 'stopped', ending.reason, ending.missingPermission)
-      else if (ending.status !== 'lost') await runs.finish(reached, lease, ending.status, null)
-      if (run.webhook === true && ending.status !== 'interrupted' && ending.status !== 'lost') await settleAwaited(run, part.shopId, ending)
+      else if (ending.status === 'stopped') {
+        await runs.finish(reached, lease, 'stopped', ending.reason, ending.missingPermission)
+      } else if (ending.status !== 'lost') await runs.finish(reached, lease, ending.status, null)
+      if (run.webhook === true && ending.status !== 'interrupted' && ending.status !== 'lost') {
+        await settleAwaited(run, part.shopId, ending)
+      }
     }
   }
 
@@ -83,15 +94,26 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
   async function settleAwaited (run: NewRun, shopId: string, ending: Ending): Promise<void> {
     const [shop] = await sources.accounts.shops(shopId, { ...limitsOf(run, null), failedIn: run.id })
     if (!shop || (ending.status === 'done' && shop.accounts === 0)) return await runs.awaited?.done(run.id, shopId)
-    log.warn({ shopId, runId: run.id, ...(ending.status === 'stopped' && { reason: ending.reason }) }, 'changes of the shop are left: a run starts again later')
+    log.warn(
+      { shopId, runId: run.id, ...(ending.status === 'stopped' && { reason: ending.reason }) },
+      'changes of the shop are left: a run starts again later'
+    )
   }
 
-  async function processPart (run: NewRun, targets: Targets | null, part: Part, lease: Lease, cancel: AbortController): Promise<{ part: Part, ending: Ending }> {
+  async function processPart (
+    run: NewRun,
+    targets: Targets | null,
+    part: Part,
+    lease: Lease,
+    cancel: AbortController
+  ): Promise<{ part: Part, ending: Ending }> {
     let key: ShopKey
     try {
       key = run.mode === 'unlink' ? noKey : await shopKey(() => secretKeyOf(sources, part.shopId))
     } catch (error) {
-      if (error instanceof PAY_RECONCILE_NO_SECRET_KEY) return { part, ending: { status: 'stopped', reason: error.code } }
+      if (error instanceof PAY_RECONCILE_NO_SECRET_KEY) {
+        return { part, ending: { status: 'stopped', reason: error.code } }
+      }
       log.error({ err: error, shopId: part.shopId, runId: run.id }, 'the secret key of the shop could not be read')
       return { part, ending: { status: 'stopped', reason: new PAY_RECONCILE_STORE_FAILED().code } }
     }
@@ -101,7 +123,9 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     // As many accounts wait for them at once as the host says: Node.js warns of a leak from eleven on.
     setMaxListeners(0, interrupted, ended)
     const call: Sources['call'] = async (secretKey, caller, attempt) => {
-      await rateLimitOf(secretKey).wait(ended).catch(() => { throw providerError('aborted') })
+      await rateLimitOf(secretKey).wait(ended).catch(() => {
+        throw providerError('aborted')
+      })
       return sources.call(secretKey, caller, attempt)
     }
     const heartbeat = renewLease(part, lease, key, lost, cancel)
@@ -125,12 +149,20 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     }
   }
 
-  function renewLease (part: Part, lease: Lease, key: ShopKey, lost: AbortController, cancel: AbortController): NodeJS.Timeout {
+  function renewLease (
+    part: Part,
+    lease: Lease,
+    key: ShopKey,
+    lost: AbortController,
+    cancel: AbortController
+  ): NodeJS.Timeout {
     let renewed = Date.now()
     let isTold = false
     return setInterval(() => {
       const wait = rateLimitOf(key.current).paused()
-      if (wait >= SILENT_WAIT && !isTold) log.warn({ shopId: part.shopId, runId: part.runId, wait }, 'waiting for the payment provider')
+      if (wait >= SILENT_WAIT && !isTold) {
+        log.warn({ shopId: part.shopId, runId: part.runId, wait }, 'waiting for the payment provider')
+      }
       isTold = wait >= SILENT_WAIT
       runs.renew(part, lease).then((next) => {
         renewed = Date.now()
@@ -154,7 +186,9 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
   /** The shops of a run, and how many accounts of each it goes through. */
   async function shopsOf (run: NewRun, targets: Targets | null) {
     // Which accounts have changed, each shop's part finds out.
-    if (run.mode === 'changes') return (await sources.accounts.shops(run.shopId ?? undefined)).map(({ shopId }) => ({ shopId, accounts: 0 }))
+    if (run.mode === 'changes') {
+      return (await sources.accounts.shops(run.shopId ?? undefined)).map(({ shopId }) => ({ shopId, accounts: 0 }))
+    }
     return sources.accounts.shops(run.shopId ?? undefined, limitsOf(run, targets))
   }
 
@@ -169,9 +203,16 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
   return {
     async start (request) {
       const { accounts, accept, failedIn, syncedBefore, ...rest } = request
-      if (request.mode === 'changes' && !canFollow(sources)) throw validationError('mode', 'changes needs a payment provider with listEvents and an account store with changes')
+      if (request.mode === 'changes' && !canFollow(sources)) {
+        throw validationError(
+          'mode',
+          'changes needs a payment provider with listEvents and an account store with changes'
+        )
+      }
       const shopId = await shopOf(request)
-      const targets = accept ? targetsFrom(request.mode, accept, await runs.itemsById(accept), shopId) : namedTargets(accounts)
+      const targets = accept
+        ? targetsFrom(request.mode, accept, await runs.itemsById(accept), shopId)
+        : namedTargets(accounts)
       const named = targets && Object.keys(targets).length
       const run: NewRun = {
         ...rest,
@@ -186,7 +227,12 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       }
       const shops = await shopsOf(run, targets)
       const unknown = accounts ? (named ?? 0) - shops.reduce((sum, shop) => sum + shop.accounts, 0) : 0
-      if (unknown > 0) throw validationError('accounts', `${unknown} of the accounts ${shopId === null ? 'do not exist' : 'are not accounts of the shop'}`)
+      if (unknown > 0) {
+        throw validationError(
+          'accounts',
+          `${unknown} of the accounts ${shopId === null ? 'do not exist' : 'are not accounts of the shop'}`
+        )
+      }
       await runs.start(run, shops, targets)
       const started = await existing(run.id)
       startWorkers(run)
@@ -195,12 +241,31 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
 
     async startScheduled (mode, scheduledFor) {
       const id = randomUUID()
-      const run = { id, mode, scheduledFor, dryRun: mode === 'check', shopId: null, actor: SCHEDULED_ACTOR, requestId: null, selection: {} }
+      const run = {
+        id,
+        mode,
+        scheduledFor,
+        dryRun: mode === 'check',
+        shopId: null,
+        actor: SCHEDULED_ACTOR,
+        requestId: null,
+        selection: {}
+      }
       if (await runs.startScheduled(run, await shopsOf(run, null))) startWorkers(await existing(id))
     },
 
     async startAwaited (awaited) {
-      const run: NewRun = { id: randomUUID(), mode: 'changes', scheduledFor: null, webhook: true, dryRun: false, shopId: null, actor: WEBHOOK_ACTOR, requestId: null, selection: {} }
+      const run: NewRun = {
+        id: randomUUID(),
+        mode: 'changes',
+        scheduledFor: null,
+        webhook: true,
+        dryRun: false,
+        shopId: null,
+        actor: WEBHOOK_ACTOR,
+        requestId: null,
+        selection: {}
+      }
       const { started, left } = await awaited.start(run)
       if (started) startWorkers(await existing(run.id))
       return left

@@ -5,7 +5,10 @@ import type { AccountLimits } from '../types.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Lease, NewRun, RunStore, Targets } from './types.ts'
 
-export type RunLimits = Pick<Settings, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'comparedFields' | 'mayContinue'>
+export type RunLimits = Pick<
+  Settings,
+  'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'comparedFields' | 'mayContinue'
+>
 
 /** What is needed to reconcile a shop. */
 export interface ShopWork {
@@ -31,14 +34,16 @@ export interface ShopWork {
 export interface ShopKey {
   readonly current: string
   /** Reads the key again after the provider rejected this one. @returns whether there is a new key. */
-  replaced (rejected: string): Promise<boolean>
+  replaced(rejected: string): Promise<boolean>
 }
 
 /** @param read - reads the stored key of the shop. */
 export async function shopKey (read: () => Promise<string>): Promise<ShopKey> {
   let current = await read()
   return {
-    get current () { return current },
+    get current () {
+      return current
+    },
     async replaced (rejected) {
       // Another account may have met the same rejection and read the new key already.
       if (current === rejected) current = await read()
@@ -51,7 +56,10 @@ export async function shopKey (read: () => Promise<string>): Promise<ShopKey> {
 export const noKey: ShopKey = { current: '', replaced: async () => false }
 
 /** Which accounts a run goes through. */
-export function limitsOf ({ mode, selection: { failed_in: failedIn, synced_before: syncedBefore } }: Pick<NewRun, 'mode' | 'selection'>, targets: Targets | null): AccountLimits {
+export function limitsOf (
+  { mode, selection: { failed_in: failedIn, synced_before: syncedBefore } }: Pick<NewRun, 'mode' | 'selection'>,
+  targets: Targets | null
+): AccountLimits {
   return {
     ...(mode === 'changes' && { changed: true, linked: true }),
     ...(targets && { accounts: Object.keys(targets) }),

@@ -1,5 +1,9 @@
 import {
-  isProviderError, PAY_RECONCILE_PROVIDER_KEY_MISMATCH, PAY_RECONCILE_PROVIDER_UNAVAILABLE, PAY_RECONCILE_RUN_FORBIDDEN, PAY_RECONCILE_STORE_FAILED,
+  isProviderError,
+  PAY_RECONCILE_PROVIDER_KEY_MISMATCH,
+  PAY_RECONCILE_PROVIDER_UNAVAILABLE,
+  PAY_RECONCILE_RUN_FORBIDDEN,
+  PAY_RECONCILE_STORE_FAILED,
   type ProviderError
 } from '../errors.ts'
 import { isTransient } from '../provider/calls.ts'
@@ -13,8 +17,8 @@ import type { Counters, FoundItem, NewRun, Next, Part, Stop } from './types.ts'
 
 /** How a shop's part ended: `interrupted` parts continue later, `lost` parts in another process. */
 export type Ending =
-  { readonly status: 'done' | 'cancelled' | 'interrupted' | 'lost' } |
-  ({ readonly status: 'stopped' } & Stop)
+  | { readonly status: 'done' | 'cancelled' | 'interrupted' | 'lost' }
+  | ({ readonly status: 'stopped' } & Stop)
 
 /** Consecutive accounts that fail because of the provider before the shop stops. */
 const MAX_FAILURES = 10
@@ -26,17 +30,22 @@ interface Reached {
 }
 
 /**
- * Reconciles the accounts of a shop, and stores progress after each step: first those whose customers the provider lists,
- * page by page, then the others one by one, in the order of their ids.
+ * Reconciles the accounts of a shop, and stores progress after each step: first those whose customers the provider
+ * lists, page by page, then the others one by one, in the order of their ids.
  */
-export async function reconcileShop (work: ShopWork, started: Part): Promise<{ readonly part: Part, readonly ending: Ending }> {
+export async function reconcileShop (
+  work: ShopWork,
+  started: Part
+): Promise<{ readonly part: Part, readonly ending: Ending }> {
   const reasonToStop = stopRule()
   let { part, ending } = await begin(work, started)
   while (!ending) ({ part, ending } = await nextStep(work, part, reasonToStop))
   return { part, ending }
 }
 
-/** Notes which accounts have changed, and decides how customers are read, unless that was done before an interruption. */
+/**
+ * Notes which accounts have changed, and decides how customers are read, unless that was done before an interruption.
+ */
 async function begin (work: ShopWork, part: Part): Promise<Reached> {
   const { sources: { accounts }, run, targets } = work
   const isResumed = part.paging !== null || part.lastAccount !== null
@@ -63,11 +72,15 @@ async function nextStep (work: ShopWork, part: Part, reasonToStop: StopRule): Pr
   const moment = run.mode === 'changes' ? await accounts.changes?.moment() : undefined
   const batch = await nextBatch(work, part)
   if (!('accounts' in batch)) return batch
-  if (batch.accounts.length === 0 && !batch.page) return { part, ending: knowsNone(run, part) ? stopped(PAY_RECONCILE_PROVIDER_KEY_MISMATCH) : { status: 'done' } }
+  if (batch.accounts.length === 0 && !batch.page) {
+    return { part, ending: knowsNone(run, part) ? stopped(PAY_RECONCILE_PROVIDER_KEY_MISMATCH) : { status: 'done' } }
+  }
   const { finished, last, stop } = await reconcileBatch(work, batch, reasonToStop)
   const reached = partAfter(part, batch, finished, last)
   const next = await runs.advance(reached, finished, lease)
-  if (moment !== undefined && !run.dryRun && next !== 'lost') await accounts.changes?.done(doneAccounts(finished), moment)
+  if (moment !== undefined && !run.dryRun && next !== 'lost') {
+    await accounts.changes?.done(doneAccounts(finished), moment)
+  }
   return { part: reached, ending: endingAfter(next, stop) }
 }
 
@@ -76,7 +89,9 @@ async function endingBefore ({ run, limits, cancelled, interrupted }: ShopWork):
   if (cancelled.aborted) return { status: 'cancelled' }
   // The host itself starts the others.
   const isOfPerson = run.scheduledFor === null && run.webhook !== true
-  if (!run.dryRun && isOfPerson && !await limits.mayContinue({ id: run.id, actor: run.actor })) return stopped(PAY_RECONCILE_RUN_FORBIDDEN)
+  if (!run.dryRun && isOfPerson && !await limits.mayContinue({ id: run.id, actor: run.actor })) {
+    return stopped(PAY_RECONCILE_RUN_FORBIDDEN)
+  }
 }
 
 function endingAfter (next: Next, stop: Stop | undefined): Ending | undefined {
@@ -85,7 +100,10 @@ function endingAfter (next: Next, stop: Stop | undefined): Ending | undefined {
   if (next === 'cancelled') return { status: 'cancelled' }
 }
 
-/** The accounts with the customers of the next page, or without pages the next ones. @returns how far the part is if there is no page. */
+/**
+ * The accounts with the customers of the next page, or without pages the next ones. @returns how far the part is if
+ * there is no page.
+ */
 async function nextBatch (work: ShopWork, part: Part): Promise<Batch | Reached> {
   const { paging, shopId } = part
   if (!paging || paging.ended) return batchById(work, part)
@@ -101,13 +119,25 @@ async function nextBatch (work: ShopWork, part: Part): Promise<Batch | Reached> 
   }
 }
 
-async function batchOfPage ({ sources: { accounts }, run, targets }: ShopWork, { shopId, runId }: Part, page: CustomerPage): Promise<Batch> {
+async function batchOfPage (
+  { sources: { accounts }, run, targets }: ShopWork,
+  { shopId, runId }: Part,
+  page: CustomerPage
+): Promise<Batch> {
   const only: AccountLimits = { ...limitsOf(run, targets), customers: [...page.customers.keys()], unfinishedIn: runId }
-  return { page, accounts: page.customers.size > 0 ? await accounts.scan({ shopId, after: null, limit: MAX_OF_PAGE, runId, only }) : [] }
+  return {
+    page,
+    accounts: page.customers.size > 0
+      ? await accounts.scan({ shopId, after: null, limit: MAX_OF_PAGE, runId, only })
+      : []
+  }
 }
 
 /** The next accounts in the order of their ids. */
-async function batchById ({ sources: { accounts }, run, targets, limits: { perSecond, accountsAtOnce } }: ShopWork, part: Part): Promise<Batch> {
+async function batchById (
+  { sources: { accounts }, run, targets, limits: { perSecond, accountsAtOnce } }: ShopWork,
+  part: Part
+): Promise<Batch> {
   const { shopId, runId, lastAccount, paging } = part
   const limit = Math.min(Math.max(Math.ceil(perSecond), accountsAtOnce), 500)
   const only: AccountLimits = { ...limitsOf(run, targets), ...(paging && { unfinishedIn: runId }) }
@@ -115,7 +145,12 @@ async function batchById ({ sources: { accounts }, run, targets, limits: { perSe
 }
 
 /** A shop's part after some or all accounts of a batch. */
-function partAfter (part: Part, { accounts, page }: Batch, items: readonly FoundItem[], last: string | undefined): Part {
+function partAfter (
+  part: Part,
+  { accounts, page }: Batch,
+  items: readonly FoundItem[],
+  last: string | undefined
+): Part {
   const isWhole = items.length === accounts.length && accounts.length < MAX_OF_PAGE
   return {
     ...part,
@@ -133,7 +168,7 @@ function counted<Key extends string> (counters: Counters<Key>, keys: readonly Ke
   return result
 }
 
-function stopped (Reason: new () => { readonly code: string }): Ending {
+function stopped (Reason: new() => { readonly code: string }): Ending {
   return { status: 'stopped', reason: new Reason().code }
 }
 
@@ -142,8 +177,8 @@ function stoppedBy ({ code, missing_permission: missingPermission }: ProviderErr
 }
 
 /**
- * Whether the provider knew none of several customers. A single unknown one says nothing about the key, nor do those of a
- * limited run or of changed accounts: they may be the very ones that were unknown before.
+ * Whether the provider knew none of several customers. A single unknown one says nothing about the key, nor do those of
+ * a limited run or of changed accounts: they may be the very ones that were unknown before.
  */
 function knowsNone ({ mode, selection }: NewRun, { processed, outcomes, differences }: Part): boolean {
   if (mode === 'changes' || Object.keys(selection).length > 0) return false

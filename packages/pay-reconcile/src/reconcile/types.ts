@@ -1,14 +1,26 @@
 /**
  * `link`: find the customer of each account that has none. `sync`: store a new snapshot of each linked one.
  * `changes`: the same for those whose customers have changed since the last such run, by the provider's events.
- * `check`: report how accounts and customers differ, and change nothing. `unlink`: remove the customers of named accounts.
+ * `check`: report how accounts and customers differ, and change nothing. `unlink`: remove the customers of named
+ * accounts.
  */
 export type Mode = typeof MODES[number]
 export const MODES = ['link', 'sync', 'check', 'unlink', 'changes'] as const
 
 /** What happened to an account; in a dry run, what would have happened. */
 export type Outcome = typeof OUTCOMES[number]
-export const OUTCOMES = ['unchanged', 'linked', 'unlinked', 'synced', 'suggested', 'ambiguous', 'unmatched', 'skipped', 'different', 'failed'] as const
+export const OUTCOMES = [
+  'unchanged',
+  'linked',
+  'unlinked',
+  'synced',
+  'suggested',
+  'ambiguous',
+  'unmatched',
+  'skipped',
+  'different',
+  'failed'
+] as const
 
 /** How an account and its customer differ. */
 export type Difference = typeof DIFFERENCES[number]
@@ -81,7 +93,9 @@ export interface ItemQuery {
   readonly skip: number
   readonly limit: number
   readonly filter: ItemFilter
-  /** Leave out what this earlier run found in the same way: the same outcome, differences, fields, candidates and error. */
+  /**
+   * Leave out what this earlier run found in the same way: the same outcome, differences, fields, candidates and error.
+   */
   readonly since?: string
 }
 
@@ -163,10 +177,15 @@ export interface Run extends NewRun {
   readonly outcomes: Counters<Outcome>
   readonly differences: Counters<Difference>
   readonly shops: {
-    readonly total: number
-    readonly finished: number
-    /** Shops that stopped, with the error code that says why, and the permission that a restricted key lacks. The first 100. */
-    readonly stopped: ReadonlyArray<{ readonly shopId: string, readonly reason: string, readonly missingPermission?: string }>
+    readonly total: number,
+    readonly finished: number,
+    /**
+     * Shops that stopped, with the error code that says why, and the permission that a restricted key lacks. The first
+     * 100.
+     */
+    readonly stopped: ReadonlyArray<
+      { readonly shopId: string, readonly reason: string, readonly missingPermission?: string }
+    >
   }
 }
 
@@ -181,15 +200,26 @@ export interface RunQuery {
 
 /** A field of a run that holds one value. */
 export type RunField =
-  'id' | 'mode' | 'dry_run' | 'shop_id' | 'status' | 'cancel_requested' | 'actor' | 'scheduled_for' | 'started_at' | 'finished_at' | 'total' | 'processed'
+  | 'id'
+  | 'mode'
+  | 'dry_run'
+  | 'shop_id'
+  | 'status'
+  | 'cancel_requested'
+  | 'actor'
+  | 'scheduled_for'
+  | 'started_at'
+  | 'finished_at'
+  | 'total'
+  | 'processed'
 
 /**
- * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`, `differences`,
- * `shops` and `selection` must contain those of the filter, compared by PostgreSQL's `@>`.
+ * Every condition must hold. A list means any of its values; null means a run without one. The run's `outcomes`,
+ * `differences`, `shops` and `selection` must contain those of the filter, compared by PostgreSQL's `@>`.
  */
 export type RunFilter =
-  { readonly [field in RunField]?: ReadonlyArray<string | number | boolean | null> } &
-  { readonly [field in 'outcomes' | 'differences' | 'shops' | 'selection']?: Readonly<Record<string, unknown>> }
+  & { readonly [field in RunField]?: ReadonlyArray<string | number | boolean | null> }
+  & { readonly [field in 'outcomes' | 'differences' | 'shops' | 'selection']?: Readonly<Record<string, unknown>> }
 
 /** Who works on a part. A lease must be renewed, so that others can take the part after a crash. */
 export interface Lease {
@@ -213,71 +243,81 @@ export interface Stop {
 /** The shops whose customers have changed, as deliveries of the provider say, and that wait for a run. */
 export interface AwaitedShops {
   /** Notes the shop, unless this delivery has been noted before. @returns false if it has. */
-  note (shopId: string, deliveryId: string): Promise<boolean>
+  note(shopId: string, deliveryId: string): Promise<boolean>
 
   /**
-   * Starts a run over the noted shops that are due and that no other run holds: all of it, or nothing after a crash. Their
-   * notes stay until {@link AwaitedShops.done}, and are due again later: each time after a longer pause, up to an hour. A
-   * shop that is noted again is due at once.
+   * Starts a run over the noted shops that are due and that no other run holds: all of it, or nothing after a crash.
+   * Their notes stay until {@link AwaitedShops.done}, and are due again later: each time after a longer pause, up to an
+   * hour. A shop that is noted again is due at once.
    *
    * @returns whether there were any, and whether others are due that another run holds.
    */
-  start (run: NewRun): Promise<{ readonly started: boolean, readonly left: boolean }>
+  start(run: NewRun): Promise<{ readonly started: boolean, readonly left: boolean }>
 
-  /** The run has read everything of the shop: removes its note, unless the shop was noted again since the run started. */
-  done (runId: string, shopId: string): Promise<void>
+  /**
+   * The run has read everything of the shop: removes its note, unless the shop was noted again since the run started.
+   */
+  done(runId: string, shopId: string): Promise<void>
 }
 
 /** Where runs are stored. A part belongs to one owner at a time, and a shop to one run at a time. */
 export interface RunStore {
   /** Like `ready` of an AccountStore. */
-  ready? (): Promise<void>
+  ready?(): Promise<void>
 
   /** Like `registration` of an AccountStore. No method returns or changes a run of another one. */
   readonly registration?: string
 
   /** @throws `runActiveError(runId, shopId)` if a shop is part of an unfinished run. */
-  start (run: NewRun, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>, targets: Targets | null): Promise<void>
+  start(
+    run: NewRun,
+    shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>,
+    targets: Targets | null
+  ): Promise<void>
 
   /**
-   * The last scheduled time of a mode for which a run was started. The first time it remembers and returns `now`: nothing was missed
-   * before the schedule.
+   * The last scheduled time of a mode for which a run was started. The first time it remembers and returns `now`:
+   * nothing was missed before the schedule.
    */
-  lastScheduled (mode: Mode, now: string): Promise<string>
+  lastScheduled(mode: Mode, now: string): Promise<string>
 
   /**
    * Starts a run by the schedule, unless one was started for its time or a later one: one run per time, however many
-   * processes try. A shop that another run holds is `stopped` from the start, with the reason `PAY_RECONCILE_RUN_ACTIVE`.
+   * processes try. A shop that another run holds is `stopped` from the start, with the reason
+   * `PAY_RECONCILE_RUN_ACTIVE`.
    *
    * @returns whether it was started.
    */
-  startScheduled (run: NewRun & { readonly scheduledFor: string }, shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>): Promise<boolean>
+  startScheduled(
+    run: NewRun & { readonly scheduledFor: string },
+    shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>
+  ): Promise<boolean>
 
   /** For the option `webhooks`, which is refused without it. */
   readonly awaited?: AwaitedShops | undefined
 
   /** The named accounts of a run; null if it has none. */
-  targets (id: string): Promise<Targets | null>
+  targets(id: string): Promise<Targets | null>
 
-  get (id: string): Promise<Run | undefined>
+  get(id: string): Promise<Run | undefined>
 
   /** A page, and the number of all matching runs even if the page is empty. */
-  list (query: RunQuery): Promise<{ readonly runs: readonly Run[], readonly count: number }>
+  list(query: RunQuery): Promise<{ readonly runs: readonly Run[], readonly count: number }>
 
   /** A page in a fixed order, which may end early if its items are large, and the number of all matching items. */
-  items (id: string, query: ItemQuery): Promise<{ readonly items: readonly Item[], readonly count: number }>
+  items(id: string, query: ItemQuery): Promise<{ readonly items: readonly Item[], readonly count: number }>
 
   /** Items of any runs by their ids; unknown and malformed ids are left out. */
-  itemsById (ids: readonly string[]): Promise<readonly Item[]>
+  itemsById(ids: readonly string[]): Promise<readonly Item[]>
 
   /** Requests that a run stops; parts that nobody works on are cancelled immediately. */
-  cancel (id: string): Promise<void>
+  cancel(id: string): Promise<void>
 
   /** Takes the next part that is pending or whose lease has expired. */
-  claim (id: string, lease: Lease): Promise<Part | undefined>
+  claim(id: string, lease: Lease): Promise<Part | undefined>
 
   /** Extends the lease while accounts are in progress. @returns what to do next. */
-  renew (part: Part, lease: Lease): Promise<Next>
+  renew(part: Part, lease: Lease): Promise<Next>
 
   /**
    * Stores progress together with the items that are not `unchanged`. While pages are read (`paging` is set and has not
@@ -285,17 +325,26 @@ export interface RunStore {
    *
    * @returns what to do next.
    */
-  advance (part: Part, items: readonly FoundItem[], lease: Lease): Promise<Next>
+  advance(part: Part, items: readonly FoundItem[], lease: Lease): Promise<Next>
 
   /** Ends a part; the last part ends the run. */
-  finish (part: Part, lease: Lease, status: 'done' | 'stopped' | 'cancelled', reason: string | null, missingPermission?: string): Promise<void>
+  finish(
+    part: Part,
+    lease: Lease,
+    status: 'done' | 'stopped' | 'cancelled',
+    reason: string | null,
+    missingPermission?: string
+  ): Promise<void>
 
   /** Returns a part unfinished, for any process to continue. */
-  release (part: Part, lease: Lease): Promise<void>
+  release(part: Part, lease: Lease): Promise<void>
 
-  /** Deletes runs of the schedule and of webhooks that are kept no longer, and deliveries that are too old to be valid. Called at startup and hourly. */
-  deleteExpired? (): Promise<void>
+  /**
+   * Deletes runs of the schedule and of webhooks that are kept no longer, and deliveries that are too old to be valid.
+   * Called at startup and hourly.
+   */
+  deleteExpired?(): Promise<void>
 
   /** Runs that have parts to claim. */
-  claimable (): Promise<readonly string[]>
+  claimable(): Promise<readonly string[]>
 }

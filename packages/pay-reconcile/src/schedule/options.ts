@@ -45,7 +45,10 @@ function timesOf (mode: Mode, pattern: unknown, timezone: string): ScheduledTime
     if (!cron.nextRun()) throw new RangeError('it never matches')
     return { mode, pattern, timezone, latest: (now) => cron.previousRuns(1, new Date(now.getTime() + 1))[0] }
   } catch (error) {
-    throw invalid(`schedule.${mode} must be a cron pattern such as 0 3 * * *: ${error instanceof Error ? error.message : String(error)}`)
+    throw invalid(
+      `schedule.${mode} must be a cron pattern such as 0 3 * * *: ` +
+        `${error instanceof Error ? error.message : String(error)}`
+    )
   }
 }
 

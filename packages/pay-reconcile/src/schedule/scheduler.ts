@@ -4,19 +4,27 @@ import type { BulkRunner } from '../reconcile/runner.ts'
 import type { RunStore } from '../reconcile/types.ts'
 import type { ScheduledTimes } from './options.ts'
 
-/** Starts runs by the schedule. Every process has one; the store decides which of them starts the run of a scheduled time. */
+/**
+ * Starts runs by the schedule. Every process has one; the store decides which of them starts the run of a scheduled
+ * time.
+ */
 export interface Scheduler {
   /**
-   * Starts what is due: the last time that no run was started for. Of several that were missed, only the last. A failure is
-   * logged: the next call tries again.
+   * Starts what is due: the last time that no run was started for. Of several that were missed, only the last. A
+   * failure is logged: the next call tries again.
    */
-  startDue (): Promise<void>
+  startDue(): Promise<void>
   /** Calls {@link Scheduler.startDue} at each scheduled time, until `close`. */
-  open (): void
-  close (): void
+  open(): void
+  close(): void
 }
 
-export function scheduler (scheduled: readonly ScheduledTimes[], runs: RunStore, runner: BulkRunner, log: FastifyBaseLogger): Scheduler {
+export function scheduler (
+  scheduled: readonly ScheduledTimes[],
+  runs: RunStore,
+  runner: BulkRunner,
+  log: FastifyBaseLogger
+): Scheduler {
   const jobs: Cron[] = []
 
   async function startDue (): Promise<void> {

@@ -14,7 +14,10 @@ interface Replay {
 export interface StandInAccount extends Objects {
   /** Stored responses by idempotency key. */
   readonly replays: Map<string, Replay>
-  /** What a restricted key may do: `customers:read`, `customers:write`, `events:read`, `payments:write` …; undefined: all. */
+  /**
+   * What a restricted key may do: `customers:read`, `customers:write`, `events:read`, `payments:write` …; undefined:
+   * all.
+   */
   readonly permissions: readonly string[] | undefined
   readonly requestsPerSecond: number
   /** Times of the requests in the last second, in milliseconds since 1970. */
@@ -25,30 +28,53 @@ export interface StandInAccount extends Objects {
 
 /** What an account starts with. */
 export interface StandInAccountOptions {
-  /** How long a search shows the state before a write, in milliseconds. Default 60000, as the provider's usually does; 0: an ideal search. */
+  /**
+   * How long a search shows the state before a write, in milliseconds. Default 60000, as the provider's usually does;
+   * 0: an ideal search.
+   */
   readonly searchLag?: number
-  /** How long a search shows a deleted customer as if it were alive, in milliseconds. Default 24 hours, as the provider's does; 0: an ideal search. */
+  /**
+   * How long a search shows a deleted customer as if it were alive, in milliseconds. Default 24 hours, as the
+   * provider's does; 0: an ideal search.
+   */
   readonly deletedSearchLag?: number
   /** More requests than this within a second get 429. Default: no limit. */
   readonly requestsPerSecond?: number
-  /** Customers; `{ id }` is enough. `deleted: true` leaves only a tombstone, but a search shows the customer as it was. */
+  /**
+   * Customers; `{ id }` is enough. `deleted: true` leaves only a tombstone, but a search shows the customer as it was.
+   */
   readonly customers?: ReadonlyArray<{ readonly id: string, readonly [field: string]: unknown }>
   readonly permissions?: readonly string[]
-  /** Accounts that the key reaches through a `Stripe-Account` or `Stripe-Context` header, by id. They share its permissions and its rate limit. */
-  readonly connected?: Readonly<Record<string, Pick<StandInAccountOptions, 'customers' | 'searchLag' | 'deletedSearchLag'>>>
+  /**
+   * Accounts that the key reaches through a `Stripe-Account` or `Stripe-Context` header, by id. They share its
+   * permissions and its rate limit.
+   */
+  readonly connected?: Readonly<
+    Record<string, Pick<StandInAccountOptions, 'customers' | 'searchLag' | 'deletedSearchLag'>>
+  >
 }
 
 /** In milliseconds. */
 const [minute, day] = [60_000, 24 * 3_600_000]
 
 export function accountWith (options: StandInAccountOptions = {}): StandInAccount {
-  const { customers = [], permissions, searchLag = minute, deletedSearchLag = day, requestsPerSecond = Infinity, connected = {} } = options
+  const {
+    customers = [],
+    permissions,
+    searchLag = minute,
+    deletedSearchLag = day,
+    requestsPerSecond = Infinity,
+    connected = {}
+  } = options
   const made = customers.map((customer) => customer.deleted === true ? tombstone(customer.id) : customerWith(customer))
     .sort((one, other) => Number(one.created ?? 0) - Number(other.created ?? 0))
   const account: StandInAccount = {
     customers: new Map(made.map((customer) => [customer.id, customer])),
-    unsearchable: new Map(customers.filter(({ deleted }) => deleted === true).map(({ deleted: _, ...before }) =>
-      [before.id, { until: Date.now() + deletedSearchLag, before: customerWith(before) }])),
+    unsearchable: new Map(
+      customers.filter(({ deleted }) => deleted === true).map((
+        { deleted: _, ...before }
+      ) => [before.id, { until: Date.now() + deletedSearchLag, before: customerWith(before) }])
+    ),
     intents: new Map(),
     sessions: new Map(),
     lineItems: new Map(),
@@ -62,7 +88,8 @@ export function accountWith (options: StandInAccountOptions = {}): StandInAccoun
     connected: new Map()
   }
   const others = Object.entries(connected).map(([id, other]) =>
-    [id, { ...accountWith(other), permissions, requestsPerSecond, recent: account.recent }] as const)
+    [id, { ...accountWith(other), permissions, requestsPerSecond, recent: account.recent }] as const
+  )
   return { ...account, connected: new Map(others) }
 }
 
@@ -73,14 +100,20 @@ export function respond (account: StandInAccount, request: StandInRequest): Stan
     return { status, body, headers: { 'stripe-rate-limited-reason': 'global-rate' } }
   }
   const [endpoint, id] = endpointOf(request) ?? []
-  if (!endpoint || id === undefined) return refusal(404, `Unrecognized request URL (${request.method}: /v1/${request.path.join('/')}).`)
+  if (!endpoint || id === undefined) {
+    return refusal(404, `Unrecognized request URL (${request.method}: /v1/${request.path.join('/')}).`)
+  }
 
   const [resource = ''] = request.path
   const verb = request.method === 'GET' ? 'read' : 'write'
   const { permission, named } = PERMISSIONS_OF[resource] ?? { permission: 'payments', named: 'charge' }
   if (account.permissions && !account.permissions.includes(`${permission}:${verb}`)) {
-    return refusal(403, `The provided key '${request.keyEnd}' does not have the required permissions for this endpoint on account 'acct_standin'. ` +
-      `Having the 'rak_${named}_${verb}' permission would allow this request to continue.`)
+    return refusal(
+      403,
+      `The provided key '${request.keyEnd}' does not have the required permissions for this endpoint on account ` +
+        "'acct_standin'. " +
+        `Having the 'rak_${named}_${verb}' permission would allow this request to continue.`
+    )
   }
   // The provider stores no response to a request that it has not begun to execute.
   const fault = parameterFault(request.form, endpoint) ?? expandFault(request.form, endpoint.returns)
@@ -88,11 +121,17 @@ export function respond (account: StandInAccount, request: StandInRequest): Stan
 
   const known = replayOf(account, request)
   if (known && known.request !== fingerprint(request)) {
-    return refusal(400, 'Keys for idempotent requests can only be used with the same parameters they were first used with.', { type: 'idempotency_error' })
+    return refusal(
+      400,
+      'Keys for idempotent requests can only be used with the same parameters they were first used with.',
+      { type: 'idempotency_error' }
+    )
   }
   if (known) return { ...known.response, headers: { 'idempotent-replayed': 'true' } }
   const { status, body } = endpoint.answer(account, request, id)
-  const response = status === 200 ? ok(expanded(account, endpoint.returns, body as StandInObject, request.form)) : { status, body }
+  const response = status === 200
+    ? ok(expanded(account, endpoint.returns, body as StandInObject, request.form))
+    : { status, body }
   store(account, request, response)
   return response
 }
@@ -109,12 +148,22 @@ const PERMISSIONS_OF: Readonly<Record<string, { readonly permission: string, rea
  * The account of a request: the key's, or the one in its `Stripe-Account` or `Stripe-Context` header. The key of an
  * organization has no account of its own.
  */
-export function accountFor (account: StandInAccount, connectedId: string | undefined, isOrganization: boolean): StandInAccount | StandInResponse {
-  if (connectedId === undefined && isOrganization) return refusal(400, 'The Stripe-Context header is required for requests with an organization API key.')
+export function accountFor (
+  account: StandInAccount,
+  connectedId: string | undefined,
+  isOrganization: boolean
+): StandInAccount | StandInResponse {
+  if (connectedId === undefined && isOrganization) {
+    return refusal(400, 'The Stripe-Context header is required for requests with an organization API key.')
+  }
   if (connectedId === undefined) return account
-  return account.connected.get(connectedId) ?? refusal(403,
-    `The provided key does not have access to account '${connectedId}' (or that account does not exist). Application access may have been revoked.`,
-    { code: 'account_invalid' })
+  return account.connected.get(connectedId) ??
+    refusal(
+      403,
+      `The provided key does not have access to account '${connectedId}' (or that account does not exist). ` +
+        'Application access may have been revoked.',
+      { code: 'account_invalid' }
+    )
 }
 
 /** The stored response for the idempotency key of a request. */
@@ -125,7 +174,9 @@ export function replayOf ({ replays }: StandInAccount, { method, idempotencyKey 
 /** Stores the response to a POST under its idempotency key, even a failure of the stand-in. */
 export function store ({ replays }: StandInAccount, request: StandInRequest, response: StandInResponse): void {
   const { method, idempotencyKey } = request
-  if (method === 'POST' && idempotencyKey !== undefined) replays.set(idempotencyKey, { request: fingerprint(request), response })
+  if (method === 'POST' && idempotencyKey !== undefined) {
+    replays.set(idempotencyKey, { request: fingerprint(request), response })
+  }
 }
 
 function isOverLimit ({ requestsPerSecond, recent }: StandInAccount): boolean {

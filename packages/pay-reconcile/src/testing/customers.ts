@@ -1,5 +1,15 @@
 import {
-  missing, newId, nulls, ok, seconds, stringIn, stringsIn, type StandInResponse, type StandInRequest, type Form, type StandInObject
+  missing,
+  newId,
+  nulls,
+  ok,
+  seconds,
+  stringIn,
+  stringsIn,
+  type StandInResponse,
+  type StandInRequest,
+  type Form,
+  type StandInObject
 } from './response.ts'
 
 /** A customer in the provider's format. */
@@ -12,7 +22,10 @@ export interface StandInCustomer {
 /** A customer with every field that the provider sends; `fields` override the defaults. */
 export function customerWith (fields: { readonly id?: string, readonly [field: string]: unknown }): StandInCustomer {
   return {
-    ...nulls('address currency customer_account default_source description discount email invoice_prefix name phone shipping test_clock'),
+    ...nulls(
+      'address currency customer_account default_source description discount email invoice_prefix name phone ' +
+        'shipping test_clock'
+    ),
     balance: 0,
     created: seconds(),
     delinquent: false,
@@ -58,7 +71,9 @@ export function retrieveCustomer ({ customers }: Customers, id: string): StandIn
 
 export function updateCustomer (account: Customers, id: string, { form }: StandInRequest): StandInResponse {
   const customer = account.customers.get(id)
-  return customer && customer.deleted !== true ? ok(stored(account, { ...customer, ...fieldsFrom(form, customer) })) : missing('customer', id)
+  return customer && customer.deleted !== true
+    ? ok(stored(account, { ...customer, ...fieldsFrom(form, customer) }))
+    : missing('customer', id)
 }
 
 export function deleteCustomer (account: Customers, id: string): StandInResponse {
@@ -87,7 +102,10 @@ export function tombstone (id: string): StandInCustomer {
   return { id, object: 'customer', deleted: true }
 }
 
-function stored ({ customers, unsearchable, searchLag, deletedSearchLag, events }: Customers, customer: StandInCustomer): StandInCustomer {
+function stored (
+  { customers, unsearchable, searchLag, deletedSearchLag, events }: Customers,
+  customer: StandInCustomer
+): StandInCustomer {
   const { id } = customer
   const before = shown(customers.get(id), unsearchable.get(id))
   unsearchable.set(id, { until: Date.now() + (customer.deleted === true ? deletedSearchLag : searchLag), before })
@@ -109,7 +127,9 @@ function fieldsFrom (form: Form, before?: StandInCustomer): Record<string, unkno
 /** An empty value removes its key, and empty metadata all of them. */
 export function metadataFrom (form: Form, before: unknown = {}): Readonly<Record<string, unknown>> {
   const kept = form.metadata === '' ? {} : before as object
-  return Object.fromEntries(Object.entries({ ...kept, ...stringsIn(form, 'metadata') }).filter(([, value]) => value !== ''))
+  return Object.fromEntries(
+    Object.entries({ ...kept, ...stringsIn(form, 'metadata') }).filter(([, value]) => value !== '')
+  )
 }
 
 /** An event in the provider's format. */
@@ -126,14 +146,19 @@ const RETENTION = 30 * 24 * 3600
 /** The event of a change to a customer. @param before - undefined: it was created. */
 function eventOf (before: StandInObject | undefined, customer: StandInObject): StandInEvent {
   const kind = customer.deleted === true ? 'deleted' : before ? 'updated' : 'created'
-  const previous = Object.fromEntries(Object.entries(before ?? {}).filter(([name, value]) => JSON.stringify(customer[name]) !== JSON.stringify(value)))
+  const previous = Object.fromEntries(
+    Object.entries(before ?? {}).filter(([name, value]) => JSON.stringify(customer[name]) !== JSON.stringify(value))
+  )
   return {
     id: newId('evt'),
     object: 'event',
     api_version: null,
     created: seconds(),
     // The provider shows a deleted customer as it was.
-    data: { object: kind === 'deleted' ? before : customer, ...(kind === 'updated' && { previous_attributes: previous }) },
+    data: {
+      object: kind === 'deleted' ? before : customer,
+      ...(kind === 'updated' && { previous_attributes: previous })
+    },
     livemode: false,
     pending_webhooks: 0,
     request: { id: null, idempotency_key: null },
@@ -141,10 +166,20 @@ function eventOf (before: StandInObject | undefined, customer: StandInObject): S
   }
 }
 
-/** What a list of events shows, oldest first: of this type, such as `customer.updated` or `customer.*`, that have not expired. */
-export function listedEvents (events: readonly StandInEvent[], types: readonly string[]): ReadonlyMap<string, StandInEvent> {
+/**
+ * What a list of events shows, oldest first: of this type, such as `customer.updated` or `customer.*`, that have not
+ * expired.
+ */
+export function listedEvents (
+  events: readonly StandInEvent[],
+  types: readonly string[]
+): ReadonlyMap<string, StandInEvent> {
   const oldest = seconds() - RETENTION
-  const isWanted = ({ type, created }: StandInEvent): boolean => created > oldest &&
-    (types.length === 0 || types.some((wanted) => wanted === type || (wanted.endsWith('*') && type.startsWith(wanted.slice(0, -1)))))
-  return new Map(events.filter(isWanted).sort((one, other) => one.created - other.created).map((event) => [event.id, event]))
+  const isWanted = ({ type, created }: StandInEvent): boolean =>
+    created > oldest &&
+    (types.length === 0 ||
+      types.some((wanted) => wanted === type || (wanted.endsWith('*') && type.startsWith(wanted.slice(0, -1)))))
+  return new Map(
+    events.filter(isWanted).sort((one, other) => one.created - other.created).map((event) => [event.id, event])
+  )
 }

@@ -18,10 +18,22 @@ const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     test_clock: ''
   },
   payment_intent: {
-    application: '', customer: 'customer', latest_charge: '', on_behalf_of: '', payment_method: '', review: '', source: ''
+    application: '',
+    customer: 'customer',
+    latest_charge: '',
+    on_behalf_of: '',
+    payment_method: '',
+    review: '',
+    source: ''
   },
   'checkout.session': {
-    customer: 'customer', invoice: '', line_items: 'line_items', payment_intent: 'payment_intent', payment_link: '', setup_intent: '', subscription: ''
+    customer: 'customer',
+    invoice: '',
+    line_items: 'line_items',
+    payment_intent: 'payment_intent',
+    payment_link: '',
+    setup_intent: '',
+    subscription: ''
   },
   event: {},
   item: { 'price.product': '', discounts: '' }
@@ -49,18 +61,27 @@ export interface Returned {
 export function expandFault (form: Form, { type, page }: Returned): StandInResponse | undefined {
   for (const path of pathsIn(form)) {
     if (path === 'total_count' && page === 'search') continue
-    if (path.split('.').length > 4) return refusal(400, 'You cannot expand more than 4 levels of a property.', { param: 'expand' })
+    if (path.split('.').length > 4) {
+      return refusal(400, 'You cannot expand more than 4 levels of a property.', { param: 'expand' })
+    }
     if (page && path === 'data') continue
     const inner = page ? /^data\.(.+)$/.exec(path)?.[1] : path
-    if (inner === undefined || !isExpandable(type, inner)) return refusal(400, `This property cannot be expanded (${path}).`, { param: 'expand' })
+    if (inner === undefined || !isExpandable(type, inner)) {
+      return refusal(400, `This property cannot be expanded (${path}).`, { param: 'expand' })
+    }
   }
   return undefined
 }
 
 /** The body of a response with the requested fields expanded. */
 export function expanded (account: Expandables, { page }: Returned, body: StandInObject, form: Form): StandInObject {
-  return pathsIn(form).filter((path) => path !== 'total_count' && path !== 'data').reduce((object, path) =>
-    page ? withPage(object, (item) => withExpanded(account, item, path.replace(/^data\./, ''))) : withExpanded(account, object, path), body)
+  return pathsIn(form).filter((path) => path !== 'total_count' && path !== 'data').reduce(
+    (object, path) =>
+      page
+        ? withPage(object, (item) => withExpanded(account, item, path.replace(/^data\./, '')))
+        : withExpanded(account, object, path),
+    body
+  )
 }
 
 function pathsIn ({ expand = {} }: Form): readonly string[] {
@@ -77,7 +98,9 @@ function isExpandable (type: string, path: string): boolean {
   const found = firstOf(type, path)
   if (!found) return false
   const [, inner, rest] = found
-  if (inner === 'line_items') return rest === '' || rest === 'data' || (rest.startsWith('data.') && isExpandable('item', rest.slice(5)))
+  if (inner === 'line_items') {
+    return rest === '' || rest === 'data' || (rest.startsWith('data.') && isExpandable('item', rest.slice(5)))
+  }
   return rest === '' || inner === '' || inner === 'list' || isExpandable(inner, rest)
 }
 
@@ -86,10 +109,17 @@ function withExpanded (account: Expandables, object: StandInObject, path: string
   if (!found) return object
   const [name, type, rest] = found
   const value = objectAt(account, object, name, type)
-  return value === undefined ? object : { ...object, [name]: rest === '' || type === 'line_items' ? value : withExpanded(account, value, rest) }
+  return value === undefined
+    ? object
+    : { ...object, [name]: rest === '' || type === 'line_items' ? value : withExpanded(account, value, rest) }
 }
 
-function objectAt ({ customers, intents, lineItems }: Expandables, object: StandInObject, name: string, type: string): StandInObject | undefined {
+function objectAt (
+  { customers, intents, lineItems }: Expandables,
+  object: StandInObject,
+  name: string,
+  type: string
+): StandInObject | undefined {
   // Already expanded by an earlier path.
   if (typeof object[name] === 'object' && object[name] !== null) return object[name] as StandInObject
   if (type === 'customer') return customers.get(String(object[name]))
@@ -97,7 +127,11 @@ function objectAt ({ customers, intents, lineItems }: Expandables, object: Stand
   if (type === 'list') return emptyList(`/v1/customers/${object.id}/${name}`) as StandInObject
   if (type !== 'line_items') return undefined
   const items = [...lineItems.get(object.id)?.values() ?? []].reverse()
-  return { ...emptyList(`/v1/checkout/sessions/${object.id}/line_items`), has_more: items.length > 10, data: items.slice(0, 10) } as unknown as StandInObject
+  return {
+    ...emptyList(`/v1/checkout/sessions/${object.id}/line_items`),
+    has_more: items.length > 10,
+    data: items.slice(0, 10)
+  } as unknown as StandInObject
 }
 
 function emptyList (url: string): object {

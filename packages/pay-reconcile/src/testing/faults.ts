@@ -32,12 +32,15 @@ export interface Fault {
 /** The active faults. */
 export interface Faults {
   /** @returns a function that removes the fault. */
-  add (fault: Fault): () => void
+  add(fault: Fault): () => void
   /**
    * The first fault that applies; counts as one of its times.
    * @param replays - the response is stored: faults that happen while a request is executed do not apply.
    */
-  next (request: { readonly method: string, readonly secretKey: string, readonly url: string }, replays: boolean): Fault | undefined
+  next(
+    request: { readonly method: string, readonly secretKey: string, readonly url: string },
+    replays: boolean
+  ): Fault | undefined
 }
 
 export function faults (): Faults {
@@ -45,7 +48,9 @@ export function faults (): Faults {
   return {
     add (fault) {
       known.set(fault, fault.times ?? Infinity)
-      return () => { known.delete(fault) }
+      return () => {
+        known.delete(fault)
+      }
     },
     next ({ method, secretKey, url }, replays) {
       for (const [fault, left] of known) {
@@ -70,7 +75,12 @@ export function executed ({ kind, status = 500, body = FAILURE }: Fault): StandI
 const FAILURE = { error: { type: 'api_error', message: 'Something went wrong' } }
 
 /** Sends the response in the way of the fault. */
-export async function sendFaulty (response: ServerResponse, fault: Fault, answer: () => StandInResponse, requestId: string): Promise<void> {
+export async function sendFaulty (
+  response: ServerResponse,
+  fault: Fault,
+  answer: () => StandInResponse,
+  requestId: string
+): Promise<void> {
   const { kind, delay = 50, status = 500, headers = {} } = fault
   const common = { 'content-type': 'application/json', 'request-id': requestId, ...headers }
   if (kind === 'hang') return
@@ -79,7 +89,9 @@ export async function sendFaulty (response: ServerResponse, fault: Fault, answer
     return
   }
   if (kind === 'html') {
-    response.writeHead(502, { ...common, 'content-type': 'text/html' }).end('<html><body><h1>502 Bad Gateway</h1></body></html>')
+    response.writeHead(502, { ...common, 'content-type': 'text/html' }).end(
+      '<html><body><h1>502 Bad Gateway</h1></body></html>'
+    )
     return
   }
   if (kind === 'answer') {

@@ -1,6 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { accountFor, accountWith, respond, replayOf, store, type StandInAccount, type StandInAccountOptions } from './account.ts'
+import {
+  accountFor,
+  accountWith,
+  respond,
+  replayOf,
+  store,
+  type StandInAccount,
+  type StandInAccountOptions
+} from './account.ts'
 import { newId, refusal, formFrom, type StandInResponse } from './response.ts'
 import { executed, faults, sendFaulty, type Fault } from './faults.ts'
 import { visitSession } from './payments.ts'
@@ -41,20 +49,20 @@ export interface PayStandIn {
   /** How many requests have arrived in total. */
   readonly requested: number
   /** The account of a key, to inspect or change. */
-  account (secretKey: string): StandInAccount
+  account(secretKey: string): StandInAccount
   /** Adds an account, or replaces one. */
-  addAccount (secretKey: string, options?: StandInAccountOptions): StandInAccount
+  addAccount(secretKey: string, options?: StandInAccountOptions): StandInAccount
   /** Makes requests fail. @returns a function that ends the fault. */
-  fault (fault: Fault): () => void
-  close (): Promise<void>
+  fault(fault: Fault): () => void
+  close(): Promise<void>
 }
 
 const LIVE_KEY = /^[a-z]+(_org)?_live_/
 
 /**
  * Starts an HTTP server that behaves like the payment provider, for tests and demos: customers, checkout sessions and
- * payment intents in memory, one account per secret key, faults on demand. It moves no money, knows no cards and delivers no
- * events, but lists those about customers.
+ * payment intents in memory, one account per secret key, faults on demand. It moves no money, knows no cards and
+ * delivers no events, but lists those about customers.
  */
 export async function startPayStandIn (options: PayStandInOptions): Promise<PayStandIn> {
   const { port = 0, host = '127.0.0.1', log = (line) => process.stderr.write(`${line}\n`) } = options
@@ -78,9 +86,18 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     if (requests.push({ method, url: target, secretKey, headers }) > 1000) requests.shift()
 
     const requestId = newId('req')
-    const [first, ...path] = location.pathname.split('/').slice(1).filter((segment) => segment !== '').map(decodeURIComponent)
+    const [first, ...path] = location.pathname.split('/').slice(1).filter((segment) => segment !== '').map(
+      decodeURIComponent
+    )
     const form = formFrom(method === 'POST' ? body : location.search)
-    const request = { method, path, form, idempotencyKey: headerOf(headers['idempotency-key']), keyEnd: hidden(secretKey), origin: url }
+    const request = {
+      method,
+      path,
+      form,
+      idempotencyKey: headerOf(headers['idempotency-key']),
+      keyEnd: hidden(secretKey),
+      origin: url
+    }
     const isOrganization = secretKey.startsWith('sk_org_')
     const context = headerOf(headers['stripe-context'])
     const connectedId = context ?? (isOrganization ? undefined : headerOf(headers['stripe-account']))
@@ -93,7 +110,10 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
       return 'status' in found ? found : respond(found, request)
     }
 
-    const fault = known.next({ method, secretKey, url: target }, account !== undefined && replayOf(account, request) !== undefined)
+    const fault = known.next(
+      { method, secretKey, url: target },
+      account !== undefined && replayOf(account, request) !== undefined
+    )
     const failed = fault && executed(fault)
     if (account && failed) store(account, request, failed)
     if (fault) return sendFaulty(response, fault, respondTo, requestId)
@@ -122,14 +142,17 @@ export async function startPayStandIn (options: PayStandInOptions): Promise<PayS
     port: taken,
     protocol: 'http',
     requests,
-    get requested () { return requested },
+    get requested () {
+      return requested
+    },
     account: (secretKey) => accounts.get(secretKey) ?? addAccount(secretKey),
     addAccount,
     fault: (fault) => known.add(fault),
-    close: () => new Promise((resolve, reject) => {
-      server.close((error) => error ? reject(error) : resolve())
-      server.closeAllConnections()
-    })
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => error ? reject(error) : resolve())
+        server.closeAllConnections()
+      })
   }
 }
 
@@ -144,7 +167,9 @@ function hidden (secretKey: string): string {
 }
 
 function visitAny (accounts: ReadonlyMap<string, StandInAccount>, id: string): StandInResponse {
-  const account = [...accounts.values()].flatMap((owner) => [owner, ...owner.connected.values()]).find(({ sessions }) => sessions.has(id))
+  const account = [...accounts.values()].flatMap((owner) => [owner, ...owner.connected.values()]).find(({ sessions }) =>
+    sessions.has(id)
+  )
   return visitSession(account?.sessions ?? new Map(), id)
 }
 

@@ -22,9 +22,16 @@ export function listResponse ({ kind, url, objects, filters = [] }: ListSource, 
   const at = newestFirst.findIndex(({ id }) => id === cursor)
   const backwards = param === 'ending_before'
   const wanted = (backwards ? newestFirst.slice(0, at) : newestFirst.slice(at + 1)).filter((object) =>
-    object.deleted !== true && isWithin(form, object) && filters.every((name) => form[name] === undefined || object[name] === form[name]))
+    object.deleted !== true && isWithin(form, object) &&
+    filters.every((name) => form[name] === undefined || object[name] === form[name])
+  )
   const limit = limitIn(form)
-  return ok({ object: 'list', url, has_more: wanted.length > limit, data: backwards ? wanted.slice(-limit) : wanted.slice(0, limit) })
+  return ok({
+    object: 'list',
+    url,
+    has_more: wanted.length > limit,
+    data: backwards ? wanted.slice(-limit) : wanted.slice(0, limit)
+  })
 }
 
 /** Whether an object was created at `created`, or between its `gt`, `gte`, `lt` and `lte`, in seconds. */
@@ -71,12 +78,16 @@ export function searchResponse ({ resource, objects, fields }: SearchSource, for
   if (!clauses) return refusal(400, 'We were unable to parse your search query.', { param: 'query' })
   const unknown = clauses.find(({ key, field }) => key === undefined && !fields.includes(field))
   if (unknown) {
-    return refusal(400, `Field \`${unknown.field}\` is an unsupported search field for resource \`${resource}\`.`, { param: 'query' })
+    return refusal(400, `Field \`${unknown.field}\` is an unsupported search field for resource \`${resource}\`.`, {
+      param: 'query'
+    })
   }
   const valueOf = (object: StandInObject, { key, field }: Clause): unknown =>
     key === undefined ? object[field] : (object.metadata as Record<string, unknown> | undefined)?.[key]
-  const found = objects.filter((object) => object.deleted !== true &&
-    clauses.every((clause) => String(valueOf(object, clause) ?? '') === clause.wanted))
+  const found = objects.filter((object) =>
+    object.deleted !== true &&
+    clauses.every((clause) => String(valueOf(object, clause) ?? '') === clause.wanted)
+  )
 
   const page = stringIn(form, 'page')
   const at = page === undefined ? -1 : found.findIndex(({ id }) => pageAfter(id) === page)

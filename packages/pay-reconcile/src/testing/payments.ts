@@ -1,5 +1,15 @@
 import {
-  missing, newId, nulls, ok, refusal, seconds, stringIn, stringsOrNull, type StandInResponse, type StandInObject, type StandInRequest,
+  missing,
+  newId,
+  nulls,
+  ok,
+  refusal,
+  seconds,
+  stringIn,
+  stringsOrNull,
+  type StandInResponse,
+  type StandInObject,
+  type StandInRequest,
   type Form
 } from './response.ts'
 import { metadataFrom } from './customers.ts'
@@ -13,9 +23,13 @@ export function confirmIntent (intents: Map<string, StandInObject>, id: string):
   const intent = intents.get(id)
   if (!intent) return missing('payment_intent', id)
   if (intent.status !== 'succeeded') return ok(stored(intents, confirmed(intent)))
-  return refusal(400, 'You cannot confirm this PaymentIntent because it has already succeeded after being previously confirmed.', {
-    code: 'payment_intent_unexpected_state'
-  })
+  return refusal(
+    400,
+    'You cannot confirm this PaymentIntent because it has already succeeded after being previously confirmed.',
+    {
+      code: 'payment_intent_unexpected_state'
+    }
+  )
 }
 
 /** Checkout sessions, and the line items of each by its id. */
@@ -35,7 +49,11 @@ export function expireSession (sessions: Map<string, StandInObject>, id: string)
   const session = sessions.get(id)
   if (!session) return missing('checkout.session', id)
   if (session.status === 'open') return ok(stored(sessions, { ...session, status: 'expired', url: null }))
-  return refusal(400, `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${String(session.status)}.`)
+  return refusal(
+    400,
+    'Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ' +
+      `${String(session.status)}.`
+  )
 }
 
 /** What a browser does on the provider's page: pays immediately and returns to the shop. */
@@ -43,7 +61,9 @@ export function visitSession (sessions: Map<string, StandInObject>, id: string):
   const session = sessions.get(id)
   if (session?.status !== 'open') return missing('checkout.session', id)
   stored(sessions, { ...session, status: 'complete', payment_status: 'paid', url: null })
-  const location = typeof session.success_url === 'string' ? session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', id) : undefined
+  const location = typeof session.success_url === 'string'
+    ? session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', id)
+    : undefined
   return location === undefined ? ok({ paid: id }) : { status: 303, body: '', headers: { location } }
 }
 
@@ -79,10 +99,26 @@ function intentFrom (form: Form): StandInObject {
     payment_method_options: {},
     payment_method_types: ['card'],
     status: 'requires_payment_method',
-    ...stringsOrNull(form, ['customer', 'description', 'receipt_email', 'statement_descriptor', 'statement_descriptor_suffix', 'transfer_group']),
-    ...nulls('allowed_payment_method_types application application_fee_amount automatic_payment_methods canceled_at cancellation_reason'),
-    ...nulls('customer_account excluded_payment_method_types last_payment_error latest_charge managed_payments next_action on_behalf_of'),
-    ...nulls('payment_method payment_method_configuration_details payment_record processing review setup_future_usage shipping source transfer_data')
+    ...stringsOrNull(form, [
+      'customer',
+      'description',
+      'receipt_email',
+      'statement_descriptor',
+      'statement_descriptor_suffix',
+      'transfer_group'
+    ]),
+    ...nulls(
+      'allowed_payment_method_types application application_fee_amount automatic_payment_methods canceled_at ' +
+        'cancellation_reason'
+    ),
+    ...nulls(
+      'customer_account excluded_payment_method_types last_payment_error latest_charge managed_payments ' +
+        'next_action on_behalf_of'
+    ),
+    ...nulls(
+      'payment_method payment_method_configuration_details payment_record processing review setup_future_usage ' +
+        'shipping source transfer_data'
+    )
   }
 }
 
@@ -138,10 +174,22 @@ function sessionFrom (form: Form, items: readonly StandInObject[], origin: strin
     ui_mode: 'hosted_page',
     url: `${origin}/pay/${id}`,
     ...stringsOrNull(form, ['cancel_url', 'client_reference_id', 'customer', 'customer_email', 'success_url']),
-    ...nulls('adaptive_pricing after_expiration allow_promotion_codes allowed_payment_method_types billing_address_collection client_secret'),
-    ...nulls('collected_information consent consent_collection currency_conversion customer_account customer_creation customer_details'),
-    ...nulls('integration_identifier invoice invoice_creation locale managed_payments origin_context payment_intent payment_link'),
-    ...nulls('payment_method_collection payment_method_configuration_details permissions recovered_from saved_payment_method_options'),
+    ...nulls(
+      'adaptive_pricing after_expiration allow_promotion_codes allowed_payment_method_types ' +
+        'billing_address_collection client_secret'
+    ),
+    ...nulls(
+      'collected_information consent consent_collection currency_conversion customer_account customer_creation ' +
+        'customer_details'
+    ),
+    ...nulls(
+      'integration_identifier invoice invoice_creation locale managed_payments origin_context payment_intent ' +
+        'payment_link'
+    ),
+    ...nulls(
+      'payment_method_collection payment_method_configuration_details permissions recovered_from ' +
+        'saved_payment_method_options'
+    ),
     ...nulls('setup_intent shipping_address_collection shipping_cost submit_type subscription wallet_options')
   }
 }

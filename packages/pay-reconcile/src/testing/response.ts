@@ -35,8 +35,13 @@ interface RefusalDetails {
 }
 
 /** An error in the provider's format. */
-export function refusal (status: number, message: string, { type = 'invalid_request_error', code, param }: RefusalDetails = {}): StandInResponse {
-  const docs = code !== undefined && { code, doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}` }
+export function refusal (
+  status: number,
+  message: string,
+  { type = 'invalid_request_error', code, param }: RefusalDetails = {}
+): StandInResponse {
+  const docs = code !== undefined &&
+    { code, doc_url: `https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}` }
   return { status, body: { error: { type, message, ...docs, ...(param !== undefined && { param }) } } }
 }
 
@@ -60,7 +65,9 @@ export function seconds (): number {
 
 /** A value of a form: a string, or named values. */
 type FormValue = string | Form
-export interface Form { readonly [name: string]: FormValue }
+export interface Form {
+  readonly [name: string]: FormValue
+}
 
 /** Reads `a=1&metadata[b]=2&items[0][c]=3&expand[]=d` as nested objects; list indexes become names. */
 export function formFrom (text: string): Form {
@@ -77,7 +84,9 @@ export function formFrom (text: string): Form {
         return
       }
       const known = target[name]
-      const next: Record<string, FormValue> = typeof known === 'object' ? known as Record<string, FormValue> : Object.create(null)
+      const next: Record<string, FormValue> = typeof known === 'object'
+        ? known as Record<string, FormValue>
+        : Object.create(null)
       target[name] = next
       target = next
     })
@@ -99,5 +108,7 @@ export function stringIn (form: Form, name: string): string | undefined {
 export function stringsIn (form: Form, name: string): Readonly<Record<string, string>> {
   const value = form[name]
   if (typeof value !== 'object') return {}
-  return Object.fromEntries(Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  )
 }

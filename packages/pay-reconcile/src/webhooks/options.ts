@@ -10,8 +10,8 @@ export interface Webhooks {
   /** The signing secrets of shops: `knexWebhookSecrets(knex)` or your own. A shop without one has no webhook. */
   readonly secrets: WebhookSecrets
   /**
-   * Route `config` of the route, for the host's plugins that read it, such as an authentication that must let it pass: the
-   * provider has no login. Default: none.
+   * Route `config` of the route, for the host's plugins that read it, such as an authentication that must let it pass:
+   * the provider has no login. Default: none.
    */
   readonly config?: FastifyContextConfig
   /** How long deliveries are gathered before one run starts for all of them, in milliseconds. Default 10000. */
@@ -22,19 +22,34 @@ const NAMES: ReadonlySet<string> = new Set(['secrets', 'config', 'delay'])
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for what is missing or unknown. */
 export function webhooksFrom (
-  webhooks: Webhooks | undefined, { provider, accounts, runs }: { readonly provider: PayProvider, readonly accounts: AccountStore, readonly runs?: RunStore | undefined }
+  webhooks: Webhooks | undefined,
+  { provider, accounts, runs }: {
+    readonly provider: PayProvider,
+    readonly accounts: AccountStore,
+    readonly runs?: RunStore | undefined
+  }
 ): Required<Webhooks> | undefined {
   if (webhooks === undefined) return undefined
   if (typeof webhooks !== 'object' || webhooks === null) throw invalid('webhooks must be an object with secrets')
   const unknown = Object.keys(webhooks).find((name) => !NAMES.has(name))
   if (unknown !== undefined) throw invalid(`webhooks.${unknown} is not one of ${[...NAMES].join(', ')}`)
   const { secrets, config = {}, delay = 10_000 } = webhooks
-  if (typeof secrets?.find !== 'function') throw invalid('webhooks.secrets must be WebhookSecrets, such as knexWebhookSecrets(knex)')
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) throw invalid('webhooks.config must be an object')
-  if (!(Number.isInteger(delay) && delay > 0 && delay <= 3_600_000)) throw invalid('webhooks.delay must be an integer from 1 to 3600000')
-  if (typeof runs?.awaited?.done !== 'function') throw invalid('webhooks needs runs with awaited and its function done, such as knexRunStore(knex)')
+  if (typeof secrets?.find !== 'function') {
+    throw invalid('webhooks.secrets must be WebhookSecrets, such as knexWebhookSecrets(knex)')
+  }
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) {
+    throw invalid('webhooks.config must be an object')
+  }
+  if (!(Number.isInteger(delay) && delay > 0 && delay <= 3_600_000)) {
+    throw invalid('webhooks.delay must be an integer from 1 to 3600000')
+  }
+  if (typeof runs?.awaited?.done !== 'function') {
+    throw invalid('webhooks needs runs with awaited and its function done, such as knexRunStore(knex)')
+  }
   if (!provider.webhooks) throw invalid('webhooks needs a provider with webhooks, such as stripeProvider()')
-  if (!canFollow({ provider, accounts })) throw invalid('webhooks needs a provider with listEvents and accounts with changes')
+  if (!canFollow({ provider, accounts })) {
+    throw invalid('webhooks needs a provider with listEvents and accounts with changes')
+  }
   return { secrets, config, delay }
 }
 

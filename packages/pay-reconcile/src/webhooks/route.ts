@@ -23,15 +23,22 @@ interface WebhookRoute extends Pick<Required<Webhooks>, 'config'> {
 }
 
 /**
- * The route that the payment provider calls. It has no login: the signature with the shop's secret is the credential. All
- * refusals are the same, so that nobody learns which shops there are.
+ * The route that the payment provider calls. It has no login: the signature with the shop's secret is the credential.
+ * All refusals are the same, so that nobody learns which shops there are.
  */
-export function webhookRoute (scope: FastifyInstance, { config, secrets, verifier, awaited, gathering }: WebhookRoute): void {
+export function webhookRoute (
+  scope: FastifyInstance,
+  { config, secrets, verifier, awaited, gathering }: WebhookRoute
+): void {
   // Verified in place of a missing secret, so that the response takes as long.
   const nobody = `whsec_${randomBytes(24).toString('hex')}`
 
   scope.removeAllContentTypeParsers()
-  scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, done) => done(null, body))
+  scope.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: MAX_BODY },
+    (_request, body, done) => done(null, body)
+  )
   // Too large, or not as long as announced.
   scope.setErrorHandler((error: FastifyError) => {
     throw error.code?.startsWith('FST_ERR_CTP_') ? new PAY_RECONCILE_WEBHOOK_REFUSED() : error
@@ -46,9 +53,18 @@ export function webhookRoute (scope: FastifyInstance, { config, secrets, verifie
     schema: documented({
       operationId: 'receive_pay_webhook',
       summary: 'Receive an event of the payment provider',
-      description: 'Only for the payment provider. The credential is a signature with the signing secret of the shop, not a login. The content of the event is not used: soon a run in the mode changes reads the events of the shop. Every refused request gets the same 400.',
+      description:
+        'Only for the payment provider. The credential is a signature with the signing secret of the shop, not ' +
+        'a login. The content of the event is not used: soon a run in the mode changes reads the events of the ' +
+        'shop. Every refused request gets the same 400.',
       params: Params,
-      response: { 204: Type.Null({ description: 'Noted' }), 400: Problem, 429: HostProblem, 500: HostProblem, 503: HostProblem }
+      response: {
+        204: Type.Null({ description: 'Noted' }),
+        400: Problem,
+        429: HostProblem,
+        500: HostProblem,
+        503: HostProblem
+      }
     })
   }, async ({ params: { shop_id: shopId }, headers, body }, reply) => {
     const shop = await secrets.find(shopId)
@@ -66,17 +82,22 @@ export function webhookRoute (scope: FastifyInstance, { config, secrets, verifie
 /** Starts runs for shops with deliveries. These shops are in the store, so any process may start the run. */
 interface Gathering {
   /** Starts a run after the delay, for this and all other deliveries until then. */
-  soon (): void
+  soon(): void
   /**
    * Starts a run for deliveries that other processes have left, and another one soon if another run holds some of the
    * shops. Logs a failure; the next call tries again.
    */
-  now (): Promise<void>
-  close (): void
+  now(): Promise<void>
+  close(): void
 }
 
 /** @param delay - in milliseconds. */
-export function gathering (awaited: AwaitedShops, runner: BulkRunner, delay: number, log: FastifyBaseLogger): Gathering {
+export function gathering (
+  awaited: AwaitedShops,
+  runner: BulkRunner,
+  delay: number,
+  log: FastifyBaseLogger
+): Gathering {
   let timer: NodeJS.Timeout | undefined
   let closed = false
 

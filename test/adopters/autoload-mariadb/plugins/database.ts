@@ -2,7 +2,9 @@ import fp from 'fastify-plugin'
 import knexFrom, { type Knex } from 'knex'
 
 declare module 'fastify' {
-  interface FastifyInstance { knex: Knex }
+  interface FastifyInstance {
+    knex: Knex
+  }
 }
 
 /** A database of its own on MariaDB, which goes when the application closes. */

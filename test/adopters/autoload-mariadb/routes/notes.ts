@@ -12,15 +12,24 @@ const routes: FastifyPluginAsyncTypebox = async (app) => {
     if (personOf(request) === undefined) await reply.code(401).send({ message: 'Sign in first' })
   })
 
-  app.get('/notes', {
-    schema: {
-      operationId: 'list_notes',
-      description: 'List your notes.',
-      tags: ['notes'],
-      querystring: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) }),
-      response: { 200: Type.Array(Note) }
-    }
-  }, async (request) => await app.knex('notes').where({ person: personOf(request) }).orderBy('id').limit(request.query.limit).select('id', 'text', 'created_at'))
+  app.get(
+    '/notes',
+    {
+      schema: {
+        operationId: 'list_notes',
+        description: 'List your notes.',
+        tags: ['notes'],
+        querystring: Type.Object({ limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }) }),
+        response: { 200: Type.Array(Note) }
+      }
+    },
+    async (request) =>
+      await app.knex('notes').where({ person: personOf(request) }).orderBy('id').limit(request.query.limit).select(
+        'id',
+        'text',
+        'created_at'
+      )
+  )
 
   app.post('/notes', {
     schema: {

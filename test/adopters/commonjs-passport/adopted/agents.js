@@ -15,13 +15,20 @@ module.exports = async function addAgents (app) {
     policy: ({ url }) => ['/mcp', '/notes', '/notes/'].includes(url) ? 'any-key' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
     // passport finds the user in preValidation, which is later.
-    management: { path: '/people/:person/api-keys', canManage: ({ session }, person) => session.get('passport') === person && person }
+    management: {
+      path: '/people/:person/api-keys',
+      canManage: ({ session }, person) => session.get('passport') === person && person
+    }
   })
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (url === '/notes' && method !== 'HEAD') schema.tags.push('mcp')
   })
   await app.register(mcpFromRoutes, {
     serverInfo: { name: 'notes', version: '1.0.0' },
-    onRequest: async ({ identity }, reply) => { if (identity === null) await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' }) }
+    onRequest: async ({ identity }, reply) => {
+      if (identity === null) {
+        await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' })
+      }
+    }
   })
 }

@@ -16,10 +16,18 @@ export async function addAgents (app) {
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
     management: { path: '/people/:person/api-keys', canManage: ({ person }, owner) => person === owner && person }
   })
-  app.addHook('onRequest', async (request) => { if (request.identity?.kind === 'api-key') request.person = request.identity.shopId })
-  app.addHook('onRoute', ({ url, method, schema }) => { if (url === '/notes' && method !== 'HEAD') schema.tags = [...schema.tags, 'mcp'] })
+  app.addHook('onRequest', async (request) => {
+    if (request.identity?.kind === 'api-key') request.person = request.identity.shopId
+  })
+  app.addHook('onRoute', ({ url, method, schema }) => {
+    if (url === '/notes' && method !== 'HEAD') schema.tags = [...schema.tags, 'mcp']
+  })
   await app.register(mcpFromRoutes, {
     serverInfo: { name: 'notes', version: '1.0.0' },
-    onRequest: async ({ identity }, reply) => { if (identity === null) await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' }) }
+    onRequest: async ({ identity }, reply) => {
+      if (identity === null) {
+        await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' })
+      }
+    }
   })
 }

@@ -15,15 +15,24 @@ export async function addAgents (app: FastifyInstance) {
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: { path: '/people/:person/api-keys', canManage: (request, person) => app.personOf(request) === person && person }
+    management: {
+      path: '/people/:person/api-keys',
+      canManage: (request, person) => app.personOf(request) === person && person
+    }
   })
   // What the application asks everywhere now knows keys too.
-  app.addHook('preHandler', async (request) => { if (request.identity?.kind === 'api-key') request.person = request.identity.shopId })
+  app.addHook('preHandler', async (request) => {
+    if (request.identity?.kind === 'api-key') request.person = request.identity.shopId
+  })
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (url === '/notes' && method !== 'HEAD' && schema) schema.tags = [...schema.tags ?? [], 'mcp']
   })
   await app.register(mcpFromRoutes, {
     serverInfo: { name: 'notes', version: '1.0.0' },
-    onRequest: async ({ identity }, reply) => { if (identity === null) await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' }) }
+    onRequest: async ({ identity }, reply) => {
+      if (identity === null) {
+        await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' })
+      }
+    }
   })
 }

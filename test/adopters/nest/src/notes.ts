@@ -1,13 +1,36 @@
-import { BadRequestException, Body, CanActivate, Controller, ExecutionContext, Get, Injectable, Post, UnauthorizedException, UseGuards } from '@nestjs/common'
+import {
+  BadRequestException,
+  Body,
+  CanActivate,
+  Controller,
+  ExecutionContext,
+  Get,
+  Injectable,
+  Post,
+  UnauthorizedException,
+  UseGuards
+} from '@nestjs/common'
 import { RouteSchema } from '@nestjs/platform-fastify'
 import { randomBytes } from 'node:crypto'
 import { Person, type Signed } from './person'
 
-export interface Note { id: number, text: string }
+export interface Note {
+  id: number
+  text: string
+}
 
-const NoteSchema = { type: 'object', required: ['id', 'text'], properties: { id: { type: 'integer' }, text: { type: 'string' } } }
+const NoteSchema = {
+  type: 'object',
+  required: ['id', 'text'],
+  properties: { id: { type: 'integer' }, text: { type: 'string' } }
+}
 // For the API description, too, which gives operations these names.
-const LIST = { operationId: 'list_notes', description: 'List your notes.', tags: ['notes'], response: { 200: { type: 'array', items: NoteSchema } } }
+const LIST = {
+  operationId: 'list_notes',
+  description: 'List your notes.',
+  tags: ['notes'],
+  response: { 200: { type: 'array', items: NoteSchema } }
+}
 const CREATE = {
   operationId: 'create_note',
   description: 'Write a note.',

@@ -6,4 +6,6 @@ export interface Signed {
   person?: string
 }
 
-export const Person = createParamDecorator((_data: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Signed>().person)
+export const Person = createParamDecorator((_data: unknown, context: ExecutionContext) =>
+  context.switchToHttp().getRequest<Signed>().person
+)

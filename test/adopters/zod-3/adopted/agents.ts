@@ -30,10 +30,15 @@ export async function addAgents (app: FastifyInstance) {
   })
   await app.register(mcpFromRoutes, {
     serverInfo: { name: 'notes', version: '1.0.0' },
-    toJsonSchema: (schema, { io }) => schema instanceof z.ZodType
-      ? zodToJsonSchema(schema, { pipeStrategy: io, effectStrategy: io === 'input' ? 'input' : 'any' })
-      : undefined,
+    toJsonSchema: (schema, { io }) =>
+      schema instanceof z.ZodType
+        ? zodToJsonSchema(schema, { pipeStrategy: io, effectStrategy: io === 'input' ? 'input' : 'any' })
+        : undefined,
     trustSerializer: true,
-    onRequest: async ({ identity }, reply) => { if (identity === null) await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' }) }
+    onRequest: async ({ identity }, reply) => {
+      if (identity === null) {
+        await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' })
+      }
+    }
   })
 }

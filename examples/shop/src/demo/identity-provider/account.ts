@@ -5,7 +5,9 @@ import type { DemoUser } from './types.ts'
 /** A user's `sub`: the same at every start, so that rows which name it stay right. */
 export function subjectOf ({ username }: Pick<DemoUser, 'username'>): string {
   const hex = createHash('sha256').update(username).digest('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-'
+  )
 }
 
 export function userById (users: readonly DemoUser[], subject: string): DemoUser | undefined {

@@ -3,15 +3,22 @@ import { join } from 'node:path'
 import type { Adapter, AdapterFactory, AdapterPayload } from 'oidc-provider'
 import { writePrivate } from '../../settings/data-dir.ts'
 
-interface Entry { payload: AdapterPayload, readonly expires: number }
+interface Entry {
+  payload: AdapterPayload
+  readonly expires: number
+}
 
-/** What a refresh token needs. It outlives a restart, as at a real provider; sessions and sign-ins in progress do not. */
+/**
+ * What a refresh token needs. It outlives a restart, as at a real provider; sessions and sign-ins in progress do not.
+ */
 const LASTING = /^(?:RefreshToken|Grant):/
 
 /** Keeps sessions, codes and refresh tokens, the last in `dataDir` if there is one, readable by its owner only. */
 export function adapterIn (dataDir?: string): AdapterFactory {
   const file = dataDir === undefined ? undefined : join(dataDir, 'demo-sign-ins.json')
-  const entries = new Map<string, Entry>(file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [])
+  const entries = new Map<string, Entry>(
+    file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : []
+  )
 
   const live = (key: string): Entry | undefined => {
     const entry = entries.get(key)

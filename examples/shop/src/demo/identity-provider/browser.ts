@@ -27,7 +27,11 @@ export const DEMO_SIGN_IN_FAILED = createError('DEMO_SIGN_IN_FAILED', 'Sign-in s
  * @param cookies - the browser's, to sign in there again. Default: a new browser
  * @throws {@link DEMO_SIGN_IN_FAILED} a wrong password, an unknown client, a refused scope
  */
-export async function callbackFrom (authorizationUrl: URL, credentials: Credentials, cookies = new Map<string, string>()): Promise<URL> {
+export async function callbackFrom (
+  authorizationUrl: URL,
+  credentials: Credentials,
+  cookies = new Map<string, string>()
+): Promise<URL> {
   const callback = authorizationUrl.searchParams.get('redirect_uri') ?? ''
   let url = authorizationUrl
   let form: URLSearchParams | undefined
@@ -61,8 +65,13 @@ export async function callbackFrom (authorizationUrl: URL, credentials: Credenti
 
 /** A person's answers: yes to a question, and her credentials to a sign-in form. */
 function formIn (page: string, { username, password }: Credentials): URLSearchParams {
-  const hidden = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map(([, name = '', value = '']) => [name, value])
-  return new URLSearchParams([...hidden, ...Object.entries(page.includes('name="decision"') ? { decision: 'allow' } : { username, password })])
+  const hidden = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)].map((
+    [, name = '', value = '']
+  ) => [name, value])
+  return new URLSearchParams([
+    ...hidden,
+    ...Object.entries(page.includes('name="decision"') ? { decision: 'allow' } : { username, password })
+  ])
 }
 
 /**
@@ -89,17 +98,19 @@ export async function accessTokenFor (request: TokenRequest): Promise<string> {
   const code = callback.searchParams.get('code')
   if (!code) throw new DEMO_SIGN_IN_FAILED(callback.pathname, callback.search)
 
-  const tokens = await jsonFrom(await fetch(metadata['token_endpoint'] ?? '', {
-    method: 'POST',
-    body: new URLSearchParams({
-      grant_type: 'authorization_code',
-      code,
-      code_verifier: verifier,
-      client_id: clientId,
-      redirect_uri: redirectUri,
-      resource
+  const tokens = await jsonFrom(
+    await fetch(metadata['token_endpoint'] ?? '', {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'authorization_code',
+        code,
+        code_verifier: verifier,
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        resource
+      })
     })
-  }))
+  )
   return tokens['access_token'] ?? ''
 }
 

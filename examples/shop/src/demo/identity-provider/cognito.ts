@@ -6,12 +6,23 @@ export type Middleware = Parameters<Provider['use']>[0]
 
 /** The members of a user pool's discovery document; it has no others. */
 const DOCUMENTED = new Set([
-  'authorization_endpoint', 'id_token_signing_alg_values_supported', 'issuer', 'jwks_uri', 'response_types_supported',
-  'revocation_endpoint', 'scopes_supported', 'subject_types_supported', 'token_endpoint', 'userinfo_endpoint'
+  'authorization_endpoint',
+  'id_token_signing_alg_values_supported',
+  'issuer',
+  'jwks_uri',
+  'response_types_supported',
+  'revocation_endpoint',
+  'scopes_supported',
+  'subject_types_supported',
+  'token_endpoint',
+  'userinfo_endpoint'
 ])
 
 /** Makes the provider say what an Amazon Cognito user pool says, and no more. */
-export function cognitoLike (issuer: string, { advertisePkce = false, sendIss = false }: IdentityProviderOptions): Middleware {
+export function cognitoLike (
+  issuer: string,
+  { advertisePkce = false, sendIss = false }: IdentityProviderOptions
+): Middleware {
   const { host } = new URL(issuer)
 
   return async (ctx, next) => {

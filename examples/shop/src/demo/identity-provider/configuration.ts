@@ -16,7 +16,8 @@ export const callbacks: readonly string[] = ['localhost', '127.0.0.1'].map((host
 
 /** The provider's configuration: up to three clients, one resource server, the lifetimes of the service's contract. */
 export function configurationFor (options: IdentityProviderOptions, key: SigningKey): Configuration {
-  const { resource, users, clientId, consoleClientId, m2m, redirectUris = callbacks, accessTokenSeconds = hour } = options
+  const { resource, users, clientId, consoleClientId, m2m, redirectUris = callbacks, accessTokenSeconds = hour } =
+    options
   const apiScope = `${resource}/api`
 
   return {
@@ -36,13 +37,13 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
       ...consoleClientId === undefined
         ? []
         : [{
-            client_id: consoleClientId,
-            token_endpoint_auth_method: 'none' as const,
-            grant_types: ['authorization_code', 'refresh_token'],
-            response_types: ['code' as const],
-            redirect_uris: [`${resource}/console/signed-in`],
-            scope: 'openid email profile'
-          }],
+          client_id: consoleClientId,
+          token_endpoint_auth_method: 'none' as const,
+          grant_types: ['authorization_code', 'refresh_token'],
+          response_types: ['code' as const],
+          redirect_uris: [`${resource}/console/signed-in`],
+          scope: 'openid email profile'
+        }],
       {
         client_id: m2m.clientId,
         client_secret: m2m.clientSecret,
@@ -79,7 +80,9 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
         new provider.Grant({ clientId: client?.clientId ?? '', accountId: session?.accountId ?? '' })
       const scope = String(params?.['scope'] ?? '')
       grant.addOIDCScope(scope)
-      for (const indicator of [resource, params?.['resource'] ?? []].flat()) grant.addResourceScope(String(indicator), scope)
+      for (const indicator of [resource, params?.['resource'] ?? []].flat()) {
+        grant.addResourceScope(String(indicator), scope)
+      }
       await grant.save()
       return grant
     },
@@ -129,7 +132,13 @@ export function configurationFor (options: IdentityProviderOptions, key: Signing
 /** Several people use the demo in one browser: whoever connects an MCP client says who they are. */
 function askingEachTime (clientId: string): NonNullable<NonNullable<Configuration['interactions']>['policy']> {
   const policy = interactionPolicy.base()
-  policy.get('consent')!.checks.add(new interactionPolicy.Check('asked_each_time', 'the person has to sign in', 'interaction_required',
-    ({ oidc }) => oidc.client?.clientId === clientId && oidc.result?.consent === undefined))
+  policy.get('consent')!.checks.add(
+    new interactionPolicy.Check(
+      'asked_each_time',
+      'the person has to sign in',
+      'interaction_required',
+      ({ oidc }) => oidc.client?.clientId === clientId && oidc.result?.consent === undefined
+    )
+  )
   return policy
 }

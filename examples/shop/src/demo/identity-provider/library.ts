@@ -3,7 +3,9 @@
  * tests show, so a reader of the demo's output need not wonder.
  */
 const { warn } = console
-console.warn = (...line: unknown[]) => { if (!String(line[0]).includes('Unsupported runtime')) warn(...line) }
+console.warn = (...line: unknown[]) => {
+  if (!String(line[0]).includes('Unsupported runtime')) warn(...line)
+}
 const library = await import('oidc-provider')
 console.warn = warn
 

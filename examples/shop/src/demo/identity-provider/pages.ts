@@ -13,30 +13,50 @@ export interface SignInPage {
 
 export function signInPage ({ nonce, username = '', failed = false }: SignInPage): string {
   const error = 'aria-describedby="error" aria-invalid="true"'
-  return page(nonce, failed ? 'Sign-in failed' : 'Sign in', `
+  return page(
+    nonce,
+    failed ? 'Sign-in failed' : 'Sign in',
+    `
     <h1>Sign in</h1>
     <p>Demo identity provider. The users are printed where the demo was started.</p>
     ${failed ? '<p id="error" role="alert">Incorrect username or password.</p>' : ''}
     <form method="post">
       <label for="username">Username</label>
-      <input id="username" name="username" value="${escaped(username)}" autocomplete="username" autocapitalize="none" spellcheck="false" required ${username ? '' : 'autofocus'} ${failed ? error : ''}>
+      <input id="username" name="username" value="${
+      escaped(username)
+    }" autocomplete="username" autocapitalize="none" spellcheck="false" required ${username ? '' : 'autofocus'} ${
+      failed ? error : ''
+    }>
       <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="current-password" required ${username ? 'autofocus' : ''} ${failed ? error : ''}>
+      <input id="password" name="password" type="password" autocomplete="current-password" required ${
+      username ? 'autofocus' : ''
+    } ${failed ? error : ''}>
       <button type="submit">Sign in</button>
-    </form>`)
+    </form>`
+  )
 }
 
 export function expiredPage ({ nonce }: Pick<SignInPage, 'nonce'>): string {
-  return page(nonce, 'Sign-in expired', `
+  return page(
+    nonce,
+    'Sign-in expired',
+    `
     <h1>This sign-in has expired</h1>
-    <p>It is open for three minutes. Go back to your MCP client and start again.</p>`)
+    <p>It is open for three minutes. Go back to your MCP client and start again.</p>`
+  )
 }
 
 /** For a request that must not be sent back to a client: its client or its callback is not known. */
-export function errorPage ({ nonce, error, description }: Pick<SignInPage, 'nonce'> & { readonly error: string, readonly description: string }): string {
-  return page(nonce, 'Sign-in refused', `
+export function errorPage (
+  { nonce, error, description }: Pick<SignInPage, 'nonce'> & { readonly error: string, readonly description: string }
+): string {
+  return page(
+    nonce,
+    'Sign-in refused',
+    `
     <h1>Sign-in refused</h1>
-    <p role="alert">${escaped(error)}: ${escaped(description)}</p>`)
+    <p role="alert">${escaped(error)}: ${escaped(description)}</p>`
+  )
 }
 
 /** Sends a page under a policy that lets it load nothing and be framed nowhere. */
@@ -45,7 +65,10 @@ export function show (ctx: Parameters<Middleware>[0], status: number, pageWith: 
   ctx.status = status
   ctx.type = 'html'
   // no form-action: browsers apply it to the redirect after the form too, and that one goes to the client
-  ctx.set('content-security-policy', `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; frame-ancestors 'none'`)
+  ctx.set(
+    'content-security-policy',
+    `default-src 'none'; style-src 'nonce-${nonce}'; base-uri 'none'; frame-ancestors 'none'`
+  )
   ctx.set('cache-control', 'no-store')
   ctx.set('referrer-policy', 'no-referrer')
   ctx.body = pageWith(nonce)

@@ -15,7 +15,10 @@ export interface IdentityProviderOptions {
   /** Port on 127.0.0.1; 0 takes a free one. */
   readonly port: number
   readonly users: readonly DemoUser[]
-  /** Directory for the signing key and refresh tokens (file mode 0600), so that sign-ins outlive a restart. Default: none do. */
+  /**
+   * Directory for the signing key and refresh tokens (file mode 0600), so that sign-ins outlive a restart. Default:
+   * none do.
+   */
   readonly dataDir?: string
   /** Identifier of the resource server: the public base URL of the shop. Tokens are for it or for a URL under it. */
   readonly resource: string
@@ -23,7 +26,9 @@ export interface IdentityProviderOptions {
   readonly clientId: string
   /** Callback URLs of the public client. Default: `/callback` on port 7777 of `localhost` and `127.0.0.1`. */
   readonly redirectUris?: readonly string[]
-  /** Id of the public client for the web application, which is at `/console` of the resource. Default: no such client. */
+  /**
+   * Id of the public client for the web application, which is at `/console` of the resource. Default: no such client.
+   */
   readonly consoleClientId?: string
   /** The machine client; it may ask for the scope `<resource>/api`. */
   readonly m2m: { readonly clientId: string, readonly clientSecret: string }

@@ -42,7 +42,9 @@ export function traceRequests (app: FastifyInstance, tracer: Tracer): void {
       const { headersSent, statusCode } = reply.raw
       if (headersSent) span.setAttribute('http.response.status_code', statusCode)
       // A 4xx is an error of the client.
-      if (headersSent && statusCode >= 500) span.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR })
+      if (headersSent && statusCode >= 500) {
+        span.setAttribute('error.type', String(statusCode)).setStatus({ code: SpanStatusCode.ERROR })
+      }
       span.end()
     })
     request.traceContext = trace.setSpan(parent, span)

@@ -2,10 +2,14 @@ import { SpanKind, SpanStatusCode, trace, type Span, type Tracer } from '@opente
 import type { Database } from '../../database/index.ts'
 
 /** What knex says of a statement. BEGIN, COMMIT and ROLLBACK have no id, and knex does not say when they end. */
-interface Statement { readonly __knexQueryUid?: string, readonly sql: string }
+interface Statement {
+  readonly __knexQueryUid?: string
+  readonly sql: string
+}
 
 /**
- * A span of each statement that a request runs, without its values. Those of timers have none: each would be a trace of its own.
+ * A span of each statement that a request runs, without its values. Those of timers have none: each would be a trace of
+ * its own.
  *
  * @returns ends it
  * @see [Spans of PostgreSQL](https://opentelemetry.io/docs/specs/semconv/database/postgresql/)
@@ -17,10 +21,19 @@ export function traceStatements ({ knex, engine }: Database, tracer: Tracer): ()
   function start ({ __knexQueryUid: id, sql }: Statement): void {
     if (id === undefined || trace.getActiveSpan() === undefined) return
     const summary = summaryOf(sql)
-    open.set(id, tracer.startSpan(summary, {
-      kind: SpanKind.CLIENT,
-      attributes: { 'db.system.name': 'postgresql', 'db.operation.name': summary.split(' ')[0]!, 'db.query.summary': summary, 'db.query.text': sql, ...server }
-    }))
+    open.set(
+      id,
+      tracer.startSpan(summary, {
+        kind: SpanKind.CLIENT,
+        attributes: {
+          'db.system.name': 'postgresql',
+          'db.operation.name': summary.split(' ')[0]!,
+          'db.query.summary': summary,
+          'db.query.text': sql,
+          ...server
+        }
+      })
+    )
   }
 
   function end ({ __knexQueryUid: id }: Statement, error?: { readonly code?: string, readonly name: string }): void {
@@ -39,7 +52,10 @@ export function traceStatements ({ knex, engine }: Database, tracer: Tracer): ()
   const failed = (error: Error & { readonly code?: string }, statement: Statement): void => end(statement, error)
   knex.on('query', start).on('query-response', succeeded).on('query-error', failed)
   return () => {
-    knex.removeListener('query', start).removeListener('query-response', succeeded).removeListener('query-error', failed)
+    knex.removeListener('query', start).removeListener('query-response', succeeded).removeListener(
+      'query-error',
+      failed
+    )
   }
 }
 
@@ -53,5 +69,9 @@ function summaryOf (sql: string): string {
 
 function addressOf (url: string): Readonly<Record<string, string | number>> {
   const { hostname, port, pathname } = new URL(url)
-  return { 'server.address': hostname, 'server.port': Number(port || 5432), 'db.namespace': decodeURIComponent(pathname.slice(1)) }
+  return {
+    'server.address': hostname,
+    'server.port': Number(port || 5432),
+    'db.namespace': decodeURIComponent(pathname.slice(1))
+  }
 }

@@ -38,24 +38,49 @@ export interface OpenTask {
 }
 
 /** @throws a ProtocolError for an id that this caller does not have */
-export async function openTask (id: string, { outer, stop, era }: TaskMessage, { rules, sealer, toolFor, mayUse }: TaskAccess): Promise<OpenTask> {
+export async function openTask (
+  id: string,
+  { outer, stop, era }: TaskMessage,
+  { rules, sealer, toolFor, mayUse }: TaskAccess
+): Promise<OpenTask> {
   const sealed = sealer.open(id, outer)
   const tool = sealed && await toolFor(sealed.tool, outer)
   if (sealed === undefined || tool === undefined) throw unknownTask()
   if (sealed.until < Date.now()) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The task has expired')
   if (sealed.params === undefined) return { id, sealed, work: undefined }
   const rule = rules().get(tool)
-  if (rule === undefined || await isDenied(rule.status, outer, mayUse) || (rule.result !== undefined && await isDenied(rule.result, outer, mayUse))) throw unknownTask()
-  return { id, sealed, work: { tool, rule, params: new Map(Object.entries(sealed.params)), outer, stop: stopWithinMessage(stop, era, false) } }
+  if (
+    rule === undefined || await isDenied(rule.status, outer, mayUse) ||
+    (rule.result !== undefined && await isDenied(rule.result, outer, mayUse))
+  ) throw unknownTask()
+  return {
+    id,
+    sealed,
+    work: {
+      tool,
+      rule,
+      params: new Map(Object.entries(sealed.params)),
+      outer,
+      stop: stopWithinMessage(stop, era, false)
+    }
+  }
 }
 
 /** A client's tasks do not reach a route that it may not call as a tool. */
-export async function isDenied ({ tool }: TaskRoute, outer: FastifyRequest, mayUse: TaskAccess['mayUse']): Promise<boolean> {
+export async function isDenied (
+  { tool }: TaskRoute,
+  outer: FastifyRequest,
+  mayUse: TaskAccess['mayUse']
+): Promise<boolean> {
   return tool !== undefined && !await mayUse(tool, outer)
 }
 
 /** @throws a ProtocolError if the status is not known */
-export async function progressOf ({ sealed: { result }, work }: OpenTask, message: TaskMessage, follower: Follower): Promise<KnownProgress> {
+export async function progressOf (
+  { sealed: { result }, work }: OpenTask,
+  message: TaskMessage,
+  follower: Follower
+): Promise<KnownProgress> {
   if (work !== undefined) return knownProgress(await follower.progress(work), message)
   const content = (result?.content ?? []) as ToolResult['content']
   return { status: result?.isError === true ? 'failed' : 'completed', result: { content } }
@@ -68,7 +93,10 @@ export function knownProgress (progress: Progressed, { refuse }: TaskMessage): K
   if (progress.status !== 'refused') return progress
   refuse(progress.result)
   const [said] = progress.result.content
-  throw new ProtocolError(ProtocolErrorCode.InvalidRequest, said?.type === 'text' ? said.text : 'The status route refused the caller')
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidRequest,
+    said?.type === 'text' ? said.text : 'The status route refused the caller'
+  )
 }
 
 /** One error for every reason, so that nobody learns whether a task exists or whose it is. */

@@ -1,4 +1,9 @@
-import { CLIENT_CAPABILITIES_META_KEY, MissingRequiredClientCapabilityError, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  ProtocolErrorCode
+} from '@modelcontextprotocol/server'
 import { excerpt } from '../../call/excerpt.ts'
 import { isObject } from '../../tool/json-schema.ts'
 import type { Era } from '../../types.ts'
@@ -9,7 +14,10 @@ import type { Era } from '../../types.ts'
  */
 export type TaskRequest = 'extension' | 'parameter'
 
-/** The identifier of the extension. @see [Tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html) */
+/**
+ * The identifier of the extension. @see
+ * [Tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html)
+ */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
 /**
@@ -23,7 +31,9 @@ export function taskRequestOf (era: Era, meta: object, task: unknown): TaskReque
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]) ? 'extension' : undefined
 }
 
-/** Whether `params.task` is absent or well formed. The `ttl` in it is ignored: the route decides how long a task lives. */
+/**
+ * Whether `params.task` is absent or well formed. The `ttl` in it is ignored: the route decides how long a task lives.
+ */
 export function isTaskParameter (task: unknown): boolean {
   return task === undefined || (isObject(task) && (task.ttl === undefined || typeof task.ttl === 'number'))
 }

@@ -40,7 +40,10 @@ export const TASK_PARAMS: StandardSchemaV1<unknown, { readonly taskId: string }>
   '~standard': {
     version: 1,
     vendor: 'mcp-from-routes',
-    validate: (value) => isObject(value) && typeof value.taskId === 'string' ? { value: { taskId: value.taskId } } : { issues: [{ message: 'taskId must be a string', path: ['taskId'] }] }
+    validate: (value) =>
+      isObject(value) && typeof value.taskId === 'string'
+        ? { value: { taskId: value.taskId } }
+        : { issues: [{ message: 'taskId must be a string', path: ['taskId'] }] }
   }
 }
 
@@ -75,9 +78,14 @@ export function tasksOf (settings: TaskSettings): Tasks {
 }
 
 /** A result of the protocol that is a task. */
-export interface CreatedTask { readonly task: Readonly<Record<string, unknown>> }
+export interface CreatedTask {
+  readonly task: Readonly<Record<string, unknown>>
+}
 
-/** If a call has ended although the client requires a task, the id contains the result. Longer results, in characters, are returned instead of a task. */
+/**
+ * If a call has ended although the client requires a task, the id contains the result. Longer results, in characters,
+ * are returned instead of a task.
+ */
 const MAX_SEALED = 65_536
 /** How long such a task lives, in milliseconds. */
 const RESULT_TTL = 300_000
@@ -88,7 +96,12 @@ const outcomes = ({ sealer, toolFor }: TaskAccess): Tasks['outcome'] => async (t
   const { work } = result
   const now = Date.now()
   if (work !== undefined && request !== undefined) {
-    const sealed: SealedTask = { tool: tool.public.name, created: work.created, until: work.until, params: Object.fromEntries(work.params) }
+    const sealed: SealedTask = {
+      tool: tool.public.name,
+      created: work.created,
+      until: work.until,
+      params: Object.fromEntries(work.params)
+    }
     return created(request, sealer.seal(sealed, outer), sealed, work)
   }
   if (work !== undefined) {
@@ -97,12 +110,22 @@ const outcomes = ({ sealer, toolFor }: TaskAccess): Tasks['outcome'] => async (t
     return workResult(tool, result, statusTool && { ...statusTool, isListed })
   }
   if (request !== 'parameter' || result.challenge !== undefined) return result
-  const sealed: SealedTask = { tool: tool.public.name, created: now, until: now + RESULT_TTL, result: resultFor(result) }
+  const sealed: SealedTask = {
+    tool: tool.public.name,
+    created: now,
+    until: now + RESULT_TTL,
+    result: resultFor(result)
+  }
   if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
   return created(request, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
 }
 
-function created (request: TaskRequest, id: string, sealed: SealedTask, { poll, message }: { readonly poll: number, readonly message?: string | undefined }): CreatedTask {
+function created (
+  request: TaskRequest,
+  id: string,
+  sealed: SealedTask,
+  { poll, message }: { readonly poll: number, readonly message?: string | undefined }
+): CreatedTask {
   if (request === 'parameter') return { task: { task: taskOf('legacy', id, sealed, 'working', { poll, message }) } }
   return { task: { resultType: 'task', ...taskOf('modern', id, sealed, 'working', { poll, message }) } }
 }

@@ -41,21 +41,42 @@ interface Expected {
 /**
  * Checks an assertion: type, algorithm, signature, every claim. That it is used once is checked elsewhere.
  *
- * @throws a {@link refusal} `invalid_grant`, `invalid_target` for another resource, or `temporarily_unavailable` while its issuer's keys cannot be read
+ * @throws a {@link refusal} `invalid_grant`, `invalid_target` for another resource, or `temporarily_unavailable` while
+ *   its issuer's keys cannot be read
  * @see [RFC 7523 §3](https://www.rfc-editor.org/rfc/rfc7523#section-3),
  * [draft-ietf-oauth-identity-assertion-authz-grant §4.4.1](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-identity-assertion-authz-grant#section-4.4.1)
  */
-export async function assertionFrom (text: string, trusted: TrustedKeys, { client, audience, resources }: Expected): Promise<Assertion> {
+export async function assertionFrom (
+  text: string,
+  trusted: TrustedKeys,
+  { client, audience, resources }: Expected
+): Promise<Assertion> {
   // Nothing is believed yet.
   const issuer = attempt(() => decodeJwt(text).iss)
   must(issuer !== undefined && trusted.has(issuer), 'its iss is not an issuer that is trusted here')
   const claims = await verified(text, issuer, trusted)
-  const { sub, aud, iat, exp, jti, client_id: holder, resource, scope = '', cnf, tenant, preferred_username: name, email } = claims
+  const {
+    sub,
+    aud,
+    iat,
+    exp,
+    jti,
+    client_id: holder,
+    resource,
+    scope = '',
+    cnf,
+    tenant,
+    preferred_username: name,
+    email
+  } = claims
 
   must(typeof iat === 'number' && typeof exp === 'number', 'iat or exp is missing or no number')
   must(iat <= Date.now() / 1000 + TOLERANCE, 'its iat is in the future')
   must(exp - iat <= LONGEST, `it is good for longer than ${LONGEST} seconds`)
-  must(typeof sub === 'string' && /^[\x21-\x7e]+$/.test(sub) && sub.length <= LONGEST_NAME, `its sub is not 1 to ${LONGEST_NAME} characters of ASCII without spaces`)
+  must(
+    typeof sub === 'string' && /^[\x21-\x7e]+$/.test(sub) && sub.length <= LONGEST_NAME,
+    `its sub is not 1 to ${LONGEST_NAME} characters of ASCII without spaces`
+  )
   // RFC 7519 §4.1.3 allows lists, the draft only those of one.
   must([aud].flat().length === 1 && [aud].flat()[0] === audience, `its aud is not ${audience}`)
   must(holder === client, 'its client_id is not the client that authenticated')
@@ -65,7 +86,9 @@ export async function assertionFrom (text: string, trusted: TrustedKeys, { clien
   must(cnf === undefined, 'it is bound to a key (cnf), which is not supported')
   // Its sub would be unique within the tenant only.
   must(tenant === undefined, 'it is of an issuer with several tenants, which is not supported')
-  if (![resource].flat().some((one) => typeof one === 'string' && resources.includes(one))) throw refusal('invalid_target', `The resource of the assertion is not ${resources[0]}`)
+  if (![resource].flat().some((one) => typeof one === 'string' && resources.includes(one))) {
+    throw refusal('invalid_target', `The resource of the assertion is not ${resources[0]}`)
+  }
 
   return {
     issuer,
@@ -86,24 +109,46 @@ async function verified (text: string, issuer: string, trusted: TrustedKeys): Pr
   const keys = trusted.of(issuer)
   if (keys === undefined) throw unreadable()
   try {
-    return (await jwtVerify(text, keys, { typ: TYPE, algorithms: ASSERTION_ALGORITHMS, issuer, clockTolerance: TOLERANCE, currentDate: new Date(Date.now()) })).payload
+    return (await jwtVerify(text, keys, {
+      typ: TYPE,
+      algorithms: ASSERTION_ALGORITHMS,
+      issuer,
+      clockTolerance: TOLERANCE,
+      currentDate: new Date(Date.now())
+    })).payload
   } catch (cause) {
     if (cause instanceof errors.JWTExpired) throw refused('it has expired', cause)
     if (cause instanceof errors.JWTClaimValidationFailed) throw refused(`its ${cause.claim} is missing or wrong`, cause)
-    if (FAULTS.some((Fault) => cause instanceof Fault)) throw refused('it is not signed with a key of its issuer and an allowed algorithm', cause)
+    if (FAULTS.some((Fault) => cause instanceof Fault)) {
+      throw refused('it is not signed with a key of its issuer and an allowed algorithm', cause)
+    }
     throw Object.assign(unreadable(), { cause })
   }
 }
 
 /** Of an assertion. All other errors are about reading keys. */
 const FAULTS = [
-  errors.JOSEAlgNotAllowed, errors.JOSENotSupported, errors.JWSInvalid, errors.JWTInvalid, errors.JWSSignatureVerificationFailed, errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWSInvalid,
+  errors.JWTInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys
 ]
 
-const unreadable = (): Refusal => refusal('temporarily_unavailable', 'The keys of the issuer of the assertion cannot be read. Try again in a moment', 503)
+const unreadable = (): Refusal =>
+  refusal(
+    'temporarily_unavailable',
+    'The keys of the issuer of the assertion cannot be read. Try again in a moment',
+    503
+  )
 
 function refused (reason: string, cause?: unknown): Refusal {
-  return Object.assign(refusal('invalid_grant', `The assertion was refused: ${reason}`), cause !== undefined && { cause })
+  return Object.assign(
+    refusal('invalid_grant', `The assertion was refused: ${reason}`),
+    cause !== undefined && { cause }
+  )
 }
 
 function must (condition: boolean, reason: string): asserts condition {

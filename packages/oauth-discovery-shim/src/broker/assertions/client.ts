@@ -13,15 +13,20 @@ interface Named {
 }
 
 /**
- * The client of a request, once it has proven who it is: by a secret, or by the key in its metadata document. A public client
- * gets nothing: who has stolen an assertion would be that client.
+ * The client of a request, once it has proven who it is: by a secret, or by the key in its metadata document. A public
+ * client gets nothing: who has stolen an assertion would be that client.
  *
  * @param authorization - the header of the request
  * @returns its id
  * @throws a {@link refusal} `invalid_client`, or `invalid_request` for a request that authenticates twice
  * @see [RFC 6749 §2.3](https://www.rfc-editor.org/rfc/rfc6749#section-2.3)
  */
-export async function confidentialClient (authorization: string | undefined, parameters: Parameters, known: readonly AssertionClient[], broker: Broker): Promise<string> {
+export async function confidentialClient (
+  authorization: string | undefined,
+  parameters: Parameters,
+  known: readonly AssertionClient[],
+  broker: Broker
+): Promise<string> {
   const [id, secret, assertion] = ['client_id', 'client_secret', 'client_assertion'].map((name) => parameters.get(name))
   const ways = [authorization, secret, assertion].filter((way) => way !== undefined).length
   if (ways > 1) throw refusal('invalid_request', 'The client authenticates in more than one way')
@@ -38,8 +43,8 @@ export async function confidentialClient (authorization: string | undefined, par
 }
 
 /**
- * Both parts are encoded as in a form ([RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1)), but many
- * clients encode nothing, as the MCP SDK. Only `+` and `%` make a difference.
+ * Both parts are encoded as in a form ([RFC 6749 §2.3.1](https://www.rfc-editor.org/rfc/rfc6749#section-2.3.1)), but
+ * many clients encode nothing, as the MCP SDK. Only `+` and `%` make a difference.
  */
 function fromBasic (authorization: string): readonly Named[] {
   const [, encoded = ''] = /^Basic ([\w+/]+=*)$/i.exec(authorization) ?? []
@@ -55,7 +60,8 @@ function decoded (part: string): string {
 /** Compares with every secret, so that the time tells nothing. */
 function knows (clients: readonly AssertionClient[], { id, secret }: Named): boolean {
   const proof = hash(secret)
-  return clients.flatMap((client) => client.secrets.map((own) => timingSafeEqual(hash(own), proof) && client.id === id)).includes(true)
+  return clients.flatMap((client) => client.secrets.map((own) => timingSafeEqual(hash(own), proof) && client.id === id))
+    .includes(true)
 }
 
 function hash (text: string): Buffer {

@@ -6,7 +6,10 @@ export type ClientAuth = 'none' | 'private_key_jwt'
 /** A program that wants tokens for this server. */
 export interface Client {
   readonly id: string
-  /** Where what is known of it comes from: its document, its registration, which nobody checked, or the server's options. */
+  /**
+   * Where what is known of it comes from: its document, its registration, which nobody checked, or the server's
+   * options.
+   */
   readonly source: 'document' | 'registration' | 'list'
   /** What it calls itself, in one line. */
   readonly name: string
@@ -43,7 +46,10 @@ const PILE = /(\p{M}{3})\p{M}+/gu
  * One line that can be shown: without characters that could make a page say something else. Never empty.
  */
 export function nameFrom (value: unknown, otherwise: string): string {
-  const text = typeof value === 'string' ? value.slice(0, LONGEST_INPUT).normalize('NFKC').replace(/[\t\n\r\p{Zl}\p{Zp}]/gu, ' ').replace(UNSEEN, '').replace(PILE, '$1').replace(/\s+/g, ' ').trim() : ''
+  const text = typeof value === 'string'
+    ? value.slice(0, LONGEST_INPUT).normalize('NFKC').replace(/[\t\n\r\p{Zl}\p{Zp}]/gu, ' ').replace(UNSEEN, '')
+      .replace(PILE, '$1').replace(/\s+/g, ' ').trim()
+    : ''
   if (text === '') return otherwise
   return text.length > LONGEST_NAME ? `${[...text].slice(0, LONGEST_NAME - 1).join('')}…` : text
 }

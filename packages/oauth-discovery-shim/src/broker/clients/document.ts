@@ -5,7 +5,9 @@ import { redirectKind } from './redirect-uri.ts'
 /** Most callback URLs of a client. */
 export const MOST_REDIRECTS = 20
 
-/** Why a metadata document, or its URL, must not be used: a sentence for the person and for the author of the document. */
+/**
+ * Why a metadata document, or its URL, must not be used: a sentence for the person and for the author of the document.
+ */
 export class DocumentFault extends Error {}
 
 /** Its server does not deliver it now. What was read before still counts for a while. */
@@ -15,10 +17,14 @@ export class DocumentOutage extends DocumentFault {}
  * Checks the URL of a metadata document, which is the client's id.
  *
  * @throws {@link DocumentFault}
- * @see [draft-ietf-oauth-client-id-metadata-document §3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-3)
+ * @see
+ *   [draft-ietf-oauth-client-id-metadata-document §3](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-3)
  */
 export function documentUrl (id: string): URL {
-  must(id.length <= 500 && /^[\x21-\x7e]+$/.test(id) && URL.canParse(id), 'its address is not a URL, or is longer than 500 characters')
+  must(
+    id.length <= 500 && /^[\x21-\x7e]+$/.test(id) && URL.canParse(id),
+    'its address is not a URL, or is longer than 500 characters'
+  )
   const url = new URL(id)
   must(url.protocol === 'https:', 'its address does not start with https')
   must(url.username === '' && url.password === '', 'its address contains a username or password')
@@ -35,17 +41,28 @@ export function documentUrl (id: string): URL {
  * @param url - where it was read; it must name the same
  * @param schemes - of apps that callbacks may have
  * @throws {@link DocumentFault}
- * @see [draft-ietf-oauth-client-id-metadata-document §4.1](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.1)
+ * @see
+ *   [draft-ietf-oauth-client-id-metadata-document §4.1](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.1)
  */
 export function clientFromDocument (text: string, url: string, schemes: readonly string[]): Client {
   const document = objectFrom(text)
   const uris = document['redirect_uris']
 
   must(document['client_id'] === url, 'its client_id is not the address that it was read from')
-  must(document['client_secret'] === undefined && document['client_secret_expires_at'] === undefined, 'it contains a client_secret, which anybody could read')
-  must(Array.isArray(uris) && uris.length > 0 && uris.length <= MOST_REDIRECTS, `its redirect_uris is not a list of 1 to ${MOST_REDIRECTS} URLs`)
+  must(
+    document['client_secret'] === undefined && document['client_secret_expires_at'] === undefined,
+    'it contains a client_secret, which anybody could read'
+  )
+  must(
+    Array.isArray(uris) && uris.length > 0 && uris.length <= MOST_REDIRECTS,
+    `its redirect_uris is not a list of 1 to ${MOST_REDIRECTS} URLs`
+  )
   const known = (uris as unknown[]).filter((uri) => redirectKind(uri, schemes) !== undefined)
-  must(known.length > 0, `its redirect_uris contains ${shown((uris as unknown[])[0])}, which is not allowed here: callbacks must be https, http on this computer, or open a known app`)
+  must(
+    known.length > 0,
+    `its redirect_uris contains ${shown((uris as unknown[])[0])}, which is not allowed here: callbacks must be ` +
+      'https, http on this computer, or open a known app'
+  )
   must(allows(document['grant_types'], 'authorization_code'), 'its grant_types does not contain authorization_code')
   must(allows(document['response_types'], 'code'), 'its response_types does not contain code')
 
@@ -59,15 +76,27 @@ export function clientFromDocument (text: string, url: string, schemes: readonly
 }
 
 /**
- * A client that can do without a key does: OpenID Connect Relying Party Metadata Choices lists what else it supports, as
- * ChatGPT's document does.
+ * A client that can do without a key does: OpenID Connect Relying Party Metadata Choices lists what else it supports,
+ * as ChatGPT's document does.
  */
 function authFrom (document: Record<string, unknown>): Pick<Client, 'auth' | 'keys'> {
-  const { token_endpoint_auth_method: method = 'none', token_endpoint_auth_methods_supported: others, jwks, jwks_uri: jwksUri } = document
+  const {
+    token_endpoint_auth_method: method = 'none',
+    token_endpoint_auth_methods_supported: others,
+    jwks,
+    jwks_uri: jwksUri
+  } = document
   if (method === 'none' || (Array.isArray(others) && others.includes('none'))) return { auth: 'none' }
-  must(method === 'private_key_jwt', `its token_endpoint_auth_method is ${shown(method)}: with a metadata document only none and private_key_jwt can work`)
+  must(
+    method === 'private_key_jwt',
+    `its token_endpoint_auth_method is ${shown(method)}: with a metadata document only none and private_key_jwt ` +
+      'can work'
+  )
   if (typeof jwks === 'object' && jwks !== null) return { auth: method, keys: { jwks } }
-  must(typeof jwksUri === 'string' && URL.canParse(jwksUri) && new URL(jwksUri).protocol === 'https:', 'it has neither jwks nor an https jwks_uri, which private_key_jwt needs')
+  must(
+    typeof jwksUri === 'string' && URL.canParse(jwksUri) && new URL(jwksUri).protocol === 'https:',
+    'it has neither jwks nor an https jwks_uri, which private_key_jwt needs'
+  )
   const { username, password } = new URL(jwksUri)
   must(username === '' && password === '', 'its jwks_uri contains a username or password')
   return { auth: method, keys: { jwksUri } }

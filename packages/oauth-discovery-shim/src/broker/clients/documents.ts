@@ -7,10 +7,13 @@ import { createSlots } from './slots.ts'
 
 /** Clients that are described at the URL that is their id. */
 export interface ClientDocuments {
-  /** @throws a {@link refusal}: `invalid_client` with the reason, or `temporarily_unavailable` when too many are being read */
-  read (id: string): Promise<Client>
+  /**
+   * @throws a {@link refusal}: `invalid_client` with the reason, or `temporarily_unavailable` when too many are being
+   * read
+   */
+  read(id: string): Promise<Client>
   /** A client's public keys, read in the same way; `undefined` if it has none. */
-  keysOf (client: Client): Promise<object | undefined>
+  keysOf(client: Client): Promise<object | undefined>
 }
 
 /** In bytes: what the draft recommends for a document, and keys. */
@@ -22,15 +25,18 @@ const SHORTEST = 60
 const LONGEST = 86_400
 const OTHERWISE = 300
 
-/** How many are kept, how many are read at the same time, how many wait for that, and how many of all these are of one host. */
+/**
+ * How many are kept, how many are read at the same time, how many wait for that, and how many of all these are of one
+ * host.
+ */
 const MOST_KEPT = 500
 const MOST_AT_ONCE = 16
 const MOST_WAITING = 64
 const MOST_OF_HOST = 3
 
 /**
- * The part of the time for a document that it has although others wait: so the last of those that wait has its turn within
- * that time, whatever names a stranger has for servers that never answer.
+ * The part of the time for a document that it has although others wait: so the last of those that wait has its turn
+ * within that time, whatever names a stranger has for servers that never answer.
  */
 const SHARE = 1 / 6
 
@@ -50,27 +56,36 @@ export function clientDocuments ({ schemes, log, ...options }: DocumentReader): 
       return await read()
     } catch (error) {
       if (!(error instanceof DocumentFault)) throw error
-      log.info({ client: id.slice(0, 200), reason: error.message, err: error.cause }, 'a client\'s metadata document was refused')
+      log.info(
+        { client: id.slice(0, 200), reason: error.message, err: error.cause },
+        "a client's metadata document was refused"
+      )
       throw refusal('invalid_client', `The metadata document of this app cannot be used: ${error.message}`)
     }
   }
 
   return {
     read: async (id) => await orRefused(id, async () => await documents(documentUrl(id))),
-    keysOf: async ({ id, keys }) => keys === undefined || 'jwks' in keys
-      ? keys?.jwks
-      : await orRefused(id, async () => await keySets(new URL(keys.jwksUri)))
+    keysOf: async ({ id, keys }) =>
+      keys === undefined || 'jwks' in keys
+        ? keys?.jwks
+        : await orRefused(id, async () => await keySets(new URL(keys.jwksUri)))
   }
 }
 
 /**
  * Reads each URL once however many want it, and keeps what it made of the text as long as its cache headers say, within
- * limits. Faults are not kept. While a server does not answer, or too many others are being read, what it said less than a
- * day ago still counts (RFC 5861 §4): otherwise nobody could sign in with a client whose maker has an outage.
+ * limits. Faults are not kept. While a server does not answer, or too many others are being read, what it said less
+ * than a day ago still counts (RFC 5861 §4): otherwise nobody could sign in with a client whose maker has an outage.
  *
- * @see [draft-ietf-oauth-client-id-metadata-document §4.4](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.4)
+ * @see
+ *   [draft-ietf-oauth-client-id-metadata-document §4.4](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-4.4)
  */
-function keeping<Value> (options: Omit<FetchOptions, 'largest' | 'hurry'>, largest: number, parse: (text: string, url: string) => Value): (url: URL) => Promise<Value> {
+function keeping<Value> (
+  options: Omit<FetchOptions, 'largest' | 'hurry'>,
+  largest: number,
+  parse: (text: string, url: string) => Value
+): (url: URL) => Promise<Value> {
   const kept = new Map<string, { readonly value: Value, readonly until: number, readonly readAt: number }>()
   /** Also those that wait. */
   const reading = new Map<string, { readonly host: string, readonly value: Promise<Value> }>()
@@ -113,8 +128,8 @@ function keeping<Value> (options: Omit<FetchOptions, 'largest' | 'hurry'>, large
 }
 
 /**
- * With the port: a stranger who names a port where nobody answers does not take the places of the host's real documents. And
- * not the domain: under `co.uk` or `github.io`, everybody is somebody else.
+ * With the port: a stranger who names a port where nobody answers does not take the places of the host's real
+ * documents. And not the domain: under `co.uk` or `github.io`, everybody is somebody else.
  */
 function hostOf ({ hostname, port }: URL): string {
   return `${hostname.replace(/\.$/, '')}:${port}`

@@ -19,7 +19,9 @@ export interface FetchOptions {
   readonly ca?: string | readonly string[] | undefined
   /** Ends it before its time, in favour of others. */
   readonly hurry?: AbortSignal
-  /** Resolves names of hosts whose addresses must be public. Default: DNS alone, or the system where `loopback` is set. */
+  /**
+   * Resolves names of hosts whose addresses must be public. Default: DNS alone, or the system where `loopback` is set.
+   */
   readonly lookup?: LookupFunction
 }
 
@@ -34,9 +36,13 @@ export interface Fetched {
  * The address is checked where the connection resolves it, so that a name cannot lead elsewhere a moment later.
  *
  * @throws {@link DocumentFault}, {@link DocumentOutage}
- * @see [draft-ietf-oauth-client-id-metadata-document §6.5](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-6.5)
+ * @see
+ *   [draft-ietf-oauth-client-id-metadata-document §6.5](https://datatracker.ietf.org/doc/html/draft-ietf-oauth-client-id-metadata-document#section-6.5)
  */
-export async function fetchJson (url: URL, { timeout, largest, privateHosts, loopback, ca, hurry, lookup = loopback ? resolve : dnsLookup }: FetchOptions): Promise<Fetched> {
+export async function fetchJson (
+  url: URL,
+  { timeout, largest, privateHosts, loopback, ca, hurry, lookup = loopback ? resolve : dnsLookup }: FetchOptions
+): Promise<Fetched> {
   const mayBePrivate = privateHosts.includes(url.hostname)
   if (!mayBePrivate && namesPrivateHost(url, loopback)) throw new DocumentFault(PRIVATE)
   const late = AbortSignal.timeout(timeout)
@@ -46,7 +52,12 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
       signal,
       agent: false,
       headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'oauth-discovery-shim' },
-      lookup: mayBePrivate ? resolve : publicLookup((hostname, address) => new DocumentFault(UNREACHABLE, { cause: new Error(`${hostname} resolves to ${address}, in a private network`) }), { loopback, lookup }),
+      lookup: mayBePrivate
+        ? resolve
+        : publicLookup((hostname, address) =>
+          new DocumentFault(UNREACHABLE, {
+            cause: new Error(`${hostname} resolves to ${address}, in a private network`)
+          }), { loopback, lookup }),
       ...ca !== undefined && { ca: [ca].flat() }
     })
     request.once('socket', endUnlessConnected)
@@ -58,7 +69,11 @@ export async function fetchJson (url: URL, { timeout, largest, privateHosts, loo
     }
   } catch (error) {
     if (error instanceof DocumentFault) throw error
-    const why = late.aborted ? `its server took longer than ${timeout / 1000} seconds` : hurry?.aborted === true ? HURRIED : UNREACHABLE
+    const why = late.aborted
+      ? `its server took longer than ${timeout / 1000} seconds`
+      : hurry?.aborted === true
+      ? HURRIED
+      : UNREACHABLE
     throw new DocumentOutage(why, { cause: error })
   }
 }
@@ -68,8 +83,15 @@ const CONNECTS_WITHIN = 1500
 
 /** A host that does not answer at all is no reason to wait as long as for one that is slow. */
 function endUnlessConnected (socket: Socket): void {
-  const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECTS_WITHIN} ms`)), CONNECTS_WITHIN)
-  for (const event of ['connect', 'close']) socket.once(event, () => { clearTimeout(timer) })
+  const timer = setTimeout(
+    () => socket.destroy(new Error(`no connection within ${CONNECTS_WITHIN} ms`)),
+    CONNECTS_WITHIN
+  )
+  for (const event of ['connect', 'close']) {
+    socket.once(event, () => {
+      clearTimeout(timer)
+    })
+  }
 }
 
 const PRIVATE = 'its address leads into a private network'
@@ -83,12 +105,24 @@ async function read (response: IncomingMessage, largest: number): Promise<Fetche
   const { headers } = response
   const statusCode = response.statusCode!
   if (statusCode >= 300 && statusCode < 400) throw new DocumentFault('its server redirects to another address')
-  if (statusCode !== 200) throw new (statusCode >= 500 || statusCode === 429 ? DocumentOutage : DocumentFault)(`its server returns the status ${statusCode}`)
+  if (statusCode !== 200) {
+    throw new (statusCode >= 500 || statusCode === 429 ? DocumentOutage : DocumentFault)(
+      `its server returns the status ${statusCode}`
+    )
+  }
   // Some servers compress what nobody wanted compressed; a small body may expand to a huge one.
-  if (!['identity', undefined].includes(headers['content-encoding'])) throw new DocumentFault('its server sends it compressed')
+  if (!['identity', undefined].includes(headers['content-encoding'])) {
+    throw new DocumentFault('its server sends it compressed')
+  }
   const type = headers['content-type']
-  if (type === undefined || !/^application\/(?:[\w.+-]+\+)?json(?:\s*;|\s*$)/i.test(type)) throw new DocumentFault('its server does not send it as application/json')
-  const text = await textUpTo(response as AsyncIterable<Uint8Array>, largest, () => new DocumentFault(`it is larger than ${largest} bytes`))
+  if (type === undefined || !/^application\/(?:[\w.+-]+\+)?json(?:\s*;|\s*$)/i.test(type)) {
+    throw new DocumentFault('its server does not send it as application/json')
+  }
+  const text = await textUpTo(
+    response as AsyncIterable<Uint8Array>,
+    largest,
+    () => new DocumentFault(`it is larger than ${largest} bytes`)
+  )
   return { text, maxAge: maxAgeFrom(headers['cache-control']) }
 }
 
@@ -105,8 +139,8 @@ const PATIENCE = { timeout: 400, tries: 2 }
 
 /**
  * Asks DNS for the addresses of a host that a stranger named. The system's way holds one of a few threads until a name
- * server answers, and strangers have name servers of their own, which need not: this server would find neither its database
- * nor its identity provider meanwhile.
+ * server answers, and strangers have name servers of their own, which need not: this server would find neither its
+ * database nor its identity provider meanwhile.
  */
 const dnsLookup: LookupFunction = (hostname, { all }, done) => {
   const resolver = new Resolver(PATIENCE)

@@ -7,7 +7,7 @@ import type { ClientDocuments } from './documents.ts'
 /** Finds clients by their id. */
 export interface Clients {
   /** @throws a {@link refusal} `invalid_client` for an unknown client, or a document that must not be used */
-  find (id: string): Promise<Client>
+  find(id: string): Promise<Client>
 }
 
 interface Sources {
@@ -26,10 +26,16 @@ export function clientsFrom ({ listed, sealer, documents }: Sources): Clients {
       // No sealed id starts like this.
       if (documents !== undefined && id.startsWith('https://')) return await documents.read(id)
       const registered = sealer.open<RegisteredClient>('client', id)
-      if (registered) return { id, source: 'registration', name: registered.name, redirectUris: registered.uris, auth: 'none' }
-      throw refusal('invalid_client', /^https?:/.test(id)
-        ? 'This server does not accept clients by a metadata document at this URL'
-        : 'This server does not know the client: its registration was made elsewhere, or with a secret that is no longer used. Register again')
+      if (registered) {
+        return { id, source: 'registration', name: registered.name, redirectUris: registered.uris, auth: 'none' }
+      }
+      throw refusal(
+        'invalid_client',
+        /^https?:/.test(id)
+          ? 'This server does not accept clients by a metadata document at this URL'
+          : 'This server does not know the client: its registration was made elsewhere, or with a secret that is ' +
+            'no longer used. Register again'
+      )
     }
   }
 }

@@ -17,7 +17,10 @@ const LOOPBACK = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d{1,5})?(?=
  * @see [RFC 8252 §7](https://www.rfc-editor.org/rfc/rfc8252#section-7)
  */
 export function redirectKind (uri: unknown, schemes: readonly string[]): RedirectKind | undefined {
-  if (typeof uri !== 'string' || uri.length > LONGEST || !/^[\x21-\x7e]+$/.test(uri) || /["#<>\\^`{|}]/.test(uri) || !URL.canParse(uri)) return undefined
+  if (
+    typeof uri !== 'string' || uri.length > LONGEST || !/^[\x21-\x7e]+$/.test(uri) || /["#<>\\^`{|}]/.test(uri) ||
+    !URL.canParse(uri)
+  ) return undefined
   const { href, protocol, username, password } = new URL(uri)
   if (username !== '' || password !== '') return undefined
   const local = portless(uri)
@@ -40,7 +43,8 @@ function plainHttps (uri: string): string {
 /**
  * Whether a callback URL is one of the client's: the same string, or on loopback the same apart from the port.
  *
- * @see [RFC 9700 §4.1.3](https://www.rfc-editor.org/rfc/rfc9700#section-4.1.3), [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)
+ * @see [RFC 9700 §4.1.3](https://www.rfc-editor.org/rfc/rfc9700#section-4.1.3),
+ *   [RFC 8252 §7.3](https://www.rfc-editor.org/rfc/rfc8252#section-7.3)
  */
 export function isRegistered (uri: string, registered: readonly string[]): boolean {
   const anyPort = portless(uri)

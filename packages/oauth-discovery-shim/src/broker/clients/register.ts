@@ -35,8 +35,8 @@ export function registerClient (sealer: Sealer, schemes: readonly string[], scop
 }
 
 /**
- * What is kept of a registration. Other members are replaced or left out, as RFC 7591 §3.2.1 allows: the response tells a
- * client that wants a secret that it has none.
+ * What is kept of a registration. Other members are replaced or left out, as RFC 7591 §3.2.1 allows: the response tells
+ * a client that wants a secret that it has none.
  *
  * @throws a {@link refusal} `invalid_redirect_uri` or `invalid_client_metadata`
  */
@@ -50,7 +50,11 @@ function registeredClientFrom (text: string, schemes: readonly string[]): Regist
   // The response lists what was registered, RFC 7591 §3.2.1.
   const known = uris.filter((uri) => redirectKind(uri, schemes) !== undefined)
   if (known.length === 0) {
-    throw refusal('invalid_redirect_uri', `redirect_uris must have an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app with the scheme ${schemes.join(', ')}, which the operator lists in broker.appSchemes`)
+    throw refusal(
+      'invalid_redirect_uri',
+      'redirect_uris must have an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app ' +
+        `with the scheme ${schemes.join(', ')}, which the operator lists in broker.appSchemes`
+    )
   }
   return { name: nameFrom(name, 'An app without a name'), uris: [...new Set(known as string[])] }
 }

@@ -1,13 +1,13 @@
 /** Places for work that runs at the same time. */
 export interface Slots {
   /** Whether {@link Slots.run} would start at once. */
-  isFree (): boolean
+  isFree(): boolean
   /**
    * Runs the work when there is a place, in the order of the calls; `tooLate` throws if there is none in time.
    *
    * @param work - ends when its signal says so: it has had its share, and others wait
    */
-  run<Value> (work: (hurry: AbortSignal) => Promise<Value>, tooLate: () => never): Promise<Value>
+  run<Value>(work: (hurry: AbortSignal) => Promise<Value>, tooLate: () => never): Promise<Value>
 }
 
 interface Running {

@@ -45,11 +45,23 @@ export function grantSettings (options: GrantOptions, issuer: string, hasStore: 
   must(isObject(options), ' must be an object')
   const { store, whose, subjectClaim = 'sub', config = {}, ...unknown } = options
   for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
-  must(['record', 'list', 'find', 'end'].every((method) => typeof (store as unknown as Record<string, unknown> | undefined)?.[method] === 'function'), '.store must be a store with the methods record, list, find and end')
+  must(
+    ['record', 'list', 'find', 'end'].every((method) =>
+      typeof (store as unknown as Record<string, unknown> | undefined)?.[method] === 'function'
+    ),
+    '.store must be a store with the methods record, list, find and end'
+  )
   must(typeof whose === 'function', '.whose must be a function that says whose grants the caller may see')
-  must(typeof subjectClaim === 'function' || (typeof subjectClaim === 'string' && subjectClaim !== ''), '.subjectClaim must be the name of a claim, or a function of the claims')
+  must(
+    typeof subjectClaim === 'function' || (typeof subjectClaim === 'string' && subjectClaim !== ''),
+    '.subjectClaim must be the name of a claim, or a function of the claims'
+  )
   const hasTenants = issuer.includes('{tenantid}')
-  must(!hasTenants || typeof subjectClaim === 'function', '.subjectClaim must be a function with an issuer of several tenants: it makes the name of iss and of the claim, as two tenants may use one value for two people')
+  must(
+    !hasTenants || typeof subjectClaim === 'function',
+    '.subjectClaim must be a function with an issuer of several tenants: it makes the name of iss and of the ' +
+      'claim, as two tenants may use one value for two people'
+  )
   must(isObject(config), '.config must be an object')
   must(hasStore, ' needs broker.store: a process alone would forget at a restart which sign-ins were ended')
   return { store, whose, subjectClaim, config, issuer }

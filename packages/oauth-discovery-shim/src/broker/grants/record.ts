@@ -12,8 +12,8 @@ export interface GrantRecord {
    * @param id - of the chain of refresh tokens
    * @param client - its id
    */
-  issued (id: string, client: string, scope: string, tokens: ProviderTokens): Promise<void>
-  ended (id: string): Promise<void>
+  issued(id: string, client: string, scope: string, tokens: ProviderTokens): Promise<void>
+  ended(id: string): Promise<void>
 }
 
 /** Metadata documents and listed clients have short ids, which say something. */
@@ -35,8 +35,13 @@ interface Surroundings {
   readonly log: FastifyBaseLogger
 }
 
-export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, { clients, sealer, canRevoke, refreshLifetime, log }: Surroundings): GrantRecord {
-  const read = typeof subjectClaim === 'function' ? subjectClaim : (claims: Readonly<Record<string, unknown>>) => claims[subjectClaim]
+export function grantRecord (
+  { store, subjectClaim }: Required<GrantOptions>,
+  { clients, sealer, canRevoke, refreshLifetime, log }: Surroundings
+): GrantRecord {
+  const read = typeof subjectClaim === 'function'
+    ? subjectClaim
+    : (claims: Readonly<Record<string, unknown>>) => claims[subjectClaim]
   let told = false
 
   async function logged (work: Promise<void>): Promise<void> {
@@ -50,14 +55,22 @@ export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, { 
   function subjectOf ({ accessToken, idToken }: ProviderTokens): string | undefined {
     const subject = [accessToken, idToken].map((token) => read(claimsOf(token))).find((value) => value !== undefined)
     if (typeof subject === 'string') return subject
-    if (!told) log.warn({ ...typeof subjectClaim === 'string' && { subjectClaim } }, 'a sign-in is not recorded: neither its access token nor an ID token says whose it is')
+    if (!told) {
+      log.warn(
+        { ...typeof subjectClaim === 'string' && { subjectClaim } },
+        'a sign-in is not recorded: neither its access token nor an ID token says whose it is'
+      )
+    }
     told = true
     return undefined
   }
 
   return {
     async issued (id, client, scope, tokens) {
-      const { source, name } = await clients.find(client).catch(() => ({ source: undefined, name: client.startsWith('https://') ? new URL(client).host : 'An app' }))
+      const { source, name } = await clients.find(client).catch(() => ({
+        source: undefined,
+        name: client.startsWith('https://') ? new URL(client).host : 'An app'
+      }))
       const usedAt = new Date(Date.now())
       await logged(store.record({
         id,
@@ -68,14 +81,25 @@ export function grantRecord ({ store, subjectClaim }: Required<GrantOptions>, { 
         usedAt,
         accessExpiresAt: tokens.expiresIn === undefined ? null : new Date(usedAt.getTime() + tokens.expiresIn * 1000),
         expiresAt: new Date(usedAt.getTime() + refreshLifetime),
-        providerToken: tokens.refreshToken === undefined || !canRevoke() ? undefined : sealer.seal('grant', { id, token: tokens.refreshToken } satisfies SealedToken, Math.ceil(refreshLifetime / 1000))
+        providerToken: tokens.refreshToken === undefined || !canRevoke()
+          ? undefined
+          : sealer.seal(
+            'grant',
+            { id, token: tokens.refreshToken } satisfies SealedToken,
+            Math.ceil(refreshLifetime / 1000)
+          )
       }))
     },
-    ended: async (id) => { await logged(store.end(id)) }
+    ended: async (id) => {
+      await logged(store.end(id))
+    }
   }
 }
 
-/** Of a token that came from its issuer itself, so that its signature need not be checked (OpenID Connect Core §3.1.3.7). */
+/**
+ * Of a token that came from its issuer itself, so that its signature need not be checked (OpenID Connect Core
+ * §3.1.3.7).
+ */
 function claimsOf (token: string | undefined): Readonly<Record<string, unknown>> {
   return token === undefined ? {} : attempt(() => decodeJwt(token)) ?? {}
 }

@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import {
-  OAUTH_DISCOVERY_SHIM_INVALID_OPTION, OAUTH_DISCOVERY_SHIM_NO_GRANT, OAUTH_DISCOVERY_SHIM_NO_PERSON,
+  OAUTH_DISCOVERY_SHIM_INVALID_OPTION,
+  OAUTH_DISCOVERY_SHIM_NO_GRANT,
+  OAUTH_DISCOVERY_SHIM_NO_PERSON,
   OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE
 } from '../../errors.ts'
 import { compileNothing } from '../../scope.ts'
@@ -41,7 +43,12 @@ export function grantsOf (store: GrantStore, broker: Broker, appLog: FastifyBase
       const told = await atProvider(grant)
       await available(store.end(grant.id), log)
       log.info({ client: grant.clientName, subject, atProvider: told }, 'a sign-in was ended')
-      return { id: grant.id, client_name: grant.clientName, access_token_expires_at: grant.accessExpiresAt, at_provider: told }
+      return {
+        id: grant.id,
+        client_name: grant.clientName,
+        access_token_expires_at: grant.accessExpiresAt,
+        at_provider: told
+      }
     }
   }
 }
@@ -50,13 +57,21 @@ export function grantsOf (store: GrantStore, broker: Broker, appLog: FastifyBase
 export async function grantRoutes (app: FastifyInstance, settings: GrantSettings, grants: OAuthGrants): Promise<void> {
   const { config } = settings
   compileNothing(app)
-  app.addHook('onRequest', async (_, reply) => { reply.header('cache-control', 'no-store') })
+  app.addHook('onRequest', async (_, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
 
-  app.get('/oauth/grants', { config, schema: listGrants }, async (request) =>
-    await grants.list(await subjectOf(request, settings), request.log))
+  app.get(
+    '/oauth/grants',
+    { config, schema: listGrants },
+    async (request) => await grants.list(await subjectOf(request, settings), request.log)
+  )
 
-  app.delete<{ Params: { id: string } }>('/oauth/grants/:id', { config, schema: endGrant }, async (request) =>
-    await grants.end(await subjectOf(request, settings), request.params.id, request.log))
+  app.delete<{ Params: { id: string } }>(
+    '/oauth/grants/:id',
+    { config, schema: endGrant },
+    async (request) => await grants.end(await subjectOf(request, settings), request.params.id, request.log)
+  )
 }
 
 /** Whose grants the caller may see and end, as the record names them. */
@@ -68,8 +83,10 @@ async function subjectOf (request: FastifyRequest, { whose, subjectClaim, issuer
     throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION('broker.grants.whose must return the string that subjectClaim makes')
   }
   if (typeof person === 'string') {
-    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION('broker.grants.whose must return { issuer, subject }: ' +
-      'at another issuer, the same subject is somebody else')
+    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(
+      'broker.grants.whose must return { issuer, subject }: ' +
+        'at another issuer, the same subject is somebody else'
+    )
   }
   if (person.issuer !== issuer || typeof person.subject !== 'string' || person.subject === '') {
     request.log.info({ issuer: person.issuer, expected: issuer }, 'the caller is no person of the identity provider')
@@ -78,6 +95,17 @@ async function subjectOf (request: FastifyRequest, { whose, subjectClaim, issuer
   return person.subject
 }
 
-function recordFromGrant ({ id, clientId, clientName, scope, createdAt, usedAt, accessExpiresAt, expiresAt }: Grant): ConnectedApp {
-  return { id, client_id: clientId, client_name: clientName, scope, created_at: createdAt, used_at: usedAt, access_token_expires_at: accessExpiresAt, expires_at: expiresAt }
+function recordFromGrant (
+  { id, clientId, clientName, scope, createdAt, usedAt, accessExpiresAt, expiresAt }: Grant
+): ConnectedApp {
+  return {
+    id,
+    client_id: clientId,
+    client_name: clientName,
+    scope,
+    created_at: createdAt,
+    used_at: usedAt,
+    access_token_expires_at: accessExpiresAt,
+    expires_at: expiresAt
+  }
 }

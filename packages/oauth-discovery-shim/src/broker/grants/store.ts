@@ -4,7 +4,9 @@ import type { FastifyBaseLogger } from 'fastify'
 export interface Grant {
   /** That of its chain of refresh tokens. */
   readonly id: string
-  /** URL of the client's metadata document, or its id in the options; null for one that registered, whose id is long. */
+  /**
+   * URL of the client's metadata document, or its id in the options; null for one that registered, whose id is long.
+   */
   readonly clientId: string | null
   /** What the client calls itself. */
   readonly clientName: string
@@ -17,8 +19,8 @@ export interface Grant {
   /** When its refresh token expires. */
   readonly expiresAt: Date
   /**
-   * The provider's last refresh token, sealed with `broker.secrets`, so that the provider can be told of the end; undefined if
-   * there is nothing to tell it. A store may leave it out: the provider is then not told.
+   * The provider's last refresh token, sealed with `broker.secrets`, so that the provider can be told of the end;
+   * undefined if there is nothing to tell it. A store may leave it out: the provider is then not told.
    */
   readonly providerToken?: string | undefined
 }
@@ -29,7 +31,9 @@ export interface Issued extends Omit<Grant, 'createdAt'> {
   readonly subject: string | undefined
 }
 
-/** Whether the identity provider revoked the sign-in; `not_told`: it offers no revocation, or its token is not known. */
+/**
+ * Whether the identity provider revoked the sign-in; `not_told`: it offers no revocation, or its token is not known.
+ */
 export type AtProvider = 'revoked' | 'failed' | 'not_told'
 
 /** A grant as the routes return it. */
@@ -53,27 +57,30 @@ export interface EndedGrant {
   readonly at_provider: AtProvider
 }
 
-/** The record of grants, for routes of the host's own, such as those of administrators. The host checks who may call them. */
+/**
+ * The record of grants, for routes of the host's own, such as those of administrators. The host checks who may call
+ * them.
+ */
 export interface OAuthGrants {
   /** Those of a person, as `GET /oauth/grants` returns them. */
-  list (subject: string, log?: FastifyBaseLogger): Promise<readonly ConnectedApp[]>
+  list(subject: string, log?: FastifyBaseLogger): Promise<readonly ConnectedApp[]>
   /**
    * Ends one of them, as `DELETE /oauth/grants/:id` does.
    *
    * @param log - `request.log`, so that the line about it has the id of the request. Default: that of the app
    * @throws {@link OAUTH_DISCOVERY_SHIM_NO_GRANT}, {@link OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE}
    */
-  end (subject: string, id: string, log?: FastifyBaseLogger): Promise<EndedGrant>
+  end(subject: string, id: string, log?: FastifyBaseLogger): Promise<EndedGrant>
 }
 
 /** Where grants are recorded. */
 export interface GrantStore {
   /** Adds a grant, or what changed of it. One that has ended stays so. */
-  record (issued: Issued): Promise<void>
+  record(issued: Issued): Promise<void>
   /** Those of a person that have neither ended nor expired, the last used first. */
-  list (subject: string): Promise<readonly Grant[]>
+  list(subject: string): Promise<readonly Grant[]>
   /** One of them. */
-  find (subject: string, id: string): Promise<Grant | undefined>
+  find(subject: string, id: string): Promise<Grant | undefined>
   /** It is listed no more, and its `providerToken` is forgotten. */
-  end (id: string): Promise<void>
+  end(id: string): Promise<void>
 }

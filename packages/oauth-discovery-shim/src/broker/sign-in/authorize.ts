@@ -43,26 +43,38 @@ export interface Target {
  * Checks that the callback is one of the client's.
  *
  * @throws a {@link refusal}, which must not be sent to the callback
- * @see [RFC 6749 §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2), [RFC 9700 §4.1](https://www.rfc-editor.org/rfc/rfc9700#section-4.1)
+ * @see [RFC 6749 §3.1.2](https://www.rfc-editor.org/rfc/rfc6749#section-3.1.2),
+ *   [RFC 9700 §4.1](https://www.rfc-editor.org/rfc/rfc9700#section-4.1)
  */
 export function recipientFrom (parameters: Parameters, client: Client, { appSchemes }: Target): Recipient {
   const redirectUri = parameters.get('redirect_uri') ?? only(client.redirectUris)
   if (redirectUri === undefined) throw refusal('invalid_request', 'The parameter redirect_uri is missing')
   const kind = redirectKind(redirectUri, appSchemes)
   if (kind === undefined || !isRegistered(redirectUri, client.redirectUris)) {
-    throw refusal('invalid_request', `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ${kind === undefined ? 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes' : PLACES[client.source]}`)
+    throw refusal(
+      'invalid_request',
+      `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ` +
+        `${
+          kind === undefined
+            ? 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes'
+            : PLACES[client.source]
+        }`
+    )
   }
   const state = parameters.get('state')
   // It travels with the browser to the identity provider and back, and is sent on as it came.
   const isSendable = state === undefined || /^[\x20-\x7e]{1,4096}$/.test(state)
-  if (!isSendable) throw refusal('invalid_request', 'The parameter state must be at most 4096 characters of printable ASCII')
+  if (!isSendable) {
+    throw refusal('invalid_request', 'The parameter state must be at most 4096 characters of printable ASCII')
+  }
   return { client, redirectUri, kind, state }
 }
 
 /** Where a callback has to be listed. */
 const PLACES = {
   document: 'is not in its metadata document, where its maker lists it',
-  registration: 'is not one that it registered. Remove this server in the app and add it again, so that it registers anew',
+  registration:
+    'is not one that it registered. Remove this server in the app and add it again, so that it registers anew',
   list: 'is not in redirectUris of the client, where the operator lists it in broker.clients'
 }
 
@@ -76,20 +88,38 @@ function shown (text: string): string {
  * Checks the rest of a request.
  *
  * @throws a {@link refusal}, which the client may be told
- * @see [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1), [RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3), [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2)
+ * @see [RFC 6749 §4.1.1](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.1),
+ *   [RFC 7636 §4.3](https://www.rfc-editor.org/rfc/rfc7636#section-4.3),
+ *   [RFC 8707 §2](https://www.rfc-editor.org/rfc/rfc8707#section-2)
  */
-export function signInRequestFrom (parameters: Parameters, { client, redirectUri, kind, state }: Recipient, target: Target): SignInRequest {
+export function signInRequestFrom (
+  parameters: Parameters,
+  { client, redirectUri, kind, state }: Recipient,
+  target: Target
+): SignInRequest {
   for (const parameter of ['request', 'request_uri']) {
-    if (parameters.has(parameter)) throw refusal(`${parameter}_not_supported`, `The parameter ${parameter} is not supported`)
+    if (parameters.has(parameter)) {
+      throw refusal(`${parameter}_not_supported`, `The parameter ${parameter} is not supported`)
+    }
   }
-  if (required(parameters, 'response_type') !== 'code') throw refusal('unsupported_response_type', 'response_type must be code')
-  if ((parameters.get('response_mode') ?? 'query') !== 'query') throw refusal('invalid_request', 'response_mode must be query')
+  if (required(parameters, 'response_type') !== 'code') {
+    throw refusal('unsupported_response_type', 'response_type must be code')
+  }
+  if ((parameters.get('response_mode') ?? 'query') !== 'query') {
+    throw refusal('invalid_request', 'response_mode must be query')
+  }
   const challenge = required(parameters, 'code_challenge')
   // Left out means plain (RFC 7636 §4.3), which protects nothing.
-  if (parameters.get('code_challenge_method') !== 'S256') throw refusal('invalid_request', 'code_challenge_method must be S256')
-  if (!/^[\w-]{43}$/.test(challenge)) throw refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url')
+  if (parameters.get('code_challenge_method') !== 'S256') {
+    throw refusal('invalid_request', 'code_challenge_method must be S256')
+  }
+  if (!/^[\w-]{43}$/.test(challenge)) {
+    throw refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url')
+  }
   requireResource(parameters, target)
-  if (parameters.get('prompt') === 'none') throw refusal('interaction_required', 'prompt=none is not possible: a person has to agree')
+  if (parameters.get('prompt') === 'none') {
+    throw refusal('interaction_required', 'prompt=none is not possible: a person has to agree')
+  }
   const scope = scopeFrom(parameters.get('scope'), target)
   const isRemembered = client.source !== 'registration' && kind === 'https'
   return {
@@ -99,15 +129,22 @@ export function signInRequestFrom (parameters: Parameters, { client, redirectUri
     state,
     scope,
     challenge,
-    hints: Object.fromEntries(HINTS.flatMap((hint) => parameters.has(hint) ? [[hint, parameters.get(hint)!.slice(0, LONGEST_HINT)]] : [])),
+    hints: Object.fromEntries(
+      HINTS.flatMap((hint) => parameters.has(hint) ? [[hint, parameters.get(hint)!.slice(0, LONGEST_HINT)]] : [])
+    ),
     remember: isRemembered ? digest(`${client.id} ${redirectUri} ${scope}`).slice(0, 22) : undefined
   }
 }
 
 /** @throws a {@link refusal} `invalid_target` for a token that would not be for this server */
-export function requireResource (parameters: Parameters, { resource: own, resources }: Pick<Target, 'resource' | 'resources'>): void {
+export function requireResource (
+  parameters: Parameters,
+  { resource: own, resources }: Pick<Target, 'resource' | 'resources'>
+): void {
   const resource = parameters.get('resource')
-  if (resource !== undefined && !resources.includes(resource)) throw refusal('invalid_target', `resource must be ${own}`)
+  if (resource !== undefined && !resources.includes(resource)) {
+    throw refusal('invalid_target', `resource must be ${own}`)
+  }
 }
 
 /** Parameters that only the identity provider understands (OpenID Connect Core §3.1.2.1), and their longest value. */
@@ -116,8 +153,13 @@ const LONGEST_HINT = 200
 
 /** What is wanted and may be had. Clients want what the provider's documents list, too (RFC 6749 §3.3). */
 function scopeFrom (wanted: string | undefined, { scopes, requiredScopes }: Target): string {
-  const granted = new Set([...wanted?.split(' ').filter((scope) => scopes.includes(scope)) ?? scopes, ...requiredScopes])
-  if (granted.size === 0) throw refusal('invalid_scope', `None of the requested scopes is available. Available: ${scopes.join(' ')}`)
+  const granted = new Set([
+    ...wanted?.split(' ').filter((scope) => scopes.includes(scope)) ?? scopes,
+    ...requiredScopes
+  ])
+  if (granted.size === 0) {
+    throw refusal('invalid_scope', `None of the requested scopes is available. Available: ${scopes.join(' ')}`)
+  }
   return [...granted].join(' ')
 }
 
@@ -131,8 +173,16 @@ function only ([uri, ...others]: readonly string[]): string | undefined {
  *
  * @see [RFC 9207 §2](https://www.rfc-editor.org/rfc/rfc9207#section-2)
  */
-export function answerUrl ({ redirectUri, state }: Pick<SignInRequest, 'redirectUri' | 'state'>, publicBaseUrl: string, answer: Readonly<Record<string, string>>): string {
-  const parameters = new URLSearchParams({ ...answer, ...state !== undefined && { state }, iss: ownIssuer({ publicBaseUrl }) })
+export function answerUrl (
+  { redirectUri, state }: Pick<SignInRequest, 'redirectUri' | 'state'>,
+  publicBaseUrl: string,
+  answer: Readonly<Record<string, string>>
+): string {
+  const parameters = new URLSearchParams({
+    ...answer,
+    ...state !== undefined && { state },
+    iss: ownIssuer({ publicBaseUrl })
+  })
   return `${redirectUri}${redirectUri.includes('?') ? '&' : '?'}${parameters.toString()}`
 }
 

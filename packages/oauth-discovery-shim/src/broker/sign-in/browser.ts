@@ -8,21 +8,21 @@ export type Begun = 'asked' | 'sign-in'
 /** The cookies of one browser. Together they are at most {@link MOST} characters, with their names: the oldest goes. */
 export interface Browser {
   /** What it allowed before, sealed. */
-  consent (): string | undefined
+  consent(): string | undefined
   /** @param seconds - how long it is kept */
-  keepConsent (value: string, seconds: number): void
+  keepConsent(value: string, seconds: number): void
   /**
    * Gives the browser a value that nobody else knows.
    *
    * @param seconds - how long it is kept
    * @returns what stands for it in sealed values
    */
-  begin (kind: Begun, seconds: number): string
+  begin(kind: Begun, seconds: number): string
   /** Whether the browser has the value that this stands for. */
-  hasBegun (kind: Begun, mark: string): boolean
-  end (kind: Begun, mark: string): void
+  hasBegun(kind: Begun, mark: string): boolean
+  end(kind: Begun, mark: string): void
   /** Whether it has begun anything that it did not end. */
-  isBusy (): boolean
+  isBusy(): boolean
 }
 
 /** Cookies with another name than those of the host. */
@@ -81,7 +81,9 @@ export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecur
 
   return {
     consent: () => cookies.get(CONSENT),
-    keepConsent: (value, seconds) => { set(CONSENT, value, seconds) },
+    keepConsent: (value, seconds) => {
+      set(CONSENT, value, seconds)
+    },
     begin (kind, seconds) {
       const value = unguessable()
       const mark = digest(value)
@@ -92,7 +94,9 @@ export function browserOf (request: FastifyRequest, reply: FastifyReply, isSecur
       const value = cookies.get(nameOf(kind, mark))
       return value !== undefined && digest(value) === mark
     },
-    end: (kind, mark) => { remove(nameOf(kind, mark)) },
+    end: (kind, mark) => {
+      remove(nameOf(kind, mark))
+    },
     isBusy: () => [...cookies.keys()].some((name) => name !== CONSENT)
   }
 }

@@ -30,16 +30,27 @@ export interface Code {
 }
 
 /** Errors of a sign-in that mean the same to the client (RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6). */
-const PASSED_ON = new Set(['access_denied', 'invalid_scope', 'temporarily_unavailable', 'login_required', 'interaction_required', 'consent_required'])
+const PASSED_ON = new Set([
+  'access_denied',
+  'invalid_scope',
+  'temporarily_unavailable',
+  'login_required',
+  'interaction_required',
+  'consent_required'
+])
 
 /**
  * `GET`: the identity provider sends the browser back. Only the browser that began this sign-in has the cookie that its
  * state belongs to: a code that somebody else got, or was tricked into, ends here.
  *
  * @param issuerFrom - what the identity provider calls itself in answers; `undefined` if it does not
- * @see [RFC 9700 §4.5](https://www.rfc-editor.org/rfc/rfc9700#section-4.5) (code injection), [§4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7) (cross-site requests)
+ * @see [RFC 9700 §4.5](https://www.rfc-editor.org/rfc/rfc9700#section-4.5) (code injection),
+ *   [§4.7](https://www.rfc-editor.org/rfc/rfc9700#section-4.7) (cross-site requests)
  */
-export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isSecure }: Broker, sendsIssuer: () => boolean) {
+export function finishSignIn (
+  { settings: { publicBaseUrl, issuer }, sealer, isSecure }: Broker,
+  sendsIssuer: () => boolean
+) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = parametersFrom(queryOf(request.url))
     const state = parameters.get('state')
@@ -51,15 +62,27 @@ export function finishSignIn ({ settings: { publicBaseUrl, issuer }, sealer, isS
 
     // A mix-up: the answer of another authorization server (RFC 9207 §2.4).
     const sender = parameters.get('iss')
-    if (sender === undefined ? sendsIssuer() : sender !== issuer) throw refusal('invalid_request', 'The response did not come from the identity provider of this server')
+    if (sender === undefined ? sendsIssuer() : sender !== issuer) {
+      throw refusal('invalid_request', 'The response did not come from the identity provider of this server')
+    }
 
     const error = parameters.get('error')
     const code = parameters.get('code')
     if (error !== undefined || code === undefined) {
       const description = parameters.get('error_description')?.slice(0, LONGEST_DESCRIPTION)
-      request.log.info({ error: error?.slice(0, 100), ...description !== undefined && { description } }, 'the identity provider did not sign a person in')
+      request.log.info(
+        { error: error?.slice(0, 100), ...description !== undefined && { description } },
+        'the identity provider did not sign a person in'
+      )
       const told = error !== undefined && PASSED_ON.has(error) ? error : 'server_error'
-      return sendOn(reply, answerUrl(transaction, publicBaseUrl, errorAnswer(refusal(told, 'The identity provider did not sign the person in'))))
+      return sendOn(
+        reply,
+        answerUrl(
+          transaction,
+          publicBaseUrl,
+          errorAnswer(refusal(told, 'The identity provider did not sign the person in'))
+        )
+      )
     }
     const { client, auth, redirectUri, challenge, scope, verifier } = transaction
     // The same however often the browser comes here with its cookie: of one sign-in only one code works.

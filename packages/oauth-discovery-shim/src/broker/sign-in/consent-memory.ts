@@ -1,7 +1,10 @@
 import type { Browser } from './browser.ts'
 import type { Sealer } from '../seal.ts'
 
-/** What was allowed in this browser: names of clients and callbacks, and until when, in seconds since 1970. Newest first. */
+/**
+ * What was allowed in this browser: names of clients and callbacks, and until when, in seconds since 1970. Newest
+ * first.
+ */
 type Allowed = Readonly<Record<string, number>>
 
 /** The cookie would otherwise outgrow what servers and proxies accept. */
@@ -18,7 +21,10 @@ export function remembers (sealer: Sealer, browser: Browser, name: string): bool
 
 /** @returns the cookie with one more, for so many milliseconds */
 export function rememberedWith (sealer: Sealer, browser: Browser, name: string, duration: number): string {
-  const all = [[name, Math.floor((Date.now() + duration) / 1000)] as const, ...others(sealer, browser, name)].slice(0, MOST)
+  const all = [[name, Math.floor((Date.now() + duration) / 1000)] as const, ...others(sealer, browser, name)].slice(
+    0,
+    MOST
+  )
   return sealer.seal('consent', Object.fromEntries(all))
 }
 

@@ -34,14 +34,17 @@ export function consentHeading ({ client, resource }: Consent): Html {
 /**
  * Asks a person whether a client may have tokens: who it says it is, what of that is known, and where the code goes.
  *
- * @see [RFC 9700 §4.11](https://www.rfc-editor.org/rfc/rfc9700#section-4.11), and the MCP specification's confused deputy
+ * @see [RFC 9700 §4.11](https://www.rfc-editor.org/rfc/rfc9700#section-4.11), and the MCP specification's confused
+ *   deputy
  */
 export function consentPage (consent: Consent): Html {
   const { client, redirectUri, scope, action, sealed, resource } = consent
   return html`<dl>
 <dt>App</dt><dd><bdi>${client.name}</bdi><br>${identity(consent)}</dd>
 <dt>Where your sign-in goes</dt><dd>${destination(consent)}<br><code>${redirectUri}</code></dd>
-<dt>What it may do</dt><dd>Everything that you may do at ${resource}. It can also ${list(scope.split(' ').map((name) => MEANINGS[name] ?? name))}.</dd>
+<dt>What it may do</dt><dd>Everything that you may do at ${resource}. It can also ${
+    list(scope.split(' ').map((name) => MEANINGS[name] ?? name))
+  }.</dd>
 </dl>
 ${warnings(consent).map((text) => html`<p class="warning">${text}</p>`)}
 <p>You will sign in next, if you are not signed in already.</p>
@@ -55,7 +58,9 @@ ${warnings(consent).map((text) => html`<p class="warning">${text}</p>`)}
 /** What stands behind the name. */
 function identity ({ client }: Consent): Html {
   if (client.source === 'list') return html`Known to this server.`
-  if (client.source === 'document') return html`Described by <strong>${new URL(client.id).host}</strong>, at <code>${client.id}</code>.`
+  if (client.source === 'document') {
+    return html`Described by <strong>${new URL(client.id).host}</strong>, at <code>${client.id}</code>.`
+  }
   return html`The app chose this name itself. Nobody has checked it.`
 }
 
@@ -73,9 +78,15 @@ export function warnings ({ client, kind, redirectUri }: Recipient): readonly st
   return [
     ...kind === 'https'
       ? []
-      : ['Any program on this computer can ask like this. Go on only if you have just started this sign-in yourself, in the app named above.'],
+      : [
+        'Any program on this computer can ask like this. Go on only if you have just started this sign-in ' +
+        'yourself, in the app named above.'
+      ],
     ...kind === 'https' && client.source === 'registration'
-      ? [`This server does not know ${host}. Whoever runs that site will be able to act in your name. Go on only if you trust it and started this there.`]
+      ? [
+        `This server does not know ${host}. Whoever runs that site will be able to act in your name. Go on only ` +
+        'if you trust it and started this there.'
+      ]
       : [],
     ...kind === 'https' && own !== undefined && own !== host
       ? [`The app is described by ${own}, but your sign-in goes to ${host}, which is another site.`]

@@ -10,7 +10,13 @@ export class Html {
   }
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+}
 
 type Value = string | Html | readonly Html[]
 
@@ -26,9 +32,9 @@ function textOf (value: Value): string {
 
 /**
  * The animation is a defence against double-clickjacking: a window on top of the page makes somebody click twice, and
- * closes at the first click, so that the second one hits a button underneath. For a moment after the pointer reached the
- * page, buttons ignore it, longer than a double click takes. The keyboard and touch, which this attack cannot use, work at
- * once. It needs no script, which the policy would have to allow.
+ * closes at the first click, so that the second one hits a button underneath. For a moment after the pointer reached
+ * the page, buttons ignore it, longer than a double click takes. The keyboard and touch, which this attack cannot use,
+ * work at once. It needs no script, which the policy would have to allow.
  */
 const STYLE = `
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }
@@ -80,7 +86,13 @@ export interface PageOptions {
 }
 
 /** Sends a whole page. */
-export function sendPage (reply: FastifyReply, statusCode: number, title: string, body: Html, options: PageOptions = {}): FastifyReply {
+export function sendPage (
+  reply: FastifyReply,
+  statusCode: number,
+  title: string,
+  body: Html,
+  options: PageOptions = {}
+): FastifyReply {
   const { heading = html`${title}`, next } = options
   const page = html`<!doctype html>
 <html lang="en">
@@ -115,11 +127,23 @@ export interface ProblemPage {
   readonly back?: { readonly url: string, readonly place: string }
 }
 
-export function sendProblemPage (reply: FastifyReply, { statusCode, title, reason, advice, code, back }: ProblemPage): FastifyReply {
-  return sendPage(reply, statusCode, title, html`<p>${reason}.</p>
+export function sendProblemPage (
+  reply: FastifyReply,
+  { statusCode, title, reason, advice, code, back }: ProblemPage
+): FastifyReply {
+  return sendPage(
+    reply,
+    statusCode,
+    title,
+    html`<p>${reason}.</p>
 <p>${advice}.</p>
-${back === undefined ? '' : html`<p><a href="${back.url}" rel="noreferrer">Go back to ${back.place}</a>. Only do so if you came from there.</p>`}
-<p><small>For the maker of the app: <code>${code}</code></small></p>`)
+${
+      back === undefined
+        ? ''
+        : html`<p><a href="${back.url}" rel="noreferrer">Go back to ${back.place}</a>. Only do so if you came from there.</p>`
+    }
+<p><small>For the maker of the app: <code>${code}</code></small></p>`
+  )
 }
 
 /**

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { answerUrl, errorAnswer, recipientFrom, signInRequestFrom, type Recipient, type SignInRequest } from './authorize.ts'
+import {
+  answerUrl,
+  errorAnswer,
+  recipientFrom,
+  signInRequestFrom,
+  type Recipient,
+  type SignInRequest
+} from './authorize.ts'
 import type { Broker } from '../broker.ts'
 import { browserOf, unguessable, type Browser } from './browser.ts'
 import { forgotten, remembers, rememberedWith } from './consent-memory.ts'
@@ -24,8 +31,8 @@ interface PendingConsent extends SignInRequest {
 }
 
 /**
- * What is needed when the identity provider sends the browser back. It travels as the `state`, sealed: in cookies, a few
- * sign-ins at once would be more than proxies accept.
+ * What is needed when the identity provider sends the browser back. It travels as the `state`, sealed: in cookies, a
+ * few sign-ins at once would be more than proxies accept.
  */
 export interface Transaction extends Omit<SignInRequest, 'hints' | 'remember'> {
   /** Whose sign-in it is: the mark of the browser's cookie. */
@@ -36,7 +43,8 @@ export interface Transaction extends Omit<SignInRequest, 'hints' | 'remember'> {
 
 /** `GET`: asks the person, or sends on a browser that remembers the answer. */
 export function startSignIn (broker: Broker) {
-  const { settings: { publicBaseUrl, resourceName, broker: { rememberConsent } }, clients, sealer, target, isSecure } = broker
+  const { settings: { publicBaseUrl, resourceName, broker: { rememberConsent } }, clients, sealer, target, isSecure } =
+    broker
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = parametersFrom(queryOf(request.url))
@@ -52,7 +60,10 @@ export function startSignIn (broker: Broker) {
 
     const browser = browserOf(request, reply, isSecure)
     const mustAsk = parameters.get('prompt')?.split(' ').includes('consent') === true
-    if (signIn.remember !== undefined && rememberConsent > 0 && !mustAsk && isOwnStart(request) && remembers(sealer, browser, signIn.remember)) {
+    if (
+      signIn.remember !== undefined && rememberConsent > 0 && !mustAsk && isOwnStart(request) &&
+      remembers(sealer, browser, signIn.remember)
+    ) {
       return goToProvider(broker, browser, reply, signIn)
     }
     const pending: PendingConsent = {
@@ -87,8 +98,8 @@ export function startSignIn (broker: Broker) {
 }
 
 /**
- * Whether errors redirect to the client: only to programs on this machine and to listed clients. For others it would be an
- * open redirect, and would send people to the site that they have just refused (RFC 9700 §4.11.2).
+ * Whether errors redirect to the client: only to programs on this machine and to listed clients. For others it would be
+ * an open redirect, and would send people to the site that they have just refused (RFC 9700 §4.11.2).
  */
 function isToldByRedirect ({ client, kind }: Recipient): boolean {
   return kind === 'loopback' || client.source === 'list'
@@ -103,7 +114,8 @@ export function decideSignIn (broker: Broker) {
     const form = formOf(request)
     const browser = browserOf(request, reply, isSecure)
     const pending = sealer.open<PendingConsent>('request', form.get('request'))
-    // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700 §4.7).
+    // Another site's form comes without the cookie, and one with somebody else's request does not fit it (RFC 9700
+    // §4.7).
     const isOwnForm = ['same-origin', undefined].includes(request.headers['sec-fetch-site'] as string | undefined)
     if (pending === undefined || !isOwnForm || !browser.hasBegun('asked', pending.browser)) throw elsewhere(browser)
 
@@ -135,25 +147,33 @@ export function decideSignIn (broker: Broker) {
 }
 
 /** Sends the browser to the identity provider, with a value that only it has and a state that belongs to that value. */
-function goToProvider ({ provider, sealer, callback, target, settings: { broker: { sendResource } } }: Broker, browser: Browser, reply: FastifyReply, signIn: SignInRequest): FastifyReply {
+function goToProvider (
+  { provider, sealer, callback, target, settings: { broker: { sendResource } } }: Broker,
+  browser: Browser,
+  reply: FastifyReply,
+  signIn: SignInRequest
+): FastifyReply {
   const { hints, remember: _remember, ...kept } = signIn
   const verifier = unguessable()
   const transaction: Transaction = { ...kept, browser: browser.begin('sign-in', TO_SIGN_IN), verifier }
-  return sendOn(reply, provider.authorizationUrl({
-    response_type: 'code',
-    redirect_uri: callback,
-    scope: signIn.scope,
-    state: sealer.seal('transaction', transaction, TO_SIGN_IN),
-    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-    code_challenge_method: 'S256',
-    ...hints,
-    ...sendResource && { resource: target.resource }
-  }))
+  return sendOn(
+    reply,
+    provider.authorizationUrl({
+      response_type: 'code',
+      redirect_uri: callback,
+      scope: signIn.scope,
+      state: sealer.seal('transaction', transaction, TO_SIGN_IN),
+      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge_method: 'S256',
+      ...hints,
+      ...sendResource && { resource: target.resource }
+    })
+  )
 }
 
 /**
- * Whether no other site started this: a browser that was sent here by a site could belong to somebody who wanted to sign
- * in elsewhere, so that person is asked. Browsers that do not say so ask as well.
+ * Whether no other site started this: a browser that was sent here by a site could belong to somebody who wanted to
+ * sign in elsewhere, so that person is asked. Browsers that do not say so ask as well.
  *
  * A link in a mail counts as no site. So what somebody answered when a site sent them is not remembered either: clients
  * that are sites always start like that, and a link finds nothing of theirs.
@@ -164,7 +184,10 @@ function isOwnStart ({ headers }: FastifyRequest): boolean {
 
 /** What came back does not belong to this browser, or not any more. */
 export function elsewhere (browser: Browser): Refusal {
-  return refusal('invalid_request', browser.isBusy()
-    ? 'This sign-in was started in another browser, took too long, or was replaced by later ones in this browser'
-    : 'This sign-in was started in another browser, or it took too long')
+  return refusal(
+    'invalid_request',
+    browser.isBusy()
+      ? 'This sign-in was started in another browser, took too long, or was replaced by later ones in this browser'
+      : 'This sign-in was started in another browser, or it took too long'
+  )
 }

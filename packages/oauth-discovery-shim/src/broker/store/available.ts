@@ -13,7 +13,11 @@ export function availableStore (store: BrokerStore, log: FastifyBaseLogger): Bro
         return readable(await store.raise(key, value, seconds))
       } catch (err) {
         log.error({ err }, 'the store of used codes and refresh tokens failed')
-        throw refusal('temporarily_unavailable', 'This server cannot check whether a code or token was used before. Try again in a moment', 503)
+        throw refusal(
+          'temporarily_unavailable',
+          'This server cannot check whether a code or token was used before. Try again in a moment',
+          503
+        )
       }
     }
   }
@@ -21,6 +25,8 @@ export function availableStore (store: BrokerStore, log: FastifyBaseLogger): Bro
 
 /** A number that cannot be read must not pass for a token that was not used: every comparison with it is false. */
 function readable (found: Raised): Raised {
-  if (found.raised !== true && !(Number.isSafeInteger(found.value) && Number.isFinite(found.since))) throw new Error('the store returned no number for what was used before')
+  if (found.raised !== true && !(Number.isSafeInteger(found.value) && Number.isFinite(found.since))) {
+    throw new Error('the store returned no number for what was used before')
+  }
   return found
 }

@@ -9,7 +9,8 @@ export interface KnexBrokerStoreOptions {
   readonly table?: string
 }
 
-const RAISE = `insert into ?? as stored (key, value, since, expires_at) values (?, ?, now(), now() + make_interval(secs => ?))
+const RAISE =
+  `insert into ?? as stored (key, value, since, expires_at) values (?, ?, now(), now() + make_interval(secs => ?))
 on conflict (key) do update set value = excluded.value, since = excluded.since, expires_at = excluded.expires_at
 where stored.value < excluded.value or stored.expires_at <= now()
 returning value::text`
@@ -25,7 +26,11 @@ const SWEEP_EVERY = 600_000
 export async function createBrokerTable (knex: KnexForBroker, options: KnexBrokerStoreOptions = {}): Promise<void> {
   demandPostgres(knex, 'knexBrokerStore', OTHERWISE)
   const table = tableFrom(options, 'oauth_broker')
-  await knex.raw('create table if not exists ?? (key text primary key, value integer not null, since timestamptz not null, expires_at timestamptz not null)', [table])
+  await knex.raw(
+    'create table if not exists ?? (key text primary key, value integer not null, since timestamptz not null, ' +
+      'expires_at timestamptz not null)',
+    [table]
+  )
 }
 
 /**
@@ -48,9 +53,14 @@ export function knexBrokerStore (knex: KnexForBroker, options: KnexBrokerStoreOp
       }
       const raised = await rowsOf(knex, RAISE, [table, key, value, seconds])
       if (raised.length > 0) return { raised: true }
-      const [stored] = await rowsOf<{ readonly value: string, readonly since: string }, string | number>(knex, READ, [table, key])
+      const [stored] = await rowsOf<{ readonly value: string, readonly since: string }, string | number>(knex, READ, [
+        table,
+        key
+      ])
       // Gone in between: another replica swept it, so it had expired.
-      return stored === undefined ? { raised: true } : { raised: false, value: Number(stored.value), since: Number(stored.since) }
+      return stored === undefined
+        ? { raised: true }
+        : { raised: false, value: Number(stored.value), since: Number(stored.since) }
     }
   }
 }

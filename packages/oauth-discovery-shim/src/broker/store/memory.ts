@@ -1,9 +1,13 @@
 /** Whether a number went up, or where it is and since when (milliseconds since 1970). */
-export type Raised = { readonly raised: true } | { readonly raised: false, readonly value: number, readonly since: number }
+export type Raised = { readonly raised: true } | {
+  readonly raised: false,
+  readonly value: number,
+  readonly since: number
+}
 
 /**
- * What must happen once, on whichever replica: numbers that only rise. A code is raised to 1 when it is used, a chain of
- * refresh tokens to the number of the last one that was used.
+ * What must happen once, on whichever replica: numbers that only rise. A code is raised to 1 when it is used, a chain
+ * of refresh tokens to the number of the last one that was used.
  */
 export interface BrokerStore {
   /**
@@ -12,7 +16,7 @@ export interface BrokerStore {
    * @param key - up to 100 characters of ASCII
    * @param seconds - how long the number has to be kept, from now
    */
-  raise (key: string, value: number, seconds: number): Promise<Raised>
+  raise(key: string, value: number, seconds: number): Promise<Raised>
 }
 
 interface Entry {
@@ -40,7 +44,9 @@ export function memoryBrokerStore (now = () => Date.now()): BrokerStore {
         sweepAt = since + SWEEP_EVERY
       }
       const entry = entries.get(key)
-      if (entry !== undefined && entry.expires > since && entry.value >= value) return { raised: false, value: entry.value, since: entry.since }
+      if (entry !== undefined && entry.expires > since && entry.value >= value) {
+        return { raised: false, value: entry.value, since: entry.since }
+      }
       entries.set(key, { value, since, expires: since + seconds * 1000 })
       return { raised: true }
     }

@@ -3,15 +3,23 @@ import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
 /** What the stores in tables need of knex. */
 export interface Knex<Binding> {
   readonly client: { readonly dialect?: unknown }
-  raw (sql: string, bindings: readonly [...Binding[]]): PromiseLike<unknown>
+  raw(sql: string, bindings: readonly [...Binding[]]): PromiseLike<unknown>
 }
 
-/** SQLSTATEs of a statement that met another one: in a deadlock, or where the database's default is `repeatable read` or `serializable`. */
+/**
+ * SQLSTATEs of a statement that met another one: in a deadlock, or where the database's default is `repeatable read` or
+ * `serializable`.
+ */
 const MET: readonly unknown[] = ['40P01', '40001']
 const MOST_TRIES = 20
 
 /** Runs a statement, and returns its rows. Each is a transaction: the next try sees what the other one wrote. */
-export async function rowsOf<Row, Binding> (knex: Knex<Binding>, sql: string, bindings: readonly [...Binding[]], tries = 1): Promise<readonly Row[]> {
+export async function rowsOf<Row, Binding> (
+  knex: Knex<Binding>,
+  sql: string,
+  bindings: readonly [...Binding[]],
+  tries = 1
+): Promise<readonly Row[]> {
   try {
     return (await knex.raw(sql, bindings) as { readonly rows: readonly Row[] }).rows
   } catch (error) {
@@ -21,14 +29,23 @@ export async function rowsOf<Row, Binding> (knex: Knex<Binding>, sql: string, bi
 }
 
 /** @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} for a knex of another database */
-export function demandPostgres ({ client: { dialect } }: Pick<Knex<never>, 'client'>, store: string, otherwise: string): void {
-  if (dialect !== 'postgresql') throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`${store} needs PostgreSQL, but this knex speaks ${String(dialect)}: ${otherwise}`)
+export function demandPostgres (
+  { client: { dialect } }: Pick<Knex<never>, 'client'>,
+  store: string,
+  otherwise: string
+): void {
+  if (dialect !== 'postgresql') {
+    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(
+      `${store} needs PostgreSQL, but this knex speaks ${String(dialect)}: ${otherwise}`
+    )
+  }
 }
 
 /**
  * The table that the options of a store name.
  *
- * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} about other options: with a misspelt `table`, all would be in the usual one
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} about other options: with a misspelt `table`, all would be in the
+ *   usual one
  */
 export function tableFrom ({ table, ...unknown }: { readonly table?: string }, usual: string): string {
   const [name] = Object.keys(unknown)

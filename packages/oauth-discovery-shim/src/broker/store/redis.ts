@@ -2,7 +2,7 @@ import type { BrokerStore } from './memory.ts'
 
 /** What this store needs of a Redis client; one of ioredis has it. */
 export interface RedisForBroker {
-  eval (script: string, keys: number, ...args: Array<string | number>): Promise<unknown>
+  eval(script: string, keys: number, ...args: Array<string | number>): Promise<unknown>
 }
 
 const RAISE = `

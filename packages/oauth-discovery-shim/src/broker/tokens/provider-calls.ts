@@ -22,11 +22,14 @@ export interface ProviderTokens {
 /** The identity provider as its client sees it: all requests are made as `clientId`. */
 export interface ProviderCalls {
   /** The URL of its sign-in page. */
-  authorizationUrl (parameters: Readonly<Record<string, string>>): string
+  authorizationUrl(parameters: Readonly<Record<string, string>>): string
   /** @throws a {@link refusal} with its error, or `temporarily_unavailable` */
-  tokens (form: Readonly<Record<string, string>>): Promise<ProviderTokens>
-  /** Ends what a refresh token stands for. Never rejects: an identity provider that is down must not keep a client from forgetting it. */
-  revoke (refreshToken: string): Promise<AtProvider>
+  tokens(form: Readonly<Record<string, string>>): Promise<ProviderTokens>
+  /**
+   * Ends what a refresh token stands for. Never rejects: an identity provider that is down must not keep a client from
+   * forgetting it.
+   */
+  revoke(refreshToken: string): Promise<AtProvider>
 }
 
 /** An answer to a request for tokens; the body is empty unless it is a JSON object. */
@@ -47,10 +50,15 @@ const PASSED_ON = new Set(['invalid_grant', 'invalid_scope', 'invalid_target', '
 /** Errors that no request of a client can cause, only the options. */
 const OUR_FAULT = new Set(['invalid_client', 'unauthorized_client'])
 
-export function providerCalls (provider: Provider, settings: Settings & { readonly broker: BrokerSettings }, log: FastifyBaseLogger): ProviderCalls {
+export function providerCalls (
+  provider: Provider,
+  settings: Settings & { readonly broker: BrokerSettings },
+  log: FastifyBaseLogger
+): ProviderCalls {
   const { clientId, timeout, broker: { upstream } } = settings
   const authenticate = authentication(settings)
-  const unavailable = () => refusal('temporarily_unavailable', 'The identity provider cannot be reached. Try again in a moment', 503)
+  const unavailable = () =>
+    refusal('temporarily_unavailable', 'The identity provider cannot be reached. Try again in a moment', 503)
 
   function metadata () {
     const document = provider.metadata()
@@ -73,7 +81,12 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
   async function answerTo (form: Readonly<Record<string, string>>, url: string): Promise<Answer> {
     try {
       const response = await post(url, form)
-      return { status: response.status, body: objectFrom(await textUpTo(response.body, LARGEST, () => new Error(`its answer is larger than ${LARGEST} bytes`))) }
+      return {
+        status: response.status,
+        body: objectFrom(
+          await textUpTo(response.body, LARGEST, () => new Error(`its answer is larger than ${LARGEST} bytes`))
+        )
+      }
     } catch (err) {
       log.error({ err, url, timeout }, 'the identity provider did not answer a request for tokens')
       throw unavailable()
@@ -83,7 +96,9 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
   return {
     authorizationUrl (parameters) {
       const url = new URL(metadata().authorization_endpoint)
-      for (const [name, value] of Object.entries({ ...parameters, ...upstream.authorize, client_id: clientId })) url.searchParams.set(name, value)
+      for (const [name, value] of Object.entries({ ...parameters, ...upstream.authorize, client_id: clientId })) {
+        url.searchParams.set(name, value)
+      }
       return url.href
     },
 
@@ -93,11 +108,17 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
       const { access_token: accessToken } = body
       if (status === 200 && typeof accessToken === 'string') return tokensFrom(accessToken, body)
       const error = typeof body['error'] === 'string' ? body['error'] : 'none'
-      const description = typeof body['error_description'] === 'string' ? { description: body['error_description'].slice(0, LONGEST_DESCRIPTION) } : {}
+      const description = typeof body['error_description'] === 'string'
+        ? { description: body['error_description'].slice(0, LONGEST_DESCRIPTION) }
+        : {}
       const isOurs = OUR_FAULT.has(error)
-      log[status >= 500 || status === 200 || isOurs ? 'error' : 'info']({ status, error: error.slice(0, 100), ...description, url }, isOurs
-        ? 'the identity provider rejected this server, so nobody can sign in: check clientId, and clientSecret, clientAuth or clientKey of the broker'
-        : 'the identity provider refused a request for tokens')
+      log[status >= 500 || status === 200 || isOurs ? 'error' : 'info'](
+        { status, error: error.slice(0, 100), ...description, url },
+        isOurs
+          ? 'the identity provider rejected this server, so nobody can sign in: check clientId, and clientSecret, ' +
+            'clientAuth or clientKey of the broker'
+          : 'the identity provider refused a request for tokens'
+      )
       if (status >= 500 || status === 429) throw unavailable()
       throw PASSED_ON.has(error)
         ? refusal(error, `The identity provider rejected the request: ${error}`)
@@ -120,13 +141,17 @@ export function providerCalls (provider: Provider, settings: Settings & { readon
   }
 }
 
-function tokensFrom (accessToken: string, { refresh_token: refreshToken, id_token: idToken, expires_in: seconds, scope }: Readonly<Record<string, unknown>>): ProviderTokens {
+function tokensFrom (
+  accessToken: string,
+  { refresh_token: refreshToken, id_token: idToken, expires_in: seconds, scope }: Readonly<Record<string, unknown>>
+): ProviderTokens {
   return {
     accessToken,
     ...typeof refreshToken === 'string' && { refreshToken },
     ...typeof idToken === 'string' && { idToken },
     // some providers send a number as text
-    ...['number', 'string'].includes(typeof seconds) && seconds !== '' && Number.isFinite(Number(seconds)) && { expiresIn: Number(seconds) },
+    ...['number', 'string'].includes(typeof seconds) && seconds !== '' && Number.isFinite(Number(seconds)) &&
+      { expiresIn: Number(seconds) },
     ...typeof scope === 'string' && scope.trim() !== '' && { scope: scope.trim() }
   }
 }

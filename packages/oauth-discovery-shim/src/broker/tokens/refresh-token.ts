@@ -24,14 +24,20 @@ export const REVOKED = 2 ** 31 - 1
 export const familyKey = (family: string): string => `family:${family}`
 
 /** In seconds. */
-export const lifetimeOf = ({ settings: { broker: { refreshLifetime } } }: Broker): number => Math.ceil(refreshLifetime / 1000)
+export const lifetimeOf = ({ settings: { broker: { refreshLifetime } } }: Broker): number =>
+  Math.ceil(refreshLifetime / 1000)
 
 /**
  * The tokens as the client gets them: the access token as it is, and the next refresh token of the chain.
  *
- * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6): a client that requests fewer scopes once may request all of them the next time
+ * @see [RFC 6749 §6](https://www.rfc-editor.org/rfc/rfc6749#section-6): a client that requests fewer scopes once may
+ *   request all of them the next time
  */
-export function responseFrom ({ accessToken, expiresIn, refreshToken, scope }: ProviderTokens, used: RefreshToken, broker: Broker): object {
+export function responseFrom (
+  { accessToken, expiresIn, refreshToken, scope }: ProviderTokens,
+  used: RefreshToken,
+  broker: Broker
+): object {
   const next: RefreshToken = { ...used, generation: used.generation + 1, token: refreshToken ?? used.token }
   return {
     access_token: accessToken,

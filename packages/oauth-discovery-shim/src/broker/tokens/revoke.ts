@@ -21,7 +21,12 @@ export function revokeToken (broker: Broker) {
     const client = clientOf(parameters, broker)
     const token = sealer.open<RefreshToken>('refresh', text)
     if (token === undefined) {
-      if (text.split('.').length === 3) throw refusal('unsupported_token_type', 'Only refresh tokens can be revoked. Access tokens work until they expire')
+      if (text.split('.').length === 3) {
+        throw refusal(
+          'unsupported_token_type',
+          'Only refresh tokens can be revoked. Access tokens work until they expire'
+        )
+      }
       // RFC 7009 §2.2: what is not valid needs no revocation
       return reply.code(200).send()
     }

@@ -13,10 +13,11 @@ import { refresh } from './refresh.ts'
 import { refusal } from '../refusal.ts'
 
 /**
- * `POST`: a code or a refresh token becomes an access token, which is the identity provider's own. An assertion, if there is
- * the option, becomes one of this server.
+ * `POST`: a code or a refresh token becomes an access token, which is the identity provider's own. An assertion, if
+ * there is the option, becomes one of this server.
  *
- * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3), [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
+ * @see [RFC 6749 §4.1.3](https://www.rfc-editor.org/rfc/rfc6749#section-4.1.3),
+ *   [§6](https://www.rfc-editor.org/rfc/rfc6749#section-6)
  */
 export function issueTokens (broker: Broker) {
   const { assertions } = broker
@@ -25,11 +26,20 @@ export function issueTokens (broker: Broker) {
     const parameters = formOf(request)
     const grant = required(parameters, 'grant_type')
     const byAssertion = assertions !== undefined && grant === JWT_BEARER
-    if (!byAssertion && grant !== 'authorization_code' && grant !== 'refresh_token') throw refusal('unsupported_grant_type', `grant_type must be authorization_code or refresh_token${assertions ? `, or ${JWT_BEARER}` : ''}`)
+    if (!byAssertion && grant !== 'authorization_code' && grant !== 'refresh_token') {
+      throw refusal(
+        'unsupported_grant_type',
+        `grant_type must be authorization_code or refresh_token${assertions ? `, or ${JWT_BEARER}` : ''}`
+      )
+    }
     requireResource(parameters, broker.target)
     if (byAssertion) return reply.send(await exchangeAssertion(request, parameters, assertions, broker))
     const client = clientOf(parameters, broker)
-    return reply.send(grant === 'authorization_code' ? await exchange(parameters, client, broker) : await refresh(parameters, client, broker, request.log))
+    return reply.send(
+      grant === 'authorization_code'
+        ? await exchange(parameters, client, broker)
+        : await refresh(parameters, client, broker, request.log)
+    )
   }
 }
 
@@ -42,9 +52,13 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
   }
   await client.mustHold(code)
   const redirectUri = parameters.get('redirect_uri')
-  if (redirectUri !== undefined && digest(redirectUri) !== code.redirectUri) throw refusal('invalid_grant', 'redirect_uri is not the one that the code was sent to')
+  if (redirectUri !== undefined && digest(redirectUri) !== code.redirectUri) {
+    throw refusal('invalid_grant', 'redirect_uri is not the one that the code was sent to')
+  }
   // before the code is marked as used: a thief without the verifier cannot use it up
-  if (!provesChallenge(required(parameters, 'code_verifier'), code.challenge)) throw refusal('invalid_grant', 'code_verifier does not match the code')
+  if (!provesChallenge(required(parameters, 'code_verifier'), code.challenge)) {
+    throw refusal('invalid_grant', 'code_verifier does not match the code')
+  }
 
   const { raised } = await store.raise(`code:${code.family}`, 1, 2 * CODE_LIFETIME)
   if (!raised) {
@@ -54,13 +68,25 @@ async function exchange (parameters: Parameters, client: NamedClient, broker: Br
     throw refusal('invalid_grant', 'The code was used before')
   }
   const tokens = await provider.tokens({
-    grant_type: 'authorization_code', code: code.code, code_verifier: code.verifier, redirect_uri: callback, ...sendResource && { resource: target.resource }
+    grant_type: 'authorization_code',
+    code: code.code,
+    code_verifier: code.verifier,
+    redirect_uri: callback,
+    ...sendResource && { resource: target.resource }
   })
   const { family, client: holder, auth, scope: asked } = code
   const scope = tokens.scope ?? asked
   // Without a refresh token there is nothing to end.
   if (tokens.refreshToken !== undefined) await grants?.issued(family, client.id, scope, tokens)
-  return responseFrom(tokens, { family, client: holder, auth, scope, ...asked !== scope && { asked }, generation: 0, token: '' }, broker)
+  return responseFrom(tokens, {
+    family,
+    client: holder,
+    auth,
+    scope,
+    ...asked !== scope && { asked },
+    generation: 0,
+    token: ''
+  }, broker)
 }
 
 /** [RFC 7636 §4.6](https://www.rfc-editor.org/rfc/rfc7636#section-4.6) */

@@ -18,10 +18,14 @@ export interface StripeRequest {
  * Sends the library's request and returns only the status and the body of the response. No header gets through: not
  * cookies, not notices, which the library would print.
  *
- * A body that is not a JSON object is dropped, because the library would reject where nobody can catch it. So is an error
- * without `error` in its body, because the library would take it for a success.
+ * A body that is not a JSON object is dropped, because the library would reject where nobody can catch it. So is an
+ * error without `error` in its body, because the library would take it for a success.
  */
-export async function send (request: StripeRequest | undefined, url: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+export async function send (
+  request: StripeRequest | undefined,
+  url: string | URL | Request,
+  init: RequestInit = {}
+): Promise<Response> {
   const response = await fetch(url, { ...init, redirect: 'manual', ...(request && { signal: request.signal }) })
   const { status, headers } = response
   if (request) {
@@ -42,7 +46,10 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 /** JSON with integers beyond 2^53 as strings: JSON.parse would round them, and a snapshot would keep another number. */
 export function withExactIntegers (json: string): string {
   if (!/\d{16}/.test(json)) return json
-  return json.replace(TOKENS, (token) => /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token)
+  return json.replace(
+    TOKENS,
+    (token) => /^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)) ? `"${token}"` : token
+  )
 }
 
 /** A request id that may be shown. Values of any other form are not trusted. */
@@ -53,13 +60,23 @@ function requestIdFrom (value: string | null): string | undefined {
 /** What a refusal may name: what a person can correct, and why. */
 const PARAMS = ['email', 'name'] as const
 /** @see [Stripe: error codes](https://docs.stripe.com/error-codes) */
-const CODES = ['email_invalid', 'invalid_characters', 'parameter_invalid_empty', 'parameter_invalid_string', 'parameter_invalid_string_blank', 'parameter_invalid_string_empty'] as const
+const CODES = [
+  'email_invalid',
+  'invalid_characters',
+  'parameter_invalid_empty',
+  'parameter_invalid_string',
+  'parameter_invalid_string_blank',
+  'parameter_invalid_string_empty'
+] as const
 
 /**
  * The error for one that the library threw. Its message, headers and body are dropped, but for the name of a missing
  * permission and what `params` and `codes` list: they contain the end of the key and anything else the provider sent.
  */
-export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, replayed = false, retryable, signal }: StripeRequest): ProviderError {
+export function errorFrom (
+  error: unknown,
+  { status = 0, requestId, retryAfter, replayed = false, retryable, signal }: StripeRequest
+): ProviderError {
   const code = error instanceof Stripe.errors.StripeError ? error.code : undefined
   // The key was used with other parameters. (409: the key is in use right now, which is no reason for another key.)
   const isOtherRequest = status === 400 && error instanceof Stripe.errors.StripeIdempotencyError
@@ -69,7 +86,8 @@ export function errorFrom (error: unknown, { status = 0, requestId, retryAfter, 
     requestId,
     retryable,
     ...(fault === 'key_forbidden' && { missingPermission: permissionIn(error) }),
-    ...(fault === 'refused' && error instanceof Stripe.errors.StripeError && { param: PARAMS.find((name) => name === error.param), providerCode: CODES.find((known) => known === code) }),
+    ...(fault === 'refused' && error instanceof Stripe.errors.StripeError &&
+      { param: PARAMS.find((name) => name === error.param), providerCode: CODES.find((known) => known === code) }),
     ...(fault === 'rate_limited' && { retryAfter }),
     // A stored success with a broken body is not a stored failure: the customer exists, and the next attempt gets it.
     ...((status >= 500 || isOtherRequest) && { replayed: replayed || isOtherRequest })

@@ -19,7 +19,10 @@ export async function addAgents (nest: NestFastifyApplication) {
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
     scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: { path: '/people/:person/api-keys', canManage: (request, person) => sessions.personOf(request) === person && person }
+    management: {
+      path: '/people/:person/api-keys',
+      canManage: (request, person) => sessions.personOf(request) === person && person
+    }
   })
   app.addHook('onRequest', async (request) => {
     if (request.identity?.kind === 'api-key') Object.assign(request, { person: request.identity.shopId })
@@ -29,6 +32,10 @@ export async function addAgents (nest: NestFastifyApplication) {
   })
   await app.register(mcpFromRoutes, {
     serverInfo: { name: 'notes', version: '1.0.0' },
-    onRequest: async ({ identity }, reply) => { if (identity === null) await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' }) }
+    onRequest: async ({ identity }, reply) => {
+      if (identity === null) {
+        await reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'An API key is required' })
+      }
+    }
   })
 }
