@@ -3,21 +3,14 @@ import mcpFromRoutes from 'mcp-from-routes'
 
 const app = Fastify()
 const notes = new Map([['1', { id: '1', text: 'Water the plants' }]])
-const note = {
-  type: 'object',
-  properties: { id: { type: 'string' }, text: { type: 'string' } },
-  required: ['id', 'text']
-}
+const text = { type: 'string', minLength: 1, description: 'what to remember' }
+const note = { type: 'object', properties: { id: { type: 'string' }, text }, required: ['id', 'text'] }
+const list = { type: 'array', items: note }
 
 await app.register(mcpFromRoutes, { serverInfo: { name: 'notes', version: '1.0.0' } })
 
 app.get('/notes', {
-  schema: {
-    operationId: 'list_notes',
-    description: 'List all notes.',
-    tags: ['mcp'],
-    response: { 200: { type: 'array', items: note } }
-  }
+  schema: { operationId: 'list_notes', description: 'List all notes.', tags: ['mcp'], response: { 200: list } }
 }, async () => [...notes.values()])
 
 app.post<{ Body: { text: string } }>('/notes', {
@@ -25,11 +18,7 @@ app.post<{ Body: { text: string } }>('/notes', {
     operationId: 'create_note',
     description: 'Create a note.',
     tags: ['mcp'],
-    body: {
-      type: 'object',
-      properties: { text: { type: 'string', minLength: 1, description: 'what to remember' } },
-      required: ['text']
-    },
+    body: { type: 'object', properties: { text }, required: ['text'] },
     response: { 201: note }
   }
 }, async ({ body }, reply) => {
