@@ -90,7 +90,7 @@ export function requestFromCall (
     params,
     headers: headersFor(tool, caller, body !== undefined),
     body,
-    ...tool.hasUnions && { sent }
+    sent: tool.hasUnions ? sent : undefined
   }
 }
 

@@ -28,16 +28,14 @@ export function mountEndpoint (app: FastifyInstance, access: Access): void {
     if (closing.isClosing()) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
     if (isUnread(request)) return unreadMessage(request, reply)
     if (check.isBroken(request)) return refuseMessage(request, reply, 'the message is not UTF-8')
+    const form = acceptedForm(request.headers.accept)
+    const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
+    if (message !== undefined && form !== undefined) return answerDirectly(message, form, request, reply)
     if (isMessageTooDeep(request.body)) {
       return refuseMessage(request, reply, `the message is nested more than ${MAX_DEPTH} levels deep`)
     }
     if (Array.isArray(request.body)) return batch(request, reply, request.body)
-    const form = acceptedForm(request.headers.accept)
-    const message = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
-    if (message === undefined || form === undefined) {
-      return access.observe(request, request.body, (seen) => throughSdk(request, reply, request.body, seen))
-    }
-    return answerDirectly(message, form, request, reply)
+    return access.observe(request, request.body, (seen) => throughSdk(request, reply, request.body, seen))
   }
 
   async function batch (request: FastifyRequest, reply: FastifyReply, messages: readonly unknown[]): Promise<unknown> {

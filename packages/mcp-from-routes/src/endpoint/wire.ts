@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { isTooDeep } from '../depth.ts'
 import { isObject } from '../tool/json-schema.ts'
 import { PROTOCOL_VERSIONS, type Era } from '../types.ts'
 import { isTaskParameter, taskRequestOf, type TaskRequest } from './tasks/request.ts'
@@ -57,7 +58,9 @@ export function directMessage (
   const { id, method, params = NOTHING } = body
   if (!isId(id) || !isObject(params)) return undefined
   const { _meta: meta = NOTHING } = params
-  if (!isObject(meta) || (meta.progressToken !== undefined && !isId(meta.progressToken))) return undefined
+  if (!isObject(meta) || isTooDeep(meta) || (meta.progressToken !== undefined && !isId(meta.progressToken))) {
+    return undefined
+  }
   const era = eraOf(meta, headers, isEnvelope)
   if (era === undefined || (era === 'modern' && headers['mcp-method'] !== method)) return undefined
   if (method === 'tools/list') return listMessage(era, id, params)
@@ -92,9 +95,10 @@ function callMessage (
   headers: IncomingHttpHeaders
 ): CallMessage | undefined {
   const { name, arguments: args = NOTHING, task } = params
-  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task)) {
-    return undefined
-  }
+  if (
+    !onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task) ||
+    isTooDeep(task)
+  ) return undefined
   if (era === 'modern' && headers['mcp-name'] !== name) return undefined
   const taskRequest = taskRequestOf(era, meta, task)
   return {

@@ -2,7 +2,7 @@ import type { FastifySchema, RouteOptions } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { SeenRoute } from '../tool/earlier.ts'
 import { isObject } from '../tool/json-schema.ts'
-import { partsFromPath, type PathPart } from '../tool/path.ts'
+import { partsFromPath, type UrlPart } from '../tool/path.ts'
 import type { Tool } from '../tool/tool.ts'
 import { inOneSpelling, type TaskConfig } from './config.ts'
 import { hasWholeSegments } from './location.ts'
@@ -13,7 +13,7 @@ export interface TaskRoute {
   readonly method: 'GET' | 'DELETE'
   /** As it was registered, with its prefix. */
   readonly url: string
-  readonly path: readonly PathPart[]
+  readonly path: readonly UrlPart[]
   /** The tool of the route; undefined if it is not a tool. */
   readonly tool: Tool | undefined
 }

@@ -14,6 +14,15 @@ export interface ToolOutput {
   readonly wrapped: boolean
   /** The media type that is written as the schema says, by status, those without their own under `2xx`. */
   readonly types: ReadonlyMap<number | '2xx', string>
+  /** What the serializer makes sure of, and a hook that writes the response again may not. */
+  readonly form: Form
+}
+
+/** Whether an answer may be a list or an object, and the properties that an object has. */
+interface Form {
+  readonly isList: boolean
+  readonly isObject: boolean
+  readonly required: readonly string[]
 }
 
 /** In `types`: a schema that stands for every media type. */
@@ -63,7 +72,8 @@ export function outputFromRoute (
   // Trimming may have removed one of two uses of a definition.
   const schema = compact(trim(kept))
   const wrapped = schema.type !== 'object'
-  return { schema: resultForClients(wrapped ? wrap(schema) : schema), wrapped, types }
+  const published = resultForClients(wrapped ? wrap(schema) : schema)
+  return { schema: published, wrapped, types, form: formOf(wrapped ? Object(published.properties).result : published) }
 }
 
 /**
@@ -163,14 +173,24 @@ export function isDeclared ({ types }: ToolOutput, statusCode: number, mediaType
  * Whether JSON is the list or the object that the output schema promises, with the properties that it requires. It may
  * not be if a hook or the handler wrote it after the serializer, or without one.
  */
-export function isAsPromised ({ schema, wrapped }: ToolOutput, value: unknown): boolean {
-  const { type, required } = Object(wrapped ? Object(schema.properties).result : schema) as JsonSchema
-  if (type === undefined) return true
-  const types = [type].flat()
-  if (Array.isArray(value)) return types.includes('array')
+export function isAsPromised ({ form }: ToolOutput, value: unknown): boolean {
+  if (Array.isArray(value)) return form.isList
   if (!isObject(value)) return true
-  return types.includes('object') &&
-    (!Array.isArray(required) || required.every((name) => Object.hasOwn(value, String(name))))
+  if (!form.isObject) return false
+  for (const name of form.required) if (!Object.hasOwn(value, name)) return false
+  return true
+}
+
+/** Found at startup: in every call it would cost more than the check itself. */
+function formOf (answer: unknown): Form {
+  const { type, required } = Object(answer) as JsonSchema
+  if (type === undefined) return { isList: true, isObject: true, required: [] }
+  const types = [type].flat()
+  return {
+    isList: types.includes('array'),
+    isObject: types.includes('object'),
+    required: Array.isArray(required) ? required.map(String) : []
+  }
 }
 
 /** The JSON schema of one status and the media type it is for, or undefined when its body may be something else. */

@@ -1,6 +1,9 @@
 /** A fixed piece of a route's path, or a parameter in it. */
 export type PathPart = { readonly text: string } | PathParam
 
+/** The same, with the text as it is in a URL too. */
+export type UrlPart = { readonly text: string, readonly encoded: string } | PathParam
+
 /** A parameter of a route's path. */
 export interface PathParam {
   readonly param: string
@@ -15,8 +18,8 @@ const NAME = /^[^/\-.(?]+/
  * @returns the parts in order, or a sentence that says why the path cannot be called as a tool
  * @see [find-my-way](https://github.com/delvedor/find-my-way#supported-path-formats) for the syntax
  */
-export function partsFromPath (path: string): readonly PathPart[] | string {
-  const parts: PathPart[] = []
+export function partsFromPath (path: string): readonly UrlPart[] | string {
+  const parts: UrlPart[] = []
   let text = ''
   for (let i = 0; i < path.length;) {
     if (path[i] === '*') return 'its path has a wildcard. Do not publish it, or use named parameters'
@@ -31,12 +34,17 @@ export function partsFromPath (path: string): readonly PathPart[] | string {
     if (path[i] === '(') i = endOfGroup(path, i)
     const optional = path[i] === '?'
     if (optional) i += 1
-    if (text !== '') parts.push({ text })
+    if (text !== '') parts.push(fixed(text))
     text = ''
     parts.push({ param, optional })
   }
-  if (text !== '') parts.push({ text })
+  if (text !== '') parts.push(fixed(text))
   return parts
+}
+
+function fixed (text: string): UrlPart {
+  // Half of a pair has no encoding. No request reaches such a route.
+  return { text, encoded: encodeURI(text.replace(/\p{Surrogate}/gu, '\ufffd')) }
 }
 
 /** The index after the parenthesis that closes the one at `start`. */
@@ -54,11 +62,11 @@ function endOfGroup (path: string, start: number): number {
  * Builds the path of one request.
  * @param values - what stands for each parameter, not yet encoded; an optional one may be missing
  */
-export function pathFromParts (parts: readonly PathPart[], values: ReadonlyMap<string, string>): string {
+export function pathFromParts (parts: readonly UrlPart[], values: ReadonlyMap<string, string>): string {
   let path = ''
   for (const part of parts) {
     if ('text' in part) {
-      path += encodeURI(part.text)
+      path += part.encoded
       continue
     }
     const value = values.get(part.param)

@@ -28,7 +28,7 @@ import {
   type ToolOutput
 } from './output.ts'
 import { Overrides } from './overrides.ts'
-import { partsFromPath, type PathPart } from './path.ts'
+import { partsFromPath, type UrlPart } from './path.ts'
 import { plansOf, type Plan } from './plan.ts'
 import type { BodyTypes, UrlAcceptance } from './probe.ts'
 import { PLAIN_PARSER, queryProblem, queryShape, scalarProblem, type QueryParser, type QueryShape } from './query.ts'
@@ -39,7 +39,7 @@ import { outputDetail, outputTrimmer } from './trim.ts'
 /** A tool, with everything needed to call it. */
 export interface Tool {
   readonly public: McpTool
-  readonly path: readonly PathPart[]
+  readonly path: readonly UrlPart[]
   readonly input: ToolInput
   /** What the schemas of the arguments say of their types, by name. */
   readonly plans: ReadonlyMap<string, Plan>
