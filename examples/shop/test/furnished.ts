@@ -168,6 +168,7 @@ export async function openFurnished (t: Checked, names: readonly string[], opene
       total: 0
     })
     const change = await insert('pay_reconcile_audit', {
+      registration: 'accounts',
       actor: MARK,
       action: 'sync',
       account_id: account,

@@ -399,6 +399,7 @@ const WHOSE: Readonly<Record<string, readonly string[]>> = {
     'import_lines.product',
     'knex_migrations.name',
     'order_lines.name',
+    'pay_reconcile_registrations.name',
     'pay_reconcile_run_shops.differences',
     'pay_reconcile_run_shops.outcomes',
     'pay_reconcile_run_shops.paging',
