@@ -11,7 +11,7 @@ import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './brow
 /** What the server, or the way to it, answers in place of a write, and what the page then says. */
 const FAILURES = [
   ['503', 'The server is busy'],
-  ['offline', 'The server cannot be reached'],
+  ['lost', 'The connection was lost before the server answered'],
   ['409', 'Somebody else does this'],
   ['412', 'Others have changed this'],
   ['422', 'This cannot be']
@@ -112,7 +112,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     failure = undefined
     await held
     if (next === undefined) return await route.continue()
-    if (next === 'offline') return await route.abort('internetdisconnected')
+    if (next === 'lost') return await route.abort('connectionreset')
     const message = FAILURES.find(([name]) => name === next)?.[1] ?? 'Unauthorized'
     // Others have set the same fields to something else.
     const current = Object.fromEntries(
@@ -669,7 +669,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
         t.equal(sent.length, 1, 'a double click sends once')
         // All but the last fail on the way to the answer: each screen tries one of them.
         const others = FAILURES.filter(([kind]) =>
-          kind === '412' ? hasSeen && !merges : kind === ['offline', '409', '422'][index % 3]
+          kind === '412' ? hasSeen && !merges : kind === ['lost', '409', '422'][index % 3]
         )
         for (const [kind, said] of others) await failsAs(kind, said, press)
         failure = '401'
