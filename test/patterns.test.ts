@@ -26,11 +26,11 @@ const computed: Readonly<Record<string, RegExp>> = {
 const unreachable: Readonly<Record<string, string>> = {
   "packages/mcp-from-routes/src/contract/facts.ts: new RegExp(pattern, 'u')":
     'a pattern of the host, on a value of its own schemas',
-  "packages/mcp-from-routes/src/tool/plan.ts: new RegExp(pattern, 'u')":
+  "packages/mcp-from-routes/src/schema/plan.ts: new RegExp(pattern, 'u')":
     'a pattern of the host, whose validator runs it on the same names',
-  "packages/mcp-from-routes/src/tool/dialect.ts: RegExp(pattern, 'u')":
+  "packages/mcp-from-routes/src/schema/dialect.ts: RegExp(pattern, 'u')":
     'compiled at startup to see whether it can be, never run',
-  'packages/mcp-from-routes/src/tool/spelling.ts: pattern': 'a pattern of the host, published as it is, never run',
+  'packages/mcp-from-routes/src/schema/spelling.ts: pattern': 'a pattern of the host, published as it is, never run',
   'packages/pay-reconcile/src/schedule/options.ts: pattern': 'times in the notation of cron, not a regular expression'
 }
 

@@ -3,7 +3,7 @@
 // sources. The descriptions are fetched once, by npm, into node_modules/.cache, and never committed.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { toolFromRoute } from '../src/tool/tool.ts'
-import { refResolver } from '../src/tool/refs.ts'
+import { refResolver } from '../src/schema/refs.ts'
 import { routesFromOpenApi, sourcesOf } from '../test/openapi.ts'
 import { descriptionOf, OPTIONS } from './description.ts'
 

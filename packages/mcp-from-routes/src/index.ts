@@ -25,7 +25,7 @@ import { remarkOnRoutes, remarkOnTools, warnIfUnlimited } from './tool/remarks.t
 import { checkEarlier, checkOthers, collectRoutes, isTagged } from './tool/routes.ts'
 import { searchToolsOf, toolSets } from './tool/sets.ts'
 import type { ListedTool, Tool } from './tool/tool.ts'
-import { toolReader, type Candidate } from './tool/tools.ts'
+import { toolReader, type Candidate } from './tool/catalog.ts'
 import type { ResourceDefinition } from './resource/config.ts'
 import type { McpRouteConfig, McpTool, ToolDefinition } from './types.ts'
 
@@ -46,8 +46,8 @@ export type { ToolFields } from './tool/fields.ts'
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
 export type { Telemetry } from './telemetry/context.ts'
-export type { JsonSchema } from './tool/json-schema.ts'
-export type { ToJsonSchema } from './tool/schema.ts'
+export type { JsonSchema } from './schema/json-schema.ts'
+export type { ToJsonSchema } from './schema/reader.ts'
 export type { OutputDetail, ToolOutputDetail } from './tool/trim.ts'
 export type {
   Confirm,

@@ -3,11 +3,11 @@ import { cardFrom, type ServerCard, type ServerCardOptions } from './card/card.t
 import type { ConfirmStore } from './confirm/store.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
 import { RESOURCE_TAG } from './resource/config.ts'
-import { isObject } from './tool/json-schema.ts'
+import { isObject } from './schema/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail, type OutputDetail } from './tool/trim.ts'
 import type { Telemetry } from './telemetry/context.ts'
-import type { ToJsonSchema } from './tool/schema.ts'
+import type { ToJsonSchema } from './schema/reader.ts'
 import { within } from './within.ts'
 import { PROTOCOL_VERSIONS, type ConfirmFallback, type McpTool, type ToolCallEvent } from './types.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastif
 import type { McpRouteResource } from './resource/config.ts'
 import type { McpRouteTask } from './task/config.ts'
 import type { ToolFields } from './tool/fields.ts'
-import type { JsonSchema } from './tool/json-schema.ts'
+import type { JsonSchema } from './schema/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 import type { ToolOutputDetail } from './tool/trim.ts'
 import type { Visibility } from './view/view.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { compact } from '../src/tool/compact.ts'
+import { compact } from '../src/schema/compact.ts'
 import { validatorOf, value, valuesIn, whole } from './arbitrary.ts'
 
 const SEED = Number(process.env.COMPACT_SEED ?? 20_260_728)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { insteadOf, to2020 } from '../src/tool/dialect.ts'
+import { insteadOf, to2020 } from '../src/schema/dialect.ts'
 
 const cases: Array<{ title: string, from: Record<string, unknown>, to: unknown }> = [
   {

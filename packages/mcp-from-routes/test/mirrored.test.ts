@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { mismatchOf } from '../src/call/mirrored.ts'
+import { mismatchOf } from '../src/call/mismatch.ts'
 import { contractFromTools, diffContracts } from '../src/contract/index.ts'
 import type { McpFromRoutesOptions, McpRouteConfig } from '../src/index.ts'
 import { build, CLIENTS, connect, listen, post } from './build.ts'

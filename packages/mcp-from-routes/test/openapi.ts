@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { isObject } from '../src/tool/json-schema.ts'
+import { isObject } from '../src/schema/json-schema.ts'
 import type { ExposedRoute } from '../src/tool/tool.ts'
 
 type Json = Record<string, unknown>

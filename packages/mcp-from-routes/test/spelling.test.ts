@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { contractFromText, contractFromTools, diffContracts, textFromContract } from '../src/contract/index.ts'
-import { argumentsForClients } from '../src/tool/spelling.ts'
+import { argumentsForClients } from '../src/schema/spelling.ts'
 import { build, call, listen } from './build.ts'
 
 const text = { type: 'string' }

@@ -1,4 +1,4 @@
-import { typeName, typeOfValue } from '../tool/type-bits.ts'
+import { typeName, typeOfValue } from '../schema/type-bits.ts'
 import type { Tool } from '../tool/tool.ts'
 import { excerpt } from './excerpt.ts'
 

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { attempt } from '../attempt.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { isStreamed } from '../tool/output.ts'
 import type { OnChunk } from './loopback.ts'
 import type { InnerResponse } from '../types.ts'

@@ -1,7 +1,7 @@
 import { attempt } from '../attempt.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { isSame, type QueryParser, type QueryShape } from '../tool/query.ts'
-import { takesOnly } from '../tool/types-of.ts'
+import { takesOnly } from '../schema/types-of.ts'
 
 /** Deeper values are rejected: no parser reads them. */
 const MAX_DEPTH = 32

@@ -6,7 +6,7 @@ import { IDENTITY } from '../options.ts'
 import { FIELDS_ARGUMENT } from '../tool/fields.ts'
 import type { Input } from '../tool/overrides.ts'
 import { pathFromParts } from '../tool/path.ts'
-import { ANYTHING, type Plan } from '../tool/plan.ts'
+import { ANYTHING, type Plan } from '../schema/plan.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** The inner request that a call becomes. */

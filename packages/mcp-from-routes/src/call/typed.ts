@@ -1,8 +1,8 @@
 import { MAX_DEPTH } from '../depth.ts'
 import { excerpt } from './excerpt.ts'
-import { isObject } from '../tool/json-schema.ts'
-import { ANYTHING, type Plan } from '../tool/plan.ts'
-import { ANY_TYPE, NUMBER, TYPE, typeName, typeNames, typeOfValue } from '../tool/type-bits.ts'
+import { isObject } from '../schema/json-schema.ts'
+import { ANYTHING, type Plan } from '../schema/plan.ts'
+import { ANY_TYPE, NUMBER, TYPE, typeName, typeNames, typeOfValue } from '../schema/type-bits.ts'
 
 /** How values of one place of the request are read. */
 export interface Reading {

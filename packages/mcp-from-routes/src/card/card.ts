@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, FastifyReply } from 'fastify'
 import { createHash } from 'node:crypto'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 
 /**
  * A server card: what clients and catalogs may know of the server before they connect. The rest of it is `serverInfo`.

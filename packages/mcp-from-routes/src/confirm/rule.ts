@@ -1,5 +1,5 @@
 import { MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_NAME_CLASH } from '../errors.ts'
-import type { JsonSchema } from '../tool/json-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import type { Confirm, ConfirmFallback } from '../types.ts'
 
 /** The question of a tool, and what happens if it cannot be asked. */

@@ -1,4 +1,4 @@
-import { listIn, type JsonSchema } from '../tool/json-schema.ts'
+import { listIn, type JsonSchema } from '../schema/json-schema.ts'
 import { cannotTell, inside, saidIn, inItem, type Comparison, type Gap } from './comparison.ts'
 import { factsOf, holds, numbersIn, valuesOf, type Facts } from './facts.ts'
 import { sameSchema } from './document.ts'

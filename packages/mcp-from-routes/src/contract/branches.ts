@@ -1,4 +1,4 @@
-import { isObject, type JsonSchema } from '../tool/json-schema.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
 import { bare, canonical, type Document } from './document.ts'
 import { schemasIn, typesOf, unionsOf } from './facts.ts'
 import { everyOther, inItem, inProperty } from './comparison.ts'

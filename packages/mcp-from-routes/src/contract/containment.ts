@@ -1,4 +1,4 @@
-import { isObject, listIn, type JsonSchema } from '../tool/json-schema.ts'
+import { isObject, listIn, type JsonSchema } from '../schema/json-schema.ts'
 import { arrayGaps } from './arrays.ts'
 import { arePlain } from './certainty.ts'
 import { cannotTell, Proof, saidIn, type Comparison, type Gap } from './comparison.ts'

@@ -1,5 +1,5 @@
 import { attempt } from '../attempt.ts'
-import { isObject, mapSubschemas, type JsonSchema } from '../tool/json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   '$comment',

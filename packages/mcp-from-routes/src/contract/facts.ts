@@ -1,9 +1,9 @@
 import { attempt } from '../attempt.ts'
-import { isObject, type JsonSchema } from '../tool/json-schema.ts'
-import { ANY_TYPE, TYPE, typeOfValue, typesOfKeyword } from '../tool/type-bits.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
+import { ANY_TYPE, TYPE, typeOfValue, typesOfKeyword } from '../schema/type-bits.ts'
 import { canonical, type Document } from './document.ts'
 
-export { NUMBER, TYPE, typesOfKeyword } from '../tool/type-bits.ts'
+export { NUMBER, TYPE, typesOfKeyword } from '../schema/type-bits.ts'
 
 /** Schemas that hold all at once. */
 export type Facts = readonly JsonSchema[]

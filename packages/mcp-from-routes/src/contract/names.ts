@@ -1,4 +1,4 @@
-import { isObject, type JsonSchema } from '../tool/json-schema.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
 import { canonical, type Document } from './document.ts'
 import { factsOf, schemasIn, textsIn, unionsOf } from './facts.ts'
 import { everyOther, inItem, inProperty } from './comparison.ts'

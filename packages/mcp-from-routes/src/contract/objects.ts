@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../tool/json-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { inside, saidIn, everyOther, inProperty, type Comparison, type Gap } from './comparison.ts'
 import { factsOf, matches, numbersIn, schemasIn, textsIn, type Facts } from './facts.ts'
 

@@ -1,4 +1,4 @@
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { canonical } from './document.ts'
 import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
 import type { Finding } from './finding.ts'

@@ -1,6 +1,6 @@
 import { isTooDeep, MAX_DEPTH } from '../depth.ts'
-import { isObject, type JsonSchema } from '../tool/json-schema.ts'
-import { spelledForComparison } from '../tool/spelling.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
+import { spelledForComparison } from '../schema/spelling.ts'
 import type { ToolDefinition } from '../types.ts'
 import type { Accepted } from './finding.ts'
 import { bare, canonical } from './document.ts'

@@ -9,7 +9,7 @@ import { excerpt } from '../call/excerpt.ts'
 import type { Asking } from '../confirm/held.ts'
 import type { OpenQuestion } from '../confirm/question.ts'
 import type { Sealed } from '../confirm/seal.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 
 /** The names of the question and of its only field. */
 const QUESTION = 'confirm'

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { attempt } from '../attempt.ts'
 import type { Closing } from '../call/stop.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { rpcError, sendAnswer, sendChallenge } from './answer.ts'
 import type { Seen } from '../telemetry/observer.ts'
 import type { SdkHandler } from './sdk.ts'

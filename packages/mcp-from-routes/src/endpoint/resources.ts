@@ -13,7 +13,7 @@ import { fromHost, type Access } from './access.ts'
 import { isTemplate, resourceAt, type FoundResource } from '../resource/resources.ts'
 import type { Era } from '../types.ts'
 import type { ServedSkill, SkillFile } from '../skill/skills.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 
 /** A message about resources. */
 interface ResourceMessage {

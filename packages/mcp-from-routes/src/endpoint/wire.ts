@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isTooDeep } from '../depth.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { PROTOCOL_VERSIONS, type Era } from '../types.ts'
 import { isTaskParameter, taskRequestOf, type TaskRequest } from './tasks/request.ts'
 

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { ToolInput } from '../tool/input.ts'
-import { frozenCopy, isObject, listIn } from '../tool/json-schema.ts'
+import { frozenCopy, isObject, listIn } from '../schema/json-schema.ts'
 import { checkView, VIEW_MIME_TYPE, VIEW_SCHEME, type McpViewPolicy } from '../view/view.ts'
 import { templateFrom, type UriTemplate } from './template.ts'
 

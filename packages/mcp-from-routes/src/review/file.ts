@@ -1,6 +1,6 @@
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
 import { textFromProblems } from '../problems.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import type { McpRouteConfig } from '../types.ts'
 
 /** What of `config.mcp` JSON can say, and a file may: how a route runs is not for it. */

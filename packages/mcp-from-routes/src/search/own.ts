@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../types.ts'
-import { frozenCopy, type JsonSchema } from '../tool/json-schema.ts'
+import { frozenCopy, type JsonSchema } from '../schema/json-schema.ts'
 
 export const SEARCH = 'search_tools'
 export const DESCRIBE = 'describe_tools'

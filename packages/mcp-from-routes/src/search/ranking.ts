@@ -1,5 +1,5 @@
 import type { McpTool } from '../types.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 
 /** How many different words of a query count. */
 const MAX_WORDS = 12

@@ -1,5 +1,5 @@
-import { isObject, type JsonSchema } from '../tool/json-schema.ts'
-import { definition } from '../tool/types-of.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
+import { definition } from '../schema/types-of.ts'
 
 /** How long a signature may become, in characters. */
 const MAX_LENGTH = 400

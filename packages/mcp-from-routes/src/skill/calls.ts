@@ -1,5 +1,5 @@
 import { MCP_FROM_ROUTES_INVALID_SKILLS } from '../errors.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 
 /** A call that a skill shows: a fenced block ```` ```json mcp-call ```` with the params of `tools/call`. */
 export interface ShownCall {

@@ -1,4 +1,4 @@
-import { isObject, mapSubschemas, type JsonSchema } from '../tool/json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 import type { McpTool } from '../types.ts'
 import type { ShownCall } from './calls.ts'
 import type { ServedSkill } from './skills.ts'

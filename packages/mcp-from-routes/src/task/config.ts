@@ -1,5 +1,5 @@
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 
 /** The meaning of a status word. */
 export type WorkStatus = 'working' | 'completed' | 'failed' | 'cancelled'

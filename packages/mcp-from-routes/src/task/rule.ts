@@ -1,7 +1,7 @@
 import type { FastifySchema, RouteOptions } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { SeenRoute } from '../tool/earlier.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { partsFromPath, type UrlPart } from '../tool/path.ts'
 import type { Tool } from '../tool/tool.ts'
 import { inOneSpelling, type TaskConfig } from './config.ts'

@@ -1,6 +1,6 @@
 import { attempt } from '../attempt.ts'
 import { statusText } from '../call/status.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import type { InnerResponse } from '../types.ts'
 import { inOneSpelling, type TaskConfig, type WorkStatus } from './config.ts'
 

@@ -5,7 +5,7 @@ import { excerpt } from '../call/excerpt.ts'
 import type { ToolResult } from '../call/result.ts'
 import { traceFromMeta } from '../call/trace.ts'
 import { isTooDeep } from '../depth.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { PROTOCOL_VERSIONS } from '../types.ts'
 import { ERROR, SERVER, currentTrace, placeOf, type Attributes, type Span, type Telemetry } from './context.ts'
 

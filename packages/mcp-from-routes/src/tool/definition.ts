@@ -12,9 +12,9 @@ import type { McpRouteConfig, ToolAnnotations, ToolDefinition } from '../types.t
 import type { ToolUi } from '../view/view.ts'
 import { FIELDS_ARGUMENT, fieldsSchema, type FieldsRule } from './fields.ts'
 import type { ToolInput } from './input.ts'
-import { frozenCopy, type JsonSchema } from './json-schema.ts'
+import { frozenCopy, type JsonSchema } from '../schema/json-schema.ts'
 import type { ToolOutput } from './output.ts'
-import { argumentsForClients } from './spelling.ts'
+import { argumentsForClients } from '../schema/spelling.ts'
 
 /** The part of a route that says something to people and models. */
 interface Described {

@@ -1,7 +1,7 @@
-import { definitionsOf, referredTo, type DefinitionMap } from './definitions.ts'
+import { definitionsOf, referredTo, type DefinitionMap } from '../schema/shared.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 import type { ToolInput } from './input.ts'
-import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 
 /** The argument that says which fields a result has. */
 export const FIELDS_ARGUMENT = 'fields'

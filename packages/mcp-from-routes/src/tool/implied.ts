@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { McpTool } from '../types.ts'
 import type { ToolInput } from './input.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { withoutHeaders } from './mirrored.ts'
 
 /** Returns the value of an argument for the caller of a request; undefined if nothing implies it. */

@@ -1,19 +1,19 @@
-import { withoutMarked } from './access.ts'
-import { compact } from './compact.ts'
-import { withoutFilled } from './defaults.ts'
-import { definitionsOf, followed, type DefinitionMap } from './definitions.ts'
+import { withoutMarked } from '../schema/marks.ts'
+import { compact } from '../schema/compact.ts'
+import { withoutFilled } from '../schema/defaults.ts'
+import { definitionsOf, followed, type DefinitionMap } from '../schema/shared.ts'
 import {
   MCP_FROM_ROUTES_INVALID_SCHEMA,
   MCP_FROM_ROUTES_NAME_CLASH,
   MCP_FROM_ROUTES_UNSUPPORTED_BODY
 } from '../errors.ts'
-import { both, flatBody, flatObject, unlisted, type FlatObject } from './flatten.ts'
-import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
+import { both, flatBody, flatObject, unlisted, type FlatObject } from '../schema/flatten.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 import type { Input, Overrides, Place } from './overrides.ts'
 import type { PathPart } from './path.ts'
 import { hasEmptyDefault } from './query.ts'
-import type { SchemaReader } from './schema.ts'
-import { typesOf } from './types-of.ts'
+import type { SchemaReader } from '../schema/reader.ts'
+import { typesOf } from '../schema/types-of.ts'
 
 /** What a tool takes, and where each argument goes. */
 export interface ToolInput {

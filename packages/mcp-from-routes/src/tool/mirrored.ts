@@ -1,11 +1,7 @@
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
-import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
+import { MIRRORED } from '../schema/dialect.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 
-/**
- * The keyword by which a schema says that clients send an argument as a header too. @see
- * [SEP-2243](https://modelcontextprotocol.io/seps/2243-http-standardization)
- */
-export const MIRRORED = 'x-mcp-header'
 /** The name of a header. @see [RFC 9110 §5.6.2](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.2) */
 export const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 

@@ -1,10 +1,10 @@
-import { withoutMarked } from './access.ts'
-import { compact } from './compact.ts'
-import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared, type DefinitionMap } from './definitions.ts'
-import { isReadable } from './dialect.ts'
-import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
-import type { SchemaReader } from './schema.ts'
-import { resultForClients } from './spelling.ts'
+import { withoutMarked } from '../schema/marks.ts'
+import { compact } from '../schema/compact.ts'
+import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared, type DefinitionMap } from '../schema/shared.ts'
+import { isReadable } from '../schema/dialect.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
+import type { SchemaReader } from '../schema/reader.ts'
+import { resultForClients } from '../schema/spelling.ts'
 
 /** The result of a successful call, as far as the route's response schemas promise it. */
 export interface ToolOutput {

@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { attempt } from '../attempt.ts'
 import { isTooDeep } from '../depth.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
-import type { FlatObject } from './flatten.ts'
-import { isObject, type JsonSchema } from './json-schema.ts'
-import { MIRRORED, TOKEN } from './mirrored.ts'
+import type { FlatObject } from '../schema/flatten.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
+import { MIRRORED } from '../schema/dialect.ts'
+import { TOKEN } from './mirrored.ts'
 
 /** Where an argument goes in the inner request. */
 export type Place = 'path' | 'query' | 'body'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifySchema, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { attempt } from '../attempt.ts'
-import { isObject, listIn, type JsonSchema } from './json-schema.ts'
-import { alone, leafNamed, leavesOf, sampleOf, type Leaf } from './leaves.ts'
+import { isObject, listIn, type JsonSchema } from '../schema/json-schema.ts'
+import { alone, leafNamed, leavesOf, sampleOf, type Leaf } from '../schema/properties.ts'
 
 /*
  * The compilers of the host are opaque, so each is tried on small schemas: properties of the route's own, since one

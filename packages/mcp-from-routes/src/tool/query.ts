@@ -1,7 +1,7 @@
 import { parse as parseQuery } from 'node:querystring'
-import { isObject, type JsonSchema } from './json-schema.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
 import type { AcceptsString } from './probe.ts'
-import { takesOnly, typesOf } from './types-of.ts'
+import { takesOnly, typesOf } from '../schema/types-of.ts'
 
 /** The forms that the host's `querystringParser` reads, found by trying some query strings. */
 export interface QueryParser {

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, RouteOptions } from 'fastify'
 import type { Settings } from '../options.ts'
-import { isObject } from './json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { declaresStream } from './output.ts'
 import type { Routes } from './routes.ts'
 import type { Tool } from './tool.ts'

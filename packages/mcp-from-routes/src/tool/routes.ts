@@ -7,7 +7,7 @@ import { RESOURCE_TAG } from '../resource/config.ts'
 import { keyOf, type Reviewed } from '../review/reviewed.ts'
 import type { KnownRoute } from '../task/rule.ts'
 import type { SeenRoute } from './earlier.ts'
-import type { Candidate } from './tools.ts'
+import type { Candidate } from './catalog.ts'
 
 /** A route that is neither a tool nor a resource. */
 type OtherRoute = Pick<RouteMark, 'ownerOfConfig'> & { readonly label: string }

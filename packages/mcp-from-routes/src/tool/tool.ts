@@ -12,11 +12,11 @@ import type { Era, McpTool, ToolDefinition } from '../types.ts'
 import type { ToolUi } from '../view/view.ts'
 import { constraintHeaders, VERSION_HEADER, type Strategies } from './constraints.ts'
 import { definitionFrom, wordsOf } from './definition.ts'
-import { definitionsOf, followed } from './definitions.ts'
+import { definitionsOf, followed } from '../schema/shared.ts'
 import { fieldsRule, withOptionalFields, type FieldsRule } from './fields.ts'
 import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile, type ToolInput } from './input.ts'
-import type { JsonSchema } from './json-schema.ts'
+import type { JsonSchema } from '../schema/json-schema.ts'
 import { mirroredArguments, withoutHeaders, type MirroredArgument } from './mirrored.ts'
 import {
   declaredFromRoute,
@@ -29,11 +29,11 @@ import {
 } from './output.ts'
 import { Overrides } from './overrides.ts'
 import { partsFromPath, type UrlPart } from './path.ts'
-import { plansOf, type Plan } from './plan.ts'
+import { plansOf, type Plan } from '../schema/plan.ts'
 import type { BodyTypes, UrlAcceptance } from './probe.ts'
 import { PLAIN_PARSER, queryProblem, queryShape, scalarProblem, type QueryParser, type QueryShape } from './query.ts'
-import { refResolver, type RefResolver } from './refs.ts'
-import { schemaReader, type SchemaReader } from './schema.ts'
+import { refResolver, type RefResolver } from '../schema/refs.ts'
+import { schemaReader, type SchemaReader } from '../schema/reader.ts'
 import { outputDetail, outputTrimmer } from './trim.ts'
 
 /** A tool, with everything needed to call it. */

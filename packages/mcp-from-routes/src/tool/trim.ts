@@ -1,6 +1,6 @@
-import { combine, definitionsOf, referredTo } from './definitions.ts'
+import { combine, definitionsOf, referredTo } from '../schema/shared.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
-import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
+import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 
 /**
  * How much of an output schema is published: all of it; names and types alone, without explanations and what is

@@ -1,5 +1,5 @@
 import type { FastifySchema } from 'fastify'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../errors.ts'
 
 /** The scheme of views in {@link McpRouteResource.uri}. No other resource may have it. */

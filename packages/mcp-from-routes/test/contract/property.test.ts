@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { diffContracts } from '../../src/contract/index.ts'
-import { isObject, mapSubschemas } from '../../src/tool/json-schema.ts'
+import { isObject, mapSubschemas } from '../../src/schema/json-schema.ts'
 import type { JsonSchema } from '../../src/index.ts'
 import { schema, validatorOf, value, valuesIn, whole } from '../arbitrary.ts'
 

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { Ajv } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { isObject } from '../../src/tool/json-schema.ts'
+import { isObject } from '../../src/schema/json-schema.ts'
 import { toolFromRoute } from '../../src/tool/tool.ts'
 
 const DIALECTS = { draft7: Ajv, 'draft2019-09': Ajv2019, 'draft2020-12': Ajv2020 } as const

@@ -7,7 +7,7 @@ import type { SealedTask } from '../../task/seal.ts'
 import { DEFAULT_POLL } from '../../task/work.ts'
 import type { Era } from '../../types.ts'
 import type { Stop } from '../../call/stop.ts'
-import { isObject } from '../../tool/json-schema.ts'
+import { isObject } from '../../schema/json-schema.ts'
 import { progressOf, isDenied, knownProgress, type OpenTask, type TaskMessage, type TaskAccess } from './open.ts'
 
 /** The task as a revision spells it. */

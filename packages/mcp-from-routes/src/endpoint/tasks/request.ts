@@ -5,7 +5,7 @@ import {
   ProtocolErrorCode
 } from '@modelcontextprotocol/server'
 import { excerpt } from '../../call/excerpt.ts'
-import { isObject } from '../../tool/json-schema.ts'
+import { isObject } from '../../schema/json-schema.ts'
 import type { Era } from '../../types.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { isTooDeep, MAX_DEPTH } from '../depth.ts'
 import { MCP_FROM_ROUTES_INVALID_SCHEMA } from '../errors.ts'
 import { insteadOf, to2020 } from './dialect.ts'
-import type { DefinitionMap } from './definitions.ts'
+import type { DefinitionMap } from './shared.ts'
 import { isObject, type JsonSchema } from './json-schema.ts'
 import type { Definitions, RefResolver } from './refs.ts'
 

@@ -1,4 +1,4 @@
-import { combine, definitionsOf, referredTo } from './definitions.ts'
+import { combine, definitionsOf, referredTo } from './shared.ts'
 import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /** How much longer a schema may become without references: several clients cannot read any. */

@@ -1,6 +1,12 @@
 import { attempt } from '../attempt.ts'
 import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
-import { MIRRORED } from './mirrored.ts'
+
+/**
+ * The keyword by which a schema says that clients send an argument as a header too.
+ *
+ * @see [SEP-2243](https://modelcontextprotocol.io/seps/2243-http-standardization)
+ */
+export const MIRRORED = 'x-mcp-header'
 
 /** The keywords of 2020-12 that a tool schema may use. Everything else is only for Fastify, OpenAPI or Ajv. */
 const KNOWN = new Set([

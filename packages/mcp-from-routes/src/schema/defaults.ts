@@ -1,4 +1,4 @@
-import { rewriteShared } from './definitions.ts'
+import { rewriteShared } from './shared.ts'
 import { isObject, mapSubschemas, type JsonSchema } from './json-schema.ts'
 
 /** Keywords whose schemas the validator only tries, so it fills nothing in there. */

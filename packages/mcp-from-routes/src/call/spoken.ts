@@ -1,7 +1,7 @@
 import type { ToolInput } from '../tool/input.ts'
-import { isObject, type JsonSchema } from '../tool/json-schema.ts'
+import { isObject, type JsonSchema } from '../schema/json-schema.ts'
 import { PARTS } from '../tool/overrides.ts'
-import { definition } from '../tool/types-of.ts'
+import { definition } from '../schema/types-of.ts'
 
 /** How many allowed values an error names. */
 const MAX_VALUES = 50

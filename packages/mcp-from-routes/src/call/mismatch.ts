@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { attempt } from '../attempt.ts'
-import { isObject } from '../tool/json-schema.ts'
+import { isObject } from '../schema/json-schema.ts'
 import type { MirroredArgument } from '../tool/mirrored.ts'
 
 /** The error of the protocol for headers and a body that disagree. */
