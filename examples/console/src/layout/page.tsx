@@ -1,5 +1,5 @@
 import { Box, Typography } from '@mui/material'
-import { type ReactNode, useContext, useEffect, useRef } from 'react'
+import { type ReactNode, useContext, useLayoutEffect, useRef } from 'react'
 import { useLocation, useNavigationType } from 'react-router-dom'
 import { texts } from '../texts.ts'
 import { ShopContext } from '../viewer.tsx'
@@ -22,7 +22,8 @@ export function PageHeading ({ title, windowTitle = title, text, children }: Pag
   const place = useContext(ShopContext)?.name ?? texts.layout.administration
   const isHere = title !== ''
   useDocumentTitle(windowTitle, place)
-  useEffect(() => {
+  // With the heading, not a moment later: who types at once would lose the focus.
+  useLayoutEffect(() => {
     // Not after a page was loaded, or led elsewhere at once: there the focus starts at the top, before the link that
     // skips the menu.
     if (isHere && key !== 'default' && navigation !== 'REPLACE') heading.current?.focus({ preventScroll: true })
