@@ -117,7 +117,7 @@ t.test('every option is in the README, and every reason in the page about the do
   t.ok(brokerOptions.length >= 11)
   for (const name of brokerOptions) t.match(brokerPage, `| \`${name}\` |`)
   const reasons = [
-    ...(/type Reason = ([^]*?)\n\n/.exec(await read('../src/doctor/step.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g)
+    ...(/type Reason =\s+([^]*?)\n\n/.exec(await read('../src/doctor/step.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g)
   ].map(([, name]) => name)
   t.ok(reasons.length >= 11)
   for (const name of reasons) t.match(page, `| \`${name}\` |`)
