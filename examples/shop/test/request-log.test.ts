@@ -134,9 +134,9 @@ t.test('a 429 names the key and its shop on a replica that never accepted the ke
   const [{ app }, other] = [await logged(t, settings, false), await logged(t, settings, false)]
   const headers = { 'x-api-key': key.plaintext }
   t.equal((await app.inject({ url: `/shops/${shop}/tags`, headers })).statusCode, 200)
-  t.equal((await other.app.inject({ url: '/me', headers })).statusCode, 429)
+  t.equal((await other.app.inject({ url: `/shops/${shop}/tags`, headers })).statusCode, 429)
   t.match(other.requests(), [{
-    route: '/me',
+    route: '/shops/:shop_id/tags',
     status: 429,
     code: 'SHOP_RATE_LIMITED',
     caller: 'api-key',
