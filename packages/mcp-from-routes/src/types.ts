@@ -177,6 +177,12 @@ export interface InnerResponse {
   readonly cut?: boolean
 }
 
+/** A call as texts tell models to make it. */
+export interface NamedCall {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
 /** Why a call ended before its route responded. */
 export type StopReason = 'client gone' | 'timeout' | 'too large' | 'closing'
 

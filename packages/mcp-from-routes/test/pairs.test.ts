@@ -21,6 +21,18 @@ t.test('fields narrow a result that is over the limit as a whole', async (t) => 
   t.match(cut, { isError: true, content: [{ text: /2013 bytes.*Narrow it with fields\.$/ }] })
 })
 
+function withView (visibility?: readonly ['app']) {
+  return (app: FastifyInstance): void => {
+    const view = { operationId: 'view', description: 'V.', tags: ['mcp-resource'] }
+    const response = { 200: { content: { 'text/html': { schema: { type: 'string' } } } } }
+    const resource = { name: 'v', uri: 'ui://a/v' }
+    app.get('/v', { schema: { ...view, response }, config: { mcp: { resource } } }, async () => '')
+    const mcp = { view: 'GET /v', ...visibility && { visibility } }
+    const schema = { operationId: 'list', description: 'L.', tags: ['mcp'] }
+    app.get('/list', { schema, config: { mcp } }, async () => ({}))
+  }
+}
+
 t.test('work that was started through a search says how its status is read through it', async (t) => {
   const { url } = await jobsApp(t, { options: { sets: { all: { path: '/all', search: true } } } })
   const direct = await start(url, {}, { tasks: false })
@@ -28,6 +40,23 @@ t.test('work that was started through a search says how its status is read throu
   const args = { name: 'start_job', arguments: { shop: '1' } }
   const searched = JSON.stringify((await call(new URL('/all', url), 'call_writing_tool', args)).content)
   t.match(searched.replaceAll('\\"', "'"), /Call call_reading_tool in \d+ s with \{'name':'get_job','arguments':\{/)
+})
+
+t.test('a search names no status tool that it does not call, since it is for views alone', async (t) => {
+  const { url } = await listen(t, (app) => {
+    withView()(app)
+    const params = { type: 'object', properties: { id: { type: 'string' } } }
+    const begin = { operationId: 'begin', description: 'B.', tags: ['mcp'] }
+    app.post(
+      '/jobs',
+      { schema: begin, config: { mcp: { task: { status: 'GET /jobs/:id' } } } },
+      async (_, reply) => reply.code(202).header('location', '/jobs/1').send({})
+    )
+    const status = { operationId: 'status', description: 'S.', tags: ['mcp'], params }
+    app.get('/jobs/:id', { schema: status, config: { mcp: { visibility: ['app'] } } }, async () => ({}))
+  }, { sets: { all: { path: '/all', search: true } } })
+  const { content } = await call(new URL('/all', url), 'call_writing_tool', { name: 'begin', arguments: {} })
+  t.match(JSON.stringify(content), /Its status is at GET \/jobs\/1, which no tool of yours reads/)
 })
 
 t.test('a call that a person has to confirm says how it is made again through a search', async (t) => {
@@ -43,18 +72,6 @@ t.test('a call that a person has to confirm says how it is made again through a 
   const args = { name: 'cancel', arguments: { confirm_token: token } }
   t.match(await call(new URL('/all', url), 'call_writing_tool', args), { structuredContent: { isDone: true } })
 })
-
-function withView (visibility?: readonly ['app']) {
-  return (app: FastifyInstance): void => {
-    const view = { operationId: 'view', description: 'V.', tags: ['mcp-resource'] }
-    const response = { 200: { content: { 'text/html': { schema: { type: 'string' } } } } }
-    const resource = { name: 'v', uri: 'ui://a/v' }
-    app.get('/v', { schema: { ...view, response }, config: { mcp: { resource } } }, async () => '')
-    const mcp = { view: 'GET /v', ...visibility && { visibility } }
-    const schema = { operationId: 'list', description: 'L.', tags: ['mcp'] }
-    app.get('/list', { schema, config: { mcp } }, async () => ({}))
-  }
-}
 
 t.test('a tool names its view to those who may read it', async (t) => {
   const metaFor = async (url: URL, headers = {}): Promise<unknown> => {

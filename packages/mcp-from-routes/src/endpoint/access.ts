@@ -12,6 +12,7 @@ import type { Observer } from '../telemetry/observer.ts'
 import { impliedShower, impliedValues } from '../tool/implied.ts'
 import type { ServedSkill } from '../skill/skills.ts'
 import type { ListedTool, Tool } from '../tool/tool.ts'
+import type { NamedCall } from '../types.ts'
 import { viewHider } from '../view/hidden.ts'
 import { tasksOf, type TaskSettings, type Tasks } from './tasks/tasks.ts'
 
@@ -24,6 +25,8 @@ export interface Access {
   readonly toolsFor: (request: FastifyRequest) => readonly ListedTool[] | Promise<readonly ListedTool[]>
   /** Finds and calls the tools that are not listed; undefined where all are. */
   readonly search: Search | undefined
+  /** How its clients call a tool: by its name, or through the search; undefined if they cannot. */
+  readonly callOf: (tool: Tool, args: NamedCall['arguments']) => NamedCall | undefined
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
   readonly call: CallTool
@@ -122,10 +125,12 @@ export function accessTo (
     return wrong
   }
   const search = own && searchOf({ toolsFor, toolFor }, own, settings)
+  const callOf: Access['callOf'] = search?.callOf ?? (({ public: { name } }, args) => ({ name, arguments: args }))
   return {
     settings,
     isPerClient,
     search,
+    callOf,
     mismatch,
     call,
     looked,
@@ -140,7 +145,7 @@ export function accessTo (
     verifyState,
     toolsFor: search?.toolsFor ?? toolsFor,
     toolFor,
-    tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, mayUse })
+    tasks: tasksOf({ ...work, patience: toolTimeout, tools, toolFor, callOf, mayUse })
   }
 }
 

@@ -66,10 +66,9 @@ export function directAnswers (access: Access, closing: Closing, throughSdk: Rel
 
   async function startWork (tool: Tool, message: CallMessage, form: Form, reply: FastifyReply): Promise<unknown> {
     const { request } = reply
-    const { era, id, name, args, taskRequest } = message
+    const { era, id, args, taskRequest } = message
     const result = await call({ tool, args, outer: request, meta: metaOf(request.body), stop: stopOfCall(era, reply) })
-    const caller = { outer: request, isListed: name === tool.public.name }
-    const outcome = await tasks.outcome(tool, result, taskRequest, caller)
+    const outcome = await tasks.outcome(tool, result, taskRequest, request)
     closing.endKeepAlive(request, reply)
     if ('task' in outcome) return sendAnswer(reply, form, write.task(era, id, outcome))
     return outcome.challenge === undefined

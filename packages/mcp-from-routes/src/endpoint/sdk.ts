@@ -166,13 +166,13 @@ function serverFor (
       mcpReq.notify({ method: 'notifications/progress', params: { progressToken, ...progress } }).catch(() => {})
     }
     const onChunk = progressToken === undefined ? undefined : progressReader(report)
-    const isListed = params.name === tool.public.name
-    const asking = { ...askingFrom(era, mcpReq) ?? NOBODY, through: isListed ? undefined : params.name }
+    const through = step === undefined ? undefined : params.name
+    const asking = { ...askingFrom(era, mcpReq) ?? NOBODY, through }
     const result = await call({ tool, args, outer: message.outer, meta: params._meta, stop, onChunk, asking })
     if (result.challenge !== undefined) message.refused = result
     if (result.asks !== undefined) return inputRequiredFrom(result.asks)
     if (tool.task === undefined) return resultFor(result) as CallToolResult
-    const outcome = await tasks.outcome(tool, result, taskRequest, { outer: message.outer, isListed })
+    const outcome = await tasks.outcome(tool, result, taskRequest, message.outer)
     if (!('task' in outcome)) return resultFor(outcome) as CallToolResult
     message.created = answerWriter(settings, String).task(era, mcpReq.id, outcome)
     // In a batch, or after the first event of a stream, the SDK writes the answer.

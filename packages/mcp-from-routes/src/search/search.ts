@@ -5,7 +5,7 @@ import { errorResult, type ToolResult } from '../call/result.ts'
 import { isObject } from '../schema/json-schema.ts'
 import type { Settings } from '../options.ts'
 import { definitionOf, type ListedTool, type Tool } from '../tool/tool.ts'
-import type { McpTool } from '../types.ts'
+import type { McpTool, NamedCall } from '../types.ts'
 import { DESCRIBE, MAX_DESCRIBED, MAX_QUERY, READER, SEARCH, WRITER } from './own.ts'
 import { ranking } from './ranking.ts'
 import { signatureOf } from './signature.ts'
@@ -22,6 +22,8 @@ export interface Search {
   /** Whether a tool of that name belongs to the search. */
   readonly has: (name: string) => boolean
   readonly step: (name: string, args: Readonly<Record<string, unknown>>, request: FastifyRequest) => Promise<Step>
+  /** How its client calls a tool; undefined if it cannot, since the tool is for views alone. */
+  readonly callOf: (tool: Tool, args: Readonly<Record<string, unknown>>) => NamedCall | undefined
 }
 
 /** The tools that are searched. */
@@ -123,6 +125,8 @@ export function searchOf (
 
   return {
     has: (name) => own().has(name),
+    callOf: (tool, args) =>
+      isForModels(tool) ? { name: callerOf(tool), arguments: { name: tool.public.name, arguments: args } } : undefined,
     async toolsFor (request) {
       const catalog = await catalogFor(request)
       const reads = catalog.some(({ public: { annotations } }) => annotations.readOnlyHint)
@@ -155,17 +159,22 @@ function isForModels ({ ui }: Tool): boolean {
   return ui?.visibility?.includes('model') !== false
 }
 
+/** The tool of the search that calls a tool. */
+function callerOf ({ public: { annotations } }: Tool): string {
+  return annotations.readOnlyHint ? READER : WRITER
+}
+
 function unknown (name: string): string {
   return `Unknown tool: ${excerpt(name)}. Find tools with ${SEARCH}`
 }
 
 function described (tool: Tool): string {
   // As clients read it that repeat no arguments in headers: no client could, of a tool that it does not list.
-  const { name, title, description, inputSchema, annotations: { readOnlyHint } } = definitionOf(tool, 'legacy')
+  const { name, title, description, inputSchema } = definitionOf(tool, 'legacy')
   return JSON.stringify({
     name,
     ...title !== undefined && { title },
-    callWith: readOnlyHint ? READER : WRITER,
+    callWith: callerOf(tool),
     description,
     inputSchema
   })

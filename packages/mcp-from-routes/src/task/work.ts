@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { InnerRequest } from '../call/request.ts'
 import type { ToolResult } from '../call/result.ts'
-import { READER, WRITER } from '../search/own.ts'
 import { pathFromParts } from '../tool/path.ts'
 import type { Tool } from '../tool/tool.ts'
-import type { InnerResponse } from '../types.ts'
+import type { InnerResponse, NamedCall } from '../types.ts'
 import { paramsFromLocation } from './location.ts'
 import type { TaskRule, Work } from './rule.ts'
 import { bodyOf, messageFrom, pollFrom, timeFrom } from './state.ts'
@@ -49,28 +48,25 @@ export function hostsOf ({ raw: { headers }, host }: FastifyRequest): readonly s
   return [...new Set([host, headers.host].filter((name) => typeof name === 'string' && name !== ''))] as string[]
 }
 
-/** The tool that reads the status, and whether clients list it or call it through another. */
-type StatusTool = Pick<Tool, 'input' | 'public'> & { readonly isListed: boolean }
-
 /** What the model reads if its client has no tasks: the work is still running, and how to get its status. */
-function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusTool: StatusTool | undefined): string {
+function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusCall: NamedCall | undefined): string {
   const when = `in ${Math.ceil(poll / 1000)} s`
   const name = tool.public.name
-  if (statusTool === undefined) {
+  if (statusCall === undefined) {
     return `${name} has started the work, which is still running. Its status is at GET ` +
       `${pathFromParts(status.path, params)}, which no tool of yours reads. Tell the person, who can look there ` +
       `${when}. Do not call ${name} again for the same work.`
   }
-  const { public: { name: statusName, annotations }, isListed } = statusTool
-  const args = argumentsOf(statusTool, params)
-  const caller = annotations.readOnlyHint ? READER : WRITER
-  const [called, given] = isListed ? [statusName, args] : [caller, { name: statusName, arguments: args }]
-  const next = `Call ${called} ${when} with ${JSON.stringify(given)} to get its status, and again until it is done.`
+  const args = JSON.stringify(statusCall.arguments)
+  const next = `Call ${statusCall.name} ${when} with ${args} to get its status, and again until it is done.`
   return `${name} has started the work, which is still running. ${next} Do not call ${name} again for the same work.`
 }
 
-/** The arguments that give the tool's path these parameters. */
-function argumentsOf ({ input }: StatusTool, params: ReadonlyMap<string, string>): Record<string, string> {
+/** The arguments that give the path of the status tool these parameters. */
+export function statusArguments (
+  { input }: Pick<Tool, 'input'>,
+  params: ReadonlyMap<string, string>
+): Record<string, string> {
   return Object.fromEntries(input.inputs.flatMap(({ place, name, argument }) => {
     const value = place === 'path' ? params.get(name) : undefined
     return value === undefined || argument === undefined ? [] : [[argument, value]]
@@ -78,9 +74,9 @@ function argumentsOf ({ input }: StatusTool, params: ReadonlyMap<string, string>
 }
 
 /** The result of a call; if it has started work, with a sentence that says so. */
-export function workResult (tool: Tool, result: ToolResult, statusTool?: StatusTool): ToolResult {
+export function workResult (tool: Tool, result: ToolResult, statusCall?: NamedCall): ToolResult {
   // Clients that find structured content show the model nothing else.
   const { structured, work, ...rest } = result
   if (work === undefined) return result
-  return { ...rest, content: [{ type: 'text', text: workText(tool, work, statusTool) }, ...result.content] }
+  return { ...rest, content: [{ type: 'text', text: workText(tool, work, statusCall) }, ...result.content] }
 }

@@ -6,7 +6,7 @@ import type { Followed, Follower, KnownProgress, Progressed } from '../../task/f
 import type { TaskRoute, TaskRules } from '../../task/rule.ts'
 import type { SealedTask, TaskSealer } from '../../task/seal.ts'
 import type { Tool } from '../../tool/tool.ts'
-import type { Era } from '../../types.ts'
+import type { Era, NamedCall } from '../../types.ts'
 
 /** One message about a task. */
 export interface TaskMessage {
@@ -25,6 +25,8 @@ export interface TaskAccess {
   readonly follower: Follower
   /** The tool of that name, if there is one and this client may use it. */
   readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
+  /** How clients of this endpoint call a tool; undefined if they cannot. */
+  readonly callOf: (tool: Tool, args: NamedCall['arguments']) => NamedCall | undefined
   /** Whether this client may use a tool, of this endpoint or of another one. */
   readonly mayUse: (tool: Tool, request: FastifyRequest) => boolean | Promise<boolean>
 }

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { resultFor, type ToolResult } from '../../call/result.ts'
-import { workResult } from '../../task/work.ts'
+import { statusArguments, workResult } from '../../task/work.ts'
 import { isObject } from '../../schema/json-schema.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { cancelTask, resultOf, statusOf, MIN_WAIT, taskOf } from './answers.ts'
@@ -16,15 +16,9 @@ export interface Tasks {
   /** Whether a tool of the endpoint starts work, and whether some of it can be cancelled. */
   readonly offered: () => { readonly tasks: boolean, readonly cancel: boolean }
   /** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
-  readonly outcome: (tool: Tool, result: ToolResult, request: TaskRequest | undefined, caller: TaskCaller) => Outcome
+  readonly outcome: (tool: Tool, result: ToolResult, request: TaskRequest | undefined, outer: FastifyRequest) => Outcome
   /** What `tasks/get`, `tasks/result`, `tasks/cancel` and `tasks/update` answer. Throws errors of the protocol. */
   readonly answer: (method: string, id: string, message: TaskMessage) => Promise<Record<string, unknown>>
-}
-
-/** Who called a tool, and whether its client lists it or calls it through another. */
-export interface TaskCaller {
-  readonly outer: FastifyRequest
-  readonly isListed: boolean
 }
 
 /** What the tasks of one endpoint need to know. */
@@ -56,10 +50,9 @@ export function tasksOf (settings: TaskSettings): Tasks {
       const all = [...tools().values()].flatMap((tool) => rules().get(tool) ?? [])
       return { tasks: all.length > 0, cancel: all.some(({ cancel }) => cancel !== undefined) }
     },
-    async outcome (tool, result, request, caller) {
-      const { outer } = caller
+    async outcome (tool, result, request, outer) {
       try {
-        return await outcomeOf(tool, result, request, caller)
+        return await outcomeOf(tool, result, request, outer)
       } catch (error) {
         // The route has run, so return its response although a function of the host threw.
         outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
@@ -91,8 +84,8 @@ const MAX_SEALED = 65_536
 const RESULT_TTL = 300_000
 
 /** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
-const outcomes = ({ sealer, toolFor }: TaskAccess): Tasks['outcome'] => async (tool, result, request, caller) => {
-  const { outer, isListed } = caller
+const outcomes = (access: TaskAccess): Tasks['outcome'] => async (tool, result, request, outer) => {
+  const { sealer, toolFor, callOf } = access
   const { work } = result
   const now = Date.now()
   if (work !== undefined && request !== undefined) {
@@ -107,7 +100,7 @@ const outcomes = ({ sealer, toolFor }: TaskAccess): Tasks['outcome'] => async (t
   if (work !== undefined) {
     const { tool: known } = work.rule.status
     const statusTool = known && await toolFor(known.public.name, outer)
-    return workResult(tool, result, statusTool && { ...statusTool, isListed })
+    return workResult(tool, result, statusTool && callOf(statusTool, statusArguments(statusTool, work.params)))
   }
   if (request !== 'parameter' || result.challenge !== undefined) return result
   const sealed: SealedTask = {
