@@ -1,22 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fp from 'fastify-plugin'
-import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { accountRoutes } from './admin/account-routes.ts'
 import { auditRoutes } from './admin/audit-routes.ts'
 import { setHttpRules } from './admin/http.ts'
 import { unlinkedRoutes } from './admin/unlinked-routes.ts'
 import { runRoutes } from './admin/run-routes.ts'
 import { ensureCustomer } from './customers/ensure.ts'
-import type { Naming } from './customers/naming.ts'
 import type { Caller, NewCustomer, Sources } from './customers/snapshot.ts'
-import { PAY_RECONCILE_INVALID_OPTION, PAY_RECONCILE_STORE_FAILED } from './errors.ts'
+import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
 import { guardedStore } from './guarded-store.ts'
-import { settingsFromOptions, type PayReconcileOptions, type Settings } from './options.ts'
+import { settingsFromOptions, type PayReconcileOptions } from './options.ts'
 import { providerCalls } from './provider/calls.ts'
-import { bulkRunner, type BulkRunner } from './reconcile/runner.ts'
-import { remembered } from './remembered.ts'
+import { bulkRunner } from './reconcile/runner.ts'
+import { claimRegistration } from './registrations.ts'
 import { scheduler } from './schedule/scheduler.ts'
-import type { AccountStore } from './types.ts'
+import { onceChecked, refuseSharedIds, tableCheck, UNCHECKED } from './table-check.ts'
 import { gathering, webhookRoute } from './webhooks/route.ts'
 
 /** What the plugin offers to the rest of the application, as `app.payReconcile`. */
@@ -65,7 +64,7 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
   const secrets = webhooks && guardedStore(webhooks.secrets)
   claimRegistration(app, settings)
   const sources: Sources = { accounts, provider, call: providerCalls(settings), naming }
-  const tables = checkOf(async () => {
+  const tables = tableCheck(async () => {
     await Promise.all([accounts.ready?.(), runs?.ready?.(), secrets?.ready?.()])
     await refuseSharedIds(accounts, naming)
   }, app.log)
@@ -138,88 +137,6 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     app.addHook('preClose', async () => gathered.close())
   }
   app.addHook('preClose', runner.close)
-}
-
-/**
- * @throws {@link PAY_RECONCILE_INVALID_OPTION} if ids of accounts are not UUIDs, so that others under the same account
- *   at the provider may have them, too
- */
-async function refuseSharedIds (accounts: AccountStore, { namespace }: Naming): Promise<void> {
-  if (namespace === undefined && await accounts.hasUuids?.() === false) {
-    throw new PAY_RECONCILE_INVALID_OPTION(
-      'namespace is required, because the ids of accounts are not UUIDs: ' +
-        'set it to a name of this app, environment and table, such as acme-production-users'
-    )
-  }
-}
-
-const UNCHECKED = 'the tables cannot be checked at the moment'
-
-/** Whether the stores have said that they can work, and are the right ones. */
-interface TableCheck {
-  /** Asks them, once at a time. @throws what they throw */
-  check(): Promise<void>
-  /** Whether they have. If not, asks again for the next time, which may take as long as the database likes. */
-  passed(): boolean
-}
-
-function checkOf (ask: () => Promise<void>, log: FastifyBaseLogger): TableCheck {
-  let hasPassed = false
-  const check = remembered(async () => {
-    await ask()
-    hasPassed = true
-  })
-  return {
-    check,
-    passed () {
-      if (!hasPassed) check().catch((error) => log.warn({ err: error }, UNCHECKED))
-      return hasPassed
-    }
-  }
-}
-
-/**
- * The same runner, which starts nothing by itself before the tables are checked: runs could be about other accounts.
- */
-function onceChecked (tables: TableCheck, runner: BulkRunner): BulkRunner {
-  return {
-    ...runner,
-    resume: async () => {
-      if (tables.passed()) await runner.resume()
-    },
-    startScheduled: async (mode, time) => {
-      if (tables.passed()) await runner.startScheduled(mode, time)
-    },
-    startAwaited: async (awaited) => tables.passed() && await runner.startAwaited(awaited)
-  }
-}
-
-/** The registrations of each app, by its server. */
-const registrations = new WeakMap<object, Set<string | undefined>>()
-
-/**
- * Claims the name under which runs, audit and notes are stored: of two registrations with one, each would continue the
- * runs of the other.
- *
- * @throws {@link PAY_RECONCILE_INVALID_OPTION}
- */
-function claimRegistration ({ server }: FastifyInstance, { accounts, runs }: Settings): void {
-  const { registration = runs?.registration } = accounts
-  if (runs?.registration !== undefined && runs.registration !== registration) {
-    throw new PAY_RECONCILE_INVALID_OPTION(
-      `accounts has the registration ${registration}, but runs has ${runs.registration}: ` +
-        'pass both the same table, or the same registration'
-    )
-  }
-  const claimed = registrations.get(server) ?? new Set()
-  registrations.set(server, claimed)
-  if (claimed.has(registration)) {
-    throw new PAY_RECONCILE_INVALID_OPTION(
-      `this app has a registration ${registration ?? 'without a name'} already: ` +
-        'set registration of accounts and runs to a name of its own'
-    )
-  }
-  claimed.add(registration)
 }
 
 /** Does something at startup and regularly. @param interval - in milliseconds. */
