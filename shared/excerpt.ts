@@ -5,8 +5,9 @@
 export const CUT = '…'
 
 /**
- * Truncates a long string and ends it with {@link CUT}. @param length - in characters: how much of a caller's input
- * messages quote
+ * Truncates a long string and ends it with {@link CUT}.
+ *
+ * @param length - in characters: how much of a caller's input messages quote
  */
 export function excerpt (text: string, length = 200): string {
   // Never half of a surrogate pair.

@@ -5,8 +5,9 @@ const text = (attribute) =>
   decodeURI(attribute.replaceAll('&amp;', '&').replaceAll('&#39;', "'").replaceAll('&quot;', '"'))
 
 /**
- * Every link of the built pages leads to a file and an anchor, and the navigation to every page. @throws naming those
- * that do not
+ * Every link of the built pages leads to a file and an anchor, and the navigation to every page.
+ *
+ * @throws naming those that do not
  */
 export function checkLinks (dist) {
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' })

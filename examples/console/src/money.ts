@@ -63,8 +63,9 @@ export function numberFrom (text: string, locale: string): number | undefined {
 }
 
 /**
- * Reads a whole number as people write it in a locale. @returns undefined if it is none, or has decimals: somebody
- * else's 1.000 is a thousand
+ * Reads a whole number as people write it in a locale.
+ *
+ * @returns undefined if it is none, or has decimals: somebody else's 1.000 is a thousand
  */
 export function wholeNumberFrom (text: string, locale: string): number | undefined {
   const decimal = decimalIn(plainText(text), numberFormat(locale, {}) ?? numberFormat('en', {})!) ?? ''
@@ -122,8 +123,9 @@ function decimalIn (text: string, format: Intl.NumberFormat): string | undefined
 }
 
 /**
- * Digits without what groups them: by three, or in India by two above the last three. @returns undefined if they are
- * grouped otherwise
+ * Digits without what groups them: by three, or in India by two above the last three.
+ *
+ * @returns undefined if they are grouped otherwise
  */
 function ungrouped (text: string): string | undefined {
   const [separator, ...others] = new Set(text.replace(/\d/g, ''))

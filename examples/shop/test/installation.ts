@@ -18,8 +18,9 @@ export interface Installation {
   readonly machine: Settings
   readonly database: Database
   /**
-   * Starts another replica, with the settings of the others. @param more - settings, such as the port of one that has
-   * ended
+   * Starts another replica, with the settings of the others.
+   *
+   * @param more - settings, such as the port of one that has ended
    */
   add(more?: Settings, folder?: URL): Promise<Running>
 }

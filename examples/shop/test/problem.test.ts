@@ -13,8 +13,9 @@ await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
 
 /**
- * Sends bytes as they are. @returns the status and the body of the answer, and whether the connection was closed behind
- * it
+ * Sends bytes as they are.
+ *
+ * @returns the status and the body of the answer, and whether the connection was closed behind it
  */
 async function raw (bytes: string) {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8')

@@ -83,7 +83,9 @@ export interface ClaimNames {
 export interface JwtOptions {
   /**
    * Whose access tokens they are: each provider has other claims. `rfc9068` is the standard, `generic` for those
-   * without a preset. @default 'cognito'
+   * without a preset.
+   *
+   * @default 'cognito'
    */
   readonly provider?: Provider
   /**
@@ -94,14 +96,18 @@ export interface JwtOptions {
   readonly tenants?: readonly string[]
   /**
    * Accepts `http:` in `issuer`, `jwksUri` and what the issuer says of its keys, on other machines too. Whoever can
-   * answer in their place can then issue tokens: only inside a network of your own, such as a cluster. @default false
+   * answer in their place can then issue tokens: only inside a network of your own, such as a cluster.
+   *
+   * @default false
    */
   readonly insecureHttp?: boolean
   /** Where its signing keys are. @default what its `/.well-known/openid-configuration` says */
   readonly jwksUri?: string
   /**
    * Its signing keys themselves, as a JWK Set (RFC 7517 §5), for an issuer that is this server: it cannot read them
-   * from itself before it is up. Nothing is read then. @default they are read
+   * from itself before it is up. Nothing is read then.
+   *
+   * @default they are read
    */
   readonly jwks?: { readonly keys: readonly object[] }
   /**
@@ -124,7 +130,9 @@ export interface JwtOptions {
    */
   readonly machineClients?: readonly string[]
   /**
-   * The scopes that make a caller a machine. @default for Cognito any scope that ends in `/api`, else none is needed
+   * The scopes that make a caller a machine.
+   *
+   * @default for Cognito any scope that ends in `/api`, else none is needed
    */
   readonly machineScopes?: readonly string[]
   /**
@@ -147,7 +155,9 @@ export interface JwtOptions {
   readonly claims?: ClaimNames
   /**
    * Asks the issuer about opaque tokens. For `generic`, `zitadel` and `keycloak`; one issuer can have it, since an
-   * opaque token does not name its own. @default opaque tokens get 401
+   * opaque token does not name its own.
+   *
+   * @default opaque tokens get 401
    */
   readonly introspection?: IntrospectionOptions
   /** How much clocks may differ, in milliseconds, at most 60000. @default 5000 */
@@ -175,7 +185,9 @@ export interface ManagementOptions {
    * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail.
    * `transaction` is the transaction of the change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`.
    * Rows written in it are kept if and only if the change is. If the function throws, the change is undone and the
-   * response is 503. @default none
+   * response is 503.
+   *
+   * @default none
    */
   readonly onKeyChange?: (change: KeyChange, request: FastifyRequest, transaction: unknown) => void | Promise<void>
   /**
@@ -185,7 +197,9 @@ export interface ManagementOptions {
   /**
    * Whose keys these are, where the path does not say: the id of the person who calls, for `/me/api-keys`, or the same
    * string for everybody, where there is one organization. Undefined or '' is a 403. An error that it throws becomes
-   * the response. @default the owner that the path names
+   * the response.
+   *
+   * @default the owner that the path names
    */
   readonly owner?: (request: FastifyRequest) => string | undefined | Promise<string | undefined>
   /** The end of the routes' operation ids: `create_api_key`. Different for each of several. @default 'api_key' */

@@ -39,8 +39,9 @@ export function guardedStore<Store extends object> (store: Store): Store {
 }
 
 /**
- * Copies an object, and notes which of its members are read. @param path - of the object, for the message @param names
- * - of the conditions; default: all members
+ * Copies an object, and notes which of its members are read. @param path - of the object, for the message
+ *
+ * @param names - of the conditions; default: all members
  */
 type Watch = (object: object, path: string, names?: readonly string[]) => object
 

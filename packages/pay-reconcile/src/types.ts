@@ -307,8 +307,9 @@ export interface AccountStore {
 
   /**
    * Those of the accounts of the shop that have one of the ids, or one of the e-mail addresses in `details.email`, in
-   * any case and with any blanks around it; at most 1000. @param emails - as the provider writes them, and in lower
-   * case
+   * any case and with any blanks around it; at most 1000.
+   *
+   * @param emails - as the provider writes them, and in lower case
    */
   accountsLike(shopId: string, ids: readonly string[], emails: readonly string[]): Promise<readonly Account[]>
 

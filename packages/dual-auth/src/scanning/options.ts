@@ -5,8 +5,9 @@ export interface ScanningOptions {
   /** Path of the endpoint. @default '/secret-scanning' */
   readonly path?: string
   /**
-   * Where GitHub publishes the keys that it signs reports with. @default
-   * 'https://api.github.com/meta/public_keys/secret_scanning'
+   * Where GitHub publishes the keys that it signs reports with.
+   *
+   * @default 'https://api.github.com/meta/public_keys/secret_scanning'
    */
   readonly keysUrl?: string
   /** How long a read of those keys may take, in milliseconds. @default 5000 */

@@ -8,18 +8,23 @@ export interface IntrospectionOptions {
   /** How the client authenticates: by HTTP Basic, or by its secret in the body. @default 'client_secret_basic' */
   readonly clientAuth?: 'client_secret_basic' | 'client_secret_post'
   /**
-   * Where to ask. @default what the `/.well-known/openid-configuration` of the issuer says, if it is on the issuer's
-   * own origin
+   * Where to ask.
+   *
+   * @default what the `/.well-known/openid-configuration` of the issuer says, if it is on the issuer's own origin
    */
   readonly endpoint?: string
   /**
    * Asks about JWTs of the issuer, too, once their signature was verified: for Keycloak's lightweight tokens, which say
-   * little themselves, and to notice soon that a token was revoked. @default false: they are verified here alone
+   * little themselves, and to notice soon that a token was revoked.
+   *
+   * @default false: they are verified here alone
    */
   readonly jwts?: boolean
   /**
    * How long an answer is used, in milliseconds, at most 600000 and never longer than the token lives; 0: each request
-   * asks. A token that was revoked works for so long. @default 60000
+   * asks. A token that was revoked works for so long.
+   *
+   * @default 60000
    */
   readonly cacheTime?: number
   /** How long the issuer may take to answer, in milliseconds. @default 5000 */

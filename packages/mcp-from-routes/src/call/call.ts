@@ -56,8 +56,9 @@ export function toolCaller (
   const unpromised = new Set<Tool>()
 
   /**
-   * The arguments of the call, with those that the caller's request implies. @returns undefined if a function of the
-   * host threw
+   * The arguments of the call, with those that the caller's request implies.
+   *
+   * @returns undefined if a function of the host threw
    */
   function argumentsOf (tool: Tool, args: Call['args'], outer: FastifyRequest): Call['args'] | undefined {
     if (tool.public.implied === undefined) return args

@@ -38,8 +38,9 @@ export interface Held {
 }
 
 /**
- * The status of the inner response of a call that is held. @see
- * [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3)
+ * The status of the inner response of a call that is held.
+ *
+ * @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3)
  */
 export const HELD = 428
 /** A client that cannot ask. */

@@ -147,8 +147,9 @@ const MODES_OF = {
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i
 
 /**
- * Reads the body of a run to start. @throws {@link PAY_RECONCILE_VALIDATION} for limits that contradict each other or
- * the mode.
+ * Reads the body of a run to start.
+ *
+ * @throws {@link PAY_RECONCILE_VALIDATION} for limits that contradict each other or the mode.
  */
 function runRequestFrom (body: Static<typeof RunBody>): Omit<RunRequest, 'id' | 'actor' | 'requestId'> {
   const {

@@ -111,7 +111,9 @@ export async function syncCustomer (sources: Sources, accountId: string, caller:
 }
 
 /**
- * Stores a customer. @returns the account with its stored snapshot; undefined if the account now has another customer.
+ * Stores a customer.
+ *
+ * @returns the account with its stored snapshot; undefined if the account now has another customer.
  */
 export async function saveSnapshot (
   { accounts }: Sources,

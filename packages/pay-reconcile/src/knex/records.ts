@@ -8,8 +8,9 @@ import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
  */
 
 /**
- * SQL of the column for {@link recordsOf}. Integers that may exceed 2^53 must be cast to text. @param fields - in SQL,
- * by their names in the record
+ * SQL of the column for {@link recordsOf}. Integers that may exceed 2^53 must be cast to text.
+ *
+ * @param fields - in SQL, by their names in the record
  */
 export function record (fields: Readonly<Record<string, string>>): string {
   return `json_build_object(${Object.entries(fields).map(([name, sql]) => `'${name}', ${sql}`).join(', ')})::text as ` +
@@ -17,8 +18,9 @@ export function record (fields: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Runs a statement that selects or returns a {@link record}. @throws {@link PAY_RECONCILE_INVALID_OPTION} if the host's
- * knex changes results.
+ * Runs a statement that selects or returns a {@link record}.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} if the host's knex changes results.
  */
 export async function recordsOf<T> (knex: Knex, statement: Knex.Raw | Knex.QueryBuilder): Promise<T[]> {
   const result: unknown = await run(knex, statement)
@@ -64,8 +66,9 @@ function metAnother (error: unknown): boolean {
 }
 
 /**
- * A time in a {@link record} as ISO 8601 UTC with milliseconds. @throws RangeError for `infinity`, or a year that
- * JavaScript does not know.
+ * A time in a {@link record} as ISO 8601 UTC with milliseconds.
+ *
+ * @throws RangeError for `infinity`, or a year that JavaScript does not know.
  */
 export function instantFrom (value: string): string {
   // Not `new Date(value)`: of null that would be 1970.

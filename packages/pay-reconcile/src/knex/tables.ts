@@ -193,8 +193,9 @@ export async function demandColumns (knex: Knex, names: readonly string[]): Prom
 }
 
 /**
- * Tables of an earlier version do not say whose accounts their rows are about. @throws
- * {@link PAY_RECONCILE_INVALID_OPTION}
+ * Tables of an earlier version do not say whose accounts their rows are about.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION}
  */
 async function refuseEarlier (knex: Knex): Promise<void> {
   const named = [...columns].filter(([, names]) => names.includes('registration')).map(([table]) => table)

@@ -120,8 +120,9 @@ export interface WebhookVerifier {
   isSigned(headers: Readonly<IncomingHttpHeaders>): boolean
 
   /**
-   * Verifies the signature over the body, byte by byte, and its age. @returns undefined if it is not valid. Must not
-   * throw.
+   * Verifies the signature over the body, byte by byte, and its age.
+   *
+   * @returns undefined if it is not valid. Must not throw.
    */
   verify(
     delivery: { readonly headers: Readonly<IncomingHttpHeaders>, readonly body: Buffer, readonly secret: string }

@@ -20,8 +20,9 @@ export interface LinkWork extends Pick<ShopWork, 'sources' | 'run' | 'limits'> {
 const MOST = 10
 
 /**
- * Looks for the customer of an account that has none, and links it. @param accepted - the suggestion that was accepted,
- * if any.
+ * Looks for the customer of an account that has none, and links it.
+ *
+ * @param accepted - the suggestion that was accepted, if any.
  */
 export async function linkAccount (work: LinkWork, account: Account, accepted: Target | null): Promise<FoundItem> {
   const { sources, secretKey, run, caller } = work

@@ -81,8 +81,9 @@ export function readPage (work: ShopWork, after: string | null): Promise<Custome
 }
 
 /**
- * Reads what many accounts depend on. @returns undefined if the run was interrupted or cancelled. @throws a provider
- * error.
+ * Reads what many accounts depend on. @returns undefined if the run was interrupted or cancelled.
+ *
+ * @throws a provider error.
  */
 export async function readWithRetries<T> (
   work: ShopWork,

@@ -41,8 +41,9 @@ export interface BulkRunner {
   /** Starts the run of a scheduled time, unless another process has. A `sync` or `changes` writes. */
   startScheduled(mode: Mode, scheduledFor: string): Promise<void>
   /**
-   * Starts a run over the shops that wait for one, if there are any and no other run holds them. @returns whether some
-   * still wait.
+   * Starts a run over the shops that wait for one, if there are any and no other run holds them.
+   *
+   * @returns whether some still wait.
    */
   startAwaited(awaited: AwaitedShops): Promise<boolean>
   cancel(id: string): Promise<Run>

@@ -101,8 +101,9 @@ function endingAfter (next: Next, stop: Stop | undefined): Ending | undefined {
 }
 
 /**
- * The accounts with the customers of the next page, or without pages the next ones. @returns how far the part is if
- * there is no page.
+ * The accounts with the customers of the next page, or without pages the next ones.
+ *
+ * @returns how far the part is if there is no page.
  */
 async function nextBatch (work: ShopWork, part: Part): Promise<Batch | Reached> {
   const { paging, shopId } = part

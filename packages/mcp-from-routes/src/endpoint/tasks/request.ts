@@ -15,8 +15,9 @@ import type { Era } from '../../types.ts'
 export type TaskRequest = 'extension' | 'parameter'
 
 /**
- * The identifier of the extension. @see
- * [Tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html)
+ * The identifier of the extension.
+ *
+ * @see [Tasks](https://modelcontextprotocol.github.io/ext-tasks/specification/2026-07-28/tasks.html)
  */
 export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks'
 
