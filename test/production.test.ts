@@ -73,14 +73,12 @@ t.test(
     for (const page of ['production.md', 'backup.md']) {
       const fences = fencesOf(readFileSync(join(root, 'docs', page), 'utf8'))
       for (const [index, fence] of fences.entries()) {
+        const line = `docs/${page}, line ${fence.line}`
         if (fence.info === 'sh') {
-          await t.test(`docs/${page}, line ${fence.line}`, async (t) =>
-            await typed(t, fence, fences[index + 1], run, places))
-        } else {t.equal(
-            `${fences[index - 1]?.info} ${fence.info}`,
-            'sh text',
-            `docs/${page}, line ${fence.line} is what a command prints`
-          )}
+          await t.test(line, async (t) => await typed(t, fence, fences[index + 1], run, places))
+        } else {
+          t.equal(`${fences[index - 1]?.info} ${fence.info}`, 'sh text', `${line} is what a command prints`)
+        }
       }
     }
   }

@@ -34,6 +34,42 @@ t.test('a compiler that converts only what its own library made reads URLs of to
   t.strictSame(app.mcpTools[1]?.inputSchema.required, ['ids', 'isNew', 'size'], 'it fills nothing in')
 })
 
+t.test('a value that such a compiler would make another one of never reaches the route', async (t) => {
+  const reached: unknown[] = []
+  const { url } = await listen(t, (app) => {
+    app.setValidatorCompiler(compilerOf())
+    app.delete('/things/:id', tool('remove', { params: record({ id: integer }) }), async ({ params }) => {
+      reached.push(params)
+      return {}
+    })
+    const querystring = record({
+      size: integer,
+      isNew: made({ type: 'boolean' }),
+      ids: made({ type: 'array', items: integer })
+    })
+    app.get('/things', tool('list', { querystring }), async ({ query }) => {
+      reached.push(query)
+      return {}
+    })
+  })
+  for (const id of [1.5, true, false, '1.5', 'true', '7n']) {
+    t.match(await call(url, 'remove', { id }), { isError: true, content: [{ text: /^id must be integer, not / }] })
+  }
+  const query = { size: 1, isNew: true, ids: [1] }
+  for (
+    const [name, value] of [['size', ''], ['size', true], ['size', 2.5], ['isNew', 1], ['ids', [1.5]], ['ids', [
+      true
+    ]]] as const
+  ) {
+    const { isError, content } = await call(url, 'list', { ...query, [name]: value })
+    t.equal(isError, true, `${name}: ${JSON.stringify(value)}`)
+    t.match(content, [{ text: /^(?:size|isNew|ids\/0) must be (?:integer|boolean), not / }])
+  }
+  t.strictSame(reached, [])
+  for (const id of [7, '7', '1e3']) await call(url, 'remove', { id })
+  t.strictSame(reached, [{ id: 7 }, { id: 7 }, { id: 1000 }])
+})
+
 const unread: Array<[title: string, schema: Record<string, unknown>, problem: RegExp]> = [
   ['a number', made({ type: 'integer', minimum: 5 }), /has the type integer, but arrives as a string/],
   ['a number of a list', made({ type: 'integer', enum: [5, 6] }), /has the type integer, but arrives as a string/],

@@ -63,8 +63,13 @@ function readRecord (schema: Made, value: unknown, does: Does): unknown {
   return out
 }
 
+/** As that library does: it cuts decimals off, and takes truth values and nothing for numbers. */
 function readScalar (type: unknown, value: unknown): unknown {
-  if (type === 'integer') return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
-  if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value)
-  return String(value)
+  if (typeof value !== 'string') return value
+  if (type === 'boolean') return TRUTH.get(value) ?? value
+  if (type !== 'integer') return value
+  const number = Number(TRUTH.get(value) ?? value.replace(/n$/, ''))
+  return Number.isNaN(number) ? value : Math.trunc(number)
 }
+
+const TRUTH: ReadonlyMap<string, boolean> = new Map([['true', true], ['1', true], ['false', false], ['0', false]])

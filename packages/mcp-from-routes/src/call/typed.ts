@@ -30,7 +30,9 @@ export function isTyped (plan: Plan, value: unknown, reading: Reading): boolean 
     plan.isScalar && (plan.types & typeOfValue(value)) !== 0 &&
     (typeof value !== 'number' || Number.isSafeInteger(value))
   ) return true
-  if (reading.isText === true && losesDigits(value, typesOf(plan))) return false
+  if (reading.isText === true && (losesDigits(value, typesOf(plan)) || changesInText(value, typesOf(plan)))) {
+    return false
+  }
   return fits(plan, value, reading, TYPES, 0, budgetOf())
 }
 
@@ -124,9 +126,8 @@ function fits (
   const type = typeOfValue(value)
   if (typeof value === 'number' && numberProblem(value, plan.types) !== undefined) return false
   if ((plan.types & type) === 0) {
-    if (reading.coerces || closeness !== TYPES || (reading.isText === true && losesDigits(value, plan.types))) {
-      return false
-    }
+    if (reading.coerces || closeness !== TYPES) return false
+    if (reading.isText === true && (losesDigits(value, plan.types) || changesInText(value, plan.types))) return false
     plan = ANYTHING
   }
   if (closeness !== TYPES && plan.values?.has(value) === false) return false
@@ -289,6 +290,7 @@ class Reader {
     if (isText && losesDigits(value, typesOf(plan))) {
       return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
     }
+    if (isText && changesInText(value, typesOf(plan))) return { problem: mismatch(plan, value, at) }
     if ((types & typeOfValue(value)) !== 0) return { value, closeness: EXACTLY }
     if (coerces && losesDigits(value, typesOf(plan))) {
       return { problem: `${at} has more digits than a number keeps, and this tool takes a number here` }
@@ -416,6 +418,22 @@ function numberIn (text: string, types: number): number | undefined {
 function losesDigits (value: unknown, types: number): boolean {
   if (typeof value !== 'string' || (types & NUMBER) === 0 || (types & TYPE.string) !== 0) return false
   return DECIMAL.test(value) && numberProblem(Number(value), types) !== undefined
+}
+
+/** What some validators make a number of, and JavaScript does not: nothing, truth values, and numerals of a bigint. */
+const NO_NUMERAL = /^(?:\s*|true|false|-?\d+n)$/i
+
+/**
+ * Whether a value, written into a URL and converted to the type that is wanted, could be another one: some validators
+ * cut decimals off, and take true or an empty text for a number, and 1 for true.
+ */
+function changesInText (value: unknown, types: number): boolean {
+  if ((types & TYPE.string) !== 0) return false
+  if (typeof value === 'boolean') return (types & NUMBER) !== 0 && (types & TYPE.boolean) === 0
+  if ((types & NUMBER) === 0) return typeof value === 'number' && (types & TYPE.boolean) !== 0
+  if (typeof value === 'string' && NO_NUMERAL.test(value)) return (types & (TYPE.boolean | TYPE.null)) === 0
+  const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value
+  return typeof number === 'number' && (types & TYPE.fraction) === 0 && !Number.isInteger(number)
 }
 
 /** A number keeps so many decimal digits, whatever they are. */
