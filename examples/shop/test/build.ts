@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import knex from 'knex'
+import knex, { type Knex } from 'knex'
 import type { Test } from 'tap'
-import { setDatabase } from '../../../test/database-settings.ts'
+import { setDatabase, SETTINGS } from '../../../test/database-settings.ts'
 import { packedDatabase } from '../../../test/packed-database.ts'
 import { type AppOptions, buildApp } from '../src/app.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
@@ -13,6 +13,7 @@ import { machineToken } from '../src/demo/keys.ts'
 import { isInner } from '../src/http/inner-request.ts'
 import { engineWithTables } from './engines.ts'
 import type { Scope } from './scope.ts'
+import { template } from './template.ts'
 import { folderWithKey } from './signing-key-folder.ts'
 
 /** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
@@ -24,14 +25,36 @@ export const TEST_DATABASE_URL = process.env['TEST_DATABASE_URL']
  * @returns the URL of a new, empty database on the test server, dropped when the test ends
  */
 export async function createDatabase (t: Scope, server: string, settings?: string, options = ''): Promise<string> {
+  const admin = adminOf(server)
   const name = `shop_test_${randomUUID().replaceAll('-', '')}`
-  const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
   await admin.raw(`create database ?? ${options}`, [name])
   await setDatabase(admin, name, settings)
   t.teardown(async () => {
     await admin.raw('drop database ?? with (force)', [name])
     await admin.destroy()
   })
+  return urlOf(server, name)
+}
+
+/** @returns the URL of a new database with the shop's tables, empty, dropped when the test ends */
+async function createWithTables (t: Scope, server: string): Promise<string> {
+  const admin = adminOf(server)
+  const name = await template(admin, TABLES, SETTINGS, async (name) => {
+    await admin.raw('create database ??', [name])
+    await setDatabase(admin, name)
+    const database = openPostgres(urlOf(server, name))
+    await migrate(database)
+    await database.close()
+  })
+  await admin.destroy()
+  return await createDatabase(t, server, undefined, `template ${name}`)
+}
+
+function adminOf (server: string): Knex {
+  return knex({ client: 'pg', connection: server, pool: { min: 0, max: 2 } })
+}
+
+function urlOf (server: string, name: string): string {
   const url = new URL(server)
   url.pathname = `/${name}`
   return url.href
@@ -66,9 +89,8 @@ export async function openTestDatabase (t: Scope): Promise<Database> {
     t.teardown(async () => await database.close())
     return database
   }
-  const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL))
+  const database = openPostgres(await createWithTables(t, TEST_DATABASE_URL))
   t.teardown(async () => await database.close())
-  await migrate(database)
   return database
 }
 
