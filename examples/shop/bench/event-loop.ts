@@ -24,6 +24,7 @@ if (TEST_DATABASE_URL === undefined) {
 
 const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t, ['boss'])
+t.setTimeout(600_000)
 const routes: RouteOptions[] = []
 const app = await build(t, database, idp, {
   settings: {
