@@ -10,6 +10,7 @@ import mcpFromRoutes from '../src/index.ts'
 import { lightLoopback } from '../src/call/loopback.ts'
 import { Stop } from '../src/call/stop.ts'
 import { CALL, recordedCalls } from './messages.ts'
+import { telemetry } from '../src/extensions/telemetry/index.ts'
 
 /**
  * The servers that are measured. All serve the same routes; the last four serve them as the same tools. The two before
@@ -144,7 +145,7 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     })
     await app.register(mcpFromRoutes, {
       serverInfo: SERVER_INFO,
-      telemetry: { tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') }
+      extensions: [telemetry({ tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') })]
     })
     addRoutes(app, count)
   },
