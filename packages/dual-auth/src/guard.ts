@@ -24,7 +24,7 @@ import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
  * Set on the raw request of an in-process call: the FastifyRequest of the outer call that makes it. Shared
  * with other plugins through the symbol registry; a client cannot set it.
  */
-const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
+const PARENT_REQUEST = Symbol.for('mcp-from-routes.parentRequest')
 
 /**
  * For how long that call's check counts for in-process calls, in milliseconds: while one follows work, access may be

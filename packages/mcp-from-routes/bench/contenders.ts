@@ -10,6 +10,7 @@ import type mcpFromRoutesOfSources from '../src/index.ts'
 import { lightLoopback } from '../src/call/loopback.ts'
 import { Stop } from '../src/call/stop.ts'
 import { CALL, recordedCalls } from './messages.ts'
+import { telemetry } from '../src/extensions/telemetry/index.ts'
 
 /** Another build of the plugin, if one is raced. */
 const { default: mcpFromRoutes } = await import(process.env.BENCH_PLUGIN ?? '../src/index.ts') as {
@@ -149,7 +150,7 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     })
     await app.register(mcpFromRoutes, {
       serverInfo: SERVER_INFO,
-      telemetry: { tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') }
+      extensions: [telemetry({ tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') })]
     })
     addRoutes(app, count)
   },
