@@ -140,8 +140,7 @@ export function createGuard (
   }
 
   async function identify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
-    const known = outcomeOfParent(request, credential) ??
-      { credential, identity: await verify(request, credential, policy), checked: performance.now() }
+    const known = outcomeOfParent(request, credential) ?? await verify(request, credential, policy)
     const verified: Verified = request
     verified[outcome] = known
     return known.identity
@@ -160,20 +159,21 @@ export function createGuard (
       : undefined
   }
 
-  async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
+  async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Outcome> {
+    const checked = performance.now()
     switch (credential.kind) {
       case 'none':
         throw new DUAL_AUTH_CREDENTIAL_MISSING()
       case 'malformed':
         throw invalidCredential(credential.reason)
       case 'jwt':
-        return tokens.identityFromToken(request, credential.value)
+        return { credential, identity: await tokens.identityFromToken(request, credential.value), checked }
       case 'opaque':
-        return tokens.identityFromOpaque(credential.value)
+        return { credential, identity: await tokens.identityFromOpaque(credential.value), checked }
       case 'api-key':
         // Before any work: a route that accepts no keys must not reveal which are valid.
         if (policy !== 'dual') throw invalidCredential('the route accepts no API keys')
-        return keys.identityFromKey(credential.value, request.ip)
+        return { credential, ...await keys.identityFromKey(credential.value, request) }
     }
   }
 

@@ -5,6 +5,7 @@ import { DUAL_AUTH_INVALID_OPTION } from './errors.ts'
 import { createGuard } from './guard.ts'
 import { createStoreCall } from './keys/call-store.ts'
 import { createLastUsed } from './keys/last-used.ts'
+import { createMayUse } from './keys/may-use.ts'
 import { createQueue } from './keys/queue.ts'
 import { createKeyVerifier } from './keys/verify.ts'
 import { createWatch } from './keys/watch.ts'
@@ -49,6 +50,7 @@ export type {
   Rotation,
   StoredApiKey
 } from './keys/store.ts'
+export type { MayUse, UsedKey } from './keys/may-use.ts'
 export type { KeyEvent, OnKeyEvent, RefusalReason, RefusedEvent } from './keys/events.ts'
 export type { ChallengeOptions } from './challenge.ts'
 export type { MintedKey, Pepper } from './keys/format.ts'
@@ -125,7 +127,15 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     if (isFirst) watch.emit({ type: 'first_used', key })
     for (const network of newNetworks) watch.emit({ type: 'new_network', key, network })
   })
-  const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, report: watch.report, log: app.log })
+  const keys = createKeyVerifier({
+    settings: apiKeys,
+    callStore,
+    mayUse: createMayUse(apiKeys, app.log),
+    queue,
+    lastUsed,
+    report: watch.report,
+    log: app.log
+  })
   const shops = createShopReader(apiKeys)
   const guard = createGuard(settings, tokens, keys, shops, watch.report)
 

@@ -3,6 +3,7 @@ import type { ChallengeOptions } from './challenge.ts'
 import type { Pepper } from './keys/format.ts'
 import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
+import { LONGEST_YES, type MayUse } from './keys/may-use.ts'
 import type { ApiKeyStore, KeyChange } from './keys/store.ts'
 import { boolean, duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
 import { scopesFromRoute } from './policy.ts'
@@ -46,6 +47,19 @@ export interface ApiKeyOptions {
    * @default the value itself
    */
   readonly shopIdFromParam?: ShopIds | ((value: string) => string | undefined)
+  /**
+   * Whether a good key may be used now: `({ createdBy }) => works.has(createdBy)` ends the keys of people who left.
+   * Asked at each use, after the key was verified. False is a 401, as for a revoked key, and an event with the reason
+   * `not_allowed`. If it throws, takes longer than `storeTimeout` or returns anything else, the call gets 503.
+   * @default every good key may
+   */
+  readonly mayUse?: MayUse
+  /**
+   * How long calls with a key share a yes of `mayUse`, in milliseconds, at most 1000. Above 0, the function must look at
+   * the key alone: the answer to one request lets others in. A no is asked again.
+   * @default 0, so that the function is asked at each use
+   */
+  readonly mayUseCacheTime?: number
   /** Active keys a shop may have. @default 100 */
   readonly maxPerShop?: number
   /**
@@ -185,7 +199,7 @@ export interface ManagementOptions {
    * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail.
    * `transaction` is the transaction of the change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`.
    * Rows written in it are kept if and only if the change is. If the function throws, the change is undone and the
-   * response is 503.
+   * response is 503; if it throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN}, 403.
    *
    * @default none
    */
@@ -247,7 +261,8 @@ export interface DualAuthOptions {
 }
 
 /** API key options, checked and complete. */
-export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' | 'shopIdFromParam'>> {
+export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' | 'shopIdFromParam' | 'mayUse'>> {
+  readonly mayUse: MayUse | undefined
   readonly shopIdFromParam: (value: string) => string | undefined
   readonly peppers: readonly [Pepper, ...Pepper[]]
 }
@@ -383,6 +398,8 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     headerName = 'x-api-key',
     shopParam = 'shop_id',
     shopIdFromParam = (value: string) => value,
+    mayUse,
+    mayUseCacheTime = 0,
     maxPerShop = 100,
     concurrency = 3,
     queueLength = 256,
@@ -404,6 +421,15 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     shopParam === null || (typeof shopParam === 'string' && PARAM.test(shopParam)),
     'apiKeys.shopParam must be the name of a route parameter, without its colon, or null'
   )
+  if (mayUse !== undefined) func('apiKeys.mayUse', mayUse)
+  must(
+    integer('apiKeys.mayUseCacheTime', mayUseCacheTime, 0) <= LONGEST_YES,
+    `apiKeys.mayUseCacheTime must be at most ${LONGEST_YES} milliseconds`
+  )
+  must(
+    mayUse !== undefined || mayUseCacheTime === 0,
+    'apiKeys.mayUseCacheTime is for apiKeys.mayUse, which is not set'
+  )
   must(integer('apiKeys.logN', logN, 1) <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
   return {
     marker,
@@ -413,6 +439,8 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     logN,
     shopParam,
     shopIdFromParam: idsFrom(shopIdFromParam),
+    mayUse,
+    mayUseCacheTime,
     maxPerShop: integer('apiKeys.maxPerShop', maxPerShop, 1),
     concurrency: integer('apiKeys.concurrency', concurrency, 1),
     queueLength: integer('apiKeys.queueLength', queueLength, 0),
