@@ -16,6 +16,7 @@ import { brokerKeySet } from 'oauth-discovery-shim'
 import { mayName } from './database/named-statement.ts'
 import { type Actor, callerOf } from './history/caller.ts'
 import { type Change, recordChange } from './history/trail.ts'
+import { ANY_CLIENT } from './settings/mistakes.ts'
 import type { Settings } from './settings/settings.ts'
 import { allowedBy } from './settings/risks.ts'
 import { offeredScopes } from './settings/sign-in-request.ts'
@@ -111,15 +112,20 @@ function providerTokens (config: Settings): JwtOptions {
     algorithms: config.IDP_ALGORITHMS,
     claims: claimsOf(config),
     ...introspectionOf(config),
-    userClients: [...config.IDP_USER_CLIENT_IDS, config.IDP_MCP_CLIENT_ID, config.IDP_CONSOLE_CLIENT_ID].filter((id) =>
-      id !== ''
-    ),
+    userClients: userClientsOf(config),
+    ...(config.IDP_SESSION_TOKENS && { sessionTokens: true }),
     ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
     // Clients spell the resource differently; all of these mean this server (RFC 8707 §2).
     audience: config.IDP_AUDIENCE.length > 0
       ? config.IDP_AUDIENCE
       : [base, `${base}/`, base + MCP_PATH, `${base}${MCP_PATH}/`]
   }
+}
+
+function userClientsOf (
+  { IDP_USER_CLIENT_IDS: others, IDP_MCP_CLIENT_ID: mcp, IDP_CONSOLE_CLIENT_ID: own }: Settings
+): NonNullable<JwtOptions['userClients']> {
+  return others.includes(ANY_CLIENT) ? 'any' : [...others, mcp, own].filter((id) => id !== '')
 }
 
 /** The claims that are not where the provider usually has them. */

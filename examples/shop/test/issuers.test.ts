@@ -267,6 +267,46 @@ t.test('opaque tokens: asked once, for no longer than they live, and the secret 
   ) t.match(acceptedTokens(settingsFromEnvironment({ ...environment, ...more })), [{ introspection }])
 })
 
+t.test("sessions of the provider itself are people, and tokens of strangers' apps are not", async (t) => {
+  const supabase = await issuer(t)
+  const settings = { IDP_ISSUER: supabase.url, IDP_AUDIENCE: 'authenticated', IDP_USER_CLIENT_IDS: 'known-app' }
+  const session = (sub: string, more: object = {}): string =>
+    supabase.sign({ iss: supabase.url, sub, aud: 'authenticated', session_id: 's1', ...times, ...more })
+  for (
+    const [title, chosen] of [
+      ['the provider supabase', { IDP_PROVIDER: 'supabase' }],
+      ['generic, with IDP_SESSION_TOKENS', { IDP_PROVIDER: 'generic', IDP_SESSION_TOKENS: 'true' }]
+    ] as const
+  ) {
+    const { me } = await open(t, { ...settings, ...chosen })
+    t.strictSame(
+      [
+        await me(session('kim')),
+        await me(session('kim', { client_id: 'known-app' })),
+        await me(session('kim', { client_id: 'web' })),
+        await me(session('kim', { client_id: 'strange-app' })),
+        await me(session('kim', { aud: 'other' }))
+      ],
+      ['kim', 'kim', 'kim', 401, 401],
+      title
+    )
+  }
+  const { me } = await open(t, { ...settings, IDP_PROVIDER: 'generic' })
+  t.strictSame([await me(session('kim')), await me(session('kim', { client_id: 'known-app' }))], [401, 'kim'])
+})
+
+t.test('with IDP_USER_CLIENT_IDS=any, clients that register themselves act for people, and machines do not', async (t) => {
+  const dynamic = await issuer(t)
+  const settings = { IDP_ISSUER: dynamic.url, IDP_PROVIDER: 'generic', IDP_M2M_CLIENT_IDS: 'none' }
+  const of = (client: string, more: object = {}): string =>
+    dynamic.sign({ iss: dynamic.url, sub: 'kim', aud: base, client_id: client, ...times, ...more })
+  const tokens = [of('registered-itself'), of('web'), of('job', { sub: 'job' }), of('registered-itself', { aud: 'x' })]
+  const any = await open(t, { ...settings, IDP_USER_CLIENT_IDS: 'any' })
+  t.strictSame(await Promise.all(tokens.map(any.me)), ['kim', 'kim', 401, 401])
+  const listed = await open(t, settings)
+  t.strictSame(await Promise.all(tokens.map(listed.me)), [401, 'kim', 401, 401])
+})
+
 t.test('what does not go together is a mistake at startup, which quotes no secret', async (t) => {
   const good = { ...given, IDP_ISSUER: 'https://idp.example', IDP_AUDIENCE: 'api' }
   const entra = {
@@ -342,6 +382,40 @@ t.test('what does not go together is a mistake at startup, which quotes no secre
       ],
       [{ ...generic, IDP_INTROSPECTION_CACHE_TIME: '600001' }, /^IDP_INTROSPECTION_CACHE_TIME must be <= 600000$/],
       [
+        { ...good, IDP_PROVIDER: 'supabase', IDP_AUDIENCE: '' },
+        /^IDP_AUDIENCE is required with IDP_PROVIDER=supabase: authenticated, as its sessions have it$/
+      ],
+      [
+        { ...good, IDP_PROVIDER: 'supabase', IDP_AUDIENCE: 'authenticated', IDP_SESSION_TOKENS: 'true' },
+        /^IDP_SESSION_TOKENS is for IDP_PROVIDER=generic; supabase has it on$/
+      ],
+      [
+        { ...generic, IDP_SESSION_TOKENS: 'true' },
+        /^IDP_SESSION_TOKENS excludes IDP_INTROSPECTION_CLIENT_ID: its answers may leave out the client$/
+      ],
+      [
+        { ...good, IDP_USER_CLIENT_IDS: 'any', IDP_M2M_CLIENT_IDS: 'none' },
+        /^IDP_USER_CLIENT_IDS may be any only with IDP_PROVIDER=generic$/
+      ],
+      [
+        { ...good, IDP_PROVIDER: 'generic', IDP_USER_CLIENT_IDS: 'web, any' },
+        /^IDP_USER_CLIENT_IDS must be any alone, or a list without it$/
+      ],
+      [
+        { ...good, IDP_PROVIDER: 'generic', IDP_USER_CLIENT_IDS: 'any', IDP_AUDIENCE: '' },
+        /^IDP_M2M_CLIENT_IDS is required with IDP_USER_CLIENT_IDS=any: any client could be a machine$/
+      ],
+      [
+        {
+          ...good,
+          IDP_PROVIDER: 'generic',
+          IDP_USER_CLIENT_IDS: 'any',
+          IDP_M2M_CLIENT_IDS: 'none',
+          IDP_AUDIENCE: `${base},api`
+        },
+        /^IDP_AUDIENCE must be URLs of this server with IDP_USER_CLIENT_IDS=any: clients request tokens for them$/
+      ],
+      [
         { ...generic, IDP_INTROSPECTION_ENDPOINT: 'http://10.0.0.1/ask' },
         /^IDP_INTROSPECTION_ENDPOINT must be an https URL/
       ]
@@ -367,10 +441,10 @@ t.test('the doctor examines each issuer, names this server as one, and says of a
     OAUTH_BROKER_ASSERTION_KEYS: `a:${'a'.repeat(32)}`,
     ALLOW_INSECURE: 'http-base-url,http-issuer,weak-secrets,embedded-database'
   }
-  const doctor = async (token?: string): Promise<string> =>
+  const doctor = async (token?: string, more: object = {}): Promise<string> =>
     (await run(
       ['doctor'],
-      { ...environment, ...token !== undefined && { SHOP_TOKEN: token } },
+      { ...environment, ...more, ...token !== undefined && { SHOP_TOKEN: token } },
       async () => ({ ...database, close: async () => {} })
     )).stdout
   const out = await doctor(second.user({ client_id: 'web', sub: 'kim' }))
@@ -400,6 +474,14 @@ t.test('the doctor examines each issuer, names this server as one, and says of a
       `\nok {4}tokens +access tokens of ${base}/oauth \\(rfc9068\\); clients of people: any that exchanges an ` +
         `assertion; of machines: none; aud: one of ${base}\n`
     )
+  )
+  t.match(
+    await doctor(undefined, { IDP_PROVIDER: 'supabase', IDP_AUDIENCE: 'authenticated', IDP_SECOND_ISSUER: '' }),
+    /\(supabase\); clients of people: web, and sessions without a client; of machines: none; aud: one of authenticated\n/
+  )
+  t.match(
+    await doctor(undefined, { IDP_PROVIDER: 'generic', IDP_USER_CLIENT_IDS: 'any', IDP_SECOND_ISSUER: '' }),
+    /\(generic\); clients of people: any; of machines: none; aud:/
   )
   t.match(
     await doctor(first.user({ client_id: 'other' })),

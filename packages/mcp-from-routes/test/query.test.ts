@@ -277,6 +277,13 @@ const arriving: Array<
     querystring: z.object({ tags: z.coerce.number() }),
     value: 5
   },
+  {
+    title: 'booleans that a zod schema reads',
+    zod: true,
+    querystring: z.object({ tags: z.preprocess((value) => value === 'true', z.boolean()) }),
+    value: false
+  },
+  { title: 'booleans that the validator makes of strings', querystring: tags({ type: 'boolean' }), value: false },
   { title: 'integers that the validator makes of strings', querystring: tags({ type: 'integer' }), value: 5 },
   {
     title: 'numbers that the parser reads',
@@ -334,6 +341,8 @@ const one =
   /^GET \/things cannot be a tool: its query argument tags is an array, but an array of one element arrives as a string, which the validator rejects\. Convert a string to an array in the schema, set coerceTypes: 'array'/
 const none =
   /its query argument tags contains objects, which the querystringParser of the app cannot read\. Use one that can, such as qs, or parse JSON in a preValidation hook and set the option jsonQuery$/
+const inverted =
+  /its query argument tags has the type boolean, but the validator reads "false" in a URL as true\. Convert it in another way, in Zod by z\.stringbool\(\)$/
 const refused: Array<{ title: string, querystring: unknown, zod?: true, server?: object, message: RegExp }> = [
   { title: 'arrays of one without coercion', querystring: tags(strings), server: noCoercion, message: one },
   {
@@ -374,6 +383,25 @@ const refused: Array<{ title: string, querystring: unknown, zod?: true, server?:
     querystring: z.object({ tags: z.boolean() }),
     message: /its query argument tags has the type boolean, but .* in Zod by z\.stringbool\(\),/
   },
+  {
+    title: 'booleans, of which zod makes true, whatever they are',
+    zod: true,
+    querystring: z.object({ id: z.uuid(), tags: z.coerce.boolean().optional() }),
+    message: inverted
+  },
+  {
+    title: 'lists of such booleans',
+    zod: true,
+    querystring: z.object({ tags: z.array(z.coerce.boolean()) }),
+    server: withQs,
+    message: inverted
+  },
+  {
+    title: 'booleans, of which a schema that shows no properties makes true',
+    zod: true,
+    querystring: z.object({ tags: z.coerce.boolean() }).transform((value) => value),
+    message: inverted
+  },
   { title: 'objects in arrays', querystring: tags({ type: 'array', items: { type: 'object' } }), message: none }
 ]
 
@@ -413,6 +441,21 @@ t.test('refused at startup: numbers in the path that nothing converts', async (t
     message:
       /^GET \/things\/:id cannot be a tool: its path parameter id has the type number, but arrives as a string, which the validator rejects/
   })
+})
+
+t.test('refused at startup: booleans of which the validator of the app makes true, in the path as well', async (t) => {
+  const app = await build(t, (app) => {
+    app.setValidatorCompiler(() => (value) => ({
+      value: Object.fromEntries(Object.entries(Object(value)).map(([name, one]) => [name, Boolean(one)]))
+    }))
+    const params = { type: 'object', properties: { on: { type: 'boolean' } } }
+    app.get('/things/:on', {
+      schema: { operationId: 'get', description: 'G.', tags: ['mcp'], params } as FastifySchema
+    }, async () => 1)
+  })
+  await t.rejects(async () => {
+    await app.ready()
+  }, { message: /its path parameter on has the type boolean, but the validator reads "false" in a URL as true/ })
 })
 
 t.test('these arrive: numbers in the path, where the validator converts those alone', async (t) => {

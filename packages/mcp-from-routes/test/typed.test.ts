@@ -349,6 +349,31 @@ t.test('a route whose validator converts nothing answers by itself, and so does 
   t.equal(await said(url, 'zod', `{"n":${ID}}`), `n ${LOST}, if this tool takes one`)
 })
 
+t.test('a schema that converts by itself gets no value that it would make another one of', async (t) => {
+  const { url } = await listen(t, (app) => {
+    const body = z.object({
+      on: z.coerce.boolean(),
+      n: z.coerce.number().optional(),
+      deep: z.object({ x: z.string() })
+    })
+    app.post('/zod', {
+      schema: { operationId: 'zod', description: 'D.', tags: ['mcp'], body },
+      validatorCompiler: () => (data) => {
+        const { error, data: value } = body.safeParse(data)
+        return error === undefined ? { value } : { error }
+      }
+    }, async ({ body }) => body as object)
+  })
+  const deep = { x: 'a' }
+  const sent = async (args: object): Promise<unknown> => await said(url, 'zod', { deep, ...args })
+  t.strictSame(await sent({ on: false, n: 1.5 }), { on: false, n: 1.5, deep })
+  t.strictSame(await sent({ on: true, n: null }), { on: true, deep }, 'null is no zero')
+  t.strictSame(await sent({ on: true, n: '79' }), { on: true, n: 79, deep })
+  t.equal(await said(url, 'zod', { deep, on: 'false' }), 'on must be boolean, not string')
+  t.equal(await said(url, 'zod', { deep, on: null }), 'on must be boolean, not null')
+  t.equal(await said(url, 'zod', { deep, on: true, n: '' }), 'n must be number, not string')
+})
+
 t.test('a person is asked about what the route gets', async (t) => {
   let asked: unknown
   const { url } = await listen(t, (app) => {

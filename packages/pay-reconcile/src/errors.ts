@@ -76,11 +76,11 @@ export const PAY_RECONCILE_DETAILS_NOT_OBJECT = createError(
   'The details of the account are not a JSON object',
   500
 )
-/** The store failed, in a request or in a bulk run; `cause` is what it threw. */
+/** The store failed, in a request or in a bulk run; `cause` is what it threw. 500 if it is a mistake of the store. */
 export const PAY_RECONCILE_STORE_FAILED = createError<[options?: { cause: unknown }]>(
   'PAY_RECONCILE_STORE_FAILED',
   'Accounts, shops or runs could not be read or stored',
-  500
+  503
 )
 
 /** In the stopped shops of a bulk run, and in the log for a CSV file: `mayContinue` returned false. */

@@ -1,7 +1,7 @@
-import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
+import { storeFailure } from './store-failure.ts'
 
 /**
- * The same store, with its failures replaced by {@link PAY_RECONCILE_STORE_FAILED}: the message of a database error
+ * The same store, with its failures replaced by {@link storeFailure}: the message of a database error
  * contains the statement, and Fastify would send it to the client. The failure is the `cause`, for the log. Errors with
  * a `statusCode` are meant for the client and pass.
  *
@@ -29,9 +29,7 @@ export function guardedStore<Store extends object> (store: Store): Store {
           }
           return result
         } catch (error) {
-          throw error instanceof Error && 'statusCode' in error
-            ? error
-            : new PAY_RECONCILE_STORE_FAILED({ cause: error })
+          throw error instanceof Error && 'statusCode' in error ? error : storeFailure(error)
         }
       }
     }

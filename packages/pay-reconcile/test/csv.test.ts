@@ -132,7 +132,7 @@ for (const engine of engines) {
         }
       })
       t.match((await failing.call('GET', '/admin/accounts/audit?format=csv')).json(), {
-        statusCode: 500,
+        statusCode: 503,
         code: 'PAY_RECONCILE_STORE_FAILED'
       })
       allowed = 1500

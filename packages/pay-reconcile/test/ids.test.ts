@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
-import { dropPayReconcileTables } from '../src/knex/index.ts'
+import { dropPayReconcileTables, forgetAccounts } from '../src/knex/index.ts'
 import { start, untilOver } from './bulk.ts'
 import { engines, pglite } from './database.ts'
 import { build, namespaceFor, shopKey, type World } from './world.ts'
@@ -202,6 +202,24 @@ t.test('a UUID in capitals is the same id', async (t) => {
   await app.payReconcile.ensureCustomer({ accountId: accountId.toUpperCase(), actor: 'buyer' })
   t.match([...standIn.account(shopKey).customers.values()], [{ metadata: { account_id: accountId } }])
   t.match(await finished(world, { mode: 'check', shop_id: shopId.toUpperCase() }), { shop_id: shopId })
+
+  const sync = await finished(world, { mode: 'sync', dry_run: false, accounts: [accountId.toUpperCase()] })
+  const [ACCOUNT, SHOP] = [accountId.toUpperCase(), shopId.toUpperCase()]
+  for (
+    const url of [
+      `/admin/accounts/audit?filter=${JSON.stringify({ account_id: ACCOUNT })}`,
+      `/admin/accounts/audit?filter=${JSON.stringify({ account_id: [ACCOUNT, randomUUID()], shop_id: SHOP })}`,
+      `/admin/accounts/reconcile?filter=${JSON.stringify({ shop_id: SHOP })}`,
+      `/admin/accounts?shop_id=${SHOP}`
+    ]
+  ) t.ok((await call('GET', encodeURI(url))).json().length > 0, url)
+  for (const query of [`shop_id=${SHOP}`, `filter=${JSON.stringify({ account_id: ACCOUNT, shop_id: SHOP })}`]) {
+    t.match((await call('GET', encodeURI(`/admin/accounts/reconcile/${sync.id}?${query}`))).json().items, [{
+      account_id: accountId
+    }], query)
+  }
+  await forgetAccounts(world.knex, { accountId: ACCOUNT })
+  t.strictSame(await world.knex('pay_reconcile_items').where('account_id', accountId), [], 'nor is it left behind')
 })
 
 for (const engine of engines) {

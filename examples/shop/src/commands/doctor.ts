@@ -211,13 +211,15 @@ async function admins ({ knex }: Database): Promise<Finding> {
 
 /** Which tokens of each issuer are accepted. */
 function tokens (config: Settings): readonly Finding[] {
-  return acceptedTokens(config).map(({ provider, issuer, tenants, userClients, machineClients, audience = [] }) => {
+  return acceptedTokens(config).map((accepted) => {
+    const { provider, issuer, tenants, userClients, machineClients, audience = [], sessionTokens = false } = accepted
     const isCognito = provider === 'cognito'
     const machines = machineClients === undefined
       ? `any${isCognito ? ' with a scope that ends in /api' : ''}`
       : machineClients.join(', ') || 'none'
     const clients = [userClients ?? []].flat().join(', ') || 'none'
-    const people = userClients === undefined ? 'any that exchanges an assertion' : clients
+    const sessions = sessionTokens || provider === 'supabase' ? ', and sessions without a client' : ''
+    const people = userClients === undefined ? 'any that exchanges an assertion' : clients + sessions
     return ok(
       'tokens',
       `access tokens of ${issuer} ` +

@@ -14,6 +14,9 @@ export const ANY_PORT = ':*'
 /** In the issuer of an app that several tenants of Entra use: the place of a tenant's id. */
 export const TENANT = '{tenantid}'
 
+/** In the place of a list of clients: those that register themselves, too. */
+export const ANY_CLIENT = 'any'
+
 /** Those that a public key verifies. */
 export const ALGORITHMS = [
   'RS256',
@@ -121,6 +124,7 @@ export function mistakesIn (given: Readonly<Record<string, unknown>>): readonly 
     ...brokerMistakes(given),
     ...assertionMistakes(given),
     ...entraMistakes(given),
+    ...clientMistakes(given),
     ...introspectionMistakes(given),
     ...subjectMistakes(given)
   ]
@@ -184,6 +188,41 @@ function entraMistakes (given: Readonly<Record<string, unknown>>): readonly stri
       ]
       : []
   ]
+}
+
+/** Whose tokens are people's, where not each client is listed. Defaults are good: the audience is this server's URL. */
+function clientMistakes (given: Readonly<Record<string, unknown>>): readonly string[] {
+  const { IDP_PROVIDER: provider, IDP_AUDIENCE: audience } = given
+  const isGeneric = provider === 'generic'
+  const hasSessions = String(given['IDP_SESSION_TOKENS']) === 'true'
+  const clients = itemsOf(given['IDP_USER_CLIENT_IDS'])
+  const isAny = clients.length === 1 && clients[0] === ANY_CLIENT
+  const lacks = (name: string): boolean => name in given && itemsOf(given[name]).length === 0
+  const wrong: ReadonlyArray<readonly [isWrong: boolean, mistake: string]> = [
+    [
+      provider === 'supabase' && lacks('IDP_AUDIENCE'),
+      'IDP_AUDIENCE is required with IDP_PROVIDER=supabase: authenticated, as its sessions have it'
+    ],
+    [hasSessions && !isGeneric, 'IDP_SESSION_TOKENS is for IDP_PROVIDER=generic; supabase has it on'],
+    [
+      hasSessions && isGeneric && itemsOf(given['IDP_INTROSPECTION_CLIENT_ID']).length > 0,
+      'IDP_SESSION_TOKENS excludes IDP_INTROSPECTION_CLIENT_ID: its answers may leave out the client'
+    ],
+    [
+      clients.length > 1 && clients.includes(ANY_CLIENT),
+      `IDP_USER_CLIENT_IDS must be ${ANY_CLIENT} alone, or a list without it`
+    ],
+    [isAny && !isGeneric, `IDP_USER_CLIENT_IDS may be ${ANY_CLIENT} only with IDP_PROVIDER=generic`],
+    [
+      isAny && isGeneric && lacks('IDP_M2M_CLIENT_IDS'),
+      `IDP_M2M_CLIENT_IDS is required with IDP_USER_CLIENT_IDS=${ANY_CLIENT}: any client could be a machine`
+    ],
+    [
+      isAny && isGeneric && itemsOf(audience).some((value) => !URL.canParse(value)),
+      `IDP_AUDIENCE must be URLs of this server with IDP_USER_CLIENT_IDS=${ANY_CLIENT}: clients request tokens for them`
+    ]
+  ]
+  return wrong.filter(([isWrong]) => isWrong).map(([, mistake]) => mistake)
 }
 
 /** Assertions name people by `sub`. */

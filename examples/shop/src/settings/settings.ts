@@ -45,6 +45,7 @@ const PROVIDERS: readonly Provider[] = [
   'okta',
   'zitadel',
   'authentik',
+  'supabase',
   'generic'
 ]
 
@@ -176,7 +177,15 @@ const Schema = Type.Object({
   }),
   IDP_USER_CLIENT_IDS: List({
     default: '',
-    description: 'Other OAuth clients that people sign in with, separated by commas'
+    description:
+      'Other OAuth clients that people sign in with, separated by commas; `any`, with generic: also clients ' +
+      'that register themselves, if IDP_AUDIENCE is the URL of this server'
+  }),
+  IDP_SESSION_TOKENS: Type.Boolean({
+    default: false,
+    description:
+      'Accepts tokens that name no client, as sessions of people at the provider itself; only with generic; ' +
+      'supabase has it on'
   }),
   IDP_M2M_CLIENT_IDS: List({
     default: '',

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifySchema, FastifySchemaCompiler, FastifySeri
 import { attempt } from '../attempt.ts'
 import { isObject, listIn, type JsonSchema } from '../schema/json-schema.ts'
 import { alone, leafNamed, leavesOf, sampleOf, type Leaf } from '../schema/properties.ts'
+import { standardConverts, standardValue } from './standard.ts'
 
 /*
  * The compilers of the host are opaque, so each is tried on small schemas: properties of the route's own, since one
@@ -18,8 +19,11 @@ const VALUES = { array: ['x'], boolean: true, integer: 1, number: 1, object: {} 
 
 const TYPES = Object.keys(STRINGS) as ReadonlyArray<keyof typeof STRINGS>
 
-/** Whether a validator takes a string for a value of the type; undefined when that is unknown. */
-export type AcceptsString = (type: keyof typeof STRINGS) => boolean | undefined
+/**
+ * Whether a validator takes a string for a value of the type, and with `'false'`, whether that string stays false;
+ * undefined when it is unknown.
+ */
+export type AcceptsString = (type: keyof typeof STRINGS | 'false') => boolean | undefined
 
 /** The same for each argument in the URL of a route, by its name. */
 export type UrlAcceptance = (name: string) => AcceptsString
@@ -45,7 +49,7 @@ export interface Probes {
    * `useDefaults` is off.
    */
   readonly fillsDefaults: (schemas: RequestSchemas, validator: Validator | undefined) => boolean
-  /** A Standard Schema validates itself, and converts only where it says so. */
+  /** A Standard Schema validates itself, so it is asked itself. */
   readonly bodyTypes: (body: unknown, validator: Validator | undefined) => BodyTypes
   readonly urlAcceptance: (part: UrlPart, schema: unknown, validator: Validator | undefined) => UrlAcceptance
   /** Whether responses of routes in `scope` are written by Fastify's serializer, or by one that writes the same. */
@@ -74,7 +78,8 @@ export function probesOf (app: FastifyInstance): Probes {
       return verdicts.length === 0 ? fills(validator) : verdicts.every(Boolean)
     },
     bodyTypes (body, validator) {
-      if (validator === undefined || isStandard(body)) return EXACT
+      if (isStandard(body)) return { ...EXACT, coerces: standardConverts(body) }
+      if (validator === undefined) return EXACT
       const leaves = leavesOf(body)
       const closed = leaves.filter(({ parent }) => parent.additionalProperties === false)
       const { coerces, drops } = bodies(validator)
@@ -89,6 +94,13 @@ export function probesOf (app: FastifyInstance): Probes {
     },
     urlAcceptance: (part, schema, validator) => (name) => (type) => {
       const validate = standardValidator(schema)
+      if (type === 'false') {
+        return keepsFalse((value) =>
+          validate === undefined
+            ? valueIn(validator, part, leafNamed(schema, name), value)
+            : standardValue(schema, name, value)?.value
+        )
+      }
       if (validate !== undefined) return standardAccepts(validate, name, type)
       if (validator === undefined) return undefined
       const probed = accepts[part](validator).get(type)
@@ -303,6 +315,20 @@ function acceptsOwn (compiler: Validator, part: UrlPart, leaf: Leaf, type: keyof
   const [first] = [sample].flat()
   const text = isObject(first) ? JSON.stringify(first) : String(first)
   return validated(compiler, part, schema, { [leaf.name]: text }) !== undefined
+}
+
+/** What a validator passes on of a text for a property of the route, or of one like it. */
+function valueIn (compiler: Validator | undefined, part: UrlPart, leaf: Leaf | undefined, value: unknown): unknown {
+  if (compiler === undefined) return undefined
+  const schema = leaf === undefined ? { type: 'object', properties: { a: { type: 'boolean' } } } : alone(leaf)
+  const { name } = leaf ?? { name: 'a' }
+  return validated(compiler, part, schema, { [name]: value })?.[name]
+}
+
+/** Of any text, `Boolean(text)` makes true, as z.coerce.boolean() does. */
+function keepsFalse (read: (value: unknown) => unknown): boolean {
+  const list = read(['false'])
+  return read('false') !== true && !(Array.isArray(list) && list[0] === true)
 }
 
 type StandardValidate = (value: unknown) => unknown

@@ -87,7 +87,10 @@ export function queryProblem (
     return 'contains objects, which the querystringParser of the app cannot read. Use one that can, such as qs, or ' +
       'parse JSON in a preValidation hook and set the option jsonQuery'
   }
-  return typeof parser.parse('a=1').a === 'string' && !jsonQuery ? scalarProblem(types, accepts) : undefined
+  if (typeof parser.parse('a=1').a !== 'string' || jsonQuery) return undefined
+  return isArray
+    ? scalarProblem(itemTypes, (type) => type === 'false' ? accepts(type) : undefined)
+    : scalarProblem(types, accepts)
 }
 
 /** Why no value of an argument that is neither an array nor an object would pass, as a URL has only strings. */
@@ -95,7 +98,10 @@ export function scalarProblem (types: Types, accepts: AcceptsString): string | u
   const type = (['boolean', 'integer', 'number'] as const).find((type) =>
     takesOnly(type, types) && accepts(type) === false
   )
-  // Of any string, z.coerce.boolean() makes true.
+  if (type === undefined && takesOnly('boolean', types) && accepts('false') === false) {
+    return 'has the type boolean, but the validator reads "false" in a URL as true. Convert it in another way, in Zod ' +
+      'by z.stringbool()'
+  }
   return type &&
     `has the type ${type}, but arrives as a string, which the validator rejects. Convert it in the schema, in ` +
       `Zod by ${type === 'boolean' ? 'z.stringbool()' : 'z.coerce.number()'}, or set coerceTypes in ` +

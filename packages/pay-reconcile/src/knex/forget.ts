@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { spellingsOf } from '../lists/spellings.ts'
 import { record, recordsOf, run } from './records.ts'
 
 /**
@@ -8,8 +9,8 @@ import { record, recordsOf, run } from './records.ts'
  * transaction of the deletion, after it: a run that has just read an account then either leaves no item of it, or one
  * that is deleted.
  *
- * @param of - the accounts: one by its id, or those of a shop. Ids as responses have them: a UUID in lower case. With
- *   the `registration` of the stores, if the database has more than one.
+ * @param of - the accounts: one by its id, or those of a shop. With the `registration` of the stores,
+ *   if the database has more than one.
  * @throws {@link PAY_RECONCILE_INVALID_OPTION} if it has, and none is named.
  */
 export async function forgetAccounts (
@@ -21,10 +22,10 @@ export async function forgetAccounts (
   const [column, id] = 'accountId' in of ? ['account_id', of.accountId] : ['shop_id', of.shopId]
   await run(
     knex,
-    knex('pay_reconcile_items').where(column, id)
+    knex('pay_reconcile_items').whereIn(column, spellingsOf(id))
       .whereIn('run_id', knex('pay_reconcile_runs').where({ registration }).select('id')).delete()
   )
-  await run(knex, knex('pay_reconcile_snapshots').where({ registration, [column]: id }).delete())
+  await run(knex, knex('pay_reconcile_snapshots').where({ registration }).whereIn(column, spellingsOf(id)).delete())
 }
 
 /** @returns undefined if nothing was stored yet */

@@ -1,5 +1,6 @@
 import { AUDIT_ACTIONS, type AuditFilter } from '../types.ts'
 import type { Listed } from './listed.ts'
+import { whereId } from './spellings.ts'
 
 /** The condition on snapshots that are kept. @param days - how long */
 export function isKept (days: number): string {
@@ -13,8 +14,8 @@ export function auditList (days: number): Listed<AuditFilter> {
     at: { rule: { kind: 'instant' }, sql: 'c.at' },
     actor: { rule: { kind: 'string' }, sql: 'c.actor' },
     action: { rule: { kind: 'string', words: AUDIT_ACTIONS }, sql: 'c.action' },
-    account_id: { rule: { kind: 'string' }, sql: 'c.account_id' },
-    shop_id: { rule: { kind: 'string' }, sql: 'c.shop_id' },
+    account_id: { rule: { kind: 'string' }, sql: 'c.account_id', where: whereId },
+    shop_id: { rule: { kind: 'string' }, sql: 'c.shop_id', where: whereId },
     run_id: { rule: { kind: 'uuid', nullable: true }, sql: 'c.run_id' },
     before: { rule: { kind: 'object' }, sql: 'c.before' },
     after: { rule: { kind: 'object' }, sql: 'c.after' },

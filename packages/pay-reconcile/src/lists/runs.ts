@@ -1,5 +1,6 @@
 import { MODES, STATUSES, DIFFERENCES, OUTCOMES, type RunFilter, type ItemFilter } from '../reconcile/types.ts'
 import type { Listed } from './listed.ts'
+import { whereId } from './spellings.ts'
 
 /** An aggregate over the shops of the run `r`. */
 const ofShops = (sum: string, condition = 'true'): string =>
@@ -14,7 +15,7 @@ export const runList = {
   id: { rule: { kind: 'uuid' }, sql: 'r.id' },
   mode: { rule: { kind: 'string', words: MODES }, sql: 'r.mode' },
   dry_run: { rule: { kind: 'boolean' }, sql: 'r.dry_run' },
-  shop_id: { rule: { kind: 'string', nullable: true }, sql: 'r.shop_id' },
+  shop_id: { rule: { kind: 'string', nullable: true }, sql: 'r.shop_id', where: whereId },
   status: {
     rule: { kind: 'string', words: STATUSES },
     sql: `case when r.finished_at is null then 'running' when ${ofShops('bool_or(true)', "p.status = 'cancelled'")} ` +
@@ -42,8 +43,8 @@ export const runList = {
 
 /** Items `i` of runs. */
 export const itemList: Listed<ItemFilter> = {
-  account_id: { rule: { kind: 'string' }, sql: 'i.account_id' },
-  shop_id: { rule: { kind: 'string' }, sql: 'i.shop_id' },
+  account_id: { rule: { kind: 'string' }, sql: 'i.account_id', where: whereId },
+  shop_id: { rule: { kind: 'string' }, sql: 'i.shop_id', where: whereId },
   outcome: { rule: { kind: 'string', words: OUTCOMES }, sql: 'i.outcome' },
   // Items with any of these kinds.
   differences: {
