@@ -8,6 +8,7 @@ import { type AppOptions, buildApp } from '../src/app.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
+import type { Demo } from '../src/demo/demo-file.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 import { isInner } from '../src/http/inner-request.ts'
@@ -108,6 +109,8 @@ const MACHINE = { clientId: 'test-machine', clientSecret: 'test machine secret' 
 /** An identity provider of its own for a test file, with the people that the test names. */
 export interface TestIdentityProvider {
   readonly settings: Readonly<Record<string, string>>
+  /** What the file of the demo says of it. */
+  readonly ofDemo: Demo['idp']
   /** An access token of the machine client. */
   machineToken(): Promise<string>
   /** An access token of a person, by signing in. */
@@ -146,6 +149,11 @@ export async function openIdentityProvider (
     await provider.close()
   }
   t.teardown(close)
+  const ofDemo = {
+    issuer,
+    mcp_client_id: CLIENT_ID,
+    m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
+  }
   return {
     settings: {
       IDP_ISSUER: issuer,
@@ -153,12 +161,8 @@ export async function openIdentityProvider (
       API_KEY_PEPPERS: `test:${'p'.repeat(32)}`,
       PAY_KEY_SECRETS: `test:${'k'.repeat(32)}`
     },
-    machineToken: async () =>
-      await machineToken({
-        issuer,
-        mcp_client_id: CLIENT_ID,
-        m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
-      }),
+    ofDemo,
+    machineToken: async () => await machineToken(ofDemo),
     userToken: async (username) =>
       await accessTokenFor({ issuer, clientId: CLIENT_ID, resource: `${BASE_URL}/mcp`, username, password }),
     close,
