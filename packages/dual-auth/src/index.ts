@@ -179,6 +179,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
         settings: apiKeys,
         shops,
         hostSignsIn: settings.jwt.length === 0,
+        besidePaths: management.some(({ owner }) => owner === undefined),
         ...rest,
         knownScopes: () => scopes,
         callStore,

@@ -498,7 +498,8 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
   const shape = TOKEN_SHAPES[provider]
   const hasSessions = boolean(`${name}.sessionTokens`, sessionTokens) || shape.sessionTokens === true
-  const users = userClients === 'any' ? undefined : userClients ?? (hasSessions ? [] : undefined)
+  const listed = userClients === undefined && hasSessions ? [] : userClients
+  const users = listed === 'any' ? undefined : listed
   if (users !== undefined) strings(`${name}.userClients`, users, 'client ids')
   if (machineClients !== undefined) strings(`${name}.machineClients`, machineClients, 'client ids')
   if (audience !== undefined) strings(`${name}.audience`, audience)
@@ -528,7 +529,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   )
   if (userClients === 'any') {
     must(provider === 'generic', `${name}.userClients may be any with the provider generic only`)
-    const isUrl = audience!.every((value) => URL.canParse(value)) && !insecureNoAudience
+    const isUrl = audience!.every((value) => /^https?:/i.test(value) && URL.canParse(value)) && !insecureNoAudience
     must(
       isUrl,
       `${name}.audience must be the URL of this API where ${name}.userClients is any: clients request tokens for that`

@@ -7,6 +7,8 @@ type ShopSettings = Pick<ApiKeySettings, 'shopParam' | 'shopIdFromParam'>
 export interface ShopReader {
   /** The shop's id as the host stores it; undefined if the path names no shop that the host knows. */
   fromParams(params: unknown): string | undefined
+  /** Whether a path can name the shop. */
+  canBeNamed(shopId: string): boolean
   /** Whether a key of this shop may call: the path has no shop, or has this one. */
   isAllowed(params: unknown, shopId: string): boolean
 }
@@ -26,6 +28,7 @@ export function createShopReader ({ shopParam, shopIdFromParam }: ShopSettings):
 
   return {
     fromParams: (params) => idFromParam(paramOf(params) ?? ''),
+    canBeNamed: (shopId) => idFromParam(shopId) === shopId,
     isAllowed (params, shopId) {
       const param = paramOf(params)
       return param === undefined || idFromParam(param) === shopId

@@ -135,6 +135,12 @@ const wrong: Wrong[] = [
     'network of your own'
   ],
   [{ jwt: { ...jwt, insecureHttp: 'yes' as never } }, 'dual-auth: jwt.insecureHttp must be true or false'],
+  ...[jwt, generic, { ...generic, sessionTokens: true }, { ...generic, provider: 'supabase' as const }].map((
+    one
+  ): Wrong => [
+    { jwt: { ...one, userClients: null as never } },
+    'dual-auth: jwt.userClients must be a list of client ids'
+  ]),
   [{ jwt: { ...jwt, userClients: [''] } }, 'dual-auth: jwt.userClients must be a list of client ids'],
   [{ jwt: { ...jwt, userClients: 'web' as never } }, 'dual-auth: jwt.userClients must be a list of client ids'],
   [
@@ -256,7 +262,10 @@ const wrong: Wrong[] = [
     audience: ['https://api.example.com']
   }]
     .map((more): Wrong => [{ jwt: { ...jwt, ...more as object, userClients: 'any' } }, ANY_CLIENT]),
-  ...[{ audience: ['api'] }, { audience: [API, 'client_01ENV'] }, { audience: [API], insecureNoAudience: true }]
+  ...[{ audience: ['api'] }, { audience: ['project:1'] }, { audience: [API, 'client_01ENV'] }, {
+    audience: [API],
+    insecureNoAudience: true
+  }]
     .map((more): Wrong => [{ jwt: { ...generic, userClients: 'any', machineClients: [], ...more } }, ANY_AUDIENCE]),
   [
     { jwt: { ...generic, userClients: 'any', audience: [API] } },

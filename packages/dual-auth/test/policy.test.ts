@@ -784,6 +784,19 @@ t.test('scopes that are neither a list nor null fail the boot of a route for key
   }
 })
 
+t.test('a scope all of a route is refused: a key with it would look like one for everything', async (t) => {
+  await build(t, {
+    auth: { policy: () => 'public', scopes: () => ['read', 'all'] },
+    routes: (app) => {
+      t.throws(() => app.get('/x', { config: { auth: 'any-key' } }, async () => ''), {
+        code: 'DUAL_AUTH_INVALID_OPTION',
+        message:
+          "dual-auth: scopes of GET /x must not contain 'all', which means every operation in the scopes of a key"
+      })
+    }
+  })
+})
+
 t.test('request.mayCall says what the route will say of a key, and nothing against tokens', async (t) => {
   const routes: Array<{ method: HTTPMethods, url: string, schema?: FastifySchema, config?: FastifyContextConfig }> = []
   const { app, issuer, mint } = await build(t, {
