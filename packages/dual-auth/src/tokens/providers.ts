@@ -263,8 +263,9 @@ export function namesOtherKind (type: unknown): boolean {
 }
 
 /**
- * Whether the claims have a mark of a machine. What providers say of one: its client as the subject, the grant, or the kind of holder: Casdoor in `type`, or
- * by the application's name as the subject; Entra in `idtyp`; Oracle in `sub_type`; Keycloak and authentik by a name.
+ * Whether the claims have a mark of a machine. What providers say of one: its client as the subject, the grant, or the
+ * kind of holder: Casdoor in `type`, or by the application's name as the subject; Entra in `idtyp`; Oracle in
+ * `sub_type`; Keycloak and authentik by a name.
  */
 export function isMarkedAsMachine (claims: Claims): boolean {
   const { sub, gty, grant_type: grant, type, idtyp, sub_type: kind, owner, name, preferred_username: username } = claims
