@@ -5,6 +5,7 @@ import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
 import type { ApiKeyStore, KeyChange } from './keys/store.ts'
 import { boolean, duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
+import { placeOfOwner } from './path-params.ts'
 import { scopesFromRoute } from './policy.ts'
 import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
 import type { ClaimRules } from './tokens/identity.ts'
@@ -661,6 +662,13 @@ function allManagementSettings (
       `management must have a different ${option} in each set of routes`
     )
   }
+  const byPath = all.filter(({ owner }) => owner === undefined).map(({ path }) => path)
+  const other = byPath.find((path) => placeOfOwner(path, shopParam!) !== placeOfOwner(byPath[0]!, shopParam!))
+  must(
+    other === undefined,
+    `management must not have :${shopParam} in ${byPath[0]} and in ${other}: owners of two kinds with the same id ` +
+      'would be one. Manage the keys of one of them by owner'
+  )
   return all
 }
 

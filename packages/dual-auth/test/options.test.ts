@@ -368,7 +368,7 @@ const wrong: Wrong[] = [
       scanning: {},
       management: [{ canManage: () => true }, {
         canManage: () => true,
-        path: '/x/:shop_id',
+        path: '/v2/shops/:shop_id/api-keys',
         operationName: 'x',
         onKeyChange: () => {}
       }]
@@ -384,6 +384,17 @@ const wrong: Wrong[] = [
   [
     { management: [{ canManage: () => true }, { canManage: () => true, operationName: 'x' }] },
     'dual-auth: management must have a different path in each set of routes'
+  ],
+  [
+    {
+      apiKeys: { ...apiKeys, shopParam: 'owner' },
+      management: [
+        { canManage: () => true, path: '/users/:owner/api-keys' },
+        { canManage: () => true, path: '/orgs/:owner/api-keys', operationName: 'org_key' }
+      ]
+    },
+    'dual-auth: management must not have :owner in /users/:owner/api-keys and in /orgs/:owner/api-keys: ' +
+    'owners of two kinds with the same id would be one. Manage the keys of one of them by owner'
   ],
   [{ management: { canManage: () => true, paths: [] } as never }, 'dual-auth: management.paths is not an option'],
   [{ challange: {} } as never, 'dual-auth: challange is not an option']
