@@ -164,6 +164,36 @@ t.test('no key of a person is one of the team with the same id', async (t) => {
   }
 })
 
+t.test('two people whose sign-in is looked up at the same time, the first one last, get a key each', async (t) => {
+  const answered: Array<() => void> = []
+  const { call } = await server(t, {
+    management: [
+      { path: '/teams/:team/api-keys', canManage: () => 'admin' },
+      {
+        path: '/me/api-keys',
+        owner: async (request) => {
+          const person = user(request)
+          if (request.method === 'POST') await new Promise<void>((resolve) => answered.push(resolve))
+          return `person:${person}`
+        },
+        canManage: async (request) => user(request)!,
+        operationName: 'my_api_key'
+      }
+    ]
+  }, { shopParam: 'team' })
+  const creating = ['ada', 'bob'].map((person) => call('POST', '/me/api-keys/', { 'x-user': person }, { name: person }))
+  while (answered.length < 2) await new Promise(setImmediate)
+  for (const answer of answered.toReversed()) answer()
+  const [ada, bob] = (await Promise.all(creating)).map(({ body }) => body)
+  for (const [person, own, other] of [['ada', ada, bob], ['bob', bob, ada]] as const) {
+    const as = { 'x-user': person }
+    t.match(await call('GET', '/me/api-keys/', as), { body: [{ id: own.id, name: person, created_by: person }] })
+    t.equal((await call('DELETE', `/me/api-keys/${other.id}`, as)).status, 404)
+    t.equal((await call('DELETE', `/teams/red/api-keys/${own.id}`)).status, 404)
+    t.match(await call('GET', '/notes/7', { 'x-api-key': own.plaintext }), { body: { shopId: `person:${person}` } })
+  }
+})
+
 t.test('canManage returns who it is where the host signs in, also with jwt: false', async (t) => {
   const { call } = await server(t, {
     jwt: false,

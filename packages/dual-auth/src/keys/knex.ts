@@ -253,7 +253,9 @@ function applyFilter (query: Knex.QueryBuilder, { q, revoked, status, scopes, ..
       if (present.length < values.length) any.orWhereRaw(`${sql} is null`, bindings)
     })
   }
-  if (scopes !== undefined) query.whereRaw('scopes && ?::text[]', [[...scopes]])
+  if (scopes !== undefined) {
+    query.whereRaw(`(scopes && ?::text[]${scopes.includes('all') ? " or scopes = '{}'" : ''})`, [[...scopes]])
+  }
   if (revoked !== undefined) query.whereRaw(`revoked_at is ${revoked ? 'not ' : ''}null`)
   if (status !== undefined) query.whereRaw(`${STATUS} = ?`, [at, status])
   if (q !== undefined) {

@@ -36,7 +36,8 @@ function matches (key: ApiKeyRecord, { q, revoked, status, scopes, ...fields }: 
   return [key.name, key.prefix].some((text) => parts.some((part) => inLowerCase(text).includes(part))) &&
     (revoked === undefined || revoked === (key.revokedAt !== null)) &&
     (status === undefined || status === statusOfKey(key, at)) &&
-    (scopes === undefined || scopes.some((scope) => key.scopes.includes(scope))) &&
+    (scopes === undefined ||
+      scopes.some((scope) => key.scopes.includes(scope) || (scope === 'all' && key.scopes.length === 0))) &&
     Object.entries(fields).every(([field, values]) => values.includes(valueOf[field as KeyField](key, at)))
 }
 

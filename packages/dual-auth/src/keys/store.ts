@@ -220,7 +220,7 @@ export type KeyField =
  * for keys without a value.
  */
 export type KeyFilter = { readonly [field in KeyField]?: ReadonlyArray<string | null> } & {
-  /** Keys with one of these scopes. */
+  /** Keys with one of these scopes; `all`: those without any, which open everything. */
   readonly scopes?: readonly string[],
   /** true: only revoked keys; false: only the others. */
   readonly revoked?: boolean,

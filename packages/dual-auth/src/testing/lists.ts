@@ -208,6 +208,8 @@ export const LISTS: readonly Check[] = [
           [{ replaced_by: [randomUUID()] }, ''],
           [{ scopes: ['read'] }, '23'],
           [{ scopes: ['list_tags', 'write'] }, '43'],
+          [{ scopes: ['all'] }, '1'],
+          [{ scopes: ['all', 'write'] }, '13'],
           [{ q: 'r', revoked: false, name: ['Printer', 'Robot'] }, '1']
         ] as const
       ) same(await found({ filter }), wanted, JSON.stringify(filter))
