@@ -25,7 +25,7 @@ export async function writeApi (names, folder) {
     tsconfig: fileURLToPath(new URL('tsconfig.json', import.meta.url)),
     basePath: ROOT,
     plugin: ['typedoc-plugin-markdown'],
-    // What the compiler says of the sources is `npm run typecheck`'s.
+    // What the compiler says of the sources is `npm run check`'s.
     skipErrorChecking: true,
     excludeExternals: true,
     excludeInternal: true,

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 /**
  * What the databases of these tests are set to, such as `DateStyle=German; TimeZone=Asia/Kathmandu`. Default: nothing.
  */
-const SETTINGS = process.env['TEST_DATABASE_SETTINGS'] ?? ''
+export const SETTINGS = process.env['TEST_DATABASE_SETTINGS'] ?? ''
 
 /**
  * Sets a new database to `TEST_DATABASE_SETTINGS`, as its operator may have: its sessions start with them. Call it

@@ -125,7 +125,7 @@ function terminal (t: Test, page: string): Shell {
   })
 }
 
-/** Those of a server in production have a test of their own; `npm run release:check` does what the last page says. */
+/** Those of a server in production have a test of their own; `npm run release check` does what the last page says. */
 const elsewhere: readonly string[] = ['docs/production.md', 'docs/backup.md', 'packages/pay-reconcile/docs/testing.md']
 const typedHere = [...pages.filter((name) => !elsewhere.includes(name)), 'examples/shop/README.md']
 
@@ -175,7 +175,7 @@ const checks: Readonly<
   ts: isFile,
   markdown: isFile,
   conversation (t, { text, line }) {
-    // `npm run clients` compares that page with what the client shows its model.
+    // `npm run lab clients` compares that page with what the client shows its model.
     const shown = read('docs/clients.md').split('\n').filter((row) =>
       row.startsWith('| Claude Code') || row.includes('The server says')
     )

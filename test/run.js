@@ -12,7 +12,7 @@ import { nodeFlags } from './node-flags.js'
  * `npm test -- [--jobs N] [--all] [FILE...]`: runs the test files; without `--all` or names, those that are
  * {@link PROGRAMS} wait. It prints a line for each file, everything about those that fail, and what was skipped. A few
  * processes take the files from one queue, since most files run for less time than a process takes to start. The runner
- * of tap gives each file a process and measures coverage, in three times the time: `npm run coverage`.
+ * of tap gives each file a process and measures coverage, in three times the time: `npx tap`.
  */
 const { values: { all, jobs }, positionals } = parseArgs({
   allowPositionals: true,
@@ -97,7 +97,9 @@ console.log(
 )
 console.log(`# assertions in ${tests} tests`)
 if (left.length > 0) {
-  console.log(`# ${left.length} files with browsers, the programs of the docs and drills did not run: npm run test:all`)
+  console.log(
+    `# ${left.length} files with browsers, the programs of the docs and drills did not run: npm test -- --all`
+  )
 }
 console.log(`# time=${performance.now().toFixed(0)}ms`)
 console.log(`# ${cpu.reduce((sum, [seconds]) => sum + seconds, 0).toFixed(0)} s of processor time; most of it:`)

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 /*
  * Builds the static files into dist, unless they are of these sources and these libraries already: then it takes
- * milliseconds. Types are checked by `npm run typecheck`.
+ * milliseconds. Types are checked by `npm run check`.
  */
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { resolve } = createRequire(import.meta.url)

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { card } from 'mcp-from-routes/card'
 
 const port = Number(process.env.PORT ?? 3000)
 const publicUrl = process.env.PUBLIC_URL ?? `http://localhost:${port}`
@@ -7,12 +8,12 @@ const publicUrl = process.env.PUBLIC_URL ?? `http://localhost:${port}`
 const app = Fastify()
 await app.register(mcpFromRoutes, {
   serverInfo: { name: 'notes', title: 'Notes', version: '1.0.0' },
-  card: {
+  extensions: [card({
     name: 'com.example/notes', // A domain of yours, reversed, and the name in serverInfo.
     description: 'Notes that agents write and find again.',
     url: `${publicUrl}/mcp`,
     headers: [{ name: 'Authorization', description: 'Bearer and your token', isRequired: true, isSecret: true }]
-  }
+  })]
 })
 
 app.get(

@@ -1,11 +1,12 @@
 import Fastify from 'fastify'
-import mcpFromRoutes, { CONFIRMATION, quoted } from 'mcp-from-routes'
+import mcpFromRoutes from 'mcp-from-routes'
+import { confirm, CONFIRMATION, quoted } from 'mcp-from-routes/confirm'
 
 const app = Fastify()
 const notes = new Map([['1', { text: 'Water the plants', readers: 3 }]])
 const params = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
 
-await app.register(mcpFromRoutes, { serverInfo: { name: 'notes', version: '1.0.0' } })
+await app.register(mcpFromRoutes, { serverInfo: { name: 'notes', version: '1.0.0' }, extensions: [confirm()] })
 
 function noteOf (id: string): { text: string, readers: number } {
   const note = notes.get(id)

@@ -40,7 +40,9 @@ export function limitKeys (
  * request.
  */
 function keyOf ({ identity, raw }: FastifyRequest): string | undefined {
-  return identity?.kind === 'api-key' && !(Symbol.for('fastify.parentRequest') in raw) ? identity.keyId : undefined
+  return identity?.kind === 'api-key' && !(Symbol.for('mcp-from-routes.parentRequest') in raw)
+    ? identity.keyId
+    : undefined
 }
 
 function tooMany (reply: FastifyReply, limit: string, seconds: number): Error {

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { fields } from 'mcp-from-routes/fields'
 
 const text = { type: 'string' }
 const price = {
@@ -20,7 +21,10 @@ const products = [{
 }]
 
 const app = Fastify()
-await app.register(mcpFromRoutes, { serverInfo: { name: 'shop', version: '1.0.0' }, fields: true }) // For all lists.
+await app.register(mcpFromRoutes, {
+  serverInfo: { name: 'shop', version: '1.0.0' },
+  extensions: [fields()] // For all lists.
+})
 
 app.get('/products', {
   schema: {

@@ -12,13 +12,15 @@ declare module 'fastify' {
 
 export const app = Fastify()
 const sessions = new Map<string, string>() // Session id to person.
-const teams = new Map([['red', ['ada']], ['blue', ['ada', 'kim']]])
+export const people = new Set(['ada', 'kim']) // Whom the app lets in.
+export const teams = new Map([['red', ['ada']], ['blue', ['ada', 'kim']]])
 
 // The sign-in that the app has: a hook that finds the person.
 await app.register(cookie)
 app.decorateRequest('person', undefined)
 app.addHook('onRequest', async (request) => {
-  request.person = sessions.get(request.cookies.session ?? '')
+  const person = sessions.get(request.cookies.session ?? '')
+  if (person !== undefined && people.has(person)) request.person = person
 })
 
 const signedIn = ({ person }: FastifyRequest): string => {
@@ -34,7 +36,10 @@ await app.register(dualAuth, {
     peppers: [{ id: '1', secret: process.env.PEPPER ?? randomBytes(32) }],
     store: memoryStore(),
     shopParam: 'team',
-    shopIdFromParam: 'slug'
+    shopIdFromParam: 'slug',
+    // Asked at each use: the keys of who left end, those of a team for who left the team.
+    mayUse: ({ shopId, createdBy }) =>
+      people.has(createdBy) && (shopId.startsWith(PERSON) || isMember(shopId, createdBy))
   },
   jwt: 'host',
   policy: ({ url }) => {

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { resources } from 'mcp-from-routes/resources'
 
 const policies = new Map([['returns', '# Returns\n\nWithin 30 days, unused.\n'], [
   'shipping',
@@ -7,7 +8,7 @@ const policies = new Map([['returns', '# Returns\n\nWithin 30 days, unused.\n'],
 ]])
 
 const app = Fastify()
-await app.register(mcpFromRoutes, { serverInfo: { name: 'shop', version: '1.0.0' } })
+await app.register(mcpFromRoutes, { serverInfo: { name: 'shop', version: '1.0.0' }, extensions: [resources()] })
 
 app.get('/policies', {
   schema: { operationId: 'list_policies', description: 'The names of the policies.', tags: ['mcp-resource'] },

@@ -1,10 +1,11 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { search } from 'mcp-from-routes/search'
 
 const app = Fastify()
 await app.register(mcpFromRoutes, {
   serverInfo: { name: 'office', version: '1.0.0' },
-  sets: { search: { path: '/mcp/search', search: true } }
+  extensions: [search({ path: '/mcp/search' })]
 })
 
 const KINDS = [

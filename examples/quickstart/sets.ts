@@ -1,10 +1,11 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { sets } from 'mcp-from-routes/sets'
 
 const app = Fastify()
 await app.register(mcpFromRoutes, {
   serverInfo: { name: 'shop', version: '1.0.0' },
-  sets: { catalog: { path: '/mcp/catalog', tags: ['products', 'tags'] } }
+  extensions: [sets({ catalog: { path: '/mcp/catalog', tags: ['products', 'tags'] } })]
 })
 
 for (const name of ['products', 'tags', 'orders']) {

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { skills } from 'mcp-from-routes/skills'
 
 const about = { type: 'string', enum: ['plants', 'errands'] }
 const notes: Array<{ about: string, text: string }> = []
@@ -7,7 +8,7 @@ const notes: Array<{ about: string, text: string }> = []
 const app = Fastify()
 await app.register(mcpFromRoutes, {
   serverInfo: { name: 'notes', version: '1.0.0' },
-  skills: new URL('./skills/', import.meta.url) // A folder with a SKILL.md for each skill.
+  extensions: [skills(new URL('./skills/', import.meta.url))] // A folder with a SKILL.md for each skill.
 })
 
 app.get<{ Querystring: { about?: string } }>('/notes', {

@@ -1,11 +1,12 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { tasks } from 'mcp-from-routes/tasks'
 
 const app = Fastify()
 const reports = new Map<string, { year: number, ready: number }>()
 const params = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
 
-await app.register(mcpFromRoutes, { serverInfo: { name: 'reports', version: '1.0.0' } })
+await app.register(mcpFromRoutes, { serverInfo: { name: 'reports', version: '1.0.0' }, extensions: [tasks()] })
 
 app.post<{ Body: { year: number } }>('/reports', {
   schema: {

@@ -1,8 +1,9 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { views } from 'mcp-from-routes/views'
 
 const app = Fastify()
-await app.register(mcpFromRoutes, { serverInfo: { name: 'shop', version: '1.0.0' } })
+await app.register(mcpFromRoutes, { serverInfo: { name: 'shop', version: '1.0.0' }, extensions: [views()] })
 
 app.get('/products', {
   schema: {

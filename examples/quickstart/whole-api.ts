@@ -1,12 +1,13 @@
 import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { review } from 'mcp-from-routes/review'
 
 /** An API as it was: no tags, no operationIds, hardly a description. */
 export default async function buildApp () {
   const app = Fastify()
   await app.register(mcpFromRoutes, {
     serverInfo: { name: 'shop', version: '1.0.0' },
-    routes: new URL('./mcp-routes.json', import.meta.url) // Decides which routes are tools.
+    extensions: [review(new URL('./mcp-routes.json', import.meta.url))] // Decides which routes are tools.
   })
 
   const byId = { params: { type: 'object', properties: { id: { type: 'string' } } } }

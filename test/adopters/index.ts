@@ -1,4 +1,4 @@
-// `npm run adopters [NAME...]`: see CONTRIBUTING.md
+// `npm run lab adopters [NAME...]`: see CONTRIBUTING.md
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,6 +47,8 @@ try {
 
 if (write) writeFileSync(pageFile, page(adopters, outcomes))
 else if (chosen.length === adopters.length && page(adopters, outcomes) !== readFileSync(pageFile, 'utf8')) {
-  console.log('docs/adopters.md is not what the run shows. If that is intended, update it: npm run adopters -- --write')
+  console.log(
+    'docs/adopters.md is not what the run shows. If that is intended, update it: npm run lab adopters -- --write'
+  )
   process.exitCode = 1
 }

@@ -1,6 +1,8 @@
 import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance } from 'fastify'
-import mcpFromRoutes, { type McpFromRoutesOptions, quoted } from 'mcp-from-routes'
+import mcpFromRoutes from 'mcp-from-routes'
+import { confirm, quoted, type ConfirmOptions } from 'mcp-from-routes/confirm'
+import { tasks } from 'mcp-from-routes/tasks'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -53,6 +55,8 @@ export async function startFixture (): Promise<Fixture> {
   }
 }
 
+const SECRET = 'the secret of all replicas of the lab'
+
 /** @param used - the confirmations that were used */
 async function build (used: Set<string>): Promise<FastifyInstance> {
   const app = Fastify({ forceCloseConnections: true })
@@ -61,7 +65,7 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
     serverInfo: { name: 'fixture', version: '1.0.0' },
     instructions: 'Tools to look at.',
     maxResultBytes: 2000,
-    ...confirmations(used)
+    extensions: [confirm(confirmations(used)), tasks({ secret: SECRET })]
   })
 
   const tool = (operationId: string, description: string) => ({ operationId, description, tags: ['mcp'] })
@@ -122,10 +126,10 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
 }
 
 /** Of all replicas. */
-function confirmations (used: Set<string>): Pick<McpFromRoutesOptions, 'confirmSecret' | 'confirmStore'> {
+function confirmations (used: Set<string>): ConfirmOptions {
   return {
-    confirmSecret: 'the secret of all replicas of the lab',
-    confirmStore: { use: (id) => !used.has(id) && used.add(id).size > 0 }
+    secret: SECRET,
+    store: { use: (id) => !used.has(id) && used.add(id).size > 0 }
   }
 }
 

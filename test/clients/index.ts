@@ -1,4 +1,4 @@
-// `npm run clients`: see CONTRIBUTING.md
+// `npm run lab clients`: see CONTRIBUTING.md
 import { readFileSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { versionOf, type Client } from './client.ts'
@@ -75,7 +75,7 @@ for (const client of chosen.filter(({ staysForHours }) => staysForHours)) {
 const text = page(clients, [...scenes.values()])
 if (options.write) writeFileSync(pageFile, text)
 else if (text !== readFileSync(pageFile, 'utf8')) {
-  fail('docs/clients.md is not what the lab shows. If that is intended, update it: npm run clients -- --write')
+  fail('docs/clients.md is not what the lab shows. If that is intended, update it: npm run lab clients -- --write')
 }
 if (options.record) writeFileSync(options.record, JSON.stringify(envelopesOf(recorded), null, 2) + '\n')
 

@@ -16,7 +16,7 @@ export function page (clients: readonly Client[], scenes: readonly Scene[]): str
   const shown = scenes.filter(({ about }) => about !== undefined)
   return `# What clients show
 
-How to connect a client, and what its model reads of a tool call. \`npm run clients\` tries all of it with the released clients, and writes this page.
+How to connect a client, and what its model reads of a tool call. \`npm run lab clients\` tries all of it with the released clients, and writes this page.
 
 ## The clients
 

@@ -161,18 +161,12 @@ function check (what: string, milliseconds: number, most: number): void {
   if (!isGood) process.exitCode = 1
 }
 
-const postgres = process.env['TEST_DATABASE_URL']
 console.log(`load ${loadavg()[0]!.toFixed(1)}`)
 try {
   await onDemo('', measureFirst)
-  if (postgres === undefined) {
-    console.log(
-      'NOT MEASURED: large shops. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.'
-    )
-  } else {await onDatabase(
-      postgres,
-      async (url) => await onDemo(url, async (baseUrl, directory) => await measureLists(url, baseUrl, directory))
-    )}
+  await onDatabase('large shops', async (url) => {
+    await onDemo(url, async (baseUrl, directory) => await measureLists(url, baseUrl, directory))
+  })
 } finally {
   await browser.close()
 }

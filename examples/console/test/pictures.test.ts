@@ -5,7 +5,7 @@ import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
 import { comesTrue, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
 import { viewHost } from './view-host.ts'
 
-/** What the documentation shows, and what stands on each picture. `npm run pictures` takes all of them again. */
+/** What the documentation shows, and what stands on each picture. `npm run lab pictures` takes all of them again. */
 const FOLDER = new URL('../../../docs/console/', import.meta.url)
 const MANIFEST = new URL('pictures.json', FOLDER)
 const isTaking = process.env['PICTURES'] !== undefined
@@ -77,7 +77,7 @@ t.test('the pictures of the documentation show what the pages show', { skip: wit
     const png = readFileSync(file)
     t.strictSame([png.readUInt32BE(16), png.readUInt32BE(20)], [WIDTH, height], 'the file has its size')
     t.ok(png.length < 125_000, `${png.length} bytes`)
-    if (!isTaking) t.strictSame(taken[name], stored[name], 'npm run pictures takes it again')
+    if (!isTaking) t.strictSame(taken[name], stored[name], 'npm run lab pictures takes it again')
   }
 
   const kim = await signIn(

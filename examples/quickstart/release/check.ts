@@ -7,10 +7,10 @@ import { makeProjects, withOldestPeers } from './project.ts'
 import { checkPrograms } from './programs.ts'
 
 /**
- * `npm run release:check -- [version…]`: what the registry would get, used as somebody else would use it.
+ * `npm run release check -- [version…]`: what the registry would get, used as somebody else would use it.
  * Does what each README says in an empty folder of its own, with the packed package, and runs the program there, on
  * this Node.js and on those that are named, such as `22 26`, then here with the oldest peers that are allowed. Needs
- * the registry, and a PostgreSQL server at `TEST_DATABASE_URL`. `npm run release:check -- modules` tries
+ * the registry, and a PostgreSQL server at `TEST_DATABASE_URL`. `npm run release check -- modules` tries
  * docs/module-systems.md instead, which takes minutes and needs no server.
  */
 const isOfModules = process.argv[2] === 'modules'

@@ -11,7 +11,7 @@ import { checkPrograms } from './programs.ts'
 import { startRegistry } from './registry.ts'
 
 /*
- * `npm run release:rehearse`: a release from beginning to end, in a copy of the repository, with a registry on
+ * `npm run release rehearse`: a release from beginning to end, in a copy of the repository, with a registry on
  * loopback. Raises the versions that changesets raise, publishes, installs from there by name what each README says,
  * and runs its program; publishes a fix of one package after that; and renames a tool, which nobody must be able to
  * release as a minor version. Needs the registry for what is not ours, and a PostgreSQL server at `TEST_DATABASE_URL`.

@@ -1,5 +1,5 @@
 /**
- * `npm run stores`: installs Drizzle and Prisma in a folder of its own, since they are 300 MB, and runs
+ * `npm run lab stores`: installs Drizzle and Prisma in a folder of its own, since they are 300 MB, and runs
  * dual-auth/testing over the stores of this folder there, from the packed package.
  */
 import { execFileSync } from 'node:child_process'

@@ -22,13 +22,12 @@ const GROWTH = 100_000_000
 const HEAP = 384
 
 const [argument = '20', ...target] = process.argv.slice(2)
-const postgres = process.env['TEST_DATABASE_URL']
 if (argument === 'attacker') await attack(...target as [string, string, string])
-else if (postgres === undefined) {
-  console.log('NOT MEASURED: set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created.')
-} else {await onDatabase(postgres, async (url) => {
+else {
+  await onDatabase('an attack', async (url) => {
     await measure(url, Number(argument))
-  })}
+  })
+}
 
 async function measure (url: string, seconds: number): Promise<void> {
   // Without the limit of calls in a window, so that the attack does not end by itself.

@@ -10,7 +10,7 @@ import { until } from '../drills/until.ts'
 import { startPostgres, withoutPostgres } from '../test/postgres.ts'
 import { settle } from './fill.ts'
 import { median, type MakeRequest, saturate, warmUp } from './saturation.ts'
-import { launch, type Shop, stop, UNLIMITED } from './shop.ts'
+import { launch, notMeasured, type Shop, stop, UNLIMITED } from './shop.ts'
 
 const [seconds = 5, rounds = 3] = process.argv.slice(2).map(Number)
 /** How long all may take, in seconds. */
@@ -37,7 +37,7 @@ interface Row {
   readonly standby: number
 }
 
-if (withoutPostgres) console.log(`NOT MEASURED: ${withoutPostgres}`)
+if (withoutPostgres) notMeasured(withoutPostgres)
 else {
   await inScope(LIMIT, async (t) => {
     const primary = await startPostgres(t)

@@ -106,19 +106,36 @@ export async function stop ({ child, closeProvider }: Shop): Promise<void> {
   await closeProvider()
 }
 
-/** Gives the work the URL of a new database on the server, and drops it after that. */
-export async function onDatabase (server: string, work: (url: string) => Promise<void>): Promise<void> {
+/**
+ * Gives the work the URL of a new database on the server that TEST_DATABASE_URL names, and drops it after that. Without
+ * a server it says that `what` was not measured: the program then ends with 2.
+ */
+export async function onDatabase (
+  what: string,
+  work: (url: string, server: string) => Promise<void>
+): Promise<void> {
+  const server = process.env['TEST_DATABASE_URL']
+  if (server === undefined) {
+    notMeasured(`${what}. Set TEST_DATABASE_URL to a PostgreSQL server on which databases may be created`)
+    return
+  }
   const name = `shop_bench_${randomUUID().replaceAll('-', '')}`
   const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
   await admin.raw('create database ??', [name])
   const url = new URL(server)
   url.pathname = `/${name}`
   try {
-    await work(url.href)
+    await work(url.href, server)
   } finally {
     await admin.raw('drop database ?? with (force)', [name])
     await admin.destroy()
   }
+}
+
+/** Nobody may take what did not run for a success. */
+export function notMeasured (what: string): void {
+  console.log(`NOT MEASURED: ${what}.`)
+  process.exitCode ??= 2
 }
 
 /** @returns the call of a tool, with the credential in `headers` */

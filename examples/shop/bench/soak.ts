@@ -28,7 +28,7 @@ const postgres = process.env['TEST_DATABASE_URL']
 console.log(
   `${minutes} minutes on ${postgres === undefined ? 'the embedded database' : 'PostgreSQL'}, ${RATE} calls a second`
 )
-if (postgres !== undefined) await onDatabase(postgres, soak)
+if (postgres !== undefined) await onDatabase('a soak', soak)
 else {
   const dir = mkdtempSync(join(tmpdir(), 'shop-soak-'))
   await soak(join(dir, 'database')).finally(() => {

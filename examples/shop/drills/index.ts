@@ -1,4 +1,4 @@
-// `npm run drills`: see docs/shop/drills.md
+// `npm run lab drills`: see docs/shop/drills.md
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Drill, missed } from './drill.ts'

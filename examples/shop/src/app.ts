@@ -2,6 +2,12 @@ import type { Server } from 'node:http'
 import dualAuth from 'dual-auth'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController, type RouteOptions } from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
+import { confirm } from 'mcp-from-routes/confirm'
+import { fields } from 'mcp-from-routes/fields'
+import { skills } from 'mcp-from-routes/skills'
+import { tasks } from 'mcp-from-routes/tasks'
+import { telemetry } from 'mcp-from-routes/telemetry'
+import { views as mcpViews } from 'mcp-from-routes/views'
 import oauthDiscoveryShim from 'oauth-discovery-shim'
 import payReconcile from 'pay-reconcile'
 import { authOptions, MCP_PATH, PAY_PREFIX, shopOfKey } from './auth.ts'
@@ -25,7 +31,7 @@ import { refuseUnmatched } from './http/versions.ts'
 import { imports } from './imports/routes.ts'
 import { readListQuery } from './lists/list.ts'
 import { limitConcurrency } from './operations/concurrency.ts'
-import { confirmationOptions } from './operations/confirmations.ts'
+import { confirmationOptions, questionSecrets } from './operations/confirmations.ts'
 import { health } from './operations/health.ts'
 import { answerRequestId, loggerOptions, requestIdOf } from './operations/logging.ts'
 import {
@@ -186,6 +192,7 @@ export async function buildApp (
 
   await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
 
+  const hasViews = config.MCP_ENABLED && config.MCP_VIEWS_ENABLED
   const tally = toolTally(app, database.knex, config)
   // Routes tagged `mcp` that are registered after this become tools.
   if (config.MCP_ENABLED) {
@@ -193,10 +200,6 @@ export async function buildApp (
       path: MCP_PATH,
       serverInfo: { name: 'shop', version: TOOLS_VERSION },
       instructions: instructionsFor(database.knex),
-      // Their calls are checked at startup, so one that shows a tool is there only with the tool.
-      skills: ['catalog', ...(config.MCP_IMPORTS_ENABLED ? ['imports'] : [])].map((name) =>
-        new URL(`../skills/${name}/`, import.meta.url)
-      ),
       // readListQuery parses the filter of lists.
       jsonQuery: true,
       // A key sees the tools that it can call. A call of another tool reaches the route, whose error names the missing
@@ -204,28 +207,37 @@ export async function buildApp (
       canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
       impliedArguments: { shop_id: shopOfKey },
       output: 'brief',
-      // Agents choose the fields of lists; those of single records where routes say so.
-      fields: true,
       // By default, a refreshed access token would count as another caller.
       caller: (request) => {
         const { kind, id } = callerOf(request)
         return id === null ? undefined : `${kind} ${id}`
       },
-      // Deletions ask, see catalog/deletion.ts.
-      ...confirmationOptions(config, database.knex),
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],
       onToolCall: (event) => {
         tally.count(event)
         noteToolCall(event)
         if (metrics !== undefined) measureToolCall(metrics, event)
       },
-      ...tracing !== undefined && { telemetry: { tracer: tracing.tracer } }
+      extensions: [
+        // Agents choose the fields of lists; those of single records where routes say so.
+        fields(),
+        // Deletions ask, see catalog/deletion.ts.
+        confirm(confirmationOptions(config, database.knex)),
+        ...config.MCP_IMPORTS_ENABLED ? [tasks({ secret: questionSecrets(config) })] : [],
+        // Their calls are checked at startup, so one that shows a tool is there only with the tool.
+        skills(
+          ['catalog', ...(config.MCP_IMPORTS_ENABLED ? ['imports'] : [])].map((name) =>
+            new URL(`../skills/${name}/`, import.meta.url)
+          )
+        ),
+        ...hasViews ? [mcpViews()] : [],
+        ...tracing === undefined ? [] : [telemetry({ tracer: tracing.tracer })]
+      ]
     })
   }
 
   if (config.MCP_ENABLED && metrics !== undefined) startToolCounts(app, metrics)
 
-  const hasViews = config.MCP_ENABLED && config.MCP_VIEWS_ENABLED
   if (hasViews) await app.register(views, { config })
   await app.register(catalog, { knex: database.knex, hasViews })
   await app.register(me)

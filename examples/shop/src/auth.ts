@@ -1,4 +1,5 @@
 import {
+  DUAL_AUTH_MANAGEMENT_FORBIDDEN,
   DUAL_AUTH_SHOP_UNKNOWN,
   scopesFromRoute,
   type ApiKeyOptions,
@@ -20,7 +21,8 @@ import type { Settings } from './settings/settings.ts'
 import { allowedBy } from './settings/risks.ts'
 import { offeredScopes } from './settings/sign-in-request.ts'
 import { pepperFromText, secretFromText } from './settings/secrets.ts'
-import { demandOwner, enterShop, OPEN_SHOP } from './shops/access.ts'
+import { keyCheck } from './keys/may-use.ts'
+import { demandOwner, enterShop, isStillOwner, OPEN_SHOP } from './shops/access.ts'
 import { awaitDeletion } from './shops/hold.ts'
 import { inheritLimits } from './usage/limits.ts'
 import { isKnown } from './users/repository.ts'
@@ -58,7 +60,7 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
     management: {
       canManage: async (request, shopId) => {
         const { id } = await enterShop(knex, request, shopId)
-        // A key outlives the membership of its creator: so staff see keys, and only owners create and revoke them.
+        // A key can open all of the shop: so staff see keys, and only owners create and revoke them.
         if (request.method !== 'GET' && request.method !== 'HEAD') {
           await demandOwner(knex, request, id)
           await awaitDeletion(knex, id)
@@ -69,6 +71,10 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
         const caller = callerOf(request)
         const trx = transaction as Knex.Transaction
         if (!await isKnown(trx, caller)) throw new DUAL_AUTH_SHOP_UNKNOWN()
+        // A key that is revoked is no right that somebody has lost.
+        const mayStill = change.action === 'revoke' || caller.kind !== 'user' ||
+          await isStillOwner(trx, caller.id, change.key.shopId)
+        if (!mayStill) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
         await recordKeyChange(
           trx,
           change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' },
@@ -170,12 +176,16 @@ export function apiKeyOptions (
   { API_KEY_MARKER: marker, API_KEY_PEPPERS: peppers }: Pick<Settings, 'API_KEY_MARKER' | 'API_KEY_PEPPERS'>,
   knex: Knex
 ): ApiKeyOptions {
+  const mayUse = keyCheck(knex)
   return {
     marker,
     peppers: peppers.map(pepperFromText),
     store: knexStore(knex, { shop: { table: 'shops', columns: OPEN_SHOP }, namedStatements: mayName(knex) }),
     // PostgreSQL accepts UUIDs in upper case, and stores them in lower case.
-    shopIdFromParam: (id) => id.toLowerCase()
+    shopIdFromParam: (id) => id.toLowerCase(),
+    mayUse: async (key) => await mayUse(key),
+    // A statement more for each call would cost more than who leaves can do in a second.
+    mayUseCacheTime: 1000
   }
 }
 

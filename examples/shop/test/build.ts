@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import knex from 'knex'
+import knex, { type Knex } from 'knex'
 import type { Test } from 'tap'
-import { setDatabase } from '../../../test/database-settings.ts'
+import { setDatabase, SETTINGS } from '../../../test/database-settings.ts'
 import { packedDatabase } from '../../../test/packed-database.ts'
 import { type AppOptions, buildApp } from '../src/app.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
+import type { Demo } from '../src/demo/demo-file.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
 import { isInner } from '../src/http/inner-request.ts'
 import { engineWithTables } from './engines.ts'
 import type { Scope } from './scope.ts'
+import { template } from './template.ts'
 import { folderWithKey } from './signing-key-folder.ts'
 
 /** A PostgreSQL server to test on, with the right to create databases; unset, the embedded engine. */
@@ -24,14 +26,36 @@ export const TEST_DATABASE_URL = process.env['TEST_DATABASE_URL']
  * @returns the URL of a new, empty database on the test server, dropped when the test ends
  */
 export async function createDatabase (t: Scope, server: string, settings?: string, options = ''): Promise<string> {
+  const admin = adminOf(server)
   const name = `shop_test_${randomUUID().replaceAll('-', '')}`
-  const admin = knex({ client: 'pg', connection: server, pool: { min: 0, max: 1 } })
   await admin.raw(`create database ?? ${options}`, [name])
   await setDatabase(admin, name, settings)
   t.teardown(async () => {
     await admin.raw('drop database ?? with (force)', [name])
     await admin.destroy()
   })
+  return urlOf(server, name)
+}
+
+/** @returns the URL of a new database with the shop's tables, empty, dropped when the test ends */
+async function createWithTables (t: Scope, server: string): Promise<string> {
+  const admin = adminOf(server)
+  const name = await template(admin, TABLES, SETTINGS, async (name) => {
+    await admin.raw('create database ??', [name])
+    await setDatabase(admin, name)
+    const database = openPostgres(urlOf(server, name))
+    await migrate(database)
+    await database.close()
+  })
+  await admin.destroy()
+  return await createDatabase(t, server, undefined, `template ${name}`)
+}
+
+function adminOf (server: string): Knex {
+  return knex({ client: 'pg', connection: server, pool: { min: 0, max: 2 } })
+}
+
+function urlOf (server: string, name: string): string {
   const url = new URL(server)
   url.pathname = `/${name}`
   return url.href
@@ -66,9 +90,8 @@ export async function openTestDatabase (t: Scope): Promise<Database> {
     t.teardown(async () => await database.close())
     return database
   }
-  const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL))
+  const database = openPostgres(await createWithTables(t, TEST_DATABASE_URL))
   t.teardown(async () => await database.close())
-  await migrate(database)
   return database
 }
 
@@ -86,6 +109,8 @@ const MACHINE = { clientId: 'test-machine', clientSecret: 'test machine secret' 
 /** An identity provider of its own for a test file, with the people that the test names. */
 export interface TestIdentityProvider {
   readonly settings: Readonly<Record<string, string>>
+  /** What the file of the demo says of it. */
+  readonly ofDemo: Demo['idp']
   /** An access token of the machine client. */
   machineToken(): Promise<string>
   /** An access token of a person, by signing in. */
@@ -124,6 +149,11 @@ export async function openIdentityProvider (
     await provider.close()
   }
   t.teardown(close)
+  const ofDemo = {
+    issuer,
+    mcp_client_id: CLIENT_ID,
+    m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
+  }
   return {
     settings: {
       IDP_ISSUER: issuer,
@@ -131,12 +161,8 @@ export async function openIdentityProvider (
       API_KEY_PEPPERS: `test:${'p'.repeat(32)}`,
       PAY_KEY_SECRETS: `test:${'k'.repeat(32)}`
     },
-    machineToken: async () =>
-      await machineToken({
-        issuer,
-        mcp_client_id: CLIENT_ID,
-        m2m: { client_id: MACHINE.clientId, client_secret: MACHINE.clientSecret, scope: `${BASE_URL}/api` }
-      }),
+    ofDemo,
+    machineToken: async () => await machineToken(ofDemo),
     userToken: async (username) =>
       await accessTokenFor({ issuer, clientId: CLIENT_ID, resource: `${BASE_URL}/mcp`, username, password }),
     close,

@@ -4,7 +4,7 @@ import { HEALTHY, missed, NOTHING_LOST } from '../drills/drill.ts'
 import { measuredIn, page, PAGE } from '../drills/page.ts'
 import { drills } from '../drills/table.ts'
 
-/** Times and shares depend on the machine, and a busy one is slow: `npm run drills` judges them. */
+/** Times and shares depend on the machine, and a busy one is slow: `npm run lab drills` judges them. */
 const PATIENT = { share: 1, pause: 120, recovers: 120 } as const
 
 for (const drill of drills.filter(({ isShort }) => isShort)) {
@@ -21,7 +21,7 @@ t.test('the page of the drills says what they do, and has a result of each', (t)
   const measured = measuredIn(text)
   t.strictSame([...measured.keys()], drills.map(({ name }) => name))
   for (const [name, row] of measured) t.match(row[1], /^ok\b|^not run: ./, name)
-  t.equal(page(drills, measured), text, 'or write it: npm run drills -- --write')
+  t.equal(page(drills, measured), text, 'or write it: npm run lab drills -- --write')
   t.end()
 })
 

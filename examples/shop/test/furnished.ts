@@ -150,6 +150,9 @@ export async function openFurnished (t: Checked, names: readonly string[], opene
     ]
     await knex('shop_members').insert({ shop_id: id, user_id: member, role: 'owner' })
     const key = (await client(app, `/shops/${id}`, machine)('POST', '/api-keys/', { name: MARK })).body.id
+    await knex('api_keys').where({ id: key }).update({
+      created_by: knex('users').where({ id: member }).select('subject')
+    })
     const run = randomUUID()
     await knex('pay_reconcile_runs').insert({
       registration: 'accounts',
@@ -259,6 +262,9 @@ export async function openFurnished (t: Checked, names: readonly string[], opene
         import_id: undefined,
         mode: 'check',
         dry_run: true,
+        // What becomes of the member's key: it is revoked, and handed over to nobody.
+        keys: 'revoke',
+        keys_to: undefined,
         // Each of them is for some modes only.
         accounts: undefined,
         accept: undefined,

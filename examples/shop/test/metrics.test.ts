@@ -61,6 +61,7 @@ t.test('before a first event its counter is there with 0', async (t) => {
     'first_used ',
     'new_network ',
     'refused expired',
+    'refused not_allowed',
     'refused revoked',
     'refused scope',
     'refused unknown',

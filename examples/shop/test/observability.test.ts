@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/sdk-trace-node'
 import { startPayStandIn } from 'pay-reconcile/testing'
 import t, { type Test } from 'tap'
-import { pathOf, startReceiver } from '../../../packages/mcp-from-routes/test/otlp.ts'
+import { pathOf, startReceiver } from '../../../packages/mcp-from-routes/test/extensions/telemetry/otlp.ts'
 import { openTracing, wantsTraces } from '../src/operations/tracing.ts'
 import { TOOLS_VERSION } from '../src/operations/version.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase, UUID } from './build.ts'

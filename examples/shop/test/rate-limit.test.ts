@@ -157,25 +157,27 @@ t.test('a trusted proxy is known by its address with a port too', async (t) => {
 
 t.test('a forwarded address from a proxy that is not trusted is told once, with the setting that would trust it', async (t) => {
   for (const [trust, warnings] of [['', 1], ['10.0.0.0/8', 1], ['127.0.0.1', 0]] as const) {
-    const lines: string[] = []
+    const lines: Array<{ readonly level: number, readonly peer?: string, readonly msg: string }> = []
     const app = await build(t, database, idp, {
       settings: { TRUST_PROXY: trust },
       logger: {
         level: 'warn',
         stream: {
           write: (line: string) => {
-            lines.push(line)
+            lines.push(JSON.parse(line))
           }
         }
       }
     })
+    // Others are about what goes on beside it, such as a look at expiring keys that took too long.
+    const told = () => lines.filter(({ msg }) => msg.includes('X-Forwarded-For'))
     await app.inject({ url: '/healthz' })
-    t.strictSame(lines, [])
+    t.strictSame(told(), [])
     for (const address of ['192.0.2.1', '192.0.2.2']) {
       await app.inject({ url: tags, headers: { 'x-forwarded-for': address } })
     }
     t.strictSame(
-      lines.map((line) => JSON.parse(line)).map(({ level, peer, msg }) => [level, peer, msg.split('.')[0]]),
+      told().map(({ level, peer, msg }) => [level, peer, msg.split('.')[0]]),
       Array(warnings).fill([
         40,
         '127.0.0.1',
@@ -191,7 +193,7 @@ t.test('who guesses API keys is stopped before one is looked up; keys that were 
   const [{ 'x-api-key': used }, { 'x-api-key': unused }] = [await makeKey(), await makeKey()]
   let lookups = 0
   const count = ({ sql }: { sql: string }): void => {
-    if (sql.includes('"api_keys"') && sql.startsWith('select')) lookups += 1
+    if (sql.includes('where api_keys.fingerprint in')) lookups += 1
   }
   database.knex.on('query', count)
   t.teardown(() => database.knex.off('query', count))
@@ -201,6 +203,7 @@ t.test('who guesses API keys is stopped before one is looked up; keys that were 
   t.equal((await guess(used, '192.0.2.8')).statusCode, 200)
   for (const key of [`${used.slice(0, -6)}AAAAAA`, 'nonsense']) t.equal((await guess(key)).statusCode, 401)
   t.equal((await call(bearer('no.good.token'))).statusCode, 401)
+  t.ok(lookups > 0)
   lookups = 0
   const stopped = await guess(unused)
   t.strictSame([stopped.statusCode, stopped.json().code, stopped.json().message.split(';')[0], lookups], [
@@ -306,14 +309,9 @@ t.test('servers with one Redis count together, and none of it holds a key', {
   )
 })
 
-/** What `/readyz` says of Redis, once it says this; else what it says at the end of some seconds. */
-async function redisIs (app: FastifyInstance, state: string): Promise<string> {
-  let latest = ''
-  for (let tries = 0; tries < 200 && latest !== state; tries++) {
-    if (tries > 0) await sleep(50)
-    latest = (await app.inject('/readyz')).json().checks.redis
-  }
-  return latest
+/** Waits until `/readyz` says this of Redis. */
+async function redisIs (app: FastifyInstance, state: string): Promise<void> {
+  while ((await app.inject('/readyz')).json().checks.redis !== state) await sleep(50)
 }
 
 t.test('a key that was good on one server passes the lockout on another with the same Redis', {

@@ -66,7 +66,7 @@ t.test('a key that is set meanwhile stays as it was set', {
   t.equal((await knex('shops').where({ id }).first('pay_secret_key')).pay_secret_key, set)
 })
 
-t.test('npm run reseal does it with the settings of the server, and says what it did', async (t) => {
+t.test('npm run shop -- reseal does it with the settings of the server, and says what it did', async (t) => {
   const data = await dataForTables(t)
   const open = async () =>
     await openDatabase({

@@ -120,8 +120,12 @@ console.table(
 )
 if (server === undefined) {
   console.log('NOT MEASURED: API keys. Set TEST_DATABASE_URL to a PostgreSQL on which databases may be created.')
-} else if (!hasBetterAuth) console.log('NOT MEASURED: better-auth could not be installed.')
-console.log('NOT MEASURED: unkey. Its keys are verified by its service, over the network.')
+  process.exitCode ??= 2
+} else if (!hasBetterAuth) {
+  console.log('NOT MEASURED: better-auth could not be installed.')
+  process.exitCode ??= 2
+}
+console.log('Not compared: unkey. Its keys are verified by its service, over the network.')
 
 for (const child of new Set(all.map(({ child }) => child))) {
   child.disconnect()

@@ -58,7 +58,10 @@ export const DUAL_AUTH_KEY_NOT_ACCEPTED = createError(
   403
 )
 
-/** 403: the caller may not manage the API keys of the owner that the path names. */
+/**
+ * 403: the caller may not manage the API keys of the owner that the path names. Thrown by `onKeyChange` too, which undoes
+ * the change.
+ */
 export const DUAL_AUTH_MANAGEMENT_FORBIDDEN = createError(
   'DUAL_AUTH_MANAGEMENT_FORBIDDEN',
   'You may not manage these API keys',
@@ -111,7 +114,7 @@ export const DUAL_AUTH_KEY_REPLACED = createError(
 /** 503: the queue of keys waiting to be verified is full. */
 export const DUAL_AUTH_BUSY = createError('DUAL_AUTH_BUSY', 'Too many API keys are being verified', 503)
 
-/** 503: the key store failed or did not answer in time. */
+/** 503: the key store, or `mayUse`, failed or did not answer in time. */
 export const DUAL_AUTH_STORE_UNAVAILABLE = createError(
   'DUAL_AUTH_STORE_UNAVAILABLE',
   'API keys cannot be verified at the moment',

@@ -24,7 +24,7 @@ import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
  * Set on the raw request of an in-process call: the FastifyRequest of the outer call that makes it. Shared
  * with other plugins through the symbol registry; a client cannot set it.
  */
-const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
+const PARENT_REQUEST = Symbol.for('mcp-from-routes.parentRequest')
 
 /**
  * For how long that call's check counts for in-process calls, in milliseconds: while one follows work, access may be
@@ -120,7 +120,10 @@ export function createGuard (
       // Undecided on a route from before the plugin, and the hooks of the host read it too: who sees no `dual` there
       // asks nobody.
       const { method: methods = method, url = '', schema } = routeOptions
-      Object.assign(config, decidedPolicy({ method: methods, url, schema, config }, settings))
+      const route = { method: methods, url, schema, config }
+      const decided = decidedPolicy(route, settings)
+      if (decided.auth === 'dual' && decided.anyShop !== true) shops.demandOneKind(route)
+      Object.assign(config, decided)
       rules.set(config, byMethod = new Map())
     }
     let found = byMethod.get(method)
@@ -140,8 +143,7 @@ export function createGuard (
   }
 
   async function identify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
-    const known = outcomeOfParent(request, credential) ??
-      { credential, identity: await verify(request, credential, policy), checked: performance.now() }
+    const known = outcomeOfParent(request, credential) ?? await verify(request, credential, policy)
     const verified: Verified = request
     verified[outcome] = known
     return known.identity
@@ -160,20 +162,21 @@ export function createGuard (
       : undefined
   }
 
-  async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Identity> {
+  async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Outcome> {
+    const checked = performance.now()
     switch (credential.kind) {
       case 'none':
         throw new DUAL_AUTH_CREDENTIAL_MISSING()
       case 'malformed':
         throw invalidCredential(credential.reason)
       case 'jwt':
-        return tokens.identityFromToken(request, credential.value)
+        return { credential, identity: await tokens.identityFromToken(request, credential.value), checked }
       case 'opaque':
-        return tokens.identityFromOpaque(credential.value)
+        return { credential, identity: await tokens.identityFromOpaque(credential.value), checked }
       case 'api-key':
         // Before any work: a route that accepts no keys must not reveal which are valid.
         if (policy !== 'dual') throw invalidCredential('the route accepts no API keys')
-        return keys.identityFromKey(credential.value, request.ip)
+        return { credential, ...await keys.identityFromKey(credential.value, request) }
     }
   }
 

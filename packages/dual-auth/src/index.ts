@@ -5,6 +5,7 @@ import { DUAL_AUTH_INVALID_OPTION } from './errors.ts'
 import { createGuard } from './guard.ts'
 import { createStoreCall } from './keys/call-store.ts'
 import { createLastUsed } from './keys/last-used.ts'
+import { createMayUse } from './keys/may-use.ts'
 import { createQueue } from './keys/queue.ts'
 import { createKeyVerifier } from './keys/verify.ts'
 import { createWatch } from './keys/watch.ts'
@@ -49,6 +50,7 @@ export type {
   Rotation,
   StoredApiKey
 } from './keys/store.ts'
+export type { MayUse, UsedKey } from './keys/may-use.ts'
 export type { KeyEvent, OnKeyEvent, RefusalReason, RefusedEvent } from './keys/events.ts'
 export type { ChallengeOptions } from './challenge.ts'
 export type { MintedKey, Pepper } from './keys/format.ts'
@@ -125,8 +127,17 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     if (isFirst) watch.emit({ type: 'first_used', key })
     for (const network of newNetworks) watch.emit({ type: 'new_network', key, network })
   })
-  const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, report: watch.report, log: app.log })
-  const shops = createShopReader(apiKeys)
+  const keys = createKeyVerifier({
+    settings: apiKeys,
+    callStore,
+    mayUse: createMayUse(apiKeys, app.log),
+    queue,
+    lastUsed,
+    report: watch.report,
+    log: app.log
+  })
+  const byPath = management.filter(({ owner }) => owner === undefined).map(({ path }) => path)
+  const shops = createShopReader(apiKeys, byPath)
   const guard = createGuard(settings, tokens, keys, shops, watch.report)
 
   app.decorate('dualAuthReady', tokens.ready)
@@ -141,6 +152,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.addHook('onRoute', (route) => {
     const decided = policyFromRoute(route, settings)
     const { auth: policy } = decided
+    if (policy === 'dual' && decided.anyShop !== true) shops.demandOneKind(route)
     route.config = { ...route.config, ...decided }
     // A wrong scope must fail startup, not the first call.
     for (const method of [route.method].flat()) {
@@ -179,6 +191,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
         settings: apiKeys,
         shops,
         hostSignsIn: settings.jwt.length === 0,
+        besidePaths: byPath.length > 0,
         ...rest,
         knownScopes: () => scopes,
         callStore,

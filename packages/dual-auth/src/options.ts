@@ -3,8 +3,10 @@ import type { ChallengeOptions } from './challenge.ts'
 import type { Pepper } from './keys/format.ts'
 import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
+import { LONGEST_YES, type MayUse } from './keys/may-use.ts'
 import type { ApiKeyStore, KeyChange } from './keys/store.ts'
 import { boolean, duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
+import { placeOfOwner } from './path-params.ts'
 import { scopesFromRoute } from './policy.ts'
 import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
 import type { ClaimRules } from './tokens/identity.ts'
@@ -46,6 +48,19 @@ export interface ApiKeyOptions {
    * @default the value itself
    */
   readonly shopIdFromParam?: ShopIds | ((value: string) => string | undefined)
+  /**
+   * Whether a good key may be used now: `({ createdBy }) => works.has(createdBy)` ends the keys of people who left.
+   * Asked at each use, after the key was verified. False is a 401, as for a revoked key, and an event with the reason
+   * `not_allowed`. If it throws, takes longer than `storeTimeout` or returns anything else, the call gets 503.
+   * @default every good key may
+   */
+  readonly mayUse?: MayUse
+  /**
+   * How long calls with a key share a yes of `mayUse`, in milliseconds, at most 1000. Above 0, the function must look at
+   * the key alone: the answer to one request lets others in. A no is asked again.
+   * @default 0, so that the function is asked at each use
+   */
+  readonly mayUseCacheTime?: number
   /** Active keys a shop may have. @default 100 */
   readonly maxPerShop?: number
   /**
@@ -185,7 +200,7 @@ export interface ManagementOptions {
    * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail.
    * `transaction` is the transaction of the change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`.
    * Rows written in it are kept if and only if the change is. If the function throws, the change is undone and the
-   * response is 503.
+   * response is 503; if it throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN}, 403.
    *
    * @default none
    */
@@ -247,7 +262,8 @@ export interface DualAuthOptions {
 }
 
 /** API key options, checked and complete. */
-export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' | 'shopIdFromParam'>> {
+export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' | 'shopIdFromParam' | 'mayUse'>> {
+  readonly mayUse: MayUse | undefined
   readonly shopIdFromParam: (value: string) => string | undefined
   readonly peppers: readonly [Pepper, ...Pepper[]]
 }
@@ -383,6 +399,8 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     headerName = 'x-api-key',
     shopParam = 'shop_id',
     shopIdFromParam = (value: string) => value,
+    mayUse,
+    mayUseCacheTime = 0,
     maxPerShop = 100,
     concurrency = 3,
     queueLength = 256,
@@ -404,6 +422,15 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     shopParam === null || (typeof shopParam === 'string' && PARAM.test(shopParam)),
     'apiKeys.shopParam must be the name of a route parameter, without its colon, or null'
   )
+  if (mayUse !== undefined) func('apiKeys.mayUse', mayUse)
+  must(
+    integer('apiKeys.mayUseCacheTime', mayUseCacheTime, 0) <= LONGEST_YES,
+    `apiKeys.mayUseCacheTime must be at most ${LONGEST_YES} milliseconds`
+  )
+  must(
+    mayUse !== undefined || mayUseCacheTime === 0,
+    'apiKeys.mayUseCacheTime is for apiKeys.mayUse, which is not set'
+  )
   must(integer('apiKeys.logN', logN, 1) <= LOG_N_LIMIT, `apiKeys.logN must be at most ${LOG_N_LIMIT}`)
   return {
     marker,
@@ -413,6 +440,8 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     logN,
     shopParam,
     shopIdFromParam: idsFrom(shopIdFromParam),
+    mayUse,
+    mayUseCacheTime,
     maxPerShop: integer('apiKeys.maxPerShop', maxPerShop, 1),
     concurrency: integer('apiKeys.concurrency', concurrency, 1),
     queueLength: integer('apiKeys.queueLength', queueLength, 0),
@@ -498,7 +527,8 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
   const shape = TOKEN_SHAPES[provider]
   const hasSessions = boolean(`${name}.sessionTokens`, sessionTokens) || shape.sessionTokens === true
-  const users = userClients === 'any' ? undefined : userClients ?? (hasSessions ? [] : undefined)
+  const listed = userClients === undefined && hasSessions ? [] : userClients
+  const users = listed === 'any' ? undefined : listed
   if (users !== undefined) strings(`${name}.userClients`, users, 'client ids')
   if (machineClients !== undefined) strings(`${name}.machineClients`, machineClients, 'client ids')
   if (audience !== undefined) strings(`${name}.audience`, audience)
@@ -528,7 +558,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   )
   if (userClients === 'any') {
     must(provider === 'generic', `${name}.userClients may be any with the provider generic only`)
-    const isUrl = audience!.every((value) => URL.canParse(value)) && !insecureNoAudience
+    const isUrl = audience!.every((value) => /^https?:/i.test(value) && URL.canParse(value)) && !insecureNoAudience
     must(
       isUrl,
       `${name}.audience must be the URL of this API where ${name}.userClients is any: clients request tokens for that`
@@ -660,6 +690,13 @@ function allManagementSettings (
       `management must have a different ${option} in each set of routes`
     )
   }
+  const byPath = all.filter(({ owner }) => owner === undefined).map(({ path }) => path)
+  const other = byPath.find((path) => placeOfOwner(path, shopParam!) !== placeOfOwner(byPath[0]!, shopParam!))
+  must(
+    other === undefined,
+    `management must not have :${shopParam} in ${byPath[0]} and in ${other}: owners of two kinds with the same id ` +
+      'would be one. Manage the keys of one of them by owner'
+  )
   return all
 }
 

@@ -7,7 +7,7 @@ import { bearer, build, products, REFUSED, SHOP, OTHER_SHOP } from './build.ts'
 /** An in-process call of a route by another, as mcp endpoints make them. */
 async function innerCall (app: FastifyInstance, parent: FastifyRequest | undefined, options: inject.InjectOptions) {
   return inject((request, response) => {
-    if (parent !== undefined) Object.assign(request, { [Symbol.for('fastify.parentRequest')]: parent })
+    if (parent !== undefined) Object.assign(request, { [Symbol.for('mcp-from-routes.parentRequest')]: parent })
     app.routing(request, response)
   }, options)
 }

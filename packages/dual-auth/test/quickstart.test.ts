@@ -104,7 +104,7 @@ for (
 }
 
 t.test('the program with keys of people beside those of teams runs', async (t) => {
-  const { app } = await import('../../../examples/quickstart/personal-keys.ts')
+  const { app, people, teams } = await import('../../../examples/quickstart/personal-keys.ts')
   t.teardown(() => app.close())
   const signIn = async (name: string) => ({
     cookie: String((await app.inject({ method: 'POST', url: '/session', payload: { name } })).headers['set-cookie'])
@@ -161,6 +161,25 @@ t.test('the program with keys of people beside those of teams runs', async (t) =
     await get('/me/notes', { ...kim, ...key(mine) }),
     [401, undefined],
     'a session does not rescue a revoked key'
+  )
+  teams.set('blue', ['ada'])
+  t.strictSame(await get('/teams/blue/notes', key(ours)), [401, undefined], 'a key of who left the team')
+  teams.set('blue', ['ada', 'kim'])
+  const another = await make(kim, '/me')
+  t.strictSame(
+    [await get('/teams/blue/notes', key(ours)), await get('/me/notes', key(another))],
+    [[200, 'blue'], [200, 'kim']]
+  )
+  people.delete('kim')
+  t.strictSame(
+    await Promise.all([
+      get('/teams/blue/notes', key(ours)),
+      get('/me/notes', key(another)),
+      get('/me/notes', kim),
+      get('/me/notes', key(theirs))
+    ]),
+    [[401, undefined], [401, undefined], [401, undefined], [200, 'ada']],
+    'who was locked out: their keys and sessions, and nobody else'
   )
 })
 

@@ -1,12 +1,23 @@
 // npm run bench [-- seconds [rounds [warm-up]]]: all contenders side by side in one run, the median of the rounds of
-// each, and the ratios to reach. A server that has run for seconds is still being compiled, the longer the more code it
+// each, and the ratios to reach. `npm run bench -- --against REF [seconds [rounds [warm-up]]]` races another commit
+// instead. A server that has run for seconds is still being compiled, the longer the more code it
 // runs. Processors are twice as fast in one minute as in the next, so a ratio is the median of those of each short
 // round.
+import { parseArgs } from 'node:util'
+import { raceAgainst } from './against.ts'
 import { bootCost, CONTENDERS, type Contender } from './contenders.ts'
 import { GENERATOR, launch, load, stop, type Running, type Sample } from './load.ts'
 import { CALL, recordedCalls, smallest, type BenchRequest } from './messages.ts'
 
-const [seconds = 1, rounds = 9, warmUp = 6] = process.argv.slice(2).map(Number)
+const { values: { against }, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { against: { type: 'string' } }
+})
+const [seconds = 1, rounds = 9, warmUp = 6] = positionals.map(Number)
+if (against !== undefined) {
+  await raceAgainst(against, { seconds, rounds, warmUp })
+  process.exit()
+}
 const GET: BenchRequest = { method: 'GET', path: '/things_7/abc', headers: { accept: 'application/json' } }
 
 /** Requests that are measured against each other, each sent to its own contenders. */

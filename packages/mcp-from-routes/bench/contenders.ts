@@ -6,10 +6,16 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { createMcpHandler, Server as ServerV2 } from '@modelcontextprotocol/server'
 import { MeterProvider, PeriodicExportingMetricReader, type PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node'
-import mcpFromRoutes from '../src/index.ts'
+import type mcpFromRoutesOfSources from '../src/index.ts'
 import { lightLoopback } from '../src/call/loopback.ts'
 import { Stop } from '../src/call/stop.ts'
 import { CALL, recordedCalls } from './messages.ts'
+import { telemetry } from '../src/extensions/telemetry/index.ts'
+
+/** Another build of the plugin, if one is raced. */
+const { default: mcpFromRoutes } = await import(process.env.BENCH_PLUGIN ?? '../src/index.ts') as {
+  readonly default: typeof mcpFromRoutesOfSources
+}
 
 /**
  * The servers that are measured. All serve the same routes; the last four serve them as the same tools. The two before
@@ -144,7 +150,7 @@ const BUILDERS: Record<Contender, (app: FastifyInstance, count: number) => Promi
     })
     await app.register(mcpFromRoutes, {
       serverInfo: SERVER_INFO,
-      telemetry: { tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') }
+      extensions: [telemetry({ tracer: traces.getTracer('bench'), meter: meters.getMeter('bench') })]
     })
     addRoutes(app, count)
   },

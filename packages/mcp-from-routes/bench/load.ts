@@ -48,9 +48,11 @@ const CONNECTIONS = 16
 /** What makes the load: wrk where it is installed, because a generator in Node.js is slower than the servers. */
 export const GENERATOR = spawnSync('wrk', ['-v']).error === undefined ? 'wrk' : 'autocannon'
 
-export async function launch (contender: Contender, tools: number): Promise<Running> {
+/** @param plugin - the URL of the built plugin; default: the sources of this checkout */
+export async function launch (contender: Contender, tools: number, plugin?: string): Promise<Running> {
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [contender, String(tools)], {
-    execArgv: [...process.execArgv, '--expose-gc']
+    execArgv: [...process.execArgv, '--expose-gc'],
+    env: { ...process.env, ...plugin !== undefined && { BENCH_PLUGIN: plugin } }
   })
   const [{ address }] = await once(child, 'message') as [{ address: string }]
   return { child, address }

@@ -8,7 +8,7 @@ export interface BenchRequest {
   readonly body?: string
 }
 
-/** What a client sent, as `npm run clients -- --record FILE` writes it. */
+/** What a client sent, as `npm run lab clients -- --record FILE` writes it. */
 interface Envelope {
   readonly client: string
   readonly version: string

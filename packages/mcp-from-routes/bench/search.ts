@@ -12,6 +12,7 @@ import { refResolver } from '../src/schema/refs.ts'
 import { toolFromRoute } from '../src/tool/tool.ts'
 import { routesFromOpenApi } from '../test/openapi.ts'
 import { descriptionOf, OPTIONS } from './description.ts'
+import { search } from '../src/extensions/search/index.ts'
 
 /** What somebody wants to be done, step by step: the words by which a model looks for the tool, and the call. */
 type Job = ReadonlyArray<
@@ -93,7 +94,7 @@ async function serve (document: Readonly<Record<string, unknown>>) {
   app.setSerializerCompiler(() => JSON.stringify)
   await app.register(mcpFromRoutes, {
     serverInfo: { name: 'api', version: '1.0.0' },
-    sets: { all: { path: '/search', search: true } }
+    extensions: [search({ path: '/search' })]
   })
   const routes = routesFromOpenApi(document)
   const resolver = refResolver(routes[0]?.shared ?? {})

@@ -1,64 +1,48 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { mountCard, type ServerCard } from './card/card.ts'
+import { mountCard, type ServerCard } from './extensions/card/card.ts'
 import { maxParamLengthOf, toolCaller } from './call/call.ts'
 import { guardCalls } from './call/guard.ts'
+import { check, withoutSlash } from './checks.ts'
 import { checkLoopback } from './call/loopback.ts'
-import { sealerFrom } from './confirm/seal.ts'
+import { sealerFrom } from './extensions/confirm/seal.ts'
 import { accessTo, type Shared } from './endpoint/access.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION, MCP_FROM_ROUTES_REGISTERED_IN_SCOPE } from './errors.ts'
-import { settingsFromOptions, type McpFromRoutesOptions } from './options.ts'
+import { allExtensions } from './extensions.ts'
+import type { McpFromRoutesOptions } from './options.ts'
+import { NOTHING, settingsFromOptions, type Settings } from './settings.ts'
 import { shareRequestIds } from './parent.ts'
-import { follower } from './task/follow.ts'
-import { readReviewed, NOT_REVIEWED, pathOf } from './review/reviewed.ts'
-import { reviewOf, REVIEWS, type ReviewMessage } from './review/review.ts'
-import { taskRules, type TaskRules } from './task/rule.ts'
-import { resourceReader } from './resource/read.ts'
-import type { Resource } from './resource/resources.ts'
-import { taskSealer } from './task/seal.ts'
-import { problemsOfCalls } from './skill/check.ts'
-import { checkSkills, readFolders, skillFrom, type McpSkill } from './skill/skills.ts'
-import { observerFrom } from './telemetry/observer.ts'
+import { follower } from './extensions/tasks/follow.ts'
+import { readReviewed, NOT_REVIEWED, pathOf } from './extensions/review/reviewed.ts'
+import { reviewOf, REVIEWS, type ReviewMessage } from './extensions/review/review.ts'
+import { taskRules, type TaskRules } from './extensions/tasks/rule.ts'
+import { resourceReader } from './extensions/resources/read.ts'
+import type { Resource } from './extensions/resources/resources.ts'
+import { taskSealer } from './extensions/tasks/seal.ts'
+import { problemsOfCalls } from './extensions/skills/check.ts'
+import { checkSkills, readFolders, skillFrom, type McpSkill } from './extensions/skills/skills.ts'
+import { observerFrom } from './extensions/telemetry/observer.ts'
 import { routesSoFar } from './tool/earlier.ts'
 import { remarkOnRoutes, remarkOnTools, warnIfUnlimited } from './tool/remarks.ts'
 import { checkEarlier, checkOthers, collectRoutes, isTagged } from './tool/routes.ts'
-import { searchToolsOf, toolSets } from './tool/sets.ts'
+import { searchToolsOf, toolSets } from './extensions/sets/sets.ts'
 import type { ListedTool, Tool } from './tool/tool.ts'
 import { toolReader, type Candidate } from './tool/catalog.ts'
-import type { ResourceDefinition } from './resource/config.ts'
+import type { ResourceDefinition } from './extensions/resources/config.ts'
 import type { McpRouteConfig, McpTool, ToolDefinition } from './types.ts'
 
 export * from './errors.ts'
-export type { CardHeader, ServerCard, ServerCardOptions } from './card/card.ts'
+export type * from './types.ts'
 export { PARENT_REQUEST } from './parent.ts'
-export { CONFIRMATION } from './confirm/confirmation.ts'
-export { quoted } from './confirm/question.ts'
-export type { Confirmation } from './confirm/confirmation.ts'
-export type { ConfirmStore } from './confirm/store.ts'
-export type { McpRouteTask, WorkStatus } from './task/config.ts'
-export type { McpFromRoutesOptions, ServerInfo, ToolAccess, ToolSet } from './options.ts'
-export type { McpRouteResource, ResourceDefinition } from './resource/config.ts'
-export type { McpSkill } from './skill/skills.ts'
-export type { McpViewPolicy } from './view/view.ts'
-export type { Visibility } from './view/view.ts'
-export type { ToolFields } from './tool/fields.ts'
+export type { Extension } from './extension.ts'
+export type { McpFromRoutesOptions } from './options.ts'
+export type { ServerInfo, ToolAccess } from './settings.ts'
 export type { ImpliedArgument, ImpliedArguments } from './tool/implied.ts'
 export type { ArgumentOverride, ArgumentOverrides } from './tool/overrides.ts'
-export type { Telemetry } from './telemetry/context.ts'
 export type { JsonSchema } from './schema/json-schema.ts'
 export type { ToJsonSchema } from './schema/reader.ts'
 export type { OutputDetail, ToolOutputDetail } from './tool/trim.ts'
-export type {
-  Confirm,
-  ConfirmFallback,
-  ConfirmQuestion,
-  McpRouteConfig,
-  McpTool,
-  ToolAnnotations,
-  ToolCallEvent,
-  ToolDefinition
-} from './types.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -91,21 +75,29 @@ declare module 'fastify' {
 }
 
 async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOptions): Promise<void> {
-  const settings = settingsFromOptions(options)
+  const { extensions: given, ...rest } = options
+  const core = settingsFromOptions(rest)
+  const extensions = allExtensions(given)
+  const own = extensions.map((extension) => extension.settings(core))
+  const settings: Settings = Object.assign({}, NOTHING, core, ...own, { sets: own.flatMap(({ sets = [] }) => sets) })
+  checkPaths(settings)
+  for (const { name, tag } of extensions) {
+    check(tag !== core.exposedTag, 'exposedTag', `must not be ${tag}, the tag of ${name}`)
+  }
   // The instance of a scope inherits from its parent instance; the root instance has no parent.
   if (Object.getPrototypeOf(app) !== Object.prototype) throw new MCP_FROM_ROUTES_REGISTERED_IN_SCOPE()
   if (app.hasDecorator('mcpTools')) {
     throw new MCP_FROM_ROUTES_INVALID_OPTION(
       'a second registration',
-      'is not possible. Serve some of the tools at another path by the option sets'
+      'is not possible. Serve some of the tools at another path by sets() of mcp-from-routes/sets'
     )
   }
   checkLoopback()
   const earlier = routesSoFar(app)
   const isReview = REVIEWS.hasSubscribers
   const reviewed = settings.routes === undefined || isReview ? NOT_REVIEWED : await readReviewed(settings.routes)
-  const skills = isReview ? [] : await readFolders([settings.skills ?? []].flat().map(pathOf))
-  const reader = toolReader(app, settings, earlier)
+  const skills = isReview ? [] : await readFolders(settings.skills.map(pathOf))
+  const reader = toolReader(app, settings, earlier, extensions)
   let tools: ReadonlyMap<string, Tool> = new Map()
   let rules: TaskRules = new Map()
   const entries: readonly McpSkill[] = Object.freeze(skills.map(skillFrom))
@@ -124,7 +116,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
   guardCalls(app)
   shareRequestIds(app)
   warnIfUnlimited(app)
-  const sealer = sealerFrom(settings)
+  const sealer = sealerFrom({ ...settings, secret: settings.confirmSecret })
   const { observed, refused, looked, message: observe } = observerFrom(settings.telemetry)
   const shared: Shared = {
     call: toolCaller(app, settings, sealer, () => rules, observed),
@@ -134,7 +126,7 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
     observe,
     verifyState: sealer.verify,
     rules: () => rules,
-    sealer: taskSealer(settings),
+    sealer: taskSealer({ ...settings, secret: settings.taskSecret }),
     follower: follower(app, settings, maxParamLengthOf(app))
   }
   mountEndpoint(app, accessTo(() => tools, () => resources, () => skills, settings, shared))
@@ -193,6 +185,16 @@ async function mcpFromRoutes (app: FastifyInstance, options: McpFromRoutesOption
       review: (entries) => reviewOf(reviewable, entries)
     }
     REVIEWS.publish(message)
+  }
+}
+
+/** Two endpoints cannot have one path. @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
+function checkPaths ({ path, sets }: Settings): void {
+  const taken = new Map([[path, 'the option path']])
+  for (const { option, path } of sets) {
+    const other = taken.get(withoutSlash(path))
+    check(other === undefined, `${option}.path`, `is already used by ${other}: ${path}`)
+    taken.set(withoutSlash(path), option)
   }
 }
 

@@ -5,7 +5,7 @@ import { MCP_FROM_ROUTES_UNSUPPORTED_VERSION } from './errors.ts'
  * The property of an inner request's raw request that holds the outer FastifyRequest. Hooks of the host read it to
  * see that both are one external call. Only this process can set it: a client has no way to send a symbol.
  */
-export const PARENT_REQUEST = Symbol.for('fastify.parentRequest')
+export const PARENT_REQUEST = Symbol.for('mcp-from-routes.parentRequest')
 
 declare module 'http' {
   interface IncomingMessage {

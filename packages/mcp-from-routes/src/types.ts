@@ -1,11 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest, FastifySchema } from 'fastify'
-import type { McpRouteResource } from './resource/config.ts'
-import type { McpRouteTask } from './task/config.ts'
-import type { ToolFields } from './tool/fields.ts'
 import type { JsonSchema } from './schema/json-schema.ts'
 import type { ArgumentOverrides } from './tool/overrides.ts'
 import type { ToolOutputDetail } from './tool/trim.ts'
-import type { Visibility } from './view/view.ts'
 
 /** A route's `config.mcp`: what its tool says beyond the schema. Everything is optional. */
 export interface McpRouteConfig {
@@ -28,13 +24,6 @@ export interface McpRouteConfig {
    */
   readonly output?: ToolOutputDetail
   /**
-   * Whether the tool has the argument `fields`, by which a caller chooses the fields of the result: those of the
-   * record, or of each record of a list, `prices.amount` for one inside. The names come from the response schema; the
-   * route stays as it is. An object says which names are offered, and where the records of a list are:
-   * `{ list: 'items', names: ['id', 'name'] }`. Default is the option `fields`.
-   */
-  readonly fields?: ToolFields
-  /**
    * Words by which a client that loads tools on demand finds this one: `anthropic/searchHint`, a hint that clients may
    * ignore. Default is none.
    */
@@ -44,33 +33,6 @@ export interface McpRouteConfig {
    * clients may ignore. Default is that the client decides.
    */
   readonly alwaysLoad?: boolean
-  /**
-   * The question to the person at the client before a call runs: true, a string, or a function that reads the record
-   * and says what would happen to it. It comes after the route's hooks and validation. Requests that are not tool calls
-   * run without a question. Default is none.
-   */
-  readonly confirm?: Confirm
-  /**
-   * How to follow the work that the route starts with a 202 and a `Location`. Clients with tasks get a task; all others
-   * are told how to get the status. The tool has no output schema, because its result comes later. Default is none.
-   */
-  readonly task?: McpRouteTask
-  /**
-   * The URI, name and media type of the resource that a GET route with the tag `mcp-resource` is. Clients read it by a
-   * request to the route, as its caller. With the tag of tools as well, the route is both. Default is none.
-   */
-  readonly resource?: McpRouteResource
-  /**
-   * The route of the view that hosts with MCP Apps show in place of the result, as it was registered:
-   * `'GET /views/products'`. That route is a resource whose URI begins with `ui://`. The result stays as it is. Default
-   * is none.
-   */
-  readonly view?: string
-  /**
-   * Who may call the tool: `['app']` leaves it to views. Hosts with MCP Apps obey; other clients show the tool to their
-   * models all the same. Default is both.
-   */
-  readonly visibility?: Visibility
   /** Complete argument objects that the tool takes, shown to the model. */
   readonly examples?: ReadonlyArray<Readonly<Record<string, unknown>>>
   /**
@@ -85,30 +47,6 @@ export interface McpRouteConfig {
    */
   readonly hijack?: boolean
 }
-
-/**
- * A question: a string that says what would happen, or a page where the person does something, such as a checkout or a
- * sign-in at a third party. With a page, the call runs when the function no longer returns it.
- */
-export type ConfirmQuestion = string | { readonly mode: 'url', readonly url: string, readonly text?: string }
-
-/**
- * A route's `config.mcp.confirm`. True asks with the tool's title and the arguments, a string with that string and the
- * arguments. A function reads the record and says what would happen to it; undefined runs the call without a question.
- * It throws what the route would throw, since a route may no longer refuse a call when it runs. The request is the one
- * that the handler gets, so what the function has decided can be kept by it. It runs after the route's hooks and
- * validation, before the handler, in each round: as long as nothing changes, it must return the same.
- */
-export type Confirm =
-  | true
-  | string
-  | ((
-    args: Readonly<Record<string, unknown>>,
-    request: FastifyRequest
-  ) => ConfirmQuestion | undefined | Promise<ConfirmQuestion | undefined>)
-
-/** What happens to a call whose client cannot ask a person. */
-export type ConfirmFallback = 'refuse' | 'allow' | 'token'
 
 /** All four hints, always explicit: the protocol's defaults call every tool destructive. */
 export interface ToolAnnotations {
@@ -144,8 +82,6 @@ export interface McpTool extends ToolDefinition {
    * none.
    */
   readonly implied?: readonly string[]
-  /** What happens to calls that a person must confirm if the client cannot ask; absent for tools without a question. */
-  readonly confirm?: ConfirmFallback
   readonly route: {
     readonly method: string,
     /** The route's path with its prefix, as it was registered: `/products/:id`. */

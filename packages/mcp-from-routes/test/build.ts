@@ -2,7 +2,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client'
-import mcpFromRoutes, { type McpFromRoutesOptions } from '../src/index.ts'
+import mcpFromRoutes, { type Extension, type McpFromRoutesOptions } from '../src/index.ts'
 
 /** What a test gives: tap's, of which only the end matters here. */
 export interface Teardown {
@@ -40,6 +40,17 @@ export async function listen (
 ): Promise<{ app: FastifyInstance, url: URL }> {
   const app = await build(t, routes, options, server, before)
   return { app, url: new URL('/mcp', await app.listen({ host: '127.0.0.1', port: 0 })) }
+}
+
+/** The same for programs that have these extensions, unless they name others. */
+export function having (...extensions: readonly Extension[]): {
+  readonly build: typeof build,
+  readonly listen: typeof listen
+} {
+  return {
+    build: (t, routes, options, ...more) => build(t, routes, { extensions, ...options }, ...more),
+    listen: (t, routes, options, ...more) => listen(t, routes, { extensions, ...options }, ...more)
+  }
 }
 
 /** Both official client lines; the second also pinned to the newest revision. */

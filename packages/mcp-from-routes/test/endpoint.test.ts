@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { listen, post } from './build.ts'
+import { confirm } from '../src/extensions/confirm/index.ts'
 
 const HELLO = { schema: { operationId: 'hello', description: 'Says hello.', tags: ['mcp'] } }
 const hello = (app: FastifyInstance): void => {
@@ -278,7 +279,7 @@ t.test('a message may be nested 500 levels deep, on every version of Node.js', a
         return {}
       })
     }
-  }, { bodyLimit: 10_000_000, confirmFallback: 'token' })
+  }, { bodyLimit: 10_000_000, extensions: [confirm({ fallback: 'token' })] })
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
   const call = (name: string, levels: number): string =>
     `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{"any":${deep(levels)}}}}`

@@ -3,6 +3,7 @@ import t from 'tap'
 import { contractFromTools, diffContracts, textOfFinding } from '../src/contract/index.ts'
 import type { ImpliedArgument, McpFromRoutesOptions } from '../src/index.ts'
 import { build, call, CLIENTS, connect, listen, post } from './build.ts'
+import { fields } from '../src/extensions/fields/index.ts'
 
 const text = { type: 'string' }
 const ENVELOPE = {
@@ -237,7 +238,7 @@ t.test('what a function did not say is not missing from a call with wrong fields
       }
     }, async () => [])
   }, {
-    fields: true,
+    extensions: [fields()],
     impliedArguments: {
       shop: () => {
         throw new TypeError('no database')

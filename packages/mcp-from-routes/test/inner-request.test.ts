@@ -78,7 +78,7 @@ t.test('hooks see that the inner request belongs to the outer one, and a client 
     app.get('/who', who, answer)
   })
   await call(url, 'who')
-  await fetch(new URL('/who', url), { headers: { 'fastify.parentRequest': 'x' } })
+  await fetch(new URL('/who', url), { headers: { 'mcp-from-routes.parentRequest': 'x' } })
   t.strictSame(seen, [['/mcp', undefined], ['/who', '/mcp'], ['/who', undefined]])
 })
 

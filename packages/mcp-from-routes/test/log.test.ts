@@ -1,54 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import t from 'tap'
-import type { McpRouteConfig } from '../src/index.ts'
-import { build, call, listen, post, type Teardown } from './build.ts'
-import { ask, jobsApp, start, startTask, type JobsOptions } from './task/jobs.ts'
+import { build, call, listen, post } from './build.ts'
+import { logs } from './logs.ts'
 
 const WARN = 40
 const ERROR = 50
-
-/** A logger, and what it has logged of a level and above. */
-function logs (
-  level: string
-): {
-  readonly lines: Array<Record<string, unknown>>,
-  readonly logger: { level: string, stream: { write: (line: string) => void } }
-} {
-  const lines: Array<Record<string, unknown>> = []
-  return {
-    lines,
-    logger: {
-      level,
-      stream: {
-        write: (line) => {
-          lines.push(JSON.parse(line))
-        }
-      }
-    }
-  }
-}
-
-/** The app with jobs, and the lines of its log. */
-async function loggedJobs (
-  t: Teardown,
-  { more, ...options }: JobsOptions
-): Promise<Awaited<ReturnType<typeof jobsApp>> & { readonly lines: unknown[] }> {
-  const lines: unknown[] = []
-  const log = (level: number) => (facts: object, msg: string): void => {
-    lines.push({ level, ...facts, msg })
-  }
-  const jobs = await jobsApp(t, {
-    ...options,
-    more (app) {
-      app.addHook('onRequest', async (request) => {
-        Object.assign(request, { log: { ...request.log, warn: log(WARN), error: log(ERROR) } })
-      })
-      more?.(app)
-    }
-  })
-  return { ...jobs, lines }
-}
 
 const schema = (operationId: string): object => ({
   operationId,
@@ -101,34 +58,6 @@ t.test('a rate limit that does not cover the endpoint is warned of, and one that
       warned,
       `${isGlobal} ${order}`
     )
-  }
-})
-
-t.test('without confirmSecret, the log says what only this process knows', async (t) => {
-  const route = (app: FastifyInstance, method: string, operationId: string, mcp: McpRouteConfig): void => {
-    app.route({ method, url: `/${operationId}`, schema: schema(operationId), config: { mcp }, handler: async () => 1 })
-  }
-  const confirmed = (app: FastifyInstance): void => route(app, 'DELETE', 'delete_all', { confirm: 'Delete all?' })
-  const task = (app: FastifyInstance): void => {
-    route(app, 'POST', 'start', { task: { status: 'GET /status' } })
-    route(app, 'GET', 'status', {})
-  }
-  const plain = (app: FastifyInstance): void => route(app, 'GET', 'plain', {})
-  const confirmations = 'without confirmSecret, only this process accepts its confirmations, and only until it ends'
-  const tasks = 'without confirmSecret, only this process knows its tasks, and only until it ends'
-  for (
-    const [title, routes, options, wanted] of [
-      ['a tool that a person confirms', [confirmed, plain], {}, [confirmations]],
-      ['a tool with a task', [plain, task], {}, [tasks]],
-      ['both', [confirmed, task], {}, [confirmations, tasks]],
-      ['both, with a secret', [confirmed, task], { confirmSecret: 'a secret of at least 32 bytes, for tests' }, []],
-      ['neither', [plain], {}, []]
-    ] as const
-  ) {
-    const { lines, logger } = logs('info')
-    const app = await build(t, (app) => routes.forEach((add) => add(app)), options, { logger })
-    await app.ready()
-    t.strictSame(lines.flatMap(({ msg }) => String(msg).includes('confirmSecret') ? [msg] : []), wanted, title)
   }
 })
 
@@ -253,77 +182,4 @@ t.test('what canUse throws while the SDK answers is logged, and no client reads 
     error: { code: -32603, message: 'Internal error' }
   })
   t.match(lines, [{ level: ERROR, err: { message: 'no database' }, msg: 'a function of the options threw' }])
-})
-
-t.test('what is wrong with the routes or the options of a task is logged with its tool', async (t) => {
-  const path = '/shops/s1/jobs/1'
-  const elsewhere = await loggedJobs(t, {})
-  await start(elsewhere.url, { location: '/secrets/1' })
-  t.match(elsewhere.lines, [{
-    level: WARN,
-    tool: 'start_job',
-    location: '/secrets/1',
-    msg: 'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is not a task'
-  }])
-
-  const lost = await loggedJobs(t, {})
-  const taskId = await startTask(lost.url)
-  lost.jobs.set(path, { owner: 'kim', statusCode: 303, headers: { location: '/secrets/1' } })
-  await ask(lost.url, 'tasks/get', { taskId })
-  t.match(lost.lines, [{
-    level: WARN,
-    tool: 'start_job',
-    location: '/secrets/1',
-    msg: 'the status route of a task leads to a result at a route that config.mcp.task.result does not name'
-  }])
-
-  const broken = await loggedJobs(t, {
-    task: { status: 'GET /broken/:id' },
-    more (app) {
-      app.get(
-        '/broken/:id',
-        { schema: schema('broken'), config: { mcp: { loopback: 'inject' } } },
-        (_request, reply) => {
-          reply.hijack()
-          reply.raw.destroy(new TypeError('the disk is full'))
-        }
-      )
-    }
-  })
-  await ask(broken.url, 'tasks/get', { taskId: await startTask(broken.url, { location: '/broken/1' }) })
-  t.match(broken.lines, [{
-    level: ERROR,
-    tool: 'start_job',
-    err: { message: 'the disk is full' },
-    msg: 'the route of a task did not answer'
-  }])
-
-  let calls = 0
-  const throwing = await loggedJobs(t, {
-    options: {
-      canUse: () => {
-        if (++calls > 1) throw new TypeError('no database')
-        return true
-      }
-    }
-  })
-  await start(throwing.url, {}, { tasks: false })
-  t.match(throwing.lines, [{
-    level: ERROR,
-    tool: 'start_job',
-    err: { message: 'no database' },
-    msg: 'canUse or caller threw'
-  }])
-
-  const unknown = await loggedJobs(t, { options: { caller: () => '' } })
-  await start(unknown.url)
-  t.match(unknown.lines, [
-    { level: ERROR, err: { message: 'caller must return a non-empty string or undefined' }, msg: 'caller failed' },
-    {
-      level: ERROR,
-      tool: 'start_job',
-      err: { message: 'The caller cannot be identified' },
-      msg: 'canUse or caller threw'
-    }
-  ])
 })

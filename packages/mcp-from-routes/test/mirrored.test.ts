@@ -5,6 +5,7 @@ import { contractFromTools, diffContracts } from '../src/contract/index.ts'
 import type { McpFromRoutesOptions, McpRouteConfig } from '../src/index.ts'
 import { build, CLIENTS, connect, listen, post } from './build.ts'
 import { runProgram } from './program.ts'
+import { confirm } from '../src/extensions/confirm/index.ts'
 
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -145,7 +146,8 @@ t.test('a header that says something else than the call is refused', async (t) =
 
 t.test('the endpoint compares them, whichever way the message takes', async (t) => {
   const options: Partial<McpFromRoutesOptions> = {
-    impliedArguments: { id: ({ headers }) => headers['x-shop'] as string | undefined }
+    impliedArguments: { id: ({ headers }) => headers['x-shop'] as string | undefined },
+    extensions: [confirm()]
   }
   const { url } = await listen(t, (app) => {
     route({}, id)(app)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { listen } from './build.ts'
+import { tasks } from '../src/extensions/tasks/index.ts'
 
 const P = 'io.modelcontextprotocol/'
 const ENVELOPE = {
@@ -68,7 +69,7 @@ for (const [era, messages] of Object.entries(MESSAGES)) {
       }, async (_request, reply) => reply.code(202).header('location', '/work/1').send({}))
       app.get('/work/:id', async () => ({ status: 'running' }))
       app.delete('/work/:id', async () => ({}))
-    })
+    }, { extensions: [tasks()] })
     for (const [method, rest] of Object.entries(messages)) {
       const message = { jsonrpc: '2.0', method, ...rest }
       const headers = era === 'modern'

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { listen, post } from './build.ts'
+import { search } from '../src/extensions/search/index.ts'
 
 const tool = (operationId: string, more: Record<string, unknown> = {}): { schema: Record<string, unknown> } => ({
   schema: { operationId, description: 'D.', tags: ['mcp'], ...more }
@@ -114,7 +115,7 @@ t.test('what a function of the options throws is logged, and the client reads th
     const [title, options, messages] of [
       ['canUse', { canUse: fail }, [list, called]],
       ['canUse that rejects', { canUse: async () => fail() }, [list, called]],
-      ['canUse of a set with search', { canUse: fail, path: '/all', sets: { a: { path: '/mcp', search: true } } }, [
+      ['canUse of a set with search', { canUse: fail, path: '/all', extensions: [search({ path: '/mcp' })] }, [
         list,
         ...searched
       ]],

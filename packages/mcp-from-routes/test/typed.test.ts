@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { z } from 'zod'
 import { call, CLIENTS, connect, listen, post, type Teardown } from './build.ts'
+import { confirm } from '../src/extensions/confirm/index.ts'
 
 const text = { type: 'string' }
 const count = { type: 'integer' }
@@ -406,14 +407,14 @@ t.test('a person is asked about what the route gets', async (t) => {
   let asked: unknown
   const { url } = await listen(t, (app) => {
     const body = { type: 'object', properties: { labels: PROPERTIES.labels, phone: text } }
-    const confirm = (args: object): undefined => {
+    const ask = (args: object): undefined => {
       asked = args
     }
     app.patch('/x', {
       schema: { operationId: 'x', description: 'D.', tags: ['mcp'], body },
-      config: { mcp: { confirm } }
+      config: { mcp: { confirm: ask } }
     }, async ({ body }) => body as object)
-  })
+  }, { extensions: [confirm()] })
   t.strictSame(await said(url, 'x', { labels: '["vip"]', phone: null, task_progress: 'p' }), { labels: ['vip'] })
   t.strictSame(asked, { labels: ['vip'] })
   t.equal(await said(url, 'x', { labels: 'vip' }), 'labels must be array, not string')

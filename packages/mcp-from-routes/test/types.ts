@@ -1,5 +1,7 @@
 // Nothing here runs: it is compiled, and that it compiles is the test.
 import type { Meter, Tracer } from '@opentelemetry/api'
+import { tasks } from '../src/extensions/tasks/index.ts'
+import { telemetry } from '../src/extensions/telemetry/index.ts'
 import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify'
 import mcpFromRoutes, {
   MCP_FROM_ROUTES_INVALID_OPTION,
@@ -37,7 +39,7 @@ app.register(mcpFromRoutes, {
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, onToolCall: async () => {} })
 app.register(mcpFromRoutes, {
   serverInfo: { name: 'x', version: '1' },
-  telemetry: { tracer: {} as Tracer, meter: {} as Meter }
+  extensions: [tasks(), telemetry({ tracer: {} as Tracer, meter: {} as Meter })]
 })
 app.register(mcpFromRoutes, {
   serverInfo: { name: 'x', version: '1' },
@@ -96,6 +98,8 @@ app.post(
 )
 // @ts-expect-error a task has a route for its status
 app.post('/z', { config: { mcp: { task: { result: 'GET /y/:id' } } } }, async () => 'z')
+// @ts-expect-error a factory is no extension
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, extensions: [tasks] })
 // @ts-expect-error who calls is a string
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, caller: () => 7 })
 // @ts-expect-error not a hint

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { quoted } from 'mcp-from-routes'
+import { quoted } from 'mcp-from-routes/confirm'
 import { askBefore, type Asking } from '../http/asking.ts'
 import type { Deletion as Effect } from '../shops/record-repository.ts'
 import type { ShopScope } from '../shops/scope.ts'

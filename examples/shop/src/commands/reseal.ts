@@ -3,7 +3,7 @@ import { resealPayKeys } from '../pay/pay-keys.ts'
 import { settingsFromEnvironment } from '../settings/settings.ts'
 import { type Command, withDatabase } from './command.ts'
 
-/** `npm run reseal`, with the settings of the server. */
+/** `npm run shop -- reseal`, with the settings of the server. */
 export const reseal: Command = {
   usage: 'reseal',
   summary: 're-encrypts the payment keys of all shops with the first secret in PAY_KEY_SECRETS',

@@ -1,7 +1,7 @@
 import { endWithReader } from '#shared/end-with-reader'
 import { run } from './run.ts'
 
-/** `npm run shop`, `npm run migrate`, `npm run reseal` and `npm run seed`: the commands of the operator. */
+/** `npm run shop NAME`: the commands of the operator. */
 const { code, stdout, stderr } = await run(process.argv.slice(2), process.env)
 process.exitCode = code
 endWithReader()

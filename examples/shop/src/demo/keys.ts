@@ -1,6 +1,10 @@
-import type { FastifyInstance } from 'fastify'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Demo } from './demo-file.ts'
 import type { SeededShop } from './seed.ts'
+
+/** How often the shop is asked while it is busy. */
+const TRIES = 30
 
 /**
  * Gives each shop of the demo an API key: the one of the last start if it works, else a new one, created with a
@@ -14,20 +18,30 @@ export async function keysForShops (app: FastifyInstance, shops: readonly Seeded
   return await Promise.all(shops.map(async (shop) => {
     const known = last?.shops.find(({ id }) => id === shop.id)?.api_key
     if (known !== undefined) {
-      const { statusCode } = await app.inject({
-        url: `/shops/${shop.id}/tags?limit=1`,
-        headers: { 'x-api-key': known }
-      })
-      if (statusCode === 200) return { ...shop, api_key: known }
+      const tried = await answerTo(app, { url: `/shops/${shop.id}/tags?limit=1`, headers: { 'x-api-key': known } })
+      if (tried.statusCode === 200) return { ...shop, api_key: known }
+      if (tried.statusCode >= 500) {
+        throw new Error(`The key of the demo was not tried: ${tried.statusCode} ${tried.body}`)
+      }
     }
-    const made = await app.inject({
+    const made = await answerTo(app, {
       method: 'POST',
       url: `/shops/${shop.id}/api-keys/`,
       headers: { authorization: `Bearer ${token}` },
       payload: { name: 'Demo' }
     })
+    if (made.statusCode !== 201) throw new Error(`No API key for the demo: ${made.statusCode} ${made.body}`)
     return { ...shop, api_key: made.json<{ plaintext: string }>().plaintext }
   }))
+}
+
+/** Asks again while the shop is busy, as it may be on a machine with much else to do. */
+async function answerTo (app: FastifyInstance, request: InjectOptions): Promise<LightMyRequestResponse> {
+  for (let tries = 1;; tries++) {
+    const response = await app.inject(request)
+    if (response.statusCode !== 503 || tries === TRIES) return response
+    await sleep(Number(response.headers['retry-after'] ?? 1) * 1000)
+  }
 }
 
 /** @returns an access token by client credentials (RFC 6749 §4.4) */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import type { Confirm } from 'mcp-from-routes'
+import type { Confirm } from 'mcp-from-routes/confirm'
 import { conflict } from '../errors.ts'
 import { configRepository } from '../shops/config-repository.ts'
 

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { CONFIRMATION, PARENT_REQUEST } from 'mcp-from-routes'
+import { PARENT_REQUEST } from 'mcp-from-routes'
+import { CONFIRMATION } from 'mcp-from-routes/confirm'
 
 /** Whether this is the inner request of a tool call: the outer one was authenticated and counted already. */
 export function isInner ({ raw }: Pick<FastifyRequest, 'raw'>): boolean {

@@ -1,8 +1,18 @@
 import { createHmac } from 'node:crypto'
 import type { Knex } from 'knex'
-import type { McpFromRoutesOptions } from 'mcp-from-routes'
+import type { ConfirmOptions } from 'mcp-from-routes/confirm'
 import { secretFromText } from '../settings/secrets.ts'
 import type { Settings } from '../settings/settings.ts'
+
+/**
+ * The keys of questions and tasks. All replicas have the setting, and what an older pepper signed stays good for as long
+ * as API keys need that pepper.
+ */
+export function questionSecrets ({ API_KEY_PEPPERS }: Pick<Settings, 'API_KEY_PEPPERS'>): [string, ...string[]] {
+  return API_KEY_PEPPERS.map((text) =>
+    createHmac('sha256', secretFromText(text).secret).update('questions of tool calls').digest('base64url')
+  ) as [string, ...string[]]
+}
 
 /**
  * How agents ask a person before they delete something.
@@ -14,15 +24,11 @@ import type { Settings } from '../settings/settings.ts'
 export function confirmationOptions (
   config: Pick<Settings, 'API_KEY_PEPPERS'>,
   knex: Knex
-): Pick<McpFromRoutesOptions, 'confirmFallback' | 'confirmSecret' | 'confirmStore'> {
-  // All replicas have the setting, and what an older pepper signed stays good for as long as API keys need that pepper.
-  const secrets = config.API_KEY_PEPPERS.map((text) =>
-    createHmac('sha256', secretFromText(text).secret).update('questions of tool calls').digest('base64url')
-  )
+): ConfirmOptions {
   return {
-    confirmFallback: 'allow',
-    confirmSecret: secrets as [string, ...string[]],
-    confirmStore: {
+    fallback: 'allow',
+    secret: questionSecrets(config),
+    store: {
       async use (id, ttl) {
         // Those that others are deleting are left to them.
         const { rows } = await knex.raw(

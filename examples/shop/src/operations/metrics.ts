@@ -89,6 +89,7 @@ const REFUSALS: Readonly<Record<RefusalReason, true>> = {
   unknown: true,
   revoked: true,
   expired: true,
+  not_allowed: true,
   wrong_shop: true,
   scope: true
 }

@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { notFound, SHOP_FORBIDDEN, SHOP_GONE, SHOP_OWNER_ONLY, SHOP_USER_INACTIVE } from '../errors.ts'
 import type { Actor } from '../history/caller.ts'
 import { UUID } from '../http/schemas.ts'
+import { keyCheck } from '../keys/may-use.ts'
 
 /** What is known about a shop once its caller has access. */
 export interface OpenShop {
@@ -107,12 +108,18 @@ export async function enterAgain (
     if (user.roles.includes('admin')) return shop
   }
   const still = kind === 'user'
-    ? knex('shop_members').where({ shop_id: id, user_id: actorId }).first('user_id')
-    : knex('api_keys').where({ shop_id: id, id: actorId, revoked_at: null }).whereRaw(
-      '(expires_at is null or expires_at > now())'
-    ).first('id')
-  if (shop.status !== 'active' || await still === undefined) throw new SHOP_FORBIDDEN()
+    ? await knex('shop_members').where({ shop_id: id, user_id: actorId }).first('user_id') !== undefined
+    : await mayStillUse(knex, id, actorId)
+  if (shop.status !== 'active' || !still) throw new SHOP_FORBIDDEN()
   return shop
+}
+
+/** Whether an API key still works. */
+async function mayStillUse (knex: Knex, shopId: string, id: string | null): Promise<boolean> {
+  const key = await knex('api_keys').where({ shop_id: shopId, id, revoked_at: null }).whereRaw(
+    '(expires_at is null or expires_at > now())'
+  ).first('id', 'created_by')
+  return key !== undefined && await keyCheck(knex)({ id: key.id, shopId, createdBy: key.created_by })
 }
 
 /** Whether the caller, who has access to the shop, is one of its owners or reaches every shop. */
@@ -120,6 +127,14 @@ export async function isOwner (knex: Knex, request: FastifyRequest, shopId: stri
   if (reachesEveryShop(request)) return true
   const owner = { shop_id: shopId, user_id: request.currentUser?.id ?? null, role: 'owner' }
   return await knex('shop_members').where(owner).first('user_id') !== undefined
+}
+
+/** Whether a person may still manage a shop: they may have lost the right since their call began. */
+export async function isStillOwner (trx: Knex.Transaction, userId: string | null, shopId: string): Promise<boolean> {
+  const user = await trx('users').where({ id: userId, active: true }).first('roles')
+  if (user === undefined || user.roles.includes('admin')) return user !== undefined
+  return await trx('shop_members').where({ shop_id: shopId, user_id: userId, role: 'owner' }).first('user_id') !==
+    undefined
 }
 
 /**

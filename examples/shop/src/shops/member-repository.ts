@@ -3,6 +3,8 @@ import type { Knex } from 'knex'
 import type { Caller } from '../history/caller.ts'
 import { recordChange } from '../history/trail.ts'
 import { newer } from '../database/updated-at.ts'
+import { type Decision, decideKeys } from '../keys/decision.ts'
+import { type KeyOfPerson, keysOf, lockKeysOf, type Maker } from '../keys/made-by.ts'
 import { notFound, SHOP_LAST_OWNER, SHOP_OWNER_ONLY } from '../errors.ts'
 import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
@@ -44,24 +46,40 @@ export function memberRepository (knex: Knex) {
    * Runs `change` while no other change of members of the shop runs.
    *
    * @param maySelf - admits a person who is neither an owner of the shop nor an admin
+   * @param person - whose keys are changed too
    * @throws {@link SHOP_GONE} | {@link SHOP_OWNER_ONLY}
    */
   async function manage<T> (
     shop: ShopScope,
     { kind, user }: Caller,
-    change: (trx: Knex.Transaction) => Promise<T>,
-    maySelf: (user: User) => boolean = () => false
+    change: (trx: Knex.Transaction, keys: readonly KeyOfPerson[]) => Promise<T>,
+    { maySelf = () => false, person }: { readonly maySelf?: (user: User) => boolean, readonly person?: Maker } = {}
   ): Promise<T> {
     return await knex.transaction(async (trx) => {
       await holdShop(trx, shop)
+      const keys = person === undefined ? [] : await lockKeysOf(trx, person, shop.id)
       const owners = await trx('shop_members').where({ shop_id: shop.id, role: 'owner' }).orderBy('user_id').forUpdate()
         .select('user_id')
       const isAllowed = user === null
         ? kind === 'machine'
         : user.roles.includes('admin') || owners.some(({ user_id: id }) => id === user.id) || maySelf(user)
       if (!isAllowed) throw new SHOP_OWNER_ONLY()
-      return await change(trx)
+      return await change(trx, keys)
     })
+  }
+
+  /**
+   * A person whom the shop knows: a member, or who has left it and still has keys there.
+   *
+   * @throws {@link SHOP_NOT_FOUND}
+   */
+  async function personOf (shop: ShopScope, userId: string): Promise<Maker> {
+    const person = await knex('users').where({ id: userId }).first('id', 'subject')
+    const isKnown = person !== undefined &&
+      (await people(shop).where({ user_id: person.id }).first('user_id') !== undefined ||
+        (await keysOf(knex, person, shop.id)).length > 0)
+    if (!isKnown) throw notFound('member', userId)
+    return person
   }
 
   /**
@@ -139,20 +157,56 @@ export function memberRepository (knex: Knex) {
     },
 
     /**
-     * Members may leave by themselves.
+     * The API keys of a person in the shop, also of one who has left it.
+     *
+     * @throws {@link SHOP_NOT_FOUND}
+     */
+    async keys (shop: ShopScope, userId: string): Promise<readonly KeyOfPerson[]> {
+      return await keysOf(knex, await personOf(shop, userId), shop.id)
+    },
+
+    /**
+     * Revokes or hands over the API keys of a person in the shop, also of one who has left it.
+     *
+     * @returns the keys, as they were
+     * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_INVALID}
+     */
+    async decide (
+      shop: ShopScope,
+      caller: Caller,
+      userId: string,
+      decision: Decision
+    ): Promise<readonly KeyOfPerson[]> {
+      const person = await personOf(shop, userId)
+      return await manage(shop, caller, async (trx, keys) => {
+        await decideKeys(trx, caller, person, keys, decision)
+        return keys
+      }, { person })
+    },
+
+    /**
+     * Members may leave by themselves. What becomes of their keys is for owners to decide: until then they are refused.
      *
      * @throws {@link SHOP_OWNER_ONLY} | {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED} |
-     *   {@link SHOP_LAST_OWNER}
+     *   {@link SHOP_LAST_OWNER} | {@link SHOP_INVALID}
      */
-    async remove (shop: ShopScope, caller: Caller, userId: string, precondition?: Precondition): Promise<void> {
-      const take = async (trx: Knex.Transaction): Promise<void> => {
+    async remove (
+      shop: ShopScope,
+      caller: Caller,
+      userId: string,
+      { precondition, ...decision }: Decision & { readonly precondition?: Precondition | undefined } = {}
+    ): Promise<void> {
+      const person = await personOf(shop, userId)
+      const take = async (trx: Knex.Transaction, keys: readonly KeyOfPerson[]): Promise<void> => {
         const before = await get(shop, userId, trx)
         precondition?.(before)
         const count = await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).delete()
         if (count === 0) throw notFound('member', userId)
         await settle(trx, shop, caller, before.user_id, before, null)
+        await decideKeys(trx, caller, person, keys, decision)
       }
-      await manage(shop, caller, take, (user) => user.id === userId.toLowerCase())
+      const maySelf = ({ id }: User): boolean => decision.keys === undefined && id === person.id
+      await manage(shop, caller, take, { maySelf, person })
     }
   }
 }

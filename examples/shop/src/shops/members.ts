@@ -4,12 +4,17 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
+import { decision, OptionalDecision, PersonKey } from '../keys/decision.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { memberRepository } from './member-repository.ts'
 import { list, Member, MemberChanges, MemberInput } from './member-schemas.ts'
 
 const MemberParams = Type.Object({ ...ShopParams.properties, user_id: Uuid('The person') })
+
+const KeyDecision = Type.Object({ keys: decision.keys, keys_to: Type.Optional(decision.keys_to) }, {
+  additionalProperties: false
+})
 
 /** The people who work for a shop. */
 export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
@@ -83,20 +88,55 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       )
   )
 
+  app.get('/:user_id/api-keys', {
+    schema: {
+      operationId: 'list_member_keys',
+      summary: 'List the API keys of a person',
+      description:
+        'List the API keys of a shop that a person created or took over, but for those that are revoked or ' +
+        'expired. Those of people who are inactive, or no members any more, are refused until somebody decides.',
+      tags: ['members'],
+      params: MemberParams,
+      response: { 200: Type.Array(PersonKey), ...readProblems }
+    }
+  }, async ({ shop, params }) => [...await repository.keys(shop, params.user_id)])
+
+  app.put('/:user_id/api-keys', {
+    schema: {
+      operationId: 'decide_member_keys',
+      summary: 'Decide what becomes of the API keys of a person',
+      description:
+        'Revoke the keys that list_member_keys lists, or hand them over to somebody else. Whoever made a key knows it: ' +
+        'rotate those that are handed over. For owners of the shop, admins and machines.',
+      tags: ['members'],
+      params: MemberParams,
+      body: KeyDecision,
+      response: { 200: Type.Array(PersonKey), ...conflictProblems }
+    }
+  }, async (request) => [
+    ...await repository.decide(request.shop, callerOf(request), request.params.user_id, request.body)
+  ])
+
   app.delete('/:user_id', {
     schema: {
       operationId: 'remove_member',
       summary: 'Remove a member',
       description:
-        'Remove a person from a shop: their next request to it is rejected. API keys that they created keep working. ' +
-        'The last active owner cannot be removed. For owners of the shop, admins, machines, and the member who leaves.',
+        'Remove a person from a shop: their next request to it is rejected. keys says what becomes of the API keys ' +
+        'that list_member_keys lists; left out, they are refused until decide_member_keys. The last active owner ' +
+        'cannot be removed. For owners of the shop, admins, machines, and the member who leaves, who decides about no ' +
+        'keys.',
       tags: ['members'],
       params: MemberParams,
+      querystring: OptionalDecision,
       headers: IfMatch,
       response: { 204: Deleted, ...changedMeanwhile(Member), ...conflictProblems }
     }
   }, async (request, reply) => {
-    await repository.remove(request.shop, callerOf(request), request.params.user_id, preconditionOf(request))
+    await repository.remove(request.shop, callerOf(request), request.params.user_id, {
+      ...request.query,
+      precondition: preconditionOf(request)
+    })
     return await reply.code(204).send(null)
   })
 }

@@ -4,6 +4,8 @@ import type { Caller } from '../history/caller.ts'
 import { fieldsOf, recordChange } from '../history/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
+import { decideKeys } from '../keys/decision.ts'
+import { type KeyOfPerson, keysOf, lockKeysOf } from '../keys/made-by.ts'
 import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
@@ -26,15 +28,25 @@ export function userAdministration (knex: Knex) {
       return user
     },
 
+    /** The API keys of a person in all shops. @throws {@link SHOP_NOT_FOUND} */
+    async keys (id: string): Promise<readonly KeyOfPerson[]> {
+      return await keysOf(knex, await this.get(id))
+    },
+
     /**
      * Changes take turns: if two admins remove each other's role at the same time, only one succeeds.
      *
      * @throws {@link SHOP_ADMIN_ONLY} if the caller is no longer an admin
      * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED}
      * @throws {@link SHOP_CONFLICT} if no active admin would be left
+     * @throws {@link SHOP_INVALID} about `keys_to`
      */
-    async update (caller: Caller, id: string, changes: Changes, precondition?: Precondition): Promise<UserRow> {
+    async update (caller: Caller, id: string, asked: Changes, precondition?: Precondition): Promise<UserRow> {
+      const { keys, keys_to: to, ...changes } = asked
+      const decision = { ...keys !== undefined && { keys }, ...to !== undefined && { keys_to: to } }
       return await knex.transaction(async (trx) => {
+        const known = await trx('users').where({ id }).first('id', 'subject')
+        const theirs = known === undefined || keys === undefined ? [] : await lockKeysOf(trx, known)
         const admins = await trx('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id')
           .forUpdate().select('id')
         if (!admins.some((admin) => admin.id === caller.id)) throw new SHOP_ADMIN_ONLY()
@@ -47,6 +59,7 @@ export function userAdministration (knex: Knex) {
         if (!isAdmin && admins.every((admin) => admin.id === user.id)) {
           throw conflict(user.active ? 'roles' : 'active', 'This is the last active admin')
         }
+        await decideKeys(trx, caller, user, theirs, decision)
         const { name, ...others } = changes
         const names = Object.keys(others)
         if (names.length > 0) {

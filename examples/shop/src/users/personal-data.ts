@@ -4,6 +4,8 @@ import type { Actor } from '../history/caller.ts'
 import { fieldsOf, recordChange } from '../history/trail.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import { newer } from '../database/updated-at.ts'
+import { type Decision, decideKeys } from '../keys/decision.ts'
+import { didWithKey, lockKeysOf, MADE } from '../keys/made-by.ts'
 import type { Precondition } from '../http/versions.ts'
 
 /** A person whose data is exported or erased. */
@@ -22,15 +24,8 @@ interface Source {
   readonly by: string
 }
 
-/**
- * Whether a person did something with an API key, in SQL. Keys name people by the subject of their tokens, without the
- * issuer that tells tenants apart.
- */
-const didWithKey = (what: string): string =>
-  "exists (select from history where record_kind = 'api_key' and record_id = api_keys.id::text and shop_id = " +
-  `api_keys.shop_id and ${what} and actor_kind = 'user' and actor_id = :id)`
 const KEY_COLUMNS = {
-  created_by: `(created_by = :subject or ${didWithKey("action = 'create'")})`,
+  created_by: MADE,
   revoked_by: `(revoked_by = :subject or ${didWithKey("changes->'revoked_at'->>'after' is not null")})`
 }
 
@@ -159,8 +154,10 @@ export type Grants = FastifyInstance['oauthGrants']
 
 /**
  * Deletes a person: who they are is gone everywhere, and what they did stays, by an id that leads to nobody. Their
- * sign-ins through the broker end first. Whoever has a valid token afterwards is a new person without any rights.
+ * sign-ins through the broker end first, and their API keys with them, unless others take them over. Whoever has a valid
+ * token afterwards is a new person without any rights.
  *
+ * @throws {@link SHOP_INVALID} about `keys_to`
  * @throws {@link SHOP_ADMIN_ONLY} if the caller is no longer an admin
  * @throws {@link SHOP_NOT_FOUND} | {@link SHOP_PRECONDITION_FAILED}
  * @throws {@link SHOP_CONFLICT} if no active admin would be left
@@ -171,7 +168,7 @@ export async function deletePerson (
   log: FastifyBaseLogger | undefined,
   actor: Actor,
   id: string,
-  precondition?: Precondition
+  { precondition, keys = 'revoke', keys_to: to }: Decision & { readonly precondition?: Precondition | undefined } = {}
 ): Promise<void> {
   const known = await knex('users').where({ id }).first()
   if (known === undefined) throw notFound('user', id)
@@ -193,11 +190,13 @@ export async function deletePerson (
     for (const grant of await grants.list(known.subject, log)) await grants.end(known.subject, grant.id, log)
   }
   await knex.transaction(async (trx) => {
+    const theirs = await lockKeysOf(trx, known)
     const last = await isLast(trx)
     const person = await trx('users').where({ id }).forUpdate().first()
     if (person === undefined) throw notFound('user', id)
     precondition?.(person)
     if (last) throw conflict('user_id', LAST)
+    await decideKeys(trx, actor, person, theirs, { keys, ...to !== undefined && { keys_to: to } })
     await recordChange(trx, actor, {
       shopId: null,
       recordKind: 'user',

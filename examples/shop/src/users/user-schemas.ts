@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Name, Nullable, serverFields, Uuid } from '../http/schemas.ts'
+import { decision } from '../keys/decision.ts'
 import { holding, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 
@@ -10,7 +11,9 @@ const Active = Type.Boolean({ description: 'Inactive people are rejected, even w
 export const UserChanges = Type.Object({
   name: Type.Optional(Name),
   active: Type.Optional(Active),
-  roles: Type.Optional(Roles)
+  roles: Type.Optional(Roles),
+  keys: Type.Optional(decision.keys),
+  keys_to: Type.Optional(decision.keys_to)
 }, { additionalProperties: false })
 
 export type Changes = Static<typeof UserChanges>

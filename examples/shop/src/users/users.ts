@@ -5,6 +5,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Deleted, Uuid } from '../http/schemas.ts'
+import { OptionalDecision, PersonKey } from '../keys/decision.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { userAdministration } from './administration.ts'
@@ -49,8 +50,9 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
         summary: 'Update a user',
         description:
           'Change the roles of a person, or make them inactive, from their next request on. A new name replaces ' +
-          'the old one in the history too; their next sign-in stores the name in their token. The last active ' +
-          'admin cannot be changed. Admins only.',
+          'the old one in the history too; their next sign-in stores the name in their token. API keys of inactive ' +
+          'people are refused; keys says what becomes of them, see list_user_keys. The last active admin cannot ' +
+          'be changed. Admins only.',
         tags: ['users'],
         params: UserParams,
         headers: IfMatch,
@@ -64,6 +66,18 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
         await administration.update(callerOf(request), request.params.user_id, request.body, preconditionOf(request))
       )
   )
+
+  app.get('/:user_id/api-keys', {
+    schema: {
+      operationId: 'list_user_keys',
+      summary: 'List the API keys of a user',
+      description: 'List the API keys that a person created or took over, in all shops, but for those that are ' +
+        'revoked or expired. They are refused while the person is inactive. Admins only.',
+      tags: ['users'],
+      params: UserParams,
+      response: { 200: Type.Array(PersonKey), ...readProblems }
+    }
+  }, async ({ params }) => [...await administration.keys(params.user_id)])
 
   app.get('/:user_id/export', {
     schema: {
@@ -92,11 +106,13 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       summary: 'Delete a user',
       description:
         'Delete a person for good: their name, their subject, their memberships and the sign-ins of their apps. ' +
-        'What they did stays in the history under an id that leads to nobody. ' +
+        'What they did stays in the history under an id that leads to nobody. Their API keys are revoked, unless ' +
+        'keys=hand_over. ' +
         'Remove them at the identity provider first: a token that is still valid makes a new person without any ' +
         'rights. The last active admin cannot be deleted. Admins only.',
       tags: ['users'],
       params: UserParams,
+      querystring: OptionalDecision,
       headers: IfMatch,
       response: { 204: Deleted, ...changedMeanwhile(User), ...conflictProblems }
     }
@@ -107,7 +123,7 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       request.log,
       callerOf(request),
       request.params.user_id,
-      preconditionOf(request)
+      { ...request.query, precondition: preconditionOf(request) }
     )
     return await reply.code(204).send(null)
   })

@@ -4,13 +4,15 @@ import {
   DUAL_AUTH_KEY_INACTIVE,
   DUAL_AUTH_KEY_LIMIT,
   DUAL_AUTH_KEY_REPLACED,
+  DUAL_AUTH_MANAGEMENT_FORBIDDEN,
   DUAL_AUTH_SHOP_UNKNOWN,
   DUAL_AUTH_STORE_UNAVAILABLE
 } from '../errors.ts'
 
-/** What a store may answer: the store did not fail. */
+/** What a store, or the host in its transaction, may answer: the store did not fail. */
 const ANSWERS = [
   DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_MANAGEMENT_FORBIDDEN,
   DUAL_AUTH_INVALID_OPTION,
   DUAL_AUTH_KEY_INACTIVE,
   DUAL_AUTH_KEY_LIMIT,
@@ -31,8 +33,9 @@ export type StoreCall = <T>(call: () => Promise<T>, late?: (result: T) => Promis
  * result, not a failure; so is a key that cannot be rotated.
  *
  * @param timeout - in milliseconds
+ * @param name - what fails, for the log
  */
-export function createStoreCall (timeout: number, log: FastifyBaseLogger): StoreCall {
+export function createStoreCall (timeout: number, log: FastifyBaseLogger, name = 'the API key store'): StoreCall {
   return async (call, late) => {
     let timer: NodeJS.Timeout | undefined
     let result: ReturnType<typeof call> | undefined
@@ -49,7 +52,7 @@ export function createStoreCall (timeout: number, log: FastifyBaseLogger): Store
       if (ANSWERS.some((answer) => error instanceof answer)) throw error
       // If the call itself failed, `late` is not called.
       if (late !== undefined) result?.then(late, () => {})
-      log.error({ err: error }, 'the API key store failed')
+      log.error({ err: error }, `${name} failed`)
       throw error instanceof DUAL_AUTH_STORE_UNAVAILABLE ? error : new DUAL_AUTH_STORE_UNAVAILABLE({ cause: error })
     } finally {
       clearTimeout(timer)

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ApiKeyRecord, Rotated } from './store.ts'
 
-/** Why an API key was refused. */
-export type RefusalReason = 'unknown' | 'revoked' | 'expired' | 'wrong_shop' | 'scope'
+/** Why an API key was refused; `not_allowed`: by `apiKeys.mayUse`. */
+export type RefusalReason = 'unknown' | 'revoked' | 'expired' | 'not_allowed' | 'wrong_shop' | 'scope'
 
 /** What happens to keys. Nothing in it is secret. */
 export type KeyEvent =

@@ -174,11 +174,12 @@ export function recordFromRow (row: KeyRow): ApiKeyRecord {
 }
 
 export function storedFromRow (row: KeyRow): StoredApiKey {
-  const { id, shopId, scopes, fingerprint, pepperId, hash, expiresAt, revokedAt } = row
+  const { id, shopId, scopes, createdBy, fingerprint, pepperId, hash, expiresAt, revokedAt } = row
   return {
     id,
     shopId,
     scopes: strings(row, 'scopes', scopes),
+    createdBy,
     fingerprint: bytes(row, 'fingerprint', fingerprint),
     pepperId,
     hash: bytes(row, 'hash', hash),

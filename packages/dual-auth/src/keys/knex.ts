@@ -39,7 +39,17 @@ export { createApiKeysTable } from './table.ts'
 export type { KnexStoreOptions, ShopColumns } from './lookup.ts'
 export type { TableOptions } from './names.ts'
 
-const STORED = ['id', 'shop_id', 'scopes', 'fingerprint', 'pepper_id', 'hash', 'expires_at', 'revoked_at'] as const
+const STORED = [
+  'id',
+  'shop_id',
+  'scopes',
+  'created_by',
+  'fingerprint',
+  'pepper_id',
+  'hash',
+  'expires_at',
+  'revoked_at'
+] as const
 
 /**
  * One lock for each shop, however its id is spelled: a UUID has several spellings. The lock is on the id as the column
@@ -298,6 +308,7 @@ function storedFromRow (row: Row): StoredApiKey {
     id: text(row, 'id'),
     shopId: text(row, 'shop_id'),
     scopes: strings(row, 'scopes'),
+    createdBy: text(row, 'created_by'),
     fingerprint: bytes(row, 'fingerprint'),
     pepperId: text(row, 'pepper_id'),
     hash: bytes(row, 'hash'),

@@ -46,6 +46,8 @@ export interface StoredApiKey extends ApiKeySecrets {
   readonly id: string
   readonly shopId: string
   readonly scopes: readonly string[]
+  /** The subject or client id of its creator. */
+  readonly createdBy: string
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
   /**

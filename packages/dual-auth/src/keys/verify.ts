@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger } from 'fastify'
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { invalidCredential } from '../credentials.ts'
 import type { ApiKeySettings } from '../options.ts'
 import type { ApiKeyIdentity } from '../types.ts'
@@ -8,6 +8,7 @@ import { readable } from './found.ts'
 import { costFromHash, hashFromKey, hashMatches, hashMatchesInline, LOG_N_INLINE } from './hash.ts'
 import { createKnownHashes } from './known-hashes.ts'
 import type { LastUsed } from './last-used.ts'
+import type { AskMayUse } from './may-use.ts'
 import type { Refusals } from './refusals.ts'
 import type { Queue } from './queue.ts'
 import type { StoredApiKey } from './store.ts'
@@ -15,6 +16,7 @@ import type { StoredApiKey } from './store.ts'
 export interface KeyVerifierParts {
   readonly settings: ApiKeySettings
   readonly callStore: StoreCall
+  readonly mayUse: AskMayUse
   readonly queue: Queue
   readonly lastUsed: LastUsed
   readonly report: Refusals['report']
@@ -23,28 +25,36 @@ export interface KeyVerifierParts {
 
 export interface KeyVerifier {
   /**
-   * @param address - of the caller
+   * @returns who calls, and since when that is known, as `performance.now()`
    * @throws {@link DUAL_AUTH_CREDENTIAL_INVALID}, or a 503 if the key cannot be verified now
    */
-  identityFromKey(key: string, address: string | undefined): Promise<ApiKeyIdentity>
+  identityFromKey(
+    key: string,
+    request: FastifyRequest
+  ): Promise<{ readonly identity: ApiKeyIdentity, readonly checked: number }>
   /** Resolves when no rehash is running. */
   settled(): Promise<void>
 }
 
 /**
  * Verifies a key, cheapest test first: form and checksum, one read by fingerprint, the row's state, and only then its
- * hash, by scrypt unless it is known. Unknown keys cost no dummy scrypt: the difference in time reveals no more than
+ * hash, by scrypt unless it is known. The host is asked last, about good keys only. Unknown keys cost no dummy scrypt: the difference in time reveals no more than
  * the status does, and a dummy would let anybody use up the CPU.
  */
 export function createKeyVerifier (
-  { settings, callStore, queue, lastUsed, report, log }: KeyVerifierParts
+  { settings, callStore, mayUse, queue, lastUsed, report, log }: KeyVerifierParts
 ): KeyVerifier {
   const { marker, peppers, logN, store } = settings
   const isWellFormed = keyMatcher(marker)
   const known = createKnownHashes()
   const rehashes = new Map<string, Promise<void>>()
 
-  async function identityFromKey (key: string, address: string | undefined): Promise<ApiKeyIdentity> {
+  async function identityFromKey (
+    key: string,
+    request: FastifyRequest
+  ): ReturnType<KeyVerifier['identityFromKey']> {
+    const began = performance.now()
+    const { ip: address } = request
     if (!isWellFormed(key)) throw invalidCredential(flawOfKey(key, marker))
     const fingerprints = peppers.map((pepper) => fingerprint(key, pepper))
     const row = await callStore(async () => readable(await store.find(fingerprints)))
@@ -59,16 +69,24 @@ export function createKeyVerifier (
       throw invalidCredential('the API key does not match its hash')
     }
     if (!isKnown) known.add(row, fingerprints[0]!)
+    const { isAllowed, asked } = await mayUse(row, request)
+    if (!isAllowed) {
+      report('not_allowed', row, address)
+      throw invalidCredential(`mayUse does not allow the API key ${row.id}`)
+    }
     lastUsed.touch(row.id, address)
     if (cost !== logN || row.pepperId !== peppers[0].id) rehash(row, key)
     const shop = row.shop && { shop: Object.freeze({ ...row.shop }) }
-    return Object.freeze({
-      kind: 'api-key',
-      keyId: row.id,
-      shopId: row.shopId,
-      scopes: Object.freeze([...row.scopes]),
-      ...shop
-    })
+    const identity = Object.freeze(
+      {
+        kind: 'api-key',
+        keyId: row.id,
+        shopId: row.shopId,
+        scopes: Object.freeze([...row.scopes]),
+        ...shop
+      } as const
+    )
+    return { identity, checked: Math.min(began, asked) }
   }
 
   async function matches ({ hash }: StoredApiKey, key: string, cost: number | null): Promise<boolean> {

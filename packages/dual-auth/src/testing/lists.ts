@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ApiKeyStore, KeyField, KeyQuery } from '../keys/store.ts'
-import { has, newKey, recordOf, same, START, times, type Check, type Use } from './check.ts'
+import { after, has, newKey, recordOf, same, START, times, type Check, type Use } from './check.ts'
 
 const ORDER = 'Order by the id last, in the direction of the sort, so that no key is on two pages or on none.'
 const FILTER =
@@ -220,6 +220,30 @@ export const LISTS: readonly Check[] = [
       const { found } = await fourKeys(use)
       for (const name of ['printer', 'PRINTER', 'Printer ', 'Prínter', 'Print%', 'Print_r']) {
         same(await found({ filter: { name: [name] } }), '', `the name ${name}`)
+      }
+    }
+  },
+  {
+    title: 'lists and finds what one person made: a successor is of who rotated',
+    mend:
+      'created_by is of each key: rotate writes that of the successor, and leaves that of the old key. find returns it.',
+    run: async ({ store, inserted }) => {
+      const shopId = randomUUID()
+      const hers = await inserted({ shopId, createdBy: 'ada' })
+      const his = await inserted({ shopId, createdBy: 'Ada' })
+      const successor = newKey({ shopId, createdBy: 'ben' })
+      await store.rotate(shopId, hers.id, START, () => ({ successor, expiresAt: after(1), revokedAt: null }))
+      await store.revoke(shopId, his.id, 'ada', START)
+      for (const [maker, key] of [['ada', hers], ['Ada', his], ['ben', successor]] as const) {
+        const { keys, count } = await store.list(shopId, {
+          at: START,
+          skip: 0,
+          limit: 9,
+          filter: { created_by: [maker] },
+          sort: null
+        })
+        same([keys.map(({ id, createdBy }) => [id, createdBy]), count], [[[key.id, maker]], 1], `the keys of ${maker}`)
+        has(await store.find([key.fingerprint]), { createdBy: maker }, `the key of ${maker}`)
       }
     }
   },

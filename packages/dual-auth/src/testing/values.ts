@@ -49,6 +49,7 @@ export const VALUES: readonly Check[] = [
         id: key.id,
         shopId: key.shopId,
         scopes: key.scopes,
+        createdBy: key.createdBy,
         pepperId: 'p1',
         expiresAt: null,
         revokedAt: null
@@ -111,7 +112,7 @@ export const VALUES: readonly Check[] = [
     title: 'keeps names of every letter',
     mend: 'Store text as Unicode of any plane, without normalization, escapes or a limit below 100 characters. ' +
       'MySQL needs utf8mb4, for the connection too.',
-    run: async ({ inserted, listed }) => {
+    run: async ({ store, inserted, listed }) => {
       for (
         const name of [
           '\u{1F511}'.repeat(50),
@@ -128,6 +129,7 @@ export const VALUES: readonly Check[] = [
       ) {
         const key = await inserted({ name, createdBy: name })
         same((await listed(key.shopId)).keys, [recordOf(key)], 'the record')
+        has(await store.find([key.fingerprint]), { createdBy: name }, 'the key that is found')
       }
     }
   },

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { HELD, type Held } from '../confirm/held.ts'
+import { HELD, type Held } from '../extensions/confirm/held.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from '../errors.ts'
-import type { TaskRoute } from '../task/rule.ts'
+import type { TaskRoute } from '../extensions/tasks/rule.ts'
 import type { Tool } from '../tool/tool.ts'
 import { changedOnArrival } from './arrival.ts'
 

@@ -1,12 +1,12 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
-import type { ServerCard } from '../card/card.ts'
+import type { ServerCard } from '../extensions/card/card.ts'
 import { contractFromTools, MCP_FROM_ROUTES_CONTRACT_APP, type Contract } from '../contract/index.ts'
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
-import { REVIEWS, type ReviewMessage } from '../review/review.ts'
-import type { ResourceDefinition } from '../resource/config.ts'
-import type { McpSkill } from '../skill/skills.ts'
+import { REVIEWS, type ReviewMessage } from '../extensions/review/review.ts'
+import type { ResourceDefinition } from '../extensions/resources/config.ts'
+import type { McpSkill } from '../extensions/skills/skills.ts'
 import type { McpTool, ToolDefinition } from '../types.ts'
 
 /** What is used of a Fastify app. */

@@ -12,7 +12,7 @@ import { changelogFromReport, annotationsFromReport, textFromReport } from './re
 import { commandFrom, USAGE, type Command, type Answer, type Surroundings } from './arguments.ts'
 import { checkContract } from './check.ts'
 import { gitIn } from './git.ts'
-import { review } from './review.ts'
+import { review } from '../extensions/review/command.ts'
 
 /**
  * Runs the command in this process. What the module opens stays open.

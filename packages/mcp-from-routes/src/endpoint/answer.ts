@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify'
 import type { Content, ToolResult } from '../call/result.ts'
-import type { Settings } from '../options.ts'
+import type { Settings } from '../settings.ts'
 import type { ListedTool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { ListAnswer, Page } from './list.ts'
-import type { CreatedTask } from './tasks/tasks.ts'
+import type { CreatedTask } from '../extensions/tasks/tasks.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 

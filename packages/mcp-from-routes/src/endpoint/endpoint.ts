@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { closingOf } from '../call/stop.ts'
 import { isTooDeep, MAX_DEPTH } from '../depth.ts'
-import type { Settings } from '../options.ts'
+import type { Settings } from '../settings.ts'
 import type { Access } from './access.ts'
 import { rpcError } from './answer.ts'
 import { isObject } from '../schema/json-schema.ts'

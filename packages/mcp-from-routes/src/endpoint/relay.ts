@@ -3,7 +3,7 @@ import { attempt } from '../attempt.ts'
 import type { Closing } from '../call/stop.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { rpcError, sendAnswer, sendChallenge } from './answer.ts'
-import type { Seen } from '../telemetry/observer.ts'
+import type { Seen } from '../extensions/telemetry/observer.ts'
 import type { SdkHandler } from './sdk.ts'
 import { acceptedForm } from './wire.ts'
 

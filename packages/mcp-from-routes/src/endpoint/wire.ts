@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isTooDeep } from '../depth.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { PROTOCOL_VERSIONS, type Era } from '../types.ts'
-import { isTaskParameter, taskRequestOf, type TaskRequest } from './tasks/request.ts'
+import { isTaskParameter, taskRequestOf, type TaskRequest } from '../extensions/tasks/request.ts'
 
 /** Of a JSON object. */
 type Members = Readonly<Record<string, unknown>>

@@ -5,11 +5,13 @@ import {
   MCP_FROM_ROUTES_UNSUPPORTED_ROUTE,
   MCP_FROM_ROUTES_UNSUPPORTED_VERSION
 } from '../errors.ts'
-import type { Settings } from '../options.ts'
-import { configOf, type ReviewEntry } from '../review/file.ts'
-import { pathOf } from '../review/reviewed.ts'
-import { resourcesFrom, type Resource } from '../resource/resources.ts'
-import { checkCallers, toolUi } from '../view/view.ts'
+import type { Extension } from '../extension.ts'
+import { checkIsRead } from '../extensions.ts'
+import type { Settings } from '../settings.ts'
+import { configOf, type ReviewEntry } from '../extensions/review/file.ts'
+import { pathOf } from '../extensions/review/reviewed.ts'
+import { resourcesFrom, type Resource } from '../extensions/resources/resources.ts'
+import { checkCallers, toolUi } from '../extensions/views/view.ts'
 import { checkArgumentNames } from './names.ts'
 import { hostStrategies } from './constraints.ts'
 import type { EarlierRoutes } from './earlier.ts'
@@ -52,7 +54,12 @@ export interface ToolReader {
 }
 
 /** To be called before the host sets up its serializers. */
-export function toolReader (app: FastifyInstance, settings: Settings, earlier: EarlierRoutes): ToolReader {
+export function toolReader (
+  app: FastifyInstance,
+  settings: Settings,
+  earlier: EarlierRoutes,
+  extensions: readonly Extension[]
+): ToolReader {
   const probes = probesOf(app)
   const strategies = hostStrategies(app, earlier)
   const resolverOf = sharedResolvers()
@@ -60,6 +67,7 @@ export function toolReader (app: FastifyInstance, settings: Settings, earlier: E
 
   function one (candidate: Candidate, candidates: readonly Candidate[]): Tool {
     const route = exposedRoute(candidate, probes, parser ??= queryParserOf(app, settings), settings)
+    checkIsRead(candidate.label, route.config.mcp ?? {}, route.schema.tags ?? [], extensions)
     const ui = toolUi(candidate.label, route.config.mcp ?? {}, candidates)
     const tool = toolFromRoute({ ...route, strategies, ui }, settings, resolverOf(route.shared))
     checkArgumentNames(candidate.label, tool)

@@ -1,16 +1,16 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { withToken, type ConfirmRule } from '../confirm/rule.ts'
+import { withToken, type ConfirmRule } from '../extensions/confirm/rule.ts'
 import {
   MCP_FROM_ROUTES_INVALID_CONFIG,
   MCP_FROM_ROUTES_INVALID_NAME,
   MCP_FROM_ROUTES_NO_DESCRIPTION,
   MCP_FROM_ROUTES_NO_OPERATION_ID
 } from '../errors.ts'
-import type { Settings } from '../options.ts'
-import type { TaskConfig } from '../task/config.ts'
+import type { Settings } from '../settings.ts'
+import type { TaskConfig } from '../extensions/tasks/config.ts'
 import type { McpRouteConfig, ToolAnnotations, ToolDefinition } from '../types.ts'
-import type { ToolUi } from '../view/view.ts'
-import { FIELDS_ARGUMENT, fieldsSchema, type FieldsRule } from './fields.ts'
+import type { ToolUi } from '../extensions/views/view.ts'
+import { FIELDS_ARGUMENT, fieldsSchema, type FieldsRule } from '../extensions/fields/rule.ts'
 import type { ToolInput } from './input.ts'
 import { frozenCopy, type JsonSchema } from '../schema/json-schema.ts'
 import type { ToolOutput } from './output.ts'

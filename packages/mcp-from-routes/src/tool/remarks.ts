@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance, RouteOptions } from 'fastify'
-import type { Settings } from '../options.ts'
+import type { Settings } from '../settings.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { declaresStream } from './output.ts'
 import type { Routes } from './routes.ts'
@@ -40,7 +40,7 @@ export function remarkOnTools (
   log: FastifyBaseLogger,
   tools: readonly Tool[],
   hasTasks: boolean,
-  { impliedArguments, confirmSecret }: Settings
+  { impliedArguments, confirmSecret, taskSecret }: Settings
 ): void {
   for (const [length, level] of [[2048, 'warn'], [1024, 'info']] as const) {
     const long = tools.filter(({ public: { description } }) =>
@@ -86,11 +86,11 @@ export function remarkOnTools (
   if (unused.length > 0) {
     log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
   }
-  if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) {
-    log.info('without confirmSecret, only this process accepts its confirmations, and only until it ends')
+  if (taskSecret === undefined && hasTasks) {
+    log.info('without tasks.secret, only this process knows its tasks, and only until it ends')
   }
-  if (confirmSecret === undefined && hasTasks) {
-    log.info('without confirmSecret, only this process knows its tasks, and only until it ends')
+  if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) {
+    log.info('without confirm.secret, only this process accepts its confirmations, and only until it ends')
   }
 }
 

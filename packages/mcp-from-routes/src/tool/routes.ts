@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
-import { cardPath } from '../card/card.ts'
+import { cardPath } from '../extensions/card/card.ts'
 import { checkArrivals, holdCalls, markRoute, type RouteMark } from '../call/guard.ts'
 import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
-import type { Settings } from '../options.ts'
-import { RESOURCE_TAG } from '../resource/config.ts'
-import { keyOf, type Reviewed } from '../review/reviewed.ts'
-import type { KnownRoute } from '../task/rule.ts'
+import { withoutSlash } from '../checks.ts'
+import type { Settings } from '../settings.ts'
+import { RESOURCE_TAG } from '../extensions/resources/config.ts'
+import { keyOf, type Reviewed } from '../extensions/review/reviewed.ts'
+import type { KnownRoute } from '../extensions/tasks/rule.ts'
 import type { SeenRoute } from './earlier.ts'
 import type { Candidate } from './catalog.ts'
 
@@ -49,7 +50,7 @@ export function collectRoutes (
     endpoint: undefined
   }
   const own = new Set(
-    [settings.path, ...Object.values(settings.sets).map(({ path }) => path), cardPath(settings.path)].flatMap((
+    [settings.path, ...settings.sets.map(({ path }) => withoutSlash(path)), cardPath(settings.path)].flatMap((
       path
     ) => [path, `${path}/`])
   )

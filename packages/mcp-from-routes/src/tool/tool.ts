@@ -1,19 +1,19 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { confirmRule, type ConfirmRule } from '../confirm/rule.ts'
+import { confirmRule, type ConfirmRule } from '../extensions/confirm/rule.ts'
 import {
   MCP_FROM_ROUTES_UNSUPPORTED_BODY,
   MCP_FROM_ROUTES_UNSUPPORTED_QUERY,
   MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
 } from '../errors.ts'
-import { IDENTITY, NEVER_FORWARDED, type Settings } from '../options.ts'
-import { taskConfig, type TaskConfig } from '../task/config.ts'
-import { resourceRule, type ResourceRule } from '../resource/config.ts'
+import { IDENTITY, NEVER_FORWARDED, type Settings } from '../settings.ts'
+import { taskConfig, type TaskConfig } from '../extensions/tasks/config.ts'
+import { resourceRule, type ResourceRule } from '../extensions/resources/config.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
-import type { ToolUi } from '../view/view.ts'
+import type { ToolUi } from '../extensions/views/view.ts'
 import { constraintHeaders, VERSION_HEADER, type Strategies } from './constraints.ts'
 import { definitionFrom, wordsOf } from './definition.ts'
 import { definitionsOf, followed } from '../schema/shared.ts'
-import { fieldsRule, withOptionalFields, type FieldsRule } from './fields.ts'
+import { fieldsRule, withOptionalFields, type FieldsRule } from '../extensions/fields/rule.ts'
 import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile, type ToolInput } from './input.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'

@@ -2,6 +2,8 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import mcpFromRoutes from '../../src/index.ts'
+import { resources as resourcesExtension } from '../../src/extensions/resources/index.ts'
+import { tasks as tasksExtension } from '../../src/extensions/tasks/index.ts'
 
 /** A red pixel. */
 const PNG = Buffer.from(
@@ -14,7 +16,10 @@ const WAV = Buffer.from('UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQI
 /** An application whose routes are the tools that the official conformance scenarios call. */
 export async function fixture (): Promise<FastifyInstance> {
   const app = Fastify()
-  await app.register(mcpFromRoutes, { serverInfo: { name: 'conformance', version: '1.0.0' } })
+  await app.register(mcpFromRoutes, {
+    serverInfo: { name: 'conformance', version: '1.0.0' },
+    extensions: [resourcesExtension(), tasksExtension()]
+  })
   const tool = (operationId: string, response?: object): { schema: Record<string, unknown> } => ({
     schema: { operationId, description: `What ${operationId} is for.`, tags: ['mcp'], ...response && { response } }
   })

@@ -1,0 +1,191 @@
+import type { FastifyRequest } from 'fastify'
+import { attempt } from '../../attempt.ts'
+import { excerpt } from '../../call/excerpt.ts'
+import { errorResult, type ToolResult } from '../../call/result.ts'
+import { isObject } from '../../schema/json-schema.ts'
+import type { Settings } from '../../settings.ts'
+import { definitionOf, type ListedTool, type Tool } from '../../tool/tool.ts'
+import type { McpTool, NamedCall } from '../../types.ts'
+import { DESCRIBE, MAX_DESCRIBED, MAX_QUERY, READER, SEARCH, WRITER } from './own.ts'
+import { ranking } from './ranking.ts'
+import { signatureOf } from './signature.ts'
+
+/** What a call of one of the search's own tools comes to: the call of another tool, or a result. */
+export type Step = { readonly tool: Tool, readonly args: Readonly<Record<string, unknown>> } | {
+  readonly result: ToolResult
+}
+
+/** Stands between a client and the tools of a set with search. */
+export interface Search {
+  /** What its client lists: the tools of the search, and a caller only for what it may call. */
+  readonly toolsFor: (request: FastifyRequest) => readonly ListedTool[] | Promise<readonly ListedTool[]>
+  /** Whether a tool of that name belongs to the search. */
+  readonly has: (name: string) => boolean
+  readonly step: (name: string, args: Readonly<Record<string, unknown>>, request: FastifyRequest) => Promise<Step>
+  /** How its client calls a tool; undefined if it cannot, since the tool is for views alone. */
+  readonly callOf: (tool: Tool, args: Readonly<Record<string, unknown>>) => NamedCall | undefined
+}
+
+/** The tools that are searched. */
+export interface Catalog {
+  /** Those that the client of a request sees, sorted by name. */
+  readonly toolsFor: (request: FastifyRequest) => readonly Tool[] | Promise<readonly Tool[]>
+  /** The tool of that name, if there is one and this client may use it. */
+  readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
+}
+
+/** How many tools a search returns, and how much it says of what each does, in characters. */
+const MAX_FOUND = 10
+const MAX_SUMMARY = 140
+
+/** @param own - the tools of the search, by name */
+export function searchOf (
+  { toolsFor, toolFor }: Catalog,
+  own: () => ReadonlyMap<string, ListedTool>,
+  { ignoredArguments, maxResultBytes }: Pick<Settings, 'ignoredArguments' | 'maxResultBytes'>
+): Search {
+  const rank = ranking()
+  const lines = new WeakMap<McpTool, string>()
+  const ignored = new Set(ignoredArguments)
+
+  async function catalogFor (request: FastifyRequest): Promise<readonly Tool[]> {
+    return (await toolsFor(request)).filter(isForModels)
+  }
+
+  async function search ({ query }: Readonly<Record<string, unknown>>, request: FastifyRequest): Promise<ToolResult> {
+    if (typeof query !== 'string') return errorResult('query must be a string')
+    if (query.length > MAX_QUERY) {
+      return errorResult(`query must not be longer than ${MAX_QUERY} characters. A few words are enough`)
+    }
+    const catalog = await catalogFor(request)
+    const found = rank(catalog, query)
+    if (found.length === 0) {
+      return textResult(`None of ${catalog.length} tools has these words. Try fewer words, or others.`)
+    }
+    const shown = found.slice(0, MAX_FOUND)
+    const head = `${found.length} of ${catalog.length} tools ` +
+      `fit.${found.length > shown.length ? ` These ${shown.length} fit best; more specific words find others.` : ''}`
+    return textResult([head, ...shown.map((tool) => lineOf(tool))].join('\n'))
+  }
+
+  function lineOf ({ public: tool }: Tool): string {
+    const line = lines.get(tool) ??
+      `${tool.name}${signatureOf(tool.inputSchema)} ${tool.annotations.readOnlyHint ? 'reads' : 'writes'}: ` +
+        `${summary(tool.description)}`
+    lines.set(tool, line)
+    return line
+  }
+
+  async function describe ({ names }: Readonly<Record<string, unknown>>, request: FastifyRequest): Promise<ToolResult> {
+    const list: unknown = typeof names === 'string' ? attempt(() => JSON.parse(names)) ?? [names] : names
+    if (
+      !Array.isArray(list) || list.length === 0 || list.length > MAX_DESCRIBED ||
+      !list.every((name) => typeof name === 'string')
+    ) return errorResult(`names must be an array of 1 to ${MAX_DESCRIBED} names of tools`)
+    const catalog = new Map((await catalogFor(request)).map((tool) => [tool.public.name, tool]))
+    const wanted = [...new Set(list as readonly string[])]
+    const texts = wanted.map((name) => {
+      const tool = catalog.get(name)
+      return tool === undefined ? unknown(name) : described(tool)
+    })
+    const text = texts.join('\n')
+    if (Buffer.byteLength(text) > maxResultBytes) {
+      return errorResult(
+        `These descriptions are longer than the ${maxResultBytes} bytes that one call may return. Ask for fewer ` +
+          'tools at once'
+      )
+    }
+    return wanted.some((name) => catalog.has(name)) ? textResult(text) : errorResult(text)
+  }
+
+  async function call (
+    caller: string,
+    { name, arguments: given }: Readonly<Record<string, unknown>>,
+    request: FastifyRequest
+  ): Promise<Step> {
+    if (typeof name !== 'string') {
+      return { result: errorResult(`name must be the name of a tool, as ${SEARCH} returns it`) }
+    }
+    const args: unknown = given === undefined
+      ? {}
+      : typeof given === 'string'
+      ? attempt(() => JSON.parse(given))
+      : given
+    const tool = await toolFor(name, request)
+    // One that is hidden from the client, that is for views alone, or that belongs to the search, is as one that does
+    // not exist.
+    if (tool === undefined || !isForModels(tool)) return { result: errorResult(unknown(name)) }
+    if (caller === READER && !tool.public.annotations.readOnlyHint) {
+      return { result: errorResult(`${name} was not called: it may change something, so call it with ${WRITER}`) }
+    }
+    return isObject(args)
+      ? { tool, args }
+      : { result: errorResult(`arguments must be an object with the arguments of ${name}`) }
+  }
+
+  return {
+    has: (name) => own().has(name),
+    callOf: (tool, args) =>
+      isForModels(tool) ? { name: callerOf(tool), arguments: { name: tool.public.name, arguments: args } } : undefined,
+    async toolsFor (request) {
+      const catalog = await catalogFor(request)
+      const reads = catalog.some(({ public: { annotations } }) => annotations.readOnlyHint)
+      const writes = catalog.some(({ public: { annotations } }) => !annotations.readOnlyHint)
+      return [...own().values()].filter(({ public: { name } }) =>
+        name === READER ? reads : name === WRITER ? writes : true
+      )
+    },
+    async step (name, args, request) {
+      const { properties } = own().get(name)?.public.inputSchema ?? {}
+      const takes = Object.keys(Object(properties) as object)
+      const other = Object.keys(args).find((argument) => !takes.includes(argument) && !ignored.has(argument))
+      if (other !== undefined) {
+        return {
+          result: errorResult(
+            `Unknown argument ${JSON.stringify(excerpt(other))}. ${name} takes ` +
+              `${takes.join(' and ')}${takes.includes('arguments') ? ', which holds those of the tool' : ''}`
+          )
+        }
+      }
+      if (name === SEARCH) return { result: await search(args, request) }
+      if (name === DESCRIBE) return { result: await describe(args, request) }
+      return await call(name, args, request)
+    }
+  }
+}
+
+/** Hosts show tools for views to no model, and could not tell a call that comes through another tool. */
+function isForModels ({ ui }: Tool): boolean {
+  return ui?.visibility?.includes('model') !== false
+}
+
+/** The tool of the search that calls a tool. */
+function callerOf ({ public: { annotations } }: Tool): string {
+  return annotations.readOnlyHint ? READER : WRITER
+}
+
+function unknown (name: string): string {
+  return `Unknown tool: ${excerpt(name)}. Find tools with ${SEARCH}`
+}
+
+function described (tool: Tool): string {
+  // As clients read it that repeat no arguments in headers: no client could, of a tool that it does not list.
+  const { name, title, description, inputSchema } = definitionOf(tool, 'legacy')
+  return JSON.stringify({
+    name,
+    ...title !== undefined && { title },
+    callWith: callerOf(tool),
+    description,
+    inputSchema
+  })
+}
+
+/** The first sentence of a description. */
+function summary (description: string): string {
+  const text = description.trim().replace(/\n.*/s, '').replace(/(?<=[.!?])\s.*/s, '')
+  return text.length <= MAX_SUMMARY ? text : `${text.slice(0, MAX_SUMMARY - 1).replace(/\p{Surrogate}$/u, '')}…`
+}
+
+function textResult (text: string): ToolResult {
+  return { content: [{ type: 'text', text }] }
+}

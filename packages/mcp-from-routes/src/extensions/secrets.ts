@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto'
+import { check } from '../checks.ts'
+
+/** A key, or several, newest first: the first one seals, all of them open. */
+export type Secret = string | readonly [string, ...string[]]
+
+/** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} */
+export function checkSecret (secret: unknown, option: string): void {
+  check(
+    secret === undefined || isSecret(secret) || (Array.isArray(secret) && secret.length > 0 && secret.every(isSecret)),
+    option,
+    'must be a string of at least 32 bytes, or several'
+  )
+}
+
+function isSecret (value: unknown): boolean {
+  return typeof value === 'string' && Buffer.byteLength(value) >= 32
+}
+
+/** The keys as bytes. Without any, a random one. */
+export function secretsFrom (secret: Secret | undefined): readonly [Buffer, ...Buffer[]] {
+  if (secret === undefined) return [randomBytes(32)]
+  const [newest, ...older] = typeof secret === 'string' ? [secret] : secret
+  return [Buffer.from(newest), ...older.map((key) => Buffer.from(key))]
+}
