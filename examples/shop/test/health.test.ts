@@ -239,6 +239,27 @@ t.test('a call that does not end is not waited for longer than the grace', async
   await hung
 })
 
+t.test('a body or headers that never end do not keep the server from closing', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.server.closeAllConnections())
+  drainable(app)
+  app.post('/file', async () => 'read')
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  for (
+    const sent of ['POST /file HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\npart', 'POST /file HTTP/1.1\r\nHo']
+  ) {
+    const socket = connect(Number(port), '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    socket.on('error', () => {})
+    socket.write(sent)
+    await once(app.server, 'connection')
+  }
+  await sleep(50)
+  await app.shutdown.drain(0, 100)
+  const closed = await Promise.race([app.close().then(() => true), sleep(10_000, false, { ref: false })])
+  t.ok(closed, 'so that the database and traces are closed, too')
+})
+
 t.test('a connection that is idle when the server closes takes one more call, and ends with its answer', async (t) => {
   const app = await routes(t, database)
   app.get('/fast', async () => 'done')

@@ -156,6 +156,20 @@ t.test('what happens is counted in series that were there before', async (t) => 
   t.equal(risen.filter(({ name }) => name === 'shop_imports_total').reduce((sum, { value }) => sum + value, 0), 1)
 })
 
+t.test('an empty key header is counted as no credential, and a token beside it as a token', async (t) => {
+  const { app, scrape } = await started()
+  const url = `/shops/${shop}/tags`
+  for (const authorization of [undefined, 'Bearer x', machine.authorization]) {
+    await app.inject({ url, headers: { 'x-api-key': '', ...authorization !== undefined && { authorization } } })
+  }
+  const counted = samplesOf(await scrape()).filter(({ name, value }) => name === 'auth_attempts_total' && value > 0)
+  t.strictSame(counted.map(({ labels: { method, outcome }, value }) => `${method} ${outcome} ${value}`).toSorted(), [
+    'machine accepted 1',
+    'none missing 1',
+    'token refused 1'
+  ])
+})
+
 t.test('promtool has nothing against the metrics', { skip: withoutPromtool }, async (t) => {
   t.strictSame(promtool(['check', 'metrics'], await scrape()), { code: 0, said: '' })
 })

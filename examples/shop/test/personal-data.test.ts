@@ -331,6 +331,18 @@ t.test('a person is not taken for one of another issuer whose subject ends alike
   t.strictSame(await tables(foreign.id), ['users'])
   t.strictSame(await tables(plain.id), ['users', 'api_keys', 'oauth_grants'])
   t.strictSame(await tables(odd.id), ['users'])
+  const exported = async (): Promise<unknown> => {
+    const url = `/admin/users/${plain.id}/export`
+    const { body } = await app.inject({ url, headers: bearer(await idp.userToken('root')) })
+    return body.trim().split('\n').map((line) => JSON.parse(line)).find(({ table }) => table === 'api_keys').revoked_at
+  }
+  const expires = async (at: string): Promise<unknown> => {
+    await knex('api_keys').where({ id: keyId }).update({ expires_at: at })
+    return await exported()
+  }
+  t.equal(await exported(), null)
+  t.equal(await expires('2999-01-01T00:00:00Z'), null)
+  t.equal(await expires('2026-01-02T03:04:05Z'), '2026-01-02T03:04:05.000Z', 'since when the key is refused')
   for (const { id } of [foreign, odd]) t.equal((await root('DELETE', `/admin/users/${id}`)).status, 204)
   t.match(await knex('oauth_grants').where({ id: 'same' }).first(), {
     subject: 'same',

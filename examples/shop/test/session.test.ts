@@ -3,7 +3,9 @@ import { list as rules } from '../src/catalog/product-schemas.ts'
 import { run } from '../src/commands/run.ts'
 import { type Database, openPostgres } from '../src/database/index.ts'
 import { migrate } from '../src/database/migrate.ts'
+import { lossesFrom, losesWrites } from '../src/database/durability.ts'
 import { refuseUnsuitable, unsuitable } from '../src/database/session.ts'
+import { RISKS } from '../src/settings/risks.ts'
 import {
   bearer,
   build,
@@ -15,6 +17,7 @@ import {
   TEST_DATABASE_URL
 } from './build.ts'
 import { startPgBouncer, withoutPgBouncer } from './pgbouncer.ts'
+import { start } from './process.ts'
 
 const skip = TEST_DATABASE_URL === undefined &&
   'TEST_DATABASE_URL is not set: the settings are those of a PostgreSQL server'
@@ -170,6 +173,49 @@ t.test('a database that makes answers wrong or writes fail is refused with what 
   )
   t.match(await reasons('default_transaction_read_only=on'), 'it is read-only')
   t.match(await reasons('search_path=nowhere'), 'no schema of search_path exists')
+})
+
+t.test('settings by which a crash loses what was answered are named, and refuse nothing', { skip }, async (t) => {
+  const lossy = async (settings: string): Promise<readonly string[]> => {
+    const database = openPostgres(await createDatabase(t, TEST_DATABASE_URL!, settings))
+    t.teardown(async () => await database.close())
+    t.strictSame(await unsuitable(database.knex), [])
+    return await losesWrites(database)
+  }
+  t.strictSame(await lossy(''), [])
+  for (const value of ['on', 'local', 'remote_write', 'remote_apply']) {
+    t.strictSame(await lossy(`synchronous_commit=${value}`), [], `${value}, where no standby is waited for`)
+  }
+  t.strictSame(await lossy('synchronous_commit=off'), [
+    'synchronous_commit is off: a crash of PostgreSQL loses writes that were acknowledged. alter role … reset ' +
+    'synchronous_commit'
+  ])
+  // Only the configuration of a server has the others.
+  const facts = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', synchronous_standby_names: '' }
+  t.strictSame(lossesFrom(facts), [])
+  t.match(lossesFrom({ ...facts, fsync: 'off', full_page_writes: 'off' }), [
+    /^fsync is off: a crash of the host can destroy the database/,
+    /^full_page_writes is off: a crash of the host can destroy the database/
+  ])
+  for (const value of ['local', 'remote_write']) {
+    t.match(lossesFrom({ ...facts, synchronous_commit: value, synchronous_standby_names: 'b' }), [
+      new RegExp(`^synchronous_commit is ${value}: a failover loses writes that were acknowledged`)
+    ])
+  }
+})
+
+t.test('the server and the doctor say at the start that a crash loses writes', { skip }, async (t) => {
+  const idp = await openIdentityProvider(t)
+  const DATABASE_URL = await createDatabase(t, TEST_DATABASE_URL!, 'synchronous_commit=off')
+  const environment = {
+    ...idp.settings,
+    DATABASE_URL,
+    PUBLIC_BASE_URL: 'http://localhost:8080',
+    ALLOW_INSECURE: RISKS.join(',')
+  }
+  const { output } = await start(t, 'server', environment)
+  t.match(output(), /"level":40.*"msg":"synchronous_commit is off: a crash of PostgreSQL loses writes/)
+  t.match((await run(['doctor'], environment)).stdout, /^warn {2}database +synchronous_commit is off: a crash/m)
 })
 
 t.test('npm run migrate, the doctor and readiness say so too', { skip }, async (t) => {

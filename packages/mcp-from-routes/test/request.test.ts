@@ -86,7 +86,7 @@ const requests: Array<{ title: string, tool: Tool, args: Record<string, unknown>
   {
     title: 'parts of a path segment',
     tool: range,
-    args: { lat: 1.5, lng: 2, hour: '09', kind: 'x' },
+    args: { lat: '1.5', lng: 2, hour: '09', kind: 'x' },
     url: '/near/1.5-2/at:now/09h.x'
   },
   { title: 'an optional parameter given', tool: optional, args: { b: 'x' }, url: '/a/x' },

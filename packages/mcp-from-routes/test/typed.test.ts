@@ -374,6 +374,35 @@ t.test('a schema that converts by itself gets no value that it would make anothe
   t.equal(await said(url, 'zod', { deep, on: true, n: '' }), 'n must be number, not string')
 })
 
+t.test('a fraction is no text: 1.10 would arrive as 1.1', async (t) => {
+  const { url } = await listen(t, (app) => {
+    const querystring = {
+      type: 'object',
+      properties: {
+        version: text,
+        versions: { type: 'array', items: text },
+        any: {},
+        either: { type: ['string', 'number'] }
+      }
+    }
+    const params = { type: 'object', properties: { id: text } }
+    app.get('/x/:id', {
+      schema: { operationId: 'x', description: 'D.', tags: ['mcp'], params, querystring }
+    }, async ({ query, params }) => ({ ...params as object, ...query as object }))
+  })
+  for (
+    const [args, message] of [
+      [{ id: 'a', version: 1.1 }, 'version must be string, not number'],
+      [{ id: 1.5 }, 'id must be string, not number'],
+      [{ id: 'a', versions: ['1.10', 1.1] }, 'versions/1 must be string, not number']
+    ] as const
+  ) t.equal(await said(url, 'x', args), message)
+  t.strictSame(
+    await said(url, 'x', { id: 5, version: '1.10', versions: ['1.10'], any: 1.5, either: 1.5 }),
+    { id: '5', version: '1.10', versions: ['1.10'], any: '1.5', either: '1.5' }
+  )
+})
+
 t.test('a person is asked about what the route gets', async (t) => {
   let asked: unknown
   const { url } = await listen(t, (app) => {

@@ -4,11 +4,13 @@ import { examine, type Finding } from 'dual-auth/doctor'
 import type { FastifyInstance } from 'fastify'
 import { acceptedTokens } from '../auth.ts'
 import { type Database, STATEMENT_LIMIT } from '../database/index.ts'
+import { losesWrites } from '../database/durability.ts'
 import { pendingMigrations } from '../database/migrate.ts'
 import { losesSessions, TIME_LIMIT_REMEDY } from '../database/pooler.ts'
 import type { Replica } from '../database/replica.ts'
 import { knowsCase, unsuitable } from '../database/session.ts'
 import { hasSearchIndex, SEARCH_SQL } from '../migrations/search-index.ts'
+import { misspeltIn, sentenceOf } from '../settings/misspelt.ts'
 import { type Settings, settingsFromEnvironment } from '../settings/settings.ts'
 import { risksIn } from '../settings/risks.ts'
 import type { Call, Command } from './command.ts'
@@ -43,9 +45,13 @@ async function examineAll ({ environment, open }: Call): Promise<readonly Findin
   if ('level' in settings) return [settings]
   const { result: config } = settings
   const database = await attempt('database', async () => await open(config))
-  if ('level' in database) return [ok('settings', 'complete'), database]
+  const complete = [
+    ok('settings', 'complete'),
+    ...misspeltIn(environment).map((name) => warn('settings', sentenceOf(name)))
+  ]
+  if ('level' in database) return [...complete, database]
   try {
-    const found = [ok('settings', 'complete'), ...await examineDatabase(database.result)]
+    const found = [...complete, ...await examineDatabase(database.result)]
     // The server does not start while tables are missing.
     const startable = found.every(({ level }) => level !== 'fail')
     return startable
@@ -73,6 +79,7 @@ async function examineDatabase ({ engine, knex, replica }: Database): Promise<re
   return [
     number < OLDEST ? fail('database', `${name}: the server needs 15 or later`) : ok('database', name),
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
+    ...(await losesWrites({ engine, knex })).map((loss) => warn('database', loss)),
     ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
     'level' in pending
       ? pending

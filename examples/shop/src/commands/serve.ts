@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Database, openDatabase } from '../database/index.ts'
+import { losesWrites } from '../database/durability.ts'
 import { mayPass } from '../database/errors.ts'
 import { migrate, refusePending } from '../database/migrate.ts'
 import { refuseUnsuitable } from '../database/session.ts'
 import { openTracing, wantsTraces } from '../operations/tracing.ts'
+import { misspeltIn, sentenceOf } from '../settings/misspelt.ts'
 import type { Settings } from '../settings/settings.ts'
 import { setQuota } from '../shops/shop-repository.ts'
 import { makeAdmins } from '../users/repository.ts'
@@ -57,6 +59,7 @@ export async function serve (
   try {
     // First, since plugins check their options too, and a mistake there must not come after migrations.
     const app = await buildApp({ config, database, tracing })
+    for (const warning of misspeltIn(process.env)) app.log.warn(sentenceOf(warning))
     await untilReachable(app.log, async () => {
       await refuseUnsuitable(database.knex)
       if (config.MIGRATE_ON_START) await migrate(database)
@@ -65,6 +68,7 @@ export async function serve (
       await setQuota(database.knex, config)
       await makeAdmins(database.knex, config.ADMIN_SUBJECTS)
     })
+    for (const loss of await losesWrites(database)) app.log.warn(loss)
     await prepare(database)
     await app.listen({ host: config.HOST, port: config.PORT })
     closeWithGrace({ delay: config.SHUTDOWN_DELAY + STOPPING, logger: app.log }, async ({ err }) => {

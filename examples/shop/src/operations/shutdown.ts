@@ -21,7 +21,8 @@ export interface Shutdown {
   readonly stage: 'serving' | 'leaving' | 'closing'
   /**
    * Leaves, waits until load balancers have noticed, stops accepting connections, and waits for calls in flight and
-   * idle connections. A proxy retries elsewhere if a connection is refused, but not if it breaks during a call.
+   * idle connections. A proxy retries elsewhere if a connection is refused, but not if it breaks during a call. In the
+   * end it breaks what is still open.
    *
    * @param delay - how long everything works as before, and how long after that idle connections may be used once more
    *   or closed by the client, in milliseconds
@@ -83,6 +84,10 @@ export function drainable (app: FastifyInstance): void {
       await until(() => connections === 0, AbortSignal.any([AbortSignal.timeout(delay), latest]))
       await until(() => inFlight.size === 0, latest)
       if (inFlight.size > 0) app.log.warn({ calls: inFlight.size }, 'Calls were not answered before the server stopped')
+      app.server.closeIdleConnections()
+      await until(() => connections === 0, latest)
+      // A body or headers that come slowly would keep the server from closing, and with it the database and traces.
+      app.server.closeAllConnections()
     }
   })
 }

@@ -16,6 +16,7 @@ interface Person {
 
 /** Where a table has rows of a person. */
 interface Source {
+  /** In SQL. */
   readonly columns: readonly string[]
   /** The rows of the person, in SQL, with the named values `id` and `subject`. */
   readonly where: string
@@ -27,6 +28,9 @@ const KEY_COLUMNS = {
   created_by: MADE,
   revoked_by: `(revoked_by = :subject or ${didWithKey("changes->'revoked_at'->>'after' is not null")})`
 }
+
+/** As in other answers about keys: since when the key is refused, also if it expired. */
+const REFUSED_SINCE = 'least(revoked_at, case when expires_at <= now() then expires_at end) as revoked_at'
 
 const ACTED = ['at', 'shop_id', 'operation', 'tool', 'confirmed', 'action', 'record_kind', 'record_id', 'request_id']
 
@@ -57,7 +61,7 @@ export const SOURCES: Readonly<Record<string, Source>> = {
     by: 'id'
   },
   api_keys: {
-    columns: ['id', 'shop_id', 'name', 'prefix', 'created_by', 'created_at', 'revoked_by', 'revoked_at'],
+    columns: ['id', 'shop_id', 'name', 'prefix', 'created_by', 'created_at', 'revoked_by', REFUSED_SINCE],
     where: Object.values(KEY_COLUMNS).join(' or '),
     by: 'id'
   },
@@ -88,10 +92,8 @@ export async function* exportOf (knex: Knex, person: Person): AsyncGenerator<str
   for (const [name, { columns, where, by }] of Object.entries(SOURCES)) {
     const table = name.replace(/_about$/, '')
     for (let last: unknown = null, count = PAGE; count === PAGE;) {
-      const rows: ReadonlyArray<Record<string, unknown>> = await knex(table).select(columns).whereRaw(
-        `(${where})`,
-        values
-      )
+      const rows: ReadonlyArray<Record<string, unknown>> = await knex(table).select(knex.raw(columns.join(', ')))
+        .whereRaw(`(${where})`, values)
         .modify((query) => {
           if (last !== null) query.where(by, '>', last as string)
         }).orderBy(by).limit(PAGE)

@@ -425,10 +425,13 @@ const NO_NUMERAL = /^(?:\s*|true|false|-?\d+n)$/i
 
 /**
  * Whether a value, written into a URL and converted to the type that is wanted, could be another one: some validators
- * cut decimals off, and take true or an empty text for a number, and 1 for true.
+ * cut decimals off, and take true or an empty text for a number, and 1 for true. A number has lost zeros at its end.
  */
 function changesInText (value: unknown, types: number): boolean {
-  if ((types & TYPE.string) !== 0) return false
+  // 1.10 and 1.1 are one number, and two texts.
+  if ((types & TYPE.string) !== 0) {
+    return typeof value === 'number' && (types & TYPE.fraction) === 0 && !Number.isInteger(value)
+  }
   if (typeof value === 'boolean') return (types & NUMBER) !== 0 && (types & TYPE.boolean) === 0
   if ((types & NUMBER) === 0) return typeof value === 'number' && (types & TYPE.boolean) !== 0
   if (typeof value === 'string' && NO_NUMERAL.test(value)) return (types & (TYPE.boolean | TYPE.null)) === 0
