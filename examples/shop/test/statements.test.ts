@@ -28,7 +28,7 @@ const USER_AND_SHOP = /^\s*select .* from users left join shops /s
 const SHOP = /^select .* from "shops"/
 const TAGS = /"tags"/
 /** Whether who made a key is still there: known for a second. */
-const MAKER = /maker as \(.* as works from /s
+const MAKER = /^\s*select .* as works\s+from .* maker$/s
 
 const toolCall = (name: string, args: object) => ({
   method: 'POST',
