@@ -35,6 +35,16 @@ export function keyCheck (knex: Knex): (key: Pick<UsedKey, 'id' | 'shopId' | 'cr
   return async ({ id, shopId, createdBy }) => (await find([createdBy, id, shopId])).every(({ works }) => works)
 }
 
+/**
+ * SQL: whether a key, whose id is the one binding, still works in the shop in `shops`. For calls that have waited, and
+ * for work that continues after a request.
+ */
+export const STILL_WORKS = `exists (
+    select from api_keys used where used.id = ?::uuid and used.shop_id = shops.id and used.revoked_at is null
+      and (used.expires_at is null or used.expires_at > now())
+      and not exists (select from ${MAKER} where not ${IS_THERE})
+  )`
+
 /** A key that waits, and whom it is of. Both are null of who was deleted. */
 export interface WaitingKey extends KeyOfPerson {
   readonly user_id: string | null
