@@ -647,8 +647,7 @@ export const texts = {
       if (role === undefined) {
         return {
           title: `Remove ${isolated(name)} from the shop?`,
-          why: 'They lose access with their next request. API keys that they created keep working: look at them ' +
-            'under API keys.',
+          why: 'They lose access with their next request.',
           submit: 'Remove'
         }
       }
@@ -831,6 +830,42 @@ export const texts = {
     open: 'Open',
     archiveHelp: 'An archived shop is closed to its members and keys'
   },
+  leaving: {
+    keys: (count: number) =>
+      count === 1
+        ? 'They made an API key that works. What becomes of it?'
+        : 'They made API keys that work. What becomes of them?',
+    ownersDecide: (count: number) =>
+      `You made ${
+        count === 1 ? 'an API key that works. It is' : 'API keys that work. They are'
+      } refused until an owner decides.`,
+    list: 'Their API keys',
+    ofShop: (name: string, shop: string) => `${isolated(name)}, in ${isolated(shop)}`,
+    fate: 'Their API keys',
+    fates: {
+      revoke: 'Revoke',
+      hand_over: 'Hand over to somebody else',
+      later: 'Decide later'
+    },
+    fateHelp: {
+      revoke: 'They stop at once, and cannot be used again.',
+      hand_over: 'They go on. Who made a key may have a copy: rotate it soon.',
+      later: 'They are refused until somebody decides, or the person is back.'
+    },
+    heir: 'Who has them from now on',
+    waiting: (count: number) =>
+      count === 1
+        ? 'An API key is refused because who made it has left. Decide what becomes of it.'
+        : 'API keys are refused because who made them has left. Decide what becomes of them.',
+    waitingOf: (name: string, person: string) => `${isolated(name)}, of ${isolated(person)}`,
+    waitingOfNobody: (name: string) => `${isolated(name)}, of somebody who was deleted`,
+    decide: (person: string) => `Decide about the keys of ${isolated(person)}`,
+    decideTitle: (person: string) => `What becomes of the API keys of ${isolated(person)}?`,
+    decideWhy: 'They are refused until you decide.',
+    done: 'Decided',
+    submit: 'Decide',
+    notRead: (why: string) => `Their API keys could not be read, and are refused until somebody decides: ${why}`
+  },
   users: {
     empty: 'Nobody has signed in yet',
     why: 'Everybody who has signed in. Inactive people are rejected everywhere.',
@@ -842,7 +877,7 @@ export const texts = {
       active: {
         on: {
           title: (name: string) => `Let ${isolated(name)} in again?`,
-          why: 'They reach their shops from their next request on.',
+          why: 'They reach their shops from their next request on, and API keys that they made work again.',
           submit: 'Let in'
         },
         off: {
@@ -859,7 +894,7 @@ export const texts = {
         },
         off: {
           title: (name: string) => `Take the admin role from ${isolated(name)}?`,
-          why: 'They keep the shops that they are members of.',
+          why: 'They keep the shops that they are members of. API keys that they made in other shops are refused.',
           submit: 'Take it'
         }
       }

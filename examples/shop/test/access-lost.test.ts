@@ -19,6 +19,9 @@ const machine = bearer(await idp.machineToken())
 const member = bearer(await idp.userToken('member'))
 const { id: memberId } = (await client(app, '', member)('GET', '/me')).body
 
+// Who is a member of no shop.
+await knex('users').insert({ subject: 'left' })
+
 type Headers = Readonly<Record<string, string>>
 interface Place {
   readonly id: string
@@ -60,6 +63,13 @@ const losses = [
     undefined,
     ({ key }: Place) =>
       knex('api_keys').where({ id: key }).update({ expires_at: knex.raw("now() - interval '1 second'") }),
+    'SHOP_FORBIDDEN',
+    /no access/
+  ],
+  [
+    'has a key whose maker has left',
+    undefined,
+    ({ key }: Place) => knex('api_keys').where({ id: key }).update({ created_by: 'left' }),
     'SHOP_FORBIDDEN',
     /no access/
   ]

@@ -93,6 +93,9 @@ t.test('the keys of a removed member are refused until somebody decides, and are
   t.equal((await ben.as('DELETE', `/shops/${shop}/members/${ann.id}`)).status, 204)
   aSecondLater(t)
   t.strictSame([await used(shop, hers), await used(shop, his), await used(other.shop, other.hers)], [401, 200, 200])
+  const waiting = async (of: string) => (await ben.as('GET', `/shops/${of}/waiting-keys`)).body
+  t.match(await waiting(shop), [{ id: hers.id, name: 'Agent', user_id: ann.id, user_name: 'ann' }])
+  t.strictSame([(await waiting(shop)).length, (await waiting(other.shop)).length], [1, 0])
   const undecided = await ben.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`)
   t.match(undecided, { status: 200, body: [{ id: hers.id, shop_id: shop }] })
   t.match(await ann.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`), { status: 403 })
@@ -102,6 +105,7 @@ t.test('the keys of a removed member are refused until somebody decides, and are
   })
   t.match(decided, { status: 200, body: [{ id: hers.id }] })
   t.strictSame([await used(shop, hers), await used(other.shop, other.hers)], [200, 200])
+  t.strictSame(await waiting(shop), [])
   t.equal((await ben.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`)).status, 404, 'nothing is left of her')
   t.strictSame(await audit(shop, hers.id), [{
     by: ben.id,
@@ -253,6 +257,7 @@ t.test('a deleted person leaves no key that works, unless somebody took it over'
   })
   await knex('api_keys').where({ id: third.id }).update({ created_by: '00000000-0000-4000-8000-000000000001' })
   t.equal(await used(shop, third), 401)
+  t.match((await ben.as('GET', `/shops/${shop}/waiting-keys`)).body, [{ id: third.id, user_id: null, user_name: null }])
   t.match(await root.as('DELETE', `/admin/users/${gone.id}?keys=hand_over&keys_to=${cleo.id}`), {
     status: 422,
     body: { field: 'keys_to' }

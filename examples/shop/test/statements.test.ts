@@ -23,12 +23,15 @@ await knex('shop_members').insert({
   user_id: (await knex('users').where({ name: 'member' }).first('id')).id
 })
 
+// Who is a member of no shop.
+await knex('users').insert({ subject: 'left' })
+
 const KEY_AND_SHOP = /^select .* from "api_keys" .*left join "shops"/
 const USER_AND_SHOP = /^\s*select .* from users left join shops /s
 const SHOP = /^select .* from "shops"/
 const TAGS = /"tags"/
 /** Whether who made a key is still there: known for a second. */
-const MAKER = /maker as \(.* as works from /s
+const MAKER = /^\s*select .* as works\s+from .* maker$/s
 
 const toolCall = (name: string, args: object) => ({
   method: 'POST',
@@ -137,24 +140,34 @@ async function keyIsRead (): Promise<void> {
   })
 }
 
-t.test('a shop that is archived while a call waits for its body, or for its turn, is closed to it', async (t) => {
-  const busy = await build(t, database, idp, { settings: { MAX_CONCURRENT_CALLS: 1 } })
-  await busy.listen({ host: '127.0.0.1', port: 0 })
-  const { port } = busy.server.address() as AddressInfo
-  const closing = await createShop(database, 'closing')
-  const headers = await keyOf(closing)
+/** What happens while calls with a key wait, by the shop. */
+const MEANWHILE: Readonly<Record<string, (shop: string) => PromiseLike<unknown>>> = {
+  'a shop that is archived': (id) => knex('shops').where({ id }).update({ status: 'archived' }),
+  'the shop of a key that is revoked': (id) =>
+    knex('api_keys').where({ shop_id: id }).update({ revoked_at: knex.fn.now() }),
+  'the shop of a key whose maker leaves': (id) => knex('api_keys').where({ shop_id: id }).update({ created_by: 'left' })
+}
+let closed = 0
+for (const [what, happens] of Object.entries(MEANWHILE)) {
+  t.test(`${what} while a call waits for its body, or for its turn, is closed to it`, async (t) => {
+    const busy = await build(t, database, idp, { settings: { MAX_CONCURRENT_CALLS: 1 } })
+    await busy.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = busy.server.address() as AddressInfo
+    const closing = await createShop(database, `closing-${++closed}`)
+    const headers = await keyOf(closing)
 
-  let read = keyIsRead()
-  const tool = await slowCall(t, port, 'POST', '/mcp', headers, toolCall('list_tags', { shop_id: closing }).payload)
-  await read
-  // The one place is taken by the tool call, so this one waits.
-  read = keyIsRead()
-  const waiting = busy.inject({ url: `/shops/${closing}/tags`, headers })
-  await read
-  await knex('shops').where({ id: closing }).update({ status: 'archived' })
-  t.match(
-    await tool.finish(),
-    /"isError":true.*You have no access to this shop|You have no access to this shop.*"isError":true/
-  )
-  t.match((await waiting).json(), { statusCode: 403, code: 'SHOP_FORBIDDEN' })
-})
+    let read = keyIsRead()
+    const tool = await slowCall(t, port, 'POST', '/mcp', headers, toolCall('list_tags', { shop_id: closing }).payload)
+    await read
+    // The one place is taken by the tool call, so this one waits.
+    read = keyIsRead()
+    const waiting = busy.inject({ url: `/shops/${closing}/tags`, headers })
+    await read
+    await happens(closing)
+    t.match(
+      await tool.finish(),
+      /"isError":true.*You have no access to this shop|You have no access to this shop.*"isError":true/
+    )
+    t.match((await waiting).json(), { statusCode: 403, code: 'SHOP_FORBIDDEN' })
+  })
+}

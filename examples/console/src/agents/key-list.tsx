@@ -17,6 +17,7 @@ import { CreatedKey } from './created-key.tsx'
 import { type ApiKey, endsSoon, type NewKey } from './key.ts'
 import { RevokeKey, RotateKey } from './key-dialogs.tsx'
 import { KeyLink } from './key-link.tsx'
+import { WaitingKeys } from './waiting-keys.tsx'
 
 /** The API keys of the shop. */
 export function KeyList () {
@@ -36,6 +37,7 @@ export function KeyList () {
       <PageHeading title={texts.keys.title} text={isOwner ? texts.keys.why : texts.keys.ownersOnly}>
         {newKey}
       </PageHeading>
+      <WaitingKeys />
       <Card>
         <ListFilters search={texts.keys.search} own={['status']}>
           <ChoiceChip

@@ -26,6 +26,8 @@ import { PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
+import { heirsIn } from './heirs.ts'
+import { type Decision, LeavingDialog } from './leaving-dialog.tsx'
 
 interface Member {
   readonly user_id: string
@@ -55,17 +57,19 @@ export function MembersPage () {
    * Makes them that, or removes them, unless others have changed them since they were listed: their ETag is more than
    * that of the list.
    */
-  const change = async ({ user_id: id, updated_at: seen }: Member, role: Role | undefined) => {
+  const change = async ({ user_id: id, updated_at: seen }: Member, role: Role | undefined, decision: Decision = {}) => {
     try {
       const { json, headers } = await call<Member>(`${path}/${id}`)
       if (json.updated_at !== seen) throw new ApiError(412, {})
-      await call(`${path}/${id}`, {
+      await call(`${path}/${id}${role === undefined ? queryOf(decision) : ''}`, {
         method: role === undefined ? 'DELETE' : 'PATCH',
         ...role !== undefined && { data: { role } },
         headers: new Headers({ 'if-match': headers.get('etag')! })
       })
     } finally {
       await readAgain()
+      // Keys of who has left wait there.
+      await queryClient.invalidateQueries({ queryKey: ['api-keys'] })
     }
   }
   return (
@@ -135,16 +139,31 @@ export function MembersPage () {
         </TableContainer>
       </Card>
       {isAdding && <AddMember path={path} onClose={() => setAdding(false)} onDone={readAgain} />}
-      {asked !== undefined && (
+      {asked !== undefined && asked.role !== undefined && (
         <Ask
           {...texts.members.ask(nameOf(asked.member), asked.role)}
-          isDangerous={asked.role === undefined}
           onConfirm={async () => await change(asked.member, asked.role)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+      {asked !== undefined && asked.role === undefined && (
+        <LeavingDialog
+          {...texts.members.ask(nameOf(asked.member), undefined)}
+          keysPath={`${path}/${asked.member.user_id}/api-keys`}
+          mayDecide={shop.isOwner}
+          heirs={async () => await heirsIn(call, shop.id, { id: viewerId, name: viewerName }, asked.member.user_id)}
+          onConfirm={async (decision) => await change(asked.member, undefined, decision)}
           onClose={() => setAsked(undefined)}
         />
       )}
     </>
   )
+}
+
+/** As the query of a removal. */
+function queryOf (decision: Decision): string {
+  const query = new URLSearchParams({ ...decision }).toString()
+  return query === '' ? '' : `?${query}`
 }
 
 function AddMember (

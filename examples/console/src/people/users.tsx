@@ -2,6 +2,7 @@ import { Button, Card, Chip, FormControlLabel, Switch } from '@mui/material'
 import { useState } from 'react'
 import { DataTable, ListBase, useBasename, useRefresh } from 'react-admin'
 import { Link } from 'react-router-dom'
+import { listUrl } from '../api/http.ts'
 import { AS_LISTED, ifMatch } from '../api/save.ts'
 import { Ask } from '../layout/ask.tsx'
 import { EmptyList, ListFilters } from '../layout/filter-chips.tsx'
@@ -12,6 +13,7 @@ import { settings } from '../settings.ts'
 import { texts } from '../texts.ts'
 import { dateText } from '../times.ts'
 import { useViewer } from '../viewer.tsx'
+import { type Decision, LeavingDialog } from './leaving-dialog.tsx'
 
 interface User {
   readonly id: string
@@ -106,16 +108,28 @@ function Toggle (
     readonly changes: (isOn: boolean) => object
   }
 ) {
-  const { call } = useViewer()
+  const viewer = useViewer()
+  const { call } = viewer
   const name = useNameOf(user)
   const refresh = useRefresh()
   const [isAsking, setAsking] = useState(false)
   const text = texts.users[what]
   const { title, why, submit } = texts.users.ask[what][isOn ? 'off' : 'on']
-  const set = async () =>
-    await call(`/admin/users/${user.id}`, { method: 'PATCH', data: changes(!isOn), headers: ifMatch(user) }).finally(
+  const path = `/admin/users/${user.id}`
+  const set = async (decision: Decision = {}) =>
+    await call(path, { method: 'PATCH', data: { ...changes(!isOn), ...decision }, headers: ifMatch(user) }).finally(
       () => refresh()
     )
+  /** Admins reach every shop. */
+  const heirs = async () => {
+    const { json } = await call<readonly User[]>(
+      listUrl('/admin/users', { limit: 200, sort: 'name', filter: { role: 'admin', active: true } })
+    )
+    return json.filter(({ id }) => id !== user.id).map(({ id, name, subject }) => ({
+      id,
+      name: id === viewer.id ? viewer.name : name ?? subject
+    }))
+  }
   return (
     <>
       <FormControlLabel
@@ -129,13 +143,26 @@ function Toggle (
           />
         }
       />
-      {isAsking && (
+      {isAsking && what === 'active' && isOn && (
+        <LeavingDialog
+          title={title(name)}
+          why={why}
+          submit={submit}
+          keysPath={`${path}/api-keys`}
+          inShops
+          mayDecide
+          heirs={heirs}
+          onConfirm={set}
+          onClose={() => setAsking(false)}
+        />
+      )}
+      {isAsking && !(what === 'active' && isOn) && (
         <Ask
           title={title(name)}
           why={why}
           submit={submit}
           isDangerous={isOn}
-          onConfirm={set}
+          onConfirm={async () => await set()}
           onClose={() => setAsking(false)}
         />
       )}

@@ -38,7 +38,9 @@ export const personRename: Command = {
 /** `shop person delete`, with the settings of the server: sign-ins of apps end at the identity provider too. */
 export const personDelete: Command = {
   usage: 'person delete <id or subject>',
-  summary: 'deletes a person for good; what they did stays in the history under an id that leads to nobody',
+  summary:
+    'deletes a person for good and revokes their API keys; what they did stays in the history under an id that leads ' +
+    'to nobody',
   positionals: 1,
   async run ({ positionals: [who = ''], environment, open }) {
     const config = settingsFromEnvironment(environment)

@@ -1,34 +1,67 @@
 import type { UsedKey } from 'dual-auth'
 import type { Knex } from 'knex'
 import { namedStatement } from '../database/named-statement.ts'
+import type { KeyOfPerson } from './made-by.ts'
 
 /**
- * Whether who made a key, or took it over, is still active and reaches its shop: as a member or an admin. No row: no
- * person made it. Where `created_by` is nobody's subject, the history knows who created it, also those who are deleted.
+ * Who made the key in a row named `used`, or took it over: a row named `maker`, or none if no person did. Where
+ * `created_by` is nobody's subject, the history knows who created it; of who was deleted since, all is null.
  */
-const WORKS = `
-  with given as (select ?::text as subject, ?::text as key_id, ?::uuid as shop_id),
-  maker as (
-    select users.id, users.active, users.roles from given join users on users.subject = given.subject
+const MAKER = `lateral (
+    select users.id, users.name, users.active, users.roles from users where users.subject = used.created_by
     union all
-    select users.id, users.active, users.roles
-    from given join history on history.shop_id = given.shop_id and history.record_id = given.key_id
-    left join users on users.id::text = history.actor_id
-    where record_kind = 'api_key' and action = 'create' and actor_kind = 'user'
-      and not exists (select from users where users.subject = given.subject)
-  )
-  select (active and ('admin' = any(roles) or exists (
-    select from shop_members where shop_members.shop_id = given.shop_id and user_id = maker.id
-  ))) is true as works from given cross join maker`
+    select users.id, users.name, users.active, users.roles
+    from history left join users on users.id::text = history.actor_id
+    where history.shop_id = used.shop_id and history.record_id = used.id::text and record_kind = 'api_key'
+      and action = 'create' and actor_kind = 'user'
+      and not exists (select from users where users.subject = used.created_by)
+  ) maker`
+
+/** Whether the maker is active and reaches the shop of the key: as a member or an admin. */
+const IS_THERE = `(maker.active and ('admin' = any(maker.roles) or exists (
+    select from shop_members where shop_members.shop_id = used.shop_id and user_id = maker.id
+  ))) is true`
+
+const WORKS = `
+  select ${IS_THERE} as works
+  from (select ?::text as created_by, ?::text as id, ?::uuid as shop_id) used cross join ${MAKER}`
 
 /**
  * Whether a key may be used: keys of people who left wait until somebody decides about them. Keys of machines and
  * commands are of nobody who could leave.
  */
-export function keyCheck (
-  knex: Knex
-): (key: Pick<UsedKey, 'id' | 'shopId' | 'createdBy'>, on?: Knex) => Promise<boolean> {
+export function keyCheck (knex: Knex): (key: Pick<UsedKey, 'id' | 'shopId' | 'createdBy'>) => Promise<boolean> {
   const find = namedStatement<{ readonly works: boolean }>(knex, WORKS)
-  return async ({ id, shopId, createdBy }, on = knex) =>
-    (await find([createdBy, id, shopId], on)).every(({ works }) => works)
+  return async ({ id, shopId, createdBy }) => (await find([createdBy, id, shopId])).every(({ works }) => works)
+}
+
+/**
+ * SQL: whether a key, whose id is the one binding, still works in the shop in `shops`. For calls that have waited, and
+ * for work that continues after a request.
+ */
+export const STILL_WORKS = `exists (
+    select from api_keys used where used.id = ?::uuid and used.shop_id = shops.id and used.revoked_at is null
+      and (used.expires_at is null or used.expires_at > now())
+      and not exists (select from ${MAKER} where not ${IS_THERE})
+  )`
+
+/** A key that waits, and whom it is of. Both are null of who was deleted. */
+export interface WaitingKey extends KeyOfPerson {
+  readonly user_id: string | null
+  readonly user_name: string | null
+}
+
+/** The keys of a shop that are refused only because who made them has left. */
+export async function waitingKeys (knex: Knex, shopId: string): Promise<readonly WaitingKey[]> {
+  const { rows } = await knex.raw<{ rows: readonly WaitingKey[] }>(
+    `
+    select used.id, used.shop_id, shops.name as shop_name, used.name, used.prefix, used.created_at, used.last_used_at,
+      used.expires_at, maker.id as user_id, maker.name as user_name
+    from api_keys used join shops on shops.id = used.shop_id cross join ${MAKER}
+    where used.shop_id = ? and used.revoked_at is null and (used.expires_at is null or used.expires_at > now())
+      and not ${IS_THERE}
+    order by used.name, used.id`,
+    [shopId]
+  )
+  return rows
 }

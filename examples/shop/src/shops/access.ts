@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { notFound, SHOP_FORBIDDEN, SHOP_GONE, SHOP_OWNER_ONLY, SHOP_USER_INACTIVE } from '../errors.ts'
 import type { Actor } from '../history/caller.ts'
 import { UUID } from '../http/schemas.ts'
-import { keyCheck } from '../keys/may-use.ts'
+import { STILL_WORKS } from '../keys/may-use.ts'
 
 /** What is known about a shop once its caller has access. */
 export interface OpenShop {
@@ -72,9 +72,16 @@ export async function enterShop (knex: Knex, request: FastifyRequest, id: string
     throw new SHOP_FORBIDDEN()
   }
   const read = shopWithPerson(request, id)
-  const shop = read === undefined ? (await withId(shopsReached(knex, request), id))[0] : read
+  const shop = read === undefined
+    ? (await withId(shopsReached(knex, request).modify(ofWorkingKey, request), id))[0]
+    : read
   if (shop !== undefined && shop !== null) return shop
   throw reachesEveryShop(request) ? notFound('shop', id) : new SHOP_FORBIDDEN()
+}
+
+/** Of an API key only that which still works: a call that has waited may use it no more. */
+function ofWorkingKey (shops: Knex.QueryBuilder, { identity }: FastifyRequest): void {
+  if (identity?.kind === 'api-key') shops.whereRaw(STILL_WORKS, [identity.keyId])
 }
 
 /**
@@ -109,17 +116,9 @@ export async function enterAgain (
   }
   const still = kind === 'user'
     ? await knex('shop_members').where({ shop_id: id, user_id: actorId }).first('user_id') !== undefined
-    : await mayStillUse(knex, id, actorId)
+    : await knex('shops').where({ id }).whereRaw(STILL_WORKS, [actorId]).first('id') !== undefined
   if (shop.status !== 'active' || !still) throw new SHOP_FORBIDDEN()
   return shop
-}
-
-/** Whether an API key still works. */
-async function mayStillUse (knex: Knex, shopId: string, id: string | null): Promise<boolean> {
-  const key = await knex('api_keys').where({ shop_id: shopId, id, revoked_at: null }).whereRaw(
-    '(expires_at is null or expires_at > now())'
-  ).first('id', 'created_by')
-  return key !== undefined && await keyCheck(knex)({ id: key.id, shopId, createdBy: key.created_by })
 }
 
 /** Whether the caller, who has access to the shop, is one of its owners or reaches every shop. */
