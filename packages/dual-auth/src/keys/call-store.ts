@@ -40,10 +40,10 @@ export function createStoreCall (timeout: number, log: FastifyBaseLogger, name =
     let timer: NodeJS.Timeout | undefined
     let result: ReturnType<typeof call> | undefined
     const deadline = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(
-        () => reject(new DUAL_AUTH_STORE_UNAVAILABLE({ cause: `no answer in ${timeout} ms` })),
-        timeout
-      )
+      timer = setTimeout(() => {
+        // An answer that came while the process was busy is read first: Node.js looks at timers, then at connections.
+        setImmediate(() => reject(new DUAL_AUTH_STORE_UNAVAILABLE({ cause: `no answer in ${timeout} ms` })))
+      }, timeout)
     })
     try {
       result = call()
