@@ -251,10 +251,14 @@ const wrong: Wrong[] = [
     { jwt: { ...generic, sessionTokens: true, introspection } },
     'dual-auth: jwt.sessionTokens excludes jwt.introspection: the answer may leave out the client'
   ],
-  ...[{}, { provider: 'supabase', audience: ['authenticated'] }, {
-    provider: 'okta',
-    audience: ['https://api.example.com']
-  }]
+  ...[
+    {},
+    { provider: 'supabase', audience: ['authenticated'] },
+    {
+      provider: 'okta',
+      audience: ['https://api.example.com']
+    }
+  ]
     .map((more): Wrong => [{ jwt: { ...jwt, ...more as object, userClients: 'any' } }, ANY_CLIENT]),
   ...[{ audience: ['api'] }, { audience: [API, 'client_01ENV'] }, { audience: [API], insecureNoAudience: true }]
     .map((more): Wrong => [{ jwt: { ...generic, userClients: 'any', machineClients: [], ...more } }, ANY_AUDIENCE]),
@@ -357,12 +361,15 @@ const wrong: Wrong[] = [
   [
     {
       scanning: {},
-      management: [{ canManage: () => true }, {
-        canManage: () => true,
-        path: '/x/:shop_id',
-        operationName: 'x',
-        onKeyChange: () => {}
-      }]
+      management: [
+        { canManage: () => true },
+        {
+          canManage: () => true,
+          path: '/x/:shop_id',
+          operationName: 'x',
+          onKeyChange: () => {}
+        }
+      ]
     },
     'dual-auth: management.onKeyChange must be the same function in each set of routes with scanning: a leaked ' +
     'key may be of any'
