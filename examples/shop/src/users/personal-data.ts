@@ -155,6 +155,13 @@ export async function renamePerson (knex: Knex, actor: Actor, id: string, name: 
 /** What ends the sign-ins of apps; undefined without the broker. */
 export type Grants = FastifyInstance['oauthGrants']
 
+/** What a person is deleted with. */
+interface Deletion {
+  readonly grants: Grants
+  readonly log?: FastifyBaseLogger
+  readonly precondition?: Precondition | undefined
+}
+
 /**
  * Deletes a person: who they are is gone everywhere, and what they did stays, by an id that leads to nobody. Their
  * sign-ins through the broker end first. Whoever has a valid token afterwards is a new person without any rights.
@@ -165,11 +172,9 @@ export type Grants = FastifyInstance['oauthGrants']
  */
 export async function deletePerson (
   knex: Knex,
-  grants: Grants,
-  log: FastifyBaseLogger | undefined,
-  actor: Actor,
   id: string,
-  precondition?: Precondition
+  actor: Actor,
+  { grants, log, precondition }: Deletion
 ): Promise<void> {
   const known = await knex('users').where({ id }).first()
   if (known === undefined) throw notFound('user', id)

@@ -101,14 +101,11 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       response: { 204: Deleted, ...changedMeanwhile(User), ...conflictProblems }
     }
   }, async (request, reply) => {
-    await deletePerson(
-      knex,
-      app.oauthGrants,
-      request.log,
-      callerOf(request),
-      request.params.user_id,
-      preconditionOf(request)
-    )
+    await deletePerson(knex, request.params.user_id, callerOf(request), {
+      grants: app.oauthGrants,
+      log: request.log,
+      precondition: preconditionOf(request)
+    })
     return await reply.code(204).send(null)
   })
 }
