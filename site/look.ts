@@ -23,10 +23,10 @@ export async function look (url: string, pages: readonly string[]): Promise<void
     if (seen.sources + seen.broken > 0) wrong.push(`/${path} has pictures that are not drawn`)
   }
   for (
-    const [words, found] of [['confirm', '/mcp-from-routes/confirm.html'], [
-      'createApiKeysTable',
-      '/api/dual-auth/knex.html'
-    ]] as const
+    const [words, found] of [
+      ['confirm', '/mcp-from-routes/confirm.html'],
+      ['createApiKeysTable', '/api/dual-auth/knex.html']
+    ] as const
   ) {
     await page.goto(`${url}/`)
     await page.locator('.DocSearch-Button').click()

@@ -10,10 +10,14 @@ t.test('fences are found with their kind, their line and their text, in lists to
 })
 
 const pairs = {
-  quotes: [['a\nb\n', 'a\nb\n'], ['a\nb\n', 'a\nb'], ['a…d\n', 'abcd\n'], ['…\nc\n', 'a\nb\nc\n'], ['…\nc\n', 'c\n'], [
-    'a\n…\n',
-    'a\nb\nc\n'
-  ]],
+  quotes: [
+    ['a\nb\n', 'a\nb\n'],
+    ['a\nb\n', 'a\nb'],
+    ['a…d\n', 'abcd\n'],
+    ['…\nc\n', 'a\nb\nc\n'],
+    ['…\nc\n', 'c\n'],
+    ['a\n…\n', 'a\nb\nc\n']
+  ],
   'does not quote': [['a\nb\n', 'a\nb\nc\n'], ['a\n', 'a b\n'], ['', 'a\n'], ['a.c\n', 'abc\n'], ['a…d\n', 'a\nd\n'], [
     'a…\n',
     'b\n'

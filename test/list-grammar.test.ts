@@ -118,9 +118,10 @@ t.test('what is refused, and how', async (t) => {
     ['filter.other is not a known field', [{ filter: '{"other":1}' }]],
     ['filter.toString is not a known field', [{ filter: '{"toString":1}' }]],
     [`filter.${'x'.repeat(199)}… is not a known field`, [{ filter: `{"${'x'.repeat(201)}":1}` }]],
-    ['filter.text must have 1 to 5 values', [{ filter: '{"text":[]}' }, {
-      filter: '{"text":["a","b","c","d","e","f"]}'
-    }]],
+    ['filter.text must have 1 to 5 values', [
+      { filter: '{"text":[]}' },
+      { filter: '{"text":["a","b","c","d","e","f"]}' }
+    ]],
     [`filter.text must be ${text}`, [
       { filter: '{"text":1}' },
       { filter: '{"text":null}' },

@@ -16,7 +16,7 @@ const withoutPostgres = TEST_DATABASE_URL === undefined
   : spawnSync('pg_dump', ['--version']).error !== undefined && 'pg_dump is not installed'
 
 t.test(
-  'docs/production.md leads from an empty database to an agent with a key, and docs/backup.md saves, restores, upgrades and rolls back',
+  'docs/production.md leads to an agent with a key, docs/backup.md saves, restores and rolls back',
   { skip: withoutPostgres },
   async (t) => {
     const [port, first, second] = [await freePort(0), await freePort(0), await freePort(0)]

@@ -69,7 +69,7 @@ for (const [file, right] of [['release.yml', 'id-token'], ['image.yml', 'package
   })
 }
 
-t.test('the image is published with a list of its contents, and with how and from which base it was built', async (t) => {
+t.test('the image is published with its contents, and with how and from which base it was built', async (t) => {
   const { jobs } = parse(read('.github/workflows/image.yml')) as Workflow
   const commands = jobs['image']!.steps.map(({ run = '' }) => run)
   const at = commands.findIndex((run) =>
@@ -131,7 +131,7 @@ for (const name of readdirSync(new URL('.github/actions', root))) {
     }
   })
 
-  t.test(`the action ${name} gives its token to the step that comments, and the workflow all inputs that it needs`, async (t) => {
+  t.test(`the action ${name} gives its token to the commenting step, the workflow all inputs`, async (t) => {
     t.strictSame(
       steps.filter(({ env = {} }) => Object.values(env).some((value) => /token|secrets/i.test(value))).map(({ run }) =>
         run

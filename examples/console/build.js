@@ -58,7 +58,10 @@ async function viewPage (name, build) {
   )
   return `<!doctype html>
 <html lang="en" data-origin="ORIGIN_OF_SERVER">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Shop</title><style>${style}</style></head>
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Shop</title>
+<style>${style}</style>
+</head>
 <body><script type="module">${code.replaceAll('</script', '<\\/script')}</script></body>
 </html>
 `

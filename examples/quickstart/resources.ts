@@ -2,10 +2,10 @@ import Fastify from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
 import { resources } from 'mcp-from-routes/resources'
 
-const policies = new Map([['returns', '# Returns\n\nWithin 30 days, unused.\n'], [
-  'shipping',
-  '# Shipping\n\nIn two days, within the EU.\n'
-]])
+const policies = new Map([
+  ['returns', '# Returns\n\nWithin 30 days, unused.\n'],
+  ['shipping', '# Shipping\n\nIn two days, within the EU.\n']
+])
 
 const app = Fastify()
 await app.register(mcpFromRoutes, { serverInfo: { name: 'shop', version: '1.0.0' }, extensions: [resources()] })

@@ -38,13 +38,15 @@ const VIEW = `<!doctype html>
   addEventListener('message', ({ source, data }) => {
     if (source !== parent) return
     if (data.id === 1) send({ method: 'ui/notifications/initialized', params: {} })
-    if (data.method === 'ui/notifications/tool-result') document.querySelector('ul').replaceChildren(...data.params.structuredContent.result.map(({ name, price }) => {
-      const item = document.createElement('li')
-      item.textContent = name + ': ' + price
-      return item
-    }))
+    if (data.method === 'ui/notifications/tool-result') show(data.params.structuredContent.result)
   })
-  send({ id: 1, method: 'ui/initialize', params: { protocolVersion: '2026-01-26', appInfo: { name: 'products', version: '1.0.0' }, appCapabilities: {} } })
+  const show = (products) => document.querySelector('ul').replaceChildren(...products.map(({ name, price }) => {
+    const item = document.createElement('li')
+    item.textContent = name + ': ' + price
+    return item
+  }))
+  const appInfo = { name: 'products', version: '1.0.0' }
+  send({ id: 1, method: 'ui/initialize', params: { protocolVersion: '2026-01-26', appInfo, appCapabilities: {} } })
 </script>
 `
 

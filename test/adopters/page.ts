@@ -8,7 +8,9 @@ import type { Adopter } from './apps.ts'
 export function page (adopters: readonly Adopter[], outcomes: ReadonlyMap<string, Outcome>): string {
   return `# What adopters have
 
-Applications of the kinds that teams have. \`npm run lab adopters\` adds the packed packages to each as their READMEs say, runs its own tests before and after, and calls the tools with both official SDKs. It writes this page ([options](../CONTRIBUTING.md)).
+Applications of the kinds that teams have. \`npm run lab adopters\` adds the packed packages to each as their READMEs \
+say, runs its own tests before and after, and calls the tools with both official SDKs. It writes this page \
+([options](../CONTRIBUTING.md)).
 
 | application | made of | its sign-in | Fastify | what the team changes |
 |---|---|---|---|---|

@@ -16,7 +16,8 @@ export function page (clients: readonly Client[], scenes: readonly Scene[]): str
   const shown = scenes.filter(({ about }) => about !== undefined)
   return `# What clients show
 
-How to connect a client, and what its model reads of a tool call. \`npm run lab clients\` tries all of it with the released clients, and writes this page.
+How to connect a client, and what its model reads of a tool call. \`npm run lab clients\` tries all of it with the \
+released clients, and writes this page.
 
 ## The clients
 
@@ -39,7 +40,8 @@ The newest revision is 2026-07-28; the others speak 2025-11-25. Skills are liste
     clients.filter(({ listsSkills }) => listsSkills).map(({ name }) => name).join(' and ')
   }; the others read them as resources.
 
-At a server with [the broker](../packages/oauth-discovery-shim/docs/broker.md), every client signs in with the URL alone.
+At a server with [the broker](../packages/oauth-discovery-shim/docs/broker.md), every client signs in with the URL \
+alone.
 
 ## Clients that the lab plays
 
@@ -57,7 +59,9 @@ ${clients.map(({ name, configure, note = '' }) => row([name, configure, note])).
 
 ## What the model reads
 
-\`ID\` and \`TIME\` stand for values that differ, \`⏎\` for the end of a line, and \`<is_error>\` for a result that the client marks as an error. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. Other errors of routes look like a bad argument.
+\`ID\` and \`TIME\` stand for values that differ, \`⏎\` for the end of a line, and \`<is_error>\` for a result that \
+the client marks as an error. Codex puts \`${OF_CODEX.trim()}\` in front of every result, which is left out here. \
+Other errors of routes look like a bad argument.
 ${shown.map((scene) => section(clients, scene)).join('')}`
 }
 
@@ -80,14 +84,13 @@ function table (clients: readonly Client[], says: Told, told: (client: Client) =
   }
   const same = groups.get(SAME)
   groups.delete(SAME)
+  const some = same?.length === 1 ? same[0]! : 'all others'
   return `| client | the model reads |
 |---|---|
 ${
     [
       ...[...groups].map(([reads, names]) => row([names.join('; '), reads])),
-      ...same === undefined
-        ? []
-        : [row([groups.size === 0 ? 'all' : same.length === 1 ? same[0]! : 'all others', SAME])]
+      ...same === undefined ? [] : [row([groups.size === 0 ? 'all' : some, SAME])]
     ].join('\n')
   }`
 }

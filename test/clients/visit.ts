@@ -145,12 +145,9 @@ function atServer (
   if (call === undefined || last === undefined) return ['nothing reached the server']
   const answered = answerOf(last)
   const closes = closesQuestions && scene.asks !== undefined
+  const asked = scene.asks?.readsAgain === undefined ? 2 : 3
   return [
-    ...differ(
-      'calls',
-      scene.asks === undefined || !(canAsk || closes) ? 1 : scene.asks.readsAgain === undefined ? 2 : 3,
-      calls.length
-    ),
+    ...differ('calls', scene.asks === undefined || !(canAsk || closes) ? 1 : asked, calls.length),
     // Where the credential is not valid, looking for a way to sign in is right.
     ...('status' in scene.says ? [] : differ('also asks', [], elsewhere)),
     ...differ('sends', scene.arguments, call.body.params.arguments),

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { posix } from 'node:path'
 
 /*
- * Shows a changelog as one comment of a pull request, which the next run updates. A comment that cannot be written fails
- * nothing: the check decides, and the summary of the run has the same text.
+ * Shows a changelog as one comment of a pull request, which the next run updates. A comment that cannot be written
+ * fails nothing: the check decides, and the summary of the run has the same text.
  */
 
 const { CHANGELOG, GITHUB_API_URL, GITHUB_EVENT_PATH, GITHUB_REPOSITORY, PLACE, TOKEN } = process.env
@@ -28,13 +28,15 @@ try {
   const before = await findComment()
   if (before !== undefined) {
     if (before.body !== body) await ask('PATCH', `${comments}/comments/${before.id}`, { body })
-  } else if (changelog !== 'The tools have not changed.\n') await ask('POST', `${comments}/${number}/comments`, { body })
+  } else if (changelog !== 'The tools have not changed.\n') {
+    await ask('POST', `${comments}/${number}/comments`, { body })
+  }
 } catch (error) {
   // Tokens of pull requests from forks, and of Dependabot's, may only read.
   const isForbidden = error.status === 403 || error.status === 404
-  console.log(isForbidden
-    ? '::notice::The changelog of the tools is in the summary of this run: its token may not comment'
-    : `::warning::The changelog of the tools is in the summary of this run: the comment failed (${error.status ?? error.name})`)
+  const level = isForbidden ? 'notice' : 'warning'
+  const why = isForbidden ? 'its token may not comment' : `the comment failed (${error.status ?? error.name})`
+  console.log(`::${level}::The changelog of the tools is in the summary of this run: ${why}`)
 }
 
 /** The comment of an earlier run. Anybody may write the mark, but not as a bot. */
@@ -49,7 +51,12 @@ async function findComment () {
 async function ask (method, url, content) {
   const response = await fetch(url, {
     method,
-    headers: { authorization: `Bearer ${TOKEN}`, accept: 'application/vnd.github+json', 'content-type': 'application/json', 'x-github-api-version': '2022-11-28' },
+    headers: {
+      authorization: `Bearer ${TOKEN}`,
+      accept: 'application/vnd.github+json',
+      'content-type': 'application/json',
+      'x-github-api-version': '2022-11-28'
+    },
     signal: AbortSignal.timeout(TIMEOUT),
     ...content && { body: JSON.stringify(content) }
   })

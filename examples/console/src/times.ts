@@ -40,10 +40,14 @@ export function countText (count: number, locale: string, options: Intl.NumberFo
   return count.toLocaleString(englishOf(locale), options)
 }
 
-const UNITS = [['year', 31_536_000], ['month', 2_592_000], ['week', 604_800], ['day', 86_400], ['hour', 3600], [
-  'minute',
-  60
-]] as const
+const UNITS = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60]
+] as const
 
 /** From now: `5 minutes ago`, `in 3 days`. */
 export function agoText (at: string | number, { locale }: Pick<Manner, 'locale'>, now = Date.now()): string {

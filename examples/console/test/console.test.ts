@@ -75,7 +75,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     t.equal(await kim.locator('img[src=x]').count(), 0)
   })
 
-  await t.test('a session that has ended is renewed, and one that cannot be asks to sign in without losing what was typed', async (t) => {
+  await t.test('a session that ended is renewed, or asks to sign in and keeps what was typed', async (t) => {
     await kim.goto(`${shop}/tags/create`)
     await kim.getByLabel('Name').fill('Typed before')
     // The server refuses the token, and the provider the renewal.
@@ -104,7 +104,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.unroute('**/shops/*/tags')
   })
 
-  await t.test('an owner moves a category to the top by keyboard: each move is announced, also when the session is renewed meanwhile, and the focus stays', async (t) => {
+  await t.test('an owner moves a category to the top by keyboard: moves are announced, the focus stays', async (t) => {
     await kim.goto(`${shop}/categories`)
     await kim.getByRole('button', { name: 'Move Cookware up' }).focus()
     await kim.evaluate(
@@ -154,7 +154,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     })
   })
 
-  await t.test('an owner creates a key with certain tools, copies the configuration of a client, and revokes it', async (t) => {
+  await t.test('an owner creates a key with some tools, copies a client configuration, and revokes it', async (t) => {
     await kim.goto(`${shop}/api-keys`)
     await kim.getByRole('button', { name: 'New key' }).click()
     await kim.getByRole('dialog').getByLabel(/^Name/).fill('Price watcher')

@@ -131,7 +131,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     }
   }
 
-  await t.test('what a search for the customer of one account found is done by a button, for that account', async (t) => {
+  await t.test('what a search for the customer of an account found is done by a button', async (t) => {
     await goWithin(ada, `${admin}/reconciliation`)
     const start = ada.getByRole('button', { name: 'Start', exact: true })
     await start.dblclick()
@@ -187,7 +187,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     t.strictSame(sent.map(named), [], 'nothing is unlinked without an answer')
   })
 
-  await t.test('a change of an order or a member that others have moved on meanwhile is refused, and shows what they did', async (t) => {
+  await t.test('a change of an order or member that others changed is refused, and shows what they did', async (t) => {
     const [order] = await api('GET', `${root}/orders?filter={"status":"pending"}&sort=-created_at`)
     await goWithin(kim, `${shop}/orders/${order.id}/show`)
     await kim.getByRole('button', { name: 'Cancel the order' }).click()
@@ -259,7 +259,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     t.strictSame(await prices(), before)
   })
 
-  await t.test('each button that writes does so once for a double click, says what went wrong, keeps what was typed, and works after that', async (t) => {
+  await t.test('each button writes once for a double click, says what failed, and keeps what was typed', async (t) => {
     const { id: product } = await api('POST', `${root}/products`, { name: 'Written kettle', price_amount: 1000 })
     await api('POST', `${root}/categories`, { name: 'Written category' })
     const [order] = await api('GET', `${root}/orders?filter={"status":"pending"}`)

@@ -193,7 +193,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await configure('paper-lantern', { locale: 'en-GB', currency: 'GBP', time_zone: 'Europe/London' })
   })
 
-  await t.test('what nobody touched of a price stays as it is: its seconds, and which of two hours in autumn', async (t) => {
+  await t.test('what nobody touched of a price stays: its seconds, and which of two hours in autumn', async (t) => {
     const [{ root }, headers] = [at('north-trail'), await as('noor')]
     const { body: { id } } = await call('POST', `${root}/products`, {
       headers,
@@ -295,7 +295,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     t.ok(bytes < 30_000, `${bytes} bytes`)
   })
 
-  await t.test('differences have names and prices in the currency of their record; a later change keeps only its own', async (t) => {
+  await t.test('differences have names and prices in their own currency; later ones keep only theirs', async (t) => {
     const { root, headers } = at('copper-kettle')
     const made = async (path: string, body: object) => (await call('POST', `${root}/${path}`, { headers, body })).body
     const tag = await made('tags', { name: 'Named in words' })
@@ -481,7 +481,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     }
   })
 
-  await t.test('pictures are seen in the list and the form; one that is broken or half typed is an empty place', async (t) => {
+  await t.test('pictures are seen in list and form; a broken or half typed one is an empty place', async (t) => {
     const { api_key: key, id: shopId } = demo.shops[0]!
     const requested: string[] = []
     await kim.route(/^https:/, async (route) => {

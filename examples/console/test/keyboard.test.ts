@@ -354,7 +354,8 @@ const IS_SEEN = `(() => {
   const element = document.activeElement
   const { left, top, width, height } = element.getBoundingClientRect()
   const hit = document.elementFromPoint(left + width / 2, top + height / 2)
-  const isSeen = width > 0 && height > 0 && hit !== null && (element.contains(hit) || hit.contains(element) || element.closest('label')?.contains(hit))
+  const isSeen = width > 0 && height > 0 && hit !== null &&
+    (element.contains(hit) || hit.contains(element) || element.closest('label')?.contains(hit))
   // The keys of a chart go to what lies over it.
   return isSeen || getComputedStyle(element).pointerEvents === 'none'
 })()`
@@ -364,15 +365,22 @@ const IS_SEEN = `(() => {
  * desktop tables that end beyond their place.
  */
 const CROWDED = `(() => {
-  const rangeOf = (node, start, end) => { const range = document.createRange(); range.setStart(node, start); range.setEnd(node, end); return range }
+  const rangeOf = (node, start, end) => {
+    const range = document.createRange()
+    range.setStart(node, start)
+    range.setEnd(node, end)
+    return range
+  }
   const context = document.createElement('canvas').getContext('2d')
   const faults = []
   for (const adornment of document.querySelectorAll('.MuiTextField-root .MuiInputAdornment-positionEnd')) {
-    const field = adornment.closest('.MuiTextField-root'), input = field.querySelector('input'), label = field.querySelector('label')
+    const field = adornment.closest('.MuiTextField-root')
+    const input = field.querySelector('input'), label = field.querySelector('label')
     const { left, top } = adornment.getBoundingClientRect()
     const { font, paddingLeft, textOverflow } = getComputedStyle(input)
     context.font = font
-    const end = input.getBoundingClientRect().left + parseFloat(paddingLeft) + context.measureText(input.placeholder).width
+    const end = input.getBoundingClientRect().left + parseFloat(paddingLeft) +
+      context.measureText(input.placeholder).width
     if (input.value === '' && end > left && textOverflow !== 'ellipsis') faults.push(input.placeholder)
     const text = label && rangeOf(label, 0, label.childNodes.length).getBoundingClientRect()
     if (text && text.right > left && text.bottom > top + 1) faults.push(label.textContent)
@@ -380,13 +388,17 @@ const CROWDED = `(() => {
   const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
   while (texts.nextNode()) {
     const node = texts.currentNode
-    for (const { 0: sku, index } of node.data.matchAll(/\\b[A-Z]{2,3}-\\d+/g)) if (rangeOf(node, index, index + sku.length).getClientRects().length > 1) faults.push(sku)
+    for (const { 0: sku, index } of node.data.matchAll(/\\b[A-Z]{2,3}-\\d+/g)) {
+      if (rangeOf(node, index, index + sku.length).getClientRects().length > 1) faults.push(sku)
+    }
   }
   for (const table of innerWidth < 1280 ? [] : document.querySelectorAll('main table')) {
     let place = table.parentElement
     while (getComputedStyle(place).overflowX === 'visible' && place !== document.body) place = place.parentElement
     // Some are for screen readers only.
-    if (place.clientWidth > 1 && table.scrollWidth > place.clientWidth + 1) faults.push('a table of ' + table.scrollWidth + ' px in ' + place.clientWidth)
+    if (place.clientWidth > 1 && table.scrollWidth > place.clientWidth + 1) {
+      faults.push('a table of ' + table.scrollWidth + ' px in ' + place.clientWidth)
+    }
   }
   return faults
 })()`

@@ -21,11 +21,14 @@ const stored: Readonly<Record<string, Picture>> = existsSync(MANIFEST) ? JSON.pa
 /** All visible text, fields last, but that of charts, whose scales depend on how fast the machine is. */
 const TEXT = `(() => {
   const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), text = []
+  const isText = (element) => element.closest('svg, style, script, noscript') === null &&
+    element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
   while (nodes.nextNode()) {
     const { parentElement, data } = nodes.currentNode
-    if (/[^\\s\\u200b]/.test(data) && parentElement.closest('svg, style, script, noscript') === null && parentElement.checkVisibility({ visibilityProperty: true, opacityProperty: true })) text.push(data.trim())
+    if (/[^\\s\\u200b]/.test(data) && isText(parentElement)) text.push(data.trim())
   }
-  return [...text, ...[...document.querySelectorAll('input[type=text]')].map(({ value, placeholder }) => value || placeholder)]
+  const fields = [...document.querySelectorAll('input[type=text]')]
+  return [...text, ...fields.map(({ value, placeholder }) => value || placeholder)]
 })()`
 
 /** What differs from one demo to the next. */

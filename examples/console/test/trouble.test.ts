@@ -61,11 +61,10 @@ t.test(
         resource: demo.mcp_url
       })
       for (
-        const [path, body] of [['api-keys/', { name: long }], ['prices', {
-          product_id: id,
-          amount: 100,
-          currency: 'USD'
-        }]] as const
+        const [path, body] of [
+          ['api-keys/', { name: long }],
+          ['prices', { product_id: id, amount: 100, currency: 'USD' }]
+        ] as const
       ) {
         t.equal(
           (await call('POST', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: bearer(token), body })).status,
@@ -136,10 +135,13 @@ t.test(
 
     await t.test('what cannot be read is said, and read again by a button', async () => {
       for (
-        const [answer, said] of [[async (route: Route) => await route.abort(), 'The server cannot be reached'], [
-          async (route: Route) => await route.fulfill({ status: 503, json: { message: 'The server is busy' } }),
-          'The server is busy'
-        ]] as const
+        const [answer, said] of [
+          [async (route: Route) => await route.abort(), 'The server cannot be reached'],
+          [
+            async (route: Route) => await route.fulfill({ status: 503, json: { message: 'The server is busy' } }),
+            'The server is busy'
+          ]
+        ] as const
       ) {
         await kim.route('**/shops/*/orders?*', answer)
         await goWithin(kim, `${shop}/orders?filter={}&perPage=${answer.length + said.length}`)
@@ -196,7 +198,7 @@ t.test(
     })
     t.strictSame(faultsOf.get(kim), [])
 
-    await t.test('who signs in again as somebody else is on a page of their own, and saves nothing of the first', async (t) => {
+    await t.test('who signs in again as somebody else is on their own page, and saves nothing of before', async (t) => {
       await endSession()
       await kim.getByRole('button', { name: 'Not now' }).click()
       await goWithin(kim, `${shop}/tags/create`)

@@ -26,17 +26,25 @@ export interface OpenView {
 /** The policy of a view's frame, as the specification of MCP Apps writes it. */
 function policyOf ({ connectDomains = [], resourceDomains = [] }: Csp): string {
   const loaded = resourceDomains.join(' ')
-  return `default-src 'none'; script-src 'self' 'unsafe-inline' ${loaded}; style-src 'self' 'unsafe-inline' ${loaded}; ` +
-    `connect-src ${connectDomains.join(' ') || "'none'"}; img-src 'self' data: ${loaded}; font-src 'self' ` +
-    `${loaded}; frame-src 'none'; object-src 'none'; base-uri 'self'`
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'unsafe-inline' ${loaded}`,
+    `style-src 'self' 'unsafe-inline' ${loaded}`,
+    `connect-src ${connectDomains.join(' ') || "'none'"}`,
+    `img-src 'self' data: ${loaded}`,
+    `font-src 'self' ${loaded}`,
+    "frame-src 'none'",
+    "object-src 'none'",
+    "base-uri 'self'"
+  ].join('; ')
 }
 
 /**
  * Between host and view: it shows the view in a frame without an origin, whose policy is that of this page, and passes
  * messages on.
  */
-const SANDBOX =
-  `<!doctype html><meta name="color-scheme" content="light dark"><style>html, body, iframe { margin: 0; width: 100%; height: 100%; border: 0 }</style><script>
+const SANDBOX = `<!doctype html><meta name="color-scheme" content="light dark">
+<style>html, body, iframe { margin: 0; width: 100%; height: 100%; border: 0 }</style><script>
 const frame = document.createElement('iframe')
 frame.sandbox = 'allow-scripts'
 frame.title = 'View'

@@ -158,7 +158,7 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
     t.strictSame(outside, ['refused', 'refused', 'refused'])
   })
 
-  await t.test('a person sees what a file would change, confirms it, and sees how far it is and what was wrong', async (t) => {
+  await t.test('a person sees what a file would change, confirms it, and sees how far it is', async (t) => {
     const { body: [one, two] } = await call(
       'GET',
       `${baseUrl}/shops/${kettle.id}/products?limit=2&sort=name&filter={"q":"teapot"}`,

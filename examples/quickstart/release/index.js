@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 
 /*
- * `npm run release STEP`: `check` and `rehearse` try a release, `version` raises the versions and writes the changelogs,
- * `publish` publishes. docs/versioning.md says when.
+ * `npm run release STEP`: `check` and `rehearse` try a release, `version` raises the versions and writes the
+ * changelogs, `publish` publishes. docs/versioning.md says when.
  */
 const typescript = (file) => ['node', '--import', './test/typescript.js', `examples/quickstart/release/${file}.ts`]
 const STEPS = new Map([

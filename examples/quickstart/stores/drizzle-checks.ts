@@ -8,14 +8,16 @@ import { apiKeys, drizzleStore } from './drizzle-store.js'
 
 // As drizzle-kit would, of the same table.
 const { columns } = getTableConfig(apiKeys)
-const TABLE = 'create table api_keys ' +
-  `(${
-    columns.map((column) =>
-      `${column.name} ${column.getSQLType()}${column.notNull ? ' not null' : ''}${
-        column.primary ? ' primary key' : column.isUnique ? ' unique' : ''
-      }`
-    ).join(', ')
-  })`
+const definitions = columns.map((column) =>
+  [
+    column.name,
+    column.getSQLType(),
+    ...column.notNull ? ['not null'] : [],
+    ...column.primary ? ['primary key'] : [],
+    ...column.isUnique && !column.primary ? ['unique'] : []
+  ].join(' ')
+)
+const TABLE = `create table api_keys (${definitions.join(', ')})`
 
 const { TEST_DATABASE_URL } = process.env
 if (TEST_DATABASE_URL === undefined) {

@@ -10,7 +10,7 @@ const run = promisify(execFile)
 for (const { name, directory } of packages) {
   const read = (path: string): string => readFileSync(join(directory, path), 'utf8')
 
-  t.test(`${name} is packed with its programs, types, README, pages, changes and licence, and with nothing else`, async (t) => {
+  t.test(`${name} is packed with programs, types, README, pages, changes and licence, and nothing else`, async (t) => {
     const manifest = JSON.parse(read('package.json'))
     const shared: readonly string[] = existsSync(join(directory, 'tsconfig.shared.json'))
       ? JSON.parse(read('tsconfig.shared.json')).files

@@ -56,10 +56,14 @@ const lists: Readonly<Record<string, string>> = {
 await pool.query(`
   drop table if exists bare_products, bare_history;
   drop function if exists bare_history;
-  create table bare_products (like products including defaults including constraints including indexes including generated);
-  create table bare_history (id bigint generated always as identity primary key, shop_id uuid, product_id uuid, at timestamptz default now(), before jsonb, after jsonb);
+  create table bare_products (like products including defaults including constraints including indexes
+    including generated);
+  create table bare_history (id bigint generated always as identity primary key, shop_id uuid, product_id uuid,
+    at timestamptz default now(), before jsonb, after jsonb);
   create function bare_history() returns trigger language plpgsql as $$ begin
-    insert into bare_history (shop_id, product_id, before, after) values (new.shop_id, new.id, to_jsonb(old), to_jsonb(new)); return null;
+    insert into bare_history (shop_id, product_id, before, after)
+      values (new.shop_id, new.id, to_jsonb(old), to_jsonb(new));
+    return null;
   end $$;
   create trigger history after update on bare_products for each row execute function bare_history()`)
 const { rows: columns } = await pool.query(

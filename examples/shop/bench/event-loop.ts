@@ -149,16 +149,14 @@ function small (schema: Schema): unknown {
     case 'null':
       return null
     default:
-      return format === 'uuid'
-        ? randomUUID()
-        : format === 'date-time'
-        ? '2026-01-01T00:00:00Z'
-        : format === 'uri'
-        ? 'https://example.com/'
-        : format === 'email'
-        ? 'a@example.com'
-        : 'EUR'
+      return format === 'uuid' ? randomUUID() : OF_FORMAT[format ?? ''] ?? 'EUR'
   }
+}
+
+const OF_FORMAT: Readonly<Record<string, string>> = {
+  'date-time': '2026-01-01T00:00:00Z',
+  uri: 'https://example.com/',
+  email: 'a@example.com'
 }
 
 /** As many bytes of a text over and over. */

@@ -39,17 +39,22 @@ export async function fillShops (knex: Knex, slugs: readonly string[], count: nu
     )
     await trx.raw(
       `
-      create temporary table numbered on commit drop as select gen_random_uuid() as id, filled.id as shop_id, n from filled, generate_series(1, ?::int) n`,
+      create temporary table numbered on commit drop as select gen_random_uuid() as id, filled.id as shop_id, n
+        from filled, generate_series(1, ?::int) n`,
       [count]
     )
     await trx.raw(`
-      insert into products (id, shop_id, name, slug, sku, description, status, price_amount, currency, part_bytes, created_at, updated_at)
+      insert into products (id, shop_id, name, slug, sku, description, status, price_amount, currency, part_bytes,
+        created_at, updated_at)
       select id, shop_id,
         (array['Kettle', 'Lamp', 'Table', 'Chair', 'Mug', 'Bowl', 'Knife', 'Carpet'])[1 + (hashint4(n) & 7)] || ' ' ||
-          (array['red', 'blue', 'green', 'small', 'large', 'tall', 'round', 'old'])[1 + (hashint4(n + 7) & 7)] || ' ' || n,
+          (array['red', 'blue', 'green', 'small', 'large', 'tall', 'round', 'old'])[1 + (hashint4(n + 7) & 7)]
+            || ' ' || n,
         'product-' || n, 'SKU-' || n,
-        repeat('A ${WORDS.common} to sell, with a description. ', 4) || case when n % 100 = 50 then 'Made of ${WORDS.rare}.' else 'Made of clay.' end,
-        (array['active', 'active', 'draft', 'archived'])[1 + (hashint4(n + 3) & 3)], case when n % 20 > 0 then hashint4(n + 11) & 1048575 end, 'EUR', 117,
+        repeat('A ${WORDS.common} to sell, with a description. ', 4) ||
+          case when n % 100 = 50 then 'Made of ${WORDS.rare}.' else 'Made of clay.' end,
+        (array['active', 'active', 'draft', 'archived'])[1 + (hashint4(n + 3) & 3)],
+        case when n % 20 > 0 then hashint4(n + 11) & 1048575 end, 'EUR', 117,
         now() - n * interval '1 minute', now() - (hashint4(n + 5) & 1048575) * interval '1 second'
       from numbered`)
     await trx.raw(`
@@ -57,8 +62,10 @@ export async function fillShops (knex: Knex, slugs: readonly string[], count: nu
       from numbered cross join lateral (values (n % ${TAGS}), ((n / ${TAGS} + n) % ${TAGS})) tag (n2)
       join tags on tags.shop_id = numbered.shop_id and tags.slug = 'tag-' || n2`)
     await trx.raw(`
-      insert into product_categories (shop_id, product_id, category_id) select numbered.shop_id, numbered.id, categories.id
-      from numbered join categories on categories.shop_id = numbered.shop_id and categories.slug = 'category-' || n % ${CATEGORIES}`)
+      insert into product_categories (shop_id, product_id, category_id)
+      select numbered.shop_id, numbered.id, categories.id
+      from numbered join categories on categories.shop_id = numbered.shop_id
+        and categories.slug = 'category-' || n % ${CATEGORIES}`)
     for (const table of ['products', 'tags', 'categories']) {
       await trx.raw(
         'insert into shop_usage (shop_id, kind, records, bytes) select shop_id, ?, count(*), sum(bytes) from ?? ' +

@@ -12,18 +12,24 @@ export const schemas: readonly string[] = Array.from({ length: PARTITIONS }, (_,
 /** The tables whose rows are of one shop each, with what has to be made again. */
 const TABLES = `
   select relname as name,
-    array(select quote_ident(attname) from pg_attribute where attrelid = t.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attnum) as columns,
-    array(select format('add constraint %I %s', conname, pg_get_constraintdef(oid)) from pg_constraint where conrelid = t.oid and contype in ('p', 'u') order by contype) as keys,
-    array(select pg_get_indexdef(indexrelid) from pg_index where indrelid = t.oid and not exists (select from pg_constraint where conindid = indexrelid and conrelid = t.oid))
+    array(select quote_ident(attname) from pg_attribute where attrelid = t.oid and attnum > 0 and not attisdropped
+      and attgenerated = '' order by attnum) as columns,
+    array(select format('add constraint %I %s', conname, pg_get_constraintdef(oid)) from pg_constraint
+      where conrelid = t.oid and contype in ('p', 'u') order by contype) as keys,
+    array(select pg_get_indexdef(indexrelid) from pg_index where indrelid = t.oid
+      and not exists (select from pg_constraint where conindid = indexrelid and conrelid = t.oid))
     || array(select pg_get_triggerdef(oid) from pg_trigger where tgrelid = t.oid and not tgisinternal) as others
   from pg_class t where relkind = 'r' and relnamespace = 'public'::regnamespace
-    and exists (select from pg_attribute where attrelid = t.oid and attname = 'shop_id' and attnotnull and atttypid = 'uuid'::regtype)
+    and exists (select from pg_attribute where attrelid = t.oid and attname = 'shop_id' and attnotnull
+      and atttypid = 'uuid'::regtype)
   order by 1`
 
 /** The foreign keys from and to tables. */
 const REFERENCES = `
-  select format('alter table %s drop constraint %I', conrelid::regclass, conname) as dropped, format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as added
-  from pg_constraint where contype = 'f' and (conrelid = any(?::text[]::regclass[]) or confrelid = any(?::text[]::regclass[])) order by conrelid`
+  select format('alter table %s drop constraint %I', conrelid::regclass, conname) as dropped,
+    format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as added
+  from pg_constraint where contype = 'f'
+    and (conrelid = any(?::text[]::regclass[]) or confrelid = any(?::text[]::regclass[])) order by conrelid`
 
 interface Table {
   readonly name: string
@@ -57,7 +63,8 @@ export async function partition (
     for (const { name, columns, keys, others } of tables.filter(isMoved)) {
       await trx.raw(`
         alter table ${name} rename to ${name}_whole;
-        create table ${name} (like ${name}_whole including defaults including generated including identity including constraints including storage) partition by hash (shop_id);
+        create table ${name} (like ${name}_whole including defaults including generated including identity
+          including constraints including storage) partition by hash (shop_id);
         ${
         schemas.map((schema, n) =>
           `create table ${schema}.${name} partition of ${name} for values with (modulus ${PARTITIONS}, remainder ${n});`

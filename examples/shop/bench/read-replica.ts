@@ -124,7 +124,8 @@ function processorTime (server: number): number {
   const stats = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)).flatMap((pid) => {
     try {
       const stat = statOf(Number(pid))
-      return Number(pid) === server ? [stat.slice(11, 15)] : Number(stat[1]) === server ? [stat.slice(11, 13)] : []
+      if (Number(pid) === server) return [stat.slice(11, 15)]
+      return Number(stat[1]) === server ? [stat.slice(11, 13)] : []
     } catch {
       return []
     }

@@ -55,7 +55,8 @@ export async function measureBulk (tables: Knex, client: Pool, shop: Shop, shopI
   const used = async (): Promise<number> =>
     (await tables.raw(
       `select sum(split_part(pg_read_file('/proc/' || pid || '/schedstat'), ' ', 1)::float8) / 1e9 as seconds
-    from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
+    from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+      and pid <> pg_backend_pid()`
     )).rows[0].seconds
   const before = await used()
   const received = await timed(async () => {

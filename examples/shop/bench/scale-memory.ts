@@ -81,7 +81,7 @@ async function callServer (url: string): Promise<void> {
       headers: object,
       body?: string | object
     ): Promise<string> => {
-      const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
+      const text = typeof body === 'object' ? JSON.stringify(body) : body
       return await new Promise((resolve, reject) => {
         const sent = request({
           agent,

@@ -193,7 +193,8 @@ async function compareKeys (tables: Knex, client: Pool, shop: Shop, shops: reado
   await tables.raw(
     `
     insert into api_keys (id, shop_id, name, prefix, fingerprint, pepper_id, hash, created_at, created_by, revoked_at)
-    select gen_random_uuid(), ?, 'revoked', 'revoked' || n, sha256(n::text::bytea), 'bench', '', now(), 'bench', now() from generate_series(1, ?::int) n`,
+    select gen_random_uuid(), ?, 'revoked', 'revoked' || n, sha256(n::text::bytea), 'bench', '', now(), 'bench', now()
+      from generate_series(1, ?::int) n`,
     [shops[1]!.id, REVOKED]
   )
   await tables.raw('vacuum analyze api_keys')

@@ -45,13 +45,16 @@ export function measuredIn (text: string): Measured {
 export function page (drills: readonly Drill[], measured: Measured): string {
   return `# Drills
 
-What callers see when something that the shop needs fails. \`npm run lab drills\` runs each drill, and fails if one misses what this page says ([options](../../CONTRIBUTING.md)).
+What callers see when something that the shop needs fails. \`npm run lab drills\` runs each drill, and fails if one \
+misses what this page says ([options](../../CONTRIBUTING.md)).
 
-Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). Agents create records by a tool, programs by REST, with API keys and tokens.
+Two replicas run behind nginx with the [shipped configuration](../../examples/shop/nginx.conf). Agents create records \
+by a tool, programs by REST, with API keys and tokens.
 
 ## Measured
 
-In the longest pause no call succeeded. Recovered is how long after the end of the cause a call failed, or a replica was not ready.
+In the longest pause no call succeeded. Recovered is how long after the end of the cause a call failed, or a replica \
+was not ready.
 
 | ${COLUMNS.join(' | ')} |
 |${COLUMNS.map(() => '---|').join('')}

@@ -41,10 +41,12 @@ async function useTools (t: Scope, { shop, headers }: Exercise, urls: readonly s
   const agents = await Promise.all(urls.map(async (url) => await connect(t, 'SDK 2.x, auto', `${url}/mcp`, headers)))
   for (const [maker, other] of [agents, agents.toReversed()]) {
     for (
-      const [kind, kinds] of [['product', 'products'], ['category', 'categories'], ['tag', 'tags'], [
-        'attribute',
-        'attributes'
-      ]] as const
+      const [kind, kinds] of [
+        ['product', 'products'],
+        ['category', 'categories'],
+        ['tag', 'tags'],
+        ['attribute', 'attributes']
+      ] as const
     ) {
       const use = async (agent: typeof maker, name: string, args: object) => {
         const answer = await agent!.callTool({ name, arguments: { shop_id: shop, ...args } })

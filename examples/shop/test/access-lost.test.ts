@@ -88,14 +88,16 @@ const message = async (as: Headers, method: string, params: object) =>
     payload: { jsonrpc: '2.0', id: 1, method, params }
   })).json()
 
+/** How access is lost, and what is said of it then. */
+interface Loss {
+  readonly lose: () => Promise<unknown>
+  readonly code: string
+  readonly why: RegExp
+}
+
 /** The works, each begun by a caller, who loses access meanwhile. */
-const works: Readonly<
-  Record<
-    string,
-    (t: Test, place: Place, as: Headers, lose: () => Promise<unknown>, code: string, why: RegExp) => Promise<unknown>
-  >
-> = {
-  'a file on its way to the client': async (t, { id }, as, lose) => {
+const works: Readonly<Record<string, (t: Test, place: Place, as: Headers, loss: Loss) => Promise<unknown>>> = {
+  'a file on its way to the client': async (t, { id }, as, { lose }) => {
     await knex.raw(
       "insert into products (shop_id, name, slug, currency, description) select ?, 'P', 'p-' || n, 'EUR', " +
         "repeat('x', 20000) from generate_series(1, 600) n",
@@ -112,7 +114,7 @@ const works: Readonly<
     t.equal(end, 'ECONNRESET', 'the client sees that it is not whole')
     t.ok(text.split('\n').length < 600)
   },
-  'a file on its way to the server': async (t, { id }, as, lose, code) => {
+  'a file on its way to the server': async (t, { id }, as, { lose, code }) => {
     for (const query of ['', '?dry_run=true']) {
       const payload = Readable.from((async function* () {
         yield* LINES.slice(0, 700)
@@ -132,7 +134,7 @@ const works: Readonly<
     t.equal(await count(id), 0)
     t.equal((await knex('imports').where({ shop_id: id })).length, 0, 'nothing is left of it')
   },
-  'an import': async (t, { id }, as, lose, _, why) => {
+  'an import': async (t, { id }, as, { lose, why }) => {
     const { result: { task } } = await message(as, 'tools/call', {
       name: 'import_products',
       arguments: { shop_id: id, format: 'jsonl', content: LINES.slice(0, 1000).join('') },
@@ -155,7 +157,7 @@ const works: Readonly<
       }
     }
   },
-  'an undo of many changes': async (t, { id }, as, lose, code) => {
+  'an undo of many changes': async (t, { id }, as, { lose, code }) => {
     const shop = client(app, `/shops/${id}`, as)
     t.equal((await shop('POST', '/products/batch', { items: [{ name: 'A' }, { name: 'B' }] })).status, 200)
     for (const dry of [true, false]) {
@@ -198,14 +200,9 @@ for (const [work, begin] of Object.entries(works)) {
       await restore({ id })
       const { id: key, plaintext } =
         (await client(app, `/shops/${id}`, machine)('POST', '/api-keys/', { name: 'Agent' })).body
-      await begin(
-        t,
-        { id, key },
-        person ?? { 'x-api-key': plaintext },
-        () => lose({ id, key }) as Promise<unknown>,
-        code,
-        why
-      )
+      const place = { id, key }
+      const as = person ?? { 'x-api-key': plaintext }
+      await begin(t, place, as, { lose: () => lose(place) as Promise<unknown>, code, why })
     })
   }
 }

@@ -215,10 +215,12 @@ t.test('an order moves on, and never back', async (t) => {
       const { status, body } = await shop('PATCH', `/orders/${id}`, { status: after })
       if (allowed.includes(`${before} ${after}`)) {
         t.match([status, body], [200, { id, status: after }], `${before} to ${after}`)
-      } else {t.strictSame([status, body], [
+      } else {
+        t.strictSame([status, body], [
           409,
           conflict('status', `An order that is ${before} cannot become ${after}`)
-        ])}
+        ])
+      }
     }
   }
   t.strictSame(

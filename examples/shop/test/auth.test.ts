@@ -81,7 +81,7 @@ t.test('a tool tells the model of a character that cannot be stored', async (t) 
   t.match(body, /name contains a character that cannot be stored/)
 })
 
-t.test('without the tools a 401 leads to the sign-in too, and no document to an endpoint that is not there', async (t) => {
+t.test('without the tools a 401 leads to the sign-in too, and no document to a missing endpoint', async (t) => {
   const without = await build(t, database, idp, { settings: { MCP_ENABLED: false } })
   const { headers } = await without.inject(`/shops/${here}/products`)
   t.equal(

@@ -58,9 +58,12 @@ t.test('products are created and changed in one request', async (t) => {
     created: 2,
     updated: 1,
     unchanged: 1,
-    items: [{ action: 'created' }, { id: known, action: 'updated' }, { id: same, action: 'unchanged' }, {
-      action: 'created'
-    }]
+    items: [
+      { action: 'created' },
+      { id: known, action: 'updated' },
+      { id: same, action: 'unchanged' },
+      { action: 'created' }
+    ]
   }], JSON.stringify(body))
   const rows = await products()
   const row = (id: string): Body => rows.find((row) => row['id'] === id)!
@@ -266,7 +269,7 @@ t.test('batches at the same time neither deadlock nor write twice', async (t) =>
   t.equal((await products()).length, 23)
 })
 
-t.test('a batch that changes large products has few of them in memory at a time, and is still written as a whole', async (t) => {
+t.test('a batch that changes large products keeps few of them in memory, and is written as a whole', async (t) => {
   const { id, batch, as, history } = await openShop()
   const made: Body[] = (await knex.raw(
     "insert into products (shop_id, name, slug, currency, description) select ?, 'P ' || n, 'p-' || n, 'EUR', " +

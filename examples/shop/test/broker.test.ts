@@ -160,7 +160,7 @@ t.test('what sign-ins request of each provider', async (t) => {
   }
 })
 
-t.test('people of an organization get from the SDK to a tool without a browser, as long as the organization says so', async (t) => {
+t.test('people of an organization reach a tool without a browser while the organization agrees', async (t) => {
   const port = await freePort(0)
   const baseUrl = `http://localhost:${port}`
   const [own, resource] = [`${baseUrl}/oauth`, `${baseUrl}/mcp`]

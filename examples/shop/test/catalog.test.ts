@@ -394,10 +394,14 @@ t.test('a deletion changes what was linked to it, and a change of nothing change
   let product = (await here('POST', '/products', { name: 'Linked', ...links })).body
   const other = (await here('POST', '/products', { name: 'Unlinked' })).body
   for (
-    const [path, field] of [[`/tags/${tag.id}`, 'tag_ids'], [`/attributes/${attribute.id}`, 'attributes'], [
-      `/categories/${parent.id}`,
-      'category_ids'
-    ]] as const
+    const [path, field] of [
+      [`/tags/${tag.id}`, 'tag_ids'],
+      [`/attributes/${attribute.id}`, 'attributes'],
+      [
+        `/categories/${parent.id}`,
+        'category_ids'
+      ]
+    ] as const
   ) {
     t.equal((await here('DELETE', path)).status, 204)
     const now = (await here('GET', `/products/${product.id}`)).body
@@ -483,7 +487,7 @@ t.test('a DELETE may say that its absent body is JSON', async (t) => {
   t.equal(statusCode, 204)
 })
 
-t.test('a product carries its categories, tags and attribute values; a change replaces those it mentions', async (t) => {
+t.test('a product has categories, tags and attribute values; a change replaces those it mentions', async (t) => {
   const category = (await here('POST', '/categories', { name: 'Linked' })).body
   const [red, blue] = [
     (await here('POST', '/tags', { name: 'Red' })).body,
@@ -576,7 +580,7 @@ t.test("a deletion of another shop's row does not wait for that row", {
 
 const ROUNDS = 15
 
-t.test("a category that is deleted while products come into it and the one below it stands in nobody's way", async (t) => {
+t.test("a category that is deleted while products come into it is in nobody's way", async (t) => {
   for (let round = 0; round < ROUNDS; round++) {
     const above = (await here('POST', '/categories', { name: `Above ${round}` })).body
     const below = (await here('POST', '/categories', { name: `Below ${round}`, parent_id: above.id })).body
@@ -658,10 +662,13 @@ t.test('an order that loses its product or its account has changed', async (t) =
   const order = (await here('POST', '/orders', { account_id: account.id, lines: [{ product_id: product.id }] })).body
   let before = order
   for (
-    const [path, change] of [[`/products/${product.id}`, { lines: [{ ...order.lines[0], product_id: null }] }], [
-      `/accounts/${account.id}`,
-      { account_id: null }
-    ]] as const
+    const [path, change] of [
+      [`/products/${product.id}`, { lines: [{ ...order.lines[0], product_id: null }] }],
+      [
+        `/accounts/${account.id}`,
+        { account_id: null }
+      ]
+    ] as const
   ) {
     t.equal((await here('DELETE', path)).status, 204)
     const { body: after } = await here('GET', `/orders/${order.id}`)

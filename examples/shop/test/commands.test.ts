@@ -8,6 +8,7 @@ import { run as shop } from '../src/commands/run.ts'
 import { openDatabase } from '../src/database/index.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { lastingData } from './process.ts'
+import { joined } from '../../../test/joined.ts'
 
 const PAY_KEY_SECRETS = `2026:${'abcdefgh'.repeat(4)}`
 
@@ -107,8 +108,10 @@ t.test('what a command cannot use is named', async (t) => {
   })
   t.match(await run('migrate', { DATA_DIR, DATABASE_URL: 'mysql://x' }), {
     code: 1,
-    output:
-      /^These settings cannot be used:\n {2}DATABASE_URL has the wrong format\. Expected: URL of a PostgreSQL database, version 15 or later/
+    output: joined(
+      /^These settings cannot be used:\n {2}DATABASE_URL has the wrong format\./,
+      / Expected: URL of a PostgreSQL database, version 15 or later/
+    )
   })
   t.match(await run('seed', { DATA_DIR }), { code: 1, output: /PAY_KEY_SECRETS/ })
 })

@@ -68,7 +68,7 @@ t.test('the servers of compose.yaml start with their settings, whatever the pass
   })
 })
 
-t.test('the secrets of compose come from .env or from files, and the server says if one comes from neither', async (t) => {
+t.test('the secrets of compose come from .env or files, and the server says if one comes from neither', async (t) => {
   const { API_KEY_PEPPERS: peppers, PAY_KEY_SECRETS: _, ...rest } = GIVEN
   const file = join(t.testdir({ peppers }), 'peppers')
   const { API_KEY_PEPPERS: fromFile } = settingsFromEnvironment(

@@ -238,10 +238,10 @@ t.test('a deletion that would affect more than the person was asked about is ref
 })
 
 t.test('used confirmations are forgotten after their time', async (t) => {
-  await knex('confirmations').insert([{ id: 'old', until: knex.raw("now() - interval '1 second'") }, {
-    id: 'young',
-    until: knex.raw("now() + interval '1 hour'")
-  }])
+  await knex('confirmations').insert([
+    { id: 'old', until: knex.raw("now() - interval '1 second'") },
+    { id: 'young', until: knex.raw("now() + interval '1 hour'") }
+  ])
   const tag = await make('/tags', { name: 'Brief' })
   const { state } = await call('delete_tag', { tag_id: tag })
   t.match(await call('delete_tag', { tag_id: tag }, { state, answer: YES }), { told: /^204/ })
@@ -268,18 +268,19 @@ t.test('clients that cannot ask, and REST, delete as before', async (t) => {
   })).json()
   t.match(result.content[0].text, /^204/)
   t.equal((await machine('DELETE', `/tags/${two}`)).status, 204)
-  t.match([await historyOf(one), await historyOf(two)], [[{ action: 'delete', confirmed: null }], [{
-    action: 'delete',
-    confirmed: null
-  }]])
+  t.match([await historyOf(one), await historyOf(two)], [
+    [{ action: 'delete', confirmed: null }],
+    [{ action: 'delete', confirmed: null }]
+  ])
 })
 
 t.test('names of clients are kept short and plain', async (t) => {
   for (
-    const [name, confirmed] of [['Vör\u202edr\n', 'Vrdr'], ['x'.repeat(300), 'x'.repeat(40)], [
-      '\u0000',
-      'unknown'
-    ]] as const
+    const [name, confirmed] of [
+      ['Vör\u202edr\n', 'Vrdr'],
+      ['x'.repeat(300), 'x'.repeat(40)],
+      ['\u0000', 'unknown']
+    ] as const
   ) {
     const tag = await make('/tags', { name: 'Named' })
     const { state } = await call('delete_tag', { tag_id: tag }, { name })

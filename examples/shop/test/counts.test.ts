@@ -20,7 +20,7 @@ const FILTERS = [
   { metadata: { a: 1 } }
 ] as const
 
-t.test('the count of a list is exact after every change, whoever made it, also where it was counted before', async (t) => {
+t.test('the count of a list is exact after every change, also where it was counted before', async (t) => {
   const shop = await createShop(database, 'counted')
   const [call, elsewhere] = apps.map((app) => client(app, `/shops/${shop}`, token)) as [
     ReturnType<typeof client>,

@@ -117,7 +117,7 @@ const CODES = [
   'XX002'
 ]
 
-t.test('each class of SQLSTATE is the failure of the database, which is 503, or a mistake of this program', async (t) => {
+t.test('each class of SQLSTATE is a failure of the database, which is 503, or our mistake', async (t) => {
   const codes = Object.keys(CLASSES).flatMap((name) => [`${name}000`, ...CODES.filter((code) => code.startsWith(name))])
   for (const code of new Set(codes)) {
     const [title, meaning, ...others] = CLASSES[code.slice(0, 2)]!
@@ -210,7 +210,7 @@ t.test('a number beyond its column is named, as far as PostgreSQL names it', asy
   }
 })
 
-t.test('a connection that breaks or cannot be opened is the failure of the database, whatever the reason', async (t) => {
+t.test('a connection that breaks or cannot be opened is a failure of the database', async (t) => {
   for (const message of DRIVER) t.match(errorFromDatabase({ message }), { statusCode: 503 }, message)
   for (const code of [...SYSTEM, ...TLS]) {
     for (const mark of [failedAtDatabase, failedToConnect]) {
@@ -253,7 +253,7 @@ t.test('a start waits for what may pass, and ends for what somebody has to mend'
   ) t.notOk(mayPass(failedToConnect(error)), error.message)
 })
 
-t.test('callers get 503 with Retry-After from a server that may not use its database, or does not reach it, and the log one line', async (t) => {
+t.test('a server without its database answers 503 with Retry-After, and logs one line', async (t) => {
   const idp = await openIdentityProvider(t)
   const headers = bearer(await idp.machineToken())
   for (

@@ -84,7 +84,8 @@ t.test(
 
 t.test('both engines give the same JavaScript values', async (t) => {
   const { rows } = await knex.raw(`select 9007199254740991::bigint as most, count(*) as counted,
-    timestamptz '2026-01-02 03:04:05.678+02' as instant, '{"a":[1]}'::jsonb as json, 1.5::float8 as float from (values (1), (2)) as two`)
+    timestamptz '2026-01-02 03:04:05.678+02' as instant, '{"a":[1]}'::jsonb as json, 1.5::float8 as float
+      from (values (1), (2)) as two`)
   t.strictSame({ ...rows[0] }, {
     most: 9007199254740991,
     counted: 2,
@@ -96,7 +97,7 @@ t.test('both engines give the same JavaScript values', async (t) => {
   t.equal(await knex('shops').where({ slug: 'none' }).delete(), 0)
 })
 
-t.test('an instant is ISO 8601 in UTC with milliseconds, whatever the time zone of the session and the digits it was kept with', async (t) => {
+t.test('an instant is ISO 8601 in UTC with milliseconds in every time zone of the session', async (t) => {
   for (const zone of ['UTC', 'Asia/Kolkata', 'America/St_Johns']) {
     await knex.transaction(async (trx) => {
       await trx.raw(`set local time zone '${zone}'`)
@@ -159,7 +160,11 @@ t.test('every tenant table has a shop and keys that hold it', async (t) => {
     select t.table_name as name,
       exists (select from information_schema.columns c where c.table_schema = 'public' and c.table_name = t.table_name
         and c.column_name = 'shop_id' and c.is_nullable = 'NO') as scoped
-    from information_schema.tables t where t.table_schema = 'public' and t.table_name not like 'knex_%' and t.table_name not in ('shops', 'shop_quota', 'users', 'history', 'pay_reconcile_registrations', 'pay_reconcile_runs', 'pay_reconcile_schedule', 'oauth_broker', 'oauth_grants', 'standing_reverts', 'confirmations')`)
+    from information_schema.tables t where t.table_schema = 'public' and t.table_name not like 'knex_%'
+      and t.table_name not in (
+        'shops', 'shop_quota', 'users', 'history', 'pay_reconcile_registrations', 'pay_reconcile_runs',
+        'pay_reconcile_schedule', 'oauth_broker', 'oauth_grants', 'standing_reverts', 'confirmations'
+      )`)
   t.ok(tables.length >= 15)
   for (const { name, scoped } of tables) t.ok(scoped, name)
 
@@ -177,7 +182,9 @@ t.test('every tenant table has a shop and keys that hold it', async (t) => {
 
   const { rows: keys } = await knex.raw(`
     select conname, pg_get_constraintdef(oid) as definition from pg_constraint
-    where contype = 'f' and confrelid not in ('shops'::regclass, 'users'::regclass, 'pay_reconcile_runs'::regclass, 'history'::regclass) and connamespace = 'public'::regnamespace`)
+    where contype = 'f' and connamespace = 'public'::regnamespace and confrelid not in (
+      'shops'::regclass, 'users'::regclass, 'pay_reconcile_runs'::regclass, 'history'::regclass
+    )`)
   t.ok(keys.length >= 7)
   for (const { conname, definition } of keys) {
     t.match(definition, /^FOREIGN KEY \(shop_id, \w+\) REFERENCES \w+\(shop_id, id\)/, conname)

@@ -5,6 +5,7 @@ import { openapiDocument, SNAPSHOT } from '../src/commands/openapi.ts'
 import { html, Html } from '../src/pages/html.ts'
 import { page } from '../src/pages/landing.ts'
 import { BASE_URL, build, openIdentityProvider, openTestDatabase } from './build.ts'
+import { joined } from '../../../test/joined.ts'
 
 const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t)
@@ -80,7 +81,7 @@ t.test('the description is valid, and tells which credentials a route takes', as
   t.ok(parameters.find(({ name }) => name === 'filter')?.content, 'a filter is JSON')
 })
 
-t.test('the description has a summary of every operation, the headers of its answers, and the endpoint of the tools', async (t) => {
+t.test('the description has a summary of every operation, its headers, and the endpoint of tools', async (t) => {
   const document = (await app.inject('/openapi.json')).json<Document>()
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   t.strictSame(operations.filter(({ summary }) => summary === undefined).map(({ operationId }) => operationId), [])
@@ -115,7 +116,7 @@ t.test('the description has a summary of every operation, the headers of its ans
   })
 })
 
-t.test('the pages show each operation once, send no filter that nobody asked for, and let people sign in', async (t) => {
+t.test('the pages show each operation once, send no filter by themselves, and let people sign in', async (t) => {
   const document = (await app.inject('/docs/json')).json<Document>()
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   t.strictSame(
@@ -142,13 +143,17 @@ t.test('the pages show each operation once, send no filter that nobody asked for
       }
     }
   })
-  t.strictSame(document.paths['/admin/accounts']?.['get']?.security, [{ bearer: [] }, {
-    sign_in: ['openid', 'email', 'profile']
-  }])
+  t.strictSame(document.paths['/admin/accounts']?.['get']?.security, [
+    { bearer: [] },
+    { sign_in: ['openid', 'email', 'profile'] }
+  ])
   const script = (await app.inject('/docs/static/swagger-initializer.js')).body
   t.match(
     script,
-    /initOAuth\(\{"clientId":"test-mcp","scopes":\["openid","email","profile"\],"usePkceWithAuthorizationCodeGrant":true\}\)/
+    joined(
+      /initOAuth\(\{"clientId":"test-mcp",/,
+      /"scopes":\["openid","email","profile"\],"usePkceWithAuthorizationCodeGrant":true\}\)/
+    )
   )
   const page = await app.inject('/docs/')
   t.match(page.headers['content-security-policy'], `connect-src 'self' ${issuer}`)
@@ -156,7 +161,7 @@ t.test('the pages show each operation once, send no filter that nobody asked for
   t.equal((await app.inject('/docs/static/oauth2-redirect.html')).headers['cross-origin-opener-policy'], 'unsafe-none')
 })
 
-t.test('the pages of the documentation load, and their policy lets their own scripts run and nothing else', async (t) => {
+t.test('the pages of the documentation load, and their policy lets only their own scripts run', async (t) => {
   const index = await app.inject('/docs/')
   t.strictSame([index.statusCode, index.headers['content-type']], [200, 'text/html; charset=utf-8'])
   const assets = [...index.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) =>

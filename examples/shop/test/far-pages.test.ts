@@ -15,11 +15,13 @@ await knex('tags').insert(ids.map((id, n) => ({ id, shop_id: shop, name: `Tag ${
 // A third without a price, and prices that several have.
 await knex.raw(
   `insert into products (shop_id, name, slug, price_amount, currency, description)
-  select ?, 'P' || n, 'p-' || n, case when n % 3 > 0 then n % 50 end, 'EUR', case when n <= 20 then 'porcelain' end from generate_series(1, ?::int) n`,
+  select ?, 'P' || n, 'p-' || n, case when n % 3 > 0 then n % 50 end, 'EUR', case when n <= 20 then 'porcelain' end
+  from generate_series(1, ?::int) n`,
   [shop, SIZE]
 )
 await knex.raw(
-  `insert into product_tags (shop_id, product_id, tag_id) select shop_id, products.id, tags.id from products join tags using (shop_id)
+  `insert into product_tags (shop_id, product_id, tag_id)
+  select shop_id, products.id, tags.id from products join tags using (shop_id)
   where (substr(products.name, 2)::int) % 7 = substr(tags.name, 5)::int or tags.slug = 'tag-0'`
 )
 

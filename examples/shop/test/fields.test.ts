@@ -76,13 +76,10 @@ async function open ({ route, name }: typeof changing[number]) {
     const { [field]: was, updated_at: _, ...rest1 } = before
     const { [field]: is, updated_at: __, ...rest2 } = after
     if (!isDeepStrictEqual(rest1, rest2)) return 'changed something else'
-    return isDeepStrictEqual(is, was)
-      ? 'kept'
-      : is === null
-      ? 'cleared'
-      : isDeepStrictEqual(is, value) || ['', '[]', '{}'].includes(typeof is === 'string' ? is : JSON.stringify(is))
-      ? 'empty'
-      : JSON.stringify(is)
+    if (isDeepStrictEqual(is, was)) return 'kept'
+    if (is === null) return 'cleared'
+    const isEmpty = ['', '[]', '{}'].includes(typeof is === 'string' ? is : JSON.stringify(is))
+    return isEmpty || isDeepStrictEqual(is, value) ? 'empty' : JSON.stringify(is)
   }
   return {
     shop,

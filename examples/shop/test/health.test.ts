@@ -49,7 +49,7 @@ t.test('a migration that another program made is named, and is no outage of the 
   }])
 })
 
-t.test('a server that starts while the identity provider is away is ready for API keys, and says what is missing', async (t) => {
+t.test('a server that starts without the identity provider takes API keys, and says what is missing', async (t) => {
   const idp = await openIdentityProvider(t)
   await idp.close()
   const app = await build(t, database, idp)
@@ -132,10 +132,15 @@ t.test('a full disk is 503 for the call and for readiness, until a write succeed
     return [statusCode, JSON.parse(body).checks.database]
   }
   await knex.raw(`
-    create function disk_full () returns trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
+    create function disk_full () returns trigger language plpgsql as $$ begin
+      raise exception 'could not extend file' using errcode = 'disk_full';
+    end $$;
     create trigger disk_full before insert on users execute function disk_full ();
-    create function disk_still_full () returns event_trigger language plpgsql as $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$;
-    create event trigger disk_still_full on ddl_command_start when tag in ('CREATE TABLE AS') execute function disk_still_full ()`)
+    create function disk_still_full () returns event_trigger language plpgsql as $$ begin
+      raise exception 'could not extend file' using errcode = 'disk_full';
+    end $$;
+    create event trigger disk_still_full on ddl_command_start when tag in ('CREATE TABLE AS')
+      execute function disk_still_full ()`)
   t.strictSame(await readiness(), [200, 'ok'], 'no write was tried yet')
   const { statusCode, headers, body } = await app.inject({ method: 'POST', url: '/write' })
   t.match([statusCode, headers['retry-after'], JSON.parse(body).code], [503, '5', 'SHOP_DATABASE_UNAVAILABLE'])
@@ -156,7 +161,8 @@ t.test('a disk is full until there is room where the tables are, wherever tempor
   await admin.knex.raw(`
     alter role postgres set temp_tablespaces = elsewhere;
     create function no_room () returns event_trigger language plpgsql as $$ begin
-      if exists (select from pg_event_trigger_ddl_commands() made join pg_class on oid = made.objid where relkind = 'r' and reltablespace = 0) then
+      if exists (select from pg_event_trigger_ddl_commands() made join pg_class on oid = made.objid
+        where relkind = 'r' and reltablespace = 0) then
         raise exception 'could not extend file' using errcode = 'disk_full';
       end if;
     end $$;

@@ -20,11 +20,10 @@ interface Person {
   readonly id: string
 }
 await knex('users').where({ id: boss.id }).update({ roles: ['admin'] })
-await knex('shop_members').insert([{ shop_id: here, user_id: owner.id, role: 'owner' }, {
-  shop_id: here,
-  user_id: staff.id,
-  role: 'staff'
-}])
+await knex('shop_members').insert([
+  { shop_id: here, user_id: owner.id, role: 'owner' },
+  { shop_id: here, user_id: staff.id, role: 'staff' }
+])
 const key: { id: string, prefix: string, plaintext: string } =
   (await machine('POST', '/api-keys/', { name: 'Price watcher' })).body
 
@@ -322,10 +321,10 @@ t.test('what the payment provider says of an account is not told', async (t) => 
     await machine('PATCH', `/accounts/${id}`, { details: { tier: 'gold' } })
     await machine('DELETE', `/accounts/${id}`)
   })
-  t.match(gained, [{ changes: { details: { before: {}, after: { tier: 'gold' } } } }, {
-    action: 'delete',
-    changes: { details: gone({ tier: 'gold' }) }
-  }])
+  t.match(gained, [
+    { changes: { details: { before: {}, after: { tier: 'gold' } } } },
+    { action: 'delete', changes: { details: gone({ tier: 'gold' }) } }
+  ])
   t.notMatch(JSON.stringify((await machine('GET', '/history?limit=200')).body), 'canary')
 })
 
@@ -436,13 +435,12 @@ t.test('a page of large changes ends early', async (t) => {
   t.equal(page.headers['content-range'], `history 0-${page.body.length}/13`)
 })
 
-t.test('changes are listed by piece of work: of one actor without a pause, as one entry, which can be reverted', async (t) => {
+t.test('changes are listed by piece of work: one entry for one actor without a pause, revertible', async (t) => {
   const shop = await createShop(database, 'work')
-  await knex('shop_members').insert([{ shop_id: shop, user_id: owner.id, role: 'owner' }, {
-    shop_id: shop,
-    user_id: staff.id,
-    role: 'staff'
-  }])
+  await knex('shop_members').insert([
+    { shop_id: shop, user_id: owner.id, role: 'owner' },
+    { shop_id: shop, user_id: staff.id, role: 'staff' }
+  ])
   const [asOwner, asStaff] = [
     client(app, `/shops/${shop}`, owner.headers),
     client(app, `/shops/${shop}`, staff.headers)
@@ -500,12 +498,10 @@ t.test('changes are listed by piece of work: of one actor without a pause, as on
       ended_at: at(18),
       changes: 3,
       revertible: 3,
-      records: [{ action: 'update', record_kind: 'product', count: 2, records: 1 }, {
-        action: 'create',
-        record_kind: 'tag',
-        count: 1,
-        records: 1
-      }],
+      records: [
+        { action: 'update', record_kind: 'product', count: 2, records: 1 },
+        { action: 'create', record_kind: 'tag', count: 1, records: 1 }
+      ],
       prices: { count: 2, lowest: -10, highest: 5 }
     },
     {
@@ -574,7 +570,9 @@ t.test('a page of work has at most 100 pieces and 12,000 changes, and each chang
   const shop = await createShop(database, 'much-work')
   await knex.raw(
     `insert into history (shop_id, at, actor_kind, actor_id, operation, action, record_kind, record_id, changes)
-    select ?, timestamptz '2026-01-01' + n * interval '1 second', 'machine', case when n > 13000 then 'm' || n else 'import' end, 'test', 'update', 'product', 'p', '{}' from generate_series(1, 13150) n`,
+    select ?, timestamptz '2026-01-01' + n * interval '1 second', 'machine',
+      case when n > 13000 then 'm' || n else 'import' end, 'test', 'update', 'product', 'p', '{}'
+    from generate_series(1, 13150) n`,
     [shop]
   )
   const pages = []

@@ -180,9 +180,13 @@ t.test("the browser's client may not ask for more than it is registered for", as
     )
   }
   for (
-    const change of [{ client_id: 'unknown' }, { redirect_uri: 'http://localhost:7777/elsewhere' }, {
-      redirect_uri: 'https://evil.example/callback'
-    }]
+    const change of [
+      { client_id: 'unknown' },
+      { redirect_uri: 'http://localhost:7777/elsewhere' },
+      {
+        redirect_uri: 'https://evil.example/callback'
+      }
+    ]
   ) {
     const response = await fetch(authorization(issuer, change).url, { redirect: 'manual' })
     t.equal(response.status, 400, JSON.stringify(change))
@@ -238,10 +242,13 @@ t.test('the sign-in page', async (t) => {
     'it does not say which users there are'
   )
   for (
-    const form of [{}, { username: 'ada' }, { username: 'ada', password: '' }, { username: 'nobody', password: '' }, {
-      username: '',
-      password: ''
-    }]
+    const form of [
+      {},
+      { username: 'ada' },
+      { username: 'ada', password: '' },
+      { username: 'nobody', password: '' },
+      { username: '', password: '' }
+    ]
   ) {
     t.equal((await submit(form as Record<string, string>)).status, 401, JSON.stringify(form))
   }

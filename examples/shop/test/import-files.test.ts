@@ -46,10 +46,11 @@ t.test('each line of a file ends as it likes', async (t) => {
         t.strictSame(products(await readInPieces(t, file)), wanted, JSON.stringify(file))
         t.strictSame(products(await all(linesFromCsv(piecesOf(`\ufeff${file}`, turn), parseJson))), wanted)
         const lines = `{"name":1}${first}{"name":2}${second}${second}{"name":3}${last}`
-        t.strictSame(products(await readInPieces(t, lines, linesFromJsonLines)), [[1, { name: 1 }], [2, { name: 2 }], [
-          4,
-          { name: 3 }
-        ]], JSON.stringify(lines))
+        t.strictSame(products(await readInPieces(t, lines, linesFromJsonLines)), [
+          [1, { name: 1 }],
+          [2, { name: 2 }],
+          [4, { name: 3 }]
+        ], JSON.stringify(lines))
       }
     }
   }

@@ -260,12 +260,10 @@ t.test('files of other systems are known by their headings; variants are refused
         '45,"simple, virtual",W-2,Ebook,-1,,,,9.99,Books',
         '46,variable,W-3,Hoodie,1,,,,,Clothing',
         '47,variation,W-3-R,Hoodie - Red,1,,,,45,'
-      ], [{ name: 'Album', sku: 'W-1', status: 'active', price_amount: 1500 }, {
-        name: 'Ebook',
-        sku: 'W-2',
-        status: 'draft',
-        price_amount: 999
-      }], [4, 5]],
+      ], [
+        { name: 'Album', sku: 'W-1', status: 'active', price_amount: 1500 },
+        { name: 'Ebook', sku: 'W-2', status: 'draft', price_amount: 999 }
+      ], [4, 5]],
       [
         'Etsy',
         [
@@ -281,13 +279,10 @@ t.test('files of other systems are known by their headings; variants are refused
         'Product ID;Active (0/1);Name *;Categories (x,y,z...);Price tax excluded;Reference #;Description;URL rewritten',
         '1;1;Paper pot;Home,Pots;16.510000;P-1;A pot;paper-pot',
         '2;0;Clay pot;Home;20;P-2;;clay-pot'
-      ], [{ name: 'Clay pot', status: 'draft', price_amount: 2000 }, {
-        name: 'Paper pot',
-        sku: 'P-1',
-        slug: 'paper-pot',
-        status: 'active',
-        price_amount: 1651
-      }], []]
+      ], [
+        { name: 'Clay pot', status: 'draft', price_amount: 2000 },
+        { name: 'Paper pot', sku: 'P-1', slug: 'paper-pot', status: 'active', price_amount: 1651 }
+      ], []]
     ] as const
   ) {
     const { as, imported, send } = await openShop()

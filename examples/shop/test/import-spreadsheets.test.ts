@@ -196,7 +196,7 @@ t.test('an export that a spreadsheet has changed is refused by line, and nothing
   )
 })
 
-t.test('lines that find their product by another field, and those in cells of a JSON body, are compared as well', async (t) => {
+t.test('lines that match by another field, and cells of a JSON body, are compared as well', async (t) => {
   const { as, send } = await openShop()
   const { body: { id } } = await as('POST', '/products', { name: '007', slug: 'agent', sku: 'A-1' }) as Body
   t.match(await send('sku,name\nA-1,7'), {
@@ -213,11 +213,11 @@ t.test('a cell that is refused anyway is told from one that a spreadsheet has ma
   const { as, send } = await openShop()
   const { body: { id } } = await as('POST', '/products', { name: 'P', slug: '3-12' }) as Body
   for (
-    const [head, cell, field] of [['id,slug', `${id},12-Mar`, 'slug'], ['name,price', 'A,Jan 99', 'price'], [
-      'name,price_amount',
-      'A,4.00638E+12',
-      'price_amount'
-    ]] as const
+    const [head, cell, field] of [
+      ['id,slug', `${id},12-Mar`, 'slug'],
+      ['name,price', 'A,Jan 99', 'price'],
+      ['name,price_amount', 'A,4.00638E+12', 'price_amount']
+    ] as const
   ) {
     t.match(await send(`${head}\n${cell}`), {
       errors: [{

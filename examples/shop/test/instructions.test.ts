@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { sentenceFromShops } from '../src/shops/instructions.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
+import { joined } from '../../../test/joined.ts'
 
 const database = await openTestDatabase(t)
 const idp = await openIdentityProvider(t, ['ada', 'kim'])
@@ -54,7 +55,10 @@ t.test('an agent learns the id of the shop that its key opens', async (t) => {
   })).json()
   t.match(
     await told({ 'x-api-key': plaintext }),
-    /^Manages the catalogs of shops\. .* Your shop is north, shop_id [0-9a-f-]{36}, currency EUR\. Your API key implies it, so you can leave shop_id out\.$/
+    joined(
+      /^Manages the catalogs of shops\. .* Your shop is north, shop_id [0-9a-f-]{36}, currency EUR\. /,
+      /Your API key implies it, so you can leave shop_id out\.$/
+    )
   )
   t.ok((await told({ 'x-api-key': plaintext })).includes(north))
 })
@@ -66,7 +70,10 @@ t.test('an agent learns what its key does not open', async (t) => {
   t.notMatch(await told({ 'x-api-key': all }), /scopes/)
   t.match(
     await told({ 'x-api-key': some }),
-    /leave shop_id out\. Your API key has the scopes read, create_tag only, so only the tools that they open are listed: /
+    joined(
+      /leave shop_id out\. Your API key has the scopes read, create_tag only, /,
+      /so only the tools that they open are listed: /
+    )
   )
   await database.knex('shops').where({ id: north }).update({ status: 'archived' })
   t.match(

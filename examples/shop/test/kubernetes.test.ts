@@ -68,8 +68,8 @@ const containers = (): readonly Container[] =>
 function mistakesIn (files: readonly Manifest[]): readonly string[] {
   const source = files.map(({ apiVersion, kind }, index) => {
     const [group, version] = apiVersion.includes('/') ? apiVersion.split('/') : ['core', apiVersion]
-    return `import type { ${kind} as T${index} } from 'kubernetes-types/${group}/${version}'\nexport const m${index}: ` +
-      `T${index} = ${JSON.stringify(files[index])}\n`
+    return `import type { ${kind} as T${index} } from 'kubernetes-types/${group}/${version}'\n` +
+      `export const m${index}: T${index} = ${JSON.stringify(files[index])}\n`
   }).join('')
   // Beside the packages, where the compiler finds them.
   const name = join(root, 'manifests.ts')

@@ -112,7 +112,7 @@ t.test('each resource lists and filters its own rows only', async (t) => {
   t.strictSame((await other('GET', '/tags')).body, [])
 })
 
-t.test('a page that starts too far names the parameter that was sent, and the largest start that it takes', async (t) => {
+t.test('a page that starts too far names the parameter that was sent, and its largest value', async (t) => {
   t.match((await shop('GET', '/products?range=[2000000,2000010]')).body, {
     field: 'range',
     message: 'range must not start after 1000000'

@@ -347,11 +347,11 @@ async function fill (): Promise<void> {
     })
   }
   for (
-    const [id, status, error] of [[importId, 'done', null], [randomUUID(), 'failed', 'The quota is used up'], [
-      randomUUID(),
-      'cancelled',
-      null
-    ]]
+    const [id, status, error] of [
+      [importId, 'done', null],
+      [randomUUID(), 'failed', 'The quota is used up'],
+      [randomUUID(), 'cancelled', null]
+    ]
   ) {
     const isDone = status === 'done'
     const counts = isDone ? { total: 6, processed: 5, created: 4, updated: 3, unchanged: 2, failed: 1 } : {}

@@ -50,7 +50,7 @@ const saidBy = ({ content }: ToolAnswer): string => content.map(({ text }) => te
 
 for (const line of clientLines) {
   for (const url of [mcpUrl, `${mcpUrl}/`]) {
-    t.test(`${line} lists exactly the tools of the contract at ${new URL(url).pathname}, with full schemas`, async (t) => {
+    t.test(`${line} lists exactly the tools of the contract at ${new URL(url).pathname}`, async (t) => {
       const { tools } = await (await connect(t, line, url, machine)).listTools()
       t.strictSame(tools.map(({ name }) => name), toolNames)
       const { tools: ofKey } = await (await connect(t, line, url, key)).listTools() as any

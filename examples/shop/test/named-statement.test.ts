@@ -100,9 +100,11 @@ t.test(
     const second = await onServer(t)
     await second.find(['a'])
     await second.knex.raw('deallocate all')
-    t.match(await Promise.all(['a', 'b', 'a'].map((id) => second.find([id]))), [[{ name: 'Ann' }], [{ name: 'Bob' }], [{
-      name: 'Ann'
-    }]])
+    t.match(await Promise.all(['a', 'b', 'a'].map((id) => second.find([id]))), [
+      [{ name: 'Ann' }],
+      [{ name: 'Bob' }],
+      [{ name: 'Ann' }]
+    ])
   }
 )
 

@@ -135,7 +135,7 @@ t.test('what the log holds at its most talkative, after every kind of call, is n
   }
 })
 
-t.test('of what a caller sends answers and the log quote 200 characters, and no part of a secret that is cut', async (t) => {
+t.test('answers and the log quote 200 characters of what a caller sends, and no part of a secret', async (t) => {
   const { stream, lines } = capture()
   const app = await build(t, database, idp, { settings: { LOG_LEVEL: 'trace' }, logger: { stream } })
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
@@ -293,7 +293,7 @@ async function scrape (app: Awaited<ReturnType<typeof build>>): Promise<string> 
   return body
 }
 
-t.test('metrics tell of requests by route, tools, authentication, the payment provider, the pool and the process', async (t) => {
+t.test('metrics tell of requests, tools, authentication, payment provider, pool and process', async (t) => {
   const app = await build(t, database, idp, { settings: { METRICS_TOKEN, PAY_API_URL: standIn.url } })
   const base = await app.listen({ host: '127.0.0.1', port: 0 })
   const key = await makeKey(app)
@@ -447,7 +447,7 @@ t.test('a collector reads one trace from the client to the statements of the rou
   t.notMatch(JSON.stringify(all), 'canary-value', 'values of statements and arguments of calls are in no span')
 })
 
-t.test('a request without a trace in its message goes on that of its header, and only a 5xx is an error of the server', async (t) => {
+t.test('a request without a trace goes on that of its header; only a 5xx is an error of the server', async (t) => {
   const { app, base, spans } = await traced(t)
   const key = await makeKey(app)
   const [trace, caller] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331']

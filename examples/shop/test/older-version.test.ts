@@ -78,11 +78,11 @@ t.test('a record that is deleted here comes back with the fields of the newer ve
     await change(kind, id, NEWER)
   }
   for (
-    const [path, table, id] of [['/tags', 'tags', tag], ['/prices', 'prices', price], [
-      '/products',
-      'products',
-      product
-    ]] as const
+    const [path, table, id] of [
+      ['/tags', 'tags', tag],
+      ['/prices', 'prices', price],
+      ['/products', 'products', product]
+    ] as const
   ) {
     const [before, priceBefore, linked] = [
       await rowOf(table, { id }),
@@ -194,7 +194,7 @@ t.test('a field that is not in the table of the record is named, and nothing is 
   ])
 })
 
-t.test('links that the newer version keeps of a deletion, and this one does not, stay empty without a word', async (t) => {
+t.test('links that only the newer version keeps of a deletion stay empty here without a word', async (t) => {
   const { as, make, undo } = await openShop()
   const tag = await make('/tags', { name: 'Sale' })
   await as('DELETE', `/tags/${tag}`)

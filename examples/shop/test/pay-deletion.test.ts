@@ -28,7 +28,8 @@ t.test('shops are deleted while a run writes to their accounts', async (t) => {
       await admin('PUT', `/shops/${id}/pay/key`, { pay_secret_key: key })
       await knex.raw(
         `insert into accounts (shop_id, name, details)
-        select ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n) from generate_series(0, ?::int - 1) n`,
+        select ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n)
+          from generate_series(0, ?::int - 1) n`,
         [id, ACCOUNTS]
       )
       return id

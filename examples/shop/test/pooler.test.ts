@@ -6,6 +6,7 @@ import { losesSessions } from '../src/database/pooler.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { bearer, build, client, createDatabase, createShop, openIdentityProvider, TEST_DATABASE_URL } from './build.ts'
 import { keepsNames, startPgBouncer, withoutPgBouncer } from './pgbouncer.ts'
+import { joined } from '../../../test/joined.ts'
 
 const skip = TEST_DATABASE_URL === undefined
   ? 'TEST_DATABASE_URL is not set: a pooler needs a PostgreSQL server'
@@ -188,7 +189,10 @@ t.test('a pooler that refuses the time limit is an error that says what to set',
   t.match(await run(['migrate'], { DATABASE_URL: through }), {
     code: 1,
     stdout: '',
-    stderr:
-      /unsupported startup parameter: statement_timeout\. PgBouncer needs ignore_startup_parameters = statement_timeout\. Then set the limit for the role: alter role … set statement_timeout = '20s'\n$/
+    stderr: joined(
+      /unsupported startup parameter: statement_timeout\. /,
+      /PgBouncer needs ignore_startup_parameters = statement_timeout\. /,
+      /Then set the limit for the role: alter role … set statement_timeout = '20s'\n$/
+    )
   })
 })

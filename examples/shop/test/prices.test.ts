@@ -279,10 +279,10 @@ t.test('prices are filtered, sorted and paged, and go with their product', async
   }
   // The hour that Europe/Lisbon has twice, and the one that it does not have.
   for (
-    const [from, to] of [['2026-10-25T01:30:00+01:00', '2026-10-25T01:30:00+00:00'], [
-      '2026-03-29T00:30:00+00:00',
-      '2026-03-29T02:30:00+01:00'
-    ]] as const
+    const [from, to] of [
+      ['2026-10-25T01:30:00+01:00', '2026-10-25T01:30:00+00:00'],
+      ['2026-03-29T00:30:00+00:00', '2026-03-29T02:30:00+01:00']
+    ] as const
   ) {
     const { body: { id } } = await price({ product_id: b, amount: 9, currency: 'GBP', valid_from: from, valid_to: to })
     const inForce = async (at: number): Promise<boolean> =>

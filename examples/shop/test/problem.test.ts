@@ -121,7 +121,7 @@ t.test('trouble of the database goes to the log of the server, and nowhere else'
   }])
 })
 
-t.test('a client that goes away in the middle of its body is no fault of the server, nor of its database', async (t) => {
+t.test('a client that goes away in the middle of its body is no fault of server or database', async (t) => {
   const lines: Array<{ level: number, msg: string, status?: number }> = []
   const stream = new Writable({
     write (line, _encoding, done) {

@@ -55,7 +55,7 @@ t.test('a key is limited by itself, in the shape of every error, with the time t
   t.equal((await app.inject({ url: tags, headers: machine })).statusCode, 200)
 })
 
-t.test('an empty key header is none: it spends the calls of nobody else, and the address of a stranger counts', async (t) => {
+t.test('an empty key header is none: it spends no calls of others, and the address counts', async (t) => {
   const app = await open(t, { RATE_LIMIT_MAX: 3, RATE_LIMIT_ANONYMOUS_MAX: 3 })
   const from = async (remoteAddress: string, headers: Record<string, string>) =>
     (await app.inject({ url: tags, remoteAddress, headers: { 'x-api-key': '', ...headers } })).statusCode
@@ -80,7 +80,7 @@ t.test('a machine and a person are limited by who they are, with whatever token'
   }
 })
 
-t.test('without a credential the address counts; probes are not counted, and those who have one are not concerned', async (t) => {
+t.test('without a credential the address counts; probes and those who have one do not', async (t) => {
   const app = await open(t, { RATE_LIMIT_ANONYMOUS_MAX: 2, TRUST_PROXY: '1' })
   const from = (address: string, url = tags) => app.inject({ url, headers: { 'x-forwarded-for': address } })
   t.strictSame(
@@ -155,7 +155,7 @@ t.test('a trusted proxy is known by its address with a port too', async (t) => {
   ], [401, 401, 429])
 })
 
-t.test('a forwarded address from a proxy that is not trusted is told once, with the setting that would trust it', async (t) => {
+t.test('a forwarded address from an untrusted proxy is told once, with the setting to trust it', async (t) => {
   for (const [trust, warnings] of [['', 1], ['10.0.0.0/8', 1], ['127.0.0.1', 0]] as const) {
     const lines: Array<{ readonly level: number, readonly peer?: string, readonly msg: string }> = []
     const app = await build(t, database, idp, {

@@ -7,7 +7,8 @@ const page = (name: string): string => readFileSync(new URL(`../../../docs/shop/
 t.test('the table of settings is the schema', async (t) => {
   const required = new Set(['IDP_ISSUER', 'API_KEY_PEPPERS', 'PAY_KEY_SECRETS'])
   const rows = Object.entries(settings).map(([name, { default: value, description }]) => {
-    const shown = value === undefined || value === '' ? (required.has(name) ? 'required' : '') : `\`${String(value)}\``
+    const otherwise = required.has(name) ? 'required' : ''
+    const shown = value === undefined || value === '' ? otherwise : `\`${String(value)}\``
     return `| \`${name}\` | ${shown}${shown === '' ? '' : ' '}| ${description} |`
   })
   const table = page('settings').split('\n').filter((line) => line.startsWith('| `'))

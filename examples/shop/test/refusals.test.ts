@@ -29,7 +29,7 @@ async function ask (method: string, params: object, headers: Readonly<Record<str
 }
 
 for (const line of clientLines) {
-  t.test(`${line}: a key that may read is shown what it can call, and told which scope another tool needs`, async (t) => {
+  t.test(`${line}: a key that may read sees what it can call, and which scope another tool needs`, async (t) => {
     const agent = await connect(t, line, mcpUrl, { 'x-api-key': await makeKey(['read']) })
     t.strictSame(await namesOf(agent), reading)
     for (let round = 0; round < 2; round++) {
@@ -74,7 +74,7 @@ for (const { name, attempt } of lines) {
   })
 }
 
-t.test('over HTTP the refusal of a scope is 200 with a tool error at the endpoint, and 403 without a challenge at the route', async (t) => {
+t.test('a missing scope is 200 with a tool error at the endpoint, and 403 at the route', async (t) => {
   const headers = { 'x-api-key': await makeKey(['read']) }
   for (const extra of [{}, { extra: 1 }]) {
     const answer = await ask('tools/call', { name: 'delete_tag', arguments: { tag_id: here }, ...extra }, headers)
@@ -164,10 +164,14 @@ t.test('a key need not name its shop, and tokens must', async (t) => {
 t.test('of two credentials a bad one is not rescued, and the key is what implies', async (t) => {
   const [own, other] = [await makeKey(['read']), await makeKey(undefined, elsewhere)]
   for (
-    const headers of [{ 'x-api-key': own, ...bearer(other) }, { 'x-api-key': `${own}x`, ...bearer(other) }, {
-      'x-api-key': `${own}x`,
-      ...machine
-    }]
+    const headers of [
+      { 'x-api-key': own, ...bearer(other) },
+      { 'x-api-key': `${own}x`, ...bearer(other) },
+      {
+        'x-api-key': `${own}x`,
+        ...machine
+      }
+    ]
   ) {
     for (const method of ['tools/list', 'tools/call']) {
       t.equal(

@@ -160,7 +160,7 @@ t.test('a 429 names the key and its shop', async (t) => {
   })
 })
 
-t.test('an outage is a line a minute for each thing that is away, with a count and without a stack or a password', async (t) => {
+t.test('an outage is a line a minute for each thing that is away, without stack or password', async (t) => {
   let now = 1000
   t.capture(performance, 'now', () => now)
   const shortened = outages({
@@ -222,7 +222,7 @@ t.test('an outage is a line a minute for each thing that is away, with a count a
   t.equal(shortened(quiet, 20), quiet, 'debugging is told everything')
 })
 
-t.test('a server that cannot start says in one line what it could not reach or have, and by which setting', async (t) => {
+t.test('a server that cannot start says in one line what it lacked, and by which setting', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.teardown(() => {

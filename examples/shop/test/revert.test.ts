@@ -28,11 +28,10 @@ let shops = 0
 /** A shop of its own for a test, with an agent's key and members. */
 async function openShop () {
   const id = await createShop(database, `shop-${++shops}`)
-  await knex('shop_members').insert([{ shop_id: id, user_id: owner.id, role: 'owner' }, {
-    shop_id: id,
-    user_id: staff.id,
-    role: 'staff'
-  }])
+  await knex('shop_members').insert([
+    { shop_id: id, user_id: owner.id, role: 'owner' },
+    { shop_id: id, user_id: staff.id, role: 'staff' }
+  ])
   const by = (headers: Record<string, string>) => client(app, `/shops/${id}`, headers)
   const machine = by(machineHeaders)
   const key = (await machine('POST', '/api-keys/', { name: 'Agent' })).body
@@ -403,10 +402,13 @@ t.test('a created record is deleted, unless it was changed or something refers t
   const account = await make('/accounts', { name: 'Ada' })
   await make('/orders', { account_id: account.id, lines: [{ product_id: product.id }] })
   for (
-    const [{ id }, by] of [[tag, 'products'], [category, 'products'], [attribute, 'products'], [product, 'orders'], [
-      account,
-      'orders'
-    ]] as const
+    const [{ id }, by] of [
+      [tag, 'products'],
+      [category, 'products'],
+      [attribute, 'products'],
+      [product, 'orders'],
+      [account, 'orders']
+    ] as const
   ) {
     t.match(await revert((await changeOf(id)).id), { status: 409, body: { message: new RegExp(`is in use by ${by}`) } })
   }
@@ -451,10 +453,11 @@ t.test('who may revert: whoever may make the changes by hand', async (t) => {
     body: { code: 'SHOP_NOT_REVERTIBLE', message: 'Events cannot be reverted' }
   })
   for (
-    const [body, field] of [[{}, 'actor_kind'], [{ ...all, since: 'yesterday' }, 'since'], [
-      { ...all, more: 1 },
-      'more'
-    ]] as const
+    const [body, field] of [
+      [{}, 'actor_kind'],
+      [{ ...all, since: 'yesterday' }, 'since'],
+      [{ ...all, more: 1 }, 'more']
+    ] as const
   ) {
     t.match(await shop.machine('POST', '/history/revert', body), { status: 422, body: { field } })
   }
@@ -565,13 +568,9 @@ t.test('a change that goes back and forth is reverted if its last revert stands'
     ]
   ) {
     const standing = [...made.keys()].filter((candidate) => !isReverted(candidate))
-    const target = from === 'first' && !isReverted(first)
-      ? first
-      : from === 'any'
-      ? standing[Math.floor(standing.length / 2)]!
-      : isReverted(change)
-      ? standing.at(-1)!
-      : change
+    const last = isReverted(change) ? standing.at(-1)! : change
+    const chosen = from === 'any' ? standing[Math.floor(standing.length / 2)]! : last
+    const target = from === 'first' && !isReverted(first) ? first : chosen
     const { status, body } = await shop.revert(target)
     // Another one than the last may have nothing left to take back.
     if (status === 200) made.set(change = body.changes[0].revert_id, target)
@@ -762,9 +761,11 @@ t.test('hundreds of changes are undone at once', async (t) => {
   // As an agent leaves it that raises every price.
   await knex.raw(
     `with written as (update products set price_amount = price_amount + 1 where shop_id = ? returning *)
-    insert into history (shop_id, actor_kind, actor_id, operation, tool, action, record_kind, record_id, record_name, changes)
+    insert into history (shop_id, actor_kind, actor_id, operation, tool, action, record_kind, record_id,
+      record_name, changes)
     select shop_id, 'api-key', ?, 'update_product', 'update_product', 'update', 'product', id, name,
-      jsonb_build_object('price_amount', jsonb_build_object('before', price_amount - 1, 'after', price_amount)) from written`,
+      jsonb_build_object('price_amount', jsonb_build_object('before', price_amount - 1, 'after', price_amount))
+        from written`,
     [shop.id, shop.key]
   )
   const { status, body } = await shop.revertAll({})

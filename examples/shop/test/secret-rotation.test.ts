@@ -46,9 +46,7 @@ async function exchange (
 }
 
 async function message (
-  app: FastifyInstance,
-  key: string,
-  version: string,
+  { app, key, version }: { readonly app: FastifyInstance, readonly key: string, readonly version: string },
   method: string,
   params: object,
   headers: object = {}
@@ -74,7 +72,7 @@ async function deleteTag (app: FastifyInstance, key: string, tagId: string, requ
     'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' }
   }
-  return await message(app, key, '2026-07-28', 'tools/call', {
+  return await message({ app, key, version: '2026-07-28' }, 'tools/call', {
     name: 'delete_tag',
     arguments: { tag_id: tagId },
     _meta,
@@ -95,7 +93,7 @@ async function signedBy (app: FastifyInstance, ids: readonly Id[], client_: Id) 
   const { body: { plaintext: key } } = await ada('POST', `/shops/${shop}/api-keys/`, { name: 'Agent' })
   const { body: { id: tagId } } = await ada('POST', `/shops/${shop}/tags`, { name: `Tag ${tags++}` })
   const { result: { requestState } } = await deleteTag(app, key, tagId)
-  const { result: { task: { taskId } } } = await message(app, key, '2025-11-25', 'tools/call', {
+  const { result: { task: { taskId } } } = await message({ app, key, version: '2025-11-25' }, 'tools/call', {
     name: 'import_products',
     arguments: { format: 'jsonl', content: '{"name":"Mug"}\n' },
     task: {}
@@ -117,7 +115,7 @@ async function takenBy (
   const status = async (url: string, headers: object): Promise<number> =>
     (await app.inject({ url, headers: { ...headers } })).statusCode
   const question = await deleteTag(app, key, tagId, requestState)
-  const task = await message(app, key, '2025-11-25', 'tasks/get', { taskId })
+  const task = await message({ app, key, version: '2025-11-25' }, 'tasks/get', { taskId })
   const { token_type: byCode = null } = (await token({ app }, { ...code })).json()
   const { token_type: byRefresh = null } =
     (await token({ app }, { grant_type: 'refresh_token', client_id: refreshClient, refresh_token: refreshToken }))
@@ -169,7 +167,7 @@ t.test('the steps are of every secret that this server signs with or compares', 
 
 let first: { readonly key: string } | undefined
 for (const [ahead, behind, sender] of STEPS) {
-  t.test(`a replica with ${ahead.join(', ')} and one with ${behind.join(', ')} take what the other one signed`, async (t) => {
+  t.test(`replicas with ${ahead.join(', ')} and ${behind.join(', ')} take what the other signed`, async (t) => {
     const replicas = [{ app: await replica(t, ahead), ids: ahead }, { app: await replica(t, behind), ids: behind }]
     for (const [of, at] of [replicas, replicas.toReversed()]) {
       const signed = await signedBy(of!.app, of!.ids, sender)

@@ -101,10 +101,14 @@ t.test('a page on this machine reaches the demo, whatever its port, and no other
   }
   const { shops: [shop] } = readDemo(settings.DATA_DIR)
   for (
-    const [origin, status] of [['http://localhost:6274', 200], ['http://127.0.0.1:5173', 200], [
-      'https://localhost.example.com',
-      403
-    ]] as const
+    const [origin, status] of [
+      ['http://localhost:6274', 200],
+      ['http://127.0.0.1:5173', 200],
+      [
+        'https://localhost.example.com',
+        403
+      ]
+    ] as const
   ) {
     const allowed = status === 200 ? origin : null
     const asked = await fetch(`${demo.baseUrl}/mcp`, { method: 'OPTIONS', headers: { origin, ...preflight } })
@@ -166,7 +170,7 @@ t.test('the demo has accounts in every pay state', async (t) => {
   t.match((await found('link')).outcomes, { linked: 1, suggested: 1, unmatched: 2 })
 })
 
-t.test('on SIGINT the server stops cleanly; its data and what a checkout created are there after the next start', async (t) => {
+t.test('on SIGINT the server stops cleanly, and its data are there after the next start', async (t) => {
   const { shops: [shop] } = readDemo(settings.DATA_DIR)
   const tags = `/shops/${shop!.id}/tags`
   const headers = { 'x-api-key': shop!.api_key }
@@ -244,7 +248,7 @@ t.test('without MCP_ENABLED there is no /mcp, and everything else is the same', 
   await stop('SIGTERM')
 })
 
-t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen, as it did when it lacked none', async (t) => {
+t.test('with MIGRATE_ON_START=false a server whose database lacks migrations does not listen', async (t) => {
   const config = settingsFromEnvironment({ ...production(), PORT: '0', LOG_LEVEL: 'silent' })
   const database = await openDatabase(config)
   await database.knex('knex_migrations').where({ name: '005-accounts' }).delete()

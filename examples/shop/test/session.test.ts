@@ -117,10 +117,14 @@ for (
         row: { name?: string, record_name?: string }
       ) => row.name ?? row.record_name)
     for (
-      const [q, name] of [['élan', 'Élan'], ['ÉLAN', 'Élan'], ['LAN', 'Élan'], ['ΕΛΙ', 'Ελιά'], ['чай', 'Чай'], [
-        'ЧАЙ',
-        'Чай'
-      ]] as const
+      const [q, name] of [
+        ['élan', 'Élan'],
+        ['ÉLAN', 'Élan'],
+        ['LAN', 'Élan'],
+        ['ΕΛΙ', 'Ελιά'],
+        ['чай', 'Чай'],
+        ['ЧАЙ', 'Чай']
+      ] as const
     ) t.strictSame(await find('/products', q), [name], q)
     t.strictSame(await find('/accounts', 'éLAN'), ['Élan'])
     t.strictSame(await find('/history', 'éLAN'), ['Élan', 'Élan'])

@@ -17,6 +17,7 @@ import {
   TEST_DATABASE_URL
 } from './build.ts'
 import { startFreezingProxy } from './freezing-proxy.ts'
+import { joined } from '../../../test/joined.ts'
 
 const idp = await openIdentityProvider(t, ['kim', 'ada'])
 const database = await openEmptyDatabase(t)
@@ -95,13 +96,16 @@ t.test('commands want the tables, and the doctor says how to make them', async (
   }
   t.match(await run(['doctor'], settings), {
     code: 1,
-    stdout:
-      /^ok {4}settings {4}complete\nok {4}database {4}.*PostgreSQL \d.*\nfail {2}migrations {2}pending: 001-shops.* Run npm run migrate\n$/
+    stdout: joined(
+      /^ok {4}settings {4}complete\n/,
+      /ok {4}database {4}.*PostgreSQL \d.*\n/,
+      /fail {2}migrations {2}pending: 001-shops.* Run npm run migrate\n$/
+    )
   })
   await migrate(database)
 })
 
-t.test('admin add makes an admin of somebody unknown, of somebody known, and of somebody who was shut out, and tells it in the audit trail', async (t) => {
+t.test('admin add makes an admin of anybody, known, unknown or shut out, and audits it', async (t) => {
   const made = await run(['admin', 'add', 'sub-1'], settings)
   t.match(made, {
     code: 0,
@@ -154,7 +158,7 @@ t.test('admin add makes an admin of somebody unknown, of somebody known, and of 
   ])
 })
 
-t.test('ADMIN_SUBJECTS is told in the audit trail when it makes an admin, lets nobody in who was shut out, and is silent from then on', async (t) => {
+t.test('ADMIN_SUBJECTS audits whom it makes an admin, once, and lets nobody in who was shut out', async (t) => {
   const before = (await trail()).length
   await knex('users').insert({ subject: 'sub-2', active: false })
   for (let start = 0; start < 2; start++) await makeAdmins(knex, ['sub-1', 'sub-2', 'sub-3'])
@@ -173,7 +177,7 @@ t.test('ADMIN_SUBJECTS is told in the audit trail when it makes an admin, lets n
   t.equal((await trail()).length, before + 2)
 })
 
-t.test('key create makes a key that works, for the shop alone and within its scopes, and tells it in the audit trail', async (t) => {
+t.test('key create makes a key that works, for the shop and its scopes alone, and audits it', async (t) => {
   const id = await createShop(database, 'tea-house')
   const before = (await trail()).length
   const bySlug = await run(['key', 'create', '--shop', 'tea-house', '--name', 'Printer'], settings)
@@ -250,7 +254,7 @@ t.test('input that cannot be used is named, and changes nothing', async (t) => {
   t.equal((await trail()).length, before)
 })
 
-t.test('key create refuses peppers that fit none of the stored keys: the key would not work at the server', async (t) => {
+t.test('key create refuses peppers that fit no stored key: its key would not work at the server', async (t) => {
   const other = { ...settings, API_KEY_PEPPERS: `other:${'q'.repeat(32)}` }
   t.match(await run(['key', 'create', '--shop', 'tea-house', '--name', 'x'], other), {
     code: 1,
@@ -329,8 +333,12 @@ t.test('the doctor warns where searches have no index, and says how to make it',
   const { code, stdout } = await run(['doctor'], settings)
   t.match({ code, stdout }, {
     code: 0,
-    stdout:
-      /\nwarn {2}search {2,}q reads every product of a shop: .*: create extension if not exists pg_trgm; create extension if not exists btree_gin; create index concurrently products_search on /
+    stdout: joined(
+      /\nwarn {2}search {2,}q reads every product of a shop: .*: /,
+      /create extension if not exists pg_trgm; /,
+      /create extension if not exists btree_gin; /,
+      /create index concurrently products_search on /
+    )
   })
   const statement = /run as a user who may create them: .*; (create index .*)$/m.exec(stdout)![1]!
   await database.knex.raw(statement)

@@ -297,11 +297,10 @@ t.test('owners manage the members of their shop, staff see them', async (t) => {
 t.test('the last active owner of a shop stays one', async (t) => {
   const id = await createShop(database, 'last-owner')
   const path = `/shops/${id}/members`
-  await knex('shop_members').insert([{ shop_id: id, user_id: owner.id, role: 'owner' }, {
-    shop_id: id,
-    user_id: other.id,
-    role: 'owner'
-  }])
+  await knex('shop_members').insert([
+    { shop_id: id, user_id: owner.id, role: 'owner' },
+    { shop_id: id, user_id: other.id, role: 'owner' }
+  ])
   await admin.as('PATCH', `/admin/users/${other.id}`, { active: false })
   for (const as of [owner.as, admin.as, machine]) {
     t.strictSame(await said(as('DELETE', `${path}/${owner.id}`)), lastOwner)
@@ -316,11 +315,10 @@ t.test('the last active owner of a shop stays one', async (t) => {
 
 t.test('the summary of a shop counts its records, and its changes by the days of its own time zone', async (t) => {
   const id = await createShop(database, 'counted')
-  await knex('shop_members').insert([{ shop_id: id, user_id: owner.id, role: 'owner' }, {
-    shop_id: id,
-    user_id: staff.id,
-    role: 'staff'
-  }])
+  await knex('shop_members').insert([
+    { shop_id: id, user_id: owner.id, role: 'owner' },
+    { shop_id: id, user_id: staff.id, role: 'staff' }
+  ])
   const path = `/shops/${id}`
   const make = async (what: string, body: object) => await machine('POST', `${path}/${what}`, body)
   for (const status of ['active', 'active', 'draft', 'archived']) {

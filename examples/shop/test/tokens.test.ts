@@ -3,7 +3,7 @@ import { tokensIn } from '../bench/tokenizer.ts'
 import appOfContract from '../src/contract.ts'
 import { toolNames } from './tool-names.ts'
 
-t.test('the tools of the catalog cost a model fewer than 6,450 tokens, and those of imports fewer than 700 more', async (t) => {
+t.test('catalog tools cost a model fewer than 6,450 tokens, those of imports fewer than 700 more', async (t) => {
   const app = await appOfContract()
   t.teardown(async () => {
     await app.close()

@@ -125,11 +125,10 @@ const person = async (name: string) => {
 const [member, stranger, admin] = [await person('member'), await person('stranger'), await person('admin')]
 await knex('users').where({ id: admin.id }).update({ roles: ['admin'] })
 const [shop, other] = [await createShop(database, 'shop'), await createShop(database, 'other')]
-await knex('shop_members').insert([{ shop_id: shop, user_id: member.id, role: 'staff' }, {
-  shop_id: other,
-  user_id: stranger.id,
-  role: 'owner'
-}])
+await knex('shop_members').insert([
+  { shop_id: shop, user_id: member.id, role: 'staff' },
+  { shop_id: other, user_id: stranger.id, role: 'owner' }
+])
 const machine = bearer(await idp.machineToken())
 const key = (await client(app, `/shops/${shop}`, machine)('POST', '/api-keys/', { name: 'Agent' })).body.plaintext
 const agent = { 'x-api-key': key }
@@ -153,7 +152,7 @@ const told = async (headers: Record<string, string>, query = '', to = app) =>
   await client(to, '', headers)('GET', `/shops/${shop}/tool-calls${query}`)
 const none = { calls: 0, errors: 0, tools: [], hours: [] }
 
-t.test('calls, errors and durations are counted by tool and hour, in the shop that the call was let into', async (t) => {
+t.test('calls, errors and durations are counted by tool and hour, in the shop that was called', async (t) => {
   t.match((await told(member.headers)).body, none)
   for (let n = 0; n < 3; n++) t.notOk((await call(agent, 'list_tags', {})).isError)
   t.ok((await call(agent, 'create_tag', {})).isError, 'arguments that are refused')
@@ -287,10 +286,10 @@ t.test('a key tells what it was used for, to those who see the keys of its shop'
     tools: [{ tool: 'list_tags', calls: 2, errors: 0 }, { tool: 'create_tag', calls: 1, errors: 1 }],
     hours: [{ hour: INSTANT, calls: 3, errors: 1 }]
   })
-  t.strictSame(body.clients.map(({ name, version }: any) => [name, version]), [['agent of 2026', '1'], [
-    'Claude Code',
-    '2.1.330'
-  ]])
+  t.strictSame(body.clients.map(({ name, version }: any) => [name, version]), [
+    ['agent of 2026', '1'],
+    ['Claude Code', '2.1.330']
+  ])
   t.match(body.failed, [{
     at: INSTANT,
     tool: 'create_tag',

@@ -57,17 +57,20 @@ t.test('calls, writes and imports of keys and members count for the day, over RE
     'three calls, of which two are writes'
   )
   for (
-    const [args, headers, name = 'import_products'] of [[file, agent], [{ ...file, dry_run: true }, agent], [
-      { shop_id: id },
-      member,
-      'list_tags'
-    ]] as const
+    const [args, headers, name = 'import_products'] of [
+      [file, agent],
+      [{ ...file, dry_run: true }, agent],
+      [{ shop_id: id }, member, 'list_tags']
+    ] as const
   ) t.notOk((await tool(name, args, headers)).isError, name)
   for (
-    const [headers, path] of [[member, '/history'], [member, ''], [member, '/members'], [admin, '/tags'], [
-      machine,
-      '/tags'
-    ]] as const
+    const [headers, path] of [
+      [member, '/history'],
+      [member, ''],
+      [member, '/members'],
+      [admin, '/tags'],
+      [machine, '/tags']
+    ] as const
   ) t.equal((await as(headers)('GET', path)).status, 200, 'is free')
   const report = await used()
   const today = { today: counts(6, 3, 1), days: [{ day: new Date().toISOString().slice(0, 10), ...counts(6, 3, 1) }] }

@@ -48,10 +48,11 @@ t.test('admins list people', async (t) => {
   await onlyAdmins(ann)
   await knex('users').where({ id: dot.id }).update({ active: false })
   for (
-    const [filter, found] of [['{"role":"admin"}', 'ann'], ['{"active":false}', 'dot'], [
-      '{"active":true,"q":"BOB"}',
-      'bob'
-    ]] as const
+    const [filter, found] of [
+      ['{"role":"admin"}', 'ann'],
+      ['{"active":false}', 'dot'],
+      ['{"active":true,"q":"BOB"}', 'bob']
+    ] as const
   ) {
     t.strictSame(
       (await ann.as('GET', `/admin/users?filter=${filter}`)).body.map(({ name }: { name: string }) => name),
@@ -105,10 +106,11 @@ t.test('the last active admin cannot be locked out, not by themselves either', a
   await onlyAdmins(ann)
   await knex('users').where({ id: dot.id }).update({ roles: ['admin'], active: false })
   for (
-    const [change, field] of [[{ roles: [] }, 'roles'], [{ active: false }, 'active'], [
-      { roles: [], active: false },
-      'active'
-    ]] as const
+    const [change, field] of [
+      [{ roles: [] }, 'roles'],
+      [{ active: false }, 'active'],
+      [{ roles: [], active: false }, 'active']
+    ] as const
   ) {
     t.match(
       await ann.as('PATCH', `/admin/users/${ann.id}`, change),

@@ -93,9 +93,9 @@ async function steadyRate (app, request, total) {
 }
 
 function report (what, value, unit, good) {
-  console.log(
-    `${good === undefined ? '    ' : good ? 'ok  ' : 'MISS'} ${what}: ${Math.round(value).toLocaleString('en')} ${unit}`
-  )
+  const verdict = good ? 'ok  ' : 'MISS'
+  const figure = Math.round(value).toLocaleString('en')
+  console.log(`${good === undefined ? '    ' : verdict} ${what}: ${figure} ${unit}`)
   if (good === false) process.exitCode = 1
 }
 
@@ -117,15 +117,15 @@ function report (what, value, unit, good) {
     'µs'
   )
   // One kind of check at a time: scrypt leaves the caches cold for whatever comes next.
-  const [open, jwt] = await medians(app, [{ url: '/open', headers: bearer(token) }, {
-    url: '/jwt',
-    headers: bearer(token)
-  }], 10_000)
+  const [open, jwt] = await medians(app, [
+    { url: '/open', headers: bearer(token) },
+    { url: '/jwt', headers: bearer(token) }
+  ], 10_000)
   report('a JWT check adds, median', jwt - open, 'µs (at most 60)', jwt - open <= 60)
-  const [free, dual] = await medians(app, [{ url: '/open', headers: bearer(key) }, {
-    url: '/dual',
-    headers: bearer(key)
-  }], 3000)
+  const [free, dual] = await medians(app, [
+    { url: '/open', headers: bearer(key) },
+    { url: '/dual', headers: bearer(key) }
+  ], 3000)
   report('a check of an API key that is known adds, median', dual - free, 'µs (at most 500)', dual - free <= 500)
   const keys = await steadyRate(app, () => ({ url: '/dual', headers: bearer(key) }), 5_000)
   report('API key requests sustained', keys.perSecond, '/s (at least 5,000)', keys.perSecond >= 5000)

@@ -346,7 +346,7 @@ for (const provider of Object.keys(SAMPLES) as Provider[]) {
     return { app, target }
   }
 
-  t.test(`${provider}: every bad token is the same 401, on both kinds of routes; unknown kids cost one read of the keys`, async (t) => {
+  t.test(`${provider}: every bad token is the same 401, and unknown kids cost one read of the keys`, async (t) => {
     const { app, target } = await start(t)
     // Routes do not differ by provider.
     const urls = provider === 'cognito' ? ['/orders', products()] : ['/orders']

@@ -60,10 +60,10 @@ t.test('every bad key is the same 401, through both headers, and none runs scryp
   const scrypt = countScrypt()
   for (const [name, value] of Object.entries(bad)) {
     for (
-      const [headers, challenge] of [[{ 'x-api-key': value }, 'Bearer'], [
-        bearer(value),
-        'Bearer error="invalid_token"'
-      ]] as const
+      const [headers, challenge] of [
+        [{ 'x-api-key': value }, 'Bearer'],
+        [bearer(value), 'Bearer error="invalid_token"']
+      ] as const
     ) {
       const response = await app.inject({ url: products(), headers })
       t.equal(response.statusCode, 401, name)

@@ -6,6 +6,7 @@ import { testStore } from '../src/testing/index.ts'
 import { bearer, build, products, SHOP } from './build.ts'
 import { mysqlDatabase, MARIADB_URL, sqliteDatabase, type Database } from './databases.ts'
 import { newKey } from './sample-key.ts'
+import { joined } from '../../../test/joined.ts'
 
 const UNTESTED = MARIADB_URL === undefined && 'TEST_MARIADB_URL is not set'
 const ENGINES = [['SQLite', async () => sqliteDatabase(), false], ['MariaDB', mysqlDatabase, UNTESTED]] as const
@@ -20,7 +21,7 @@ for (const [engine, open, skip] of ENGINES) {
   }
 
   t.test(engine, { skip }, async (t) => {
-    t.test('a server with keys in it: create, use, rotate, list, revoke; twenty creations at once stop at the limit', async (t) => {
+    t.test('create, use, rotate, list, revoke; twenty creations at once stop at the limit', async (t) => {
       const { store } = await opened(t)
       const { app, issuer, mint } = await build(t, { store, apiKeys: { maxPerShop: 5, storeTimeout: 60_000 } })
       const path = `/shops/${SHOP}/api-keys/`
@@ -30,10 +31,10 @@ for (const [engine, open, skip] of ENGINES) {
       const { id, plaintext } = await mint()
       const rotated = (await call('POST', `${path}${id}/rotate`, {})).json()
       t.strictSame([await use(plaintext), await use(rotated.plaintext)], [200, 200])
-      t.match((await call('GET', path)).json(), [{ id: rotated.id, last_used_at: /Z$/ }, {
-        id,
-        replaced_by: rotated.id
-      }])
+      t.match((await call('GET', path)).json(), [
+        { id: rotated.id, last_used_at: /Z$/ },
+        { id, replaced_by: rotated.id }
+      ])
       const statuses = (await Promise.all(Array.from({ length: 20 }, async () => call('POST', path, { name: 'x' }))))
         .map(({ statusCode }) => statusCode)
       t.strictSame(statuses.sort(), [...Array(4).fill(201), ...Array(16).fill(409)])
@@ -52,10 +53,12 @@ for (const [engine, open, skip] of ENGINES) {
       await knex('workspaces').insert([{ id: SHOP, currency: 'JPY' }, { id: 'Blue', currency: 'EUR' }])
       await store.ready!()
       for (
-        const [shopId, shop] of [[SHOP, { currency: 'JPY' }], ['Blue', { currency: 'EUR' }], ['blue', null], [
-          'Blue ',
-          null
-        ]] as const
+        const [shopId, shop] of [
+          [SHOP, { currency: 'JPY' }],
+          ['Blue', { currency: 'EUR' }],
+          ['blue', null],
+          ['Blue ', null]
+        ] as const
       ) {
         const key = newKey({ shopId })
         await store.insert(key, 9)
@@ -98,7 +101,7 @@ for (const [engine, open, skip] of ENGINES) {
       }
     })
 
-    t.test('a table or a column that is missing is an error at startup, and a row that somebody wrote into names itself', async (t) => {
+    t.test('a missing table or column is an error at startup; a row that was written into names itself', async (t) => {
       const { knex, close } = await open()
       t.teardown(close)
       const store = knexStore(knex)
@@ -243,7 +246,11 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
           return counts.active < limit ? store.insert(key, 1e6, onStored) : false
         }
       }) satisfies ApiKeyStore)(inner()),
-    /twenty creations at once do not pass the limit\. Count and insert in one transaction that locks the owner first.* Found: how many of 20 were stored at a limit of 3: expected 3, found 20/
+    joined(
+      /twenty creations at once do not pass the limit\. /,
+      /Count and insert in one transaction that locks the owner first.* /,
+      /Found: how many of 20 were stored at a limit of 3: expected 3, found 20/
+    )
   ],
   'compares owners as MySQL does by default': [
     ((store) =>
@@ -264,7 +271,11 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
           return key && { ...key, expiresAt: local(key.expiresAt), revokedAt: local(key.revokedAt) }
         }
       }) satisfies ApiKeyStore)(inner()),
-    /keeps the end of a key to the millisecond\. Store moments, to the millisecond, in a form that no time zone changes.* expected .*Date\(2030-06-01T12:00:00\.001Z\)/
+    joined(
+      /keeps the end of a key to the millisecond\. /,
+      /Store moments, to the millisecond, in a form that no time zone changes.* expected /,
+      /.*Date\(2030-06-01T12:00:00\.001Z\)/
+    )
   ],
   'loses the last use': [
     ((store) => ({ ...store, touch: async () => [] }) satisfies ApiKeyStore)(inner()),
@@ -294,7 +305,10 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
         }
       } satisfies ApiKeyStore
     })(inner()),
-    /finds no good key after its revocation has returned, on any replica\. find reads the current state on every call: no cache/
+    joined(
+      /finds no good key after its revocation has returned, on any replica\. /,
+      /find reads the current state on every call: no cache/
+    )
   ],
   'tells the host before the change is certain': [
     ((store) =>
@@ -307,7 +321,10 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
           return isRevoked
         }
       }) satisfies ApiKeyStore)(inner()),
-    /tells of a revocation once, and undoes it if that fails\. Call the function that is told in the transaction of the change/
+    joined(
+      /tells of a revocation once, and undoes it if that fails\. /,
+      /Call the function that is told in the transaction of the change/
+    )
   ]
 }
 

@@ -278,10 +278,13 @@ t.test('oidc-provider: the opaque tokens of a machine and of a person, until it 
 
 t.test('the endpoint is on the origin of the issuer, or the one that the host names', async (t) => {
   for (
-    const [endpoint, message] of [[null, /names none$/], [
-      'https://elsewhere.test/introspect',
-      /names https:\/\/elsewhere\.test\/introspect, which is not on the origin of the issuer$/
-    ]] as const
+    const [endpoint, message] of [
+      [null, /names none$/],
+      [
+        'https://elsewhere.test/introspect',
+        /names https:\/\/elsewhere\.test\/introspect, which is not on the origin of the issuer$/
+      ]
+    ] as const
   ) {
     const before = (issuer: Issuer) => {
       issuer.introspectionEndpoint = endpoint
@@ -387,7 +390,7 @@ const ANSWERS_STRANGELY: ReadonlyArray<readonly [title: string, fault: RequestLi
     response.writeHead(429).end()
   }, /status 429$/]
 ]
-t.test('an issuer that cannot say makes it 503: the token may be good, and works as soon as the issuer does', async (t) => {
+t.test('an issuer that cannot say makes it 503, and the token works as soon as the issuer does', async (t) => {
   const { issuer, get, reasons, lines } = await asking(t)
   for (const [title, fault, reason] of ANSWERS_STRANGELY) {
     const token = title.replaceAll(/\W/g, '_')
@@ -478,7 +481,7 @@ t.test('a flood of invented tokens: at most 128 calls at once, and who is known 
   t.strictSame([401, 503].map((wanted) => statuses.filter((status) => status === wanted).length), [128, 172])
 })
 
-t.test('the memory is bounded: of callers with very many groups, who was not seen for long is asked about again', async (t) => {
+t.test('the memory is bounded: a caller with many groups who was not seen for long is asked about again', async (t) => {
   const { issuer, get } = await asking(t)
   const groups = Array.from({ length: 4 }, (_, i) => String(i).repeat(120_000))
   const count = 20

@@ -148,13 +148,15 @@ export async function startIssuer (): Promise<Issuer> {
         if (request.url?.startsWith('/pool/') && request.url.endsWith('/.well-known/openid-configuration')) {
           issuer.discoveries++
           if (issuer.discoveryFault !== null) issuer.discoveryFault(request, response)
-          else {response.setHeader('content-type', 'application/json').end(
+          else {
+            response.setHeader('content-type', 'application/json').end(
               JSON.stringify({
                 issuer: issuer.named ?? issuer.url,
                 jwks_uri: `${issuer.url}/jwks`,
                 ...issuer.introspectionEndpoint !== null && { introspection_endpoint: issuer.introspectionEndpoint }
               })
-            )}
+            )
+          }
         } else if (request.url === '/pool/introspect' && request.method === 'POST') {
           text(request).then((body) => {
             const form = Object.fromEntries(new URLSearchParams(body))

@@ -41,7 +41,7 @@ t.test('two issuers at once: each token by the rules and keys of its own', async
   t.equal((await get(old.user({}, { alg: 'ES256' }))).status, 401, 'an algorithm of the other')
 })
 
-t.test('one of two issuers is down: the tokens of the other pass, and the server says that it is not ready', async (t) => {
+t.test('one of two issuers is down: tokens of the other pass, and the server says it is not ready', async (t) => {
   const [up, down] = [await issuerOf(t), await issuerOf(t)]
   await down.stop()
   const common = { userClients: ['web-app'], jwksTimeout: 500 }

@@ -49,7 +49,7 @@ t.test('a key that was rotated in works at its first use', async (t) => {
   t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
 })
 
-t.test('a key that was rotated out stops working when the keys are read again, also for tokens seen before', async (t) => {
+t.test('a key that was rotated out stops working at the next reading, also for tokens seen before', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksRefresh: 50 } })
   const token = issuer.user()
   t.equal((await app.inject({ url: '/orders', headers: bearer(token) })).statusCode, 200)
@@ -107,7 +107,7 @@ for (const [name, fault] of Object.entries(faults)) {
   })
 }
 
-t.test('the discovery document is read once for each reading of the keys, and no more of it than 512 KiB', async (t) => {
+t.test('the discovery document is read once for each reading of the keys, up to 512 KiB', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksCooldown: 1 } })
   const stranger = async () =>
     (await app.inject({ url: '/orders', headers: bearer(issuer.user({}, { kid: 'stranger' })) })).statusCode
@@ -187,7 +187,7 @@ t.test('the provider is down at the boot: the server starts, tokens are 503, and
   t.match(await mint(), { plaintext: String })
 })
 
-t.test('the provider hangs at the boot for longer than a boot may take: the server starts, and its keys are good when they come', async (t) => {
+t.test('the provider hangs for longer than a start may take: the server starts, and keys follow', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const answered = new Promise<() => void>((resolve) => {
@@ -410,7 +410,7 @@ t.test('several keys without a kid: the log says what is missing', async (t) => 
   t.match(logged.join(''), 'kid is missing from all keys of the key set: only a single key can do without')
 })
 
-t.test('a key that was replaced under its name: the first token of the new one reads the set again, forged ones once', async (t) => {
+t.test('a key replaced under its name: its first token reads the set again, forged ones once', async (t) => {
   const { app, issuer } = await build(t)
   const status = async (token: string) => (await app.inject({ url: '/orders', headers: bearer(token) })).statusCode
   const old = issuer.user()

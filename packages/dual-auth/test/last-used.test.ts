@@ -74,7 +74,7 @@ t.test('a key is written at most once in the interval, then again', async (t) =>
   t.equal(writes.length, 2)
 })
 
-t.test('a key is written again at once for a network that it was not used from lately, and for the network alone', async (t) => {
+t.test('a key is written again at once for a network that it was not used from lately', async (t) => {
   const { writes, store } = recording()
   const lastUsed = createLastUsed(store, createStoreCall(60_000, log), log, 60_000)
   const start = Date.now()
@@ -108,9 +108,12 @@ t.test('who uses a key from ever more networks causes four writes in the interva
       }
     })
   await sweepAt(0)
-  t.strictSame(writes.splice(0), [['a 10.0.0.0/24', 'b 203.0.113.0/24'], ['a 10.1.1.0/24'], ['a 10.2.2.0/24'], [
-    'a 10.3.3.0/24'
-  ]])
+  t.strictSame(writes.splice(0), [
+    ['a 10.0.0.0/24', 'b 203.0.113.0/24'],
+    ['a 10.1.1.0/24'],
+    ['a 10.2.2.0/24'],
+    ['a 10.3.3.0/24']
+  ])
   await sweepAt(59_999)
   t.strictSame(writes.splice(0), [])
   await sweepAt(120_000)

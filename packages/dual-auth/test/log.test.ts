@@ -175,10 +175,10 @@ t.test('tokens for any resource are warned of at startup, and keys of a scanner 
   const scanner = await startScanner(t)
   const world = await logging(t, { auth: { scanning: { keysUrl: scanner.keysUrl, keysCooldown: 1 } } })
   for (
-    const [document, message] of [[{ public_keys: [] }, 'the keys of the scanner have no usable key'], [
-      'x',
-      'the keys of the scanner have no usable key'
-    ]] as const
+    const [document, message] of [
+      [{ public_keys: [] }, 'the keys of the scanner have no usable key'],
+      ['x', 'the keys of the scanner have no usable key']
+    ] as const
   ) {
     scanner.document = document
     t.equal(

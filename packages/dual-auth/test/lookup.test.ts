@@ -43,11 +43,10 @@ t.test('one statement reads a key and the columns of its shop', async (t) => {
   const knex = await databaseWithShops(t)
   const { app, mint } = await build(t, { store: knexStore(knex, { shop }) })
   for (
-    const [id, row] of [[SHOP, { status: 'active', plan: { seats: 3 }, currency: 'EUR' }], [OTHER_SHOP, {
-      status: 'active',
-      plan: null,
-      currency: 'JPY'
-    }]] as const
+    const [id, row] of [
+      [SHOP, { status: 'active', plan: { seats: 3 }, currency: 'EUR' }],
+      [OTHER_SHOP, { status: 'active', plan: null, currency: 'JPY' }]
+    ] as const
   ) {
     const key = await mint(id)
     const sent = await statementsOf(knex, async () => {
@@ -84,11 +83,13 @@ t.test('calls that arrive together share statements, and each has the answer of 
     for (const [i, answer] of answers.entries()) {
       const key = good.find(({ plaintext }) => plaintext === calls[i])
       if (key === undefined) t.strictSame(answer, REFUSED)
-      else {t.match(answer, {
+      else {
+        t.match(answer, {
           keyId: key.id,
           shopId: key.shopId,
           shop: { currency: key.shopId === SHOP ? 'EUR' : 'JPY' }
-        })}
+        })
+      }
     }
   })
   t.ok(sent.length >= 3 && sent.length < calls.length / 2, `${sent.length} statements for ${calls.length} calls`)
@@ -272,9 +273,13 @@ t.test('a connection prepares the statement once, under a name that means one te
   const peppers = [{ id: 'p2', secret: 'another pepper of thirty-two bytes or more' }, PEPPER]
   let known = 0
   for (
-    const [options, more] of [[{ shop, namedStatements: false }, 0], [{}, 1], [{}, 0], [{ shop }, 1], [{
-      shop: { ...shop, columns: ['plan'] }
-    }, 1]] as const
+    const [options, more] of [
+      [{ shop, namedStatements: false }, 0],
+      [{}, 1],
+      [{}, 0],
+      [{ shop }, 1],
+      [{ shop: { ...shop, columns: ['plan'] } }, 1]
+    ] as const
   ) {
     const call = await open(options)
     for (let i = 0; i < 8; i++) t.equal(await call(), 200)

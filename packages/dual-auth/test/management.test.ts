@@ -58,7 +58,7 @@ t.test('a created key is 201 with its plaintext, once, not to be stored', async 
   t.notMatch(list.body, plaintext.split('_')[3])
 })
 
-t.test('full access is said: a key without scopes is all in every answer, and an empty list is refused by name', async (t) => {
+t.test('full access is said: a key without scopes is all in every answer, an empty list is refused', async (t) => {
   const { app, issuer } = await build(t)
   const call = async (method: 'GET' | 'POST', payload?: object) =>
     (await app.inject({ method, url: PATH, headers: bearer(issuer.user()), ...payload && { payload } })).json()
@@ -210,10 +210,11 @@ t.test('the newest active key is the first of a listing, however many were revok
     100
   ])
   for (
-    const [filter, range] of [['{"revoked":false}', '0-100/1'], ['{"revoked":true}', '0-100/101'], [
-      '{"q":"revoked 10"}',
-      '0-100/2'
-    ]] as const
+    const [filter, range] of [
+      ['{"revoked":false}', '0-100/1'],
+      ['{"revoked":true}', '0-100/101'],
+      ['{"q":"revoked 10"}', '0-100/2']
+    ] as const
   ) {
     t.equal(
       (await call('GET', `${PATH}?filter=${encodeURIComponent(filter)}`)).headers['content-range'],
@@ -500,10 +501,10 @@ t.test('an error about input names the field to the error handler of the host', 
     management: { canManage: () => true }
   })
   for (
-    const [body, field] of [[{ scopes: ['nope'] }, 'scopes'], [
-      { expires_at: '2020-01-01T00:00:00Z' },
-      'expires_at'
-    ]] as const
+    const [body, field] of [
+      [{ scopes: ['nope'] }, 'scopes'],
+      [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at']
+    ] as const
   ) {
     const response = await app.inject({
       method: 'POST',
@@ -516,7 +517,7 @@ t.test('an error about input names the field to the error handler of the host', 
 })
 
 for (const order of ['before', 'after', 'before and after'] as const) {
-  t.test(`an error handler that the host sets ${order} the plugin has the last word, with the headers in place`, async (t) => {
+  t.test(`an error handler that the host sets ${order} the plugin has the last word, with its headers`, async (t) => {
     const issuer = await startIssuer()
     t.teardown(() => issuer.stop())
     const app = Fastify()
@@ -649,7 +650,7 @@ t.test('a store that knows the shops answers 404 for one that is not there, and 
   t.strictSame(errors, [])
 })
 
-t.test('fields that are not for the caller to set, and misspelt ones, are 400: a key that should end must not be made without an end', async (t) => {
+t.test("misspelt fields, and those that are not the caller's to set, are 400", async (t) => {
   const call = as(await build(t))
   const unknown = {
     id: '1',
@@ -826,7 +827,7 @@ t.test('the host says in its own way what is wrong with the input, and where', a
   t.strictSame(await said(call('GET', `${PATH}?limit=0`)), [422, 'querystring /limit list {}'])
 })
 
-t.test('names that look the same are the same: spaces and what shows nothing are dropped, in one Unicode form', async (t) => {
+t.test('names that look the same are the same: spaces, what shows nothing, and Unicode forms', async (t) => {
   const { app, issuer, mint } = await build(t)
   const headers = bearer(issuer.user())
   const url = `/shops/${SHOP}/api-keys/`

@@ -257,10 +257,14 @@ const wrong: Wrong[] = [
     { jwt: { ...generic, sessionTokens: true, introspection } },
     'dual-auth: jwt.sessionTokens excludes jwt.introspection: the answer may leave out the client'
   ],
-  ...[{}, { provider: 'supabase', audience: ['authenticated'] }, {
-    provider: 'okta',
-    audience: ['https://api.example.com']
-  }]
+  ...[
+    {},
+    { provider: 'supabase', audience: ['authenticated'] },
+    {
+      provider: 'okta',
+      audience: ['https://api.example.com']
+    }
+  ]
     .map((more): Wrong => [{ jwt: { ...jwt, ...more as object, userClients: 'any' } }, ANY_CLIENT]),
   ...[{ audience: ['api'] }, { audience: ['project:1'] }, { audience: [API, 'client_01ENV'] }, {
     audience: [API],
@@ -366,12 +370,15 @@ const wrong: Wrong[] = [
   [
     {
       scanning: {},
-      management: [{ canManage: () => true }, {
-        canManage: () => true,
-        path: '/v2/shops/:shop_id/api-keys',
-        operationName: 'x',
-        onKeyChange: () => {}
-      }]
+      management: [
+        { canManage: () => true },
+        {
+          canManage: () => true,
+          path: '/v2/shops/:shop_id/api-keys',
+          operationName: 'x',
+          onKeyChange: () => {}
+        }
+      ]
     },
     'dual-auth: management.onKeyChange must be the same function in each set of routes with scanning: a leaked ' +
     'key may be of any'

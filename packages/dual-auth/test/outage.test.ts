@@ -39,7 +39,7 @@ function faulty (): { store: ApiKeyStore, state: { fault: 'none' | 'reject' | 't
 }
 
 for (const fault of ['reject', 'throw', 'hang'] as const) {
-  t.test(`the store does ${fault}: 503 with Retry-After for keys and their management, and it recovers by itself`, async (t) => {
+  t.test(`the store does ${fault}: 503 with Retry-After for keys and management, until it recovers`, async (t) => {
     const { store, state } = faulty()
     const { app, issuer, mint } = await build(t, { store, apiKeys: { storeTimeout: 1000 } })
     const { id, plaintext } = await mint()
@@ -68,7 +68,7 @@ for (const fault of ['reject', 'throw', 'hang'] as const) {
   })
 }
 
-t.test('what a store returns and nobody can read is 503, and never a key that works: null alone means that it never ends', async (t) => {
+t.test('what a store returns and nobody can read is 503; null alone means that a key never ends', async (t) => {
   const inner = memoryStore()
   let change: Record<string, unknown> = {}
   const store: ApiKeyStore = {

@@ -93,7 +93,7 @@ for (const jwt of ['host', false] as const) {
   })
 }
 
-t.test('whoever is nobody has no keys: a 403; a number is an error of the host, and what owner throws is the answer', async (t) => {
+t.test('no caller has no keys: a 403; a number is an error of the host; what owner throws is the answer', async (t) => {
   for (
     const [owner, wanted] of [
       [() => undefined, MANAGED],
@@ -118,11 +118,11 @@ t.test('whoever is nobody has no keys: a 403; a number is an error of the host, 
       }
     })
     for (
-      const [method, url, payload] of [['POST', '/me/api-keys/', { name: 'x' }], ['GET', '/me/api-keys/', undefined], [
-        'DELETE',
-        '/me/api-keys/5c3f3c1e-0000-4000-8000-000000000000',
-        undefined
-      ]] as const
+      const [method, url, payload] of [
+        ['POST', '/me/api-keys/', { name: 'x' }],
+        ['GET', '/me/api-keys/', undefined],
+        ['DELETE', '/me/api-keys/5c3f3c1e-0000-4000-8000-000000000000', undefined]
+      ] as const
     ) t.match(await call(method, url, {}, payload), wanted)
     t.equal(asked, 0, 'canManage is not asked about nobody')
   }

@@ -11,7 +11,7 @@ import dualAuth, {
 import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
 import { startIssuer } from './issuer.ts'
 
-t.test('for every route: no credential, API key, machine token, user token, each gives what its policy says', async (t) => {
+t.test('for every route: no credential, API key, machine and user token get what its policy says', async (t) => {
   type Decided = Exclude<AuthPolicy, 'any-key'>
   const routes: Array<{ method: HTTPMethods, url: string, policy: Decided | undefined }> = []
   const issuerApp = await build(t, {
@@ -85,7 +85,10 @@ async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAu
   await app.register(dualAuth, {
     apiKeys,
     jwt,
-    policy: ({ url, method }) => url.startsWith('/before/') ? String(method) === 'GET' ? 'public' : 'dual' : undefined,
+    policy: ({ url, method }) => {
+      if (!url.startsWith('/before/')) return undefined
+      return String(method) === 'GET' ? 'public' : 'dual'
+    },
     ...auth
   })
   app.addHook('onRequest', async (request, reply) => {
@@ -181,7 +184,7 @@ t.test('who is calling, by each method', async (t) => {
   })
 })
 
-t.test('where tokens alone count, the header for keys is not looked at; where keys count, it decides alone', async (t) => {
+t.test('where tokens alone count, the header for keys is not read; where keys count, it decides', async (t) => {
   const { app, issuer, mint } = await build(t)
   const { plaintext } = await mint()
   const management = `/shops/${SHOP}/api-keys`
@@ -461,11 +464,11 @@ t.test('on a route of several methods each needs its own scope, and a key can be
       app.all('/shops/:shop_id/all', async () => '')
     }
   })
-  const cases: Array<[scope: string, open: string[]]> = [['read', ['GET', 'HEAD']], ['write', ['POST']], ['both', [
-    'GET',
-    'HEAD',
-    'POST'
-  ]]]
+  const cases: Array<[scope: string, open: string[]]> = [
+    ['read', ['GET', 'HEAD']],
+    ['write', ['POST']],
+    ['both', ['GET', 'HEAD', 'POST']]
+  ]
   for (const [scope, open] of cases) {
     const { plaintext } = await mint(SHOP, { name: 'limited', scopes: [scope] })
     for (const path of ['both', ...scope === 'both' ? [] : ['all']]) {
@@ -531,7 +534,7 @@ t.test('the documented scopes let every key into an MCP endpoint, with and witho
   t.strictSame([await status('/mcp'), await status('/mcp/'), await status(products())], [200, 200, 403])
 })
 
-t.test('a dual route whose path names no owner, or may leave it out, is refused when it is registered, unless it says so', async (t) => {
+t.test('a dual route whose path may lack the owner is refused at registration, unless it says so', async (t) => {
   const opening = (what: string) =>
     `accepts API keys, and its path ${what}, which names their owner: every key would open it. Set ` +
     'apiKeys.shopParam to the parameter that names owners in your paths, or to null if none does; or give the ' +
@@ -734,16 +737,12 @@ t.test('a token without the scopes of a route is challenged to get all of them',
     auth: {
       challenge,
       policy: () => 'any-key',
-      tokenScopes: ({ url, method }) =>
-        url === '/mcp'
-          ? null
-          : url === '/shops/:shop_id/api-keys' && method === 'GET'
-          ? ['keys']
-          : url !== '/shops/:shop_id/products'
-          ? []
-          : method === 'GET' || method === 'HEAD'
-          ? ['catalog/read']
-          : ['catalog/read', 'catalog/write']
+      tokenScopes: ({ url, method }) => {
+        if (url === '/mcp') return null
+        if (url === '/shops/:shop_id/api-keys' && method === 'GET') return ['keys']
+        if (url !== '/shops/:shop_id/products') return []
+        return method === 'GET' || method === 'HEAD' ? ['catalog/read'] : ['catalog/read', 'catalog/write']
+      }
     }
   })
   const { plaintext } = await mint()
@@ -925,10 +924,15 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
   t.strictSame(none.json(), MISSING)
   t.equal(none.headers['www-authenticate'], `Bearer ${resource}`)
   for (
-    const [method, url] of [['POST', '/mcp'], ['GET', '/orders'], ['GET', `/shops/${SHOP}/api-keys`], [
-      'POST',
-      `/shops/${SHOP}/api-keys`
-    ]] as const
+    const [method, url] of [
+      ['POST', '/mcp'],
+      ['GET', '/orders'],
+      ['GET', `/shops/${SHOP}/api-keys`],
+      [
+        'POST',
+        `/shops/${SHOP}/api-keys`
+      ]
+    ] as const
   ) {
     const bad = await app.inject({ method, url, headers: bearer('bad') })
     t.strictSame(bad.json(), REFUSED, url)
@@ -975,7 +979,7 @@ t.test('the scopes of a route are by method, and its operation id', async (t) =>
   t.strictSame(scopesFromRoute({ method: 'QUERY', url: '/x' }), ['write'])
 })
 
-t.test('routes from before the plugin that forget the owner answer nobody, and keys cannot have their scopes', async (t) => {
+t.test('routes from before the plugin that forget the owner answer nobody, and are scopes of no key', async (t) => {
   const issuer = await startIssuer()
   t.teardown(() => issuer.stop())
   const app = Fastify()

@@ -30,12 +30,12 @@ const renamed = (row: unknown) =>
     : row
 /** As Objection's knexSnakeCaseMappers, and for rows of raw statements too. */
 const MAPPERS = {
-  postProcessResponse: (result: unknown) =>
-    Array.isArray(result)
-      ? result.map(renamed)
-      : typeof result === 'object' && result !== null && 'rows' in result && Array.isArray(result.rows)
+  postProcessResponse: (result: unknown) => {
+    if (Array.isArray(result)) return result.map(renamed)
+    return typeof result === 'object' && result !== null && 'rows' in result && Array.isArray(result.rows)
       ? { ...result, rows: result.rows.map(renamed) }
-      : result,
+      : result
+  },
   wrapIdentifier: (name: string, wrap: (name: string) => string) =>
     wrap(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
 }

@@ -165,7 +165,7 @@ t.test('what is written on being told is kept if and only if the key is', async 
   t.strictSame(await knex('audit'), [{ key_id: key.id, revoked: false }, { key_id: key.id, revoked: true }])
 })
 
-t.test('a key with an infinite time can be revoked, and takes no notice and no use of other keys with it', async (t) => {
+t.test('a key with an infinite time can be revoked, and takes no notice or use of others with it', async (t) => {
   const knex = await tableOfItsOwn(t)
   const store = knexStore(knex)
   const [now, past] = [new Date(), new Date(Date.now() - 100 * 86_400_000)]

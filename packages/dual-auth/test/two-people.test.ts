@@ -46,7 +46,7 @@ for (const jwts of [false, true]) {
   })
 }
 
-t.test('two issuers with the same kid, client and subject: each has keys, reads and a cool-down of its own', async (t) => {
+t.test('two issuers with the same kid, client and subject each have keys, reads and a cool-down', async (t) => {
   const [one, other] = [await issuerOf(t), await issuerOf(t)]
   const holderOf = await serverOf(t, one, [one, other].map(({ url }) => ({ issuer: url, userClients: ['web-app'] })))
   const both = () => Promise.all([one, other].map((issuer) => holderOf(issuer.user())))

@@ -79,7 +79,7 @@ t.test("routes carry the host's config, so that a host that closes everything ca
   t.equal((await app.inject({ method: 'POST', url: '/oauth/register' })).statusCode, 201)
 })
 
-t.test('every document answers HEAD and OPTIONS in every mode, also where the host exposes no HEAD routes', async (t) => {
+t.test('every document answers HEAD and OPTIONS in every mode, also without HEAD routes of the host', async (t) => {
   const { issuer } = await provider(t)
   const broker = { secrets: [{ id: 'a', secret: 's'.repeat(32) }], documents: false } as const
   const keys = [{ id: 'a', secret: 'k'.repeat(32) }]

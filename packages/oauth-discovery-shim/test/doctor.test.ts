@@ -389,7 +389,7 @@ t.test('clients that keep the slash at the end of the URL look for the document 
   t.strictSame(await reasons(`${url}/mcp/`, few), { ...every('metadata'), python: undefined })
 })
 
-t.test('redirects within the origin are followed as the SDKs follow them, and what stops a client is said', async (t) => {
+t.test('redirects within the origin are followed as SDKs do, and what stops a client is said', async (t) => {
   const other = (baseUrl: string) => baseUrl.replace('localhost', '127.0.0.1')
   const isDocument = (url: string) => url.startsWith('/.well-known/') || url.startsWith('/oauth/.')
   for (
@@ -424,8 +424,10 @@ t.test('redirects within the origin are followed as the SDKs follow them, and wh
       ],
       [
         'to another origin, at the second step',
-        (url, baseUrl) =>
-          url === '/mcp' ? [307, '/mcp/'] : url === '/mcp/' ? [307, `${other(baseUrl)}/mcp`] : undefined,
+        (url, baseUrl) => {
+          if (url === '/mcp') return [307, '/mcp/']
+          return url === '/mcp/' ? [307, `${other(baseUrl)}/mcp`] : undefined
+        },
         (baseUrl) => ({
           reason: 'endpoint',
           detail: `POST ${baseUrl}/mcp redirects to ${other(baseUrl)}/mcp, and clients do not follow redirects to ` +
@@ -440,17 +442,19 @@ t.test('redirects within the origin are followed as the SDKs follow them, and wh
           detail: `the 401 names the document ${baseUrl}/.well-known/oauth-protected-resource/mcp, which returns 304`
         })
       ],
-      ['metadata to another origin', (url, baseUrl) =>
-        url.includes('/oauth-authorization-server/')
-          ? [302, `${other(baseUrl)}${url}`]
-          : isDocument(url) && !url.includes('resource')
-          ? [302, '/nowhere']
-          : undefined, (baseUrl) => ({
+      [
+        'metadata to another origin',
+        (url, baseUrl) => {
+          if (url.includes('/oauth-authorization-server/')) return [302, `${other(baseUrl)}${url}`]
+          return isDocument(url) && !url.includes('resource') ? [302, '/nowhere'] : undefined
+        },
+        (baseUrl) => ({
           reason: 'metadata',
           detail: `${baseUrl}/.well-known/oauth-authorization-server/oauth redirects to ` +
             `${other(baseUrl)}/.well-known/oauth-authorization-server/oauth, and clients do not follow redirects ` +
             'to another origin'
-        })],
+        })
+      ],
       ['registration', (url) => url === '/oauth/register' ? [308, '/oauth/register/'] : undefined, () => undefined],
       [
         'registration to another origin',
@@ -487,7 +491,7 @@ t.test('no redirect of the sign-in page is followed', async (t) => {
   t.strictSame(opened, ['/authorize'])
 })
 
-t.test('a client whose callback is not known comes with the first registered one, or else with that of the contract', async (t) => {
+t.test("a client with an unknown callback comes with the first registered one, or the contract's", async (t) => {
   const callbacks: Array<string | null> = []
   const idp = await serve(t, (request, response) => {
     callbacks.push(new URL(request.url!, 'http://localhost').searchParams.get('redirect_uri'))
@@ -877,7 +881,7 @@ t.test('a registration succeeds with any 2xx, and the reason of a refusal is quo
   }
 })
 
-t.test('a failing authorization server stops a client, unless a proxy before it has no document at that URL', async (t) => {
+t.test('a failing authorization server stops a client, unless a proxy lacks a document at that URL', async (t) => {
   for (
     const [status, expected] of [
       [401, 'no document at'],
@@ -901,7 +905,7 @@ t.test('a failing authorization server stops a client, unless a proxy before it 
   }
 })
 
-t.test('each client requests the scopes of the challenge, else of the resource, else of the server or none', async (t) => {
+t.test("each client requests the scopes of the challenge, else the resource, else the server's or none", async (t) => {
   for (
     const [what, change, expected] of [
       ['challenge', { challenge: 'Bearer scope="a b"', resource: { scopes_supported: ['c'] } }, ['a b', 'a b']],

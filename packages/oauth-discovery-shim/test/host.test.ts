@@ -111,11 +111,13 @@ t.test('the host sees schemas that describe the answers', async (t) => {
     const response = schema?.response as Record<string, object>
     if (schema?.operationId !== undefined) {
       described[schema.operationId] = { tags: schema.tags, statuses: Object.keys(response) }
-    } else {t.match(
+    } else {
+      t.match(
         schema,
         { hide: true, response: { 200: Object } },
         `${url}: another address of a document is hidden from descriptions`
-      )}
+      )
+    }
   })
   await app.register(shim, { ...options(issuer), resourceName: 'Example shop' })
 

@@ -87,7 +87,7 @@ t.test("from only the URL to a tool's answer", async (t) => {
   }
 
   for (const { name, Unauthorized, attempt } of lines) {
-    await t.test(`${name}: a refused token is refreshed, and without a refresh token it leads back to sign-in`, async (t) => {
+    await t.test(`${name}: a refused token is refreshed; without a refresh token it leads to sign-in`, async (t) => {
       const world = await signInWorld(t)
       const { signIn } = await person(t, port)
       const store = memory()

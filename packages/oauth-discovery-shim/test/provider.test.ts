@@ -200,7 +200,7 @@ t.test('a provider that is slow at boot stops nobody, and is heard when it answe
   }
 })
 
-t.test('an attempt comes after a second, and then ever later, up to a minute, but never later than the next refresh', async (t) => {
+t.test('attempts come after a second, then ever later, up to a minute or the next refresh', async (t) => {
   const noted = notingWaits(t)
   for (
     const [refreshInterval, expected] of [[3_600_000, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]], [

@@ -50,7 +50,8 @@ async function fill (knex: Knex, { accounts, shops }: Scenario): Promise<void> {
     await knex('shops').insert({ id, name: 'Shop', pay_secret_key: `sk_test_bench${shop}` })
     await knex.raw(
       `insert into accounts (shop_id, name, details)
-      select ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n) from generate_series(0, ?::int - 1) n`,
+      select ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n)
+        from generate_series(0, ?::int - 1) n`,
       [id, accounts / shops]
     )
   }

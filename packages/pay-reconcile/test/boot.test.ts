@@ -12,6 +12,7 @@ import {
 import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
+import { joined } from '../../../test/joined.ts'
 
 t.test('wrong options are rejected at startup', async (t) => {
   const knex = await pglite.connect(t)
@@ -38,9 +39,10 @@ t.test('wrong options are rejected at startup', async (t) => {
       }]],
       ['actor must be a function: the audit records who changed an account', [{ actor: undefined }]],
       ['prefix must be a path such as /admin/accounts', [{ prefix: '' }, { prefix: '/admin/' }]],
-      ['callTimeout must be a number greater than 0 and less than 2147483648', [{ callTimeout: 0 }, {
-        callTimeout: 2 ** 31
-      }]],
+      ['callTimeout must be a number greater than 0 and less than 2147483648', [
+        { callTimeout: 0 },
+        { callTimeout: 2 ** 31 }
+      ]],
       ['attempts must be an integer', [{ attempts: 1.5 }]],
       ['perSecond must be a number greater than 0 and less than 2147483648', [{ perSecond: NaN }]],
       ['leaseDuration must be a number greater than 0 and less than 2147483648', [{ leaseDuration: Infinity }]],
@@ -137,7 +139,10 @@ t.test('a mistake in the tables is reported at startup', async (t) => {
       [
         'tables of runs that are missing',
         'drop table pay_reconcile_items',
-        /^pay-reconcile: relation "pay_reconcile_items" does not exist: knexRunStore needs accounts with a column id, and the tables of createPayReconcileTables$/
+        joined(
+          /^pay-reconcile: relation "pay_reconcile_items" does not exist: /,
+          /knexRunStore needs accounts with a column id, and the tables of createPayReconcileTables$/
+        )
       ]
     ] as const
   ) {

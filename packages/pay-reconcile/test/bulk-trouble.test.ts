@@ -25,7 +25,7 @@ for (const engine of engines) {
     await t.test('a run makes no more requests a second than it may', (t) => keepsItsRate(t, world))
     await t.test('a run that waits for the provider keeps its lease, and can be cancelled through any process', (t) =>
       cancelledWhileWaiting(t, world))
-    await t.test('an account between two calls when its run is cancelled is left for the next one, those after it are kept', (t) =>
+    await t.test('an account between two calls when its run is cancelled is left for the next one', (t) =>
       cancelledBetweenCalls(t, world))
     await t.test('a key that is replaced during a run is read again', (t) => replacedKey(t, world))
     await t.test('a shop none of whose customers is known is told as a mismatch of the key', (t) => mismatch(t, world))

@@ -6,15 +6,17 @@ const keys = { big: 'sk_test_big', small: 'sk_test_small', wrong: 'sk_test_wrong
 
 /** Three shops of linked accounts; the key of the third is wrong. */
 export async function fill ({ knex, standIn, addShop }: World, size: number): Promise<void> {
-  const shops: ReadonlyArray<readonly [string, number]> = [[keys.big, size * 0.6], [keys.small, size * 0.3], [
-    keys.wrong,
-    size * 0.1
-  ]]
+  const shops: ReadonlyArray<readonly [string, number]> = [
+    [keys.big, size * 0.6],
+    [keys.small, size * 0.3],
+    [keys.wrong, size * 0.1]
+  ]
   for (const [key, accounts] of shops) {
     const shopId = await addShop({ key })
     await knex.raw(
       `insert into accounts (id, shop_id, name, details)
-      select gen_random_uuid(), ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n, 'tier', n) from generate_series(1, ?::int) n`,
+      select gen_random_uuid(), ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n, 'tier', n)
+        from generate_series(1, ?::int) n`,
       [shopId, accounts]
     )
     if (key !== keys.wrong) {

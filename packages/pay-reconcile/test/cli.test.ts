@@ -16,6 +16,7 @@ import { itemTable } from '../src/csv/tables.ts'
 import { pglite } from './database.ts'
 import { emptyRun } from './run-body.ts'
 import { build, type World } from './world.ts'
+import { joined } from '../../../test/joined.ts'
 
 const url = 'https://shop.example/admin/accounts'
 const common = { url, token: 'secret', json: false }
@@ -118,7 +119,10 @@ t.test('what a command line means', async (t) => {
       [['--url', url, '--mode', 'sync', '--stale', ''], '--stale must be a number of days'],
       [
         ['--url', url, '--mode', 'link', '--accept', fileURLToPath(import.meta.url)],
-        /^--accept: line 1 of .* starts with "import .*", but the first column must have the ids of items, as --csv wrote them$/
+        joined(
+          /^--accept: line 1 of .* starts with "import .*", /,
+          /but the first column must have the ids of items, as --csv wrote them$/
+        )
       ],
       [['--url', url, '--unlinked'], '--unlinked needs --shop: each shop has its own key'],
       [['--url', url, '--unlinked', '--shop', 's', '--apply'], '--apply has no effect with --unlinked'],
@@ -226,14 +230,10 @@ t.test('an item is one line for each thing to say of it', async (t) => {
       [{
         outcome: 'ambiguous',
         candidates: [{ ...customer, match: 'metadata', metadata: {}, linked: false }, customer]
-      }, [['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'], [
-        '',
-        '',
-        '',
-        '',
-        '',
-        'cus_2 by email: a@example.org, {"account_id":"a2"} (another account has it)'
-      ]]]
+      }, [
+        ['7', 'a1', 'Ada', 'Shop', 'ambiguous', 'cus_2 by metadata: a@example.org'],
+        ['', '', '', '', '', 'cus_2 by email: a@example.org, {"account_id":"a2"} (another account has it)']
+      ]]
     ] as const
   ) t.strictSame(itemLines({ ...item, ...change } as ItemBody, false), lines)
   t.strictSame(
@@ -337,7 +337,11 @@ t.test('a run is watched through an outage of the server', async (t) => {
   t.equal(first, 'run r')
   t.match(
     note,
-    /^the server does not respond; retrying \(GET http:\S+\/accounts\/reconcile\/r\?outcome=failed&limit=1 got no response: other side closed \(UND_ERR_SOCKET\)\)$/
+    joined(
+      /^the server does not respond; retrying /,
+      /\(GET http:\S+\/accounts\/reconcile\/r\?outcome=failed&limit=1 got no response: /,
+      /other side closed \(UND_ERR_SOCKET\)\)$/
+    )
   )
   t.match(second, /^the server responds with 502; retrying \(GET /)
   t.equal(more.length, 2, 'each outage is told once')
@@ -352,8 +356,11 @@ t.test('a server that does not come back is given up after two minutes', async (
   const at = surroundings()
   await t.rejects(startAndWatch({ ...common, url: server.url }, sync, at), {
     code: 'PAY_RECONCILE_NOT_WATCHED',
-    message:
-      /^GET http:\S+\/accounts\/reconcile\/r\S+ got no response: connect ECONNREFUSED 127\.0\.0\.1:\d+\nNo successful response for two minutes\. The run continues in the server; watch it with --run r$/
+    message: joined(
+      /^GET http:\S+\/accounts\/reconcile\/r\S+ got no response: /,
+      /connect ECONNREFUSED 127\.0\.0\.1:\d+\nNo successful response for two minutes\. /,
+      /The run continues in the server; watch it with --run r$/
+    )
   })
   t.equal(at.waits.slice(1).reduce((sum, ms) => sum + ms, 0), 120_000)
 
@@ -391,7 +398,11 @@ t.test('a refusal is not asked for again, and says how to go on with a run that 
     const [answers, message] of [
       [
         [started, running, unauthorized],
-        /got 401: HOST_UNAUTHORIZED Log in first\nThe server no longer accepts the token\. The run continues in the server; watch it with --run r and a new token in PAY_RECONCILE_TOKEN$/
+        joined(
+          /got 401: HOST_UNAUTHORIZED Log in first\n/,
+          /The server no longer accepts the token\. The run continues in the server; /,
+          /watch it with --run r and a new token in PAY_RECONCILE_TOKEN$/
+        )
       ],
       [[started, status(403)], /got 403: \nThe run continues in the server; watch it with --run r$/],
       [
@@ -669,10 +680,10 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   const key = 'sk_test_listing'
   const shopId = await world.addShop({ key })
   world.standIn.addAccount(key, {
-    customers: [{ id: 'cus_d', name: '=HYPERLINK("http://evil.example")', email: 'new@example.org' }, {
-      id: 'cus_s',
-      email: 'ada@example.org'
-    }]
+    customers: [
+      { id: 'cus_d', name: '=HYPERLINK("http://evil.example")', email: 'new@example.org' },
+      { id: 'cus_s', email: 'ada@example.org' }
+    ]
   })
   await world.addAccount(shopId, {
     pay_customer_id: 'cus_d',
@@ -689,8 +700,10 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
   const check = await command('--mode=check', `--shop=${shopId}`, '--show=different')
   t.match(check, {
     code: 0,
-    stdout:
-      /^\d+ +\S+ +Ada +differs +email: old@example\.org → new@example\.org\n +name: Old "name",\\u000awith a line → =HYPERLINK/m
+    stdout: joined(
+      /^\d+ +\S+ +Ada +differs +email: old@example\.org → new@example\.org\n/,
+      / +name: Old "name",\\u000awith a line → =HYPERLINK/m
+    )
   })
   t.equal(check.stdout.match(/^\d+ +\S+ +=cmd +missing$/mg)?.length, 3)
 

@@ -121,10 +121,10 @@ t.test('while a checkout of one shop waits', async (t) => {
     )
     t.strictSame(await waiting, { customerId: 'cus_by_hand', created: false })
     end()
-    t.strictSame([await detailsOf(here), await detailsOf(there)], [{ tier: 'gold', pay_customer_id: 'cus_by_hand' }, {
-      tier: 'gold',
-      pay_customer_id: made.customerId
-    }])
+    t.strictSame([await detailsOf(here), await detailsOf(there)], [
+      { tier: 'gold', pay_customer_id: 'cus_by_hand' },
+      { tier: 'gold', pay_customer_id: made.customerId }
+    ])
     t.match(await audit(here), [{ action: 'link' }])
     t.match([...standIn.account(otherKey).customers.values()], [{
       id: made.customerId,

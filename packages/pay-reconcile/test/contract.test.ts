@@ -165,10 +165,11 @@ async function readingAccounts (t: Test, { call, addShop, addAccount }: World): 
     const response = await call('GET', `/admin/accounts?shop_id=${large}&sort=-name&skip=${skip}`)
     return [response.headers['content-range'], response.json().map(({ name }: { name: string }) => name)]
   }
-  t.strictSame([await page(0), await page(1), await page(2)], [['accounts 0-1/3', ['C']], ['accounts 1-2/3', ['B']], [
-    'accounts 2-102/3',
-    ['A']
-  ]], 'a page ends before it is larger than 4 MiB, and says where the next one starts')
+  t.strictSame([await page(0), await page(1), await page(2)], [
+    ['accounts 0-1/3', ['C']],
+    ['accounts 1-2/3', ['B']],
+    ['accounts 2-102/3', ['A']]
+  ], 'a page ends before it is larger than 4 MiB, and says where the next one starts')
 
   for (
     const [query, field, message] of [

@@ -50,7 +50,9 @@ for (const engine of engines) {
       const [head, ...lines] = body.split('\r\n')
       t.equal(
         head,
-        '"item","account_id","account_name","shop_id","shop_name","outcome","differences","before","after","reason","error_code","provider_request_id","field","stored","live","candidate","match","candidate_name","candidate_email","candidate_linked","candidate_metadata"'
+        '"item","account_id","account_name","shop_id","shop_name","outcome","differences","before","after","reason",' +
+          '"error_code","provider_request_id","field","stored","live","candidate","match","candidate_name",' +
+          '"candidate_email","candidate_linked","candidate_metadata"'
       )
       t.strictSame(lines.map((line) => line.split('","')[2]), [
         '\'=HYPERLINK(""http://example.org"")',
@@ -98,7 +100,8 @@ for (const engine of engines) {
     await t.test('an audit of many pages is whole, and the same as that of the command', async (t) => {
       await knex.raw(
         `insert into pay_reconcile_audit (registration, actor, action, account_id, shop_id, before, after, at)
-        select 'accounts', '=' || n, 'link', 'a', 's', '{}', '{}', now() - n * interval '1 second' from generate_series(1, 2500) n`
+        select 'accounts', '=' || n, 'link', 'a', 's', '{}', '{}', now() - n * interval '1 second'
+          from generate_series(1, 2500) n`
       )
       const { body } = await call('GET', '/admin/accounts/audit?format=csv')
       const lines = body.split('\r\n').slice(1, -1)
@@ -144,7 +147,8 @@ for (const engine of engines) {
 
     await t.test('who is no superuser any more gets no more of a file that is under way', async (t) => {
       await knex.raw(`insert into pay_reconcile_items (run_id, account_id, shop_id, outcome, item)
-        select run_id, 'a' || n, shop_id, outcome, item from pay_reconcile_items, generate_series(1, 2500) n where account_id = '00000000-0000-4000-8000-000000000000'`)
+        select run_id, 'a' || n, shop_id, outcome, item from pay_reconcile_items, generate_series(1, 2500) n
+          where account_id = '00000000-0000-4000-8000-000000000000'`)
       const asked: unknown[] = []
       const losing = await host(t, knex, world.standIn, {
         ...fast,

@@ -6,10 +6,10 @@ t.test('differences are paths with both values', async (t) => {
   for (
     const [stored, live, wanted] of [
       [{ a: { b: 1, c: [1] }, d: null }, { d: null, a: { c: [1], b: 1 } }, []],
-      [{ a: { b: 1, c: 2 } }, { a: { b: 3, d: null } }, [{ field: 'a.b', stored: 1, live: 3 }, {
-        field: 'a.c',
-        stored: 2
-      }]],
+      [{ a: { b: 1, c: 2 } }, { a: { b: 3, d: null } }, [
+        { field: 'a.b', stored: 1, live: 3 },
+        { field: 'a.c', stored: 2 }
+      ]],
       [{ a: [1, 2] }, { a: [2, 1] }, [{ field: 'a', stored: [1, 2], live: [2, 1] }]],
       [{ a: {} }, { a: 5 }, [{ field: 'a', stored: {}, live: 5 }]],
       [{ a: 'x'.repeat(498) }, { a: ['x'.repeat(600)] }, [{

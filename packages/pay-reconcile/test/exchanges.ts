@@ -35,9 +35,12 @@ export const accounts = {
   sk_test_busy: { requestsPerSecond: 0 }
 }
 
-const item = (quantity: number, name: string): string =>
-  `line_items[${quantity}][quantity]=${quantity}&line_items[${quantity}][price_data][currency]=eur&line_items[${quantity}][price_data][unit_amount]=500` +
-  `&line_items[${quantity}][price_data][product_data][name]=${name}`
+const item = (quantity: number, name: string): string => {
+  const line = `line_items[${quantity}]`
+  const price = `${line}[price_data]`
+  return `${line}[quantity]=${quantity}&${price}[currency]=eur&${price}[unit_amount]=500` +
+    `&${price}[product_data][name]=${name}`
+}
 const search = (resource: string, query: string, more = ''): string =>
   `/v1/${resource}/search?query=${encodeURIComponent(query)}${more}`
 
@@ -62,7 +65,8 @@ const rows: readonly Row[] = [
   [
     '200',
     'GET',
-    '/v1/customers/cus_1?expand[]=sources&expand[]=subscriptions&expand[]=tax_ids&expand[]=invoice_settings.default_payment_method'
+    '/v1/customers/cus_1?expand[]=sources&expand[]=subscriptions&expand[]=tax_ids' +
+    '&expand[]=invoice_settings.default_payment_method'
   ],
   ['400 expand', 'GET', '/v1/customers/cus_1?expand[]=name'],
   ['200', 'GET', '/v1/customers/cus_gone'],

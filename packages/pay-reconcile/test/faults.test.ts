@@ -227,7 +227,7 @@ t.test('a provider nobody listens at is unreachable', async (t) => {
   t.equal(response.json().code, 'PAY_RECONCILE_PROVIDER_UNREACHABLE')
 })
 
-t.test('a provider that switches protocols, stays silent, or does not heed the end of a call holds nobody up', async (t) => {
+t.test('a provider that switches protocols, stays silent or ignores an end holds nobody up', async (t) => {
   const knex = await pglite.connect(t)
   const sockets = new Set<Socket>()
   let answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'

@@ -57,10 +57,11 @@ for (const engine of engines) {
         await trx('accounts').where('id', zelda).delete()
         await forgetAccounts(trx, { accountId: zelda })
       })
-      t.strictSame([await naming('zelda'), await naming('hugo'), await naming('ines')], [[], ['snapshots', 'items'], [
-        'snapshots',
-        'items'
-      ]])
+      t.strictSame([await naming('zelda'), await naming('hugo'), await naming('ines')], [
+        [],
+        ['snapshots', 'items'],
+        ['snapshots', 'items']
+      ])
       await forgetAccounts(knex, { shopId: here })
       t.strictSame([await naming('hugo'), await naming('ines')], [[], ['snapshots', 'items']])
       const karl = await addAccount(there, { email: 'karl@example.org' }, { name: 'karl' })

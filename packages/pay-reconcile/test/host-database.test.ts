@@ -170,10 +170,10 @@ async function everything (t: Test, world: World, microseconds: boolean): Promis
   await call('POST', `/admin/accounts/${three}/unlink-pay`)
 
   const audit = await list('/audit', { account_id: one })
-  t.match(audit, [{ action: 'sync', snapshot_kept: false, after: { pay_customer_id: 'cus_1' } }, {
-    action: 'link',
-    shop_id: '7'
-  }])
+  t.match(audit, [
+    { action: 'sync', snapshot_kept: false, after: { pay_customer_id: 'cus_1' } },
+    { action: 'link', shop_id: '7' }
+  ])
   for (const { at, id } of audit) {
     isNow(at)
     for (const filter of [{ at }, { at_lte: at, at_gte: at }]) {
@@ -222,12 +222,10 @@ async function everything (t: Test, world: World, microseconds: boolean): Promis
   isNow(linked.started_at)
   isNow(linked.finished_at)
   for (
-    const filter of [{ started_at: linked.started_at }, {
-      finished_at: linked.finished_at,
-      dry_run: false,
-      total: 3,
-      outcomes: { linked: 1 }
-    }]
+    const filter of [
+      { started_at: linked.started_at },
+      { finished_at: linked.finished_at, dry_run: false, total: 3, outcomes: { linked: 1 } }
+    ]
   ) {
     t.match(await list('/reconcile', filter), [{ id: linked.id }], JSON.stringify(filter))
   }

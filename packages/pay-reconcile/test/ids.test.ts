@@ -107,10 +107,11 @@ async function everyRoute (
   t.strictSame(await listed(filter({ shop_id: [otherShop, 'no-id'] })), [other])
   t.strictSame(await listed(`/admin/accounts?sort=id&shop_id=${encodeURIComponent(shopId)}`), accounts.slice(0, 3))
   for (
-    const [query, field] of [['?shop_id=no-id', 'shop_id'], ['?shop_id=', 'shop_id'], [
-      '?filter={"shop_id":"no-id"}',
-      'filter/shop_id'
-    ]] as const
+    const [query, field] of [
+      ['?shop_id=no-id', 'shop_id'],
+      ['?shop_id=', 'shop_id'],
+      ['?filter={"shop_id":"no-id"}', 'filter/shop_id']
+    ] as const
   ) {
     for (const list of field === 'shop_id' ? [''] : ['', '/audit', '/reconcile']) {
       t.match((await call('GET', `/admin/accounts${list}${query}`)).json(), {

@@ -158,10 +158,11 @@ t.test('a store may count accounts one by one, and stop at the first condition t
     'no account of the shop got as far as the second condition'
   )
   t.strictSame(await shops('8', only), [{ shopId: '8', accounts: 0 }], 'nor of a shop without accounts')
-  t.strictSame(await shops(undefined, only), [{ shopId: '7', accounts: 0 }, { shopId: '8', accounts: 0 }, {
-    shopId: '9',
-    accounts: 1
-  }])
+  t.strictSame(await shops(undefined, only), [
+    { shopId: '7', accounts: 0 },
+    { shopId: '8', accounts: 0 },
+    { shopId: '9', accounts: 1 }
+  ])
 })
 
 t.test('records whose members have other types are an error, and no wrong answer', async (t) => {
@@ -261,10 +262,14 @@ for (const engine of engines) {
         { name }: Account
       ) => name)
     for (
-      const [q, name] of [['éL', 'Élan'], ['ÉLAN', 'Élan'], ['αθην', 'ΑΘΗΝΑ'], ['жУК', 'Жук'], ['ADA', 'ada 100%'], [
-        '0%',
-        'ada 100%'
-      ]] as const
+      const [q, name] of [
+        ['éL', 'Élan'],
+        ['ÉLAN', 'Élan'],
+        ['αθην', 'ΑΘΗΝΑ'],
+        ['жУК', 'Жук'],
+        ['ADA', 'ada 100%'],
+        ['0%', 'ada 100%']
+      ] as const
     ) t.strictSame(await found(q), [name], q)
     t.strictSame(await found('0!'), [])
 

@@ -65,7 +65,8 @@ async function fill ({ knex, standIn, addShop }: World): Promise<void> {
   const shopId = await addShop({ key: 'sk_test_killed' })
   await knex.raw(
     `insert into accounts (id, shop_id, name, details)
-    select gen_random_uuid(), ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n) from generate_series(1, ?::int) n`,
+    select gen_random_uuid(), ?, 'Account ' || n, jsonb_build_object('pay_customer_id', 'cus_' || n)
+      from generate_series(1, ?::int) n`,
     [shopId, size]
   )
   standIn.addAccount('sk_test_killed', {

@@ -23,8 +23,10 @@ for (const engine of engines) {
       const knex = await engine.connect(t)
       await knex.raw("insert into shops select gen_random_uuid(), 'Shop ' || n from generate_series(1, 20) n")
       await knex.raw(`insert into accounts (id, shop_id, name, hash_name, details)
-      select gen_random_uuid(), s.id, 'Account ' || md5(n::text), nullif(md5((n / 2)::text), md5('7')), case when n % 2 = 0 then '{}'::jsonb else
-        jsonb_build_object('pay_customer_id', 'cus_' || n, 'pay_synced_at', '2026-01-01T00:00:00.000Z', 'note', repeat('x', 500)) end
+      select gen_random_uuid(), s.id, 'Account ' || md5(n::text), nullif(md5((n / 2)::text), md5('7')),
+        case when n % 2 = 0 then '{}'::jsonb else jsonb_build_object(
+          'pay_customer_id', 'cus_' || n, 'pay_synced_at', '2026-01-01T00:00:00.000Z', 'note', repeat('x', 500)
+        ) end
       from generate_series(1, 5000) n join lateral (select id from shops order by id offset n % 20 limit 1) s on true`)
       await createAccountIndexes(knex)
       await knex.raw('analyze')

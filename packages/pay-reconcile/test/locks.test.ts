@@ -4,7 +4,7 @@ import { run } from '../src/knex/records.ts'
 import { engines, postgresql } from './database.ts'
 
 t.test(
-  'creating tables and indexes does not wait for a transaction that reads; an index that is missing waits for writers, and calls go on',
+  'creating tables and indexes waits for no reader; a missing index waits for writers, and calls go on',
   { skip: postgresql.skip },
   async (t) => {
     const knex = await postgresql.connect(t)

@@ -38,12 +38,10 @@ for (const engine of engines) {
 /** Makes ids in ascending order. */
 function idsOf (type: string): () => string {
   let n = 0
-  return () =>
-    type === 'uuid'
-      ? `00000000-0000-4000-8000-${String(++n).padStart(12, '0')}`
-      : type === 'bigint'
-      ? String(++n)
-      : `Acct ${String.fromCharCode(65 + n / 26 | 0, 65 + n++ % 26)}/ü'`
+  return () => {
+    if (type === 'uuid') return `00000000-0000-4000-8000-${String(++n).padStart(12, '0')}`
+    return type === 'bigint' ? String(++n) : `Acct ${String.fromCharCode(65 + n / 26 | 0, 65 + n++ % 26)}/ü'`
+  }
 }
 
 async function unlinking (
@@ -140,11 +138,10 @@ async function accepting (t: Test, world: World, next: () => string, idType: str
   const suggested = ['same', 'called', 'renamed', 'gone', 'moved', 'taken', 'linked', 'metadata']
   standIn.addAccount(key, {
     customers: suggested.map((name) => ({ id: `cus_${name}`, name, email: `${name}@example.org` }))
-      .concat([{ id: 'cus_b1', name: 'b', email: 'both@example.org' }, {
-        id: 'cus_b2',
-        name: 'b',
-        email: 'both@example.org'
-      }])
+      .concat([
+        { id: 'cus_b1', name: 'b', email: 'both@example.org' },
+        { id: 'cus_b2', name: 'b', email: 'both@example.org' }
+      ])
   })
   const { customers } = standIn.account(key)
   const [shopId, otherShop] = [await addShop({ id: next(), key }), await addShop({ id: next(), key })]

@@ -74,7 +74,7 @@ for (const engine of engines) {
       t.equal(new Set(results.map(({ customerId }) => customerId)).size, 1)
     })
 
-    await t.test('a customer that a failed request created is found, though a search does not show it yet', async (t) => {
+    await t.test('a customer that a failed request created is found, though no search shows it yet', async (t) => {
       const accountId = await withStoredFailure()
       for (let n = 0; n < 150; n++) addLagging(`cus_other_${n}`, `other ${n}`)
       addLagging('cus_there', accountId)
@@ -109,7 +109,7 @@ for (const engine of engines) {
       t.strictSame(created(accountId), [first])
     })
 
-    await t.test('a customer is looked for before one is created: the provider forgets an idempotency key after a day', async (t) => {
+    await t.test('a customer is looked for before one is created: idempotency keys last a day', async (t) => {
       const forgotten = async (fields = {}) => {
         const accountId = await addAccount(shopId)
         const id = `cus_${accountId}`
@@ -142,7 +142,7 @@ for (const engine of engines) {
       t.strictSame(created(accountId), [customerId], 'a merchant without a search gets one created')
     })
 
-    await t.test("an account of another shop than the caller's does not exist, nor any for a caller without a shop", async (t) => {
+    await t.test('an account of another shop does not exist, nor any for a caller without a shop', async (t) => {
       const accountId = await addAccount(shopId)
       const of = (shop: string | undefined) =>
         world.app.payReconcile.ensureCustomer({ accountId, shopId: shop as string, actor: 'buyer-1' })
@@ -182,11 +182,10 @@ for (const engine of engines) {
       t.ok(isNew)
       t.not(second, first, 'a linked one is replaced, though the provider still knows the key of the first')
       t.strictSame(await detailsOf(accountId), { tier: 'gold', pay_customer_id: second })
-      t.match(await audit(accountId), [{ action: 'create' }, {
-        action: 'create',
-        before: { pay_customer_id: first },
-        after: { pay_customer_id: second }
-      }])
+      t.match(await audit(accountId), [
+        { action: 'create' },
+        { action: 'create', before: { pay_customer_id: first }, after: { pay_customer_id: second } }
+      ])
 
       const unlinked = await addAccount(shopId)
       addLagging('cus_gone', unlinked, { deleted: true })
@@ -337,7 +336,7 @@ for (const engine of engines) {
       t.strictSame(await detailsOf(accountId), {})
     })
 
-    await t.test("a customer that is unlinked while a checkout links it is not reported as the account's", async (t) => {
+    await t.test("a customer unlinked while a checkout links it is not reported as the account's", async (t) => {
       const accountId = await addAccount(shopId)
       const accounts = knexAccountStore(knex)
       let links = 0
@@ -361,7 +360,7 @@ for (const engine of engines) {
       await t.rejects(checkout(never, unlinked), { code: 'PAY_RECONCILE_CUSTOMER_CHANGED', statusCode: 409 })
     })
 
-    await t.test('while creating fails, a checkout uses up one more key; the first one after that succeeds', async (t) => {
+    await t.test('while creating fails, a checkout uses one more key; the first one after succeeds', async (t) => {
       const accountId = await addAccount(shopId)
       const patient = await host(t, knex, standIn, { ...quick, attempts: 1, breakAfter: 100 })
       const lost = { ...knexAccountStore(knex), link: () => Promise.reject(new RangeError('crashed')) }

@@ -27,7 +27,12 @@ t.test('the tables and the provider of the README are what the package needs', a
     '--input-type=module',
     '--eval',
     `import { stripeProvider } from 'pay-reconcile/stripe'\n${program}
-    const { value } = await provider.createCustomer({ secretKey: 'sk_test_corner', metadata: { account_id: 'a1' }, idempotencyKey: 'k', signal: AbortSignal.timeout(5000) })
+    const { value } = await provider.createCustomer({
+      secretKey: 'sk_test_corner',
+      metadata: { account_id: 'a1' },
+      idempotencyKey: 'k',
+      signal: AbortSignal.timeout(5000)
+    })
     console.log(value.metadata.account_id)
     process.exit()`
   ], { stdio: ['ignore', 'pipe', 'ignore'], cwd: fileURLToPath(new URL('../', import.meta.url)) })

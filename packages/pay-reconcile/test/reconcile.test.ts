@@ -140,11 +140,10 @@ async function checking (t: Test, world: World): Promise<void> {
     different(102, 'cus_gone', { differences: ['deleted', 'differs'], fields: [{ field: 'deleted', live: true }] }),
     different(103, 'cus_diff', {
       differences: ['differs'],
-      fields: [{ field: 'email', stored: null, live: 'after@example.org' }, {
-        field: 'name',
-        stored: 'Before',
-        live: 'After'
-      }]
+      fields: [
+        { field: 'email', stored: null, live: 'after@example.org' },
+        { field: 'name', stored: 'Before', live: 'After' }
+      ]
     }),
     different(104, 'cus_twice', { differences: ['duplicate'] }),
     different(105, 'cus_twice', { differences: ['duplicate'] }),
@@ -205,10 +204,10 @@ async function checking (t: Test, world: World): Promise<void> {
       )
   t.strictSame(await check(world), [], 'a field that another version of the API has is no difference')
   const strict = await host(t, world.knex, world.standIn, { ...fast, comparedFields: ['object', 'sources'] })
-  t.strictSame(await check(strict), [{ field: 'object', stored: 'person', live: 'customer' }, {
-    field: 'sources',
-    stored: []
-  }], 'unless the option says so')
+  t.strictSame(await check(strict), [
+    { field: 'object', stored: 'person', live: 'customer' },
+    { field: 'sources', stored: [] }
+  ], 'unless the option says so')
 
   const other = await runOver(world, { mode: 'sync', shop_id: shopId })
   for (const earlier of [other.id, randomUUID(), 'x', "' or true --"]) {

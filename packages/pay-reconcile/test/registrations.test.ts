@@ -14,6 +14,7 @@ import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { fast, pause, start, untilOver } from './bulk.ts'
 import { engines, pglite } from './database.ts'
 import { build, host, shopKey, type World } from './world.ts'
+import { joined } from '../../../test/joined.ts'
 
 const columns = { name: 'email', hashName: null, customerId: 'customer', details: 'details' } as const
 const size = 60
@@ -308,15 +309,24 @@ t.test('a name that is taken stops startup', async (t) => {
     accounts: knexAccountStore(knex, { table, columns, shop: { secretKey: shopKey }, registration, ...more })
   })
   await rejects(
-    /the registration users of this database is that of public.users with customers in customer: set registration .* for organizations with customers in customer/,
+    joined(
+      /the registration users of this database is that of public.users with customers in customer: /,
+      /set registration .* for organizations with customers in customer/
+    ),
     named('organizations', 'users')
   )
   await rejects(
-    /public.users with customers in customer already has the registration users: set registration .* to 'users', and not to 'members'/,
+    joined(
+      /public.users with customers in customer already has the registration users: /,
+      /set registration .* to 'users', and not to 'members'/
+    ),
     named('users', 'members')
   )
   await rejects(
-    /the registration users of this database is that of public.users with customers in customer: .* for users with customers in details.pay_customer_id/,
+    joined(
+      /the registration users of this database is that of public.users with customers in customer: .* /,
+      /for users with customers in details.pay_customer_id/
+    ),
     named('users', 'users', { columns: { ...columns, customerId: undefined } })
   )
   await t.test('a second column of the table is another registration', async (t) =>
@@ -344,7 +354,7 @@ t.test('a name that is taken stops startup', async (t) => {
   )
 })
 
-t.test('a process whose registration was refused after its start, as the database was away, starts no runs by itself', async (t) => {
+t.test('a process whose registration was refused late, as the database was away, starts no runs', async (t) => {
   const knex = await pglite.connect(t)
   await createAccounts(knex)
   await knexAccountStore(knex, { table: 'organizations', columns, shop: { secretKey: shopKey }, registration: 'users' })
@@ -379,8 +389,10 @@ t.test('tables of an earlier version are refused, with what to do', async (t) =>
   const knex = await pglite.connect(t)
   await dropPayReconcileTables(knex)
   await knex.raw('create table pay_reconcile_schedule (mode text primary key, scheduled_for timestamptz not null)')
-  const message =
-    /pay_reconcile_schedule was created by an earlier version, .*: call dropPayReconcileTables\(knex\) first, which deletes the audit, the runs/
+  const message = joined(
+    /pay_reconcile_schedule was created by an earlier version, .*: /,
+    /call dropPayReconcileTables\(knex\) first, which deletes the audit, the runs/
+  )
   await t.rejects(createPayReconcileTables(knex), { code: 'PAY_RECONCILE_INVALID_OPTION', message })
   t.equal(await knex.schema.hasTable('pay_reconcile_registrations'), false, 'nothing is created beside them')
   await dropPayReconcileTables(knex)

@@ -8,14 +8,15 @@ for (const engine of engines) {
   for (const idType of ['uuid', 'text collate "C"', 'bigint']) {
     t.test(`unlinked customers, with ids of the type ${idType} on ${engine.name}`, { skip: engine.skip }, async (t) => {
       const world = await build(t, await engine.connect(t, 'jsonb', idType), namespaceFor(idType))
-      const ids = idType === 'uuid'
-        ? Array.from({ length: 9 }, (_, n) => `00000000-0000-4000-8000-00000000000${n}`)
-        : idType === 'bigint'
-        ? Array.from({ length: 9 }, (_, n) => String(n + 1))
-        : Array.from({ length: 9 }, (_, n) => `acct_${n}/ü'`)
+      const ids = Array.from({ length: 9 }, (_, n) => idOf(idType, n))
       await finding(t, world, ids as [string, string, string, string, string, string, string, string], idType)
     })
   }
+}
+
+function idOf (idType: string, n: number): string {
+  if (idType === 'uuid') return `00000000-0000-4000-8000-00000000000${n}`
+  return idType === 'bigint' ? String(n + 1) : `acct_${n}/ü'`
 }
 
 async function finding (

@@ -42,7 +42,8 @@ export const mcpUse: Client = {
     ],
     revoked: [`Error executing MCP tool: Error: Streamable HTTP error: Error POSTing to endpoint: ${UNAUTHORIZED}`],
     image: [
-      '{"content":[{"type":"image","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==","mimeType":"image/png"}]}'
+      '{"content":[{"type":"image","data":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60' +
+      'e6kgAAAABJRU5ErkJggg==","mimeType":"image/png"}]}'
     ]
   }
 }

@@ -54,9 +54,10 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
           metadata: { box: { weight: 1.5 } }
         },
         says: data(
-          '{"id":"ID","shop_id":"ID","name":"Kettle ' +
-            'N","slug":"kettle-N","description":null,"sku":null,"status":"draft","price_amount":8900,"currency":"USD",' +
-            '"category_ids":[],"tag_ids":["ID"],"attributes":[],"image_urls":[],"metadata":{"box":{"weight":1.5}},"created_at":"TIME","updated_at":"TIME"}',
+          '{"id":"ID","shop_id":"ID","name":"Kettle N","slug":"kettle-N","description":null,"sku":null,' +
+            '"status":"draft","price_amount":8900,"currency":"USD","category_ids":[],"tag_ids":["ID"],' +
+            '"attributes":[],"image_urls":[],"metadata":{"box":{"weight":1.5}},"created_at":"TIME",' +
+            '"updated_at":"TIME"}',
           'location: /shops/ID/products/ID'
         )
       },
@@ -122,7 +123,8 @@ export async function readOnly ({ shop }: Stage): Promise<Visit> {
         tool: 'list_tags',
         arguments: { shop_id: here, filter: { slug: ['bestseller'] } },
         says: data(
-          '[{"id":"ID","shop_id":"ID","name":"Bestseller","slug":"bestseller","created_at":"TIME","updated_at":"TIME"}]',
+          '[{"id":"ID","shop_id":"ID","name":"Bestseller","slug":"bestseller","created_at":"TIME",' +
+            '"updated_at":"TIME"}]',
           'content-range: tags 0-25/1'
         )
       }

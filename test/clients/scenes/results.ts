@@ -29,7 +29,8 @@ export async function results ({ fixture, disconnect }: Stage): Promise<Visit> {
         tool: 'get_document',
         arguments: {},
         says: content(
-          '{"type":"resource","resource":{"uri":"http://HOST/document","mimeType":"application/pdf","blob":"JVBERi0xLjc="}}'
+          '{"type":"resource","resource":{"uri":"http://HOST/document","mimeType":"application/pdf",' +
+            '"blob":"JVBERi0xLjc="}}'
         )
       },
       { title: 'slow', tool: 'get_slow', arguments: {}, says: content('{"line":1}\n{"line":2}\n{"line":3}\n') },

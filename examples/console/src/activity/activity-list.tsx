@@ -126,6 +126,10 @@ function Entries () {
   if (data.length === 0) return <EmptyList title={texts.activity.empty} />
   const today = byDay([{ at: new Date().toISOString() }], timeZone)[0]![0]
   const yesterday = byDay([{ at: new Date(Date.now() - 86_400_000).toISOString() }], timeZone)[0]![0]
+  const titleOf = (day: string, at: string): string => {
+    if (day === today) return texts.activity.today
+    return day === yesterday ? texts.activity.yesterday : dateText(at, { locale, timeZone })
+  }
   return (
     <Box>
       {byDay(data, timeZone).map(([day, entries]) => (
@@ -142,11 +146,7 @@ function Entries () {
             }}
           >
             <Typography id={`day-${day}`} variant='body2' component='h2' sx={{ fontWeight: 600 }}>
-              {day === today
-                ? texts.activity.today
-                : day === yesterday
-                ? texts.activity.yesterday
-                : dateText(entries[0]!.at, { locale, timeZone })}
+              {titleOf(day, entries[0]!.at)}
             </Typography>
             <Chip size='small' label={entries.length} sx={{ ml: 1 }} />
           </Box>

@@ -78,8 +78,10 @@ export function Differences ({ entry }: { readonly entry: Entry }) {
   )
 }
 
+const COLORS = { before: 'error.main', after: 'success.main' }
+
 function Value ({ text, mark }: { readonly text: string, readonly mark: 'before' | 'after' | undefined }) {
-  const color = mark === undefined ? undefined : mark === 'before' ? 'error.main' : 'success.main'
+  const color = mark && COLORS[mark]
   return (
     <TableCell sx={{ verticalAlign: 'top', borderLeft: mark === undefined ? 0 : 3, borderLeftColor: color }}>
       <Box

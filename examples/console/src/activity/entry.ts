@@ -96,11 +96,8 @@ export function valueText (value: unknown, field = '', writing: Writing = {}): s
   if (value === null || value === undefined || value === '') return texts.activity.nothing
   if (typeof value === 'boolean') return value ? texts.products.yes : texts.products.no
   if (typeof value === 'number') {
-    return field.endsWith('amount') && money !== undefined
-      ? money(value)
-      : manner === undefined
-      ? String(value)
-      : numberText(value, manner.locale)
+    if (field.endsWith('amount') && money !== undefined) return money(value)
+    return manner === undefined ? String(value) : numberText(value, manner.locale)
   }
   if (typeof value === 'string') {
     if (field === 'status') return statusText(value)

@@ -39,11 +39,11 @@ export function UndoDialog ({ title, path, data = {}, onClose, children }: UndoD
       {() => (
         <>
           {children}
-          {error !== null
-            ? <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>
-            : preview === undefined
-            ? <CircularProgress size={24} aria-label={texts.activity.checking} />
-            : <RevertPreview revert={preview} />}
+          {error !== null && <Alert severity='error' sx={{ mt: 2 }}>{error.message}</Alert>}
+          {error === null && preview === undefined && (
+            <CircularProgress size={24} aria-label={texts.activity.checking} />
+          )}
+          {error === null && preview !== undefined && <RevertPreview revert={preview} />}
         </>
       )}
     </FormDialog>

@@ -13,14 +13,12 @@ export function FirstCall ({ keyId }: { readonly keyId: string }) {
   const client = data?.clients[0]
   const tool = data?.tools[0]?.tool
   const isUsed = client !== undefined || tool !== undefined || (data?.last_used_at ?? null) !== null
-  const text = [
-    ...client === undefined ? [] : [texts.keys.connectedAs(clientText(client))],
-    tool !== undefined
-      ? texts.keys.called(tool)
-      : isUsed
-      ? client === undefined ? texts.keys.used : texts.keys.noCall
-      : texts.keys.waiting
-  ].join(' ')
+  const called = (): string => {
+    if (tool !== undefined) return texts.keys.called(tool)
+    if (!isUsed) return texts.keys.waiting
+    return client === undefined ? texts.keys.used : texts.keys.noCall
+  }
+  const text = [...client === undefined ? [] : [texts.keys.connectedAs(clientText(client))], called()].join(' ')
   if (error !== null) return <Alert severity='warning' sx={{ mt: 2 }}>{error.message}</Alert>
   return (
     <Alert

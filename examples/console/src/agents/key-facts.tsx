@@ -29,14 +29,7 @@ export function KeyFacts (
     ],
     [fields.expires_at, apiKey.expires_at === null ? texts.keys.never : timeText(apiKey.expires_at, shop)],
     [fields.created_at, timeText(apiKey.created_at, shop)],
-    [
-      texts.keys.clients,
-      clients === undefined
-        ? '…'
-        : clients.length === 0
-        ? texts.keys.noClients
-        : <Clients key='clients' clients={clients} />
-    ]
+    [texts.keys.clients, clients === undefined ? '…' : <Clients key='clients' clients={clients} />]
   ]
   return (
     <Box
@@ -55,6 +48,7 @@ export function KeyFacts (
 
 function Clients ({ clients }: { readonly clients: readonly KeyClient[] }) {
   const shop = useShop()
+  if (clients.length === 0) return texts.keys.noClients
   return (
     <Box component='ul' sx={{ m: 0, p: 0, listStyle: 'none' }}>
       {clients.map((client) => (

@@ -18,9 +18,6 @@ export interface Listed {
 
 /** One that replaces what was there is a write; one that deletes says so by its name. */
 export function toolFrom ({ name, description = '', annotations = {} }: Listed): Tool {
-  return {
-    name,
-    description,
-    kind: annotations.readOnlyHint === true ? 'reads' : name.startsWith('delete_') ? 'deletes' : 'writes'
-  }
+  const changes = name.startsWith('delete_') ? 'deletes' : 'writes'
+  return { name, description, kind: annotations.readOnlyHint === true ? 'reads' : changes }
 }

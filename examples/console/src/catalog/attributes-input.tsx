@@ -105,11 +105,8 @@ function ValueInput ({ name, attribute, value, error, onChange, onBlur }: ValueI
   const { locale } = useShop()
   const [typed, setTyped] = useState('')
   // What is typed is shown as it is until it is left: then it is what is saved, also if somebody meant another number.
-  const numeral = (numberFrom(typed, locale) ?? typed) === value
-    ? typed
-    : typeof value === 'number'
-    ? numberText(value, locale)
-    : String(value)
+  const written = typeof value === 'number' ? numberText(value, locale) : String(value)
+  const numeral = (numberFrom(typed, locale) ?? typed) === value ? typed : written
   const shared = { fullWidth: true, label: name, error: error !== undefined, helperText: error, onBlur }
   const unit = attribute?.unit == null
     ? undefined

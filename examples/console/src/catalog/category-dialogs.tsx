@@ -42,18 +42,17 @@ export function CategoryDialog (
           ...description !== '' && { description }
         }
       })
-    } else {await saveChanges(
+    } else {
+      await saveChanges(
         `${path}/${category.id}`,
         { ...category },
         changesOf({ ...category }, { name, slug, description: description === '' ? null : description })
-      )}
+      )
+    }
     await onDone()
   }
-  const title = category !== undefined
-    ? texts.categories.edit(category.name)
-    : parent === null
-    ? texts.categories.add
-    : texts.categories.addBelow(parent.name)
+  const adding = parent === null ? texts.categories.add : texts.categories.addBelow(parent.name)
+  const title = category === undefined ? adding : texts.categories.edit(category.name)
   return (
     <FormDialog
       title={title}

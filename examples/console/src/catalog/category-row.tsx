@@ -32,6 +32,15 @@ const DRAGGED = 'application/x-shop-category'
 /** Where something is dropped on a row: before it, after it, or into it. */
 type Drop = 'before' | 'into' | 'after'
 
+/** @param at - how far down the row it is, from 0 to 1 */
+function dropAt (at: number): Drop {
+  if (at < 0.3) return 'before'
+  return at > 0.7 ? 'after' : 'into'
+}
+
+/** Lines that show where something would be dropped. */
+const SHADOWS: Readonly<Partial<Record<Drop, string>>> = { before: 'inset 0 2px', after: 'inset 0 -2px' }
+
 /** A category with all that can be done with it: by its buttons, and its place also by dragging. */
 export function CategoryRow (
   { category, depth, index, siblings, hasChildren, isOpen, categories, onToggle, onTask, onPlace }: CategoryRowProps
@@ -54,8 +63,7 @@ export function CategoryRow (
     if (!event.dataTransfer.types.includes(DRAGGED)) return
     event.preventDefault()
     const { top, height } = event.currentTarget.getBoundingClientRect()
-    const at = (event.clientY - top) / height
-    setDrop(at < 0.3 ? 'before' : at > 0.7 ? 'after' : 'into')
+    setDrop(dropAt((event.clientY - top) / height))
   }
   const dropped = (event: DragEvent<HTMLElement>) => {
     event.preventDefault()
@@ -68,6 +76,7 @@ export function CategoryRow (
     const target = drop === 'before' ? index : index + 1
     onPlace(moved, parent, moved.parent_id === parent && own < target ? target - 1 : target)
   }
+  const shadow = drop && SHADOWS[drop]
   return (
     <Box
       draggable
@@ -89,12 +98,7 @@ export function CategoryRow (
         borderBottom: 1,
         borderColor: 'divider',
         bgcolor: drop === 'into' ? 'action.selected' : undefined,
-        boxShadow: (theme) =>
-          drop === 'before'
-            ? `inset 0 2px ${theme.palette.primary.main}`
-            : drop === 'after'
-            ? `inset 0 -2px ${theme.palette.primary.main}`
-            : 'none',
+        boxShadow: (theme) => shadow === undefined ? 'none' : `${shadow} ${theme.palette.primary.main}`,
         '&:hover': { bgcolor: 'action.hover' }
       }}
     >

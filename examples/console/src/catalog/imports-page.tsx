@@ -79,6 +79,8 @@ export function ImportsPage () {
   )
 }
 
+const COLORS: Readonly<Partial<Record<Import['status'], 'success' | 'error'>>> = { done: 'success', failed: 'error' }
+
 function ImportRow ({ item, onUndo }: { readonly item: Import, readonly onUndo: () => void }) {
   const shop = useShop()
   const { call } = useViewer()
@@ -96,7 +98,7 @@ function ImportRow ({ item, onUndo }: { readonly item: Import, readonly onUndo: 
           size='small'
           variant='outlined'
           label={texts.imports.states[status]}
-          color={status === 'done' ? 'success' : status === 'failed' ? 'error' : 'default'}
+          color={COLORS[status] ?? 'default'}
         />
         {error !== null && ` ${error}`}
       </TableCell>

@@ -28,12 +28,10 @@ export function MoneyInput (
     source,
     parse: (value) => value,
     format: (value) => value,
-    validate: (value) =>
-      value === BAD
-        ? texts.products.badPrice(currency, amountText(1999, currency, shop.locale))
-        : isRequired && (value === null || value === undefined)
-        ? 'ra.validation.required'
-        : undefined
+    validate: (value) => {
+      if (value === BAD) return texts.products.badPrice(currency, amountText(1999, currency, shop.locale))
+      return isRequired && (value === null || value === undefined) ? 'ra.validation.required' : undefined
+    }
   })
   const [typed, setTyped] = useState(() => amountText(field.value, currency, shop.locale))
   const value = amountFrom(typed, currency, shop.locale)

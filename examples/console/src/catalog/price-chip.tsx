@@ -10,6 +10,17 @@ import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 
 /** Limits products to a currency and a range of prices in it: amounts of several currencies cannot be compared. */
+/** A range of amounts that may lack an end; undefined if it lacks both. */
+function rangeText (
+  from: number | undefined,
+  to: number | undefined,
+  money: (amount: number) => string
+): string | undefined {
+  if (from !== undefined && to !== undefined) return `${money(from)} – ${money(to)}`
+  if (from !== undefined) return `≥ ${money(from)}`
+  return to === undefined ? undefined : `≤ ${money(to)}`
+}
+
 export function PriceChip () {
   const shop = useShop()
   const { locale } = shop
@@ -32,14 +43,7 @@ export function PriceChip () {
     setFilters({ ...others, ...filter }, displayedFilters, false)
     setAnchor(null)
   }
-  const money = (amount: number) => moneyText(amount, currency, locale)
-  const range = from !== undefined && to !== undefined
-    ? `${money(from)} – ${money(to)}`
-    : from !== undefined
-    ? `≥ ${money(from)}`
-    : to !== undefined
-    ? `≤ ${money(to)}`
-    : undefined
+  const range = rangeText(from, to, (amount) => moneyText(amount, currency, locale))
   const value = range === undefined && chosen === undefined
     ? undefined
     : [chosen === undefined ? texts.filters.anyCurrency : only.join(', '), ...range === undefined ? [] : [range]].join(

@@ -22,6 +22,7 @@ import { PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { Section } from '../layout/section.tsx'
 import { MANNER } from '../reconcile/manner.ts'
+import { type PayState, payStateOf } from '../people/pay-state.ts'
 import { type Run, RUNS } from '../reconcile/run.ts'
 import { texts } from '../texts.ts'
 import { agoText, countText } from '../times.ts'
@@ -46,6 +47,17 @@ interface Row {
 }
 
 /** All shops at a glance, and the accounts that need attention. */
+const PAY_COLORS: Readonly<Record<PayState, 'warning' | 'success' | 'error'>> = {
+  none: 'warning',
+  set: 'success',
+  unreadable: 'error'
+}
+const PAY_LABELS: Readonly<Record<PayState, string>> = {
+  none: texts.home.pay.none,
+  set: texts.home.pay.ok,
+  unreadable: texts.home.pay.unreadable
+}
+
 export function AdminHome () {
   const { call, name, shops } = useViewer()
   const rows = useQuery({
@@ -120,12 +132,8 @@ export function AdminHome () {
                       <Chip
                         size='small'
                         variant='outlined'
-                        color={!pay.configured ? 'warning' : pay.readable ? 'success' : 'error'}
-                        label={!pay.configured
-                          ? texts.home.pay.none
-                          : pay.readable
-                          ? texts.home.pay.ok
-                          : texts.home.pay.unreadable}
+                        color={PAY_COLORS[payStateOf(pay)]}
+                        label={PAY_LABELS[payStateOf(pay)]}
                       />
                     </TableCell>
                   </TableRow>

@@ -30,13 +30,8 @@ export function AgentsAtWork ({ path, locale }: { readonly path: string, readonl
     refetchInterval: EVERY,
     refetchOnMount: 'always'
   })
-  const text = data === undefined
-    ? texts.home.agentsWhy
-    : data.calls === 0
-    ? texts.home.noAgents
-    : texts.home.calls(countText(data.calls, locale), countText(data.errors, locale), data.calls, data.errors)
   return (
-    <Section title={texts.home.atWork} text={text}>
+    <Section title={texts.home.atWork} text={data === undefined ? texts.home.agentsWhy : callsText(data, locale)}>
       {data !== undefined && data.calls > 0 && (
         <>
           <Errors of={data} locale={locale} />
@@ -67,6 +62,11 @@ export function AgentsAtWork ({ path, locale }: { readonly path: string, readonl
 
 /** How many keys are named. */
 const MOST = 5
+
+function callsText ({ calls, errors }: ToolCalls, locale: string): string {
+  if (calls === 0) return texts.home.noAgents
+  return texts.home.calls(countText(calls, locale), countText(errors, locale), calls, errors)
+}
 
 /** Whose the errors are, which leads to the page of each key. Of all shops the server tells no keys. */
 function Errors ({ of: { errors, keys }, locale }: { readonly of: ToolCalls, readonly locale: string }) {

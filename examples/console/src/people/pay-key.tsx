@@ -7,6 +7,7 @@ import { SavedAsShown } from '../layout/saved-as-shown.tsx'
 import { Section } from '../layout/section.tsx'
 import { texts } from '../texts.ts'
 import { useShop, useViewer } from '../viewer.tsx'
+import { PAY_STATES, payStateOf } from './pay-state.ts'
 
 interface Verdict {
   readonly valid: boolean
@@ -65,13 +66,7 @@ export function PayKey () {
       })
     })
   }
-  const state = data === undefined
-    ? ''
-    : !data.configured
-    ? texts.settings.payNone
-    : data.readable
-    ? texts.settings.paySet
-    : texts.settings.payUnreadable
+  const state = data === undefined ? '' : PAY_STATES[payStateOf(data)]
   return (
     <Section title={texts.settings.pay} text={texts.settings.payWhy}>
       <Typography sx={{ fontWeight: 600 }}>{state}</Typography>

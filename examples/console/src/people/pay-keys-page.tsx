@@ -20,8 +20,15 @@ import { PageHeading } from '../layout/page.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { texts } from '../texts.ts'
 import { type Shop, useViewer } from '../viewer.tsx'
+import { PAY_STATES, type PayState, payStateOf } from './pay-state.ts'
 
 const PER_PAGE = 25
+
+const COLORS: Readonly<Record<PayState, 'warning' | 'default' | 'error'>> = {
+  none: 'warning',
+  set: 'default',
+  unreadable: 'error'
+}
 
 interface Status {
   readonly configured: boolean
@@ -121,12 +128,8 @@ function KeyRow ({ shop: { id, name, slug }, round }: { readonly shop: Shop, rea
           <Chip
             size='small'
             variant='outlined'
-            color={!data.configured ? 'warning' : data.readable ? 'default' : 'error'}
-            label={!data.configured
-              ? texts.settings.payNone
-              : data.readable
-              ? texts.settings.paySet
-              : texts.settings.payUnreadable}
+            color={COLORS[payStateOf(data)]}
+            label={PAY_STATES[payStateOf(data)]}
           />
         )}
         {verdict.data !== undefined && (

@@ -134,13 +134,8 @@ export function productBatch (knex: Knex) {
   ): Promise<Checked> {
     const links = await mentioned(on, shop, items, lock)
     const products = await rows.factsOfMany(shop, items.flatMap(({ id }) => id ?? []), on)
-    const { ready, problems } = compareItems(
-      shop,
-      items,
-      { ...links, products, ...await takenNames(on, shop, items) },
-      seen,
-      slugs
-    )
+    const known = { ...links, products, ...await takenNames(on, shop, items) }
+    const { ready, problems } = compareItems(items, { shop, known, seen, rule: slugs })
     const tooLarge = await largeItems(on, shop, ready)
     if (tooLarge.size === 0) return { ready, problems }
     const more = Array.from(
@@ -230,11 +225,8 @@ export function productBatch (knex: Knex) {
       const outcomes: Array<ItemOutcome | undefined> = items.map(() => undefined)
       for (const { index, id, before } of ready) {
         const change = changes.get(id) ?? null
-        outcomes[index] = {
-          id,
-          action: before === null ? 'created' : change === null ? 'unchanged' : 'updated',
-          change
-        }
+        const kept = change === null ? 'unchanged' : 'updated'
+        outcomes[index] = { id, action: before === null ? 'created' : kept, change }
       }
       return { outcomes, problems: [...problems, ...refused].sort((a, b) => a.index - b.index) }
     },
@@ -351,19 +343,21 @@ function derivedSlug (name: string): string | undefined {
   }
 }
 
+/** What items are compared with. */
+interface Comparing {
+  readonly shop: Pick<ShopScope, 'currency'>
+  readonly known: Known
+  readonly seen: Seen
+  readonly rule: SlugRule
+}
+
 /** Compares the items with what the shop has, and with each other. */
-export function compareItems (
-  shop: Pick<ShopScope, 'currency'>,
-  items: readonly ProductItem[],
-  known: Known,
-  seen: Seen,
-  rule: SlugRule
-): Checked {
+export function compareItems (items: readonly ProductItem[], comparing: Comparing): Checked {
   const ready: Ready[] = []
   const problems: ItemProblem[] = []
   for (const [index, item] of items.entries()) {
     try {
-      ready.push(readyItem(shop, index, item, known, seen, rule))
+      ready.push(readyItem(index, item, comparing))
     } catch (error) {
       if ((error as FieldError).field === undefined) throw error
       problems.push({ index, error: error as FieldError })
@@ -373,14 +367,8 @@ export function compareItems (
 }
 
 /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID}, with a field */
-function readyItem (
-  shop: Pick<ShopScope, 'currency'>,
-  index: number,
-  { id: given, price, ...rest }: ProductItem,
-  known: Known,
-  seen: Seen,
-  rule: SlugRule
-): Ready {
+function readyItem (index: number, { id: given, price, ...rest }: ProductItem, comparing: Comparing): Ready {
+  const { shop, known, seen } = comparing
   const id = given?.toLowerCase() ?? randomUUID()
   const before = given === undefined ? null : known.products.get(id)
   if (before === undefined) throw invalid('id', 'id names something that is not in this shop')
@@ -401,8 +389,8 @@ function readyItem (
   refuseLargeMetadata(fields)
   refuseUnsafeImages(fields)
   refuseWrongLinks(fields, known)
-  if (fields.sku != null) refuseTaken('sku', fields.sku, id, known.skus, seen.sku)
-  const slug = slugOf(fields, before === null, id, known, seen.slug, rule)
+  if (fields.sku != null) refuseTaken('sku', fields.sku, id, comparing)
+  const slug = slugOf(fields, before === null, id, comparing)
   const { category_ids: categories, tag_ids: tags, attributes } = fields
   return {
     index,
@@ -431,16 +419,15 @@ function slugOf (
   { slug, name }: Fields,
   isNew: boolean,
   id: string,
-  known: Known,
-  seen: Set<string>,
-  rule: SlugRule
+  comparing: Comparing
 ): string | undefined {
   if (slug === undefined && !isNew) return undefined
+  const { known, seen, rule } = comparing
   const wanted = slug ?? slugFromName(name!)
-  if (slug === undefined && rule === 'distinct' && (seen.has(wanted) || known.slugs.has(wanted))) {
+  if (slug === undefined && rule === 'distinct' && (seen.slug.has(wanted) || known.slugs.has(wanted))) {
     return `${wanted.slice(0, 180).replace(/-$/, '')}-${id.slice(0, 8)}`
   }
-  refuseTaken('slug', wanted, id, known.slugs, seen)
+  refuseTaken('slug', wanted, id, comparing)
   return wanted
 }
 
@@ -448,12 +435,11 @@ function refuseTaken (
   field: 'slug' | 'sku',
   value: string,
   id: string,
-  owners: ReadonlyMap<string, string>,
-  seen: Set<string>
+  { known, seen }: Pick<Comparing, 'known' | 'seen'>
 ): void {
-  const owner = owners.get(value)
+  const owner = (field === 'sku' ? known.skus : known.slugs).get(value)
   if (owner !== undefined && owner !== id) throw conflict(field, `${field} is taken in this shop`)
-  refuseTwice(seen, field, value)
+  refuseTwice(seen[field], field, value)
 }
 
 function refuseTwice (seen: Set<string>, field: string, value: string): void {
@@ -521,7 +507,8 @@ async function largeItems (
   const { rows: [{ size }] } = await on.raw(sizeOfRecords('products'))
   const found: ReadonlyArray<{ readonly index: number }> = (await on.raw(
     `select index from (
-      select given.index, was.bytes as bytes_before, became.* from ? left join products was on was.id = given.id and was.shop_id = ?
+      select given.index, was.bytes as bytes_before, became.* from ? left join products was on was.id = given.id
+        and was.shop_id = ?
       cross join lateral jsonb_populate_record(was, given.fields) became
     ) item where ${size} > greatest(bytes_before, ?)`,
     [given(on, rows, 'index int, id uuid, fields jsonb'), shop.id, MAX_RECORD]

@@ -73,12 +73,13 @@ export async function changedSince (
   const expected = follows && differences.length > 0 ? await ofImports(trx, shop, differences) : new Set<number>()
   return differences.filter(({ index }) => !expected.has(index)).map(({ index, id, field }) => ({
     index,
-    error: conflict(
-      field ?? '',
-      `${field === null ? 'The product' : field} was ` +
-        `${field !== null ? 'changed' : id === null ? 'deleted' : 'created'} after the file was checked`
-    )
+    error: conflict(field ?? '', `${whatBecame(id, field)} after the file was checked`)
   }))
+}
+
+function whatBecame (id: Difference['id'], field: Difference['field']): string {
+  if (field !== null) return `${field} was changed`
+  return `The product was ${id === null ? 'deleted' : 'created'}`
 }
 
 /** @returns the items whose products were last changed by an import */

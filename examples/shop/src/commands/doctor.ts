@@ -62,6 +62,12 @@ async function examineAll ({ environment, open }: Call): Promise<readonly Findin
   }
 }
 
+function examineMigrations (pending: readonly string[]): Finding {
+  return pending.length === 0
+    ? ok('migrations', 'up to date')
+    : fail('migrations', `pending: ${pending.join(', ')}. Run npm run migrate`)
+}
+
 async function examineDatabase ({ engine, knex, replica }: Database): Promise<readonly Finding[]> {
   const answer = await attempt(
     'database',
@@ -81,11 +87,7 @@ async function examineDatabase ({ engine, knex, replica }: Database): Promise<re
     ...(await unsuitable(knex)).map((reason) => fail('database', reason)),
     ...(await losesWrites({ engine, knex })).map((loss) => warn('database', loss)),
     ...engine === 'embedded' ? [] : [...await examineEncryption(knex), ...await examinePooler(knex)],
-    'level' in pending
-      ? pending
-      : isCurrent
-      ? ok('migrations', 'up to date')
-      : fail('migrations', `pending: ${pending.result.join(', ')}. Run npm run migrate`),
+    'level' in pending ? pending : examineMigrations(pending.result),
     ...replica === undefined ? [] : [await examineReplica(replica)],
     ...!isSearched || await hasSearchIndex(knex)
       ? []

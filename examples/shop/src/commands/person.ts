@@ -50,7 +50,8 @@ export const personDelete: Command = {
       const app = await buildApp({ config, database, logger: false })
       try {
         await app.ready()
-        await deletePerson(database.knex, app.oauthGrants, app.log, operatorOf(environment, 'person delete'), id)
+        const actor = operatorOf(environment, 'person delete')
+        await deletePerson(database.knex, id, actor, { grants: app.oauthGrants, log: app.log })
       } finally {
         await app.close()
       }

@@ -77,12 +77,13 @@ function outOfRange ({ message = '' }: DatabaseError): FastifyError {
 /** @returns which quota of its shop a write would have exceeded; undefined for any other error */
 export function quotaExceeded ({ code, constraint }: DatabaseError): 'records' | 'bytes' | undefined {
   if (code !== '23514') return undefined
-  return constraint === 'shop_quota_records' ? 'records' : constraint === 'shop_quota_bytes' ? 'bytes' : undefined
+  if (constraint === 'shop_quota_records') return 'records'
+  return constraint === 'shop_quota_bytes' ? 'bytes' : undefined
 }
 
 const NAMES = new RegExp(
-  '^(?:shops|accounts|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders|prices|shop_members)' +
-    '_(.+)_(taken|exists|fits)$'
+  '^(?:shops|accounts|products|categories|tags|attributes|product_categories|product_tags|product_attributes|orders' +
+    '|prices|shop_members)_(.+)_(taken|exists|fits)$'
 )
 
 /** Whether a statement failed because the database has no disk space left. */
@@ -164,5 +165,8 @@ export function mayPass (error: DatabaseError): boolean {
 }
 
 /** Messages of node-postgres, without a code, for lost connections; knex puts the statement before them. */
-const BROKEN =
-  /(^| - )(Connection (terminated|ended)|Client (was closed|has encountered a connection error) and is not queryable|timeout (expired|exceeded when trying to connect)|Query read timeout)/
+const BROKEN = new RegExp(
+  '(^| - )(Connection (terminated|ended)' +
+    '|Client (was closed|has encountered a connection error) and is not queryable' +
+    '|timeout (expired|exceeded when trying to connect)|Query read timeout)'
+)

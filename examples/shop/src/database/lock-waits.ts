@@ -19,7 +19,8 @@ const WAITS = `
   select blocking.pid, nullif(blocker.application_name, '') as application, blocker.xact_start as since
   from pg_stat_activity waiting cross join lateral unnest(pg_blocking_pids(waiting.pid)) blocking (pid)
   left join pg_stat_activity blocker on blocker.pid = blocking.pid
-  where waiting.datname = current_database() and waiting.application_name = ? and waiting.wait_event_type = 'Lock' limit 1`
+  where waiting.datname = current_database() and waiting.application_name = ?
+    and waiting.wait_event_type = 'Lock' limit 1`
 
 interface Blocker {
   readonly pid: number

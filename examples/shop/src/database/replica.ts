@@ -137,7 +137,9 @@ export function openReplica (database: Database, primary: Knex): Replica {
     const { rows: [{ written }] } = await primary.raw('select pg_current_wal_flush_lsn() as written')
     const { rows: [found] } = await database.knex.raw(
       `select pg_is_in_recovery() as follows, coalesce(case
-      when pg_is_in_recovery() and pg_last_wal_replay_lsn() < ?::pg_lsn then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp()) end, 0)::float as lag`,
+        when pg_is_in_recovery() and pg_last_wal_replay_lsn() < ?::pg_lsn
+        then extract(epoch from clock_timestamp() - pg_last_xact_replay_timestamp())
+      end, 0)::float as lag`,
       [written]
     )
     return found

@@ -63,7 +63,8 @@ export const UNICODE = '"und-x-icu"'
 export async function unsuitable (knex: Knex): Promise<readonly string[]> {
   const { rows: [facts] } = await knex.raw<{ rows: [Facts] }>(
     `
-    select current_setting('server_encoding') as encoding, current_schema() as schema, current_setting('session_replication_role') as replication,
+    select current_setting('server_encoding') as encoding, current_schema() as schema,
+      current_setting('session_replication_role') as replication,
       current_setting('transaction_read_only') as read_only, to_regcollation(?) is not null as has_collation,
       (select json_object_agg(name, reset_val) from pg_settings where name = any(?)) as defaults`,
     [UNICODE, Object.keys(SETTINGS)]

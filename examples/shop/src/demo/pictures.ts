@@ -183,8 +183,8 @@ function draw ({ name, color }: Pick<DemoProduct, 'name' | 'color'>): string {
   const choices = Object.values(COLORS)
   const fill = COLORS[color ?? ''] ?? choices[createHash('sha256').update(name).digest()[0]! % choices.length]!
   const behind = lightness(fill) > 0.75 ? BEHIND.light : BEHIND.dark
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="192" height="192" viewBox="0 0 96 96"><path fill="${behind}" ` +
-    `d="M0 0h96v96H0z"/><path fill="${fill}" fill-opacity=".16" d="M0 0h96v96H0z"/>` +
+  return '<svg xmlns="http://www.w3.org/2000/svg" width="192" height="192" viewBox="0 0 96 96">' +
+    `<path fill="${behind}" d="M0 0h96v96H0z"/><path fill="${fill}" fill-opacity=".16" d="M0 0h96v96H0z"/>` +
     `<g color="${fill}" fill="currentColor">${outline}</g></svg>\n`
 }
 

@@ -23,7 +23,13 @@ function productsOfModel (model: DemoModel, variantAttribute: string): readonly 
     name: `${name}, ${variant}`,
     model,
     values: { ...values, [variantAttribute]: variant },
-    status: index === 4 ? 'draft' : index === 3 && model.price > 15_000 ? 'archived' : 'active',
+    status: statusOf(model, index),
     color: variant
   }))
+}
+
+/** @param variant - its index */
+function statusOf (model: DemoModel, variant: number): DemoProduct['status'] {
+  if (variant === 4) return 'draft'
+  return variant === 3 && model.price > 15_000 ? 'archived' : 'active'
 }

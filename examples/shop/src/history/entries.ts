@@ -61,7 +61,8 @@ export async function historyVersion (knex: Knex, shopId: string, isOwner: boole
   const newest = knex('history').where({ shop_id: shopId }).max('at as at')
   const { rows: [{ version }] } = await knex.raw(
     `
-    select concat_ws('-', max(seq), count(*)) as version from history where shop_id = ? and at > (select at from (?) newest) - interval '1 hour'
+    select concat_ws('-', max(seq), count(*)) as version from history where shop_id = ?
+      and at > (select at from (?) newest) - interval '1 hour'
   `,
     [shopId, newest] as never
   )

@@ -10,10 +10,13 @@ const INTERVAL = 3_600_000
 const CHUNK = 5000
 
 /** What is known of calls, and its time. */
-const CALLS = [['daily_usage', 'day'], ['tool_calls', 'hour'], ['key_calls', 'hour'], ['failed_calls', 'at'], [
-  'key_clients',
-  'last_seen_at'
-]] as const
+const CALLS = [
+  ['daily_usage', 'day'],
+  ['tool_calls', 'hour'],
+  ['key_calls', 'hour'],
+  ['failed_calls', 'at'],
+  ['key_clients', 'last_seen_at']
+] as const
 
 /**
  * Deletes entries about records, what is known of calls, and imports, that are older than `days`, at the start of the

@@ -307,8 +307,10 @@ function runsOf (changes: readonly Listed[]): ReadonlyArray<readonly Listed[]> {
 /** @returns the first of the changes: one portion */
 async function readChanges (trx: Knex.Transaction, ids: readonly string[]): Promise<Listed[]> {
   const portion = `id in (select id from (
-    select history.id, row_number() over latest as place, sum(octet_length(history.changes::text) + coalesce(products.bytes, 0)) over latest as bytes_so_far
-    from history left join products on products.shop_id = history.shop_id and products.id = case record_kind when 'product' then record_id::uuid end
+    select history.id, row_number() over latest as place,
+      sum(octet_length(history.changes::text) + coalesce(products.bytes, 0)) over latest as bytes_so_far
+    from history left join products on products.shop_id = history.shop_id
+      and products.id = case record_kind when 'product' then record_id::uuid end
     where history.id = any(?::uuid[]) window latest as (order by seq desc)
   ) sized where bytes_so_far <= ? or place = 1)`
   // Locked, so that none is deleted for its age before it is reverted.

@@ -42,33 +42,53 @@ export async function workOf (
     with edge as (select coalesce((select ${after('at')} from (?) beyond), '-infinity') as at),
     read as (
       select history.*, coalesce(at - lag(at) over own > interval '${PAUSE}', true) as begins
-      from (?) history where at >= (select at from edge) window own as (partition by actor_kind, actor_id order by at, seq)
+      from (?) history where at >= (select at from edge)
+        window own as (partition by actor_kind, actor_id order by at, seq)
     ),
-    numbered as (select *, sum(begins::int) over (partition by actor_kind, actor_id order by at, seq) as piece from read),
+    numbered as (
+      select *, sum(begins::int) over (partition by actor_kind, actor_id order by at, seq) as piece from read
+    ),
     -- Where the page ends: at the newest change of the first piece that is not on it.
     cut as (
       select coalesce((select ${
       after('max(at)')
-    } as at from numbered group by actor_kind, actor_id, piece order by 1 desc offset ${PIECES} limit 1), (select at from edge)) as at
+    } as at from numbered group by actor_kind, actor_id, piece order by 1 desc offset ${PIECES} limit 1),
+      (select at from edge)) as at
     ),
     counted as (
-      select actor_kind, actor_id, piece, action, record_kind, count(*)::int as count, count(distinct record_id)::int as records, min(at) as started, max(at) as ended, max(actor_name) as actor_name, min(operation) as first_operation, max(operation) as last_operation, bool_or(tool is not null) as by_tool,
+      select actor_kind, actor_id, piece, action, record_kind, count(*)::int as count,
+        count(distinct record_id)::int as records, min(at) as started, max(at) as ended,
+        max(actor_name) as actor_name, min(operation) as first_operation, max(operation) as last_operation,
+        bool_or(tool is not null) as by_tool,
         count(*) filter (where record_kind = any(?) and not is_reverted(id))::int as revertible,
         min(rise) as lowest, max(rise) as highest, count(rise)::int as prices
-      from (select *, case when action = 'update' and changes->'currency' is null then round(100 * ((changes->'price_amount'->>'after')::numeric / nullif((changes->'price_amount'->>'before')::numeric, 0) - 1), 1) end as rise from numbered) changed
+      from (
+        select *, case when action = 'update' and changes->'currency' is null then round(100 * (
+          (changes->'price_amount'->>'after')::numeric / nullif((changes->'price_amount'->>'before')::numeric, 0) - 1
+        ), 1) end as rise
+        from numbered
+      ) changed
       where at >= (select at from cut)
       group by actor_kind, actor_id, piece, action, record_kind
     ),
     pieces as (
       select max(ended) as latest, json_build_object(
-        'actor_kind', actor_kind, 'actor_id', actor_id, 'actor_name', max(actor_name), 'by_tool', bool_or(by_tool), 'operation', case when min(first_operation) = max(last_operation) then min(first_operation) end, 'started_at', json_instant(min(started)), 'ended_at', json_instant(max(ended)),
+        'actor_kind', actor_kind, 'actor_id', actor_id, 'actor_name', max(actor_name), 'by_tool', bool_or(by_tool),
+        'operation', case when min(first_operation) = max(last_operation) then min(first_operation) end,
+        'started_at', json_instant(min(started)), 'ended_at', json_instant(max(ended)),
         'changes', sum(count), 'revertible', sum(revertible),
-        'records', json_agg(json_build_object('action', action, 'record_kind', record_kind, 'count', count, 'records', records) order by count desc, action, record_kind),
-        'prices', case when sum(prices) > 0 then json_build_object('count', sum(prices), 'lowest', min(lowest), 'highest', max(highest)) end
+        'records', json_agg(
+          json_build_object('action', action, 'record_kind', record_kind, 'count', count, 'records', records)
+          order by count desc, action, record_kind
+        ),
+        'prices', case when sum(prices) > 0
+          then json_build_object('count', sum(prices), 'lowest', min(lowest), 'highest', max(highest))
+        end
       ) as piece
       from counted group by actor_kind, actor_id, piece
     )
-    select coalesce((select json_agg(piece order by latest desc) from pieces), '[]') as work, (select case when at > '-infinity' then json_instant(at - interval '1 ms') end from cut) as next
+    select coalesce((select json_agg(piece order by latest desc) from pieces), '[]') as work,
+      (select case when at > '-infinity' then json_instant(at - interval '1 ms') end from cut) as next
   `,
     [
       newest.clone().select('at').offset(READ).limit(1),

@@ -212,7 +212,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A value for a message. Of text only numerals are quoted: other text may be a secret in the wrong place. */
 function shown (value: unknown): string {
   if (typeof value === 'string') return /^[\d.,+-]{1,30}$/.test(value) ? JSON.stringify(value) : 'text'
-  return Array.isArray(value) ? 'a list' : typeof value === 'object' && value !== null ? 'an object' : String(value)
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
 function about (path: readonly string[], what: string): FieldError {

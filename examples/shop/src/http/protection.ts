@@ -77,9 +77,11 @@ export function secureHeaders (
   app.addHook('onRequest', (request, reply, done) => {
     // No browser sees the response to an inner request.
     if (isInner(request)) done()
-    else {setHeaders(request.raw, reply.raw, () => {
+    else {
+      setHeaders(request.raw, reply.raw, () => {
         done()
-      })}
+      })
+    }
   })
 }
 
@@ -136,9 +138,9 @@ export async function allowOrigins (
 
 /** One origin, or a host with any port. */
 function originFromSetting (text: string): string | RegExp {
-  return text.endsWith(ANY_PORT)
-    ? new RegExp(`^${text.slice(0, -ANY_PORT.length).replace(/[.[\]]/g, '\\$&')}(:\\d+)?$`)
-    : text
+  if (!text.endsWith(ANY_PORT)) return text
+  const origin = text.slice(0, -ANY_PORT.length).replace(/[.[\]]/g, '\\$&')
+  return new RegExp(`^${origin}(:\\d+)?$`)
 }
 
 /**

@@ -34,16 +34,11 @@ export function recordSchemas<
   }
 ) {
   const all = Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, inRange(schema)])) as Fields
-  const input = Object.entries(all).map((
-    [name, schema]
-  ) => [
-    name,
-    (required as readonly string[]).includes(name)
-      ? schema
-      : otherwise[name] === undefined
-      ? Type.Optional(schema)
-      : Defaulted(schema, otherwise[name])
-  ])
+  const input = Object.entries(all).map(([name, schema]) => {
+    if ((required as readonly string[]).includes(name)) return [name, schema]
+    const usual = otherwise[name]
+    return [name, usual === undefined ? Type.Optional(schema) : Defaulted(schema, usual)]
+  })
   const changes = Object.entries(all).filter(([name]) => !(fixed as readonly string[]).includes(name))
   return {
     Input: Type.Object(Object.fromEntries(input), { additionalProperties: false }) as unknown as Input<

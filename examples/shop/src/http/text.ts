@@ -18,14 +18,16 @@ export function verbatim<Schema extends TSchema> (schema: Schema): Schema {
 /** In characters: a text that may be longer has lines and columns of its own. */
 const LONGEST_LINE = 500
 
-const BLANKS = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/gu
+const BLANK = '\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
 /** Zero width spaces, soft hyphens and the byte order mark. */
-const UNSEEN = /[\u00ad\u180e\u200b\u2060\ufeff]+/gu
-/** Besides, what joins letters or sets their direction, which means nothing at an end. */
-const START =
-  /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]+/u
-const LAST =
-  /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u00ad\u180e\u200b\u2060\ufeff\u200c-\u200f\u202a-\u202e\u2066-\u2069]$/u
+const SILENT = '\\u00ad\\u180e\\u200b\\u2060\\ufeff'
+/** What joins letters or sets their direction, which means nothing at an end. */
+const JOINING = '\\u200c-\\u200f\\u202a-\\u202e\\u2066-\\u2069'
+
+const BLANKS = new RegExp(`[${BLANK}]+`, 'gu')
+const UNSEEN = new RegExp(`[${SILENT}]+`, 'gu')
+const START = new RegExp(`^[${BLANK}${SILENT}${JOINING}]+`, 'u')
+const LAST = new RegExp(`[${BLANK}${SILENT}${JOINING}]$`, 'u')
 
 /**
  * More marks on one letter than any language has. Composing them takes time that grows with the square of their number.

@@ -183,7 +183,7 @@ export async function withTargets (
   const bySlug = await ownersOf(on, shop, 'slug', open.flatMap(({ sku, slug }) => sku == null ? slug ?? [] : []))
   return items.map((item) => {
     if (item.id !== undefined) return item
-    const id = item.sku != null ? bySku.get(item.sku) : item.slug !== undefined ? bySlug.get(item.slug) : undefined
+    const id = item.sku == null ? bySlug.get(item.slug ?? '') : bySku.get(item.sku)
     return id === undefined ? item : { ...item, id }
   })
 }

@@ -61,7 +61,8 @@ function columnOf (schema: TSchema): Column {
     }
   }
   if (isJson(schema)) {
-    const empty = isNullable ? null : types.includes('array') ? [] : {}
+    const nothing = types.includes('array') ? [] : {}
+    const empty = isNullable ? null : nothing
     return {
       read: (cell, parseJson) => cell === null || cell.trim() === '' ? empty : parseJson(cell),
       write: (value) => value === null ? null : JSON.stringify(value)
@@ -89,5 +90,6 @@ function numeral (cell: Cell, form: RegExp, isNullable: boolean): unknown {
 function truth (cell: Cell, isNullable: boolean): unknown {
   const word = cell?.trim().toLowerCase() ?? ''
   if (word === '') return isNullable ? null : LEFT_OUT
-  return word === 'true' ? true : word === 'false' ? false : word
+  if (word === 'true') return true
+  return word === 'false' ? false : word
 }

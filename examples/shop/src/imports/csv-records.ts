@@ -41,7 +41,8 @@ export function csvReader (delimiter: string, limits: RecordLimits): (piece: str
   let afterCr = false
 
   function endCell (rest: string): void {
-    cells.push(place === 'bare' ? text + rest : place === 'closed' ? text : null)
+    const quoted = place === 'closed' ? text : null
+    cells.push(place === 'bare' ? text + rest : quoted)
     if (cells.length > limits.cells) throw new Fault(recordLine, `The line has more than ${limits.cells} cells`)
     text = ''
     place = 'start'

@@ -45,8 +45,8 @@ const COLUMNS = [
 const LINE_BYTES = 150
 
 /** How many bytes the lines of the import `imports` have. */
-const IMPORT_BYTES =
-  `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length(product::text), 0) + coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
+const IMPORT_BYTES = `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length(product::text), 0) +
+    coalesce(octet_length(field), 0) + coalesce(octet_length(message), 0)), 0)
   from import_lines where shop_id = imports.shop_id and import_id = imports.id)`
 
 /** Imports and their lines. Rows of other shops count as missing. */
@@ -127,7 +127,8 @@ export function importRepository (knex: Knex) {
       await knex.raw(
         `insert into import_lines (shop_id, import_id, position, line, status, product, found, field, message)
         select ?, ?, position, line, status, product, found, field, message
-        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, found jsonb, field text, message text)`,
+        from jsonb_to_recordset(?::jsonb) as given(position int, line int, status text, product jsonb, found jsonb,
+          field text, message text)`,
         [shop.id, id, JSON.stringify(rows)]
       )
     },

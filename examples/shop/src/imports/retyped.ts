@@ -135,11 +135,8 @@ function isNumberFrom (before: string, now: string): boolean {
   const [, mantissa] = SCIENTIFIC.exec(now) ?? []
   if (mantissa === undefined && !WRITTEN.test(now) && !GROUPED.test(now)) return false
   const [olds, news] = [numbersOf(before), numbersOf(now)]
-  const places = mantissa !== undefined
-    ? mantissa.replace(/\D/g, '').length
-    : ROUNDED.test(now)
-    ? news[0]?.digits.length
-    : undefined
+  const rounded = ROUNDED.test(now) ? news[0]?.digits.length : undefined
+  const places = mantissa === undefined ? rounded : mantissa.replace(/\D/g, '').length
   return olds.some((old) =>
     news.some((one) =>
       isSame(old, one) || (places !== undefined && roundings(old, places).some((rounding) => isSame(rounding, one)))

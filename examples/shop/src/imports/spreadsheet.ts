@@ -17,8 +17,10 @@ const SIGNS = {
     remedy: 'format the column as text, and enter them again'
   },
   garbled: {
-    form:
-      /Ã[\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u0192\u02c6\u02dc\u2013-\u203a\u20ac\u2122]|â[\u0080-\u00bf\u0192\u201a\u2020-\u2022\u20ac]|Â[\u00a0-\u00bf]/,
+    form: new RegExp(
+      'Ã[\\u0080-\\u00bf\\u0152\\u0153\\u0160\\u0161\\u0178\\u0192\\u02c6\\u02dc\\u2013-\\u203a\\u20ac\\u2122]' +
+        '|â[\\u0080-\\u00bf\\u0192\\u201a\\u2020-\\u2022\\u20ac]|Â[\\u00a0-\\u00bf]'
+    ),
     says: 'Texts look as if the file was saved in another encoding',
     remedy: 'save it as CSV UTF-8'
   }

@@ -219,8 +219,10 @@ async function settleLines (
     }
   })
   await trx.raw(
-    `update import_lines set product = null, found = null, status = given.status, product_id = given.product_id, change_id = given.change_id, field = given.field, message = given.message
-    from jsonb_to_recordset(?::jsonb) as given(position int, status text, product_id uuid, change_id uuid, field text, message text)
+    `update import_lines set product = null, found = null, status = given.status, product_id = given.product_id,
+      change_id = given.change_id, field = given.field, message = given.message
+    from jsonb_to_recordset(?::jsonb)
+      as given(position int, status text, product_id uuid, change_id uuid, field text, message text)
     where shop_id = ? and import_id = ? and import_lines.position = given.position`,
     [JSON.stringify(rows), shopId, id]
   )

@@ -84,10 +84,16 @@ function wholeEnd (bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!
     if (byte >= 0x80 && byte < 0xc0) continue
-    const length = byte < 0x80 ? 1 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
-    return length > back ? bytes.length - back : bytes.length
+    return lengthOf(byte) > back ? bytes.length - back : bytes.length
   }
   return bytes.length
+}
+
+/** @returns how many bytes a character has, by its first one */
+function lengthOf (byte: number): number {
+  if (byte < 0x80) return 1
+  if (byte < 0xe0) return 2
+  return byte < 0xf0 ? 3 : 4
 }
 
 /** @param afterCr - whether CR precedes */

@@ -71,12 +71,14 @@ export function instants (column: string, isNullable: boolean): Filter {
         for (const value of values) {
           // A range, which an index can find.
           if (value === null) any.orWhereNull(column)
-          else {any.orWhereRaw("?? >= ?::timestamptz and ?? < ?::timestamptz + interval '1 millisecond'", [
+          else {
+            any.orWhereRaw("?? >= ?::timestamptz and ?? < ?::timestamptz + interval '1 millisecond'", [
               column,
               isoFromInstant(column, value),
               column,
               isoFromInstant(column, value)
-            ])}
+            ])
+          }
         }
       })
     }

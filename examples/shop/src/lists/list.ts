@@ -167,7 +167,8 @@ export async function readListQuery (request: FastifyRequest): Promise<void> {
   const { id } = (query['filter'] ?? {}) as { id?: unknown }
   // react-admin names the records and no limit, and expects all of them.
   const ids = query['after'] === undefined && Array.isArray(id) ? id.length : 0
-  const whole = query['range'] !== undefined ? 'range' : ids > 0 && query['limit'] === undefined ? 'filter' : undefined
+  const wholly = ids > 0 && query['limit'] === undefined ? 'filter' : undefined
+  const whole = query['range'] === undefined ? wholly : 'range'
   Object.assign(query, pageFrom(query, PAGES, ids), { [PATH]: request.url.split('?', 1)[0], [WHOLE]: whole })
   delete query['range']
 }

@@ -27,20 +27,25 @@ export function orderFromSort (sort: string, nullable: readonly string[]): Order
   return [{ column, order, ...(nullable.includes(column) && { nulls: 'last' as const }) }, { column: 'id', order }]
 }
 
+/** Rows of a list, of which a page is read. */
+export interface Sought {
+  readonly knex: Knex
+  readonly matching: Knex.QueryBuilder
+  readonly order: Order
+  readonly limit: number
+  /** `id`, and what else is read of them; of those that are far away, `id` alone. */
+  readonly columns: readonly string[]
+}
+
 /**
  * The ids of the rows behind the first `skip`, in a statement whose `total` has the length of the list.
  *
- * @param columns - `id`, and what else is read of those that are near
  * @param isWhole - whether the list has no filter: rows that are far away are then read from the nearer end
  */
 export function idsFrom (
-  knex: Knex,
-  matching: Knex.QueryBuilder,
-  order: Order,
+  { knex, matching, order, limit, columns }: Sought,
   skip: number,
-  limit: number,
-  isWhole: boolean,
-  columns: readonly string[]
+  isWhole: boolean
 ): Knex.QueryBuilder {
   if (skip < FAR || !isWhole) return matching.clone().select(columns).orderBy(order).offset(skip).limit(limit, LITERAL)
   const count = '(select matching_count from total)'
@@ -57,24 +62,17 @@ export function idsFrom (
   return knex.select('id').from(knex.raw(
     `(
     (:fromStart offset :skip limit case when ${isNearStart} then :limit::bigint else 0 end) union all
-    (:fromEnd offset greatest(${count} - :skip - :limit, 0) limit case when ${isNearStart} then 0 else greatest(least(:limit, ${count} - :skip), 0) end)
+    (:fromEnd offset greatest(${count} - :skip - :limit, 0) limit case when ${isNearStart} then 0
+      else greatest(least(:limit, ${count} - :skip), 0) end)
   ) as parts`,
     { fromStart, fromEnd, skip, limit } as unknown as Knex.RawBinding[]
   )).orderBy(order)
 }
 
-/**
- * The ids of the first rows after a place.
- *
- * @param columns - `id`, and what else is read of them
- */
+/** The ids of the first rows after a place. */
 export function idsAfter (
-  knex: Knex,
-  matching: Knex.QueryBuilder,
-  order: Order,
-  { value, id }: Place,
-  limit: number,
-  columns: readonly string[]
+  { knex, matching, order, limit, columns }: Sought,
+  { value, id }: Place
 ): Knex.QueryBuilder {
   const [{ column, nulls }] = order
   const sign = order[0].order === 'asc' ? '>' : '<'

@@ -64,18 +64,23 @@ export function isReadApart ({ byIds }: Source, query: ListQuery): boolean {
   return byIds !== undefined && narrowingOf(query) !== undefined && query.skip < FAR
 }
 
+/** A page that somebody asks for. */
+export interface Asked {
+  readonly query: ListQuery
+  /** After which the page begins. Default: after `skip` rows. */
+  readonly place: Place | undefined
+  readonly fields: Fields
+}
+
 /**
  * @param all - the rows that the caller may see
- * @param place - after which the page begins. Default: after `skip` rows
  * @returns the statement that reads a page, or finds the rows of one that is read apart
  */
 export function pageStatement (
   knex: Knex,
   all: Knex.QueryBuilder,
   source: Source,
-  query: ListQuery,
-  place: Place | undefined,
-  fields: Fields
+  { query, place, fields }: Asked
 ): Knex.QueryBuilder {
   const { filters, nullable, sized = false, counted, isStated } = source
   const { skip, limit } = query
@@ -104,14 +109,14 @@ export function pageStatement (
   }
 
   // One more than the page has: it says that there is a next page.
-  const ids = place === undefined
-    ? idsFrom(knex, found, order, skip, limit + 1, narrowing === undefined, kept)
-    : idsAfter(knex, found, order, place, limit + 1, kept)
+  const sought = { knex, matching: found, order, limit: limit + 1, columns: kept }
+  const ids = place === undefined ? idsFrom(sought, skip, narrowing === undefined) : idsAfter(sought, place)
   const rows = all.clone().whereIn(
     'id',
     knex.select('id').from(knex.select('id').from('page').limit(limit, LITERAL).as('shown'))
   )
-  const item = isApart ? knex.select('*').from('page') : sized ? fitting(knex, rows, order) : rows.select('*')
+  const whole = sized ? fitting(knex, rows, order) : rows.select('*')
+  const item = isApart ? knex.select('*').from('page') : whole
   return few.withMaterialized('page', ids)
     .select([
       ...isApart ? ['item.xmin', 'item.bytes'] : fields,
@@ -129,9 +134,7 @@ export function pageStatement (
 /** Reads pages of one shop by statements that are planned once; without a filter, their texts are made once as well. */
 export type NamedPages = (
   source: Source & Required<Pick<Source, 'counted'>>,
-  query: ListQuery,
-  place: Place | undefined,
-  fields: Fields
+  asked: Asked
 ) => Promise<readonly Found[]>
 
 /** Values that no statement has: in a text they stand for those of a call. */
@@ -145,35 +148,27 @@ export function namedPages (knex: Knex, rowsOf: (shopId: string) => Knex.QueryBu
   const runFiltered = namedStatements<Found>(knex)
   const texts = new Map<string, ReturnType<typeof textOf>>()
 
-  return async (source, query, place, fields) => {
+  return async (source, asked) => {
+    const { query, place } = asked
     if (narrowingOf(query) !== undefined) {
-      return await runFiltered(
-        ...textOf(pageStatement(knex, rowsOf(source.counted.shopId), source, query, place, fields))
-      )
+      return await runFiltered(...textOf(pageStatement(knex, rowsOf(source.counted.shopId), source, asked)))
     }
     const { value, id } = place ?? {}
-    const shape = `${query.sort} ${query.limit} ` +
-      `${place === undefined ? 'first' : value === null ? 'after null' : 'after a value'}`
+    const start = value === null ? 'after null' : 'after a value'
+    const shape = `${query.sort} ${query.limit} ${place === undefined ? 'first' : start}`
     let text = texts.get(shape)
     if (text === undefined) {
       const anyPlace = place && { ...place, value: value === null ? null : VALUE, id: ID }
-      text = textOf(
-        pageStatement(
-          knex,
-          rowsOf(SHOP),
-          { ...source, counted: { ...source.counted, shopId: SHOP } },
-          query,
-          anyPlace,
-          fields
-        )
-      )
+      const anyShop = { ...source, counted: { ...source.counted, shopId: SHOP } }
+      text = textOf(pageStatement(knex, rowsOf(SHOP), anyShop, { ...asked, place: anyPlace }))
       texts.set(shape, text)
     }
     const [sql, bindings] = text
-    const values = new Map<unknown, Knex.Value>([[SHOP, source.counted.shopId], [VALUE, value ?? null], [
-      ID,
-      id ?? null
-    ]])
+    const values = new Map<unknown, Knex.Value>([
+      [SHOP, source.counted.shopId],
+      [VALUE, value ?? null],
+      [ID, id ?? null]
+    ])
     return await run(sql, bindings.map((binding) => values.get(binding) ?? binding))
   }
 }

@@ -35,12 +35,13 @@ export async function pageOf<Row> (
   const narrowing = narrowingOf(query)
   const scope = cursorScope(query)
   const place = after === undefined ? undefined : placeFromCursor(scope, after)
-  const statement = (): Knex.QueryBuilder => pageStatement(knex, all, source, query, place, fields)
+  const asked = { query, place, fields }
+  const statement = (): Knex.QueryBuilder => pageStatement(knex, all, source, asked)
   const isNamed = named !== undefined && counted !== undefined && isNameable({ counted }, query)
 
   let read: readonly Found[] = await answered<readonly Found[]>(
     place,
-    isNamed ? named({ ...whole, counted }, query, place, fields) : statement()
+    isNamed ? named({ ...whole, counted }, asked) : statement()
   )
   let shown: readonly Found[] | undefined = read.filter(isFound)
   if (byIds !== undefined && !isNamed && isReadApart(source, query)) {

@@ -38,12 +38,14 @@ const SUM_USAGE =
 
 async function up (knex: Knex): Promise<void> {
   await knex.raw(`
-    -- How many bytes a string has as JSON, at most. Most strings have no character to escape, which their length as JSON tells
-    -- quickly. Not in SQL: such a function is slower to call, and only an immutable expression could become part of the statement.
+    -- How many bytes a string has as JSON, at most. Most strings have no character to escape, which their length as
+    -- JSON tells quickly. Not in SQL: such a function is slower to call, and only an immutable expression could become
+    -- part of the statement.
     create function json_bytes(value text) returns integer language plpgsql immutable parallel safe as $$
     begin
       if octet_length(to_json(value)::text) = octet_length(value) + 2 then return octet_length(value); end if;
-      return coalesce(octet_length(value) + 5 * (length(value) - length(regexp_replace(value, E'[\\x01-\\x1f"\\\\\\\\]', '', 'g'))), 0);
+      return coalesce(octet_length(value) + 5 *
+        (length(value) - length(regexp_replace(value, E'[\\x01-\\x1f"\\\\\\\\]', '', 'g'))), 0);
     end $$;
 
     create table shop_quota (
@@ -62,7 +64,8 @@ async function up (knex: Knex): Promise<void> {
       primary key (shop_id, id)
     );
 
-    create function use_quota(shop uuid, of_kind text, more_records bigint, more_bytes bigint) returns void language plpgsql as $$
+    create function use_quota(shop uuid, of_kind text, more_records bigint, more_bytes bigint)
+    returns void language plpgsql as $$
     declare
       lines bigint;
       used_records bigint;
@@ -73,7 +76,8 @@ async function up (knex: Knex): Promise<void> {
       ${SUM_USAGE};
       if lines > ${MAX_LINES} then
         with summed as (
-          delete from shop_usage where shop_id = shop and ctid = any (array(select ctid from shop_usage where shop_id = shop and kind in (
+          delete from shop_usage where shop_id = shop
+            and ctid = any (array(select ctid from shop_usage where shop_id = shop and kind in (
             select kind from shop_usage where shop_id = shop group by kind having count(*) > 1) for update skip locked))
           returning kind, records, bytes
         )
@@ -86,9 +90,11 @@ async function up (knex: Knex): Promise<void> {
         perform pg_advisory_xact_lock(${LOCK}, hashtext(shop::text));
         ${SUM_USAGE};
         if more_records > 0 and used_records > quota.max_records then
-          raise exception using errcode = 'check_violation', constraint = 'shop_quota_records', detail = quota.max_records, message = 'too many records';
+          raise exception using errcode = 'check_violation', constraint = 'shop_quota_records',
+            detail = quota.max_records, message = 'too many records';
         elsif more_bytes > 0 and used_bytes > quota.max_bytes then
-          raise exception using errcode = 'check_violation', constraint = 'shop_quota_bytes', detail = quota.max_bytes, message = 'too many bytes';
+          raise exception using errcode = 'check_violation', constraint = 'shop_quota_bytes',
+            detail = quota.max_bytes, message = 'too many bytes';
         end if;
       end if;
     end $$;
@@ -106,13 +112,15 @@ async function up (knex: Knex): Promise<void> {
       else
         -- One that a migration made too large can be changed, as long as it does not grow.
         is_larger := is_limited and exists (
-          select from added join removed using (shop_id, id) where added.bytes > ${MAX_RECORD} and added.bytes > removed.bytes);
+          select from added join removed using (shop_id, id) where added.bytes > ${MAX_RECORD}
+            and added.bytes > removed.bytes);
         perform use_quota(shop_id, tg_table_name, 0, sum(bytes)) from (
           select shop_id, bytes from added union all select shop_id, -bytes from removed
         ) changes group by shop_id;
       end if;
       if is_larger then
-        raise exception using errcode = 'check_violation', constraint = tg_table_name || '_record_fits', message = 'too large a record';
+        raise exception using errcode = 'check_violation', constraint = tg_table_name || '_record_fits',
+          message = 'too large a record';
       end if;
       return null;
     end $$;
@@ -123,7 +131,8 @@ async function up (knex: Knex): Promise<void> {
       return null;
     end $$;
     -- At the end, when what the shop had is deleted and counted.
-    create constraint trigger forget_usage after delete on shops deferrable initially deferred for each row execute function forget_usage();
+    create constraint trigger forget_usage after delete on shops deferrable initially deferred for each row
+      execute function forget_usage();
   `)
 }
 

@@ -67,7 +67,8 @@ async function up (knex: Knex): Promise<void> {
       options jsonb not null default '[]',
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
-      bytes integer generated always as (300 + json_bytes(name) + json_bytes(code) + json_bytes(unit) + octet_length(options::text)) stored,
+      bytes integer generated always as (300 + json_bytes(name) + json_bytes(code) + json_bytes(unit) +
+        octet_length(options::text)) stored,
       unique (shop_id, id),
       constraint attributes_code_taken unique (shop_id, code)
     );
@@ -90,7 +91,8 @@ async function up (knex: Knex): Promise<void> {
       -- Of its rows in other tables, and of its pictures.
       part_bytes integer not null default 0,
       bytes integer generated always as (
-        400 + json_bytes(name) + json_bytes(slug) + json_bytes(description) + json_bytes(sku) + octet_length(metadata::text) + part_bytes
+        400 + json_bytes(name) + json_bytes(slug) + json_bytes(description) + json_bytes(sku) +
+          octet_length(metadata::text) + part_bytes
       ) stored,
       unique (shop_id, id),
       constraint products_slug_taken unique (shop_id, slug),
@@ -167,7 +169,8 @@ async function up (knex: Knex): Promise<void> {
       unique (shop_id, id),
       constraint prices_product_id_exists foreign key (shop_id, product_id)
         references products (shop_id, id) on delete cascade,
-      constraint prices_valid_from_taken unique nulls not distinct (shop_id, product_id, currency, min_quantity, valid_from),
+      constraint prices_valid_from_taken
+        unique nulls not distinct (shop_id, product_id, currency, min_quantity, valid_from),
       constraint prices_valid_to_fits check (valid_to > valid_from)
     );
     create index on prices (shop_id, created_at, id);

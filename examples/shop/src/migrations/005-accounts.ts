@@ -19,10 +19,12 @@ async function up (knex: Knex): Promise<void> {
       details jsonb not null default '{}' check (jsonb_typeof(details) = 'object'),
       created_at timestamptz not null default now(),
       updated_at timestamptz not null default now(),
-      bytes integer generated always as (250 + json_bytes(name) + json_bytes(hash_name) + octet_length(details::text)) stored,
+      bytes integer generated always as (250 + json_bytes(name) + json_bytes(hash_name) +
+        octet_length(details::text)) stored,
       unique (shop_id, id),
       -- A rule of the table, as details are merged there: many small changes add up.
-      constraint accounts_details_fits check (octet_length((details - '{${PAY_KEYS.join()}}'::text[])::text) <= ${MAX_DETAILS})
+      constraint accounts_details_fits
+        check (octet_length((details - '{${PAY_KEYS.join()}}'::text[])::text) <= ${MAX_DETAILS})
     );
     create index on accounts (shop_id, name, id);
 
@@ -30,11 +32,13 @@ async function up (knex: Knex): Promise<void> {
     -- writers set it themselves.
     create function account_version() returns trigger language plpgsql as $$
     begin
-      new.updated_at := greatest(date_trunc('milliseconds', old.updated_at) + interval '1 millisecond', clock_timestamp());
+      new.updated_at := greatest(date_trunc('milliseconds', old.updated_at) + interval '1 millisecond',
+        clock_timestamp());
       return new;
     end $$;
     create trigger account_version before update on accounts for each row
-      when (new.details is distinct from old.details and new.updated_at = old.updated_at) execute function account_version();
+      when (new.details is distinct from old.details and new.updated_at = old.updated_at)
+        execute function account_version();
 
     create table orders (
       id uuid primary key default gen_random_uuid(),

@@ -87,7 +87,8 @@ async function up (knex: Knex): Promise<void> {
       foreign key (shop_id, key_id) references api_keys (shop_id, id) on delete cascade
     );
 
-    -- Which answers of people to the question of a tool call were used, for the two minutes in which they could be used again.
+    -- Which answers of people to the question of a tool call were used, for the two minutes in which they could be
+    -- used again.
     create table confirmations (id text primary key, until timestamptz not null);
   `)
 }

@@ -18,7 +18,9 @@ import type { Migration } from './migration.ts'
 const DIFFERENCE = `lateral (
         select coalesce(jsonb_object_agg(name, jsonb_build_object('before', was, 'after', became)), '{}') as of_fields
         from jsonb_object_keys(coalesce(earlier || later, earlier, later)) name
-        cross join lateral (select coalesce(earlier->name, 'null') as was, coalesce(later->name, 'null') as became) field
+        cross join lateral (
+          select coalesce(earlier->name, 'null') as was, coalesce(later->name, 'null') as became
+        ) field
         where was <> became
       ) differing`
 
@@ -30,20 +32,25 @@ const DIFFERENCE = `lateral (
  */
 function insertEntries (changes: string): string {
   return `insert into history (
-        shop_id, actor_kind, actor_id, actor_name, actor_prefix, operation, tool, action, record_kind, record_id, record_name,
-        changes, affected, restore, request_id, reverts, confirmed
+        shop_id, actor_kind, actor_id, actor_name, actor_prefix, operation, tool, action, record_kind, record_id,
+        record_name, changes, affected, restore, request_id, reverts, confirmed
       )
       select shop, actor->>'kind', actor->>'id', coalesce(
-          case actor->>'kind' when 'user' then (select users.name from users where users.id = (actor->>'id')::uuid for key share) else actor->>'name' end,
+          case actor->>'kind'
+            when 'user' then (select users.name from users where users.id = (actor->>'id')::uuid for key share)
+            else actor->>'name'
+          end,
           api_keys.name
         ), api_keys.prefix, actor->>'operation', actor->>'tool',
         case when earlier is null then 'create' when later is null then 'delete' else 'update' end,
         kind, record_key, coalesce(label, later->>'name', earlier->>'name'), difference,
         coalesce(case when kept is not null then (
-          select jsonb_object_agg(key, jsonb_array_length(value)) from jsonb_each(kept->'links') where jsonb_array_length(value) > 0
+          select jsonb_object_agg(key, jsonb_array_length(value)) from jsonb_each(kept->'links')
+          where jsonb_array_length(value) > 0
         ) end, '{}'),
         kept, actor->>'request_id', reverts, actor->>'confirmed'
-      from ${changes} left join api_keys on api_keys.id = case actor->>'kind' when 'api-key' then (actor->>'id')::uuid end`
+      from ${changes} left join api_keys
+        on api_keys.id = case actor->>'kind' when 'api-key' then (actor->>'id')::uuid end`
 }
 
 async function up (knex: Knex): Promise<void> {
@@ -70,7 +77,8 @@ async function up (knex: Knex): Promise<void> {
       request_id text,
       reverts uuid,
       -- As JSON: the parts that vary, and an upper bound for all others.
-      bytes integer generated always as (900 + json_bytes(record_name) + json_bytes(actor_name) + octet_length(changes::text)) stored
+      bytes integer generated always as (900 + json_bytes(record_name) + json_bytes(actor_name) +
+        octet_length(changes::text)) stored
     );
     create index on history (shop_id, at, id);
     create index on history (at, id);
@@ -97,9 +105,9 @@ async function up (knex: Knex): Promise<void> {
       select exists (select from standing_reverts where change_id = change)
     $$;
 
-    -- Notes that a revert stands. That turns those below it: the revert that it takes back stands no more, so what that one took
-    -- back stands again, if it is a revert; until a change is none, or has another revert that stands. The reverts of a shop are
-    -- written one after another.
+    -- Notes that a revert stands. That turns those below it: the revert that it takes back stands no more, so what
+    -- that one took back stands again, if it is a revert; until a change is none, or has another revert that stands.
+    -- The reverts of a shop are written one after another.
     create function record_revert() returns trigger language plpgsql as $$
     declare
       standing uuid := new.id;
@@ -124,7 +132,8 @@ async function up (knex: Knex): Promise<void> {
     $$;
 
     create function record_change(
-      actor jsonb, shop uuid, kind text, record_key text, label text, earlier jsonb, later jsonb, kept jsonb, even_if_equal boolean
+      actor jsonb, shop uuid, kind text, record_key text, label text, earlier jsonb, later jsonb, kept jsonb,
+        even_if_equal boolean
     ) returns uuid language plpgsql as $$
     declare
       reverts constant uuid := actor->>'reverts';
@@ -141,7 +150,8 @@ async function up (knex: Knex): Promise<void> {
     create type record_change as (shop uuid, record_key text, earlier jsonb, later jsonb, kept jsonb, reverts uuid);
 
     -- The same for many changes, by one statement: in their order, and without those that change nothing.
-    create function record_changes(actor jsonb, kind text, many record_change[]) returns table (of_record text, entry uuid) language plpgsql as $$
+    create function record_changes(actor jsonb, kind text, many record_change[])
+    returns table (of_record text, entry uuid) language plpgsql as $$
     declare
       label constant text := null;
     begin

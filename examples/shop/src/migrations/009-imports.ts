@@ -18,7 +18,8 @@ async function up (knex: Knex): Promise<void> {
       id uuid primary key default gen_random_uuid(),
       shop_id uuid not null references shops on delete cascade,
       -- receiving: its lines are being stored. Nobody sees it before it is pending.
-      status text not null default 'receiving' check (status in ('receiving', 'pending', 'running', 'done', 'failed', 'cancelled')),
+      status text not null default 'receiving'
+        check (status in ('receiving', 'pending', 'running', 'done', 'failed', 'cancelled')),
       actor jsonb not null,
       -- Whether others were not over when it was stored, which may change what it found.
       follows boolean not null default false,
@@ -38,7 +39,8 @@ async function up (knex: Knex): Promise<void> {
       unique (shop_id, id)
     );
     create index imports_list on imports (shop_id, created_at, id);
-    create index imports_unfinished on imports (shop_id, created_at, id) where status in ('receiving', 'pending', 'running');
+    create index imports_unfinished on imports (shop_id, created_at, id)
+      where status in ('receiving', 'pending', 'running');
     create index imports_finished on imports (finished_at);
 
     create table import_lines (
@@ -47,7 +49,8 @@ async function up (knex: Knex): Promise<void> {
       -- From 1, of those that have a product.
       position integer not null,
       line integer not null,
-      status text not null default 'pending' check (status in ('pending', 'created', 'updated', 'unchanged', 'failed', 'skipped')),
+      status text not null default 'pending'
+        check (status in ('pending', 'created', 'updated', 'unchanged', 'failed', 'skipped')),
       -- What the line says, until it is applied.
       product jsonb,
       -- What its check found: the product, and digests of the fields that the line changes.
@@ -63,7 +66,8 @@ async function up (knex: Knex): Promise<void> {
     create function count_import_bytes() returns trigger language plpgsql as $$
     begin
       if tg_op = 'DELETE' then
-        perform use_quota(shop_id, 'imports', 0, -sum(bytes)::bigint) from removed group by shop_id having sum(bytes) <> 0;
+        perform use_quota(shop_id, 'imports', 0, -sum(bytes)::bigint) from removed group by shop_id
+          having sum(bytes) <> 0;
       else
         perform use_quota(shop_id, 'imports', 0, sum(bytes)::bigint) from (
           select shop_id, bytes from added union all select shop_id, -bytes from removed
@@ -71,8 +75,10 @@ async function up (knex: Knex): Promise<void> {
       end if;
       return null;
     end $$;
-    create trigger count_update after update on imports referencing old table as removed new table as added for each statement execute function count_import_bytes();
-    create trigger count_delete after delete on imports referencing old table as removed for each statement execute function count_import_bytes();
+    create trigger count_update after update on imports referencing old table as removed new table as added
+      for each statement execute function count_import_bytes();
+    create trigger count_delete after delete on imports referencing old table as removed for each statement
+      execute function count_import_bytes();
   `)
 }
 

@@ -3,12 +3,12 @@ import type { RecordTable } from './counting.ts'
 
 /** What a column adds to the size of its record: its name, and its value as JSON. */
 function sizeOf (name: string, type: string): string {
-  const value = /^(?:text|char|varchar)/.test(type)
-    ? `2 + json_bytes(${name})`
-    : type.startsWith('jsonb')
-    ? `octet_length(${name}::text)`
-    : '24'
-  return `case when ${name} is null then 0 else ${name.length + 4} + ${value} end`
+  return `case when ${name} is null then 0 else ${name.length + 4} + ${valueSizeOf(name, type)} end`
+}
+
+function valueSizeOf (name: string, type: string): string {
+  if (/^(?:text|char|varchar)/.test(type)) return `2 + json_bytes(${name})`
+  return type.startsWith('jsonb') ? `octet_length(${name}::text)` : '24'
 }
 
 /**
@@ -44,6 +44,7 @@ export async function addColumns (
 
 /** SQL that reads the SQL for the size of a record, as the database has it now. */
 export function sizeOfRecords (table: RecordTable): string {
-  return `select pg_get_expr(adbin, adrelid) as size from pg_attrdef join pg_attribute on attrelid = adrelid and attnum = adnum
+  return `select pg_get_expr(adbin, adrelid) as size from pg_attrdef join pg_attribute on attrelid = adrelid
+    and attnum = adnum
     where adrelid = '${table}'::regclass and attname = 'bytes'`
 }

@@ -34,9 +34,11 @@ export function confirmationOptions (
         const { rows } = await knex.raw(
           `
           with forgotten as (
-            delete from confirmations where id in (select id from confirmations where until < now() limit 100 for update skip locked)
+            delete from confirmations where id in (select id from confirmations where until < now() limit 100
+              for update skip locked)
           )
-          insert into confirmations (id, until) values (?, now() + ? * interval '1 millisecond') on conflict do nothing returning id`,
+          insert into confirmations (id, until) values (?, now() + ? * interval '1 millisecond')
+            on conflict do nothing returning id`,
           [id, ttl]
         )
         return rows.length > 0

@@ -145,7 +145,8 @@ export async function health (
 /** The tablespaces of the tables: temporary tables are elsewhere where temp_tablespaces says so. */
 const TABLESPACES = `
   select distinct spcname as name from pg_class
-  join pg_database on datname = current_database() join pg_tablespace on pg_tablespace.oid = coalesce(nullif(reltablespace, 0), dattablespace)
+  join pg_database on datname = current_database()
+  join pg_tablespace on pg_tablespace.oid = coalesce(nullif(reltablespace, 0), dattablespace)
   where relkind = 'r' and relnamespace = current_schema()::regnamespace`
 
 async function isStillFull (knex: Database['knex']): Promise<boolean> {

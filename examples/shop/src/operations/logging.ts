@@ -10,14 +10,20 @@ import { outages, type Places } from './outages.ts'
 export const REDACTED = '[redacted]'
 
 /** Fields of any object whose value is secret. */
-const FIELDS =
-  'authorization|proxy-authorization|x-api-key|api[_-]?key|cookie|set-cookie|[a-z_]*passw(?:or)?d|passphrase|plaintext|credentials?|(?:[a-z_]*_)?(?:secret|secret_?key|private_?key|token)|(?:access|auth|bearer|client|id|refresh)(?:secret|token)|code_verifier'
+const FIELDS = 'authorization|proxy-authorization|x-api-key|api[_-]?key|cookie|set-cookie' +
+  '|[a-z_]*passw(?:or)?d|passphrase|plaintext|credentials?' +
+  '|(?:[a-z_]*_)?(?:secret|secret_?key|private_?key|token)' +
+  '|(?:access|auth|bearer|client|id|refresh)(?:secret|token)|code_verifier'
 const FIELD = new RegExp(`^(?:${FIELDS})$`, 'i')
 
 /** Whether the value of a field with this name is secret. */
 export function isSecretField (name: string): boolean {
   return FIELD.test(name)
 }
+
+/** Parameters of any URL or form whose value is secret. */
+const PARAMETERS = 'access_token|refresh_token|id_token|id_token_hint|token|code|code_verifier|client_secret' +
+  '|api_?key|key|password|secret|signature'
 
 /**
  * Secrets in a string, without quotes and backslashes, so that a log line stays valid JSON: fields of JSON in a
@@ -30,7 +36,7 @@ export function isSecretField (name: string): boolean {
  */
 const TEXTS = [
   `((?<="(?:${FIELDS})\\\\{0,8}"\\s?:\\s?\\\\{0,8}")[^"\\\\]+)`,
-  '((?<=\\b(?:access_token|refresh_token|id_token|id_token_hint|token|code|code_verifier|client_secret|api_?key|key|password|secret|signature)=)[^&\\s"\'\\\\]+)',
+  `((?<=\\b(?:${PARAMETERS})=)[^&\\s"'\\\\]+)`,
   `((?<=\\b(?:bearer|basic)\\s)${leastOf(8, '[\\w.~+/=-]')})`,
   `((?<=\\b[a-z][a-z0-9+.-]{0,20}://[^\\s/@:"\\\\]{0,100}:)[^\\s/@"\\\\]{1,200}(?=[@${CUT}]))`,
   '(\\b(?:[sr]k_(?:test|live)|whsec)_\\w+)',
@@ -104,7 +110,8 @@ export function redactor (marker: string): (line: string) => string {
 
 /** Matches the secrets in a line. */
 export function secretPattern (marker: string): RegExp {
-  return new RegExp([...TEXTS, `\\b${marker}_${leastOf(20, '[\\w-]')}`].join('|'), 'gi')
+  const key = `\\b${marker}_${leastOf(20, '[\\w-]')}`
+  return new RegExp([...TEXTS, key].join('|'), 'gi')
 }
 
 interface LoggedError {

@@ -73,10 +73,12 @@ export function databaseLog (log: FastifyBaseLogger): DatabaseLog {
     warn (message) {
       const [, reason] = /^Acquire connection error: (?:Error: )?(.*)/.exec(message) ?? []
       if (reason === undefined) log.warn(message)
-      else {log.warn({
+      else {
+        log.warn({
           err: Object.assign(new Error(reason), { code: /E[A-Z]{4,}/.exec(reason)?.[0] }),
           needed: 'database'
-        }, 'No connection to the database')}
+        }, 'No connection to the database')
+      }
     },
     error (message) {
       log.error(message)

@@ -19,8 +19,10 @@ export const DOCS_PATH = '/docs'
 
 const DESCRIPTION = `Catalogs, accounts, orders and payment keys of many shops.
 
-Routes that are tagged \`mcp\` are also tools for agents, at \`/mcp\`; they take an API key of their shop or a token. All others take tokens only.
-Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists take \`skip\` and \`limit\` or \`range\`, \`filter\` and \`sort\`, and return \`Content-Range\`.`
+Routes that are tagged \`mcp\` are also tools for agents, at \`/mcp\`; they take an API key of their shop or a token. \
+All others take tokens only.
+Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists take \`skip\` and \`limit\` or \
+\`range\`, \`filter\` and \`sort\`, and return \`Content-Range\`.`
 
 /**
  * Serves the description of the routes that come after it: `/openapi.json`, and `/docs`, its pages. They are rarely

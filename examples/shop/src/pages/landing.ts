@@ -12,27 +12,48 @@ import { type ClientSetup, KEY_PLACE, keySetups, loginSetups } from './mcp-clien
 const TABS = 8
 
 const STYLE = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --line: color-mix(in srgb, currentColor 22%, transparent); --primary: light-dark(#3150c9, #9fb2ff); --on-primary: light-dark(#fff, #10131c) }
-body { max-width: 46rem; margin: 2rem auto; padding: 0 1rem; background: light-dark(#f6f7fb, #10131c); color: light-dark(#1a1d29, #e8eaf2) }
+:root {
+  color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --primary: light-dark(#3150c9, #9fb2ff);
+  --line: color-mix(in srgb, currentColor 22%, transparent); --on-primary: light-dark(#fff, #10131c)
+}
+body {
+  max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
+  background: light-dark(#f6f7fb, #10131c); color: light-dark(#1a1d29, #e8eaf2)
+}
 h1 { margin-bottom: 0 } h2 { margin: 0 0 .5rem; font-size: 1.15rem }
-section { margin-top: 1.5rem; padding: 1.25rem; border: 1px solid var(--line); border-radius: .6rem; background: light-dark(#fff, #181d2a) }
+section {
+  margin-top: 1.5rem; padding: 1.25rem; border: 1px solid var(--line); border-radius: .6rem;
+  background: light-dark(#fff, #181d2a)
+}
 code, pre { font: .9rem/1.4 ui-monospace, monospace } code { overflow-wrap: anywhere }
-pre { overflow-x: auto; margin: .5rem 0 0; padding: .75rem; border: 1px solid var(--line); border-radius: .4rem; background: light-dark(#f6f7fb, #10131c) }
+pre {
+  overflow-x: auto; margin: .5rem 0 0; padding: .75rem; border: 1px solid var(--line); border-radius: .4rem;
+  background: light-dark(#f6f7fb, #10131c)
+}
 a { color: var(--primary) }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.25rem 0 0; padding: 0; list-style: none }
-.buttons a { display: inline-block; padding: .55rem 1rem; border: 1px solid var(--line); border-radius: .5rem; font-weight: 600; text-decoration: none }
+.buttons a {
+  display: inline-block; padding: .55rem 1rem; border: 1px solid var(--line); border-radius: .5rem; font-weight: 600;
+  text-decoration: none
+}
 .buttons a.main { background: var(--primary); border-color: var(--primary); color: var(--on-primary) }
-fieldset { min-inline-size: 0; display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; border: 0 } legend { padding: 0 0 .5rem }
+fieldset { min-inline-size: 0; display: flex; flex-wrap: wrap; gap: .25rem 1rem; margin: 0; padding: 0; border: 0 }
+legend { padding: 0 0 .5rem }
 fieldset input { position: absolute; opacity: 0 }
 fieldset label { padding: .35rem .1rem; border-bottom: 3px solid transparent; cursor: pointer; font-weight: 600 }
-fieldset input:checked + label { border-color: var(--primary); color: var(--primary) } fieldset input:focus-visible + label { outline: 2px solid; outline-offset: 2px }
+fieldset input:checked + label { border-color: var(--primary); color: var(--primary) }
+fieldset input:focus-visible + label { outline: 2px solid; outline-offset: 2px }
 .setup { display: none; width: 100%; order: 1 }
 ${
   Array.from({ length: TABS }, (_, n) => `fieldset input:nth-of-type(${n + 1}):checked ~ .setup:nth-of-type(${n + 1})`)
     .join(', ')
 } { display: block }
 .setup p { display: flex; justify-content: space-between; align-items: center; gap: 1rem; margin: .5rem 0 0 }
-button { padding: .3rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: none; color: inherit; font: inherit; cursor: pointer } button[hidden] { display: none }
+button {
+  padding: .3rem .8rem; border: 1px solid var(--line); border-radius: .4rem; background: none; color: inherit;
+  font: inherit; cursor: pointer
+}
+button[hidden] { display: none }
 `
 
 /** Shows the buttons that copy what stands below them; without scripts there are none. */
@@ -104,7 +125,8 @@ ${MCP_ENABLED ? html`<li><a href="#agents">Connect an agent</a></li>` : ''}
 ${
     MCP_ENABLED
       ? tools(mcpUrl, settings)
-      : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at <code>${mcpUrl}</code>.</p>`
+      : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at
+<code>${mcpUrl}</code>.</p>`
   }
 <section>
 <h2>For programs</h2>

@@ -64,9 +64,11 @@ export async function resealPayKeys (knex: Knex, keys: KeyRing): Promise<Reseale
   for (const { shopId: id, column, sealed, sealedFor } of await sealedValues(knex)) {
     if (!keys.opens(sealed, sealedFor)) unreadable.add(id)
     else if (keys.isCurrent(sealed)) result.current++
-    else {result.resealed += await knex('shops').where({ id, [column]: sealed }).update({
+    else {
+      result.resealed += await knex('shops').where({ id, [column]: sealed }).update({
         [column]: keys.seal(keys.open(sealed, sealedFor), sealedFor)
-      })}
+      })
+    }
   }
   return { ...result, unreadable: [...unreadable] }
 }

@@ -419,10 +419,16 @@ const Schema = Type.Object({
   }),
   ALLOW_INSECURE: List({
     default: '',
-    pattern: `^(${oneOf(RISKS)}(\\s*,\\s*${oneOf(RISKS)})*)?$`,
+    pattern: someRisks(),
     description: `Insecure settings to allow in production, separated by commas: ${RISKS.join(', ')}`
   })
 })
+
+/** The source of a regular expression for {@link RISKS}, separated by commas. */
+function someRisks (): string {
+  const risk = oneOf(RISKS)
+  return `^(${risk}(\\s*,\\s*${risk})*)?$`
+}
 
 function oneOf (names: readonly string[]): string {
   return `(${names.join('|')})`

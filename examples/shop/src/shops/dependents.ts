@@ -46,8 +46,8 @@ export function keptLinks (dependents: readonly Dependents[]): string {
 
 /** SQL for the columns of a table, each with whether it is written: a newer version may have added some. */
 export function columnsOf (table: string): string {
-  return `(select jsonb_object_agg(attname, attgenerated = '') from pg_attribute where attrelid = '${table}'::regclass ` +
-    'and attnum > 0 and not attisdropped)'
+  return `(select jsonb_object_agg(attname, attgenerated = '') from pg_attribute
+    where attrelid = '${table}'::regclass and attnum > 0 and not attisdropped)`
 }
 
 /**
@@ -92,7 +92,8 @@ export async function restoreLinks (
       : `exists (select from ${table} where ${table}.shop_id = ? and ${table}.id = kept.${from})`
     const { rows: [{ names, columns }] } = await trx.raw(
       `select ${columnsOf(link)} as columns, (
-      select coalesce(jsonb_agg(distinct name), '[]') from jsonb_array_elements(restore->'links'->'${table}') row, jsonb_object_keys(row) name
+      select coalesce(jsonb_agg(distinct name), '[]')
+      from jsonb_array_elements(restore->'links'->'${table}') row, jsonb_object_keys(row) name
     ) as names from history where id = ?`,
       [change]
     )

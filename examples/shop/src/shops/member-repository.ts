@@ -92,10 +92,9 @@ export function memberRepository (knex: Knex) {
     trx: Knex.Transaction,
     shop: ShopScope,
     caller: Caller,
-    userId: string,
-    before: MemberRow | null,
-    after: MemberRow | null
+    [before, after]: readonly [MemberRow | null, MemberRow | null]
   ): Promise<void> {
+    const { user_id: userId, name } = (after ?? before)!
     if (before?.role === 'owner' && after?.role !== 'owner') {
       const left = await people(shop, trx).where({ role: 'owner', active: true }).first('user_id')
       if (left === undefined) throw new SHOP_LAST_OWNER()
@@ -104,7 +103,7 @@ export function memberRepository (knex: Knex) {
       shopId: shop.id,
       recordKind: 'member',
       recordId: userId,
-      recordName: (after ?? before)?.name ?? null,
+      recordName: name,
       before: before && { role: before.role },
       after: after && { role: after.role }
     })
@@ -126,7 +125,7 @@ export function memberRepository (knex: Knex) {
       return await manage(shop, caller, async (trx) => {
         await trx('shop_members').insert({ shop_id: shop.id, user_id: userId, role })
         const after = await get(shop, userId, trx)
-        await settle(trx, shop, caller, after.user_id, null, after)
+        await settle(trx, shop, caller, [null, after])
         return after
       })
     },
@@ -151,7 +150,7 @@ export function memberRepository (knex: Knex) {
           updated_at: newer(trx)
         })
         const after = await get(shop, userId, trx)
-        await settle(trx, shop, caller, after.user_id, before, after)
+        await settle(trx, shop, caller, [before, after])
         return after
       })
     },
@@ -202,7 +201,7 @@ export function memberRepository (knex: Knex) {
         precondition?.(before)
         const count = await trx('shop_members').where({ shop_id: shop.id, user_id: userId }).delete()
         if (count === 0) throw notFound('member', userId)
-        await settle(trx, shop, caller, before.user_id, before, null)
+        await settle(trx, shop, caller, [before, null])
         await decideKeys(trx, caller, person, keys, decision)
       }
       const maySelf = ({ id }: User): boolean => decision.keys === undefined && id === person.id

@@ -489,9 +489,9 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
     ): Promise<Row> {
       const { rows: [{ fields: told, links, columns: all }] } = await trx.raw(
         `
-        select to_jsonb(array(select jsonb_object_keys(changes))) as fields, to_jsonb(array(select key from jsonb_each(restore->'links') where value <> '[]')) as links, ${
-          columnsOf(table)
-        } as columns
+        select to_jsonb(array(select jsonb_object_keys(changes))) as fields,
+          to_jsonb(array(select key from jsonb_each(restore->'links') where value <> '[]')) as links,
+          ${columnsOf(table)} as columns
         from history where id = ?`,
         [change]
       )
@@ -506,8 +506,10 @@ export function recordRepository<Schema extends TObject, Row = Static<Schema>> (
         `
         insert into ?? (${names.map(() => '??').join(', ')})
         select ${names.map(() => 'item.??').join(', ')}
-        from history, jsonb_populate_record(null::??, ?::jsonb || jsonb_build_object('id', record_id, 'shop_id', shop_id, 'updated_at', clock_timestamp())
-          || coalesce((select jsonb_object_agg(key, value->'before') from jsonb_each(changes)), '{}') || (restore->'row')) item
+        from history, jsonb_populate_record(null::??, ?::jsonb
+          || jsonb_build_object('id', record_id, 'shop_id', shop_id, 'updated_at', clock_timestamp())
+          || coalesce((select jsonb_object_agg(key, value->'before') from jsonb_each(changes)), '{}')
+          || (restore->'row')) item
         where history.id = ?`,
         [table, ...names, ...names, table, JSON.stringify(initial), change]
       )

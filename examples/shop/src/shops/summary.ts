@@ -131,7 +131,10 @@ async function daysOf (
     )
   for (const { quarter, kind, count } of found) {
     const day = days.get(format.format(Number(quarter) * 1000))
-    if (day !== undefined) day[kind === 'api-key' ? 'agents' : kind === 'user' ? 'people' : 'others'] += count
+    if (day !== undefined) day[SERIES.get(kind) ?? 'others'] += count
   }
   return [...days.values()]
 }
+
+/** Whose changes are counted apart, by their kind of actor. */
+const SERIES = new Map<string, 'agents' | 'people'>([['api-key', 'agents'], ['user', 'people']])

@@ -41,10 +41,15 @@ const OPEN =
 export async function storeKeyCounts (knex: Knex, counts: readonly KeyCount[]): Promise<void> {
   await knex.raw(
     `
-    with given as (select * from jsonb_to_recordset(?) as given (key_id uuid, tool text, hour timestamptz, calls integer, errors integer)), ${OPEN}
+    with given as (
+      select * from jsonb_to_recordset(?)
+        as given (key_id uuid, tool text, hour timestamptz, calls integer, errors integer)
+    ), ${OPEN}
     insert into key_calls as stored (shop_id, key_id, hour, tool, calls, errors)
-    select shop_id, key_id, hour, tool, calls, errors from given join open on open.id = key_id order by shop_id, key_id, hour, tool
-    on conflict (shop_id, key_id, hour, tool) do update set calls = stored.calls + excluded.calls, errors = stored.errors + excluded.errors`,
+    select shop_id, key_id, hour, tool, calls, errors from given join open on open.id = key_id
+    order by shop_id, key_id, hour, tool
+    on conflict (shop_id, key_id, hour, tool) do update set
+      calls = stored.calls + excluded.calls, errors = stored.errors + excluded.errors`,
     [JSON.stringify(counts)]
   )
 }
@@ -52,7 +57,10 @@ export async function storeKeyCounts (knex: Knex, counts: readonly KeyCount[]): 
 export async function storeFailedCalls (knex: Knex, calls: readonly FailedCall[]): Promise<void> {
   await knex.raw(
     `
-    with given as (select * from jsonb_to_recordset(?) as given (key_id uuid, at timestamptz, tool text, status integer, arguments text, answer text)), ${OPEN}
+    with given as (
+      select * from jsonb_to_recordset(?)
+        as given (key_id uuid, at timestamptz, tool text, status integer, arguments text, answer text)
+    ), ${OPEN}
     insert into failed_calls (shop_id, key_id, at, tool, status, arguments, answer)
     select shop_id, key_id, at, tool, status, arguments, answer from given join open on open.id = key_id order by at`,
     [JSON.stringify(calls)]
@@ -62,10 +70,14 @@ export async function storeFailedCalls (knex: Knex, calls: readonly FailedCall[]
 export async function storeKeyClients (knex: Knex, clients: readonly KeyClient[]): Promise<void> {
   await knex.raw(
     `
-    with given as (select * from jsonb_to_recordset(?) as given (key_id uuid, name text, version text, at timestamptz)), ${OPEN}
+    with given as (
+      select * from jsonb_to_recordset(?) as given (key_id uuid, name text, version text, at timestamptz)
+    ), ${OPEN}
     insert into key_clients as stored (shop_id, key_id, name, version, first_seen_at, last_seen_at)
-    select shop_id, key_id, name, version, at, at from given join open on open.id = key_id order by shop_id, key_id, name
-    on conflict (shop_id, key_id, name) do update set version = excluded.version, last_seen_at = greatest(stored.last_seen_at, excluded.last_seen_at)`,
+    select shop_id, key_id, name, version, at, at from given join open on open.id = key_id
+    order by shop_id, key_id, name
+    on conflict (shop_id, key_id, name) do update set
+      version = excluded.version, last_seen_at = greatest(stored.last_seen_at, excluded.last_seen_at)`,
     [JSON.stringify(clients)]
   )
 }

@@ -187,14 +187,19 @@ function withoutKeys (counts: Iterable<Count>): readonly Count[] {
 async function store (knex: Knex, counts: readonly Count[]): Promise<void> {
   await knex.raw(
     `
-    with counted as (select * from jsonb_to_recordset(?) as counted (shop_id uuid, hour timestamptz, tool text, calls integer, errors integer, durations integer[])),
+    with counted as (
+      select * from jsonb_to_recordset(?)
+        as counted (shop_id uuid, hour timestamptz, tool text, calls integer, errors integer, durations integer[])
+    ),
       open as (select id from shops where id in (select shop_id from counted) order by id for key share)
     insert into tool_calls as stored (shop_id, hour, tool, calls, errors, durations)
-    select shop_id, hour, tool, calls, errors, durations from counted where shop_id in (select id from open) order by shop_id, hour, tool
+    select shop_id, hour, tool, calls, errors, durations from counted where shop_id in (select id from open)
+    order by shop_id, hour, tool
     on conflict (shop_id, hour, tool) do update set
       calls = stored.calls + excluded.calls,
       errors = stored.errors + excluded.errors,
-      durations = (select array_agg(was + more order by bucket) from unnest(stored.durations, excluded.durations) with ordinality sums (was, more, bucket))`,
+      durations = (select array_agg(was + more order by bucket) from unnest(stored.durations, excluded.durations)
+        with ordinality sums (was, more, bucket))`,
     [JSON.stringify(counts)]
   )
 }

@@ -111,7 +111,8 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
     const { schema, config } = request.routeOptions
     const isRead = method === 'GET' || method === 'HEAD'
     if (schema?.tags?.some((tag) => tag === FREE || (isRead && FREE_TO_READ.includes(tag))) === true) return
-    const names = isRead ? READ : config.isImport === true ? COUNTED : WRITE
+    const written = config.isImport === true ? COUNTED : WRITE
+    const names = isRead ? READ : written
     const day = today()
     const keyId = identity.kind === 'api-key' ? identity.keyId : null
     if (keyId !== null) enforce('API key', keyId, day, names, reply)

@@ -35,14 +35,21 @@ const DAY = "to_char(day, 'YYYY-MM-DD') as day"
 export async function storeUsage (knex: Knex, counts: readonly UsageOfDay[]): Promise<readonly UsageOfDay[]> {
   return (await knex.raw(
     `
-    with given as (select * from jsonb_to_recordset(?) as given (shop_id uuid, meter_id uuid, day date, calls integer, writes integer, imports integer)),
+    with
+      given as (
+        select * from jsonb_to_recordset(?)
+          as given (shop_id uuid, meter_id uuid, day date, calls integer, writes integer, imports integer)
+      ),
       open as (select id from shops where id in (select shop_id from given) order by id for key share),
       open_keys as (select id from api_keys where id in (select meter_id from given) order by id for key share)
     insert into daily_usage as stored (shop_id, meter_id, day, calls, writes, imports)
     select shop_id, meter_id, day, calls, writes, imports from given
-    where shop_id in (select id from open) and (meter_id = shop_id or meter_id in (select id from open_keys)) order by shop_id, meter_id, day
+    where shop_id in (select id from open) and (meter_id = shop_id or meter_id in (select id from open_keys))
+    order by shop_id, meter_id, day
     on conflict (shop_id, meter_id, day) do update set
-      calls = stored.calls + excluded.calls, writes = stored.writes + excluded.writes, imports = stored.imports + excluded.imports
+      calls = stored.calls + excluded.calls,
+      writes = stored.writes + excluded.writes,
+      imports = stored.imports + excluded.imports
     returning shop_id, meter_id, ${DAY}, calls, writes, imports`,
     [JSON.stringify(counts)]
   )).rows

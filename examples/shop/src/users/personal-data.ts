@@ -152,6 +152,13 @@ export async function renamePerson (knex: Knex, actor: Actor, id: string, name: 
 /** What ends the sign-ins of apps; undefined without the broker. */
 export type Grants = FastifyInstance['oauthGrants']
 
+/** What a person is deleted with. */
+interface Deletion extends Decision {
+  readonly grants: Grants
+  readonly log?: FastifyBaseLogger
+  readonly precondition?: Precondition | undefined
+}
+
 /**
  * Deletes a person: who they are is gone everywhere, and what they did stays, by an id that leads to nobody. Their
  * sign-ins through the broker end first, and their API keys with them, unless others take them over. Whoever has a valid
@@ -164,11 +171,9 @@ export type Grants = FastifyInstance['oauthGrants']
  */
 export async function deletePerson (
   knex: Knex,
-  grants: Grants,
-  log: FastifyBaseLogger | undefined,
-  actor: Actor,
   id: string,
-  { precondition, keys = 'revoke', keys_to: to }: Decision & { readonly precondition?: Precondition | undefined } = {}
+  actor: Actor,
+  { grants, log, precondition, keys = 'revoke', keys_to: to }: Deletion
 ): Promise<void> {
   const known = await knex('users').where({ id }).first()
   if (known === undefined) throw notFound('user', id)

@@ -117,14 +117,12 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       response: { 204: Deleted, ...changedMeanwhile(User), ...conflictProblems }
     }
   }, async (request, reply) => {
-    await deletePerson(
-      knex,
-      app.oauthGrants,
-      request.log,
-      callerOf(request),
-      request.params.user_id,
-      { ...request.query, precondition: preconditionOf(request) }
-    )
+    await deletePerson(knex, request.params.user_id, callerOf(request), {
+      ...request.query,
+      grants: app.oauthGrants,
+      log: request.log,
+      precondition: preconditionOf(request)
+    })
     return await reply.code(204).send(null)
   })
 }

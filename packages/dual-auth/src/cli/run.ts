@@ -19,14 +19,16 @@ The token comes from standard input with --token -, or from the variable DUAL_AU
   --machine-client  the id of a client of a machine
   --machine-scope   a scope that makes a caller a machine
   --algorithm       a signature algorithm; default: RS256
-  --claim           <fact>=<claim>, where tokens have the client, subject, username, groups or scopes; ["a","b"] is the claim b inside a
+  --claim           <fact>=<claim>, where tokens have the client, subject, username, groups or scopes;
+                    ["a","b"] is the claim b inside a
   --tenant          a tenant that {tenantid} in the issuer stands for
   --insecure-http   accepts http for an issuer inside your network
   --jwks-uri        where the signing keys are; default: by discovery
   --session-tokens          accepts tokens that name no client; only with the provider generic
   --any-user-client         accepts people's tokens of any client; only with the provider generic
   --insecure-no-audience    accepts tokens without aud; only with the provider generic
-  --introspection-client    the client that asks the issuer about opaque tokens, with its secret in DUAL_AUTH_CLIENT_SECRET
+  --introspection-client    the client that asks the issuer about opaque tokens, with its secret in the variable
+                            DUAL_AUTH_CLIENT_SECRET
   --introspection-endpoint  where it asks; default: by discovery
   --introspection-auth      client_secret_basic (default) or client_secret_post
 

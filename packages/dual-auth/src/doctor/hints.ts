@@ -125,15 +125,15 @@ function hintForIssuer ({ header, payload, issuers }: Rejected): string {
   if (String(header.typ) === CORPORATE) return ASSERTION
   if (isForGraph(payload)) return FOR_GRAPH
   if (iss === 'kubernetes/serviceaccount') {
-    return 'It is the token of a Secret of Kubernetes, which never expires: project one with an audience into the pod ' +
-      'instead'
+    return 'It is the token of a Secret of Kubernetes, which never expires: project one with an audience into the ' +
+      'pod instead'
   }
   const near = issuers.find(({ issuer }) =>
     issuer.replace(/\/$/, '').toLowerCase() === iss.replace(/\/$/, '').toLowerCase()
   )
   if (near !== undefined) {
-    return `It differs from ${near.issuer} in the slash at its end, or in upper and lower case: set issuer to exactly ` +
-      'what tokens say'
+    return `It differs from ${near.issuer} in the slash at its end, or in upper and lower case: set issuer to ` +
+      'exactly what tokens say'
   }
   if (/^https:\/\/sts\.windows\.net\//.test(iss)) {
     return 'It is of version 1.0 of Entra: set api.requestedAccessTokenVersion to 2 in the manifest of your API, or ' +
@@ -143,8 +143,8 @@ function hintForIssuer ({ header, payload, issuers }: Rejected): string {
     return `Its tenant is not one of tenants: ${JSON.stringify(payload.tid)}`
   }
   if (/\/oauth$/.test(iss)) {
-    return 'It looks like a token that a server with oauth-discovery-shim issued itself, for an identity assertion. If ' +
-      'it is your own server, add its issuer to jwt, with jwks: brokerKeySet(keys, publicBaseUrl)'
+    return 'It looks like a token that a server with oauth-discovery-shim issued itself, for an identity assertion. ' +
+      'If it is your own server, add its issuer to jwt, with jwks: brokerKeySet(keys, publicBaseUrl)'
   }
   if (
     /\/\/(?:issuer-)?cognito-idp\./.test(iss) &&
@@ -156,8 +156,8 @@ function hintForIssuer ({ header, payload, issuers }: Rejected): string {
 function hintForType ({ header, settings: { provider } }: Rejected): string {
   if (header.typ === CORPORATE) return ASSERTION
   if (provider === 'rfc9068' && [undefined, 'JWT'].includes(header.typ as string | undefined)) {
-    return 'The provider rfc9068 requires the type at+jwt, so that no ID token passes. Your provider does not send it: ' +
-      'set its own provider, or generic'
+    return 'The provider rfc9068 requires the type at+jwt, so that no ID token passes. Your provider does not send ' +
+      'it: set its own provider, or generic'
   }
   return 'Send the access token: this type means something else'
 }
@@ -188,11 +188,11 @@ function hintForAudience ({ payload, settings }: Rejected): string {
     )
   )
   if (near !== undefined) {
-    return `It differs from ${near} in the slash at its end or in api:// in front: if both mean your API, list both in ` +
-      'audience'
+    return `It differs from ${near} in the slash at its end or in api:// in front: if both mean your API, list both ` +
+      'in audience'
   }
-  return 'Request a token for your API, by its audience, resource or scope; or add this value to audience, if it means ' +
-    'your API'
+  return 'Request a token for your API, by its audience, resource or scope; or add this value to audience, if it ' +
+    'means your API'
 }
 
 function hintForApp ({ payload, settings }: Rejected): string {
@@ -218,15 +218,15 @@ function hintForHolder ({ payload, settings }: Rejected): string {
   }
   switch (provider) {
     case 'keycloak':
-      return 'The token of a service account has its client in client_id, and the name service-account-<client>. Give ' +
-        `the client ${client} both default scopes, profile and service_account, or add it to machineClients if it ` +
-        'is a machine. A person must not have such a name'
+      return 'The token of a service account has its client in client_id, and the name service-account-<client>. ' +
+        `Give the client ${client} both default scopes, profile and service_account, or add it to machineClients if ` +
+        'it is a machine. A person must not have such a name'
     case 'entra':
       return 'It has neither scp, as people do, nor idtyp app, nor the same sub and oid, as machines do. Add the ' +
         'optional claim idtyp to access tokens of your API'
     case 'okta':
-      return "People have uid, and machines their client as sub. Without both it is a token of the organization's own " +
-        'server: use a custom authorization server'
+      return "People have uid, and machines their client as sub. Without both it is a token of the organization's " +
+        'own server: use a custom authorization server'
     case 'auth0':
       return 'gty says that it is a machine, and sub is not its client and @clients: a rule or action of the tenant ' +
         'changed sub'

@@ -121,14 +121,11 @@ function notesOf (token: string, issuers: readonly JwtSettings[]): readonly Find
     ...[...required, 'aud', ...KINDS].map((name) => [name, [name]] as const),
     ...paths.map((path) => [path.join('.'), path] as const)
   ]
-  const expected = (name: string): readonly string[] | undefined =>
-    name === 'iss'
-      ? issuers.map(({ issuer }) => issuer)
-      : name === 'aud'
-      ? audience
-      : clientNames.includes(name)
-      ? expectedClients
-      : undefined
+  const expected = (name: string): readonly string[] | undefined => {
+    if (name === 'iss') return issuers.map(({ issuer }) => issuer)
+    if (name === 'aud') return audience
+    return clientNames.includes(name) ? expectedClients : undefined
+  }
   return [
     note('header alg', header.alg, algorithms),
     note('header typ', header.typ),

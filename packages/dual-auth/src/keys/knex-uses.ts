@@ -72,19 +72,24 @@ function statementsFor (names: TableNames): Readonly<Record<'touch' | 'expiring'
       )
       update ${table} as api_keys set
         last_used_at = ?,
-        last_used_network = coalesce(before.used_networks[cardinality(before.used_networks)], api_keys.last_used_network),
+        last_used_network = coalesce(before.used_networks[cardinality(before.used_networks)],
+          api_keys.last_used_network),
         networks = (before.new_networks || before.networks)[1:${KNOWN_NETWORKS}]
       from before where api_keys.id = before.id
       returning ${returned}, (before.last_used_at is null)::text as isfirst,
-        array_to_json(case when cardinality(before.networks) > 0 then before.new_networks else '{}' end)::text as newnetworks`,
+        array_to_json(
+          case when cardinality(before.networks) > 0 then before.new_networks else '{}' end
+        )::text as newnetworks`,
     expiring: `
       with due as (
         select id, days.days from ${table} as api_keys cross join lateral (
           select days from (values (1), (7), (30)) as steps (days)
-          where expires_at <= ?::timestamptz + make_interval(hours => 24 * days) and created_at < expires_at - make_interval(hours => 24 * days)
+          where expires_at <= ?::timestamptz + make_interval(hours => 24 * days)
+            and created_at < expires_at - make_interval(hours => 24 * days)
           order by days limit 1
         ) days
-        where revoked_at is null and replaced_by is null and expires_at > ? and (expiry_notice is null or expiry_notice > days.days)
+        where revoked_at is null and replaced_by is null and expires_at > ?
+          and (expiry_notice is null or expiry_notice > days.days)
         order by expires_at limit ? for update of api_keys skip locked
       )
       update ${table} as api_keys set expiry_notice = due.days from due where api_keys.id = due.id

@@ -187,7 +187,8 @@ export function createLookup (
 /** Otherwise a key could get the columns of another shop. */
 const UNIQUE = `select (exists (
   select from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
-  where indrelid = to_regclass(?) and attname = (parse_ident(?))[1] and indisunique and indisvalid and indpred is null and indnkeyatts = 1
+  where indrelid = to_regclass(?) and attname = (parse_ident(?))[1] and indisunique and indisvalid
+    and indpred is null and indnkeyatts = 1
 ))::text as found`
 
 export function shopColumns (shop: ShopColumns): Required<ShopColumns> {

@@ -96,13 +96,15 @@ export async function createApiKeysTable (
 export async function throwUnreadable (knex: Knex, options: TableOptions): Promise<never> {
   const names = tableNames(options)
   const missing = await missingColumns(knex, names)
-  const isTable = missing.length < COLUMNS.length
-  const reason = !isTable
-    ? `the table is missing: create it with ${names.creation}`
-    : missing.length === 0
-    ? 'this database user may not read it'
-    : `it has no column ${missing.join(', ')}`
-  throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store must be able to read the table ${names.table}, but ${reason}`)
+  throw new DUAL_AUTH_INVALID_OPTION(
+    `apiKeys.store must be able to read the table ${names.table}, but ${whyUnreadable(names, missing)}`
+  )
+}
+
+function whyUnreadable ({ creation }: TableNames, missing: readonly string[]): string {
+  if (missing.length === COLUMNS.length) return `the table is missing: create it with ${creation}`
+  if (missing.length === 0) return 'this database user may not read it'
+  return `it has no column ${missing.join(', ')}`
 }
 
 async function missingColumns (knex: Knex, { quotedTable, shopColumn }: TableNames): Promise<readonly string[]> {

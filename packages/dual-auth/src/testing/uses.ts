@@ -26,10 +26,11 @@ export const USES: readonly Check[] = [
     run: async ({ store, inserted, listed }) => {
       const [one, other] = [await inserted(), await inserted()]
       await store.touch(
-        [{ id: one.id, networks: [HERE, THERE] }, { id: other.id, networks: [] }, {
-          id: randomUUID(),
-          networks: [HERE]
-        }],
+        [
+          { id: one.id, networks: [HERE, THERE] },
+          { id: other.id, networks: [] },
+          { id: randomUUID(), networks: [HERE] }
+        ],
         minute(1),
         START
       )

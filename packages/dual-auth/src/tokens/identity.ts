@@ -131,7 +131,7 @@ function hasMachineScope (scopes: readonly string[], { machineScopes, shape }: C
 /** A string of scopes separated by spaces, or a list of scopes. */
 function scopesFromClaim (claim: unknown): readonly string[] {
   if (claim === undefined || claim === '') return Object.freeze([])
-  const scopes: unknown[] = Array.isArray(claim) ? claim : typeof claim === 'string' ? claim.split(' ') : [claim]
+  const scopes: unknown[] = typeof claim === 'string' ? claim.split(' ') : [claim].flat()
   if (!scopes.every((scope) => typeof scope === 'string' && SCOPE_TOKEN.test(scope))) {
     throw invalidCredential('scopes are not a list of scopes')
   }
@@ -151,10 +151,9 @@ function usernameFromClaim (claim: unknown, leaveOut: () => void): string | null
  * providers write a list of one.
  */
 function groupsFromClaim (claim: unknown, leaveOut: () => void): readonly string[] {
+  if (claim === undefined) return Object.freeze([])
   const groups: readonly unknown[] = isRecord(claim)
     ? Object.keys(claim).filter((name) => claim[name] !== false && claim[name] !== null)
-    : claim === undefined
-    ? []
     : [claim].flat()
   const names = groups.filter((group) => typeof group === 'string' && group !== '') as string[]
   if (names.length < groups.length) leaveOut()

@@ -86,13 +86,9 @@ export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): Ke
     if (found !== undefined) return found
     // While the provider is down, the key may be good: a 401 would make clients sign in again.
     if (!reachable) throw new DUAL_AUTH_PROVIDER_UNAVAILABLE()
-    throw invalidCredential(
-      kid === undefined
-        ? 'kid is missing'
-        : current().some((key) => key.kid === kid)
-        ? 'kid is a key for another alg'
-        : 'kid is unknown'
-    )
+    if (kid === undefined) throw invalidCredential('kid is missing')
+    const isKnown = current().some((key) => key.kid === kid)
+    throw invalidCredential(isKnown ? 'kid is a key for another alg' : 'kid is unknown')
   }
 
   async function readAgain (): Promise<boolean> {

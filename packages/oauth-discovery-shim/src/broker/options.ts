@@ -337,11 +337,8 @@ function isKeyFor (alg: string, pem: string): boolean {
   if (typeof pem !== 'string' || !pem.includes('BEGIN PRIVATE KEY')) return false
   const { asymmetricKeyType: type, asymmetricKeyDetails: { namedCurve: curve, modulusLength: bits = 0 } = {} } =
     attempt(() => createPrivateKey(pem)) ?? {}
-  return alg === 'ES256'
-    ? curve === 'prime256v1'
-    : alg === 'EdDSA'
-    ? type === 'ed25519'
-    : type === 'rsa' && bits >= 2048
+  if (alg === 'ES256') return curve === 'prime256v1'
+  return alg === 'EdDSA' ? type === 'ed25519' : type === 'rsa' && bits >= 2048
 }
 
 /** Schemes that browsers run, read or send themselves. */

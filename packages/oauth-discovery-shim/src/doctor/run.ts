@@ -11,7 +11,8 @@ Reports for each known MCP client whether it gets from <url> to the sign-in page
 
 Clients: ${clients.map((client) => client.id).join(', ')}. Default: all.
 --document: the URL of a client's metadata document; tries that client, with each of its callbacks.
---private: also connect to private addresses, for a server inside your network. Not needed for localhost or an IP address.
+--private: also connect to private addresses, for a server inside your network.
+           Not needed for localhost or an IP address.
 Exit status: 0 if every client gets there, 1 if some do not, 2 for wrong usage.`
 
 /** Where the command prints. */

@@ -3,12 +3,12 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 /** DER (ITU-T X.690): a tag, a length, a value. */
 function der (tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const value = Buffer.concat(parts)
-  const length = value.length < 128
-    ? [value.length]
-    : value.length < 256
-    ? [0x81, value.length]
-    : [0x82, value.length >> 8, value.length & 255]
-  return Buffer.concat([Buffer.from([tag, ...length]), value])
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(value)]), value])
+}
+
+function lengthOf ({ length }: Uint8Array): readonly number[] {
+  if (length < 128) return [length]
+  return length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255]
 }
 
 const sequence = (...parts: readonly Uint8Array[]): Buffer => der(0x30, ...parts)

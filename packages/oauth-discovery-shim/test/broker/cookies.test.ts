@@ -39,7 +39,7 @@ async function measuredWorld (t: Test, options: WorldOptions = {}): Promise<Worl
 const wanted = (clientId: string, state: string, more: object = {}): string =>
   authorizeUrl(clientId, pkce().challenge, { state, ...more })
 
-t.test('cookies stay short however many sign-ins a browser begins: the latest end, the first says why not', async (t) => {
+t.test('cookies stay short however many sign-ins begin: the latest end, the first says why not', async (t) => {
   const { app, idp } = await measuredWorld(t)
   const clientId = await register(app)
   const person = browser(app)

@@ -19,18 +19,20 @@ const part = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
 /** A JWT, written without a library for it. @param claims - JSON, or an object */
-export function jwtOf (claims: unknown, header: Json, { key, hmac }: Signing): string {
+export function jwtOf (claims: unknown, header: Json, signing: Signing): string {
   const input = `${part(header)}.${part(claims)}`
-  const signature = hmac !== undefined
-    ? createHmac('sha256', hmac).update(input).digest()
-    : key === undefined
-    ? Buffer.alloc(0)
-    : sign(
-      header['alg'] === 'RS384' ? 'sha384' : 'sha256',
-      Buffer.from(input),
-      key.asymmetricKeyType === 'ec' ? { key, dsaEncoding: 'ieee-p1363' } : key
-    )
-  return `${input}.${signature.toString('base64url')}`
+  return `${input}.${signatureOf(input, header, signing).toString('base64url')}`
+}
+
+function signatureOf (input: string, header: Json, { key, hmac }: Signing): Buffer {
+  if (hmac !== undefined) return createHmac('sha256', hmac).update(input).digest()
+  if (key === undefined) return Buffer.alloc(0)
+  const algorithm = header['alg'] === 'RS384' ? 'sha384' : 'sha256'
+  return sign(
+    algorithm,
+    Buffer.from(input),
+    key.asymmetricKeyType === 'ec' ? { key, dsaEncoding: 'ieee-p1363' } : key
+  )
 }
 
 /** The identity provider of an organization. */

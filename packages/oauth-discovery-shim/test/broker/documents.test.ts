@@ -309,9 +309,13 @@ t.test('SSRF: addresses that are not on the internet are not connected to', asyn
 t.test('SSRF: a name that resolves to a private address a moment later (DNS rebinding) leads nowhere', async (t) => {
   const { client, requests } = await site(t)
   const { port } = new URL(client('/client.json'))
-  const answers: string[][] = [['127.0.0.1'], ['93.184.215.14', '127.0.0.1'], ['169.254.169.254'], ['::1'], [
-    '::ffff:10.0.0.1'
-  ]]
+  const answers: string[][] = [
+    ['127.0.0.1'],
+    ['93.184.215.14', '127.0.0.1'],
+    ['169.254.169.254'],
+    ['::1'],
+    ['::ffff:10.0.0.1']
+  ]
   let asked = 0
   const lookup = ((_host: string, _options: object, done: (error: null, addresses: object[]) => void) => {
     done(null, answers[asked++]!.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
@@ -337,7 +341,7 @@ t.test('SSRF: a name that resolves to a private address a moment later (DNS rebi
   t.strictSame(requests, [])
 })
 
-t.test('a name of an internal network says the same as one that does not exist, so that nobody can search it', async (t) => {
+t.test('a name of an internal network says the same as one that does not exist: nobody can search it', async (t) => {
   const lookup = ((host: string, _options: object, done: (error: Error | null, addresses?: object[]) => void) => {
     if (host === 'db.internal.example') done(null, [{ address: '10.0.0.7', family: 4 }])
     else done(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }))
@@ -351,7 +355,7 @@ t.test('a name of an internal network says the same as one that does not exist, 
   }
 })
 
-t.test('a server that switches protocols, or closes without a word, ends the reading, and the next document is read', async (t) => {
+t.test('a server that switches protocols or closes without a word ends only its own document', async (t) => {
   const { app } = await brokerWorld(t, trusting)
   for (
     const [head, reason] of [
@@ -448,7 +452,7 @@ async function silence (t: Test, timeout: number) {
 const LATE = 'The metadata document of this app cannot be used: its server took longer than 1 seconds'
 const BUSY = 'Too many clients are being looked up. Try again in a moment'
 
-t.test('three documents of a host are read at the same time; another port and another name under its domain are other hosts', async (t) => {
+t.test('three documents of a host are read at once; another port or name is another host', async (t) => {
   const { client } = await site(t)
   const { port, read, sockets } = await silence(t, 1000)
   const strangers = ['localhost', 'a.github.io', 'b.github.io'].flatMap((host) =>
@@ -468,7 +472,7 @@ const HURRIED =
   'The metadata document of this app cannot be used: its server is slow, and many other apps are being looked ' +
   'up. Try again in a moment'
 
-t.test('sixteen documents are read at the same time, sixty-four wait for their turn, others are told to come again', async (t) => {
+t.test('sixteen documents are read at once, sixty-four wait, others are told to come again', async (t) => {
   const { client } = await site(t)
   const { port, read, sockets } = await silence(t, 6000)
   const hold = (from: number, to: number) =>
@@ -536,10 +540,12 @@ t.test('documents are kept as their headers say, within a minute and a day, and 
   const { app } = await brokerWorld(t, trusting)
   const ask = (id: string) => app.inject(authorizeUrl(id, pkce().challenge))
   for (
-    const [header, path] of [['no-store', '/a'], ['max-age=0', '/b'], ['public, max-age=999999999', '/c'], [
-      '',
-      '/d'
-    ]] as const
+    const [header, path] of [
+      ['no-store', '/a'],
+      ['max-age=0', '/b'],
+      ['public, max-age=999999999', '/c'],
+      ['', '/d']
+    ] as const
   ) {
     client(path, {}, { 'cache-control': header })
     for (let i = 0; i < 3; i++) t.equal((await ask(`${origin}${path}`)).statusCode, 200)
@@ -629,7 +635,7 @@ t.test('a document is read again when its time is over', async (t) => {
   }
 })
 
-t.test('an older document counts for a day while its server has an outage, or too many others are being read', async (t) => {
+t.test('an older document counts for a day while its server is out, or too many others are read', async (t) => {
   const { client, pages, origin } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const id = client('/client.json')
@@ -637,11 +643,12 @@ t.test('an older document counts for a day while its server has an outage, or to
   const at = clock(t)
   t.equal(await ask(), 200)
   for (
-    const [status, later, expected] of [[500, 86_399_999, 200], [429, 86_399_999, 200], [599, 86_399_999, 200], [
-      500,
-      86_400_000,
-      400
-    ]] as const
+    const [status, later, expected] of [
+      [500, 86_399_999, 200],
+      [429, 86_399_999, 200],
+      [599, 86_399_999, 200],
+      [500, 86_400_000, 400]
+    ] as const
   ) {
     pages.set('/client.json', (response) => response.writeHead(status).end())
     at(later)
@@ -674,10 +681,10 @@ t.test('an older document counts for a day while its server has an outage, or to
 t.test('what is too large, or not wanted, is not read on', async (t) => {
   const { pages, origin } = await site(t)
   for (
-    const [status, message] of [[200, 'it is larger than 99 bytes'], [
-      404,
-      'its server returns the status 404'
-    ]] as const
+    const [status, message] of [
+      [200, 'it is larger than 99 bytes'],
+      [404, 'its server returns the status 404']
+    ] as const
   ) {
     const closed: string[] = []
     pages.set('/endless', (response) => {
@@ -745,7 +752,7 @@ t.test('what is read of a host, and how', async (t) => {
   }
 })
 
-t.test('while the server of a document has an outage, what it said within a day counts; what it takes back does not', async (t) => {
+t.test('in an outage of its server a document counts for a day; what it takes back does not', async (t) => {
   const { client, pages, origin } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const id = client('/client.json')
@@ -785,7 +792,7 @@ t.test('a client of the list whose id is the URL of its document signs in, and t
   t.strictSame(requests, [])
 })
 
-t.test('somebody who allowed a client and cancels it later is asked again, and so is everybody if the client wants that', async (t) => {
+t.test('somebody who allowed a client and cancels later is asked again; so is everybody on demand', async (t) => {
   const { client, origin } = await site(t)
   const { app } = await brokerWorld(t, trusting)
   const person = browser(app)
@@ -804,7 +811,7 @@ t.test('somebody who allowed a client and cancels it later is asked again, and s
   t.equal((await person.get(url('/two.json'), own)).statusCode, 303, 'the other one is not forgotten')
 })
 
-t.test('consent is remembered for clients with a document and an https callback, and where no other site started the sign-in', async (t) => {
+t.test('consent is remembered for clients with a document and an https callback that started here', async (t) => {
   const { client, origin } = await site(t)
   const world = await brokerWorld(t, trusting)
   const { app, idp } = world
@@ -949,10 +956,11 @@ t.test('a client with a key (private_key_jwt) has to prove it', async (t) => {
     { error: 'invalid_client' }
   )
   for (
-    const form of [{}, { client_assertion: 'x', client_assertion_type: type }, {
-      client_assertion: await assertion({ sub: undefined }),
-      client_assertion_type: type
-    }]
+    const form of [
+      {},
+      { client_assertion: 'x', client_assertion_type: type },
+      { client_assertion: await assertion({ sub: undefined }), client_assertion_type: type }
+    ]
   ) {
     t.match((await token(world, { ...grant, ...form })).json(), {
       error: 'invalid_request',
@@ -1018,7 +1026,7 @@ t.test('a client with a key (private_key_jwt) has to prove it', async (t) => {
   )
 })
 
-t.test('a client with a key exchanges assertions of organizations without an entry, and not without its key', async (t) => {
+t.test('a client with a key exchanges assertions of organizations that have no entry, and only with it', async (t) => {
   const { client } = await site(t)
   const acme = await corporate(t, `${base}/oauth`, `${base}/mcp`)
   const assertions = { issuers: [{ issuer: acme.issuer }], keys: [{ id: 'a', secret: 'x'.repeat(32) }] }

@@ -258,7 +258,7 @@ t.test('a sign-in that ends at the identity provider, or cannot end there, is lo
   t.strictSame(without.said().filter(({ url }) => url !== undefined), [], 'a provider that revokes nothing')
 })
 
-t.test('an identity provider that redirects a request for tokens, or does not answer in time, has not answered', async (t) => {
+t.test('a provider that redirects a request for tokens, or is late, has not answered', async (t) => {
   for (
     const [what, answer, message] of [
       ['a redirect', { status: 307, location: '/elsewhere' }, 'fetch failed'],

@@ -337,12 +337,18 @@ t.test('metadata documents', async (t) => {
       [{}, {}],
       [{ client_name: undefined }, { name: 'agent.example.com' }],
       [{ redirect_uris: uris(20) }, { redirectUris: uris(20) }],
-      [{ redirect_uris: ['cursor://x/y', 'http://localhost/cb'] }, {
-        redirectUris: ['cursor://x/y', 'http://localhost/cb']
-      }],
-      [{ redirect_uris: ['zed://callback', 'https://agent.example.com/cb'] }, {
-        redirectUris: ['https://agent.example.com/cb']
-      }],
+      [
+        { redirect_uris: ['cursor://x/y', 'http://localhost/cb'] },
+        {
+          redirectUris: ['cursor://x/y', 'http://localhost/cb']
+        }
+      ],
+      [
+        { redirect_uris: ['zed://callback', 'https://agent.example.com/cb'] },
+        {
+          redirectUris: ['https://agent.example.com/cb']
+        }
+      ],
       [{ grant_types: ['refresh_token', 'authorization_code'], response_types: ['token', 'code'] }, {}],
       [{ ...key, jwks }, { auth: 'private_key_jwt', keys: { jwks } }],
       [{ ...key, jwks_uri: jwksUri }, { auth: 'private_key_jwt', keys: { jwksUri } }],

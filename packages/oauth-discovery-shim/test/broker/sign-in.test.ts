@@ -444,7 +444,7 @@ t.test('the provider gets what the client wants of its page, and what the operat
   t.match(world.idp.calls[0]?.form, { audience: 'shop', grant_type: 'authorization_code' })
 })
 
-t.test('two refreshes at the same time, or after a lost response, are one at a provider that takes its token once', async (t) => {
+t.test('two refreshes at once, or after a lost response, are one at a provider that takes it once', async (t) => {
   const idp = await fakeIdp(t)
   idp.rotates = true
   const world = await brokerWorld(t, { idp })
@@ -473,7 +473,7 @@ t.test('a refresh token of the provider of 12,000 characters comes back', async 
   t.equal(world.idp.calls.at(-1)?.form['refresh_token'], long)
 })
 
-t.test('a client with an unknown scheme among its callbacks gets the others; a refused callback is named, with where to list it', async (t) => {
+t.test('a client with an unknown scheme among its callbacks gets the others, and hears where to list it', async (t) => {
   const lines: string[] = []
   const world = await brokerWorld(t, {
     broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: [loopback] }] },
@@ -624,7 +624,7 @@ t.test('a provider that grants less, or no refresh token, is taken at its word',
   t.equal(world.idp.calls.at(-1)?.form['scope'], 'openid')
 })
 
-t.test('a client that refreshes with the scopes it asked for gets a token for this API, and hears what it got', async (t) => {
+t.test('a client that refreshes with the scopes it asked for gets a token for this API', async (t) => {
   const [api, all] = ['api://shop/access', 'api://shop/.default']
   const world = await brokerWorld(t, { broker: { requiredScopes: ['offline_access', api, all] } })
   const grant = await grantOf(world)
@@ -661,11 +661,12 @@ t.test('a provider that cannot be reached is told as that, and does not end a si
   const { clientId, refreshToken } = await signedIn(world)
   const refresh = () => token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })
   for (
-    const [status, error, told] of [[500, 'server_error', 503], [429, 'slow_down', 503], [400, 'invalid_client', 502], [
-      200,
-      'no token in it',
-      502
-    ]] as const
+    const [status, error, told] of [
+      [500, 'server_error', 503],
+      [429, 'slow_down', 503],
+      [400, 'invalid_client', 502],
+      [200, 'no token in it', 502]
+    ] as const
   ) {
     idp.answer = () => ({ status, body: { error } })
     const { statusCode, headers, body } = await refresh()

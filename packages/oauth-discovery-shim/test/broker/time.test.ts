@@ -19,7 +19,7 @@ import {
 const refresh = async (world: World, clientId: string, refreshToken: string) =>
   (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken })).json()
 
-t.test('somebody has ten minutes to agree, a quarter of an hour to sign in, and the client a minute for the code', async (t) => {
+t.test('ten minutes to agree, a quarter of an hour to sign in, a minute for the code', async (t) => {
   const at = clock(t)
   const world = await brokerWorld(t)
   const clientId = await register(world.app)

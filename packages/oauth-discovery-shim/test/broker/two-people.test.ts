@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import t from 'tap'
 import { brokerWorld, clock, signedIn, token, type Call } from './world.ts'
 
-t.test('two people with one client refresh at once, and again in the time of grace: each gets their own tokens', async (t) => {
+t.test('two people with one client refresh at once, and again within grace: each gets their own', async (t) => {
   const at = clock(t)
   const world = await brokerWorld(t, {
     broker: { clients: [{ id: 'desk', name: 'Desk', redirectUris: ['http://127.0.0.1/callback'] }] }

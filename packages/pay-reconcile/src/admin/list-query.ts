@@ -67,11 +67,8 @@ export function accountQueryFrom (query: RawQuery): AccountQuery {
  * @throws {@link PAY_RECONCILE_VALIDATION}
  */
 export function refuseCutPage (query: RawQuery, page: AccountQuery, count: number, length: number): void {
-  const field = query.range !== undefined
-    ? 'range'
-    : query.limit === undefined && page.filter.id !== undefined
-    ? 'filter'
-    : undefined
+  const byIds = query.limit === undefined && page.filter.id !== undefined ? 'filter' : undefined
+  const field = query.range === undefined ? byIds : 'range'
   if (field === undefined || !isCut(page, count, length)) return
   throw validationError(
     field,

@@ -11,7 +11,8 @@ export const USAGE =
   `Usage: pay-reconcile --url <address> --mode <mode> [--shop <id>] [limit] [--dry-run | --apply] [output]
        pay-reconcile --url <address> --run <id> [output]
        pay-reconcile --url <address> --list [--status <word>] [--json]
-       pay-reconcile --url <address> --audit [--account <id>] [--actor <id>] [--run <id>] [--shop <id>] [--csv <file> | --json]
+       pay-reconcile --url <address> --audit [--account <id>] [--actor <id>] [--run <id>] [--shop <id>]
+                     [--csv <file> | --json]
        pay-reconcile --url <address> --unlinked --shop <id> [--csv <file> | --json]
 
   --url <address>   the admin routes, such as https://shop.example/admin/accounts
@@ -40,14 +41,17 @@ Limit:
   --stale <days>    only linked accounts without a snapshot from the last days
 
 Output:
-  --show <words>    the outcomes to print, such as different,suggested; default: failed in the table, all in a file or JSON
-  --since <run>     only what an earlier run of the same mode did not find in the same way; last: the newest that is done
+  --show <words>    the outcomes to print, such as different,suggested; default: failed in the table, all in a file
+                    or JSON
+  --since <run>     only what an earlier run of the same mode did not find in the same way; last: the newest that is
+                    done
   --csv <file>      write a line for each difference and each candidate to a file
   --json            print JSON
 
 Options that have no effect are rejected.
 
-Set the bearer token in the environment variable PAY_RECONCILE_TOKEN: every user of the machine could see it on the command line.
+Set the bearer token in the environment variable PAY_RECONCILE_TOKEN: every user of the machine could see it on the
+command line.
 Ctrl-C cancels the run; a second Ctrl-C ends the command only. Without the command, the run continues in the server.
 If the server does not respond, or responds with 429 or 5xx, the command retries for two minutes.
 

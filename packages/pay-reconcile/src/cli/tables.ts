@@ -65,8 +65,11 @@ export function succeeded ({ status, outcomes, shops }: RunBody): boolean {
 }
 
 /** Characters that take two columns of a terminal, and those that take none. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
+const WIDE = new RegExp(
+  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Emoji_Presentation}' +
+    '\\u3000-\\u303f\\uff01-\\uff60\\uffe0-\\uffe6]',
+  'u'
+)
 const NARROW = /\p{M}/u
 
 /** No column becomes narrower than this, unless its cells are. */
@@ -120,6 +123,9 @@ function padded (cell: string, width: number): string {
 /** How many columns of a terminal a string takes. */
 function widthOf (text: string): number {
   let width = 0
-  for (const character of text) width += WIDE.test(character) ? 2 : NARROW.test(character) ? 0 : 1
+  for (const character of text) {
+    if (WIDE.test(character)) width += 2
+    else if (!NARROW.test(character)) width++
+  }
   return width
 }

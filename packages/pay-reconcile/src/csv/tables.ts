@@ -58,7 +58,8 @@ export const itemTable: CsvTable<ItemBody> = {
 
 /** Any value as a string; values other than strings as JSON. */
 export function cell (value: unknown): string {
-  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+  if (value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** Metadata as JSON; empty if there are none. */

@@ -86,12 +86,9 @@ export function unlinkedCustomerFrom (
 ): UnlinkedCustomer {
   const [accountId, email] = [naming.perhapsIdOf(customer), comparableAddress(emailOf(customer))]
   const matches = candidates.flatMap((account): AccountMatch[] => {
-    const match = account.id === accountId
-      ? 'metadata'
-      : email !== undefined && comparableAddress(account.details.email) === email
-      ? 'email'
-      : undefined
-    return match ? [{ account, match, customerId: customerIdOf(account.details) }] : []
+    const isNamed = account.id === accountId
+    if (!isNamed && (email === undefined || comparableAddress(account.details.email) !== email)) return []
+    return [{ account, match: isNamed ? 'metadata' : 'email', customerId: customerIdOf(account.details) }]
   })
   const named = matches.filter(({ match }) => match === 'metadata')
   return {

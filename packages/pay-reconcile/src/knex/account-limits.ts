@@ -15,7 +15,8 @@ interface EndedPart {
  * id twice.
  */
 const IS_FINISHED = `(exists (select from pay_reconcile_items f where f.run_id = ? and f.account_id = a.id::text)
-  or exists (select from pay_reconcile_unchanged f where f.run_id = ? and f.shop_id = a.shop_id::text and f.account_id = a.id::text))`
+  or exists (select from pay_reconcile_unchanged f where f.run_id = ? and f.shop_id = a.shop_id::text
+    and f.account_id = a.id::text))`
 
 type Limit = (query: Knex.QueryBuilder) => void
 

@@ -177,8 +177,8 @@ export function knexAccountStore (knex: Knex, options: KnexAccountStoreOptions =
           'select ' +
             `${
               record({
-                others:
-                  "exists (select from (select a.id::text as id from ? limit 100) a where a.id !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')"
+                others: `exists (select from (select a.id::text as id from ? limit 100) a
+                    where a.id !~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$')`
               })
             }`,
           [accounts('a')]
@@ -386,7 +386,8 @@ function writeStatement (
       where a.:id: = b.id and ${isObjectOrNull('b.stored')} and ${guard}
       returning ${fields('a')}
     ), logged as (
-      insert into pay_reconcile_audit (registration, actor, action, account_id, shop_id, run_id, before, after, provider_request_id, request_id)
+      insert into pay_reconcile_audit (registration, actor, action, account_id, shop_id, run_id, before, after,
+        provider_request_id, request_id)
       select :registration, :actor, :action, c.id::text, c.shop_id::text, :runId::uuid, ${auditedDetails('b')}, ${
     auditedDetails('c')
   }, :providerRequestId, :requestId
@@ -400,7 +401,8 @@ function writeStatement (
       where :keepSnapshots::int > 0 and jsonb_typeof(b.details->'pay_customer') = 'object'
         and b.details->'pay_customer' is distinct from c.details->'pay_customer'
     ), noted as (
-      insert into pay_reconcile_changed (registration, account_id, shop_id) select :registration, c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
+      insert into pay_reconcile_changed (registration, account_id, shop_id)
+        select :registration, c.id::text, c.shop_id::text from changed c where :action in ('link', 'create')
       on conflict (registration, account_id) do update set version = excluded.version
     )
     select ${record(ACCOUNT_COLUMNS)} from changed a join :shops on s.id = a.shop_id`

@@ -72,6 +72,7 @@ const startStatement = `
   record({
     started: 'exists (select from run)',
     left: `exists (select from pay_reconcile_awaited a
-      where a.registration = :registration and a.due <= clock_timestamp() and a.shop_id not in (select shop_id from taken))`
+      where a.registration = :registration and a.due <= clock_timestamp()
+        and a.shop_id not in (select shop_id from taken))`
   })
 }`

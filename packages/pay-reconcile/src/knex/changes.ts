@@ -42,7 +42,8 @@ export function changeStore (
         )
         insert into pay_reconcile_positions (registration, shop_id, until, complete_at)
         values (:registration, :shopId, :until, :completeAt)
-        on conflict (registration, shop_id) do update set until = greatest(pay_reconcile_positions.until, excluded.until),
+        on conflict (registration, shop_id) do update set
+          until = greatest(pay_reconcile_positions.until, excluded.until),
           complete_at = greatest(pay_reconcile_positions.complete_at, excluded.complete_at)`,
           { registration, shopId, until, completeAt }
         )
@@ -61,13 +62,15 @@ export function changeStore (
         knex.raw(
           `
         with given as materialized (
-          select distinct on (id) * from jsonb_to_recordset(:events::jsonb) as e (id text, created_at timestamptz, customer_id text)
+          select distinct on (id) *
+            from jsonb_to_recordset(:events::jsonb) as e (id text, created_at timestamptz, customer_id text)
         ), fresh as (
           insert into pay_reconcile_events (registration, shop_id, event_id, created_at)
           select :registration, :shopId, id, created_at from given order by id
           on conflict do nothing returning event_id
         )
-        ${noteAccounts} where a.shop_id = :shopId and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${ONCE}`,
+        ${noteAccounts} where a.shop_id = :shopId
+          and ${customerId} in (select g.customer_id from given g join fresh f on f.event_id = g.id) ${ONCE}`,
           { registration, shopId, events: JSON.stringify(records) }
         )
       )

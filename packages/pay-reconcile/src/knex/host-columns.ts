@@ -50,7 +50,8 @@ export async function hostColumns (
     knex.raw(
       `
     select ${record({ name: 'c.name', type: 'format_type(coalesce(nullif(t.typbasetype, 0), t.oid), null)' })}
-    from (values ('account', pg_typeof((select id from ? limit 0))), ('shop', pg_typeof((select id from ? limit 0)))) c (name, type)
+    from (values ('account', pg_typeof((select id from ? limit 0))), ('shop', pg_typeof((select id from ? limit 0))))
+      c (name, type)
     join pg_type t on t.oid = c.type`,
       [accounts('a'), shops]
     )
@@ -91,9 +92,9 @@ export async function searchableName (
         record({
           // É and é; the collation of the column is that of the expression.
           // With a collation in which different strings may be equal, `ilike` is an error.
-          folds:
-            `case when (select collisdeterministic from pg_catalog.pg_collation where oid = to_regcollation(collation for ((select name from :accounts limit 0)))) is false
-      then false else coalesce((select name from :accounts limit 0), chr(201)) ilike chr(233) end`,
+          folds: `case when (select collisdeterministic from pg_catalog.pg_collation
+              where oid = to_regcollation(collation for ((select name from :accounts limit 0)))) is false
+            then false else coalesce((select name from :accounts limit 0), chr(201)) ilike chr(233) end`,
           icu: "getdatabaseencoding() = 'UTF8' and to_regcollation('pg_catalog.\"und-x-icu\"') is not null"
         })
       }`,
@@ -131,8 +132,8 @@ export async function checkColumns (knex: Knex, { name: table, columns }: HostTa
         record({
           name: 'c.attname',
           required: 'c.attnotnull or t.typnotnull',
-          type:
-            'format_type(coalesce(nullif(t.typbasetype, 0), t.oid), case when t.typbasetype = 0 then c.atttypmod else t.typtypmod end)'
+          type: `format_type(coalesce(nullif(t.typbasetype, 0), t.oid),
+              case when t.typbasetype = 0 then c.atttypmod else t.typtypmod end)`
         })
       }
     from pg_attribute c join pg_type t on t.oid = c.atttypid

@@ -36,7 +36,8 @@ export async function register (
             isOurs: 'r.accounts = ours.accounts and r.customer = ours.customer'
           })
         }
-    from ours join pay_reconcile_registrations r on r.name = :name or (r.accounts = ours.accounts and r.customer = ours.customer)`,
+    from ours join pay_reconcile_registrations r on r.name = :name
+      or (r.accounts = ours.accounts and r.customer = ours.customer)`,
         bindings
       )
     )

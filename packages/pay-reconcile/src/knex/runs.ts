@@ -72,8 +72,9 @@ export function knexRunStore (
     await execute(
       knex,
       knex.raw(
-        `update pay_reconcile_runs r set finished_at = now(), targets = null where r.finished_at is null and not exists (
-      select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`
+        `update pay_reconcile_runs r set finished_at = now(), targets = null
+        where r.finished_at is null and not exists (
+          select 1 from pay_reconcile_run_shops p where p.run_id = r.id and p.status in ('pending', 'running'))`
       )
     )
   }
@@ -85,10 +86,12 @@ export function knexRunStore (
         knex,
         knex.raw(
           `with run as (
-          insert into pay_reconcile_runs (id, registration, mode, dry_run, shop_id, actor, request_id, selection, targets)
+          insert into pay_reconcile_runs (id, registration, mode, dry_run, shop_id, actor, request_id,
+            selection, targets)
           values (?, ?, ?, ?, ?, ?, ?, ?::jsonb, ?::jsonb) returning id, registration
         ) insert into pay_reconcile_run_shops (run_id, registration, shop_id, total)
-        select run.id, run.registration, p.shop_id, p.total from run, jsonb_to_recordset(?::jsonb) as p (shop_id text, total integer)`,
+        select run.id, run.registration, p.shop_id, p.total
+          from run, jsonb_to_recordset(?::jsonb) as p (shop_id text, total integer)`,
           [
             run.id,
             registration,
@@ -142,7 +145,8 @@ export function knexRunStore (
           knex.raw(
             `
           select ${record({ runId: 'p.run_id', shopId: 'p.shop_id' })} from pay_reconcile_run_shops p
-          where p.registration = ? and p.status in ('pending', 'running') and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
+          where p.registration = ? and p.status in ('pending', 'running')
+            and p.shop_id in (select e->>'shop_id' from jsonb_array_elements(?::jsonb) e)
           order by p.shop_id limit 1`,
             [registration, parts]
           )
@@ -158,10 +162,12 @@ export function knexRunStore (
         knex,
         knex.raw(
           `
-        with first as (insert into pay_reconcile_schedule (registration, mode, scheduled_for) values (:registration, :mode, :now) on conflict do nothing returning scheduled_for)
+        with first as (insert into pay_reconcile_schedule (registration, mode, scheduled_for)
+          values (:registration, :mode, :now) on conflict do nothing returning scheduled_for)
         select ${
             record({ scheduled_for: 'scheduled_for' })
-          } from (select scheduled_for from first union all select scheduled_for from pay_reconcile_schedule where registration = :registration and mode = :mode) s`,
+          } from (select scheduled_for from first union all select scheduled_for from pay_reconcile_schedule
+            where registration = :registration and mode = :mode) s`,
           { registration, mode, now }
         )
       )
@@ -241,7 +247,8 @@ export function knexRunStore (
         knex,
         knex.raw(
           `
-        update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${LEASED_UNTIL}, updated_at = now()
+        update pay_reconcile_run_shops p set status = 'running', owner = ?, leased_until = ${LEASED_UNTIL},
+          updated_at = now()
         where (p.run_id, p.shop_id) = (
           select p.run_id, p.shop_id from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id
           where p.run_id = ? and p.registration = ? and ${FREE} and not r.cancel_requested
@@ -258,7 +265,8 @@ export function knexRunStore (
         knex,
         knex.raw(
           `update pay_reconcile_run_shops p set leased_until = ${LEASED_UNTIL}
-        from pay_reconcile_runs r where r.id = p.run_id and p.run_id = ? and p.shop_id = ? and p.owner = ? and p.status = 'running'
+        from pay_reconcile_runs r where r.id = p.run_id and p.run_id = ? and p.shop_id = ? and p.owner = ?
+          and p.status = 'running'
         returning ${record(HELD_COLUMNS)}`,
           [duration, part.runId, part.shopId, owner]
         )
@@ -287,7 +295,8 @@ export function knexRunStore (
         knex.raw(
           `
         with ours as (
-          update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb, differences = ?::jsonb, paging = ?::jsonb,
+          update pay_reconcile_run_shops set total = ?, processed = ?, last_account = ?, outcomes = ?::jsonb,
+            differences = ?::jsonb, paging = ?::jsonb,
             leased_until = ${LEASED_UNTIL}, updated_at = now()
           where run_id = ? and shop_id = ? and owner = ? and status = 'running' returning run_id, shop_id
         ), same as (
@@ -298,7 +307,8 @@ export function knexRunStore (
         ), found as (
           insert into pay_reconcile_items (run_id, account_id, shop_id, outcome, item)
           select ours.run_id, i.account_id, i.shop_id, i.outcome, i.item
-          from ours, jsonb_to_recordset(?::jsonb) as i (account_id text, shop_id text, outcome text, item jsonb) join existing e on e.id = i.account_id
+          from ours, jsonb_to_recordset(?::jsonb) as i (account_id text, shop_id text, outcome text, item jsonb)
+            join existing e on e.id = i.account_id
           on conflict do nothing
         )
         select ${record(HELD_COLUMNS)} from ours join pay_reconcile_runs r on r.id = ours.run_id`,
@@ -378,7 +388,8 @@ export function knexRunStore (
         knex,
         knex.raw(
           `select distinct ${record({ run_id: 'p.run_id' })}
-        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where p.registration = ? and ${FREE} and not r.cancel_requested`,
+        from pay_reconcile_run_shops p join pay_reconcile_runs r on r.id = p.run_id where p.registration = ?
+          and ${FREE} and not r.cancel_requested`,
           [registration]
         )
       )
@@ -398,14 +409,18 @@ function partsFrom (shops: ReadonlyArray<{ readonly shopId: string, readonly acc
  */
 const startScheduledStatement = `
   with taken as (
-    update pay_reconcile_schedule set scheduled_for = :scheduledFor where registration = :registration and mode = :mode and scheduled_for < :scheduledFor returning scheduled_for
+    update pay_reconcile_schedule set scheduled_for = :scheduledFor where registration = :registration
+      and mode = :mode and scheduled_for < :scheduledFor returning scheduled_for
   ), run as (
-    insert into pay_reconcile_runs (id, registration, mode, dry_run, actor, scheduled_for) select :id, :registration, :mode, :dryRun, :actor, scheduled_for from taken returning id
+    insert into pay_reconcile_runs (id, registration, mode, dry_run, actor, scheduled_for)
+      select :id, :registration, :mode, :dryRun, :actor, scheduled_for from taken returning id
   ), parts as (
     insert into pay_reconcile_run_shops (run_id, registration, shop_id, total, status, reason)
-    select run.id, :registration, p.shop_id, p.total, case when h.held then 'stopped' else 'pending' end, case when h.held then 'PAY_RECONCILE_RUN_ACTIVE' end
+    select run.id, :registration, p.shop_id, p.total, case when h.held then 'stopped' else 'pending' end,
+      case when h.held then 'PAY_RECONCILE_RUN_ACTIVE' end
     from run, jsonb_to_recordset(:parts::jsonb) as p (shop_id text, total integer),
-      lateral (select exists (select from pay_reconcile_run_shops o where o.registration = :registration and o.shop_id = p.shop_id and o.status in ('pending', 'running')) as held) h
+      lateral (select exists (select from pay_reconcile_run_shops o where o.registration = :registration
+        and o.shop_id = p.shop_id and o.status in ('pending', 'running')) as held) h
   )
   select ${record({ id: 'id' })} from run`
 

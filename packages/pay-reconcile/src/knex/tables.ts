@@ -29,7 +29,8 @@ create table if not exists pay_reconcile_audit (
   request_id text
 );
 create index if not exists pay_reconcile_audit_account on pay_reconcile_audit (registration, account_id, at);
-create unique index if not exists pay_reconcile_audit_once_per_run on pay_reconcile_audit (run_id, account_id) where run_id is not null;
+create unique index if not exists pay_reconcile_audit_once_per_run on pay_reconcile_audit (run_id, account_id)
+  where run_id is not null;
 create index if not exists pay_reconcile_audit_at on pay_reconcile_audit (registration, at, id);
 create index if not exists pay_reconcile_audit_actor on pay_reconcile_audit (registration, actor, at);
 
@@ -61,7 +62,8 @@ create table if not exists pay_reconcile_runs (
   started_at timestamptz not null default now(),
   finished_at timestamptz
 );
-create index if not exists pay_reconcile_runs_scheduled_for on pay_reconcile_runs (registration, mode, scheduled_for) where scheduled_for is not null;
+create index if not exists pay_reconcile_runs_scheduled_for on pay_reconcile_runs (registration, mode, scheduled_for)
+  where scheduled_for is not null;
 
 create table if not exists pay_reconcile_awaited (
   registration text not null,
@@ -106,7 +108,8 @@ create table if not exists pay_reconcile_run_shops (
   updated_at timestamptz not null default now(),
   primary key (run_id, shop_id)
 );
-create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (registration, shop_id) where status in ('pending', 'running');
+create unique index if not exists pay_reconcile_one_run_per_shop on pay_reconcile_run_shops (registration, shop_id)
+  where status in ('pending', 'running');
 
 create table if not exists pay_reconcile_items (
   id bigint generated always as identity,
@@ -240,7 +243,8 @@ async function presentNames (knex: Knex): Promise<ReadonlySet<string>> {
     knex,
     knex.raw(`select ${record({ name: 'name' })} from (
     select relname::text as name from pg_class where pg_table_is_visible(oid)
-    union all select relname || '.' || tgname from pg_trigger join pg_class on pg_class.oid = tgrelid where pg_table_is_visible(tgrelid)
+    union all select relname || '.' || tgname from pg_trigger join pg_class on pg_class.oid = tgrelid
+      where pg_table_is_visible(tgrelid)
     union all select proname::text from pg_proc where pg_function_is_visible(oid)
   ) present where name like 'pay_reconcile_%'`)
   )

@@ -8,7 +8,8 @@ const ofShops = (sum: string, condition = 'true'): string =>
 /** The sum of each counter over the shops of the run `r`. */
 const countersOf = (column: string): string =>
   `(select coalesce(jsonb_object_agg(k.key, k.n), '{}') from (
-  select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.${column}) e where p.run_id = r.id group by e.key) k)`
+  select e.key, sum(e.value::int) as n from pay_reconcile_run_shops p, jsonb_each_text(p.${column}) e
+    where p.run_id = r.id group by e.key) k)`
 
 /** Runs `r`. */
 export const runList = {
@@ -36,8 +37,11 @@ export const runList = {
     sql: `jsonb_build_object('total', ${ofShops('count(*)')}, 'finished', ${
       ofShops('count(*)', "p.status not in ('pending', 'running')")
     },
-      'stopped', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object('shop_id', s.shop_id, 'reason', s.reason, 'missing_permission', s.missing_permission))), '[]') from (
-        select shop_id, reason, missing_permission from pay_reconcile_run_shops where run_id = r.id and status = 'stopped' order by shop_id limit 100) s))`
+      'stopped', (select coalesce(jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+          'shop_id', s.shop_id, 'reason', s.reason, 'missing_permission', s.missing_permission
+        ))), '[]') from (
+        select shop_id, reason, missing_permission from pay_reconcile_run_shops
+        where run_id = r.id and status = 'stopped' order by shop_id limit 100) s))`
   }
 } satisfies Listed<RunFilter>
 

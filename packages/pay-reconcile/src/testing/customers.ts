@@ -145,7 +145,8 @@ const RETENTION = 30 * 24 * 3600
 
 /** The event of a change to a customer. @param before - undefined: it was created. */
 function eventOf (before: StandInObject | undefined, customer: StandInObject): StandInEvent {
-  const kind = customer.deleted === true ? 'deleted' : before ? 'updated' : 'created'
+  const written = before ? 'updated' : 'created'
+  const kind = customer.deleted === true ? 'deleted' : written
   const previous = Object.fromEntries(
     Object.entries(before ?? {}).filter(([name, value]) => JSON.stringify(customer[name]) !== JSON.stringify(value))
   )

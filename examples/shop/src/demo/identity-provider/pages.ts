@@ -88,7 +88,10 @@ function page (nonce: string, title: string, body: string): string {
       form { display: grid; gap: .25rem }
       input, button { font: inherit; padding: .6rem; border: 1px solid GrayText; border-radius: .4rem }
       input { margin-bottom: .75rem; background: Field; color: FieldText }
-      button { background: light-dark(#1d4ed8, #93c5fd); color: light-dark(#fff, #111); border-color: transparent; cursor: pointer }
+      button {
+        background: light-dark(#1d4ed8, #93c5fd); color: light-dark(#fff, #111); border-color: transparent;
+        cursor: pointer
+      }
       :focus-visible { outline: 3px solid light-dark(#1d4ed8, #93c5fd); outline-offset: 2px }
       [role=alert] { padding: .6rem; border-left: 4px solid light-dark(#b91c1c, #fca5a5) }
     </style>

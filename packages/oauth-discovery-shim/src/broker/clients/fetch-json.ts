@@ -69,11 +69,8 @@ export async function fetchJson (
     }
   } catch (error) {
     if (error instanceof DocumentFault) throw error
-    const why = late.aborted
-      ? `its server took longer than ${timeout / 1000} seconds`
-      : hurry?.aborted === true
-      ? HURRIED
-      : UNREACHABLE
+    const cut = hurry?.aborted === true ? HURRIED : UNREACHABLE
+    const why = late.aborted ? `its server took longer than ${timeout / 1000} seconds` : cut
     throw new DocumentOutage(why, { cause: error })
   }
 }

@@ -22,9 +22,11 @@ interface Row {
 }
 
 const RECORD =
-  `insert into ?? as stored (id, subject, client_id, client_name, scope, created_at, used_at, access_expires_at, expires_at, provider_token)
+  `insert into ?? as stored (id, subject, client_id, client_name, scope, created_at, used_at, access_expires_at,
+    expires_at, provider_token)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-on conflict (id) do update set client_id = excluded.client_id, client_name = excluded.client_name, scope = excluded.scope, used_at = excluded.used_at,
+on conflict (id) do update set client_id = excluded.client_id, client_name = excluded.client_name,
+  scope = excluded.scope, used_at = excluded.used_at,
   access_expires_at = greatest(stored.access_expires_at, excluded.access_expires_at), expires_at = excluded.expires_at,
   provider_token = case when stored.ended_at is null then coalesce(excluded.provider_token, stored.provider_token) end`
 
@@ -98,7 +100,8 @@ export function knexGrantStore (knex: KnexForGrants, options: KnexGrantStoreOpti
         await rows('delete from ?? where expires_at <= ?', [new Date(Date.now())])
       }
       if (subject === undefined) await rows(RENEW, [usedAt, accessExpiresAt, expiresAt, providerToken, id])
-      else {await rows(RECORD, [
+      else {
+        await rows(RECORD, [
           id,
           subject,
           clientId,
@@ -109,7 +112,8 @@ export function knexGrantStore (knex: KnexForGrants, options: KnexGrantStoreOpti
           accessExpiresAt,
           expiresAt,
           providerToken
-        ])}
+        ])
+      }
     },
     list: async (subject) => await present('subject = ?', [subject]),
     find: async (subject, id) => (await present('subject = ? and id = ?', [subject, id]))[0],

@@ -51,15 +51,9 @@ export function recipientFrom (parameters: Parameters, client: Client, { appSche
   if (redirectUri === undefined) throw refusal('invalid_request', 'The parameter redirect_uri is missing')
   const kind = redirectKind(redirectUri, appSchemes)
   if (kind === undefined || !isRegistered(redirectUri, client.redirectUris)) {
-    throw refusal(
-      'invalid_request',
-      `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ` +
-        `${
-          kind === undefined
-            ? 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes'
-            : PLACES[client.source]
-        }`
-    )
+    const why = kind === undefined ? NOT_ALLOWED : PLACES[client.source]
+    const name = client.source === 'list' ? client.id : shown(client.name)
+    throw refusal('invalid_request', `The callback ${shown(redirectUri)} of ${name} ${why}`)
   }
   const state = parameters.get('state')
   // It travels with the browser to the identity provider and back, and is sent on as it came.
@@ -71,6 +65,9 @@ export function recipientFrom (parameters: Parameters, client: Client, { appSche
 }
 
 /** Where a callback has to be listed. */
+const NOT_ALLOWED = 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. ' +
+  'The operator lists schemes in broker.appSchemes'
+
 const PLACES = {
   document: 'is not in its metadata document, where its maker lists it',
   registration:

@@ -42,10 +42,18 @@ body { margin: 0; padding: 2rem 1rem; display: grid; justify-content: center }
 main { width: min(30rem, calc(100vw - 2rem)) }
 h1 { font-size: 1.35rem; line-height: 1.25 }
 dt { font-weight: 600 } dd { margin: 0 0 .75rem; overflow-wrap: anywhere }
-.warning { padding: .6rem .8rem; border-left: 4px solid light-dark(#b45309, #fbbf24); background: color-mix(in srgb, currentColor 6%, transparent) }
+.warning {
+  padding: .6rem .8rem; border-left: 4px solid light-dark(#b45309, #fbbf24);
+  background: color-mix(in srgb, currentColor 6%, transparent)
+}
 form { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem }
-button { font: inherit; padding: .6rem 1.5rem; border: 1px solid GrayText; border-radius: .4rem; cursor: pointer; background: transparent; color: inherit }
-button[value=allow] { background: light-dark(#1d4ed8, #93c5fd); color: light-dark(#fff, #111); border-color: transparent }
+button {
+  font: inherit; padding: .6rem 1.5rem; border: 1px solid GrayText; border-radius: .4rem; cursor: pointer;
+  background: transparent; color: inherit
+}
+button[value=allow] {
+  background: light-dark(#1d4ed8, #93c5fd); color: light-dark(#fff, #111); border-color: transparent
+}
 @media (hover: hover) { html:hover button { animation: wait .8s } }
 @keyframes wait { from, to { pointer-events: none; opacity: .6 } }
 :focus-visible { outline: 3px solid light-dark(#1d4ed8, #93c5fd); outline-offset: 2px }
@@ -131,17 +139,14 @@ export function sendProblemPage (
   reply: FastifyReply,
   { statusCode, title, reason, advice, code, back }: ProblemPage
 ): FastifyReply {
+  const way = back && html`<a href="${back.url}" rel="noreferrer">Go back to ${back.place}</a>`
   return sendPage(
     reply,
     statusCode,
     title,
     html`<p>${reason}.</p>
 <p>${advice}.</p>
-${
-      back === undefined
-        ? ''
-        : html`<p><a href="${back.url}" rel="noreferrer">Go back to ${back.place}</a>. Only do so if you came from there.</p>`
-    }
+${way === undefined ? '' : html`<p>${way}. Only do so if you came from there.</p>`}
 <p><small>For the maker of the app: <code>${code}</code></small></p>`
   )
 }

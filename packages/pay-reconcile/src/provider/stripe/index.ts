@@ -207,11 +207,8 @@ function eventFrom (value: unknown): CustomerEvent | undefined {
     !Number.isFinite(value.created)
   ) return undefined
   const object = isObject(value.data) && isObject(value.data.object) ? value.data.object : {}
-  const customer = object.object === 'customer'
-    ? object.id
-    : isObject(object.customer)
-    ? object.customer.id
-    : object.customer
+  const owner = isObject(object.customer) ? object.customer.id : object.customer
+  const customer = object.object === 'customer' ? object.id : owner
   return {
     id: value.id,
     createdAt: new Date(Number(value.created) * 1000).toISOString(),
