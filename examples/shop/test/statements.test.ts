@@ -39,8 +39,12 @@ const toolCall = (name: string, args: object) => ({
   payload: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }
 } as const)
 
-/** After a call, at most once a minute: that the key was used, and the event of its first use. */
-const AFTERWARDS = /^\s*with used as|^insert into "history"|^BEGIN TRANSACTION ISOLATION LEVEL read committed;|^COMMIT;/
+/**
+ * After a call, at most once a minute: that the key was used, and the event of its first use. And every few seconds
+ * what was counted of calls.
+ */
+const AFTERWARDS =
+  /^\s*with\s+(used|given|counted) as|^insert into "history"|^BEGIN TRANSACTION .* read committed;|^COMMIT;/
 
 /** What the work asks the database for. */
 async function statementsOf (work: () => Promise<unknown>): Promise<string[]> {
