@@ -108,7 +108,11 @@ export function keyUse (
       }
       if (calls.length > 0) {
         await attempt('failed calls', async () => await storeFailedCalls(knex, calls), () => {
-          for (const call of calls) add(call)
+          // Before those that came meanwhile, which are the newer ones.
+          const newer = [...failed.values()].flat()
+          failed = new Map()
+          failedCount = 0
+          for (const call of [...calls, ...newer]) add(call)
         })
       }
       const keys = new Set([...seen.values(), ...calls].map(({ key_id: id }) => id))
