@@ -88,7 +88,7 @@ t.test(
       await join(noorId)
     })
 
-    await t.test('who is made inactive has their keys of all shops named; they can be decided about later', async (t) => {
+    await t.test('the keys of who is made inactive are named; they can be decided about later', async (t) => {
       const [here, there] = [await made(shop, 'Here'), await made(other, 'There')]
       await goWithin(ada, '/console/admin/admin/users')
       await ada.getByRole('switch', { name: /^Active: .*noor/ }).click()

@@ -106,7 +106,7 @@ for (const [where, skip] of [['in memory', false], ['in Redis', withoutRedis]] a
   })
 }
 
-t.test('while the use of keys is written, and the write fails, newer use of the same and another key is kept', async (t) => {
+t.test("when the write of keys' use fails, newer use of the same and another key is kept", async (t) => {
   const shops = [await createShop(database, 'used'), await createShop(database, 'used-too')] as const
   const [ada, kim] = [await keyOf(shops[0]), await keyOf(shops[1])]
   const [isAsked, isHeld] = [gate(), gate()]

@@ -34,7 +34,7 @@ async function rest (file: Readable, text = ''): Promise<string[]> {
   return namesIn(text)
 }
 
-t.test('files in parts: each shop has its own places and products, each product once, whoever writes meanwhile', async (t) => {
+t.test('files in parts have each product of their shop once, whoever writes meanwhile', async (t) => {
   const [large, small] = [await shopOf('large', 1000), await shopOf('small', 3)]
   const [one, two] = [open(large) as Readable, open(large) as Readable]
   t.equal(open(large), 429, 'one more than there are places')

@@ -76,7 +76,7 @@ const audit = async (shop: string, id: string) =>
     { actor_id: by, operation, changes }
   ) => ({ by, operation, changes }))
 
-t.test('the keys of a person who is inactive are refused, on every replica, and work again with the person', async (t) => {
+t.test('the keys of an inactive person are refused on every replica, and work again with the person', async (t) => {
   const { shop, hers, his } = await staffed()
   t.strictSame([await used(shop, hers), await used(shop, his)], [200, 200])
   t.equal((await root.as('PATCH', `/admin/users/${ann.id}`, { active: false })).status, 200)

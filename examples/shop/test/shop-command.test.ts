@@ -59,7 +59,7 @@ const usage = `Usage:
   shop person rename <id or subject> <name>
       replaces the name of a person everywhere, also in the history; their next sign-in stores the name in their token
   shop person delete <id or subject>
-      deletes a person for good and revokes their API keys; what they did stays in the history under an id that leads to nobody
+      deletes a person for good and revokes their API keys; what they did stays in the history without their name
   shop doctor
       checks the settings and what they point to, and the access token in SHOP_TOKEN if there is one
   shop migrate [--status]

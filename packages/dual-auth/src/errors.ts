@@ -59,8 +59,8 @@ export const DUAL_AUTH_KEY_NOT_ACCEPTED = createError(
 )
 
 /**
- * 403: the caller may not manage the API keys of the owner that the path names. Thrown by `onKeyChange` too, which undoes
- * the change.
+ * 403: the caller may not manage the API keys of the owner that the path names. Thrown by `onKeyChange` too, which
+ * undoes the change.
  */
 export const DUAL_AUTH_MANAGEMENT_FORBIDDEN = createError(
   'DUAL_AUTH_MANAGEMENT_FORBIDDEN',

@@ -56,8 +56,8 @@ export interface ApiKeyOptions {
    */
   readonly mayUse?: MayUse
   /**
-   * How long calls with a key share a yes of `mayUse`, in milliseconds, at most 1000. Above 0, the function must look at
-   * the key alone: the answer to one request lets others in. A no is asked again.
+   * How long calls with a key share a yes of `mayUse`, in milliseconds, at most 1000. Above 0, the function must look
+   * at the key alone: the answer to one request lets others in. A no is asked again.
    * @default 0, so that the function is asked at each use
    */
   readonly mayUseCacheTime?: number

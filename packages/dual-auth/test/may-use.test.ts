@@ -54,7 +54,7 @@ async function staffed (t: Test, settings: Parameters<typeof build>[1] = {}) {
   return { ...harness, left, asked, lines, manage, call, make }
 }
 
-t.test('a key is refused from the next call on once its maker has left, and works again when they are back', async (t) => {
+t.test('a key is refused once its maker has left, and works again when they are back', async (t) => {
   const events: KeyEvent[] = []
   const { app, left, asked, lines, call, make } = await staffed(t, {
     auth: {
@@ -146,7 +146,7 @@ t.test('mayUse may look at the request: nothing is kept from one call to the nex
   t.equal(await from('127.0.0.1', `${products()}?page=2`), 401)
 })
 
-t.test('a yes is kept for the time that the option says, for its key alone, counted from when it was asked', async (t) => {
+t.test('a yes is kept for its key alone, for the time of the option, from when it was asked', async (t) => {
   let clock = 10_000
   t.intercept(performance, 'now', { value: () => clock })
   const { left, asked, call, make } = await staffed(t, { apiKeys: { mayUseCacheTime: 1000 } })
@@ -310,7 +310,7 @@ t.test('wrong options stop the start', async (t) => {
   }
 })
 
-t.test('a host that vetoes a change because the caller has left meanwhile answers 403, and nothing is changed', async (t) => {
+t.test('a host vetoes a change of a caller who left meanwhile: 403, and nothing is changed', async (t) => {
   const { DUAL_AUTH_MANAGEMENT_FORBIDDEN } = await import('../src/index.ts')
   const left = new Set<string>()
   const { manage, call, make } = await staffed(t, {
@@ -325,8 +325,10 @@ t.test('a host that vetoes a change because the caller has left meanwhile answer
   })
   const { id, plaintext } = await make(ADA)
   left.add('ada')
-  for (const [method, path] of [['POST', `${id}/rotate`], ['POST', ''], ['DELETE', id]] as const) {
-    const answer = await manage(ADA)(method, path, method === 'DELETE' ? undefined : path === '' ? { name: 'x' } : {})
+  for (
+    const [method, path, body] of [['POST', `${id}/rotate`, {}], ['POST', '', { name: 'x' }], ['DELETE', id]] as const
+  ) {
+    const answer = await manage(ADA)(method, path, body)
     t.match(answer, { status: 403, body: { code: 'DUAL_AUTH_MANAGEMENT_FORBIDDEN' } }, `${method} ${path}`)
   }
   t.match((await manage(BEN)('GET')).body, [{ id, replaced_by: null, expires_at: null, status: 'active' }])

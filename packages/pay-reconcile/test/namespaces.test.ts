@@ -79,7 +79,7 @@ t.test('users and organizations of one app, with the same ids and one account at
   t.strictSame(await knex('users').pluck('customer'), [null, null])
 })
 
-t.test('two registrations of one app with one namespace, or both without, are refused: equal ids would share a customer', async (t) => {
+t.test('two registrations of one app need two namespaces: equal ids would share a customer', async (t) => {
   const knex = await pglite.connect(t)
   for (const table of ['users', 'organizations']) await createTable(knex, table, 'uuid')
   // As the organization that each person has for themselves: with the id of the person.

@@ -39,8 +39,7 @@ export const personRename: Command = {
 export const personDelete: Command = {
   usage: 'person delete <id or subject>',
   summary:
-    'deletes a person for good and revokes their API keys; what they did stays in the history under an id that leads ' +
-    'to nobody',
+    'deletes a person for good and revokes their API keys; what they did stays in the history without their name',
   positionals: 1,
   async run ({ positionals: [who = ''], environment, open }) {
     const config = settingsFromEnvironment(environment)

@@ -62,22 +62,20 @@ export async function decideKeys (
       revoked_at: trx.fn.now(),
       revoked_by: await nameOf(trx, actor)
     }).returning(['id', 'shop_id', 'name', 'revoked_at'])
-    for (const key of revoked) await record(trx, actor, key, 'revoked_at', null, key.revoked_at)
+    for (const key of revoked) await record(trx, actor, key, ['revoked_at', null, key.revoked_at])
     return
   }
   const heir = await heirOf(trx, person, keys, to)
   await trx('api_keys').whereIn('id', ids).update({ created_by: heir.subject })
   // By their ids: subjects are erased with a person.
-  for (const key of keys) await record(trx, actor, key, 'created_by', person.id, heir.id)
+  for (const key of keys) await record(trx, actor, key, ['created_by', person.id, heir.id])
 }
 
 async function record (
   trx: Knex.Transaction,
   actor: Actor,
   { id, shop_id: shopId, name }: Pick<KeyOfPerson, 'id' | 'shop_id' | 'name'>,
-  field: string,
-  before: unknown,
-  after: unknown
+  [field, before, after]: readonly [field: string, before: unknown, after: unknown]
 ): Promise<void> {
   await recordChange(trx, actor, {
     shopId,

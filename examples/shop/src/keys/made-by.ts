@@ -38,7 +38,11 @@ const COLUMNS = ['id', 'shop_id', 'name', 'prefix', 'created_at', 'last_used_at'
   `api_keys.${column}`
 )
 
-/** The keys of a person that are neither revoked nor expired, by shop and name. @param shopId - default: of all shops */
+/**
+ * The keys of a person that are neither revoked nor expired, by shop and name.
+ *
+ * @param shopId - default: of all shops
+ */
 export async function keysOf (
   knex: Knex,
   { id, subject }: Maker,

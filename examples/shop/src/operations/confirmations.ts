@@ -5,8 +5,8 @@ import { secretFromText } from '../settings/secrets.ts'
 import type { Settings } from '../settings/settings.ts'
 
 /**
- * The keys of questions and tasks. All replicas have the setting, and what an older pepper signed stays good for as long
- * as API keys need that pepper.
+ * The keys of questions and tasks. All replicas have the setting, and what an older pepper signed stays good for as
+ * long as API keys need that pepper.
  */
 export function questionSecrets ({ API_KEY_PEPPERS }: Pick<Settings, 'API_KEY_PEPPERS'>): [string, ...string[]] {
   return API_KEY_PEPPERS.map((text) =>

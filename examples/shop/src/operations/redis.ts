@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 
 /**
- * Time limit for a response of Redis, in milliseconds: how long callers wait if it hangs. One that came while the server
- * was busy is read first, since a busy server must not count alone for that.
+ * Time limit for a response of Redis, in milliseconds: how long callers wait if it hangs. One that came while the
+ * server was busy is read first, since a busy server must not count alone for that.
  */
 const ANSWER = 300
 const LONGEST_RETRY = 5000

@@ -106,8 +106,8 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       operationId: 'decide_member_keys',
       summary: 'Decide what becomes of the API keys of a person',
       description:
-        'Revoke the keys that list_member_keys lists, or hand them over to somebody else. Whoever made a key knows it: ' +
-        'rotate those that are handed over. For owners of the shop, admins and machines.',
+        'Revoke the keys that list_member_keys lists, or hand them over to somebody else. Whoever made a key knows ' +
+        'it: rotate those that are handed over. For owners of the shop, admins and machines.',
       tags: ['members'],
       params: MemberParams,
       body: KeyDecision,
@@ -124,8 +124,8 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       description:
         'Remove a person from a shop: their next request to it is rejected. keys says what becomes of the API keys ' +
         'that list_member_keys lists; left out, they are refused until decide_member_keys. The last active owner ' +
-        'cannot be removed. For owners of the shop, admins, machines, and the member who leaves, who decides about no ' +
-        'keys.',
+        'cannot be removed. For owners of the shop, admins, machines, and the member who leaves, who decides about ' +
+        'no keys.',
       tags: ['members'],
       params: MemberParams,
       querystring: OptionalDecision,

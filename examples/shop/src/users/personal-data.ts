@@ -161,8 +161,8 @@ interface Deletion extends Decision {
 
 /**
  * Deletes a person: who they are is gone everywhere, and what they did stays, by an id that leads to nobody. Their
- * sign-ins through the broker end first, and their API keys with them, unless others take them over. Whoever has a valid
- * token afterwards is a new person without any rights.
+ * sign-ins through the broker end first, and their API keys with them, unless others take them over. Whoever has a
+ * valid token afterwards is a new person without any rights.
  *
  * @throws {@link SHOP_INVALID} about `keys_to`
  * @throws {@link SHOP_ADMIN_ONLY} if the caller is no longer an admin

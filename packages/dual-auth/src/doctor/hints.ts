@@ -213,8 +213,8 @@ function hintForHolder ({ payload, settings }: Rejected): string {
   const client = clientOf(payload, settings)
   const { provider, machineClients = [] } = settings
   if (provider !== 'keycloak' && machineClients.includes(String(claimAt(payload, settings.claims.client)))) {
-    return `${client} is one of machineClients, but the token does not say that a machine holds it. If people sign in ` +
-      'with it, add it to userClients; if it is a machine alone, set provider to generic'
+    return `${client} is one of machineClients, but the token does not say that a machine holds it. If people sign ` +
+      'in with it, add it to userClients; if it is a machine alone, set provider to generic'
   }
   switch (provider) {
     case 'keycloak':

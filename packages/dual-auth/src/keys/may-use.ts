@@ -35,9 +35,9 @@ export interface MayUseSettings {
 }
 
 /**
- * Asks `mayUse` at each use of a key. With `mayUseCacheTime`, calls with one key share a yes for that time, counted from
- * when it was asked: whoever leaves meanwhile is refused at the end of it, however slow the answer was. A no is asked
- * again by the next call. Without an answer a key is neither good nor bad, as without the store.
+ * Asks `mayUse` at each use of a key. With `mayUseCacheTime`, calls with one key share a yes for that time, counted
+ * from when it was asked: whoever leaves meanwhile is refused at the end of it, however slow the answer was. A no is
+ * asked again by the next call. Without an answer a key is neither good nor bad, as without the store.
  */
 export function createMayUse (
   { mayUse, mayUseCacheTime, storeTimeout }: MayUseSettings,

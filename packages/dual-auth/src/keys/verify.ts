@@ -38,8 +38,8 @@ export interface KeyVerifier {
 
 /**
  * Verifies a key, cheapest test first: form and checksum, one read by fingerprint, the row's state, and only then its
- * hash, by scrypt unless it is known. The host is asked last, about good keys only. Unknown keys cost no dummy scrypt: the difference in time reveals no more than
- * the status does, and a dummy would let anybody use up the CPU.
+ * hash, by scrypt unless it is known. The host is asked last, about good keys only. Unknown keys cost no dummy scrypt:
+ * the difference in time reveals no more than the status does, and a dummy would let anybody use up the CPU.
  */
 export function createKeyVerifier (
   { settings, callStore, mayUse, queue, lastUsed, report, log }: KeyVerifierParts

@@ -227,8 +227,7 @@ export const LISTS: readonly Check[] = [
   },
   {
     title: 'lists and finds what one person made: a successor is of who rotated',
-    mend:
-      'created_by is of each key: rotate writes that of the successor, and leaves that of the old key. find returns it.',
+    mend: 'created_by is of each key: rotate writes that of the successor, not that of the old key. find returns it.',
     run: async ({ store, inserted }) => {
       const shopId = randomUUID()
       const hers = await inserted({ shopId, createdBy: 'ada' })

@@ -315,7 +315,7 @@ t.test(`${RFC} §4.7: a sign-in cannot be finished in another browser`, async (t
   t.equal((await victim.get('/oauth/callback')).statusCode, 400)
 })
 
-t.test(`${RFC} §4.7: a sealed value counts as it was made, where it was made, for what it was made and for its time`, async (t) => {
+t.test(`${RFC} §4.7: a sealed value counts where, for what and for the time that it was made`, async (t) => {
   const at = clock(t)
   const world = await brokerWorld(t)
   const { app, idp } = world
