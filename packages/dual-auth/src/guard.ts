@@ -120,7 +120,10 @@ export function createGuard (
       // Undecided on a route from before the plugin, and the hooks of the host read it too: who sees no `dual` there
       // asks nobody.
       const { method: methods = method, url = '', schema } = routeOptions
-      Object.assign(config, decidedPolicy({ method: methods, url, schema, config }, settings))
+      const route = { method: methods, url, schema, config }
+      const decided = decidedPolicy(route, settings)
+      if (decided.auth === 'dual' && decided.anyShop !== true) shops.demandOneKind(route)
+      Object.assign(config, decided)
       rules.set(config, byMethod = new Map())
     }
     let found = byMethod.get(method)

@@ -126,7 +126,8 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     for (const network of newNetworks) watch.emit({ type: 'new_network', key, network })
   })
   const keys = createKeyVerifier({ settings: apiKeys, callStore, queue, lastUsed, report: watch.report, log: app.log })
-  const shops = createShopReader(apiKeys)
+  const byPath = management.filter(({ owner }) => owner === undefined).map(({ path }) => path)
+  const shops = createShopReader(apiKeys, byPath)
   const guard = createGuard(settings, tokens, keys, shops, watch.report)
 
   app.decorate('dualAuthReady', tokens.ready)
@@ -141,6 +142,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.addHook('onRoute', (route) => {
     const decided = policyFromRoute(route, settings)
     const { auth: policy } = decided
+    if (policy === 'dual' && decided.anyShop !== true) shops.demandOneKind(route)
     route.config = { ...route.config, ...decided }
     // A wrong scope must fail startup, not the first call.
     for (const method of [route.method].flat()) {
@@ -179,6 +181,7 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
         settings: apiKeys,
         shops,
         hostSignsIn: settings.jwt.length === 0,
+        besidePaths: byPath.length > 0,
         ...rest,
         knownScopes: () => scopes,
         callStore,

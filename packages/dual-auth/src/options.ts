@@ -5,6 +5,7 @@ import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
 import type { ApiKeyStore, KeyChange } from './keys/store.ts'
 import { boolean, duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
+import { placeOfOwner } from './path-params.ts'
 import { scopesFromRoute } from './policy.ts'
 import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
 import type { ClaimRules } from './tokens/identity.ts'
@@ -498,7 +499,8 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   must(PROVIDERS.includes(provider), `${name}.provider must be one of ${PROVIDERS.join(', ')}`)
   const shape = TOKEN_SHAPES[provider]
   const hasSessions = boolean(`${name}.sessionTokens`, sessionTokens) || shape.sessionTokens === true
-  const users = userClients === 'any' ? undefined : userClients ?? (hasSessions ? [] : undefined)
+  const listed = userClients === undefined && hasSessions ? [] : userClients
+  const users = listed === 'any' ? undefined : listed
   if (users !== undefined) strings(`${name}.userClients`, users, 'client ids')
   if (machineClients !== undefined) strings(`${name}.machineClients`, machineClients, 'client ids')
   if (audience !== undefined) strings(`${name}.audience`, audience)
@@ -528,7 +530,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   )
   if (userClients === 'any') {
     must(provider === 'generic', `${name}.userClients may be any with the provider generic only`)
-    const isUrl = audience!.every((value) => URL.canParse(value)) && !insecureNoAudience
+    const isUrl = audience!.every((value) => /^https?:/i.test(value) && URL.canParse(value)) && !insecureNoAudience
     must(
       isUrl,
       `${name}.audience must be the URL of this API where ${name}.userClients is any: clients request tokens for that`
@@ -660,6 +662,13 @@ function allManagementSettings (
       `management must have a different ${option} in each set of routes`
     )
   }
+  const byPath = all.filter(({ owner }) => owner === undefined).map(({ path }) => path)
+  const other = byPath.find((path) => placeOfOwner(path, shopParam!) !== placeOfOwner(byPath[0]!, shopParam!))
+  must(
+    other === undefined,
+    `management must not have :${shopParam} in ${byPath[0]} and in ${other}: owners of two kinds with the same id ` +
+      'would be one. Manage the keys of one of them by owner'
+  )
   return all
 }
 

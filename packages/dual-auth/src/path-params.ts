@@ -1,3 +1,5 @@
+const PARAM = /:([^/.(?-]+)/g
+
 /** Whether a path names the owner of keys, also when its optional last parameter is left out. */
 export function namesOwner (url: string, shopParam: string): 'always' | 'sometimes' | 'never' {
   if (!paramsFromPath(url).includes(shopParam)) return 'never'
@@ -5,11 +7,20 @@ export function namesOwner (url: string, shopParam: string): 'always' | 'sometim
 }
 
 /**
+ * Where a path names an owner: `orgs/` in `/v1/orgs/:org/docs`. The same in all paths that name owners of one kind.
+ */
+export function placeOfOwner (url: string, shopParam: string): string {
+  const path = url.replaceAll('::', '')
+  const found = [...path.matchAll(PARAM)].find(([, name]) => name === shopParam)
+  return path.slice(0, found?.index ?? 0).split('/').slice(-2).join('/')
+}
+
+/**
  * The names of a path's parameters, as the router reads them: each ends at the next `/`, `-`, `.`, `(` or `?`, and two
  * colons stand for a literal one.
  */
 function paramsFromPath (path: string): string[] {
-  return [...path.replaceAll('::', '').matchAll(/:([^/.(?-]+)/g)].map(([, name]) => String(name))
+  return [...path.replaceAll('::', '').matchAll(PARAM)].map(([, name]) => String(name))
 }
 
 /** The names of the optional parameters: the router serves the path without its last segment too. */

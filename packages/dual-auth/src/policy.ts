@@ -138,9 +138,13 @@ export function keyScopesFromRoute (route: AuthRoute, scopes: RuleSettings['scop
     `${place} must have another operationId than '${id}', which is a word for the scopes of API keys`
   )
   const found = scopes(route)
-  return found === null
-    ? null
-    : strings(`scopes of ${String(route.method)} ${route.url}`, found, 'scopes, or null for any key')
+  if (found === null) return null
+  const listed = strings(`scopes of ${place}`, found, 'scopes, or null for any key')
+  must(
+    !listed.includes('all'),
+    `scopes of ${place} must not contain 'all', which means every operation in the scopes of a key`
+  )
+  return listed
 }
 
 /** RFC 6749 §3.3, scope-token: what a token and a challenge can contain. */

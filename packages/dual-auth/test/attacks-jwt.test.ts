@@ -219,10 +219,15 @@ const more: Partial<Record<Provider, typeof attacks>> = {
   rfc9068: [
     robotsName,
     ['no type', (target) => sign(target.issuer.key.privateKey, { alg: 'RS256', kid: 'key-1' }, target.claims)],
-    ['the type JWT', (target) => target.user({}, { typ: 'JWT' })]
+    ['the type JWT', (target) => target.user({}, { typ: 'JWT' })],
+    ["a machine's token by the grant, at a client of people", (target) => target.user({ gty: 'client_credentials' })],
+    ['a client as the subject, by another claim', (target) => target.user({ azp: 'other', sub: 'other' })]
   ],
   auth0: [
     robotsName,
+    ['a second client that is not listed', (target) => target.user({ client_id: 'other' })],
+    ['a machine by one of its grants', (target) => target.user({ gty: ['client-credentials'] })],
+    ['a machine by the grant', (target) => target.user({ grant_type: 'client_credentials' })],
     ['a machine whose subject is a person', (target) => target.machine({ sub: 'auth0|1' })],
     ['a nonce', (target) => target.user({ nonce: 'n' })]
   ],
@@ -254,7 +259,11 @@ const more: Partial<Record<Provider, typeof attacks>> = {
       'a person who is named like a machine',
       (target) => target.user({ azp: 'robot', preferred_username: 'service-account-robot' })
     ],
-    ['a machine that is named like a person', (target) => target.machine({ preferred_username: 'ada' })]
+    ['a machine that is named like a person', (target) => target.machine({ preferred_username: 'ada' })],
+    [
+      "another client's service account, whose token was exchanged at an app of people",
+      (target) => target.user({ preferred_username: 'service-account-robot' })
+    ]
   ],
   generic: [
     ['a logout token by its type', (target) => target.user({}, { typ: 'logout+jwt' })],
@@ -267,6 +276,9 @@ const more: Partial<Record<Provider, typeof attacks>> = {
         name
       ): Attack => [`a refresh token by the claim ${name}`, (target) => target.user({ [name]: 'refresh-token' })]),
     ['a refresh token of Descope', (target) => target.user({ drn: 'DSR' })],
+    // By the type that belongs into the header, or one of several.
+    ...[...OTHER_TYPES, 'logout+JWT ', ['Bearer', 'ID'], ['logout+jwt']]
+      .map((typ): Attack => [`the claim typ ${JSON.stringify(typ)}`, (target) => target.user({ typ })]),
     ['a refresh token by the type in its header', (target) => target.user({}, { typ: 'refresh' })],
     ['an ID token by a hash of the code', (target) => target.user({ c_hash: 'x' })],
     ["a machine's token by the grant, at a client of people", (target) => target.user({ gty: 'client-credentials' })],
@@ -288,10 +300,22 @@ const more: Partial<Record<Provider, typeof attacks>> = {
       'a machine without a subject that is not listed',
       (target) => target.machine({ sub: undefined, client_id: 'web-app' })
     ],
-    ['a client that signs in nobody', (target) => target.user({ client_id: 'other' })]
+    ['a client that signs in nobody', (target) => target.user({ client_id: 'other' })],
+    ['a second client that is not listed', (target) => target.user({ azp: 'other' })],
+    ['a second client that is no string', (target) => target.user({ azp: ['web-app'] })]
   ],
   okta: [robotsName, ['a machine whose subject is not itself', (target) => target.machine({ sub: 'ada@shop.test' })]],
-  zitadel: [['no jti', (target) => target.user({ jti: undefined })]],
+  zitadel: [
+    ['no jti', (target) => target.user({ jti: undefined })],
+    ['a client of people as the subject', (target) => target.user({ sub: 'web-app' })]
+  ],
+  authentik: [
+    [
+      'the client credentials of an app that people sign in with',
+      (target) => target.user({ preferred_username: 'ak-web-app-client_credentials' })
+    ],
+    ['a client of people as the subject', (target) => target.user({ sub: 'web-app' })]
+  ],
   supabase: [
     ['an app in the claim azp alone', (target) => target.user({ client_id: undefined, azp: 'other' })],
     ['an empty app', (target) => target.user({ client_id: '' })],
@@ -365,6 +389,22 @@ for (const provider of Object.keys(SAMPLES) as Provider[]) {
   t.test(`${provider}: a machine that is not listed is none, and its token no person's`, async (t) => {
     const { app, target } = await start(t, { machineClients: [] })
     t.equal((await app.inject({ url: '/orders', headers: bearer(target.machine()) })).statusCode, 401)
+  })
+}
+
+for (const provider of ['rfc9068', 'auth0', 'entra', 'keycloak', 'okta'] as const) {
+  t.test(`${provider}: where any app of people is accepted, one that is listed for machines is none`, async (t) => {
+    const issuer = await startIssuer()
+    t.teardown(() => issuer.stop())
+    const { jwt, client } = SAMPLES[provider]
+    const { userClients: _, ...rest } = jwt(issuer)
+    const { app } = await build(t, { issuer, auth: { jwt: rest } })
+    const { user } = tokensOf(provider, issuer)
+    const as = async (id: string) => {
+      const headers = bearer(user({ [client]: id }))
+      return (await app.inject({ url: '/orders', headers })).statusCode
+    }
+    t.strictSame([await as('another'), await as('robot')], [200, 401])
   })
 }
 

@@ -88,7 +88,7 @@ t.test('a store that says undefined for a key that it does not have is understoo
 
 t.test('a key in the header of a real connection: odd bytes, sizes and repetitions', async (t) => {
   const { app, mint } = await build(t)
-  const { plaintext } = await mint()
+  const [{ plaintext }, { plaintext: other }] = [await mint(), await mint()]
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   const status = async (...headers: string[]) => {
@@ -113,6 +113,29 @@ t.test('a key in the header of a real connection: odd bytes, sizes and repetitio
   t.equal(await status(`x-api-key: ${plaintext}`, 'x-api-key: other'), 401)
   t.equal(await status('x-api-key: other', `x-api-key: ${plaintext}`), 401)
   t.equal(await status('authorization: Bearer bad', `authorization: Bearer ${plaintext}`), 401)
+  for (
+    const headers of [
+      ['x-api-key:', `x-api-key: ${plaintext}`],
+      [`x-api-key: ${plaintext}`, 'x-api-key:'],
+      [`x-api-key: ,${plaintext}`],
+      [`x-api-key: ${plaintext},`],
+      [`x-api-key: "${plaintext}"`],
+      [`x-api-key: Bearer ${plaintext}`],
+      ['x-api-key: bad', `authorization: Bearer ${plaintext}`],
+      [`x-api-key: ${plaintext}`, `authorization: Bearer ${other}`],
+      ['x-api-key: \u00a0', 'authorization: Bearer shop_test_bad'],
+      ['x-api-key: \u00e2\u0080\u008b', `authorization: Bearer ${plaintext}`],
+      [`x_api_key: ${plaintext}`],
+      [`proxy-authorization: Bearer ${plaintext}`],
+      ...[`Bearer  ${plaintext}`, `Bearer\t${plaintext}`, `Bearer${plaintext}`, `ApiKey ${plaintext}`, plaintext]
+        .map((value) => [`authorization: ${value}`])
+    ]
+  ) t.equal(await status(...headers), 401, headers.join(' | ').replaceAll(plaintext, 'KEY').replaceAll(other, 'OTHER'))
+  // Set, but to nothing: another header decides.
+  for (const empty of ['', ' ', '\t', ',', ' , ', '\u00a0']) {
+    t.equal(await status(`x-api-key: ${empty}`, `authorization: Bearer ${plaintext}`), 200, JSON.stringify(empty))
+  }
+  t.equal(await status(`x-api-key: bad\r\n ${plaintext}`), 400, 'a folded line')
   t.equal(await status(`x-api-key: ${plaintext.replace('s', '\u00df')}`), 401)
   t.equal(await status(`x-api-key: ${'a'.repeat(15_000)}`), 401)
   t.equal(await status(`x-api-key: ${'a'.repeat(20_000)}`), 431)

@@ -135,6 +135,12 @@ const wrong: Wrong[] = [
     'network of your own'
   ],
   [{ jwt: { ...jwt, insecureHttp: 'yes' as never } }, 'dual-auth: jwt.insecureHttp must be true or false'],
+  ...[jwt, generic, { ...generic, sessionTokens: true }, { ...generic, provider: 'supabase' as const }].map((
+    one
+  ): Wrong => [
+    { jwt: { ...one, userClients: null as never } },
+    'dual-auth: jwt.userClients must be a list of client ids'
+  ]),
   [{ jwt: { ...jwt, userClients: [''] } }, 'dual-auth: jwt.userClients must be a list of client ids'],
   [{ jwt: { ...jwt, userClients: 'web' as never } }, 'dual-auth: jwt.userClients must be a list of client ids'],
   [
@@ -256,7 +262,10 @@ const wrong: Wrong[] = [
     audience: ['https://api.example.com']
   }]
     .map((more): Wrong => [{ jwt: { ...jwt, ...more as object, userClients: 'any' } }, ANY_CLIENT]),
-  ...[{ audience: ['api'] }, { audience: [API, 'client_01ENV'] }, { audience: [API], insecureNoAudience: true }]
+  ...[{ audience: ['api'] }, { audience: ['project:1'] }, { audience: [API, 'client_01ENV'] }, {
+    audience: [API],
+    insecureNoAudience: true
+  }]
     .map((more): Wrong => [{ jwt: { ...generic, userClients: 'any', machineClients: [], ...more } }, ANY_AUDIENCE]),
   [
     { jwt: { ...generic, userClients: 'any', audience: [API] } },
@@ -359,7 +368,7 @@ const wrong: Wrong[] = [
       scanning: {},
       management: [{ canManage: () => true }, {
         canManage: () => true,
-        path: '/x/:shop_id',
+        path: '/v2/shops/:shop_id/api-keys',
         operationName: 'x',
         onKeyChange: () => {}
       }]
@@ -375,6 +384,17 @@ const wrong: Wrong[] = [
   [
     { management: [{ canManage: () => true }, { canManage: () => true, operationName: 'x' }] },
     'dual-auth: management must have a different path in each set of routes'
+  ],
+  [
+    {
+      apiKeys: { ...apiKeys, shopParam: 'owner' },
+      management: [
+        { canManage: () => true, path: '/users/:owner/api-keys' },
+        { canManage: () => true, path: '/orgs/:owner/api-keys', operationName: 'org_key' }
+      ]
+    },
+    'dual-auth: management must not have :owner in /users/:owner/api-keys and in /orgs/:owner/api-keys: ' +
+    'owners of two kinds with the same id would be one. Manage the keys of one of them by owner'
   ],
   [{ management: { canManage: () => true, paths: [] } as never }, 'dual-auth: management.paths is not an option'],
   [{ challange: {} } as never, 'dual-auth: challange is not an option']

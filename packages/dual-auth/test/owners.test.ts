@@ -1,13 +1,13 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
-import dualAuth, { createApiKey, memoryStore, type DualAuthOptions } from '../src/index.ts'
+import dualAuth, { createApiKey, memoryStore, type ApiKeyOptions, type DualAuthOptions } from '../src/index.ts'
 import { PEPPER } from './build.ts'
 
 /** An app whose callers name themselves in a header, as its own sign-in would find them. */
 async function server (
   t: Test,
   options: Partial<DualAuthOptions>,
-  apiKeys: { shopParam: string | null } = { shopParam: null },
+  apiKeys: { shopParam: string | null, shopIdFromParam?: ApiKeyOptions['shopIdFromParam'] } = { shopParam: null },
   warnings: string[] = []
 ) {
   const app = Fastify({
@@ -26,7 +26,13 @@ async function server (
     if (schema !== undefined && 'operationId' in schema) ids.push(String(schema.operationId))
   })
   await app.register(dualAuth, {
-    apiKeys: { marker: 'acme', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'slug', ...apiKeys },
+    apiKeys: {
+      marker: 'acme',
+      peppers: [PEPPER],
+      store: memoryStore(),
+      shopIdFromParam: 'slug',
+      ...apiKeys
+    } as ApiKeyOptions,
     jwt: 'host',
     ...options
   })
@@ -119,6 +125,42 @@ t.test('whoever is nobody has no keys: a 403; a number is an error of the host, 
       ]] as const
     ) t.match(await call(method, url, {}, payload), wanted)
     t.equal(asked, 0, 'canManage is not asked about nobody')
+  }
+})
+
+t.test('no key of a person is one of the team with the same id', async (t) => {
+  const MEANT = {
+    status: 500,
+    body: {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: /^dual-auth: management.owner of \/me\/api-keys must return what no path names/
+    }
+  }
+  for (
+    const [ids, id] of [
+      ['integer', '7'],
+      ['slug', 'kim'],
+      ['uuid', '0f8fad5b-d9cb-469f-a165-70867728950e'],
+      [(value: string) => value.toLowerCase(), 'kim'],
+      [(value: string) => value, 'person:kim']
+    ] as const
+  ) {
+    const { call } = await server(t, {
+      management: [
+        { path: '/teams/:team/api-keys', canManage: () => 'admin' },
+        { path: '/me/api-keys', owner: user, canManage: (request) => user(request)!, operationName: 'my_api_key' }
+      ]
+    }, { shopParam: 'team', shopIdFromParam: ids })
+    const { body: { id: key } } = await call('POST', `/teams/${id}/api-keys/`, {}, { name: 'x' })
+    const as = { 'x-user': id }
+    t.match(await call('POST', '/me/api-keys/', as, { name: 'x' }), MEANT, `${String(ids)}: create`)
+    t.match(await call('GET', '/me/api-keys/', as), MEANT, 'list')
+    t.match(await call('POST', `/me/api-keys/${key}/rotate`, as, {}), MEANT, 'rotate')
+    t.match(await call('DELETE', `/me/api-keys/${key}`, as), MEANT, 'revoke')
+    t.match(await call('GET', `/teams/${id}/api-keys/`), { status: 200, body: [{ id: key, status: 'active' }] })
+    if (typeof ids !== 'function') {
+      t.equal((await call('POST', '/me/api-keys/', { 'x-user': `person:${id}` }, { name: 'x' })).status, 201)
+    }
   }
 })
 

@@ -586,6 +586,63 @@ t.test('a dual route whose path names no owner, or may leave it out, is refused 
   )
 })
 
+t.test('a parameter that is called like every other one names one kind of owner, and nothing else', async (t) => {
+  for (const param of ['id', 'ID', '_id', 'uuid', 'slug', 'name', 'key', 'owner']) {
+    await build(t, {
+      apiKeys: { shopParam: param },
+      auth: {
+        policy: () => undefined,
+        management: { path: `/v1/orgs/:${param}/api-keys`, canManage: () => true }
+      },
+      routes: (app) => {
+        const route = (url: string, auth: AuthPolicy = 'dual') => () =>
+          app.get(url, { config: { auth } }, async () => '')
+        for (
+          const url of [`/orgs/:${param}/docs`, `/v1/orgs/:${param}`, `/v2/orgs/:${param}/docs/:doc`]
+        ) t.doesNotThrow(route(url), url)
+        for (
+          const url of [
+            `/users/:${param}/notes`,
+            `/invoices/:${param}`,
+            `/:${param}/x`,
+            `/orgs/x-:${param}`,
+            `/orgs/:org/:${param}`
+          ]
+        ) {
+          t.throws(route(url), {
+            code: 'DUAL_AUTH_INVALID_OPTION',
+            message: `dual-auth: GET ${url} accepts API keys, and its :${param} stands elsewhere than in ` +
+              `/v1/orgs/:${param}/api-keys: an owner and something else with the same id would be one. Set ` +
+              'apiKeys.shopParam to a name that only owners have in your paths, such as orgId'
+          })
+          for (const auth of ['jwt', 'any-key', 'public'] as const) t.doesNotThrow(route(`${url}-${auth}`, auth))
+        }
+      }
+    })
+  }
+  const early = await build(t, {
+    apiKeys: { shopParam: 'id' },
+    auth: { policy: () => undefined, management: { path: '/orgs/:id/api-keys', canManage: () => true } },
+    host: (app) => {
+      app.get('/invoices/:id', { config: { auth: 'dual' } }, async () => '')
+    }
+  })
+  t.match(
+    (await early.app.inject('/invoices/7')).json(),
+    { statusCode: 500, code: 'DUAL_AUTH_INVALID_OPTION' },
+    'early'
+  )
+  await build(t, {
+    apiKeys: { shopParam: 'team' },
+    auth: { policy: () => undefined, management: undefined as never },
+    routes: (app) => {
+      for (const url of ['/teams/:team/docs', '/docs/of/:team']) {
+        t.doesNotThrow(() => app.get(url, { config: { auth: 'dual' } }, async () => ''), 'a name of its own')
+      }
+    }
+  })
+})
+
 t.test('an operation id that is a word for scopes of keys is refused where keys are accepted', async (t) => {
   await build(t, {
     routes: (app) => {
@@ -782,6 +839,19 @@ t.test('scopes that are neither a list nor null fail the boot of a route for key
     app.get('/open', { config: { auth: 'public' } }, async () => '')
     t.equal((await app.inject('/open')).statusCode, 200)
   }
+})
+
+t.test('a scope all of a route is refused: a key with it would look like one for everything', async (t) => {
+  await build(t, {
+    auth: { policy: () => 'public', scopes: () => ['read', 'all'] },
+    routes: (app) => {
+      t.throws(() => app.get('/x', { config: { auth: 'any-key' } }, async () => ''), {
+        code: 'DUAL_AUTH_INVALID_OPTION',
+        message:
+          "dual-auth: scopes of GET /x must not contain 'all', which means every operation in the scopes of a key"
+      })
+    }
+  })
 })
 
 t.test('request.mayCall says what the route will say of a key, and nothing against tokens', async (t) => {

@@ -407,6 +407,21 @@ export const TOKENS: readonly Published[] = [
     becomes: keycloakMachine
   },
   {
+    title: 'Keycloak: a machine without both scopes, that is listed',
+    source: 'keycloak.org, "Server Administration Guide", client scopes',
+    claims: { ...KEYCLOAK_MACHINE, preferred_username: undefined },
+    options: { ...keycloak, machineClients: ['tykjwt'] },
+    becomes: 'it is unclear whether a person or a machine holds it',
+    hint: /Give the client "tykjwt" both default scopes, profile and service_account/
+  },
+  {
+    title: "Keycloak: another client's machine, whose token was exchanged",
+    source: 'keycloak.org, "Configuring and using token exchange"',
+    claims: { ...KEYCLOAK_MACHINE, preferred_username: 'service-account-another' },
+    options: { ...keycloak, userClients: ['tykjwt'] },
+    becomes: 'it is unclear whether a person or a machine holds it'
+  },
+  {
     title: 'Keycloak: a person with the name of a service account, at a client that is listed and that the token names',
     source: 'none: an attack',
     claims: { ...KEYCLOAK_MACHINE, client_id: 'another' },
@@ -518,6 +533,37 @@ export const TOKENS: readonly Published[] = [
       groups: [],
       scopes: ['email', 'profile', 'offline_access', 'user_profile', 'openid']
     }
+  },
+  {
+    title: 'authentik: the client credentials of an app that people sign in with',
+    source: 'docs.goauthentik.io, "Machine-to-machine authentication"',
+    claims: {
+      sub: 'dummy-sub-id-1234567890abcdef',
+      aud: 'pickle-web',
+      preferred_username: 'ak-pickle-client_credentials',
+      azp: 'pickle-web',
+      uid: 'dummy-uid-1234567890'
+    },
+    options: { provider: 'authentik', audience: ['pickle-web'], userClients: ['pickle-web'] },
+    becomes: 'it is unclear whether a person or a machine holds it',
+    hint: /^It has a mark of a machine.*If "pickle-web" is a machine alone, add it to machineClients$/
+  },
+  {
+    title: 'OpenIddict: a machine whose subject is not its client, that is listed',
+    source: 'documentation.openiddict.com, "Client credentials"',
+    claims: { sub: 'Console', client_id: 'console', aud: 'api', oi_prst: 'console' },
+    typ: 'at+jwt',
+    options: { provider: 'rfc9068', audience: ['api'], machineClients: ['console'] },
+    becomes: 'it is unclear whether a person or a machine holds it',
+    hint: /^"console" is one of machineClients, .* If people sign in with it, add it to userClients; .*generic$/
+  },
+  {
+    title: 'OpenIddict: the same with the provider generic',
+    source: 'documentation.openiddict.com, "Client credentials"',
+    claims: { sub: 'Console', client_id: 'console', aud: 'api', oi_prst: 'console' },
+    typ: 'at+jwt',
+    options: { provider: 'generic', audience: ['api'], userClients: [], machineClients: ['console'] },
+    becomes: { kind: 'machine', clientId: 'console', scopes: [] }
   },
   {
     title: 'Stytch: a person at a connected app',

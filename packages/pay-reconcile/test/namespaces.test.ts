@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap'
+import Fastify from 'fastify'
 import type { Knex } from 'knex'
-import type { PayReconcileOptions } from '../src/index.ts'
+import payReconcile, { type PayReconcileOptions } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import { stripeProvider } from '../src/provider/stripe/index.ts'
 import { fast, start, untilOver } from './bulk.ts'
 import { pglite } from './database.ts'
 import { build, host, shopKey, type World } from './world.ts'
@@ -75,6 +77,61 @@ t.test('users and organizations of one app, with the same ids and one account at
     'nor does a run take it'
   )
   t.strictSame(await knex('users').pluck('customer'), [null, null])
+})
+
+t.test('two registrations of one app with one namespace, or both without, are refused: equal ids would share a customer', async (t) => {
+  const knex = await pglite.connect(t)
+  for (const table of ['users', 'organizations']) await createTable(knex, table, 'uuid')
+  // As the organization that each person has for themselves: with the id of the person.
+  await knex.raw('create table profiles (id uuid primary key, email text not null, customer text, details jsonb)')
+  const start = async (...registrations: Array<Partial<PayReconcileOptions>>) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    for (const [index, options] of registrations.entries()) {
+      app.register(async (scope) => {
+        scope.register(payReconcile, {
+          accounts: knexAccountStore(knex),
+          provider: stripeProvider(),
+          authorize: async () => {},
+          actor: () => 'a',
+          ...options,
+          prefix: `/admin/${index}`
+        })
+      })
+    }
+    await app.ready()
+  }
+  const taken = (which: string) => ({
+    code: 'PAY_RECONCILE_INVALID_OPTION',
+    message: new RegExp(`this app has a registration ${which} already: accounts with equal ids would share a customer`)
+  })
+  await t.rejects(start(of(knex, 'users', 'acme'), of(knex, 'organizations', 'acme')), taken('with the namespace acme'))
+  await t.rejects(start(of(knex, 'users'), of(knex, 'organizations')), taken('without a namespace'))
+  await start(of(knex, 'users'), of(knex, 'organizations', 'acme-organizations'), of(knex, 'profiles', 'acme-profiles'))
+  await start(of(knex, 'users'), { ...of(knex, 'organizations'), metadataKey: 'organization_id' })
+})
+
+t.test('a user and an organization with one UUID get a customer each by the keys of their metadata', async (t) => {
+  const knex = await pglite.connect(t)
+  const id = '0f8fad5b-d9cb-469f-a165-70867728950e'
+  for (const table of ['users', 'organizations']) {
+    await createTable(knex, table, 'uuid')
+    await knex(table).insert({ id, email: 'ada@example.org' })
+  }
+  const users = await build(t, knex, of(knex, 'users'))
+  const organizations = await host(t, knex, users.standIn, {
+    ...of(knex, 'organizations'),
+    metadataKey: 'organization_id'
+  })
+  const both = await Promise.all([
+    checkout(users, id, 'ada@example.org'),
+    checkout(organizations, id, 'ada@example.org')
+  ])
+  t.match(both, [{ created: true }, { created: true }])
+  t.strictSame(both.map(({ customerId }) => customersOf(users).get(customerId)?.metadata), [
+    { account_id: id },
+    { organization_id: id }
+  ])
 })
 
 t.test('the customer of another app is shown with whose it is, and not linked', async (t) => {

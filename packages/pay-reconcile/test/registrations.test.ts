@@ -253,6 +253,10 @@ async function forgotten (t: Test, users: World, organizations: World): Promise<
     code: 'PAY_RECONCILE_INVALID_OPTION',
     message: /forgetAccounts needs the registration of the accounts.*: this database has organizations, users/
   })
+  await t.rejects(forgetAccounts(knex, { accountId: '7', registration: 'user' }), {
+    code: 'PAY_RECONCILE_INVALID_OPTION',
+    message: /forgetAccounts found no registration user: this database has organizations, users/
+  })
   await forgetAccounts(knex, { accountId: '7', registration: 'users' })
   t.strictSame([await kept('users'), await kept('organizations')], [[false, false], [true, true]])
 }

@@ -211,7 +211,12 @@ function hintForSubject ({ payload: { sub } }: Rejected): string {
 
 function hintForHolder ({ payload, settings }: Rejected): string {
   const client = clientOf(payload, settings)
-  switch (settings.provider) {
+  const { provider, machineClients = [] } = settings
+  if (provider !== 'keycloak' && machineClients.includes(String(claimAt(payload, settings.claims.client)))) {
+    return `${client} is one of machineClients, but the token does not say that a machine holds it. If people sign in ` +
+      'with it, add it to userClients; if it is a machine alone, set provider to generic'
+  }
+  switch (provider) {
     case 'keycloak':
       return 'The token of a service account has its client in client_id, and the name service-account-<client>. Give ' +
         `the client ${client} both default scopes, profile and service_account, or add it to machineClients if it ` +

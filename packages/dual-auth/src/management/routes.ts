@@ -51,6 +51,8 @@ export interface RouteParts extends Omit<ManagementSettings, 'path'> {
   readonly shops: ShopReader
   /** Whether the host knows who calls these routes; else `request.identity` does. */
   readonly hostSignsIn: boolean
+  /** Whether other routes manage keys of owners that their paths name. */
+  readonly besidePaths: boolean
   /** Every scope that opens a route. */
   readonly knownScopes: () => ReadonlySet<string>
   readonly callStore: StoreCall
@@ -70,6 +72,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
     settings,
     shops,
     hostSignsIn,
+    besidePaths,
     canManage,
     onKeyChange,
     owner,
@@ -117,6 +120,12 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
     if (typeof shopId !== 'string' || shopId === '') {
       throw owner === undefined ? new DUAL_AUTH_SHOP_UNKNOWN() : new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
     }
+    // Else the keys of a person would be those of the team with the same id.
+    must(
+      owner === undefined || !besidePaths || !shops.canBeNamed(shopId),
+      `management.owner of ${app.prefix} must return what no path names, such as person:7, as other keys are ` +
+        'managed by path: whoever has the id of another owner could use and manage its keys'
+    )
     const allowed = await canManage(request, shopId)
     request[SHOP] = shopId
     if (!allowed) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()

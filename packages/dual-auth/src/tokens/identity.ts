@@ -5,6 +5,7 @@ import {
   claimAt,
   CLIENT_CLAIMS,
   flawOfAny,
+  isMarkedAsMachine,
   isRecord,
   type ClaimPaths,
   type Claims,
@@ -72,7 +73,8 @@ export function identityFromClaims (
 
   const issuer = String(iss)
   const holder = shape.holder(claims, client, machineClients)
-  const isUnclear = holder === undefined || (isSession && holder === 'machine')
+  const isUnclear = holder === undefined || (isSession && holder === 'machine') ||
+    (holder === 'user' && isPerhapsMachine(claims, client, rules))
   if (isUnclear) throw invalidCredential('it is unclear whether a person or a machine holds it')
   if (holder === 'machine') {
     const scopes = scopesFromClaim(claimAt(claims, rules.claims.machineScopes))
@@ -91,10 +93,20 @@ export function identityFromClaims (
   })
 }
 
-/** The clients that the token names. */
+/**
+ * Whether the token may be a machine's, though not all of its claims say so: by a mark of one, or because its client is
+ * listed for machines and nothing says that people sign in with it, too.
+ */
+function isPerhapsMachine (claims: Claims, client: string, { machineClients, userClients }: ClaimRules): boolean {
+  return isMarkedAsMachine(claims) || (userClients === undefined && machineClients?.includes(client) === true)
+}
+
+/** The clients that the token names, in each claim of the provider that may. */
 export function clientsIn (claims: Claims, rules: Pick<ClaimRules, 'claims' | 'checkAllClients'>): readonly unknown[] {
-  const others = rules.checkAllClients ? CLIENT_CLAIMS.map((name) => claimAt(claims, [[name]])) : []
-  return [claimAt(claims, rules.claims.client), ...others].filter((value) => value !== undefined)
+  const others = rules.checkAllClients ? CLIENT_CLAIMS.map((name) => [name]) : []
+  return [...rules.claims.client, ...others].map((path) => claimAt(claims, [path])).filter((value) =>
+    value !== undefined
+  )
 }
 
 /** The first client that is not on the list, if there is a list. */

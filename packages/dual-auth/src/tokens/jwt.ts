@@ -8,7 +8,7 @@ import type { MachineIdentity, UserIdentity } from '../types.ts'
 import { identityFromClaims } from './identity.ts'
 import { createIntrospector } from './introspection.ts'
 import { createKeySet, isKid, type KeySet } from './jwks.ts'
-import { flawOfAny, TENANT, type Claims } from './providers.ts'
+import { flawOfAny, namesOtherKind, TENANT, type Claims } from './providers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -40,9 +40,7 @@ export const NO_TOKENS: TokenVerifier = {
 const REQUIRED_CLAIMS = ['iss', 'exp', 'iat']
 
 /** Of types that name a kind of token (RFC 8725 §3.11), the one of access tokens. */
-const ACCESS_TYPE = 'AT+JWT'
-/** Kinds of other tokens, where providers write them without `+jwt`. */
-const OTHER_TYPES = /^(?:ID|REFRESH|LOGOUT|KB)(?:[-_]?TOKEN)?$/
+const ACCESS_TYPE = /^(?:APPLICATION\/)?AT\+JWT$/
 
 /** An issuer of tokens and its signing keys. */
 interface Issuer {
@@ -201,8 +199,7 @@ function isAccessType (typ: unknown, types: ReadonlyArray<string | undefined> | 
   if (types !== undefined) return types.some((type) => type === typ)
   if (typ === undefined) return true
   if (typeof typ !== 'string') return false
-  const kind = typ.replace(/^APPLICATION\//, '')
-  return kind.includes('+') ? kind === ACCESS_TYPE : !OTHER_TYPES.test(kind)
+  return typ.includes('+') ? ACCESS_TYPE.test(typ) : !namesOtherKind(typ)
 }
 
 function issuerOf ({ iss, tid }: Claims, issuers: readonly Issuer[]): Issuer {

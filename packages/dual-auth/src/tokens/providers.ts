@@ -216,7 +216,7 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
   /**
    * For providers without a preset: what most of them have in common, and no more trust than that allows. People are
    * those with a token of a listed client. Who is none of them is a machine only if its subject is its client, or it is
-   * listed. A token with a mark of a machine is of nobody, unless its client is listed as one.
+   * listed.
    */
   generic: {
     ...COMMON,
@@ -233,16 +233,15 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
     needsUserClients: true,
     flaw (claims) {
       if (!/^access(?:_token)?$/.test(String(claims.token_use ?? 'access'))) return 'token_use is not access'
-      const kind = KIND_CLAIMS.find((name) => OTHER_KIND.test(String(claims[name])))
+      const kind = KIND_CLAIMS.find((name) => namesOtherKind(claims[name]))
       return kind === undefined ? flawOfIdToken(claims) : `the claim ${kind} is not that of an access token`
     },
     fromAnswer: (answer) => answer,
     listsDecide: true,
-    holder (claims, client, machineClients = []) {
-      const { sub } = claims
+    holder ({ sub }, client, machineClients = []) {
       if (machineClients.includes(client) || sub === client || sub === `${client}@clients`) return 'machine'
-      // Whoever has a mark of a machine, or no subject, must not pass for a person.
-      return sub === undefined || isMarkedAsMachine(claims) ? undefined : 'user'
+      // Whoever has no subject must not pass for a person.
+      return sub === undefined ? undefined : 'user'
     }
   }
 }
@@ -250,17 +249,25 @@ export const TOKEN_SHAPES: Readonly<Record<Provider, TokenShape>> = {
 /** Claims that name a client, at one provider or another. */
 export const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid', 'clientId'] as const
 
-/**
- * Claims that say which kind of token it is, and values that mean another one than access tokens; `DSR` is Descope's.
- */
+/** Claims that say which kind of token it is. */
 const KIND_CLAIMS = ['typ', 'type', 'token_type', 'tokenType', 'TokenType', 'tok_type', 'drn']
-const OTHER_KIND = /^(?:(?:id|refresh|logout)(?:[-_ ]?token)?|IT|RT|DSR)$/i
+/** Other kinds than access tokens, where providers write them without `+jwt`; `DSR` is Descope's. */
+const OTHER_KIND = /^(?:(?:ID|REFRESH|LOGOUT|KB)(?:[-_ ]?TOKEN)?|IT|RT|DSR)$/
+
+/** Whether a type, or one of several, names another kind of token than access tokens (RFC 8725 §3.11). */
+export function namesOtherKind (type: unknown): boolean {
+  return [type].flat().some((one) => {
+    const kind = String(one).trim().toUpperCase().replace(/^APPLICATION\//, '')
+    return kind.endsWith('+JWT') ? kind !== 'AT+JWT' : OTHER_KIND.test(kind)
+  })
+}
 
 /**
- * What providers say of a machine: its client as the subject, the grant, or the kind of holder: Casdoor in `type`, or
- * by the application's name as the subject; Entra in `idtyp`; Oracle in `sub_type`; Keycloak and authentik by a name.
+ * Whether the claims have a mark of a machine. What providers say of one: its client as the subject, the grant, or the
+ * kind of holder: Casdoor in `type`, or by the application's name as the subject; Entra in `idtyp`; Oracle in
+ * `sub_type`; Keycloak and authentik by a name.
  */
-function isMarkedAsMachine (claims: Claims): boolean {
+export function isMarkedAsMachine (claims: Claims): boolean {
   const { sub, gty, grant_type: grant, type, idtyp, sub_type: kind, owner, name, preferred_username: username } = claims
   const isClient = CLIENT_CLAIMS.some((client) => sub === claims[client] || sub === `${String(claims[client])}@clients`)
   const grants = [gty, grant].flat()

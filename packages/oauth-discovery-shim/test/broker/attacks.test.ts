@@ -8,6 +8,7 @@ import {
   base,
   brokerWorld,
   browser,
+  clock,
   fakeIdp,
   grantOf,
   loopback,
@@ -311,6 +312,60 @@ t.test(`${RFC} §4.7: a sign-in cannot be finished in another browser`, async (t
     t.equal((await victim.get(`/oauth/callback?code=x&state=${encodeURIComponent(state)}`)).statusCode, 400, state)
   }
   t.equal((await victim.get('/oauth/callback')).statusCode, 400)
+})
+
+t.test(`${RFC} §4.7: a sealed value counts as it was made, where it was made, for what it was made and for its time`, async (t) => {
+  const at = clock(t)
+  const world = await brokerWorld(t)
+  const { app, idp } = world
+  const clientId = await register(app)
+  const person = browser(app)
+  const page = sealedIn((await person.get(authorizeUrl(clientId, pkce().challenge))).body)
+  const url = idp.signIn(await allow(person, authorizeUrl(clientId, pkce().challenge)))
+  const state = url.searchParams.get('state')!
+  const { code } = await grantOf(world)
+  const { refreshToken } = await signedIn(world)
+  // With the same secrets and the same cookies, but for another address.
+  const elsewhere = await brokerWorld(t, { publicBaseUrl: 'https://staging.example.com' })
+  const [secret, sealed] = state.split('.') as [string, string]
+  for (
+    const [what, other] of [
+      ['cut at the end', state.slice(0, -1)],
+      ['cut at its end and filled up', `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}`],
+      ['cut at the start', state.slice(1)],
+      ['longer', `${state}A`],
+      ['padded', `${state}==`],
+      ['twice', `${state}.${sealed}`],
+      ['of a secret that there is not', `2025-12.${sealed}`],
+      ['of no secret', sealed],
+      ['a secret alone', `${secret}.`],
+      ['a bit turned', `${secret}.${sealed.slice(0, 40)}${sealed[40] === 'A' ? 'B' : 'A'}${sealed.slice(41)}`],
+      ['in another case', `${secret}.${sealed.toLowerCase()}`],
+      ['a client', clientId],
+      ['a question', page],
+      ['a code', code],
+      ['a refresh token', refreshToken]
+    ] as const
+  ) {
+    const { statusCode, headers } = await person.get(`/oauth/callback?code=x&state=${encodeURIComponent(other)}`)
+    t.strictSame([statusCode, headers.location], [400, undefined], what)
+  }
+  for (const grant of [state, page, clientId, refreshToken]) {
+    t.match((await token(world, { ...await grantOf(world), code: grant })).json(), { error: 'invalid_grant' })
+  }
+  for (const grant of [state, page, clientId, code]) {
+    t.match(
+      (await token(world, { grant_type: 'refresh_token', client_id: clientId, refresh_token: grant })).json(),
+      { error: 'invalid_grant' }
+    )
+  }
+  const stranger = browser(elsewhere.app)
+  for (const [name, value] of person.cookies) stranger.cookies.set(name, value)
+  t.equal((await stranger.get(url.href)).statusCode, 400, 'of a server with another address')
+  at(900_000)
+  t.equal((await person.get(url.href)).statusCode, 400, 'after its time')
+  at(899_000)
+  t.equal((await person.get(url.href)).statusCode, 303, 'before')
 })
 
 t.test(`${RFC} §4.7: cookies cannot be planted by a neighbour, nor used for another purpose`, async (t) => {

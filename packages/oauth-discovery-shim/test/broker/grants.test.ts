@@ -152,17 +152,25 @@ t.test('a sign-in that ends otherwise is listed no more', async (t) => {
 })
 
 t.test('whose a sign-in is, by the access token or else the ID token', async (t) => {
+  const named = ({ iss, oid }: Readonly<Record<string, unknown>>) => `${String(iss)}#${String(oid)}`
   for (
     const [what, claim, access, id, whose] of [
       ['the claim of the option', 'oid', tokenOf({ sub: 'x', oid: 'ada' }), undefined, 'ada'],
       ['an opaque access token', 'sub', 'opaque', tokenOf({ sub: 'ada' }), 'ada'],
       ['an access token without it', 'uid', tokenOf({ sub: 'x' }), tokenOf({ uid: 'ada' }), 'ada'],
       ['no text', 'sub', tokenOf({ sub: 1 }), tokenOf({ sub: 'ada' }), undefined],
-      ['nobody', 'sub', 'opaque', undefined, undefined]
+      ['a list', 'sub', tokenOf({ sub: ['ada'] }), undefined, undefined],
+      ['nobody', 'sub', 'opaque', undefined, undefined],
+      ['a function', named, tokenOf({ iss: 'i', oid: 'ada' }), undefined, 'i#ada'],
+      ['a function, and an opaque access token', named, 'opaque', tokenOf({ iss: 'i', oid: 'ada' }), 'i#ada'],
+      ['a function, and nobody', named, 'opaque', undefined, undefined],
+      ['a function that throws', () => JSON.parse('{'), tokenOf({ sub: 'ada' }), undefined, undefined],
+      ['a function that returns a promise', async () => 'ada', tokenOf({ sub: 'ada' }), undefined, undefined],
+      ['a function that returns nothing', () => '', tokenOf({ sub: 'ada' }), undefined, undefined]
     ] as const
   ) {
     const lines: string[] = []
-    const world = await open(t, { subjectClaim: claim }, {
+    const world = await open(t, { subjectClaim: claim as string }, {
       server: { logger: { level: 'warn', stream: { write: (line: string) => lines.push(line) } } }
     })
     world.idp.answer = ({ path, form }) =>
@@ -171,7 +179,11 @@ t.test('whose a sign-in is, by the access token or else the ID token', async (t)
         : undefined
     await signedIn(world)
     await signedIn(world)
-    t.match((await knex('oauth_grants')).map(({ subject }) => subject), whose === undefined ? [] : [whose, whose], what)
+    t.strictSame(
+      (await knex('oauth_grants')).map(({ subject }) => subject),
+      whose === undefined ? [] : [whose, whose],
+      what
+    )
     t.equal(
       lines.filter((line) => line.includes('a sign-in is not recorded')).length,
       whose === undefined ? 1 : 0,

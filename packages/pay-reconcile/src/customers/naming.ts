@@ -24,6 +24,7 @@ export interface NamingOptions {
 /** How the metadata of a customer name its account. */
 export interface Naming {
   readonly namespace: string | undefined
+  readonly metadataKey: string
   /** What the customer of an account carries. @throws {@link PAY_RECONCILE_NAMESPACE_REQUIRED} */
   metadataFor(accountId: string): NamingMetadata
   /** The same as it is without a namespace: too little for a proof. */
@@ -65,6 +66,7 @@ export function namingFrom ({ namespace, metadataKey: key = 'account_id' }: Nami
 
   return {
     namespace,
+    metadataKey: key,
 
     metadataFor (accountId) {
       if (namespace !== undefined) return { [key]: accountId, [NAMESPACE_KEY]: namespace }

@@ -10,13 +10,13 @@ import { record, recordsOf, run } from './records.ts'
  *
  * @param of - the accounts: one by its id, or those of a shop. Ids as responses have them: a UUID in lower case. With
  *   the `registration` of the stores, if the database has more than one.
- * @throws {@link PAY_RECONCILE_INVALID_OPTION} if it has, and none is named.
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} if it has, and none is named; or if there is none of the name.
  */
 export async function forgetAccounts (
   knex: Knex,
   of: ({ readonly accountId: string } | { readonly shopId: string }) & { readonly registration?: string }
 ): Promise<void> {
-  const registration = of.registration ?? await onlyRegistration(knex)
+  const registration = await registrationFrom(knex, of.registration)
   if (registration === undefined) return
   const [column, id] = 'accountId' in of ? ['account_id', of.accountId] : ['shop_id', of.shopId]
   await run(
@@ -27,13 +27,19 @@ export async function forgetAccounts (
   await run(knex, knex('pay_reconcile_snapshots').where({ registration, [column]: id }).delete())
 }
 
-/** @returns undefined if nothing was stored yet */
-async function onlyRegistration (knex: Knex): Promise<string | undefined> {
+/** @returns the one that is named, or the only one; undefined if nothing was stored yet */
+async function registrationFrom (knex: Knex, wanted: string | undefined): Promise<string | undefined> {
   const rows = await recordsOf<{ readonly name: string }>(
     knex,
     knex('pay_reconcile_registrations').orderBy('name').select(knex.raw(record({ name: 'name' })))
   )
   const names = rows.map(({ name }) => name)
+  if (names.length === 0 || (wanted !== undefined && names.includes(wanted))) return wanted
+  if (wanted !== undefined) {
+    throw new PAY_RECONCILE_INVALID_OPTION(
+      `forgetAccounts found no registration ${wanted}: this database has ${names.join(', ')}`
+    )
+  }
   if (names.length > 1) {
     throw new PAY_RECONCILE_INVALID_OPTION(
       'forgetAccounts needs the registration of the accounts, ' +

@@ -53,11 +53,20 @@ export function grantRecord (
   }
 
   function subjectOf ({ accessToken, idToken }: ProviderTokens): string | undefined {
-    const subject = [accessToken, idToken].map((token) => read(claimsOf(token))).find((value) => value !== undefined)
-    if (typeof subject === 'string') return subject
+    let subject: unknown
+    let err: unknown
+    for (const claims of [accessToken, idToken].map(claimsOf)) {
+      try {
+        if (claims !== undefined) subject ??= read(claims)
+      } catch (error) {
+        // The function is the host's, and made for the claims that it expects.
+        err = error
+      }
+    }
+    if (typeof subject === 'string' && subject !== '') return subject
     if (!told) {
       log.warn(
-        { ...typeof subjectClaim === 'string' && { subjectClaim } },
+        { ...typeof subjectClaim === 'string' && { subjectClaim }, ...err !== undefined && { err } },
         'a sign-in is not recorded: neither its access token nor an ID token says whose it is'
       )
     }
@@ -98,8 +107,8 @@ export function grantRecord (
 
 /**
  * Of a token that came from its issuer itself, so that its signature need not be checked (OpenID Connect Core
- * §3.1.3.7).
+ * §3.1.3.7); undefined for an opaque one.
  */
-function claimsOf (token: string | undefined): Readonly<Record<string, unknown>> {
-  return token === undefined ? {} : attempt(() => decodeJwt(token)) ?? {}
+function claimsOf (token: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  return token === undefined ? undefined : attempt(() => decodeJwt(token))
 }
