@@ -2,7 +2,6 @@ import type { Server } from 'node:http'
 import dualAuth from 'dual-auth'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController, type RouteOptions } from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
-import oauthDiscoveryShim from 'oauth-discovery-shim'
 import payReconcile from 'pay-reconcile'
 import { authOptions, MCP_PATH, PAY_PREFIX, shopOfKey } from './auth.ts'
 import { catalog } from './catalog/index.ts'
@@ -61,7 +60,7 @@ import { trustedProxies } from './settings/trusted-proxies.ts'
 import { shopRecords } from './shops/index.ts'
 import { instructionsFor } from './shops/instructions.ts'
 import { shops } from './shops/shops.ts'
-import { signInOptions } from './sign-in.ts'
+import { signIn } from './sign-in.ts'
 import { toolCalls } from './tool-calls/routes.ts'
 import { toolTally } from './tool-calls/tally.ts'
 import { usage } from './usage/routes.ts'
@@ -184,7 +183,7 @@ export async function buildApp (
   })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, tokens: config.METRICS_TOKEN })
 
-  await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
+  await signIn(app, config, database.knex)
 
   const tally = toolTally(app, database.knex, config)
   // Routes tagged `mcp` that are registered after this become tools.

@@ -1,7 +1,8 @@
-import { digest, type Client, type ClientAuth } from '../clients/client.ts'
+import type { Client, ClientAuth } from '../../client-document/client.ts'
+import { digest } from '../digest.ts'
 import { ownIssuer } from '../../metadata.ts'
 import { required, type Parameters } from '../parameters.ts'
-import { isRegistered, portless, redirectKind, type RedirectKind } from '../clients/redirect-uri.ts'
+import { isRegistered, portless, redirectKind, type RedirectKind } from '../../client-document/redirect-uri.ts'
 import { refusal, type Refusal } from '../refusal.ts'
 
 /** A client's request, checked: what is sealed into the consent page and kept until the code is exchanged. */
@@ -56,7 +57,7 @@ export function recipientFrom (parameters: Parameters, client: Client, { appSche
       `The callback ${shown(redirectUri)} of ${client.source === 'list' ? client.id : shown(client.name)} ` +
         `${
           kind === undefined
-            ? 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in broker.appSchemes'
+            ? 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. The operator lists schemes in appSchemes'
             : PLACES[client.source]
         }`
     )
@@ -75,7 +76,7 @@ const PLACES = {
   document: 'is not in its metadata document, where its maker lists it',
   registration:
     'is not one that it registered. Remove this server in the app and add it again, so that it registers anew',
-  list: 'is not in redirectUris of the client, where the operator lists it in broker.clients'
+  list: 'is not in redirectUris of the client, where the operator lists it in clients'
 }
 
 /** Of a client, in a sentence that goes into an OAuth error: ASCII without quotes. */
