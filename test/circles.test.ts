@@ -1,21 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync } from 'node:fs'
 import t from 'tap'
-import ts from 'typescript'
-
-type Imports = ReadonlyMap<string, readonly string[]>
-
-/** What each file of a folder imports from the others, types too. */
-function importsIn (folder: string): Imports {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts')).sort()
-  return new Map(files.map((file) => {
-    const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, file), 'utf8'))
-    return [
-      file,
-      importedFiles.filter(({ fileName }) => fileName.startsWith('.')).map(({ fileName }) => join(file, '..', fileName))
-    ]
-  }))
-}
+import { importsIn, type Imports } from './imports.ts'
 
 /** The files of the first circle that is found, in the order of its imports, ending where it began. */
 function circleIn (imports: Imports): readonly string[] {

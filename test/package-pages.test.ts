@@ -32,7 +32,10 @@ const errorsOf = {
     'packages/mcp-from-routes/src/contract/errors.ts'
   ],
   'packages/dual-auth/docs/errors.md': ['packages/dual-auth/src/errors.ts'],
-  'packages/oauth-discovery-shim/docs/errors.md': ['packages/oauth-discovery-shim/src/errors.ts'],
+  'packages/oauth-discovery-shim/docs/errors.md': [
+    'packages/oauth-discovery-shim/src/errors.ts',
+    'packages/oauth-discovery-shim/src/broker/errors.ts'
+  ],
   'packages/pay-reconcile/docs/errors.md': ['packages/pay-reconcile/src/errors.ts'],
   'docs/errors.md': ['examples/shop/src/errors.ts']
 }

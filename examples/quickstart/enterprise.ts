@@ -1,6 +1,6 @@
 import dualAuth, { memoryStore } from 'dual-auth'
 import Fastify from 'fastify'
-import oauthDiscoveryShim, { brokerKeySet } from 'oauth-discovery-shim'
+import oauthBroker, { brokerKeySet } from 'oauth-discovery-shim/broker'
 
 const {
   PORT = '8080',
@@ -36,15 +36,13 @@ await app.register(dualAuth, {
   challenge: { resourceMetadata: `${PUBLIC_BASE_URL}/.well-known/oauth-protected-resource/mcp` }
 })
 
-await app.register(oauthDiscoveryShim, {
+await app.register(oauthBroker, {
   publicBaseUrl: PUBLIC_BASE_URL,
   issuer: IDP_ISSUER,
   clientId: IDP_MCP_CLIENT_ID,
   config: { auth: 'public' },
-  broker: {
-    secrets: [{ id: '2026-11', secret: BROKER_SECRET }],
-    assertions: { issuers: [{ issuer: ORGANIZATION }], keys, clients: [{ id: 'agent', secrets: [AGENT_SECRET] }] }
-  }
+  secrets: [{ id: '2026-11', secret: BROKER_SECRET }],
+  assertions: { issuers: [{ issuer: ORGANIZATION }], keys, clients: [{ id: 'agent', secrets: [AGENT_SECRET] }] }
 })
 
 // Stands for your MCP endpoint.

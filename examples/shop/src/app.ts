@@ -8,7 +8,6 @@ import { skills } from 'mcp-from-routes/skills'
 import { tasks } from 'mcp-from-routes/tasks'
 import { telemetry } from 'mcp-from-routes/telemetry'
 import { views as mcpViews } from 'mcp-from-routes/views'
-import oauthDiscoveryShim from 'oauth-discovery-shim'
 import payReconcile from 'pay-reconcile'
 import { authOptions, MCP_PATH, PAY_PREFIX, shopOfKey } from './auth.ts'
 import { catalog } from './catalog/index.ts'
@@ -67,7 +66,7 @@ import { trustedProxies } from './settings/trusted-proxies.ts'
 import { shopRecords } from './shops/index.ts'
 import { instructionsFor } from './shops/instructions.ts'
 import { shops } from './shops/shops.ts'
-import { signInOptions } from './sign-in.ts'
+import { signIn } from './sign-in.ts'
 import { toolCalls } from './tool-calls/routes.ts'
 import { toolTally } from './tool-calls/tally.ts'
 import { usage } from './usage/routes.ts'
@@ -190,7 +189,7 @@ export async function buildApp (
   })
   if (metrics !== undefined) await app.register(metricsRoute, { metrics, tokens: config.METRICS_TOKEN })
 
-  await app.register(oauthDiscoveryShim, signInOptions(config, database.knex))
+  await signIn(app, config, database.knex)
 
   const hasViews = config.MCP_ENABLED && config.MCP_VIEWS_ENABLED
   const tally = toolTally(app, database.knex, config)

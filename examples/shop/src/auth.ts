@@ -12,7 +12,7 @@ import {
 import { knexStore } from 'dual-auth/knex'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { brokerKeySet } from 'oauth-discovery-shim'
+import { brokerKeySet } from 'oauth-discovery-shim/broker'
 import { mayName } from './database/named-statement.ts'
 import { type Actor, callerOf } from './history/caller.ts'
 import { type Change, recordChange } from './history/trail.ts'

@@ -1,11 +1,12 @@
+import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
-import {
+import oauthDiscoveryShim, { type OAuthDiscoveryShimOptions } from 'oauth-discovery-shim'
+import oauthBroker, {
   type AssertionOptions,
   type BrokerOptions,
   knexBrokerStore,
-  knexGrantStore,
-  type OAuthDiscoveryShimOptions
-} from 'oauth-discovery-shim'
+  knexGrantStore
+} from 'oauth-discovery-shim/broker'
 import { MCP_PATH } from './auth.ts'
 import { SHOP_PEOPLE_ONLY } from './errors.ts'
 import { allowedBy } from './settings/risks.ts'
@@ -14,8 +15,13 @@ import { secretFromText } from './settings/secrets.ts'
 import type { Settings } from './settings/settings.ts'
 import { personReader } from './users/person.ts'
 
-/** How MCP clients sign in with a browser. */
-export function signInOptions (config: Settings, knex: Knex): OAuthDiscoveryShimOptions {
+/** How MCP clients sign in with a browser: at the identity provider, or through the broker. */
+export async function signIn (app: FastifyInstance, config: Settings, knex: Knex): Promise<void> {
+  if (config.OAUTH_BROKER) await app.register(oauthBroker, brokerOptions(config, knex))
+  else await app.register(oauthDiscoveryShim, discoveryOptions(config))
+}
+
+function discoveryOptions (config: Settings): Omit<OAuthDiscoveryShimOptions, 'strictDiscovery'> {
   return {
     publicBaseUrl: config.PUBLIC_BASE_URL,
     issuer: config.IDP_ISSUER,
@@ -24,8 +30,7 @@ export function signInOptions (config: Settings, knex: Knex): OAuthDiscoveryShim
     mcpPath: config.MCP_ENABLED && MCP_PATH,
     scopes: offeredScopes(config),
     resourceName: 'Shop',
-    config: { auth: 'public', cors: false },
-    ...(config.OAUTH_BROKER && { broker: brokerOptions(config, knex) })
+    config: { auth: 'public', cors: false }
   }
 }
 
@@ -44,7 +49,7 @@ function subjectFrom (config: Settings): NonNullable<NonNullable<BrokerOptions['
 }
 
 /** All replicas have the database, so what must happen once is remembered there. */
-function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
+export function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
   const {
     OAUTH_BROKER_SECRETS: secrets,
     OAUTH_BROKER_DOCUMENTS: withDocuments,
@@ -53,6 +58,7 @@ function brokerOptions (config: Settings, knex: Knex): BrokerOptions {
   } = config
   const { parameters, takesResource } = signInRequest(config)
   return {
+    ...discoveryOptions(config),
     secrets: secrets.map(secretFromText),
     store: knexBrokerStore(knex),
     documents: withDocuments && {},

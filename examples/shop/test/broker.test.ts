@@ -5,7 +5,7 @@ import {
   StreamableHTTPClientTransport
 } from '@modelcontextprotocol/client'
 import t, { type Test } from 'tap'
-import { knexBrokerStore } from 'oauth-discovery-shim'
+import { knexBrokerStore } from 'oauth-discovery-shim/broker'
 import { agent, corporate, jwtOf } from '../../../packages/oauth-discovery-shim/test/broker/corporate.ts'
 import {
   allow,
@@ -24,7 +24,7 @@ import {
 import { freePort } from '../src/demo/ports.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { signInRequest } from '../src/settings/sign-in-request.ts'
-import { signInOptions } from '../src/sign-in.ts'
+import { brokerOptions } from '../src/sign-in.ts'
 import { bearer, build, client, createShop, INSTANT, openTestDatabase } from './build.ts'
 
 const database = await openTestDatabase(t)
@@ -276,7 +276,7 @@ t.test('people see which apps they have let in, and disconnect one on every repl
   )
   t.strictSame(await list(ada), [])
 
-  const { whose } = signInOptions(settingsFromEnvironment({}, { ...settings }), database.knex).broker!.grants!
+  const { whose } = brokerOptions(settingsFromEnvironment({}, { ...settings }), database.knex).grants!
   for (const identity of [null, { kind: 'machine' }, { kind: 'api-key' }]) {
     t.throws(() => whose({ identity } as never), { code: 'SHOP_PEOPLE_ONLY', statusCode: 403 })
   }
@@ -356,7 +356,7 @@ t.test('admins see and end the apps of a person', async (t) => {
 })
 
 t.test('two people with one id in two tenants have apps of their own', async (t) => {
-  const { subjectClaim } = signInOptions(
+  const { subjectClaim } = brokerOptions(
     settingsFromEnvironment({}, {
       ...settings,
       IDP_PROVIDER: 'entra',
@@ -365,7 +365,7 @@ t.test('two people with one id in two tenants have apps of their own', async (t)
       IDP_TENANTS: '72f988bf-86f1-41af-91ab-2d7cd011db47'
     }),
     database.knex
-  ).broker!.grants!
+  ).grants!
   const named = subjectClaim as (claims: object) => string | undefined
   t.strictSame(['a', 'b'].map((tid) => named({ iss: `https://idp.example/${tid}/v2.0`, oid: 'o' })), [
     'https://idp.example/a/v2.0#o',

@@ -4,6 +4,9 @@ import type { Settings } from './options.ts'
 /** Path of the issuer and of registration: `$B/oauth`, `$B/oauth/register`. */
 const OAUTH = '/oauth'
 
+/** The grant of an assertion, [RFC 7523 §2.1](https://www.rfc-editor.org/rfc/rfc7523#section-2.1). */
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
 /**
  * Who protects the MCP endpoint.
  *
@@ -104,7 +107,7 @@ export function pathServer (provider: ProviderMetadata, settings: Settings): Aut
   return { ...rest, issuer: ownIssuer(settings) }
 }
 
-/** The issuer of the second pair of documents, and of the broker. */
+/** The issuer of the second pair of documents. */
 export const ownIssuer = ({ publicBaseUrl }: Pick<Settings, 'publicBaseUrl'>): string => `${publicBaseUrl}${OAUTH}`
 
 /**

@@ -1,5 +1,4 @@
 import type { FastifyContextConfig } from 'fastify'
-import { brokerSettings, type BrokerOptions, type BrokerSettings } from './broker/options.ts'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from './errors.ts'
 import { isObject, isStrings } from './json.ts'
 import { isSafeUrl } from './safe-url.ts'
@@ -65,19 +64,13 @@ export interface OAuthDiscoveryShimOptions {
    * routes must be public) or a rate limit. Default `{}`.
    */
   readonly config?: FastifyContextConfig
-  /**
-   * Makes this server an authorization server of its own in front of the identity provider, so that clients with any
-   * callback sign in. Codes and tokens then pass through this server. Default: none, clients talk to the provider.
-   */
-  readonly broker?: BrokerOptions
 }
 
 /** The options with every default in place, checked. */
-export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'resourceName' | 'mcpPath' | 'broker'>> {
+export interface Settings extends Required<Omit<OAuthDiscoveryShimOptions, 'resourceName' | 'mcpPath'>> {
   readonly resourceName: string | undefined
   /** Empty without an MCP endpoint. */
   readonly mcpPath: string
-  readonly broker: BrokerSettings | undefined
 }
 
 /**
@@ -101,7 +94,6 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     timeout = 3_000,
     refreshInterval = 3_600_000,
     config = {},
-    broker,
     ...rest
   } = options
   // Fastify passes its own registration options on
@@ -110,6 +102,11 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     unknown
   >
 
+  must(
+    !('broker' in unknown),
+    'broker is not an option: register the plugin of oauth-discovery-shim/broker in place of this one, with the ' +
+      'members of broker beside the other options'
+  )
   for (const name of Object.keys(unknown)) must(false, `${name} is not an option`)
   must(typeof insecureHttp === 'boolean', 'insecureHttp must be true or false')
   must(
@@ -145,11 +142,6 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
   must(isObject(config), 'config must be an object')
 
   const origin = originOf(publicBaseUrl)
-  must(broker === undefined || clientId !== '', 'broker needs a clientId: that of this server at the identity provider')
-  must(
-    broker === undefined || strictDiscovery === 'path',
-    'strictDiscovery must be path with broker: its documents are those at the path-suffixed URLs'
-  )
 
   return {
     publicBaseUrl: origin,
@@ -164,8 +156,7 @@ export function settingsFromOptions (options: OAuthDiscoveryShimOptions): Settin
     advertisePkce,
     timeout,
     refreshInterval,
-    config,
-    broker: broker === undefined ? undefined : brokerSettings(broker, { publicBaseUrl: origin, issuer, insecureHttp })
+    config
   }
 }
 

@@ -1,6 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Test } from 'tap'
 import {
@@ -29,16 +29,33 @@ export interface World {
   readonly revoked: Set<string>
 }
 
+export interface WorldOptions {
+  readonly shimOptions?: Partial<OAuthDiscoveryShimOptions>
+  readonly idpOptions?: Partial<IdentityProviderOptions>
+  readonly challenge?: boolean
+  /** Status and address of a redirect, for URLs that are answered with one. */
+  readonly redirect?: (url: string, baseUrl: string) => readonly [number, string] | undefined
+  /** Registers the plugin. Default: the shim. */
+  readonly register?: (app: FastifyInstance, options: OAuthDiscoveryShimOptions) => Promise<void>
+  /** Path of a callback of the app itself, which the provider knows beside those of clients. Default: none. */
+  readonly ownCallback?: string
+}
+
+async function registerShim (app: FastifyInstance, options: OAuthDiscoveryShimOptions): Promise<void> {
+  await app.register(shim, options)
+}
+
 /** An app with the plugin and an MCP endpoint behind it, and the identity provider it belongs to. */
 export async function signInWorld (
   t: Test,
-  { shimOptions = {}, idpOptions = {}, challenge = true, redirect = () => undefined }: {
-    shimOptions?: Partial<OAuthDiscoveryShimOptions>,
-    idpOptions?: Partial<IdentityProviderOptions>,
-    challenge?: boolean,
-    /** Status and address of a redirect, for URLs that are answered with one. */
-    redirect?: (url: string, baseUrl: string) => readonly [number, string] | undefined
-  } = {}
+  {
+    shimOptions = {},
+    idpOptions = {},
+    challenge = true,
+    redirect = () => undefined,
+    register = registerShim,
+    ownCallback
+  }: WorldOptions = {}
 ): Promise<World> {
   const port = await freePort(0)
   const baseUrl = `http://localhost:${port}`
@@ -49,7 +66,7 @@ export async function signInWorld (
     resource: baseUrl,
     clientId,
     m2m: { clientId: 'machine', clientSecret: 'of no use here' },
-    ...shimOptions.broker && { redirectUris: [...callbacks, `${baseUrl}/oauth/callback`] },
+    ...ownCallback !== undefined && { redirectUris: [...callbacks, `${baseUrl}${ownCallback}`] },
     ...idpOptions
   })
   t.teardown(close)
@@ -68,7 +85,7 @@ export async function signInWorld (
     const [status, target] = redirect(url, baseUrl) ?? []
     if (target !== undefined) return reply.redirect(target, status)
   })
-  await app.register(shim, { publicBaseUrl: baseUrl, issuer, clientId, ...shimOptions })
+  await register(app, { publicBaseUrl: baseUrl, issuer, clientId, ...shimOptions })
 
   app.route({
     method: ['GET', 'POST', 'DELETE'],

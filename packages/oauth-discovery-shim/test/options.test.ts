@@ -22,8 +22,7 @@ t.test('defaults', async (t) => {
     advertisePkce: true,
     timeout: 3000,
     refreshInterval: 3600000,
-    config: {},
-    broker: undefined
+    config: {}
   })
 })
 
@@ -122,5 +121,29 @@ t.test('under a prefix, where no client looks, it does not start', async (t) => 
   await t.rejects(async () => app.ready(), {
     code: 'OAUTH_DISCOVERY_SHIM_PREFIXED',
     message: 'oauth-discovery-shim: register it at the root, not under the prefix /api'
+  })
+})
+
+t.test('the option broker, which is a plugin of its own now, is refused by a message that names its import', async (t) => {
+  for (const broker of [{ secrets: [] }, undefined]) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    app.register(shim, { ...good, ...untyped({ broker }) })
+    await t.rejects(async () => app.ready(), {
+      code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
+      message: 'oauth-discovery-shim: broker is not an option: register the plugin of oauth-discovery-shim/broker in ' +
+        'place of this one, with the members of broker beside the other options'
+    })
+  }
+})
+
+t.test('a second registration does not start', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.register(shim, good)
+  app.register(shim, good)
+  await t.rejects(async () => app.ready(), {
+    code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
+    message: /^oauth-discovery-shim: register one plugin, once/
   })
 })

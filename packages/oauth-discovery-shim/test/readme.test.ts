@@ -108,14 +108,6 @@ t.test('every option is in the README, and every reason in the page about the do
   )
   t.ok(options.length >= 12)
   for (const name of options) t.match(readme, `| \`${name}\` |`)
-  const brokerPage = await read('../docs/broker.md')
-  const brokerOptions = [
-    ...(/interface BrokerOptions \{([^]*?)\n\}/.exec(await read('../src/broker/options.ts'))?.[1] ?? '').matchAll(
-      /^ {2}readonly (\w+)\??: .+$/gm
-    )
-  ].map(([, name]) => name)
-  t.ok(brokerOptions.length >= 11)
-  for (const name of brokerOptions) t.match(brokerPage, `| \`${name}\` |`)
   const reasons = [
     ...(/type Reason =\s+([^]*?)\n\n/.exec(await read('../src/doctor/step.ts'))?.[1] ?? '').matchAll(/'(\w+)'/g)
   ].map(([, name]) => name)

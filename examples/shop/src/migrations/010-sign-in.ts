@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import { createBrokerTable, createGrantTable } from 'oauth-discovery-shim'
+import { createBrokerTable, createGrantTable } from 'oauth-discovery-shim/broker'
 import type { Migration } from './migration.ts'
 
 /*

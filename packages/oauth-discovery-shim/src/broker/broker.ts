@@ -1,5 +1,4 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Settings } from '../options.ts'
 import type { Provider } from '../provider.ts'
 import { trustedKeys, type TrustedKeys } from './assertions/issuers.ts'
 import type { AssertionSettings } from './assertions/options.ts'
@@ -14,12 +13,9 @@ import { sealer, type Sealer } from './seal.ts'
 import { availableStore } from './store/available.ts'
 import type { BrokerStore } from './store/memory.ts'
 
-/** The plugin's settings with a broker. */
-export type WithBroker = Settings & { readonly broker: BrokerSettings }
-
 /** What the endpoints of the broker work with. */
 export interface Broker {
-  readonly settings: WithBroker
+  readonly settings: BrokerSettings
   readonly provider: ProviderCalls
   readonly sealer: Sealer
   readonly store: BrokerStore
@@ -37,23 +33,21 @@ export interface Broker {
   readonly isSecure: boolean
 }
 
-export function brokerFrom (settings: WithBroker, provider: Provider, log: FastifyBaseLogger): Broker {
+export function brokerFrom (settings: BrokerSettings, provider: Provider, log: FastifyBaseLogger): Broker {
   const {
     publicBaseUrl,
     mcpPath,
     scopes,
     timeout,
-    broker: {
-      secrets,
-      store,
-      clients: listed,
-      documents: allowed,
-      appSchemes: schemes,
-      requiredScopes,
-      assertions,
-      grants,
-      refreshLifetime
-    }
+    secrets,
+    store,
+    clients: listed,
+    documents: allowed,
+    appSchemes: schemes,
+    requiredScopes,
+    assertions,
+    grants,
+    refreshLifetime
   } = settings
   const isSecure = publicBaseUrl.startsWith('https:')
   const resource = `${publicBaseUrl}${mcpPath}`

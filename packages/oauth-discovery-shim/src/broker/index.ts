@@ -1,9 +1,12 @@
+import fp from 'fastify-plugin'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { brokerKeySet } from './assertions/keys.ts'
-import { brokerFrom, type WithBroker } from './broker.ts'
+import { brokerFrom } from './broker.ts'
 import { registerClient } from './clients/register.ts'
 import { grantRoutes, grantsOf } from './grants/routes.ts'
-import { KEYS, REGISTRATION } from './metadata.ts'
+import type { OAuthGrants } from './grants/store.ts'
+import { brokerServer, KEYS, REGISTRATION } from './metadata.ts'
+import { settingsFromBrokerOptions, type BrokerOptions } from './options.ts'
 import { bodyOf, isRefusal, type Refusal } from './refusal.ts'
 import * as schemas from './schemas.ts'
 import { finishSignIn } from './sign-in/callback.ts'
@@ -11,8 +14,31 @@ import { sendProblemPage } from './sign-in/pages.ts'
 import { decideSignIn, startSignIn } from './sign-in/start.ts'
 import { revokeToken } from './tokens/revoke.ts'
 import { issueTokens } from './tokens/token.ts'
-import { readAtStartup, type Provider } from '../provider.ts'
+import { serveDiscovery } from '../discovery.ts'
+import { readAtStartup } from '../provider.ts'
 import { compileNothing, cors } from '../scope.ts'
+
+export * from './errors.ts'
+export type { BrokerOptions, ClientDocumentOptions, ClientKey, ListedClient } from './options.ts'
+export { brokerKeySet } from './assertions/keys.ts'
+export type { AssertionClient, AssertionOptions, TrustedIssuer } from './assertions/options.ts'
+export { createGrantTable, knexGrantStore, type KnexForGrants, type KnexGrantStoreOptions } from './grants/knex.ts'
+export type { GrantHolder, GrantOptions } from './grants/options.ts'
+export type { AtProvider, ConnectedApp, EndedGrant, Grant, GrantStore, Issued, OAuthGrants } from './grants/store.ts'
+export type { BrokerSecret } from './seal.ts'
+export { createBrokerTable, knexBrokerStore, type KnexBrokerStoreOptions, type KnexForBroker } from './store/knex.ts'
+export { memoryBrokerStore, type BrokerStore, type Raised } from './store/memory.ts'
+export { redisBrokerStore, type RedisForBroker } from './store/redis.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Which clients people have let in, for routes of your own, such as those of administrators; undefined without the
+     * option `grants` of the broker.
+     */
+    readonly oauthGrants?: OAuthGrants
+  }
+}
 
 /** In bytes: forms of a few thousand characters. */
 const LARGEST_BODY = 65_536
@@ -20,21 +46,30 @@ const LARGEST_BODY = 65_536
 /** The status of refusals that are over in a moment. */
 const BUSY = 503
 
-/** The endpoints of the broker, in the order in which a sign-in passes them. */
-export async function registerBroker (app: FastifyInstance, settings: WithBroker, provider: Provider): Promise<void> {
-  const { config, scopes, publicBaseUrl, broker: { registration, appSchemes, remembersAlone, grants } } = settings
+/**
+ * Makes this server an authorization server of its own in front of the identity provider, so that clients of any kind
+ * register here and any callback signs in. It serves the documents of the shim, too, of which the second pair describes
+ * it. The endpoints are in the order in which a sign-in passes them.
+ *
+ * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION} an option is missing, wrong or unknown
+ * @throws {@link OAUTH_DISCOVERY_SHIM_PREFIXED} registered under a prefix
+ */
+async function plugin (app: FastifyInstance, options: BrokerOptions): Promise<void> {
+  const settings = settingsFromBrokerOptions(options)
+  const provider = await serveDiscovery(app, settings, (metadata) => brokerServer(metadata, settings))
+  const { config, scopes, publicBaseUrl, registration, appSchemes, remembersAlone, grants } = settings
   const broker = brokerFrom(settings, provider, app.log)
 
   const { assertions } = broker
   if (remembersAlone) {
     app.log.warn(
-      'oauth-discovery-shim: broker.store is not set, so this process alone knows which ' +
+      'oauth-discovery-shim: store is not set, so this process alone knows which ' +
         `codes${assertions ? ', assertions' : ''} and refresh tokens were used. With more than one replica, set it`
     )
   }
   if (assertions) readAtStartup(app, assertions.trusted, settings.timeout)
 
-  const options = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
+  const route = (schema: object): RouteShorthandOptions => ({ config, schema, bodyLimit: LARGEST_BODY })
 
   // for programs, also in pages of any origin
   await app.register(async function programs (scope) {
@@ -50,10 +85,10 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       return retryLater(reply, error).code(error.statusCode).send(bodyOf(error))
     })
     if (registration) {
-      scope.post(REGISTRATION, options(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
+      scope.post(REGISTRATION, route(schemas.register), registerClient(broker.sealer, appSchemes, scopes))
     }
-    scope.post('/oauth/token', options(schemas.token), issueTokens(broker))
-    scope.post('/oauth/revoke', options(schemas.revoke), revokeToken(broker))
+    scope.post('/oauth/token', route(schemas.token), issueTokens(broker))
+    scope.post('/oauth/revoke', route(schemas.revoke), revokeToken(broker))
     if (assertions) {
       const keys = brokerKeySet(assertions.keys, publicBaseUrl)
       scope.get(
@@ -80,11 +115,11 @@ export async function registerBroker (app: FastifyInstance, settings: WithBroker
       request.log.info({ err: error }, error.message)
       return showRefusal(retryLater(reply, error), error)
     })
-    scope.get('/oauth/authorize', options(schemas.authorize), startSignIn(broker))
-    scope.post('/oauth/authorize', options(schemas.decide), decideSignIn(broker))
+    scope.get('/oauth/authorize', route(schemas.authorize), startSignIn(broker))
+    scope.post('/oauth/authorize', route(schemas.decide), decideSignIn(broker))
     scope.get(
       '/oauth/callback',
-      options(schemas.callback),
+      route(schemas.callback),
       finishSignIn(broker, () => provider.metadata()?.['authorization_response_iss_parameter_supported'] === true)
     )
   }, { logSerializers })
@@ -129,3 +164,5 @@ function withoutQuery ({ method, url, host, ip, socket }: FastifyRequest): objec
 
 // its type knows no serializers of objects, which Fastify's own are
 const logSerializers = { req: withoutQuery as (request: FastifyRequest) => never }
+
+export default fp(plugin, { fastify: '^5.0.0', name: 'oauth-discovery-shim/broker' })

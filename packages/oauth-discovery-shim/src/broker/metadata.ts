@@ -1,5 +1,4 @@
-import { ownIssuer, type AuthorizationServerMetadata } from '../metadata.ts'
-import type { Settings } from '../options.ts'
+import { JWT_BEARER, ownIssuer, type AuthorizationServerMetadata } from '../metadata.ts'
 import type { ProviderMetadata } from '../provider-metadata.ts'
 import { ASSERTION_ALGORITHMS, type BrokerSettings } from './options.ts'
 
@@ -11,9 +10,6 @@ export const REGISTRATION = '/oauth/clients'
 
 /** Where the keys of the tokens are that this server issues itself. */
 export const KEYS = '/oauth/jwks'
-
-/** The grant of an assertion, [RFC 7523 §2.1](https://www.rfc-editor.org/rfc/rfc7523#section-2.1). */
-export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
 /** Of the identity provider's document: what the tokens, which are its own, are checked with. */
 const PASSED_ON = [
@@ -35,9 +31,8 @@ const PASSED_ON = [
  */
 export function brokerServer (
   provider: ProviderMetadata,
-  { publicBaseUrl, scopes, broker }: Settings & { readonly broker: BrokerSettings }
+  { publicBaseUrl, scopes, registration, documents, assertions }: BrokerSettings
 ): AuthorizationServerMetadata {
-  const { documents, assertions } = broker
   const withDocuments = documents !== false
   const auth = {
     methods: ['none', ...withDocuments ? ['private_key_jwt'] : []],
@@ -52,7 +47,7 @@ export function brokerServer (
     authorization_endpoint: `${publicBaseUrl}/oauth/authorize`,
     token_endpoint: `${publicBaseUrl}/oauth/token`,
     revocation_endpoint: `${publicBaseUrl}/oauth/revoke`,
-    ...broker.registration && { registration_endpoint: `${publicBaseUrl}${REGISTRATION}` },
+    ...registration && { registration_endpoint: `${publicBaseUrl}${REGISTRATION}` },
     scopes_supported: scopes,
     response_types_supported: ['code'],
     response_modes_supported: ['query'],

@@ -1,9 +1,10 @@
 import { createPrivateKey } from 'node:crypto'
 import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../errors.ts'
 import { attempt, isObject, isStrings } from '../json.ts'
+import { settingsFromOptions, type OAuthDiscoveryShimOptions, type Settings } from '../options.ts'
 import { assertionSettings, type AssertionOptions, type AssertionSettings } from './assertions/options.ts'
 import { grantSettings, type GrantOptions, type GrantSettings } from './grants/options.ts'
-import { redirectKind } from './clients/redirect-uri.ts'
+import { redirectKind } from '../client-document/redirect-uri.ts'
 import { flawOfSecrets, type BrokerSecret } from './seal.ts'
 import { memoryBrokerStore, type BrokerStore } from './store/memory.ts'
 
@@ -28,8 +29,11 @@ export interface ClientDocumentOptions {
   readonly ca?: string | readonly string[]
 }
 
-/** Makes the plugin an authorization server in front of the identity provider. */
-export interface BrokerOptions {
+/**
+ * The options of the plugin: those of the shim, which it serves too, and its own. A wrong value or an unknown name is
+ * an error at startup.
+ */
+export interface BrokerOptions extends Omit<OAuthDiscoveryShimOptions, 'strictDiscovery'> {
   /**
    * Secrets that codes, refresh tokens, client ids and cookies are sealed with, newest first. To rotate, put a new one
    * in front, and remove the old one after {@link BrokerOptions.refreshLifetime}. All replicas need the same.
@@ -127,13 +131,14 @@ export interface ClientKey {
   readonly audience?: string
 }
 
+/** The options of the broker itself. */
+type OwnOptions = Omit<BrokerOptions, keyof OAuthDiscoveryShimOptions>
+
 /** The options with every default in place, checked. */
 export interface BrokerSettings extends
+  Settings,
   Required<
-    Omit<
-      BrokerOptions,
-      'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions' | 'grants'
-    >
+    Omit<OwnOptions, 'clientSecret' | 'clientKey' | 'clientAuth' | 'documents' | 'upstream' | 'assertions' | 'grants'>
   >
 {
   readonly clientSecret: string | undefined
@@ -149,21 +154,12 @@ export interface BrokerSettings extends
 
 const DAY = 86_400_000
 
-/** Options of the plugin that matter here. */
-interface Site {
-  /** Where cookies must be able to be `Secure`, or on this machine. */
-  readonly publicBaseUrl: string
-  readonly issuer: string
-  readonly insecureHttp: boolean
-}
-
 /**
  * Checks the options and fills in defaults.
  *
  * @throws {@link OAUTH_DISCOVERY_SHIM_INVALID_OPTION}
  */
-export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer, insecureHttp }: Site): BrokerSettings {
-  must(isObject(options), 'must be an object')
+export function settingsFromBrokerOptions (options: BrokerOptions): BrokerSettings {
   const {
     secrets,
     clientSecret,
@@ -182,91 +178,99 @@ export function brokerSettings (options: BrokerOptions, { publicBaseUrl, issuer,
     sendResource = true,
     assertions,
     grants,
-    ...unknown
+    ...shimOptions
   } = options
 
-  for (const name of Object.keys(unknown)) must(false, `.${name} is not an option`)
+  must(!('broker' in shimOptions), 'broker is not an option here: what was in it is beside the other options')
+  must(
+    !('strictDiscovery' in shimOptions),
+    'strictDiscovery is not an option of the broker: its documents are the second pair, which is always served'
+  )
+  const settings = settingsFromOptions(shimOptions)
+  const { publicBaseUrl, issuer, insecureHttp, clientId } = settings
+  must(clientId !== '', 'clientId must not be empty: it is that of this server at the identity provider')
   const { protocol, hostname } = new URL(publicBaseUrl)
   must(
     protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname),
-    'needs a publicBaseUrl with https, or http on loopback: codes and tokens pass through this server'
+    'publicBaseUrl must be https, or http on loopback: codes and tokens pass through this server'
   )
   const flaw = flawOfSecrets(secrets)
-  must(flaw === undefined, `.secrets${flaw}`)
+  must(flaw === undefined, `secrets${flaw}`)
   must(
     clientSecret === undefined || (typeof clientSecret === 'string' && clientSecret !== ''),
-    '.clientSecret must be a non-empty string'
+    'clientSecret must be a non-empty string'
   )
-  must(clientSecret === undefined || clientKey === undefined, '.clientSecret and .clientKey exclude each other')
+  must(clientSecret === undefined || clientKey === undefined, 'clientSecret and clientKey exclude each other')
   must(
     clientAuth === undefined ||
       (clientSecret !== undefined && ['client_secret_basic', 'client_secret_post'].includes(clientAuth)),
-    '.clientAuth must be client_secret_basic or client_secret_post, with a clientSecret'
+    'clientAuth must be client_secret_basic or client_secret_post, with a clientSecret'
   )
   if (clientKey !== undefined) mustBeKey(clientKey)
   must(
     isStrings(requiredScopes) && requiredScopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)),
-    '.requiredScopes must list scope tokens, one per entry'
+    'requiredScopes must list scope tokens, one per entry'
   )
-  must(isObject(upstream), '.upstream must be an object')
+  must(isObject(upstream), 'upstream must be an object')
   const { authorize = {}, token = {}, ...others } = upstream
-  for (const name of Object.keys(others)) must(false, `.upstream.${name} is not an option`)
+  for (const name of Object.keys(others)) must(false, `upstream.${name} is not an option`)
   for (const [leg, parameters] of Object.entries({ authorize, token })) {
-    must(isObject(parameters) && isStrings(Object.values(parameters)), `.upstream.${leg} must have strings as values`)
+    must(isObject(parameters) && isStrings(Object.values(parameters)), `upstream.${leg} must have strings as values`)
     for (const name of Object.keys(parameters)) {
-      must(!OWN.has(name), `.upstream.${leg}.${name} is set by the broker itself`)
+      must(!OWN.has(name), `upstream.${leg}.${name} is set by the broker itself`)
     }
   }
-  must(typeof registration === 'boolean', '.registration must be true or false')
+  must(typeof registration === 'boolean', 'registration must be true or false')
   must(
     isStrings(appSchemes) && appSchemes.every((scheme) => /^[a-z][a-z0-9+.-]*$/.test(scheme) && !DANGEROUS.has(scheme)),
-    '.appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves'
+    'appSchemes must list schemes of apps in lower case, without a colon, and none that browsers handle themselves'
   )
-  must(Array.isArray(clients), '.clients must be a list')
+  must(Array.isArray(clients), 'clients must be a list')
   for (const [i, client] of clients.entries()) {
     must(
       isObject(client) && typeof client.id === 'string' && /^[\x21-\x7e]{1,500}$/.test(client.id),
-      `.clients[${i}].id must be 1 to 500 characters of printable ASCII`
+      `clients[${i}].id must be 1 to 500 characters of printable ASCII`
     )
-    must(typeof client.name === 'string' && client.name !== '', `.clients[${i}].name must be a non-empty string`)
+    must(typeof client.name === 'string' && client.name !== '', `clients[${i}].name must be a non-empty string`)
     must(
       isStrings(client.redirectUris) && client.redirectUris.length > 0 &&
         client.redirectUris.every((uri: string) => redirectKind(uri, appSchemes) !== undefined),
-      `.clients[${i}].redirectUris must list https URLs, http URLs on loopback, or URLs of appSchemes`
+      `clients[${i}].redirectUris must list https URLs, http URLs on loopback, or URLs of appSchemes`
     )
   }
-  must(new Set(clients.map(({ id }) => id)).size === clients.length, '.clients must have different ids')
-  must(documents === false || isObject(documents), '.documents must be false or an object')
+  must(new Set(clients.map(({ id }) => id)).size === clients.length, 'clients must have different ids')
+  must(documents === false || isObject(documents), 'documents must be false or an object')
   if (documents !== false) {
     const { privateHosts = [], ca, ...others } = documents
-    for (const name of Object.keys(others)) must(false, `.documents.${name} is not an option`)
+    for (const name of Object.keys(others)) must(false, `documents.${name} is not an option`)
     must(
       isStrings(privateHosts) &&
         privateHosts.every((host) => URL.canParse(`https://${host}/`) && new URL(`https://${host}/`).hostname === host),
-      '.documents.privateHosts must list names of hosts in lower case, without a port'
+      'documents.privateHosts must list names of hosts in lower case, without a port'
     )
-    must(ca === undefined || isStrings([ca].flat()), '.documents.ca must be certificates in PEM')
+    must(ca === undefined || isStrings([ca].flat()), 'documents.ca must be certificates in PEM')
   }
   must(
     store === undefined || (isObject(store) && typeof store.raise === 'function'),
-    '.store must be a store with the method raise'
+    'store must be a store with the method raise'
   )
-  must(isWait(rememberConsent), '.rememberConsent must be a whole number of milliseconds, from 0 to 400 days')
+  must(isWait(rememberConsent), 'rememberConsent must be a whole number of milliseconds, from 0 to 400 days')
   must(
     isWait(refreshLifetime) && refreshLifetime >= 60_000,
-    '.refreshLifetime must be a whole number of milliseconds, from a minute to 400 days'
+    'refreshLifetime must be a whole number of milliseconds, from a minute to 400 days'
   )
   must(
     isWait(refreshGrace) && refreshGrace <= 3_600_000,
-    '.refreshGrace must be a whole number of milliseconds, from 0 to an hour'
+    'refreshGrace must be a whole number of milliseconds, from 0 to an hour'
   )
-  must(typeof sendResource === 'boolean', '.sendResource must be true or false')
+  must(typeof sendResource === 'boolean', 'sendResource must be true or false')
   must(
     registration || documents !== false || clients.length > 0 || assertions !== undefined,
-    'admits no client: allow registration or documents, or list clients'
+    'registration, documents and clients admit no client: allow or list one'
   )
 
   return {
+    ...settings,
     secrets,
     clientSecret,
     clientKey,
@@ -318,19 +322,19 @@ const OWN = new Set([
 ])
 
 function mustBeKey (key: ClientKey): void {
-  must(isObject(key), '.clientKey must be an object')
+  must(isObject(key), 'clientKey must be an object')
   const { pem, alg = 'RS256', header = {}, audience, ...unknown } = key
-  for (const name of Object.keys(unknown)) must(false, `.clientKey.${name} is not an option`)
-  must(ASSERTION_ALGORITHMS.includes(alg), `.clientKey.alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`)
+  for (const name of Object.keys(unknown)) must(false, `clientKey.${name} is not an option`)
+  must(ASSERTION_ALGORITHMS.includes(alg), `clientKey.alg must be one of ${ASSERTION_ALGORITHMS.join(', ')}`)
   must(
     isObject(header) && isStrings(Object.values(header)) && !('alg' in header),
-    '.clientKey.header must have strings as values, and no alg'
+    'clientKey.header must have strings as values, and no alg'
   )
   must(
     audience === undefined || (typeof audience === 'string' && audience !== ''),
-    '.clientKey.audience must be a non-empty string'
+    'clientKey.audience must be a non-empty string'
   )
-  must(isKeyFor(alg, pem), `.clientKey.pem must be a private key for ${alg}, PKCS #8 in PEM`)
+  must(isKeyFor(alg, pem), `clientKey.pem must be a private key for ${alg}, PKCS #8 in PEM`)
 }
 
 function isKeyFor (alg: string, pem: string): boolean {
@@ -367,5 +371,5 @@ function isWait (value: number): boolean {
 }
 
 function must (condition: boolean, message: string): asserts condition {
-  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`broker${message.startsWith('.') ? '' : ' '}${message}`)
+  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(message)
 }

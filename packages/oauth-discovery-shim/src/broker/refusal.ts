@@ -1,4 +1,4 @@
-import { OAUTH_DISCOVERY_SHIM_OAUTH } from '../errors.ts'
+import { OAUTH_DISCOVERY_SHIM_OAUTH } from './errors.ts'
 
 /** An error with the code that OAuth has for it. */
 export interface Refusal extends Error {

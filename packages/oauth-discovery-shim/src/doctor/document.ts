@@ -1,6 +1,11 @@
-import { clientFromDocument, DocumentFault, DocumentOutage, documentUrl } from '../broker/clients/document.ts'
-import { fetchJson } from '../broker/clients/fetch-json.ts'
-import { LARGEST_DOCUMENT } from '../broker/clients/documents.ts'
+import {
+  clientFromDocument,
+  DocumentFault,
+  DocumentOutage,
+  documentUrl,
+  LARGEST_DOCUMENT
+} from '../client-document/document.ts'
+import { fetchJson } from '../client-document/fetch-json.ts'
 import { clientWith, type ClientProfile } from './clients.ts'
 import { stop, type Obstacle } from './step.ts'
 

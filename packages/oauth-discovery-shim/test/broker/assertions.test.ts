@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
 import { rsaKeyPair } from '../../../../test/rsa-keys.ts'
-import { brokerKeySet, memoryBrokerStore, type AssertionOptions, type BrokerOptions } from '../../src/index.ts'
+import { brokerKeySet, memoryBrokerStore, type AssertionOptions, type BrokerOptions } from '../../src/broker/index.ts'
 import { agent, corporate, jwtOf, type Corporate } from './corporate.ts'
 import { base, brokerWorld, clock, register, signedIn, type World } from './world.ts'
 
@@ -509,7 +509,7 @@ t.test('the program of the page about it lets in a person of the organization, a
   })
   // Warnings would come first, but for the one about the store.
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
-  t.match((await lines.next()).value, /broker\.store is not set/)
+  t.match((await lines.next()).value, /shim: store is not set/)
   t.equal((await lines.next()).value, `listening at ${url}`)
 
   const post = async (authorization: string) =>

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { createHash } from 'node:crypto'
 import t from 'tap'
-import { memoryBrokerStore } from '../../src/index.ts'
+import oauthBroker, { memoryBrokerStore } from '../../src/broker/index.ts'
 import {
   allow,
   authorizeUrl,
@@ -1093,12 +1093,11 @@ t.test('other routes of the host are as before', async (t) => {
   const idp = await fakeIdp(t)
   const app = Fastify()
   t.teardown(() => app.close())
-  const { default: shim } = await import('../../src/index.ts')
-  await app.register(shim, {
+  await app.register(oauthBroker, {
     publicBaseUrl: base,
     issuer: idp.issuer,
     clientId: 'x',
-    broker: { secrets: [{ id: 'a', secret: 'x'.repeat(32) }] }
+    secrets: [{ id: 'a', secret: 'x'.repeat(32) }]
   })
   app.post('/echo', async ({ body }) => body)
   t.strictSame((await app.inject({ method: 'POST', url: '/echo', payload: { a: 1 } })).json(), { a: 1 })

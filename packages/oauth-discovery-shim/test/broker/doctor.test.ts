@@ -11,7 +11,7 @@ import t, { type Test } from 'tap'
 import { clients, doctor } from '../../src/doctor/index.ts'
 import { clientsFromDocument } from '../../src/doctor/document.ts'
 import { run } from '../../src/doctor/run.ts'
-import { signInWorld } from '../mcp-app.ts'
+import { signInWorld } from './mcp-app.ts'
 import { selfSigned } from './certificate.ts'
 import { secrets } from './world.ts'
 

@@ -6,7 +6,7 @@ import {
   memoryBrokerStore,
   type BrokerOptions,
   type GrantStore
-} from '../../src/index.ts'
+} from '../../src/broker/index.ts'
 import { jwtOf } from './corporate.ts'
 import {
   brokerWorld,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { memoryBrokerStore } from '../../src/index.ts'
-import { digest } from '../../src/broker/clients/client.ts'
+import { memoryBrokerStore } from '../../src/broker/index.ts'
+import { digest } from '../../src/broker/digest.ts'
 import { serve, userPool } from '../build.ts'
 import {
   allow,
@@ -47,7 +47,7 @@ const [INFO, WARN, ERROR] = [30, 40, 50]
 t.test('a server with more than one replica is told that it needs a store', async (t) => {
   t.match((await logging(t)).said(), [{
     level: WARN,
-    msg: 'oauth-discovery-shim: broker.store is not set, so this process alone knows which codes and refresh ' +
+    msg: 'oauth-discovery-shim: store is not set, so this process alone knows which codes and refresh ' +
       'tokens were used. With more than one replica, set it'
   }])
   t.strictSame((await logging(t, { broker: { store: memoryBrokerStore() } })).said(), [])

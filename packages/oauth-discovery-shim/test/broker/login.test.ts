@@ -5,10 +5,11 @@ import t, { type Test } from 'tap'
 import { callbackFrom } from '../../../../examples/shop/src/demo/identity-provider.ts'
 import { freePort } from '../../../../examples/shop/src/demo/ports.ts'
 import { person } from '../browser.ts'
-import { ada, signInWorld } from '../mcp-app.ts'
+import { ada } from '../mcp-app.ts'
 import { mcpRemote } from '../mcp-remote.ts'
 import { lines, memory } from '../sdk.ts'
 import { selfSigned } from './certificate.ts'
+import { signInWorld } from './mcp-app.ts'
 import { secrets } from './world.ts'
 
 const { key, cert } = selfSigned()

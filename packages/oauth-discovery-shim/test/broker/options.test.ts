@@ -1,23 +1,28 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import t from 'tap'
-import { settingsFromOptions, type OAuthDiscoveryShimOptions } from '../../src/options.ts'
+import Fastify from 'fastify'
+import oauthBroker, { type BrokerOptions } from '../../src/broker/index.ts'
+import { settingsFromBrokerOptions } from '../../src/broker/options.ts'
+import shim from '../../src/index.ts'
+import { settingsFromOptions } from '../../src/options.ts'
 import { secrets } from './world.ts'
 
-const good: OAuthDiscoveryShimOptions = {
+const shimOptions = {
   publicBaseUrl: 'https://shop.example.com',
   issuer: 'https://idp.example.com/pool',
-  clientId: 'c1',
-  broker: { secrets }
+  clientId: 'c1'
 }
+const good: BrokerOptions = { ...shimOptions, secrets }
 
 const PEM = '-----BEGIN PRIVATE KEY-----'
 const pemOf = ({ privateKey }: { readonly privateKey: KeyObject }): string =>
   privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
 t.test('defaults', async (t) => {
-  const { store, ...settings } = settingsFromOptions(good).broker!
+  const { store, ...settings } = settingsFromBrokerOptions(good)
   t.type(store.raise, 'function')
   t.strictSame(settings, {
+    ...settingsFromOptions(shimOptions),
     secrets,
     clientSecret: undefined,
     clientKey: undefined,
@@ -36,29 +41,26 @@ t.test('defaults', async (t) => {
     assertions: undefined,
     grants: undefined
   })
-  t.equal(settingsFromOptions({ ...good, broker: undefined } as never).broker, undefined)
 })
 
 t.test('a wrong option stops the boot and is named', async (t) => {
   for (
     const [broker, named, more = {}] of [
-      [null, 'broker must be an object'],
-      [true, 'broker must be an object'],
-      [{}, 'broker.secrets'],
-      [{ secrets: [] }, 'broker.secrets'],
-      [{ secrets: 'x' }, 'broker.secrets'],
-      [{ secrets: [{ id: 'a.b', secret: 'x'.repeat(32) }] }, 'broker.secrets[0].id'],
-      [{ secrets: [{ id: '', secret: 'x'.repeat(32) }] }, 'broker.secrets[0].id'],
-      [{ secrets: [{ id: 'a', secret: 'x'.repeat(31) }] }, 'broker.secrets[0].secret'],
-      [{ secrets: [{ id: 'a' }] }, 'broker.secrets[0].secret'],
-      [{ secrets: [...secrets, ...secrets] }, 'broker.secrets must have different ids'],
-      [{ secrets, store: {} }, 'broker.store'],
-      [{ secrets, registration: 'yes' }, 'broker.registration'],
-      [{ secrets, documents: true }, 'broker.documents'],
-      [{ secrets, documents: { privateHosts: ['a:1'] } }, 'broker.documents.privateHosts'],
-      [{ secrets, documents: { privateHosts: ['A'] } }, 'broker.documents.privateHosts'],
-      [{ secrets, documents: { allow: [] } }, 'broker.documents.allow'],
-      [{ secrets, documents: { ca: 1 } }, 'broker.documents.ca'],
+      [{}, 'secrets'],
+      [{ secrets: [] }, 'secrets'],
+      [{ secrets: 'x' }, 'secrets'],
+      [{ secrets: [{ id: 'a.b', secret: 'x'.repeat(32) }] }, 'secrets[0].id'],
+      [{ secrets: [{ id: '', secret: 'x'.repeat(32) }] }, 'secrets[0].id'],
+      [{ secrets: [{ id: 'a', secret: 'x'.repeat(31) }] }, 'secrets[0].secret'],
+      [{ secrets: [{ id: 'a' }] }, 'secrets[0].secret'],
+      [{ secrets: [...secrets, ...secrets] }, 'secrets must have different ids'],
+      [{ secrets, store: {} }, 'store'],
+      [{ secrets, registration: 'yes' }, 'registration'],
+      [{ secrets, documents: true }, 'documents'],
+      [{ secrets, documents: { privateHosts: ['a:1'] } }, 'documents.privateHosts'],
+      [{ secrets, documents: { privateHosts: ['A'] } }, 'documents.privateHosts'],
+      [{ secrets, documents: { allow: [] } }, 'documents.allow'],
+      [{ secrets, documents: { ca: 1 } }, 'documents.ca'],
       ...[
         'http',
         'https',
@@ -75,71 +77,72 @@ t.test('a wrong option stops the boot and is named', async (t) => {
         'tel',
         'intent',
         'view-source'
-      ].map((scheme) => [{ secrets, appSchemes: ['cursor', scheme] }, 'broker.appSchemes'] as const),
-      [{ secrets, appSchemes: ['javascript'] }, 'broker.appSchemes'],
-      [{ secrets, appSchemes: ['cursor:'] }, 'broker.appSchemes'],
-      [{ secrets, appSchemes: ['Cursor'] }, 'broker.appSchemes'],
-      [{ secrets, clients: {} }, 'broker.clients'],
+      ].map((scheme) => [{ secrets, appSchemes: ['cursor', scheme] }, 'appSchemes'] as const),
+      [{ secrets, appSchemes: ['javascript'] }, 'appSchemes'],
+      [{ secrets, appSchemes: ['cursor:'] }, 'appSchemes'],
+      [{ secrets, appSchemes: ['Cursor'] }, 'appSchemes'],
+      [{ secrets, clients: {} }, 'clients'],
       [
         { secrets, clients: [{ id: 'a b', name: 'x', redirectUris: ['https://x.example.com/'] }] },
-        'broker.clients[0].id'
+        'clients[0].id'
       ],
       [
         { secrets, clients: [{ id: 'a', name: '', redirectUris: ['https://x.example.com/'] }] },
-        'broker.clients[0].name'
+        'clients[0].name'
       ],
       [
         { secrets, clients: [{ id: 'a', name: 'x', redirectUris: ['http://x.example.com/'] }] },
-        'broker.clients[0].redirectUris'
+        'clients[0].redirectUris'
       ],
-      [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: [] }] }, 'broker.clients[0].redirectUris'],
-      [{ secrets, rememberConsent: -1 }, 'broker.rememberConsent'],
-      [{ secrets, rememberConsent: 401 * 86_400_000 }, 'broker.rememberConsent'],
-      [{ secrets, refreshLifetime: 1 }, 'broker.refreshLifetime'],
-      [{ secrets, refreshGrace: 3_600_001 }, 'broker.refreshGrace'],
-      [{ secrets, clientKey: { pem: 'x' } }, 'broker.clientKey.pem'],
-      [{ secrets, clientKey: { pem: 7 } }, 'broker.clientKey.pem must be a private key'],
-      [{ secrets, clientKey: { pem: null } }, 'broker.clientKey.pem must be a private key'],
-      [{ secrets, clientKey: { pem: PEM } }, 'broker.clientKey.pem'],
+      [{ secrets, clients: [{ id: 'a', name: 'x', redirectUris: [] }] }, 'clients[0].redirectUris'],
+      [{ secrets, rememberConsent: -1 }, 'rememberConsent'],
+      [{ secrets, rememberConsent: 401 * 86_400_000 }, 'rememberConsent'],
+      [{ secrets, refreshLifetime: 1 }, 'refreshLifetime'],
+      [{ secrets, refreshGrace: 3_600_001 }, 'refreshGrace'],
+      [{ secrets, clientKey: { pem: 'x' } }, 'clientKey.pem'],
+      [{ secrets, clientKey: { pem: 7 } }, 'clientKey.pem must be a private key'],
+      [{ secrets, clientKey: { pem: null } }, 'clientKey.pem must be a private key'],
+      [{ secrets, clientKey: { pem: PEM } }, 'clientKey.pem'],
       [
         { secrets, clientKey: { pem: pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' })) } },
-        'broker.clientKey.pem must be a private key for RS256'
+        'clientKey.pem must be a private key for RS256'
       ],
       [
         { secrets, clientKey: { pem: pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' })), alg: 'ES256' } },
-        'broker.clientKey.pem must be a private key for ES256'
+        'clientKey.pem must be a private key for ES256'
       ],
-      [{ secrets, clientKey: { pem: PEM, alg: 'HS256' } }, 'broker.clientKey.alg'],
-      [{ secrets, clientKey: { pem: PEM, header: { alg: 'none' } } }, 'broker.clientKey.header'],
-      [{ secrets, clientKey: { pem: PEM, audience: '' } }, 'broker.clientKey.audience'],
-      [{ secrets, clientKey: { pem: PEM, kid: 'x' } }, 'broker.clientKey.kid is not an option'],
-      [{ secrets, clientKey: { pem: PEM }, clientSecret: 'x' }, 'exclude each other'],
-      [{ secrets, clientAuth: 'client_secret_post' }, 'broker.clientAuth'],
-      [{ secrets, clientSecret: 'x', clientAuth: 'none' }, 'broker.clientAuth'],
-      [{ secrets, requiredScopes: ['a b'] }, 'broker.requiredScopes'],
-      [{ secrets, requiredScopes: 'a' }, 'broker.requiredScopes'],
-      [{ secrets, upstream: { authorise: {} } }, 'broker.upstream.authorise is not an option'],
-      [{ secrets, upstream: { token: { a: 1 } } }, 'broker.upstream.token'],
+      [{ secrets, clientKey: { pem: PEM, alg: 'HS256' } }, 'clientKey.alg'],
+      [{ secrets, clientKey: { pem: PEM, header: { alg: 'none' } } }, 'clientKey.header'],
+      [{ secrets, clientKey: { pem: PEM, audience: '' } }, 'clientKey.audience'],
+      [{ secrets, clientKey: { pem: PEM, kid: 'x' } }, 'clientKey.kid is not an option'],
+      [{ secrets, clientKey: { pem: PEM }, clientSecret: 'x' }, 'clientSecret and clientKey exclude each other'],
+      [{ secrets, clientAuth: 'client_secret_post' }, 'clientAuth'],
+      [{ secrets, clientSecret: 'x', clientAuth: 'none' }, 'clientAuth'],
+      [{ secrets, requiredScopes: ['a b'] }, 'requiredScopes'],
+      [{ secrets, requiredScopes: 'a' }, 'requiredScopes'],
+      [{ secrets, upstream: { authorise: {} } }, 'upstream.authorise is not an option'],
+      [{ secrets, upstream: { token: { a: 1 } } }, 'upstream.token'],
       [
         { secrets, upstream: { authorize: { state: 'x' } } },
-        'broker.upstream.authorize.state is set by the broker itself'
+        'upstream.authorize.state is set by the broker itself'
       ],
-      [{ secrets, sendResource: 1 }, 'broker.sendResource'],
-      [{ secrets, clientSecret: '' }, 'broker.clientSecret'],
-      [{ secrets, enabled: true }, 'broker.enabled is not an option'],
-      [{ secrets, registration: false, documents: false }, 'broker admits no client'],
-      [{ secrets }, 'broker needs a clientId', { clientId: '' }],
-      [{ secrets }, 'broker needs a publicBaseUrl with https', { publicBaseUrl: 'http://shop.example.com' }],
-      [{ secrets }, 'strictDiscovery must be path with broker', { strictDiscovery: 'off' }]
+      [{ secrets, sendResource: 1 }, 'sendResource'],
+      [{ secrets, clientSecret: '' }, 'clientSecret'],
+      [{ secrets, enabled: true }, 'enabled is not an option'],
+      [{ secrets, registration: false, documents: false }, 'registration, documents and clients admit no client'],
+      [{ secrets }, 'clientId must not be empty', { clientId: '' }],
+      [{ secrets }, 'publicBaseUrl must be https', { publicBaseUrl: 'http://shop.example.com' }],
+      [{ secrets }, 'strictDiscovery is not an option of the broker', { strictDiscovery: 'path' }],
+      [{ secrets }, 'broker is not an option here', { broker: { secrets } }]
     ] as const
   ) {
-    t.throws(() => settingsFromOptions({ ...good, broker, ...more } as never), {
+    t.throws(() => settingsFromBrokerOptions({ ...shimOptions, ...broker, ...more } as never), {
       code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
-      message: new RegExp(named.replace(/[.[\]]/g, '\\$&'))
+      message: new RegExp(`^oauth-discovery-shim: ${named.replace(/[.[\]]/g, '\\$&')}`)
     }, named)
   }
   for (const publicBaseUrl of ['http://localhost:8080', 'http://127.0.0.1', 'http://[::1]:1']) {
-    t.ok(settingsFromOptions({ ...good, publicBaseUrl }).broker)
+    t.ok(settingsFromBrokerOptions({ ...good, publicBaseUrl }))
   }
 })
 
@@ -148,7 +151,7 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
   const clients = [{ id: 'agent', secrets: ['x'.repeat(32)] }]
   const whole = { issuers, keys: secrets, clients }
   const settings = (assertions: object | null, broker: object = {}, more: object = {}) =>
-    settingsFromOptions({ ...good, ...more, broker: { secrets, assertions, ...broker } } as never).broker!.assertions
+    settingsFromBrokerOptions({ ...good, ...more, assertions, ...broker } as never).assertions
   t.strictSame(settings(whole), { ...whole, tokenLifetime: 600_000 })
   t.strictSame(
     settings({
@@ -196,7 +199,7 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
       [{ clients: [{ id: 'agent', secrets: ['x'.repeat(31)] }] }, '.clients[0].secrets'],
       [{ clients: [{ ...clients[0], secret: 'x' }] }, '.clients[0].secret is not an option'],
       [{ clients: [...clients, ...clients] }, '.clients must have different ids'],
-      [{}, '.clients[0].id is also in broker.clients', {
+      [{}, '.clients[0].id is also in the option clients', {
         clients: [{ id: 'agent', name: 'x', redirectUris: ['https://x.example.com/'] }]
       }],
       [{ clients: [] }, '.clients must list a client', { documents: false }],
@@ -208,7 +211,7 @@ t.test('assertions: what is missing or wrong stops the boot and is named', async
   ) {
     t.throws(() => settings(change === null || Array.isArray(change) ? change : { ...whole, ...change }, broker), {
       code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
-      message: new RegExp(`^oauth-discovery-shim: broker\\.assertions${named.replace(/[.[\]]/g, '\\$&')}`)
+      message: new RegExp(`^oauth-discovery-shim: assertions${named.replace(/[.[\]]/g, '\\$&')}`)
     }, named)
   }
 })
@@ -217,7 +220,7 @@ t.test('grants: what is missing or wrong stops the boot and is named', async (t)
   const store = { raise: async () => ({ raised: true } as const) }
   const grants = { store: { record: () => {}, list: () => {}, find: () => {}, end: () => {} }, whose: () => '' }
   const settings = (change: unknown, broker: object = { store }) =>
-    settingsFromOptions({ ...good, broker: { secrets, ...broker, grants: change } } as never).broker!.grants
+    settingsFromBrokerOptions({ ...good, ...broker, grants: change } as never).grants
   t.strictSame(settings(grants), { ...grants, subjectClaim: 'sub', config: {}, issuer: good.issuer })
   for (
     const [change, named, broker] of [
@@ -228,26 +231,35 @@ t.test('grants: what is missing or wrong stops the boot and is named', async (t)
       [{ ...grants, subjectClaim: '' }, '.subjectClaim'],
       [{ ...grants, config: [] }, '.config must be an object'],
       [{ ...grants, path: '/x' }, '.path is not an option'],
-      [grants, ' needs broker.store', {}]
+      [grants, ' needs the option store', {}]
     ] as const
   ) {
     t.throws(() => settings(change, broker), {
       code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
-      message: `oauth-discovery-shim: broker.grants${named}`
+      message: `oauth-discovery-shim: grants${named}`
     }, named)
   }
   const ofTenants = (subjectClaim: unknown) =>
-    settingsFromOptions(
-      {
-        ...good,
-        issuer: 'https://login.example/{tenantid}',
-        broker: { secrets, store, grants: { ...grants, subjectClaim } }
-      } as never
+    settingsFromBrokerOptions(
+      { ...good, issuer: 'https://login.example/{tenantid}', store, grants: { ...grants, subjectClaim } } as never
     )
   for (const claim of [undefined, 'oid']) {
     t.throws(() => ofTenants(claim), {
-      message: /broker.grants.subjectClaim must be a function with an issuer of several tenants/
+      message: /grants.subjectClaim must be a function with an issuer of several tenants/
     })
   }
   t.doesNotThrow(() => ofTenants(() => 'somebody'))
+})
+
+t.test('it is registered in place of the shim, not beside it', async (t) => {
+  for (const plugins of [[oauthBroker, shim], [shim, oauthBroker]]) {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    for (const plugin of plugins) app.register(plugin as typeof shim, plugin === shim ? shimOptions : good)
+    await t.rejects(async () => app.ready(), {
+      code: 'OAUTH_DISCOVERY_SHIM_INVALID_OPTION',
+      message: 'oauth-discovery-shim: register one plugin, once: that of oauth-discovery-shim/broker serves the ' +
+        'documents of oauth-discovery-shim too'
+    })
+  }
 })

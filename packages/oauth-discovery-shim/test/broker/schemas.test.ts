@@ -1,6 +1,6 @@
 import t from 'tap'
 import Fastify from 'fastify'
-import shim from '../../src/index.ts'
+import oauthBroker from '../../src/broker/index.ts'
 import { base, fakeIdp, secrets } from './world.ts'
 
 interface Described {
@@ -31,12 +31,12 @@ t.test('the host sees schemas that describe the answers of the broker', async (t
       hidden.push(`${String(method)} ${url} ${String(schema?.hide)} ${Object.keys(response).join()}`)
     } else described.set(operationId, { tags, response })
   })
-  await app.register(shim, {
+  await app.register(oauthBroker, {
     publicBaseUrl: base,
     issuer: idp.issuer,
     clientId: 'broker-client',
     config,
-    broker: { secrets }
+    secrets
   })
   await app.ready()
 

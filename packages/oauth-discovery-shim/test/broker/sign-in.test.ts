@@ -501,7 +501,7 @@ t.test('a client with an unknown scheme among its callbacks gets the others, and
         clientId,
         'zed://callback',
         'The callback zed://callback of Zed is not allowed here: it must be https, http on this computer, or ' +
-        'open an app of a known scheme. The operator lists schemes in broker.appSchemes'
+        'open an app of a known scheme. The operator lists schemes in appSchemes'
       ],
       [
         clientId,
@@ -513,7 +513,7 @@ t.test('a client with an unknown scheme among its callbacks gets the others, and
         'desk',
         'https://desk.example.com/cb',
         'The callback https://desk.example.com/cb of desk is not in redirectUris of the client, where the ' +
-        'operator lists it in broker.clients'
+        'operator lists it in clients'
       ]
     ] as const
   ) {

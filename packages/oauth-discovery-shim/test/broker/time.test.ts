@@ -1,5 +1,5 @@
 import t from 'tap'
-import { memoryBrokerStore, type BrokerStore } from '../../src/index.ts'
+import { memoryBrokerStore, type BrokerStore } from '../../src/broker/index.ts'
 import {
   allow,
   authorizeUrl,

@@ -1,7 +1,8 @@
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
-import shim, { type BrokerOptions, type OAuthDiscoveryShimOptions } from '../../src/index.ts'
+import oauthBroker, { type BrokerOptions } from '../../src/broker/index.ts'
+import type { OAuthDiscoveryShimOptions } from '../../src/index.ts'
 import { serve, userPool } from '../build.ts'
 
 export const base = 'https://shop.example.com'
@@ -110,7 +111,7 @@ export interface World {
   readonly idp: Idp
 }
 
-export type WorldOptions = Partial<Omit<OAuthDiscoveryShimOptions, 'broker'>> & {
+export type WorldOptions = Partial<OAuthDiscoveryShimOptions> & {
   broker?: Partial<BrokerOptions>,
   idp?: Idp,
   server?: FastifyServerOptions,
@@ -130,13 +131,14 @@ export async function brokerWorld (
       onRequest(request)
     })
   }
-  await app.register(shim, {
+  await app.register(oauthBroker, {
     publicBaseUrl: base,
     issuer: provider.issuer,
     clientId: 'broker-client',
     resourceName: 'Shop',
     ...options,
-    broker: { secrets, ...broker }
+    secrets,
+    ...broker
   })
   await app.ready()
   return { app, idp: provider }

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Broker } from '../broker.ts'
 import { clientOf } from '../clients/authentication.ts'
-import { digest } from '../clients/client.ts'
+import { digest } from '../digest.ts'
 import type { Parameters } from '../parameters.ts'
 import { refusal } from '../refusal.ts'
 import type { AssertionClient } from './options.ts'

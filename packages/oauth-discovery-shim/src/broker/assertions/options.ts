@@ -102,7 +102,7 @@ export function assertionSettings (
     )
     must(
       !others.includes(id),
-      `.clients[${i}].id is also in broker.clients, whose clients have no secret: give it another id there`
+      `.clients[${i}].id is also in the option clients, whose clients have no secret: give it another id there`
     )
     must(
       Array.isArray(secrets) && secrets.length > 0 &&
@@ -123,5 +123,5 @@ export function assertionSettings (
 }
 
 function must (condition: boolean, message: string): asserts condition {
-  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`broker.assertions${message}`)
+  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`assertions${message}`)
 }

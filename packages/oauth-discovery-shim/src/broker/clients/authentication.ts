@@ -1,6 +1,7 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { Broker } from '../broker.ts'
-import { digest, type ClientAuth } from './client.ts'
+import type { ClientAuth } from '../../client-document/client.ts'
+import { digest } from '../digest.ts'
 import { ASSERTION_ALGORITHMS } from '../options.ts'
 import { attempt } from '../../json.ts'
 import { ownIssuer } from '../../metadata.ts'

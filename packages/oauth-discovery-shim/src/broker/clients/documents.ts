@@ -1,7 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { clientFromDocument, DocumentFault, DocumentOutage, documentUrl, objectFrom } from './document.ts'
-import type { Client } from './client.ts'
-import { fetchJson, type FetchOptions } from './fetch-json.ts'
+import type { Client } from '../../client-document/client.ts'
+import {
+  clientFromDocument,
+  DocumentFault,
+  DocumentOutage,
+  documentUrl,
+  LARGEST_DOCUMENT,
+  objectFrom
+} from '../../client-document/document.ts'
+import { fetchJson, type FetchOptions } from '../../client-document/fetch-json.ts'
 import { refusal } from '../refusal.ts'
 import { createSlots } from './slots.ts'
 
@@ -16,8 +23,7 @@ export interface ClientDocuments {
   keysOf(client: Client): Promise<object | undefined>
 }
 
-/** In bytes: what the draft recommends for a document, and keys. */
-export const LARGEST_DOCUMENT = 5 * 1024
+/** In bytes. */
 const LARGEST_KEYS = 32 * 1024
 
 /** In seconds: how long a document is kept at least, at most, and if it says nothing. */

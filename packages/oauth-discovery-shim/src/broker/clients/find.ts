@@ -1,8 +1,9 @@
+import type { Client } from '../../client-document/client.ts'
 import type { ListedClient } from '../options.ts'
 import { refusal } from '../refusal.ts'
 import type { Sealer } from '../seal.ts'
-import type { Client, RegisteredClient } from './client.ts'
 import type { ClientDocuments } from './documents.ts'
+import type { RegisteredClient } from './register.ts'
 
 /** Finds clients by their id. */
 export interface Clients {

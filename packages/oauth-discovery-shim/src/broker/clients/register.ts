@@ -1,10 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isObject, parsed } from '../../json.ts'
-import { MOST_REDIRECTS } from './document.ts'
-import { nameFrom, type RegisteredClient } from './client.ts'
-import { redirectKind } from './redirect-uri.ts'
+import { nameFrom } from '../../client-document/client.ts'
+import { MOST_REDIRECTS } from '../../client-document/document.ts'
+import { redirectKind } from '../../client-document/redirect-uri.ts'
 import { refusal } from '../refusal.ts'
 import type { Sealer } from '../seal.ts'
+
+/** What a sealed client id holds. */
+export interface RegisteredClient {
+  readonly name: string
+  readonly uris: readonly string[]
+}
 
 /** In characters: it comes with every request of the client, and in URLs. */
 const LONGEST_ID = 4000
@@ -53,7 +59,7 @@ function registeredClientFrom (text: string, schemes: readonly string[]): Regist
     throw refusal(
       'invalid_redirect_uri',
       'redirect_uris must have an https URL, an http URL on localhost, 127.0.0.1 or [::1], or one of an app ' +
-        `with the scheme ${schemes.join(', ')}, which the operator lists in broker.appSchemes`
+        `with the scheme ${schemes.join(', ')}, which the operator lists in appSchemes`
     )
   }
   return { name: nameFrom(name, 'An app without a name'), uris: [...new Set(known as string[])] }

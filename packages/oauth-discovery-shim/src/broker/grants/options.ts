@@ -63,10 +63,10 @@ export function grantSettings (options: GrantOptions, issuer: string, hasStore: 
       'claim, as two tenants may use one value for two people'
   )
   must(isObject(config), '.config must be an object')
-  must(hasStore, ' needs broker.store: a process alone would forget at a restart which sign-ins were ended')
+  must(hasStore, ' needs the option store: a process alone would forget at a restart which sign-ins were ended')
   return { store, whose, subjectClaim, config, issuer }
 }
 
 function must (condition: boolean, message: string): asserts condition {
-  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`broker.grants${message}`)
+  if (!condition) throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(`grants${message}`)
 }

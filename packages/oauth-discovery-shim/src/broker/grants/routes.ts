@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import { OAUTH_DISCOVERY_SHIM_INVALID_OPTION } from '../../errors.ts'
+import { compileNothing } from '../../scope.ts'
+import type { Broker } from '../broker.ts'
 import {
-  OAUTH_DISCOVERY_SHIM_INVALID_OPTION,
   OAUTH_DISCOVERY_SHIM_NO_GRANT,
   OAUTH_DISCOVERY_SHIM_NO_PERSON,
   OAUTH_DISCOVERY_SHIM_STORE_UNAVAILABLE
-} from '../../errors.ts'
-import { compileNothing } from '../../scope.ts'
-import type { Broker } from '../broker.ts'
+} from '../errors.ts'
 import { endGrant, listGrants } from '../schemas.ts'
 import { familyKey, lifetimeOf, REVOKED } from '../tokens/refresh-token.ts'
 import type { GrantSettings } from './options.ts'
@@ -80,11 +80,11 @@ async function subjectOf (request: FastifyRequest, { whose, subjectClaim, issuer
   if (person === '') throw new OAUTH_DISCOVERY_SHIM_NO_PERSON()
   if (typeof subjectClaim === 'function') {
     if (typeof person === 'string') return person
-    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION('broker.grants.whose must return the string that subjectClaim makes')
+    throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION('grants.whose must return the string that subjectClaim makes')
   }
   if (typeof person === 'string') {
     throw new OAUTH_DISCOVERY_SHIM_INVALID_OPTION(
-      'broker.grants.whose must return { issuer, subject }: ' +
+      'grants.whose must return { issuer, subject }: ' +
         'at another issuer, the same subject is somebody else'
     )
   }

@@ -19,7 +19,7 @@ export interface Grant {
   /** When its refresh token expires. */
   readonly expiresAt: Date
   /**
-   * The provider's last refresh token, sealed with `broker.secrets`, so that the provider can be told of the end;
+   * The provider's last refresh token, sealed with `secrets`, so that the provider can be told of the end;
    * undefined if there is nothing to tell it. A store may leave it out: the provider is then not told.
    */
   readonly providerToken?: string | undefined

@@ -1,7 +1,8 @@
-import { digest, type Client, type ClientAuth } from '../clients/client.ts'
+import type { Client, ClientAuth } from '../../client-document/client.ts'
+import { digest } from '../digest.ts'
 import { ownIssuer } from '../../metadata.ts'
 import { required, type Parameters } from '../parameters.ts'
-import { isRegistered, portless, redirectKind, type RedirectKind } from '../clients/redirect-uri.ts'
+import { isRegistered, portless, redirectKind, type RedirectKind } from '../../client-document/redirect-uri.ts'
 import { refusal, type Refusal } from '../refusal.ts'
 
 /** A client's request, checked: what is sealed into the consent page and kept until the code is exchanged. */
@@ -66,13 +67,13 @@ export function recipientFrom (parameters: Parameters, client: Client, { appSche
 
 /** Where a callback has to be listed. */
 const NOT_ALLOWED = 'is not allowed here: it must be https, http on this computer, or open an app of a known scheme. ' +
-  'The operator lists schemes in broker.appSchemes'
+  'The operator lists schemes in appSchemes'
 
 const PLACES = {
   document: 'is not in its metadata document, where its maker lists it',
   registration:
     'is not one that it registered. Remove this server in the app and add it again, so that it registers anew',
-  list: 'is not in redirectUris of the client, where the operator lists it in broker.clients'
+  list: 'is not in redirectUris of the client, where the operator lists it in clients'
 }
 
 /** Of a client, in a sentence that goes into an OAuth error: ASCII without quotes. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { digest } from '../clients/client.ts'
+import { digest } from '../digest.ts'
 
 /** What a browser begins: it is asked whether a client may sign in, or its person is sent to the identity provider. */
 export type Begun = 'asked' | 'sign-in'

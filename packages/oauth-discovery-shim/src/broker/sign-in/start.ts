@@ -43,8 +43,7 @@ export interface Transaction extends Omit<SignInRequest, 'hints' | 'remember'> {
 
 /** `GET`: asks the person, or sends on a browser that remembers the answer. */
 export function startSignIn (broker: Broker) {
-  const { settings: { publicBaseUrl, resourceName, broker: { rememberConsent } }, clients, sealer, target, isSecure } =
-    broker
+  const { settings: { publicBaseUrl, resourceName, rememberConsent }, clients, sealer, target, isSecure } = broker
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const parameters = parametersFrom(queryOf(request.url))
@@ -107,7 +106,7 @@ function isToldByRedirect ({ client, kind }: Recipient): boolean {
 
 /** `POST`: what the person decided. */
 export function decideSignIn (broker: Broker) {
-  const { settings: { publicBaseUrl, broker: { rememberConsent } }, sealer, isSecure } = broker
+  const { settings: { publicBaseUrl, rememberConsent }, sealer, isSecure } = broker
   const toRemember = Math.ceil(rememberConsent / 1000)
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -148,7 +147,7 @@ export function decideSignIn (broker: Broker) {
 
 /** Sends the browser to the identity provider, with a value that only it has and a state that belongs to that value. */
 function goToProvider (
-  { provider, sealer, callback, target, settings: { broker: { sendResource } } }: Broker,
+  { provider, sealer, callback, target, settings: { sendResource } }: Broker,
   browser: Browser,
   reply: FastifyReply,
   signIn: SignInRequest

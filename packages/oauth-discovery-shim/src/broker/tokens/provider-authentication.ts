@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { importPKCS8, SignJWT } from 'jose'
 import type { ProviderMetadata } from '../../provider-metadata.ts'
-import type { Settings } from '../../options.ts'
 import type { BrokerSettings, ClientKey } from '../options.ts'
 
 /** What proves to the identity provider that a request is from `clientId`. */
@@ -20,9 +19,10 @@ const ASSERTION_LIFETIME = 60
  *   [RFC 7523 §2.2](https://www.rfc-editor.org/rfc/rfc7523#section-2.2)
  */
 export function authentication (
-  { clientId, broker: { clientSecret, clientKey, clientAuth } }: Pick<Settings, 'clientId'> & {
-    readonly broker: BrokerSettings
-  }
+  { clientId, clientSecret, clientKey, clientAuth }: Pick<
+    BrokerSettings,
+    'clientId' | 'clientSecret' | 'clientKey' | 'clientAuth'
+  >
 ) {
   return async (metadata: ProviderMetadata): Promise<Proof> => {
     if (clientKey !== undefined) return { headers: {}, form: await assertion(clientKey, clientId, metadata) }

@@ -2,7 +2,6 @@ import type { FastifyBaseLogger } from 'fastify'
 import { textUpTo } from '../../http-response.ts'
 import { objectFrom } from '../../json.ts'
 import type { Provider } from '../../provider.ts'
-import type { Settings } from '../../options.ts'
 import type { BrokerSettings } from '../options.ts'
 import type { AtProvider } from '../grants/store.ts'
 import { refusal } from '../refusal.ts'
@@ -52,10 +51,10 @@ const OUR_FAULT = new Set(['invalid_client', 'unauthorized_client'])
 
 export function providerCalls (
   provider: Provider,
-  settings: Settings & { readonly broker: BrokerSettings },
+  settings: BrokerSettings,
   log: FastifyBaseLogger
 ): ProviderCalls {
-  const { clientId, timeout, broker: { upstream } } = settings
+  const { clientId, timeout, upstream } = settings
   const authenticate = authentication(settings)
   const unavailable = () =>
     refusal('temporarily_unavailable', 'The identity provider cannot be reached. Try again in a moment', 503)

@@ -1,5 +1,5 @@
 import type { Broker } from '../broker.ts'
-import type { ClientAuth } from '../clients/client.ts'
+import type { ClientAuth } from '../../client-document/client.ts'
 import type { ProviderTokens } from './provider-calls.ts'
 
 /** What a refresh token of this server holds. */
@@ -24,8 +24,7 @@ export const REVOKED = 2 ** 31 - 1
 export const familyKey = (family: string): string => `family:${family}`
 
 /** In seconds. */
-export const lifetimeOf = ({ settings: { broker: { refreshLifetime } } }: Broker): number =>
-  Math.ceil(refreshLifetime / 1000)
+export const lifetimeOf = ({ settings: { refreshLifetime } }: Broker): number => Math.ceil(refreshLifetime / 1000)
 
 /**
  * The tokens as the client gets them: the access token as it is, and the next refresh token of the chain.

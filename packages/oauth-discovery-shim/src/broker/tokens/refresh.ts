@@ -19,8 +19,7 @@ export async function refresh (
   broker: Broker,
   log: FastifyBaseLogger
 ): Promise<object> {
-  const { sealer, provider, store, grants, shared, target, settings: { broker: { refreshGrace, sendResource } } } =
-    broker
+  const { sealer, provider, store, grants, shared, target, settings: { refreshGrace, sendResource } } = broker
   const used = sealer.open<RefreshToken>('refresh', required(parameters, 'refresh_token'))
   if (used === undefined) {
     await client.mustBeKnown()

@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { JWT_BEARER } from '../../metadata.ts'
 import { requireResource } from '../sign-in/authorize.ts'
 import type { Broker } from '../broker.ts'
 import { CODE_LIFETIME, type Code } from '../sign-in/callback.ts'
 import { exchangeAssertion } from '../assertions/token.ts'
 import { clientOf, type NamedClient } from '../clients/authentication.ts'
-import { digest } from '../clients/client.ts'
-import { JWT_BEARER } from '../metadata.ts'
+import { digest } from '../digest.ts'
 import { formOf, required, type Parameters } from '../parameters.ts'
 import { familyKey, lifetimeOf, responseFrom, REVOKED } from './refresh-token.ts'
 import { refresh } from './refresh.ts'
@@ -44,7 +44,7 @@ export function issueTokens (broker: Broker) {
 }
 
 async function exchange (parameters: Parameters, client: NamedClient, broker: Broker): Promise<object> {
-  const { sealer, provider, store, grants, callback, target, settings: { broker: { sendResource } } } = broker
+  const { sealer, provider, store, grants, callback, target, settings: { sendResource } } = broker
   const code = sealer.open<Code>('code', required(parameters, 'code'))
   if (code === undefined) {
     await client.mustBeKnown()

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto'
-
 /** How a client proves at the token endpoint that it is that client. `none`: by PKCE alone. */
 export type ClientAuth = 'none' | 'private_key_jwt'
 
@@ -17,17 +15,6 @@ export interface Client {
   readonly auth: ClientAuth
   /** Its public keys, or their URL. */
   readonly keys?: { readonly jwks: object } | { readonly jwksUri: string }
-}
-
-/** What a sealed client id holds. */
-export interface RegisteredClient {
-  readonly name: string
-  readonly uris: readonly string[]
-}
-
-/** What stands for a client, a callback or a browser in sealed values: short, whatever its length. */
-export function digest (text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** In characters. */

@@ -1,6 +1,9 @@
-import { isObject, parsed } from '../../json.ts'
+import { isObject, parsed } from '../json.ts'
 import { nameFrom, type Client } from './client.ts'
 import { redirectKind } from './redirect-uri.ts'
+
+/** In bytes: what the draft recommends for a document. */
+export const LARGEST_DOCUMENT = 5 * 1024
 
 /** Most callback URLs of a client. */
 export const MOST_REDIRECTS = 20

@@ -3,8 +3,8 @@ import { Resolver } from 'node:dns/promises'
 import type { IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
-import { responseTo, textUpTo } from '../../http-response.ts'
-import { namesPrivateHost, publicLookup } from '../../public-address.ts'
+import { responseTo, textUpTo } from '../http-response.ts'
+import { namesPrivateHost, publicLookup } from '../public-address.ts'
 import { DocumentFault, DocumentOutage } from './document.ts'
 
 export interface FetchOptions {
