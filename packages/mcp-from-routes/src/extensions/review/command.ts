@@ -91,8 +91,9 @@ function textFromReview (
   const failing = published.filter(({ found }) => found?.problem !== undefined)
   const impossible = entries.filter(({ publish, found }) => !publish && found?.problem !== undefined)
   const guessed = published.filter(({ found }) => found?.guessed?.includes('description'))
-  const destructive = published.filter(({ found, confirm }) =>
-    found?.hints?.includes('destructive') && confirm === undefined
+  const destructive = published.filter((entry) =>
+    // A key of another room, which may not be there.
+    entry.found?.hints?.includes('destructive') && Reflect.get(entry, 'confirm') === undefined
   )
   const list = (head: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [`${head}:`, ...lines.map((line) => `  ${line}`)]
