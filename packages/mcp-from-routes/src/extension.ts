@@ -55,8 +55,6 @@ export interface Core {
     holds: (tool: Tool) => boolean,
     own?: (endpoint: Pick<Endpoint, 'seen' | 'find'>) => OwnTools
   ) => Endpoint
-  /** All endpoints, the one of the option `path` first. */
-  readonly endpoints: () => readonly Endpoint[]
   /** The arguments of a call as its route gets them, or what is wrong with them. */
   readonly read: (call: BegunCall) => Args | string
 }

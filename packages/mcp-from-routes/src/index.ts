@@ -5,9 +5,8 @@ import { guardCalls } from './call/guard.ts'
 import { checkLoopback } from './call/loopback.ts'
 import { PUBLISHED } from './published.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION, MCP_FROM_ROUTES_REGISTERED_IN_SCOPE } from './errors.ts'
-import type { Contracted, Hooks } from './extension.ts'
 import { allExtensions, checkIsRead } from './extensions.ts'
-import { claimsOf, install, mount, partsOf, pathsOf } from './install.ts'
+import { claimsOf, contracted, install, mount, partsOf, pathsOf } from './install.ts'
 import type { Published } from './endpoint/access.ts'
 import type { McpFromRoutesOptions } from './options.ts'
 import { shareRequestIds } from './parent.ts'
@@ -81,9 +80,7 @@ async function mcpFromRoutes (
   shareRequestIds(app)
   warnIfUnlimited(app)
   mount(app, settings, installed, toolCaller(app, settings))
-  app.decorate(PUBLISHED, {
-    getter: () => contracted(list, hooks)
-  })
+  app.decorate(PUBLISHED, { getter: () => contracted(list, hooks) })
 
   app.addHook('onReady', async () => {
     if (isListing) return announce()
@@ -113,12 +110,6 @@ async function mcpFromRoutes (
     }
     LISTINGS.publish(listing)
   }
-}
-
-/** What a contract holds of an application. */
-function contracted (list: readonly McpTool[], hooks: readonly Hooks[]): Contracted {
-  const all = hooks.map(({ contract }) => contract?.() ?? {})
-  return Object.assign({}, ...all, { tools: [...list, ...all.flatMap(({ tools = [] }) => tools)] })
 }
 
 export default fp(mcpFromRoutes, { fastify: '^5.8.1', name: 'mcp-from-routes' })

@@ -5,12 +5,13 @@ import { check, withoutSlash } from './checks.ts'
 import { dispatchOf } from './endpoint/dispatch.ts'
 import { endpointFrom, type Published } from './endpoint/access.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
-import type { Claim, Core, Extension, Hooks } from './extension.ts'
+import type { Claim, Contracted, Core, Extension, Hooks } from './extension.ts'
 import type { Endpoint, Part, Source } from './model.ts'
 import type { Settings } from './settings.ts'
 import type { EarlierRoutes } from './tool/earlier.ts'
 import type { ClaimOf } from './tool/routes.ts'
 import type { Extend } from './tool/tool.ts'
+import type { McpTool } from './types.ts'
 
 /** What the extensions of an application do, and the endpoints and routes that there will be. */
 export interface Installed {
@@ -50,7 +51,6 @@ export async function install (
       endpoints.push(endpoint)
       return endpoint
     },
-    endpoints: () => endpoints,
     read: argumentReader(app)
   }
   const hooks: Hooks[] = []
@@ -96,4 +96,10 @@ export function partsOf (hooks: readonly Hooks[]): Extend {
     }
     return parts
   }
+}
+
+/** What a contract holds of an application. */
+export function contracted (list: readonly McpTool[], hooks: readonly Hooks[]): Contracted {
+  const all = hooks.map(({ contract }) => contract?.() ?? {})
+  return Object.assign({}, ...all, { tools: [...list, ...all.flatMap(({ tools = [] }) => tools)] })
 }
