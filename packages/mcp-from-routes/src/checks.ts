@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from './errors.ts'
 import { isObject } from './schema/json-schema.ts'
 
@@ -31,4 +32,9 @@ export function withoutSlash (path: string): string {
 /** Whether a value names a file or a folder: a path, or a URL of `file:`. */
 export function isFile (value: unknown): value is string | URL {
   return isFilled(value) || Reflect.get(Object(value), 'protocol') === 'file:'
+}
+
+/** The path of a file or a folder. */
+export function pathOf (file: string | URL): string {
+  return typeof file === 'string' ? file : fileURLToPath(file)
 }

@@ -1,6 +1,6 @@
 import { check } from './checks.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from './errors.ts'
-import type { Extension } from './extension.ts'
+import type { Extension, Route } from './extension.ts'
 import { isObject } from './schema/json-schema.ts'
 
 /** The keys of `config.mcp` that the core reads. */
@@ -66,12 +66,18 @@ export function allExtensions (extensions: unknown = []): readonly Extension[] {
 }
 
 function isExtension (value: unknown): value is Extension {
-  return isObject(value) && typeof value.name === 'string' && typeof value.settings === 'function'
+  return isObject(value) && typeof value.name === 'string' && typeof value.install === 'function'
 }
 
 function rankOf ({ name }: Extension): number {
   const rank = ORDER.indexOf(name.replace('mcp-from-routes/', ''))
   return rank === -1 ? ORDER.length : rank
+}
+
+/** Whether a route says by itself, and not by the tag of tools, that it is to be published. */
+export function wantsToBePublished ({ schema, config }: Route): boolean {
+  return Reflect.get(Object(config?.mcp), 'resource') !== undefined ||
+    schema?.tags?.some((tag) => Object.hasOwn(TAGS, tag)) === true
 }
 
 /**

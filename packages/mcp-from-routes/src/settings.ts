@@ -1,13 +1,8 @@
 import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
-import type { ServerCard, ServerCardOptions } from './extensions/card/card.ts'
-import type { ConfirmStore } from './extensions/confirm/store.ts'
 import { check, isFilled, isPath, withoutSlash } from './checks.ts'
-import type { ConfirmFallback } from './extensions/confirm/rule.ts'
-import type { Secret } from './extensions/secrets.ts'
 import { isObject } from './schema/json-schema.ts'
 import type { ImpliedArguments } from './tool/implied.ts'
 import { isOutputDetail, type OutputDetail } from './tool/trim.ts'
-import type { Telemetry } from './extensions/telemetry/context.ts'
 import type { ToJsonSchema } from './schema/reader.ts'
 import { within } from './within.ts'
 import type { McpTool, ToolCallEvent } from './types.ts'
@@ -130,32 +125,8 @@ export interface CoreOptions {
   readonly toJsonSchema?: ToJsonSchema
 }
 
-/** What the extensions bring. */
-export interface ExtensionSettings {
-  readonly routes: string | URL | undefined
-  readonly skills: ReadonlyArray<string | URL>
-  /** As it is sent, with the config of its routes. */
-  readonly card: { readonly sent: ServerCard, readonly config: ServerCardOptions['config'] } | undefined
-  readonly telemetry: Telemetry | undefined
-  readonly confirmFallback: ConfirmFallback
-  readonly confirmSecret: Secret | undefined
-  readonly confirmStore: ConfirmStore | undefined
-  readonly taskSecret: Secret | undefined
-  readonly fields: boolean
-  readonly sets: readonly MountedSet[]
-}
-
-/** A subset of the tools at a path of its own. */
-export interface MountedSet {
-  /** As errors name it. */
-  readonly option: string
-  readonly path: string
-  readonly tags?: readonly string[]
-  readonly search: boolean
-}
-
 /** The options, read and checked, with header names in lower case. */
-export interface CoreSettings extends
+export interface Settings extends
   Required<
     Omit<
       CoreOptions,
@@ -178,23 +149,6 @@ export interface CoreSettings extends
   readonly onToolCall: CoreOptions['onToolCall']
   readonly onRequest: readonly onRequestHookHandler[]
   readonly isAllowedOrigin: (origin: string) => boolean
-}
-
-/** The same, with what the extensions bring. */
-export interface Settings extends CoreSettings, ExtensionSettings {}
-
-/** Without extensions. */
-export const NOTHING: ExtensionSettings = {
-  routes: undefined,
-  skills: [],
-  card: undefined,
-  telemetry: undefined,
-  confirmFallback: 'refuse',
-  confirmSecret: undefined,
-  confirmStore: undefined,
-  taskSecret: undefined,
-  fields: false,
-  sets: []
 }
 
 /** With these, a host that trusts its proxy, or reads them itself, sees the same client in the inner request. */
@@ -220,7 +174,7 @@ const TOKEN = /^[a-z0-9!#$%&'*+.^_`|~-]+$/
  * Checks the options and fills in the defaults.
  * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION}
  */
-export function settingsFromOptions (options: CoreOptions): CoreSettings {
+export function settingsFromOptions (options: CoreOptions): Settings {
   const {
     serverInfo,
     instructions,

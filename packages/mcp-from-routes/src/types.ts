@@ -70,7 +70,7 @@ export interface ToolDefinition {
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
   readonly annotations: ToolAnnotations
-  /** For tools with `config.mcp.task`, in the revisions before 2026-07-28. */
+  /** In the revisions before 2026-07-28, for tools whose calls may become tasks. */
   readonly execution?: { readonly taskSupport: 'optional' }
   readonly _meta?: Readonly<Record<string, unknown>>
 }
@@ -111,6 +111,22 @@ export interface InnerResponse {
   readonly body: Buffer | string
   /** Whether the body was cut off because it is too large. */
   readonly cut?: boolean
+}
+
+/** Receives each piece of a response as the route writes it, with the response so far. */
+export type OnChunk = (chunk: Buffer, response: InnerResponse) => void
+
+/** The inner request that a call becomes. */
+export interface InnerRequest {
+  readonly method: string
+  /** Path and query string. */
+  readonly url: string
+  /** The path parameters that the router must find in `url`. */
+  readonly params: ReadonlyMap<string, string>
+  readonly headers: Record<string, string>
+  readonly body: string | undefined
+  /** What the body says, if the route's validator may make something else of it. */
+  readonly sent?: unknown
 }
 
 /** A call as texts tell models to make it. */

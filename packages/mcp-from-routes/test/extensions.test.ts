@@ -58,7 +58,7 @@ t.test('a key of config.mcp that nobody reads stops the startup', async (t) => {
 })
 
 t.test('an extension is registered once', async (t) => {
-  const extension = { name: 'x', keys: [], settings: () => ({}) } as unknown as Extension
+  const extension = { name: 'x', keys: [], install: () => ({}) } as unknown as Extension
   await t.rejects(build(t, () => {}, { extensions: [extension, { ...extension }] }), {
     code: 'MCP_FROM_ROUTES_INVALID_OPTION',
     message: 'mcp-from-routes: extensions has x twice'

@@ -13,7 +13,8 @@ const greet = (app: FastifyInstance): void => {
 const GREETED = { status: 200, body: { id: 1, result: { structuredContent: { hello: 'world' } } } }
 
 t.test('the commands read an app that TypeScript compiled to CommonJS', async (t) => {
-  const app = `function buildApp () { return { mcpTools: [], ready: async () => {}, close: async () => {} } }
+  const app = `const published = Symbol.for('mcp-from-routes.published')
+function buildApp () { return { [published]: { tools: [] }, ready: async () => {}, close: async () => {} } }
 `
   const modules = {
     'default.cjs': `${app}Object.defineProperty(exports, '__esModule', { value: true })\nexports.default = buildApp`,

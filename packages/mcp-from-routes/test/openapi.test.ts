@@ -123,7 +123,7 @@ for (const name of documents) {
       const client = await connect(t, which, url)
       t.equal((await client.listTools()).tools.length, routes.size, `client ${which} takes the list`)
     }
-    for (const [route, { public: { name, inputSchema }, input }] of routes.values()) {
+    for (const [route, { public: { name, inputSchema }, request: { input } }] of routes.values()) {
       const args = sample(inputSchema, inputSchema) as Record<string, unknown>
       const { structuredContent, content } = await call(url, name, args)
       const inPlace = (place: string, as: (value: unknown) => unknown): unknown => {

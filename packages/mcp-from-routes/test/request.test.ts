@@ -1,5 +1,6 @@
 import t from 'tap'
-import { isRefusal, requestFromCall, type InnerRequest } from '../src/call/request.ts'
+import { isRefusal, requestFromCall } from '../src/call/request.ts'
+import type { InnerRequest } from '../src/types.ts'
 import { toolFromRoute, type Tool } from '../src/tool/tool.ts'
 
 function tool (

@@ -449,7 +449,7 @@ const inputs: Array<{ title: string, from: Route, schema: Record<string, unknown
 
 for (const { title, from, schema, body = 'none' } of inputs) {
   t.test(title, async (t) => {
-    const { public: tool, input } = toolOf(from)
+    const { public: tool, request: { input } } = toolOf(from)
     t.strictSame(tool.inputSchema, schema)
     t.equal(input.body, body)
     t.ok(

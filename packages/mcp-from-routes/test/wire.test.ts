@@ -160,32 +160,6 @@ const direct: Array<{ title: string, body: unknown, headers?: Headers, gives: un
     gives: { era: 'legacy', id: 1, method: 'tools/call', name: 'a', args: {}, progressToken: undefined }
   },
   {
-    title: 'a call that asks for a task',
-    body: { ...CALL, params: { name: 'a', task: {} } },
-    gives: {
-      era: 'legacy',
-      id: 1,
-      method: 'tools/call',
-      name: 'a',
-      args: {},
-      progressToken: undefined,
-      taskRequest: 'parameter'
-    }
-  },
-  {
-    title: 'and says for how long',
-    body: { ...CALL, params: { name: 'a', task: { ttl: 1 } } },
-    gives: {
-      era: 'legacy',
-      id: 1,
-      method: 'tools/call',
-      name: 'a',
-      args: {},
-      progressToken: undefined,
-      taskRequest: 'parameter'
-    }
-  },
-  {
     title: 'a call by a client with tasks',
     body: { ...CALL, params: { ...CALL.params, _meta: WITH_TASKS } },
     headers: modernCallHeaders,
@@ -195,8 +169,7 @@ const direct: Array<{ title: string, body: unknown, headers?: Headers, gives: un
       method: 'tools/call',
       name: 'a',
       args: { b: 1 },
-      progressToken: undefined,
-      taskRequest: 'extension'
+      progressToken: undefined
     }
   },
   {
@@ -243,6 +216,7 @@ const notDirect: Array<{ title: string, body: unknown, headers?: Headers }> = [
   { title: 'an unknown member', body: { ...LIST, extra: 1 } },
   { title: 'params that are an array', body: { ...LIST, params: [] } },
   { title: 'an unknown parameter', body: { ...CALL, params: { ...CALL.params, note: {} } } },
+  { title: 'a call that asks for a task', body: { ...CALL, params: { ...CALL.params, task: {} } } },
   { title: 'a task that is no object', body: { ...CALL, params: { ...CALL.params, task: true } } },
   { title: 'a task with a time that is no number', body: { ...CALL, params: { ...CALL.params, task: { ttl: '1' } } } },
   { title: 'arguments that are an array', body: { ...CALL, params: { name: 'a', arguments: [] } } },

@@ -1,5 +1,5 @@
 import { typeName, typeOfValue } from '../schema/type-bits.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { Tool } from '../model.ts'
 import { excerpt } from './excerpt.ts'
 
 /*
@@ -25,7 +25,7 @@ export function changedOnArrival ({ tool, sent, body, params, query, url }: Arri
   if (lost !== undefined) {
     return `${lost} has more digits than a number keeps, and would reach another record. Nothing was done`
   }
-  if (!tool.bodyReading.coerces || sent === undefined) return undefined
+  if (!tool.request.bodyReading.coerces || sent === undefined) return undefined
   const change = typeChange(sent, body, '')
   if (change === undefined) return undefined
   const { at, from, to } = change

@@ -1,57 +1,34 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { TOKEN_ARGUMENT } from '../extensions/confirm/rule.ts'
-import { holder, type Asking, type Hold } from '../extensions/confirm/held.ts'
-import type { Sealer } from '../extensions/confirm/seal.ts'
-import { excerpt } from './excerpt.ts'
-import { selectionFrom, type Selection } from '../extensions/fields/cut.ts'
-import type { Target } from './guard.ts'
-import { injectLoopback, lightLoopback, type OnChunk } from './loopback.ts'
+import type { Args, Begun, BegunCall, Call, Outcome, Running, Tool, ToolResult } from '../model.ts'
 import type { Settings } from '../settings.ts'
-import { argumentsAsRead, isRefusal, problemsOf, requestFromCall, Unsendable, type InnerRequest } from './request.ts'
-import { errorResult, openOutcome, resultFromResponse, type ToolResult } from './result.ts'
-import { Deadlines, stoppedText, type Stop } from './stop.ts'
-import type { TaskRules } from '../extensions/tasks/rule.ts'
-import { workFromResponse } from '../extensions/tasks/work.ts'
 import { impliedValues } from '../tool/implied.ts'
+import { ownAndOthers } from '../tool/parts.ts'
+import type { InnerRequest, InnerResponse } from '../types.ts'
+import { excerpt } from './excerpt.ts'
+import type { Target } from './guard.ts'
+import { injectLoopback, lightLoopback } from './loopback.ts'
+import { argumentsAsRead, isRefusal, problemsOf, requestFromCall, Unsendable } from './request.ts'
+import { errorResult, resultFromResponse } from './result.ts'
+import { Deadlines, stoppedText } from './stop.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
 import { unforwardedRemark } from './unforwarded.ts'
 import { unpacked } from './unpacked.ts'
-import { FIELDS_ARGUMENT } from '../extensions/fields/rule.ts'
-import type { Tool } from '../tool/tool.ts'
-import type { InnerResponse } from '../types.ts'
 
-/** A call of a tool for the client of `outer`. */
-export interface Call {
-  readonly tool: Tool
-  readonly args: Readonly<Record<string, unknown>>
-  readonly outer: FastifyRequest
-  /** `params._meta` of the message. */
-  readonly meta?: Readonly<Record<string, unknown>> | undefined
-  readonly stop: Stop
-  readonly onChunk?: OnChunk | undefined
-  /** What the message says about asking a person. Default: its client cannot. */
-  readonly asking?: Asking | undefined
+/** What came of a call's request, for what follows its result. */
+interface Seen {
+  readonly request: InnerRequest | undefined
+  readonly response: InnerResponse | undefined
 }
 
 /** Calls a tool. Every failure is a result that says so. */
-export type CallTool = (call: Call) => Promise<ToolResult>
+export type CallTool = (call: Call) => Promise<Outcome>
 
-/**
- * The stages of a call: arguments to request, request to response, response to result.
- * @param observed - adds telemetry
- */
-export function toolCaller (
-  app: FastifyInstance,
-  settings: Settings,
-  sealer: Sealer,
-  rules: () => TaskRules,
-  observed: (answer: CallTool) => CallTool
-): CallTool {
+/** The stages of a call: arguments to request, request to response, response to result. */
+export function toolCaller (app: FastifyInstance, settings: Settings): CallTool {
   const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
   const forwardHeaders = new Set(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
   const deadlines = new Deadlines(toolTimeout)
-  const hold = holder(sealer, settings)
   const remarkUnforwarded = unforwardedRemark(settings)
   const unpromised = new Set<Tool>()
 
@@ -60,7 +37,7 @@ export function toolCaller (
    *
    * @returns undefined if a function of the host threw
    */
-  function argumentsOf (tool: Tool, args: Call['args'], outer: FastifyRequest): Call['args'] | undefined {
+  function argumentsOf (tool: Tool, args: Args, outer: FastifyRequest): Args | undefined {
     if (tool.public.implied === undefined) return args
     try {
       return { ...impliedValues(tool, outer, impliedArguments), ...args }
@@ -70,52 +47,60 @@ export function toolCaller (
     }
   }
 
-  function problems (tool: Tool, { [TOKEN_ARGUMENT]: token, ...others }: Call['args']): readonly string[] {
-    return problemsOf(
-      tool,
-      token === undefined || tool.confirm?.fallback === 'token' ? others : { ...others, [TOKEN_ARGUMENT]: token },
-      { maxParamLength }
-    )
+  function answer (call: Call): Promise<Outcome> {
+    const { tool, outer } = call
+    const { begin } = tool
+    if (begin === undefined) {
+      const given = argumentsOf(tool, call.args, outer)
+      return given === undefined ? failedHost(outer) : send(call, given, undefined)
+    }
+    const { own, others } = ownAndOthers(tool.part, call.args)
+    const given = argumentsOf(tool, others, outer)
+    const begun = begin({ ...call, own, given: given ?? others })
+    const seen: Seen = { request: undefined, response: undefined }
+    const outcome = given === undefined ? failedHost(outer) : begunOutcome(call, given, begun, seen)
+    const end = begun?.end
+    return end === undefined
+      ? outcome
+      : outcome.then((one) =>
+        'content' in one && one.answer === undefined ? end(one, seen.response, seen.request) : one
+      )
+  }
+
+  function begunOutcome (call: Call, given: Args, begun: Begun, seen: Seen): Promise<Outcome> {
+    if (begun !== undefined && 'outcome' in begun) return Promise.resolve(begun.outcome)
+    if (begun !== undefined && 'problem' in begun) {
+      const problems = [begun.problem, ...problemsOf(call.tool, given, { maxParamLength })]
+      return Promise.resolve(errorResult(problems.join('\n')))
+    }
+    return send(call, given, begun, seen)
   }
 
   // Promises are chained by hand on this path: an async function costs a tenth of a call.
-  function answer (call: Call): Promise<ToolResult> {
+  function send (call: Call, given: Args, running: Running | undefined, seen?: Seen): Promise<Outcome> {
     const { tool, outer, meta, stop, onChunk } = call
-    const chosen = tool.fields === undefined || !Object.hasOwn(call.args, FIELDS_ARGUMENT)
-      ? undefined
-      : selectionFrom(tool.public.name, tool.fields, call.args[FIELDS_ARGUMENT])
-    const given = argumentsOf(tool, tool.fields === undefined ? call.args : withoutFields(call.args), outer)
-    if (given === undefined) return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
-    if (chosen !== undefined && 'refusal' in chosen) {
-      return Promise.resolve(errorResult([chosen.refusal, ...problems(tool, given)].join('\n')))
-    }
-    // A person is asked about what the route gets.
-    const sent = isConfirmed(tool) ? argumentsAsRead(tool, given) : given
-    if (sent instanceof Unsendable) return Promise.resolve(errorResult(problems(tool, given).join('\n')))
-    const held = isConfirmed(tool) ? hold(tool, sent, outer, call.asking) : undefined
-    if (held?.refused !== undefined) return Promise.resolve(held.refused)
-    const request = requestFromCall(tool, held?.args ?? given, {
-      headers: outer.raw.headers,
-      forwardHeaders,
-      maxParamLength
-    })
+    const request = requestFromCall(tool, given, { headers: outer.raw.headers, forwardHeaders, maxParamLength })
     if (isRefusal(request)) return Promise.resolve(errorResult(request.refusal))
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
     const target: Target = {
       tool,
+      at: undefined,
       params: request.params,
-      held,
+      running,
       sent: request.sent,
       missed: undefined,
-      changed: undefined
+      changed: undefined,
+      held: undefined
     }
     const timed = deadlines.start(stop)
     const loopback = tool.inject ? injectLoopback : lightLoopback
     return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((sent) => {
       deadlines.finish(timed)
       const isPacked = sent?.headers['content-encoding'] !== undefined
-      return read(call, request, target, isPacked ? unpacked(sent, maxResultBytes) : sent, chosen)
+      const response = isPacked ? unpacked(sent, maxResultBytes) : sent
+      if (seen !== undefined && target.held === undefined) Object.assign(seen, { request, response })
+      return read(call, request, target, response)
     }, (error: unknown) => {
       deadlines.finish(timed)
       return failed(call, error)
@@ -126,28 +111,27 @@ export function toolCaller (
     call: Call,
     request: InnerRequest,
     target: Target,
-    response: InnerResponse | undefined,
-    chosen: Selection | undefined
-  ): ToolResult | Promise<ToolResult> {
+    response: InnerResponse | undefined
+  ): Outcome {
     const { tool, outer, stop } = call
+    const { running } = target
     try {
       if (target.missed !== undefined) return errorResult(missedText(target, request.headers.host))
       if (target.changed !== undefined) return errorResult(target.changed)
-      const asked = target.held?.result()
-      if (asked !== undefined) return asked
-      if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
+      if (target.held !== undefined) return target.held
+      if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, tool.open))
       const context = {
         requestId: outer.id,
         url: () => `${outer.protocol}://${outer.host}${request.url}`,
         resultHeaders,
         maxResultBytes,
-        open: openOf(tool),
-        chosen
+        open: tool.open
       }
-      const result = resultFromResponse(tool, response, context)
+      const shown = running?.response === undefined ? response : running.response(response)
+      const result = resultFromResponse(tool, shown, context)
       if (response.statusCode === 401) remarkUnforwarded(tool, outer)
       if (result.isUnpromised) remarkUnpromised(call, response)
-      return tool.task === undefined || response.statusCode !== 202 ? result : withWork(call, request, response, result)
+      return result
     } catch (error) {
       return failed(call, error)
     }
@@ -163,36 +147,18 @@ export function toolCaller (
     )
   }
 
-  function withWork (
-    { tool, outer }: Call,
-    request: InnerRequest,
-    response: InnerResponse,
-    result: ToolResult
-  ): ToolResult {
-    const rule = rules().get(tool)
-    const work = rule && workFromResponse(rule, response, request, outer, maxParamLength, Date.now())
-    const { location } = response.headers
-    if (work === undefined && location !== undefined) {
-      outer.log.warn(
-        { tool: tool.public.name, location },
-        'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is not a task'
-      )
-    }
-    return work === undefined ? result : { ...result, work }
-  }
-
   function failed ({ tool, outer, stop }: Call, error: unknown): ToolResult {
     outer.log.error({ err: error, tool: tool.public.name }, 'the route of a tool did not answer')
-    return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool)))
+    return errorResult(stoppedText(stop, outer, toolTimeout, tool.open))
   }
 
-  const answered = observed(answer)
-  if (onToolCall === undefined) return answered
+  if (onToolCall === undefined) return answer
   return async (call) => {
     const start = performance.now()
-    const result = await answered(call)
+    const outcome = await answer(call)
     const { tool: { public: tool }, args, outer: request, stop } = call
     const logError = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
+    const result = 'content' in outcome ? outcome : errorResult(outcome.message)
     try {
       const returned = onToolCall({
         tool,
@@ -209,25 +175,25 @@ export function toolCaller (
     } catch (error) {
       logError(error)
     }
-    return result
+    return outcome
   }
 }
 
-/** Which fields the caller reads is nothing that the route does, nor that a person is asked about. */
-function withoutFields ({ [FIELDS_ARGUMENT]: _, ...args }: Call['args']): Call['args'] {
-  return args
+function failedHost (outer: FastifyRequest): Promise<ToolResult> {
+  return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
 }
 
 function errorTextOf ({ isError, content: [first] }: ToolResult): string | undefined {
   return isError === true && first?.type === 'text' ? first.text : undefined
 }
 
-function openOf ({ public: { annotations } }: Tool): string {
-  return openOutcome(annotations.readOnlyHint)
-}
-
-function isConfirmed (tool: Tool): tool is Parameters<Hold>[0] {
-  return tool.confirm !== undefined
+/** What `Core.read` gives: the arguments of a call as its route gets them, or what is wrong with them. */
+export function argumentReader (app: FastifyInstance): (call: BegunCall) => Args | string {
+  const maxParamLength = maxParamLengthOf(app)
+  return ({ tool, given }) => {
+    const read = argumentsAsRead(tool, given)
+    return read instanceof Unsendable ? problemsOf(tool, given, { maxParamLength }).join('\n') : read
+  }
 }
 
 /**
@@ -247,7 +213,7 @@ export function maxParamLengthOf ({ initialConfig }: FastifyInstance): number {
 function missedText ({ tool, params, missed }: Target, host: string | undefined): string {
   const owner = missed === 'no route' ? 'to no route' : 'to another route'
   // Callers can neither see nor change a fixed value, so errors do not name it.
-  const values = tool.input.inputs.flatMap(({ place, name, argument }) =>
+  const values = tool.request.input.inputs.flatMap(({ place, name, argument }) =>
     place === 'path' && argument !== undefined && params.has(name)
       ? `${argument} ${JSON.stringify(params.get(name))}`
       : []

@@ -1,9 +1,21 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
-import { HELD, type Held } from '../extensions/confirm/held.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION } from '../errors.ts'
-import type { TaskRoute } from '../extensions/tasks/rule.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { Outcome, Running, Tool } from '../model.ts'
 import { changedOnArrival } from './arrival.ts'
+
+/** A route that is reached for itself, and not as the route of a tool. */
+export interface RouteAt {
+  readonly method: string
+  /** As it was registered, with its prefix. */
+  readonly url: string
+}
+
+/**
+ * The status of the inner response of a call that an extension held.
+ *
+ * @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3)
+ */
+const HELD = 428
 
 /**
  * Where an inner request has to arrive.
@@ -13,20 +25,22 @@ import { changedOnArrival } from './arrival.ts'
  */
 export interface Target {
   readonly tool: Tool
-  /** The route of a task, if the request is for that one and not for the tool's own. */
-  readonly at?: TaskRoute
+  /** Set if the request is for this route, and not for the tool's own. */
+  readonly at: RouteAt | undefined
   /** The path parameters that the router must find. */
   readonly params: ReadonlyMap<string, string>
-  /** Set if a person has to confirm the call. */
-  readonly held?: Held | undefined
+  /** What extensions do with the call; undefined for a plain one. */
+  readonly running: Running | undefined
   /** The body as it was sent; undefined if nothing can become of it on the way. */
-  readonly sent?: unknown
+  readonly sent: unknown
   /** Set when the request arrived elsewhere and was refused. */
   missed: 'another route' | 'no route' | undefined
   /**
    * Set when an argument would reach the handler as another one, and the request was refused: in words for the model.
    */
   changed: string | undefined
+  /** Set when an extension has an outcome in place of the handler. */
+  held: Outcome | undefined
 }
 
 /** Neither symbol leaves this file, so no client and no other code of the process can set them. */
@@ -102,36 +116,32 @@ export function guardCalls (app: FastifyInstance): void {
 }
 
 /**
- * Holds the calls of a route before its handler, until a person has confirmed them. All hooks of the route have run by
- * then, including those that plugins add later, and so has its validation: nobody is asked about a call that would be
- * refused.
+ * Wraps the handler of a published route. Calls whose arguments would reach it as others are refused; then extensions
+ * may hold a call. All hooks of the route have run by then, including those that plugins add later, and so has its
+ * validation: nobody is asked about a call that would be refused.
  */
-export function holdCalls (route: RouteOptions): void {
-  const { handler } = route
-  route.handler = function (request, reply) {
-    const held = (request.raw as Aimed)[TARGET]?.held
-    if (held === undefined) return handler.call(this, request, reply)
-    return held.mayRun(request).then((mayRun) => {
-      if (!mayRun) return reply.code(HELD).send()
-      const result: unknown = handler.call(this, request, reply)
-      // A handler that returns nothing sends its response later.
-      return result === undefined ? reply : result
-    })
-  }
-}
-
-/** Refuses calls whose arguments would reach the handler as others, before anybody is asked about them. */
-export function checkArrivals (route: RouteOptions): void {
+export function watchArrivals (route: RouteOptions): void {
   const { handler } = route
   route.handler = function (request, reply) {
     const target = (request.raw as Aimed)[TARGET]
     if (target === undefined || target.at !== undefined) return handler.call(this, request, reply)
     const { body, params, query, raw: { url = '' } } = request
     target.changed = changedOnArrival({ tool: target.tool, sent: target.sent, body, params, query, url })
-    if (target.changed === undefined) return handler.call(this, request, reply)
-    reply.hijack()
-    reply.raw.writeHead(422).end()
-    return undefined
+    if (target.changed !== undefined) {
+      reply.hijack()
+      reply.raw.writeHead(422).end()
+      return undefined
+    }
+    if (target.running?.gate === undefined) return handler.call(this, request, reply)
+    return target.running.gate(request).then((held) => {
+      if (held !== undefined) {
+        target.held = 'content' in held ? { ...held, statusCode: HELD } : held
+        return reply.code(HELD).send()
+      }
+      const result: unknown = handler.call(this, request, reply)
+      // A handler that returns nothing sends its response later.
+      return result === undefined ? reply : result
+    })
   }
 }
 
@@ -152,6 +162,6 @@ function hasArrived ({ routeOptions, params }: FastifyRequest, target: Target): 
 }
 
 /** Startup has checked that no other route has this method and path. */
-function isAt ({ method, url }: FastifyRequest['routeOptions'], route: TaskRoute): boolean {
+function isAt ({ method, url }: FastifyRequest['routeOptions'], route: RouteAt): boolean {
   return url === route.url && [method].flat().some((name) => name === route.method)
 }

@@ -4,8 +4,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import type { FastifyRequest } from 'fastify'
 import { PARENT_REQUEST } from '../parent.ts'
-import type { InnerRequest } from './request.ts'
-import type { InnerResponse } from '../types.ts'
+import type { InnerRequest, InnerResponse } from '../types.ts'
 
 /** How many bytes a writer may write before it must pause. */
 const HIGH_WATER = 16_384

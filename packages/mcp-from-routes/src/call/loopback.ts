@@ -6,12 +6,8 @@ import { MCP_FROM_ROUTES_UNSUPPORTED_VERSION } from '../errors.ts'
 import { setTarget, type Target } from './guard.ts'
 import { LightRequest, LightResponse, LightSocket } from './light.ts'
 import { PARENT_REQUEST } from '../parent.ts'
-import type { InnerRequest } from './request.ts'
-import type { InnerResponse } from '../types.ts'
+import type { InnerRequest, InnerResponse, OnChunk } from '../types.ts'
 import type { Stop } from './stop.ts'
-
-/** Receives each piece of a response as the route writes it, with the response so far. */
-export type OnChunk = (chunk: Buffer, response: InnerResponse) => void
 
 /** How to send one inner request. */
 export interface Sending {

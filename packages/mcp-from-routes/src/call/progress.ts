@@ -2,8 +2,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { attempt } from '../attempt.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { isStreamed } from '../tool/output.ts'
-import type { OnChunk } from './loopback.ts'
-import type { InnerResponse } from '../types.ts'
+import type { InnerResponse, OnChunk } from '../types.ts'
 
 /** The progress that one piece of a streamed response reports. */
 export interface Progress {

@@ -3,24 +3,12 @@ import { excerpt } from './excerpt.ts'
 import { IN_URL, isTyped, structureIn, takesNull, typedValue, type Problem, type Reading } from './typed.ts'
 import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
 import { IDENTITY } from '../settings.ts'
-import { FIELDS_ARGUMENT } from '../extensions/fields/rule.ts'
 import type { Input } from '../tool/overrides.ts'
 import { pathFromParts } from '../tool/path.ts'
 import { ANYTHING, type Plan } from '../schema/plan.ts'
-import type { Tool } from '../tool/tool.ts'
-
-/** The inner request that a call becomes. */
-export interface InnerRequest {
-  readonly method: string
-  /** Path and query string. */
-  readonly url: string
-  /** The path parameters that the router must find in `url`. */
-  readonly params: ReadonlyMap<string, string>
-  readonly headers: Record<string, string>
-  readonly body: string | undefined
-  /** What the body says, if the route's validator may make something else of it. */
-  readonly sent?: unknown
-}
+import { choosingArguments } from '../tool/definition.ts'
+import type { Tool } from '../model.ts'
+import type { InnerRequest } from '../types.ts'
 
 /** Why a call cannot become a request, in words for the model. */
 export interface Refusal {
@@ -53,8 +41,8 @@ export function requestFromCall (
   args: Readonly<Record<string, unknown>>,
   caller: Caller
 ): InnerRequest | Refusal {
-  const { places, inputs } = tool.input
-  for (const name in args) if (!places.has(name) && !tool.ignored.has(name)) return refused(tool, args, caller)
+  const { places, inputs } = tool.request.input
+  for (const name in args) if (!places.has(name) && !tool.request.ignored.has(name)) return refused(tool, args, caller)
   const params = new Map<string, string>()
   const query: string[] = []
   const fields: Record<string, unknown> = {}
@@ -73,24 +61,28 @@ export function requestFromCall (
       if (typeof text !== 'string') return refused(tool, args, caller)
       params.set(name, text)
     } else if (place === 'query') {
-      if (addToQuery(query, name, value, tool.shapes.get(name), tool.queryParser) !== undefined) {
+      if (addToQuery(query, name, value, tool.request.shapes.get(name), tool.request.queryParser) !== undefined) {
         return refused(tool, args, caller)
       }
     } else {
       fields[name] = value
     }
   }
-  const sent = tool.input.body === 'none' ? undefined : tool.input.body === 'whole' ? fields.body : fields
+  const sent = tool.request.input.body === 'none'
+    ? undefined
+    : tool.request.input.body === 'whole'
+    ? fields.body
+    : fields
   const body = sent === undefined ? undefined : bodyText(sent)
   if (typeof body === 'object') return body
-  const path = pathFromParts(tool.path, params)
+  const path = pathFromParts(tool.request.path, params)
   return {
     method: tool.public.route.method,
     url: query.length === 0 ? path : `${path}?${query.join('&')}`,
     params,
     headers: headersFor(tool, caller, body !== undefined),
     body,
-    sent: tool.hasUnions ? sent : undefined
+    sent: tool.request.hasUnions ? sent : undefined
   }
 }
 
@@ -104,10 +96,10 @@ export function argumentsAsRead (
 ): Readonly<Record<string, unknown>> | Unsendable {
   const all: Array<readonly [string, unknown]> = []
   for (const [name, value] of Object.entries(args)) {
-    const place = tool.input.places.get(name)
+    const place = tool.request.input.places.get(name)
     const read = place === undefined ? value : argumentValue(tool, place, name, value)
     if (read instanceof Unsendable) return read
-    if (read !== undefined && !tool.ignored.has(name)) all.push([name, read])
+    if (read !== undefined && !tool.request.ignored.has(name)) all.push([name, read])
   }
   return Object.fromEntries(all)
 }
@@ -122,9 +114,11 @@ export function problemsOf (
   { maxParamLength }: Pick<Caller, 'maxParamLength'>
 ): readonly string[] {
   const problems = new Set<string>()
-  const unknown = Object.keys(args).filter((name) => !tool.input.places.has(name) && !tool.ignored.has(name))
+  const unknown = Object.keys(args).filter((name) =>
+    !tool.request.input.places.has(name) && !tool.request.ignored.has(name)
+  )
   if (unknown.length > 0) problems.add(unknownArguments(unknown, tool))
-  for (const input of tool.input.inputs) {
+  for (const input of tool.request.input.inputs) {
     const problem = problemOf(tool, input, args, maxParamLength)
     if (problem !== undefined) problems.add(problem)
   }
@@ -141,7 +135,7 @@ function problemOf (
   const label = argument ?? name
   const given = argument === undefined || !Object.hasOwn(args, argument) ? undefined : args[argument]
   if (argument !== undefined && given === undefined) {
-    return tool.required.has(argument)
+    return tool.request.required.has(argument)
       ? `${label} is missing`
       : undefined
   }
@@ -150,7 +144,7 @@ function problemOf (
   if (place === 'body') return undefined
   const read = place === 'path'
     ? pathValue(value, maxParamLength)
-    : { problem: addToQuery([], name, value, tool.shapes.get(name), tool.queryParser) }
+    : { problem: addToQuery([], name, value, tool.request.shapes.get(name), tool.request.queryParser) }
   return typeof read === 'string' || read.problem === undefined ? undefined : `${label} ${read.problem}`
 }
 
@@ -168,12 +162,13 @@ export class Unsendable implements Refusal {
 }
 
 /** The value to send for an argument; undefined if that is none. */
-function argumentValue (tool: Tool, place: Input['place'], argument: string, value: unknown): unknown {
-  const plan = tool.plans.get(argument) ?? ANYTHING
+function argumentValue ({ request }: Tool, place: Input['place'], argument: string, value: unknown): unknown {
+  const { bodyReading } = request
+  const plan = request.plans.get(argument) ?? ANYTHING
   if (place === 'body') {
-    if (isTyped(plan, value, tool.bodyReading)) return value
-    if (value === null && tool.bodyReading.coerces && !tool.required.has(argument) && !takesNull(plan)) return undefined
-    return typed(plan, value, argument, tool.bodyReading)
+    if (isTyped(plan, value, bodyReading)) return value
+    if (value === null && bodyReading.coerces && !request.required.has(argument) && !takesNull(plan)) return undefined
+    return typed(plan, value, argument, bodyReading)
   }
   const read = place === 'query' && typeof value === 'string' ? structureIn(plan, value) ?? value : value
   return isTyped(plan, read, IN_URL) ? read : typed(plan, read, argument, IN_URL)
@@ -184,18 +179,18 @@ function typed (plan: Plan, value: unknown, argument: string, reading: Reading):
   return 'problem' in read ? new Unsendable(read.problem) : read.value
 }
 
-function unknownArguments (unknown: readonly string[], { input: { places }, fields }: Tool): string {
+function unknownArguments (unknown: readonly string[], { request: { input: { places } }, part }: Tool): string {
   const names = [
     ...unknown.slice(0, MAX_NAMES).map((name) => JSON.stringify(excerpt(name))),
     ...unknown.length > MAX_NAMES ? ['…'] : []
   ].join(', ')
-  const taken = [...places.keys(), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
+  const taken = [...places.keys(), ...choosingArguments(part)]
   const takes = taken.length === 0 ? 'This tool takes no arguments' : `This tool takes ${taken.join(', ')}`
   return `Unknown argument${unknown.length > 1 ? 's' : ''} ${names}. ${takes}`
 }
 
 function isOptional (tool: Tool, name: string): boolean {
-  return tool.path.some((part) => 'param' in part && part.param === name && part.optional)
+  return tool.request.path.some((part) => 'param' in part && part.param === name && part.optional)
 }
 
 /** URL parsers remove dot segments, encoded or not, which would lead to another route. */
@@ -216,7 +211,7 @@ function bodyText (value: unknown): string | undefined | Refusal {
   return jsonText(value) ?? { refusal: `The arguments hold ${TOO_LARGE}` }
 }
 
-type Headed = Pick<Tool, 'headers' | 'streams'>
+type Headed = Pick<Tool, 'request' | 'streams'>
 
 /** @param tool - the headers that its route needs beside the caller's own; undefined for a route that is not a tool */
 export function headersFor (tool: Headed | undefined, caller: Omit<Caller, 'maxParamLength'>, hasBody: boolean) {
@@ -233,7 +228,7 @@ export function headersFor (tool: Headed | undefined, caller: Omit<Caller, 'maxP
         : value.join(', ')
     }
   }
-  for (const name in tool?.headers) out[name] = tool.headers[name] as string
+  for (const name in tool?.request.headers) out[name] = tool.request.headers[name] as string
   if (hasBody) out['content-type'] = 'application/json'
   return out
 }

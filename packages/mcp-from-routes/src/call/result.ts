@@ -2,54 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { inArgumentNames } from './spoken.ts'
-import { selected, type Selection } from '../extensions/fields/cut.ts'
 import { statusText } from './status.ts'
-import type { OpenQuestion } from '../extensions/confirm/question.ts'
-import type { Work } from '../extensions/tasks/rule.ts'
 import { isTooDeep } from '../depth.ts'
 import { narrowingArguments } from '../tool/definition.ts'
-import { FIELDS_ARGUMENT } from '../extensions/fields/rule.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { isAsPromised, isDeclared } from '../tool/output.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { Content, Json, Tool, ToolResult } from '../model.ts'
 import type { InnerResponse } from '../types.ts'
-
-/** A piece of a result, as the protocol defines it. */
-export type Content =
-  | { readonly type: 'text', readonly text: string }
-  | { readonly type: 'image' | 'audio', readonly data: string, readonly mimeType: string }
-  | {
-    readonly type: 'resource',
-    readonly resource: { readonly uri: string, readonly mimeType: string, readonly blob: string }
-  }
-
-/** JSON as it was written and parsed. */
-export interface Json {
-  readonly text: string
-  readonly value: unknown
-}
-
-/** The result of a call, the same for every protocol revision. */
-export interface ToolResult {
-  readonly content: readonly Content[]
-  /** The JSON of the route's response, in an object. Absent in errors and if the response is not JSON. */
-  readonly structured?: Json
-  readonly isError?: true
-  /** A success that the output schema does not promise, which is why it is an error. */
-  readonly isUnpromised?: true
-  readonly _meta?: Readonly<Record<string, unknown>>
-  /** The status of the route's response; undefined if there was none. */
-  readonly statusCode?: number
-  /** A question to the person at the client, in place of a result. */
-  readonly asks?: OpenQuestion
-  /** The work that the call has started, still running. The rest of the result is the route's 202. */
-  readonly work?: Work
-  /**
-   * The route's 401, or its 403 for missing scopes of a token, with its `WWW-Authenticate`: clients log in only if the
-   * HTTP status says so.
-   */
-  readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
-}
 
 /** What a result needs to know of its call. */
 export interface CallContext {
@@ -61,10 +20,8 @@ export interface CallContext {
   readonly resultHeaders: readonly string[]
   /** Bytes. */
   readonly maxResultBytes: number
-  /** What is said of the call where it may or may not have been carried out: {@link openOutcome}. */
+  /** What is said of the call where it may or may not have been carried out. */
   readonly open: string
-  /** The fields that the caller has chosen. Default is all. */
-  readonly chosen?: Selection | undefined
 }
 
 const MAX_ERROR_LENGTH = 4000
@@ -90,19 +47,11 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
     return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
   }
   if (statusCode >= 300) return { ...errorResult(redirected(response, context), headers), statusCode }
-  const isOver = Buffer.byteLength(response.body) > context.maxResultBytes
-  // Of a whole response, the chosen fields may be few enough.
-  if (isOver && (response.cut || context.chosen === undefined)) return overLimit(tool, response, context)
-  const whole = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response))
+  if (Buffer.byteLength(response.body) > context.maxResultBytes) return overLimit(tool, response, context)
+  const json = tool.output === undefined || isDeclared(tool.output, statusCode, mediaType(response))
     ? jsonOf(response)
     : undefined
-  const json = whole === undefined || context.chosen === undefined
-    ? whole
-    : jsonIn(selected(whole.text, context.chosen))
-  if (isOver && Buffer.byteLength(json?.text ?? response.body) > context.maxResultBytes) {
-    return overLimit(tool, { ...response, body: json?.text ?? response.body }, context)
-  }
-  const isBroken = whole !== undefined && tool.output !== undefined && !isAsPromised(tool.output, whole.value)
+  const isBroken = json !== undefined && tool.output !== undefined && !isAsPromised(tool.output, json.value)
   if (json !== undefined && !isBroken) {
     return withHeaders({
       content: [{ type: 'text', text: json.text }],
@@ -136,7 +85,7 @@ export function errorResult (text: string, headers?: Record<string, string>): To
 
 /** The result as a client reads it. */
 export function resultFor (
-  { structured, statusCode, isUnpromised, challenge, asks, work, ...result }: ToolResult
+  { structured, statusCode, isUnpromised, challenge, answer, ...result }: ToolResult
 ): Record<string, unknown> {
   return structured === undefined ? result : { ...result, structuredContent: structured.value }
 }
@@ -205,7 +154,8 @@ function challengeOf ({ statusCode, headers }: InnerResponse): Pick<ToolResult, 
   return isChallenge ? { challenge: { statusCode, authenticate } } : {}
 }
 
-function jsonOf (response: InnerResponse): Json | undefined {
+/** The JSON of a response; undefined if it says that it is none, or is none. */
+export function jsonOf (response: InnerResponse): Json | undefined {
   if (!contentTypeOf(response).isJson) return undefined
   const text = String(response.body)
   try {
@@ -261,14 +211,6 @@ export function isTextual (mimeType: string): boolean {
     /^text\/|[/+](json|xml|yaml|javascript)$|^application\/x-(ndjson|www-form-urlencoded)$/.test(mimeType)
 }
 
-/**
- * What is said of a call that may or may not have been carried out. Empty for one that only reads: it can be made
- * again.
- */
-export function openOutcome (isReadOnly: boolean): string {
-  return isReadOnly ? '' : ' The call may have been carried out: check before you try again.'
-}
-
 function overLimit (tool: Tool, response: InnerResponse, context: CallContext): ToolResult {
   return { ...errorResult(tooLarge(tool, response, context)), statusCode: response.statusCode }
 }
@@ -287,7 +229,7 @@ function tooLarge (
       ? `${size}${open}`
       : `The call succeeded, so do not repeat it. The route answered ${statusText(statusCode)}. ${size}`
   }
-  const names = [...narrowingArguments(tool.input), ...tool.fields === undefined ? [] : [FIELDS_ARGUMENT]]
+  const names = narrowingArguments(tool)
   return `${size} ` +
     `${names.length === 0 ? 'This tool has no argument that narrows it.' : `Narrow it with ${names.join(', ')}.`}`
 }
@@ -311,7 +253,7 @@ function clientError (tool: Tool, response: InnerResponse): string {
     ? status
     : `${status}: ${text}`
   // The end is cut off later, so it need not be processed.
-  return inArgumentNames(tool.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
+  return inArgumentNames(tool.request.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
 }
 
 /** `: taken (E_TAKEN)`, and on the next line the rest of the body. */
@@ -354,3 +296,5 @@ function unsaid (
   }
   return Object.keys(more).length === 0 ? undefined : more
 }
+
+export type { Content, ToolResult } from '../model.ts'

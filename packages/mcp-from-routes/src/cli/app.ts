@@ -1,23 +1,14 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { pathToFileURL } from 'node:url'
 import { resolve } from 'node:path'
-import type { ServerCard } from '../extensions/card/card.ts'
-import { contractFromTools, MCP_FROM_ROUTES_CONTRACT_APP, type Contract } from '../contract/index.ts'
+import { contractFromApp, MCP_FROM_ROUTES_CONTRACT_APP, type Contract } from '../contract/index.ts'
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../errors.ts'
-import { REVIEWS, type ReviewMessage } from '../extensions/review/review.ts'
-import type { ResourceDefinition } from '../extensions/resources/config.ts'
-import type { McpSkill } from '../extensions/skills/skills.ts'
-import type { McpTool, ToolDefinition } from '../types.ts'
+import { LISTINGS, type Listing } from '../tool/listing.ts'
 
 /** What is used of a Fastify app. */
 interface App {
   ready: () => PromiseLike<unknown>
   close: () => PromiseLike<unknown>
-  readonly mcpTools?: readonly McpTool[]
-  readonly mcpResources?: readonly ResourceDefinition[]
-  readonly mcpSkills?: readonly McpSkill[]
-  readonly mcpSearchTools?: readonly ToolDefinition[]
-  readonly mcpCard?: ServerCard
   readonly server?: unknown
 }
 
@@ -28,18 +19,11 @@ interface App {
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
-  return await whenReady(
-    module,
-    cwd,
-    ({ mcpTools, mcpResources = [], mcpSkills = [], mcpSearchTools = [], mcpCard }) => {
-      if (!Array.isArray(mcpTools)) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
-      return contractFromTools([...mcpTools, ...mcpSearchTools], {
-        resources: mcpResources,
-        skills: mcpSkills,
-        ...mcpCard && { card: mcpCard }
-      })
-    }
-  )
+  return await whenReady(module, cwd, (app) => {
+    const contract = contractFromApp(app)
+    if (contract === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
+    return contract
+  })
 }
 
 /**
@@ -48,16 +32,16 @@ export async function contractFromModule (module: string, cwd: string): Promise<
  * @param use - called while the app is open
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
-export async function reviewFromModule<T> (
+export async function listingFromModule<T> (
   module: string,
   cwd: string,
-  use: (message: ReviewMessage) => T | Promise<T>
+  use: (message: Listing) => T | Promise<T>
 ): Promise<T> {
-  const messages: ReviewMessage[] = []
+  const messages: Listing[] = []
   const listen = (message: unknown): void => {
-    messages.push(message as ReviewMessage)
+    messages.push(message as Listing)
   }
-  subscribe(REVIEWS.name, listen)
+  subscribe(LISTINGS.name, listen)
   try {
     return await whenReady(module, cwd, async (app) => {
       // A module may make other apps beside the one that it exports.
@@ -66,7 +50,7 @@ export async function reviewFromModule<T> (
       return await use(message)
     })
   } finally {
-    unsubscribe(REVIEWS.name, listen)
+    unsubscribe(LISTINGS.name, listen)
   }
 }
 

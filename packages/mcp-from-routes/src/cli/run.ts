@@ -12,7 +12,6 @@ import { changelogFromReport, annotationsFromReport, textFromReport } from './re
 import { commandFrom, USAGE, type Command, type Answer, type Surroundings } from './arguments.ts'
 import { checkContract } from './check.ts'
 import { gitIn } from './git.ts'
-import { review } from '../extensions/review/command.ts'
 
 /**
  * Runs the command in this process. What the module opens stays open.
@@ -25,7 +24,7 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
     if (command === undefined) return { code: 0, out: USAGE, err: '' }
     switch (command.action) {
       case 'review':
-        return await review(command, surroundings)
+        return await (await import('../extensions/review/command.ts')).review(command, surroundings)
       case 'write':
         return await write(command, surroundings)
       case 'check':

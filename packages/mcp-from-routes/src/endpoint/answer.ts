@@ -1,10 +1,8 @@
 import type { FastifyReply } from 'fastify'
-import type { Content, ToolResult } from '../call/result.ts'
+import type { Content, ListedTool, ToolResult } from '../model.ts'
 import type { Settings } from '../settings.ts'
-import type { ListedTool } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
 import type { ListAnswer, Page } from './list.ts'
-import type { CreatedTask } from '../extensions/tasks/tasks.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
@@ -12,7 +10,8 @@ const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 export interface AnswerWriter {
   readonly list: (era: Era, page: Page) => ListAnswer
   readonly call: (era: Era, id: string | number, result: ToolResult) => string
-  readonly task: (era: Era, id: string | number, created: CreatedTask) => string
+  /** Another result of the protocol. */
+  readonly answer: (era: Era, id: string | number, answer: Readonly<Record<string, unknown>>) => string
 }
 
 /** @param define - returns the JSON of a tool's definition */
@@ -41,11 +40,11 @@ export function answerWriter (
         _meta === undefined ? modernMeta : JSON.stringify({ ..._meta, [SERVER_INFO]: serverInfo })
       }}}`
     },
-    task: (era, id, { task }) =>
+    answer: (era, id, answer) =>
       JSON.stringify({
         jsonrpc: '2.0',
         id,
-        result: { ...task, ...era === 'modern' && { _meta: { [SERVER_INFO]: serverInfo } } }
+        result: { ...answer, ...era === 'modern' && { _meta: { [SERVER_INFO]: serverInfo } } }
       })
   }
 }

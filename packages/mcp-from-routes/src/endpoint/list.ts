@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { definitionOf, type ListedTool } from '../tool/tool.ts'
+import type { Endpoint, ListedTool } from '../model.ts'
+import type { Settings } from '../settings.ts'
+import { definitionOf } from '../tool/tool.ts'
 import type { Era } from '../types.ts'
-import type { Access } from './access.ts'
 
 /** One page of the list. */
 export interface Page {
@@ -42,13 +43,14 @@ export type Pages = (
 
 /** The pages of the list. If every caller gets the same list, each page is written only once. */
 export function writtenPages (
-  { settings: { pageSize }, isPerClient, toolsFor }: Access,
+  { isPerClient, listed }: Endpoint,
+  { pageSize }: Settings,
   write: (era: Era, page: Page) => ListAnswer
 ): Pages {
   const written = { legacy: new Map<number, ListAnswer>(), modern: new Map<number, ListAnswer>() }
 
   async function page (era: Era, cursor: string | undefined, request: FastifyRequest): Promise<ListAnswer | undefined> {
-    const tools = await toolsFor(request)
+    const tools = await listed(request)
     const found = pageOf(tools, cursor, pageSize)
     if (found === undefined) return undefined
     const [first] = found.tools

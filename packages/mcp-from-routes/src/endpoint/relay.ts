@@ -3,46 +3,58 @@ import { attempt } from '../attempt.ts'
 import type { Closing } from '../call/stop.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { rpcError, sendAnswer, sendChallenge } from './answer.ts'
-import type { Seen } from '../extensions/telemetry/observer.ts'
+import type { Answer } from '../extension.ts'
+import type { Found } from './dispatch.ts'
 import type { SdkHandler } from './sdk.ts'
 import { acceptedForm } from './wire.ts'
 
-/** Answers a message of any kind by the SDK. */
-export type Relay = (request: FastifyRequest, reply: FastifyReply, body: unknown, seen?: Seen) => Promise<unknown>
+/**
+ * Answers a message of any kind by the SDK.
+ * @param found - what its call comes to, if that is known already
+ */
+export type Relay = (request: FastifyRequest, reply: FastifyReply, body: unknown, found?: Found) => Promise<Answer>
 
 /**
  * Passes one message to the SDK and its response to Fastify, so that hooks and headers of the host apply. The SDK
  * streams even a single answer; the client gets that in the same form as direct answers.
  */
 export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
-  return async (request, reply, body, seen = () => {}) => {
+  return async (request, reply, body, found) => {
     const stop = closing.track(request, reply)
     const form = Array.isArray(body) ? undefined : acceptedForm(request.headers.accept)
-    const { response, refused, created } = await sdk.fetch(request, body, stop, form !== undefined)
+    const { response, refused, written } = await sdk.fetch(request, body, stop, form !== undefined, found)
     const id = isObject(body) ? body.id : undefined
     const streamed = form !== undefined && isEventStream(response) ? await firstEvent(response.body) : undefined
-    if (streamed && 'stream' in streamed) return reply.send(new Response(streamed.stream, response))
+    if (streamed && 'stream' in streamed) {
+      reply.send(new Response(streamed.stream, response))
+      return undefined
+    }
     const refusal = refused()
     if (refusal?.challenge !== undefined) {
-      seen(CHALLENGED)
-      return sendChallenge(reply, id, refusal, refusal.challenge)
+      sendChallenge(reply, id, refusal, refusal.challenge)
+      return CHALLENGED
     }
-    const task = created()
-    if (task !== undefined && form !== undefined) return sendAnswer(reply, form, task)
+    const answer = written()
+    if (answer !== undefined && form !== undefined) {
+      sendAnswer(reply, form, answer)
+      return answer
+    }
     if (streamed === undefined || form === undefined) {
-      if (!isJson(response)) return reply.send(response)
+      if (!isJson(response)) {
+        reply.send(response)
+        return undefined
+      }
       const answer = inWords(await response.text())
-      seen(answer)
-      return reply.send(new Response(answer, response))
+      reply.send(new Response(answer, response))
+      return answer
     }
     if ('answer' in streamed) {
-      seen(streamed.answer)
-      return sendAnswer(reply, form, streamed.answer)
+      sendAnswer(reply, form, streamed.answer)
+      return streamed.answer
     }
-    seen(FAILED)
-    return stop.reason === 'closing'
-      ? reply.code(503).send(rpcError(-32000, 'The server is closing', id))
-      : reply.code(500).send(rpcError(-32603, 'Internal error', id))
+    if (stop.reason === 'closing') reply.code(503).send(rpcError(-32000, 'The server is closing', id))
+    else reply.code(500).send(rpcError(-32603, 'Internal error', id))
+    return FAILED
   }
 }
 

@@ -28,7 +28,9 @@ export function unreadableBody (app: FastifyInstance, throughSdk: Relay, { hasPr
     }
     const isPoisoned = error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' && hasPrototype(request)
     if (isPoisoned) return refuseMessage(request, reply, POISONED)
-    return isMisparsed(error, request) ? unreadMessage(request, reply) : throughSdk(request, reply, undefined)
+    return isMisparsed(error, request)
+      ? unreadMessage(request, reply)
+      : throughSdk(request, reply, undefined).then(() => reply)
   }
 }
 

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { isTooDeep } from '../depth.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { PROTOCOL_VERSIONS, type Era } from '../types.ts'
-import { isTaskParameter, taskRequestOf, type TaskRequest } from '../extensions/tasks/request.ts'
 
 /** Of a JSON object. */
 type Members = Readonly<Record<string, unknown>>
@@ -22,7 +21,6 @@ export interface CallMessage extends Message {
   readonly name: string
   readonly args: Members
   readonly progressToken: string | number | undefined
-  readonly taskRequest?: TaskRequest
 }
 /** A request that can be answered without the SDK. */
 export type DirectMessage = ListMessage | CallMessage
@@ -40,7 +38,7 @@ const OLDER: ReadonlySet<string> = new Set(older)
 const ENVELOPE = 'io.modelcontextprotocol/'
 const MESSAGE = new Set(['id', 'jsonrpc', 'method', 'params'])
 const LIST_PARAMS = new Set(['_meta', 'cursor'])
-const CALL_PARAMS = new Set(['_meta', 'arguments', 'name', 'task'])
+const CALL_PARAMS = new Set(['_meta', 'arguments', 'name'])
 const NOTHING = {}
 
 /**
@@ -94,21 +92,16 @@ function callMessage (
   meta: Members,
   headers: IncomingHttpHeaders
 ): CallMessage | undefined {
-  const { name, arguments: args = NOTHING, task } = params
-  if (
-    !onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args) || !isTaskParameter(task) ||
-    isTooDeep(task)
-  ) return undefined
+  const { name, arguments: args = NOTHING } = params
+  if (!onlyHas(params, CALL_PARAMS) || typeof name !== 'string' || !isObject(args)) return undefined
   if (era === 'modern' && headers['mcp-name'] !== name) return undefined
-  const taskRequest = taskRequestOf(era, meta, task)
   return {
     era,
     id,
     method: 'tools/call',
     name,
     args,
-    progressToken: meta.progressToken as string | number | undefined,
-    ...taskRequest && { taskRequest }
+    progressToken: meta.progressToken as string | number | undefined
   }
 }
 

@@ -5,51 +5,47 @@ import {
   MCP_FROM_ROUTES_UNSUPPORTED_ROUTE,
   MCP_FROM_ROUTES_UNSUPPORTED_VERSION
 } from '../errors.ts'
-import type { Extension } from '../extension.ts'
+import type { Claim, Extension } from '../extension.ts'
+import type { ExposedRoute, Tool } from '../model.ts'
 import { checkIsRead } from '../extensions.ts'
 import type { Settings } from '../settings.ts'
-import { configOf, type ReviewEntry } from '../extensions/review/file.ts'
-import { pathOf } from '../extensions/review/reviewed.ts'
-import { resourcesFrom, type Resource } from '../extensions/resources/resources.ts'
-import { checkCallers, toolUi } from '../extensions/views/view.ts'
+import type { McpRouteConfig } from '../types.ts'
 import { checkArgumentNames } from './names.ts'
 import { hostStrategies } from './constraints.ts'
 import type { EarlierRoutes } from './earlier.ts'
 import { probesOf, type Probes } from './probe.ts'
 import { queryParser, type QueryParser } from './query.ts'
 import { refResolver, type RefResolver } from '../schema/refs.ts'
-import { toolFromRoute, type ExposedRoute, type Tool } from './tool.ts'
+import { toolFromRoute, type Extend } from './tool.ts'
 
 /**
- * A route that may become a tool, a resource or both. Its schemas are read when the application is ready: they may be
+ * A route that may be published. Its schemas are read when the application is ready: they may be
  * added or completed later.
  */
 export interface Candidate {
   readonly scope: FastifyInstance
   /** `GET /products/:id`. */
   readonly label: string
-  /** How a review file calls it. */
+  /** The same, with its constraints. */
   readonly key: string
-  /** What the review file says of it. */
-  readonly entry: ReviewEntry | undefined
+  /** What extensions say of it. */
+  readonly claim: Claim
   readonly url: string
   readonly route: RouteOptions
   /** Whether it is to be a tool. */
   readonly isTool: boolean
   /** Whether the guard will know the route. */
   readonly isMarked: () => boolean
-  /** Whether calls of it can be held for a person's answer. */
-  readonly isHeld: boolean
   readonly setTool: (tool: Tool) => void
 }
 
 /** Makes the tools once the application is ready. */
 export interface ToolReader {
-  /** Those of all routes, by name, in the order of their names, and the resources. */
+  /** The tools by name, in the order of their names, and all published routes. */
   readonly all: (
     candidates: readonly Candidate[]
-  ) => { readonly tools: ReadonlyMap<string, Tool>, readonly resources: readonly Resource[] }
-  /** That of one route, as if it and its view were the only ones. */
+  ) => { readonly tools: ReadonlyMap<string, Tool>, readonly callable: readonly Tool[] }
+  /** That of one route, whatever others are called. */
   readonly one: (candidate: Candidate, candidates: readonly Candidate[]) => Tool
 }
 
@@ -58,7 +54,8 @@ export function toolReader (
   app: FastifyInstance,
   settings: Settings,
   earlier: EarlierRoutes,
-  extensions: readonly Extension[]
+  extensions: readonly Extension[],
+  extend: Extend
 ): ToolReader {
   const probes = probesOf(app)
   const strategies = hostStrategies(app, earlier)
@@ -66,11 +63,12 @@ export function toolReader (
   let parser: QueryParser | undefined
 
   function one (candidate: Candidate, candidates: readonly Candidate[]): Tool {
+    const { label } = candidate
     const route = exposedRoute(candidate, probes, parser ??= queryParserOf(app, settings), settings)
-    checkIsRead(candidate.label, route.config.mcp ?? {}, route.schema.tags ?? [], extensions)
-    const ui = toolUi(candidate.label, route.config.mcp ?? {}, candidates)
-    const tool = toolFromRoute({ ...route, strategies, ui }, settings, resolverOf(route.shared))
-    checkArgumentNames(candidate.label, tool)
+    checkIsRead(label, route.config.mcp ?? {}, route.schema.tags ?? [], extensions)
+    const published = new Map(candidates.map((one) => [one.label, configOf(one) ?? {}]))
+    const tool = toolFromRoute({ ...route, strategies }, settings, resolverOf(route.shared), { extend, published })
+    checkArgumentNames(label, tool)
     return tool
   }
 
@@ -80,7 +78,7 @@ export function toolReader (
     const labels = new Map<string, string>()
     const errors: FastifyError[] = []
     for (const candidate of candidates) {
-      const { label, entry, isTool, isMarked, isHeld, setTool } = candidate
+      const { label, claim: { from }, isTool, isMarked, setTool } = candidate
       try {
         const tool = one(candidate, candidates)
         const { name } = tool.public
@@ -92,13 +90,6 @@ export function toolReader (
             'an onRoute hook replaced its config. Keep the existing properties: route.config = { ...route.config, … }'
           )
         }
-        if (tool.confirm !== undefined && !isHeld) {
-          throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
-            label,
-            'an onRoute hook added config.mcp.confirm. Put it where the route is registered, or register that ' +
-              'hook before mcp-from-routes'
-          )
-        }
         setTool(tool)
         read.push(tool)
         if (isTool) tools.set(name, tool)
@@ -106,24 +97,24 @@ export function toolReader (
       } catch (error) {
         // Anything else is a defect.
         if (!isOwnError(error)) throw error
-        if (entry !== undefined) error.message += ` (published by ${pathOf(settings.routes ?? '')})`
+        if (from !== undefined) error.message += ` (${from})`
         errors.push(error)
       }
     }
     if (errors.length > 0) throw asOneError(errors)
-    checkCallers([...tools.values()])
-    return { tools: new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1)), resources: resourcesFrom(read) }
+    return { tools: new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1)), callable: read }
   }
 
   return { all, one }
 }
 
 function exposedRoute (
-  { scope, url, route, entry }: Candidate,
+  candidate: Candidate,
   probes: Probes,
   queryParser: QueryParser,
   settings: Settings
 ): ExposedRoute {
+  const { scope, url, route, claim: { name, config } } = candidate
   const { params, querystring, query, body } = (route.schema ?? {}) as {
     params?: unknown,
     querystring?: unknown,
@@ -136,10 +127,10 @@ function exposedRoute (
     method: route.method,
     url,
     schema: route.schema ?? {},
-    ...entry !== undefined && { name: entry.name },
-    config: (entry === undefined
+    ...name !== undefined && { name },
+    config: (config === undefined
       ? route.config ?? {}
-      : { ...route.config, mcp: configOf(entry, route.config?.mcp) }) as ExposedRoute['config'],
+      : { ...route.config, mcp: configOf(candidate) }) as ExposedRoute['config'],
     constraints: route.constraints ?? {},
     websocket: Reflect.get(route, 'websocket') === true,
     attachValidation: route.attachValidation === true,
@@ -157,6 +148,11 @@ function exposedRoute (
         }
       }
   }
+}
+
+function configOf ({ route, claim: { config } }: Candidate): McpRouteConfig | undefined {
+  const own = route.config?.mcp
+  return config === undefined ? own : config(own)
 }
 
 /** Reads query strings as the router does, which has the host's `querystringParser`. */

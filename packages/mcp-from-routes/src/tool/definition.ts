@@ -1,16 +1,13 @@
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { withToken, type ConfirmRule } from '../extensions/confirm/rule.ts'
 import {
   MCP_FROM_ROUTES_INVALID_CONFIG,
   MCP_FROM_ROUTES_INVALID_NAME,
   MCP_FROM_ROUTES_NO_DESCRIPTION,
   MCP_FROM_ROUTES_NO_OPERATION_ID
 } from '../errors.ts'
+import type { Parts, Tool } from '../model.ts'
 import type { Settings } from '../settings.ts'
-import type { TaskConfig } from '../extensions/tasks/config.ts'
 import type { McpRouteConfig, ToolAnnotations, ToolDefinition } from '../types.ts'
-import type { ToolUi } from '../extensions/views/view.ts'
-import { FIELDS_ARGUMENT, fieldsSchema, type FieldsRule } from '../extensions/fields/rule.ts'
 import type { ToolInput } from './input.ts'
 import { frozenCopy, type JsonSchema } from '../schema/json-schema.ts'
 import type { ToolOutput } from './output.ts'
@@ -21,16 +18,13 @@ interface Described {
   readonly schema: FastifySchema
   readonly config: FastifyContextConfig
   readonly name?: string
-  readonly ui?: ToolUi | undefined
 }
 
 /** What a definition shows of its tool. */
 interface Shown {
   readonly input: ToolInput
   readonly output: ToolOutput | undefined
-  readonly fields: FieldsRule | undefined
-  readonly confirm: ConfirmRule | undefined
-  readonly task: TaskConfig | undefined
+  readonly part: Parts
 }
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
@@ -57,32 +51,32 @@ export function definitionFrom (
   label: string,
   method: string,
   { name, text }: ReturnType<typeof wordsOf>,
-  { schema: { tags, description, summary }, config: { mcp = {} }, ui }: Described,
-  { input, output, fields, confirm, task }: Shown,
+  { schema: { tags, description, summary }, config: { mcp = {} } }: Described,
+  { input, output, part }: Shown,
   { largeTag, maxResultBytes }: Pick<Settings, 'largeTag' | 'maxResultBytes'>
 ): ToolDefinition {
   const isLarge = tags?.includes(largeTag)
   const title = mcp.title ?? (description ? summary : undefined)
-  const _meta = metaOf(label, mcp, isLarge ? maxResultBytes : undefined, ui)
-  return frozenCopy<ToolDefinition>({
+  const _meta = metaOf(label, mcp, isLarge ? maxResultBytes : undefined)
+  const definition: ToolDefinition = {
     name,
     ...title && { title },
-    description: isLarge ? `${asSentence(text)} ${largeSentence(input, fields)}` : text,
+    description: isLarge ? `${asSentence(text)} ${largeSentence(input, part)}` : text,
     inputSchema: {
-      ...withFields(withToken(label, argumentsForClients(input.schema), confirm), fields),
+      ...withOwn(argumentsForClients(input.schema), part),
       ...mcp.examples && { examples: mcp.examples }
     },
     ...output && { outputSchema: output.schema },
     annotations: annotationsOf(method, mcp.annotations),
-    ...task && { execution: { taskSupport: 'optional' } },
     ..._meta && { _meta }
-  })
+  }
+  return frozenCopy(part.all.reduce((shown, { define }) => define?.(shown) ?? shown, definition))
 }
 
-function withFields (schema: JsonSchema, fields: FieldsRule | undefined): JsonSchema {
-  return fields === undefined
-    ? schema
-    : { ...schema, properties: { ...schema.properties as object, [FIELDS_ARGUMENT]: fieldsSchema(fields) } }
+function withOwn (schema: JsonSchema, part: Parts): JsonSchema {
+  if (part.arguments.size === 0) return schema
+  const own = Object.fromEntries([...part.arguments].map(([name, argument]) => [name, argument.schema]))
+  return { ...schema, properties: { ...schema.properties as object, ...own } }
 }
 
 /**
@@ -105,14 +99,12 @@ function annotationsOf (method: string, given: Partial<ToolAnnotations> = {}): T
  * The `_meta` of a tool: hints that clients may ignore.
  * @param route - the route as named in errors
  * @param largest - the largest result of a tool whose result can be large, in bytes
- * @param ui - what it says of its view
  * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
  */
 function metaOf (
   route: string,
   { searchHint, alwaysLoad }: McpRouteConfig,
-  largest: number | undefined,
-  ui: ToolUi | undefined
+  largest: number | undefined
 ): Readonly<Record<string, unknown>> | undefined {
   if (searchHint !== undefined && (typeof searchHint !== 'string' || searchHint.trim() === '')) {
     throw new MCP_FROM_ROUTES_INVALID_CONFIG(route, 'searchHint must be a string')
@@ -125,8 +117,7 @@ function metaOf (
     ...largest !== undefined &&
       { 'mcp-from-routes/large': true, 'anthropic/maxResultSizeChars': Math.min(500_000, largest) },
     ...searchHint !== undefined && { 'anthropic/searchHint': searchHint },
-    ...alwaysLoad !== undefined && { 'anthropic/alwaysLoad': alwaysLoad },
-    ...ui && { ui }
+    ...alwaysLoad !== undefined && { 'anthropic/alwaysLoad': alwaysLoad }
   }
   return Object.keys(meta).length > 0 ? meta : undefined
 }
@@ -136,14 +127,24 @@ function asSentence (text: string): string {
   return /[.!?:…。]$/.test(trimmed) ? trimmed : `${trimmed}.`
 }
 
-function largeSentence (input: ToolInput, fields: FieldsRule | undefined): string {
-  const names = [...narrowingArguments(input), ...fields === undefined ? [] : [FIELDS_ARGUMENT]]
+function largeSentence (input: ToolInput, part: Parts): string {
+  const names = narrowingArguments({ request: { input }, part })
   return names.length === 0 ? 'The result can be large.' : `The result can be large: narrow it with ${inWords(names)}.`
 }
 
 /** The arguments that make a result smaller: those of the query string, except those that only order it. */
-export function narrowingArguments ({ places }: ToolInput): readonly string[] {
-  return [...places].filter(([name, place]) => place === 'query' && !/sort|order/i.test(name)).map(([name]) => name)
+export function narrowingArguments (
+  { request: { input: { places } }, part }: { readonly request: Pick<Tool['request'], 'input'>, readonly part: Parts }
+): readonly string[] {
+  return [
+    ...[...places].filter(([name, place]) => place === 'query' && !/sort|order/i.test(name)).map(([name]) => name),
+    ...choosingArguments(part)
+  ]
+}
+
+/** The arguments of extensions by which a caller gets less. */
+export function choosingArguments (part: Parts): readonly string[] {
+  return [...part.arguments].filter(([, { narrows }]) => narrows === true).map(([name]) => name)
 }
 
 function inWords (names: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { MCP_FROM_ROUTES_INVALID_ARGUMENT } from '../errors.ts'
 import { ARGUMENT, PARTS } from './overrides.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../model.ts'
 
 /**
  * Refuses names that some clients cannot send. They are not mapped: agents and contracts rely on the names of
@@ -9,7 +9,10 @@ import type { Tool } from './tool.ts'
  * @param route - the route as named in errors
  * @throws {@link MCP_FROM_ROUTES_INVALID_ARGUMENT}
  */
-export function checkArgumentNames (route: string, { input: { inputs, places } }: Pick<Tool, 'input'>): void {
+export function checkArgumentNames (
+  route: string,
+  { request: { input: { inputs, places } } }: Pick<Tool, 'request'>
+): void {
   const wrong = inputs.filter(({ argument }) => argument !== undefined && !ARGUMENT.test(argument))
   if (wrong.length === 0) return
   const taken = new Set(places.keys())

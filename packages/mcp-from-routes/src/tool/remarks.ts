@@ -3,13 +3,13 @@ import type { Settings } from '../settings.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { declaresStream } from './output.ts'
 import type { Routes } from './routes.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../model.ts'
 
 /** Logs what may be a mistake in the routes. */
 export function remarkOnRoutes (
   log: FastifyBaseLogger,
   { nearlyTagged, candidates, endpoint }: Routes,
-  { exposedTag, canUse, routes }: Settings
+  { exposedTag, canUse }: Settings
 ): void {
   if (nearlyTagged.length > 0) {
     log.warn({ routes: nearlyTagged }, `these routes are not tools: their tag differs from "${exposedTag}" in case`)
@@ -17,7 +17,7 @@ export function remarkOnRoutes (
   if (!candidates.some(({ isTool }) => isTool)) {
     log.warn(
       'the MCP endpoint has no tools: no route is tagged ' +
-        `"${exposedTag}"${routes === undefined ? '' : ', and the review file publishes none'}`
+        `"${exposedTag}"`
     )
   }
   const unstreamed = candidates.filter(({ route }) =>
@@ -35,12 +35,19 @@ export function remarkOnRoutes (
   if (remark !== undefined) log[remark.level]({ tools: remark.tools }, remark.message)
 }
 
+/** Logs that earlier routes are not known. */
+export function remarkOnEarlier (log: FastifyBaseLogger): void {
+  log.info(
+    'mcp-from-routes was imported after Fastify() ran: routes registered before the plugin are not tools, ' +
+      'even if tagged'
+  )
+}
+
 /** Logs what the options leave open for these tools. */
 export function remarkOnTools (
   log: FastifyBaseLogger,
   tools: readonly Tool[],
-  hasTasks: boolean,
-  { impliedArguments, confirmSecret, taskSecret }: Settings
+  { impliedArguments }: Settings
 ): void {
   for (const [length, level] of [[2048, 'warn'], [1024, 'info']] as const) {
     const long = tools.filter(({ public: { description } }) =>
@@ -54,7 +61,9 @@ export function remarkOnTools (
       )
     }
   }
-  const bodiless = tools.filter(({ input, public: { route } }) => TAKES_BODY.has(route.method) && input.body === 'none')
+  const bodiless = tools.filter(({ request: { input }, public: { route } }) =>
+    TAKES_BODY.has(route.method) && input.body === 'none'
+  )
   for (const level of ['warn', 'info'] as const) {
     const routes = bodiless.filter((tool) => isLikelyForgotten(tool) === (level === 'warn')).map((
       { public: { route } }
@@ -86,12 +95,6 @@ export function remarkOnTools (
   if (unused.length > 0) {
     log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
   }
-  if (taskSecret === undefined && hasTasks) {
-    log.info('without tasks.secret, only this process knows its tasks, and only until it ends')
-  }
-  if (confirmSecret === undefined && tools.some(({ confirm }) => confirm !== undefined)) {
-    log.info('without confirm.secret, only this process accepts its confirmations, and only until it ends')
-  }
 }
 
 const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
@@ -100,7 +103,7 @@ const TAKES_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
  * Whether a route without a body schema probably reads one. Many need no more than their path:
  * `POST /orders/:id/cancel`.
  */
-function isLikelyForgotten ({ input: { places }, public: { route } }: Tool): boolean {
+function isLikelyForgotten ({ request: { input: { places } }, public: { route } }: Tool): boolean {
   return route.method === 'PATCH' || places.size === 0
 }
 

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
-import { cardPath } from '../extensions/card/card.ts'
-import { checkArrivals, holdCalls, markRoute, type RouteMark } from '../call/guard.ts'
+import { markRoute, watchArrivals, type RouteMark } from '../call/guard.ts'
 import { MCP_FROM_ROUTES_REGISTERED_LATE, MCP_FROM_ROUTES_UNSUPPORTED_ROUTE } from '../errors.ts'
-import { withoutSlash } from '../checks.ts'
+import type { Claim, Route } from '../extension.ts'
+import { wantsToBePublished } from '../extensions.ts'
 import type { Settings } from '../settings.ts'
-import { RESOURCE_TAG } from '../extensions/resources/config.ts'
-import { keyOf, type Reviewed } from '../extensions/review/reviewed.ts'
-import type { KnownRoute } from '../extensions/tasks/rule.ts'
 import type { SeenRoute } from './earlier.ts'
 import type { Candidate } from './catalog.ts'
 
-/** A route that is neither a tool nor a resource. */
+/** A route that is not published. */
 type OtherRoute = Pick<RouteMark, 'ownerOfConfig'> & { readonly label: string }
+
+/** What extensions say of a route, all of them together. */
+export type ClaimOf = (route: Route, key: string) => Claim
 
 /** The routes that were registered after the plugin. */
 export interface Routes {
@@ -19,25 +19,26 @@ export interface Routes {
   readonly others: OtherRoute[]
   /** Routes with a tag that differs from the right one only in case. */
   readonly nearlyTagged: string[]
-  /** What a review file calls all that could become tools. */
+  /** The keys of all that could become tools. */
   readonly keys: string[]
-  /** All of them, for tasks. */
-  readonly known: KnownRoute[]
-  /** All that could become tools, for a review. */
+  /** All that could become tools, for a command that lists them. */
   readonly listed: Candidate[]
+  /** Routes that want to be published in a way which nobody knows. */
+  readonly unread: Candidate[]
   /** The route of the endpoint. */
   endpoint: RouteOptions | undefined
 }
 
 /**
- * Collects the routes during their registration, and prepares those that become tools.
- * @param reviewed - decides about the routes that it knows; the tag about all others
- * @param keepsAll - whether those that become no tools are to be listed too
+ * Collects the routes during their registration, and prepares those that are published.
+ * @param own - the paths of the plugin's own routes
+ * @param keepsAll - whether those that are not published are to be listed too
  */
 export function collectRoutes (
   app: FastifyInstance,
   settings: Settings,
-  reviewed: Reviewed,
+  claimOf: ClaimOf,
+  own: ReadonlySet<string>,
   keepsAll: boolean
 ): Routes {
   const routes: Routes = {
@@ -45,40 +46,28 @@ export function collectRoutes (
     others: [],
     nearlyTagged: [],
     keys: [],
-    known: [],
     listed: [],
+    unread: [],
     endpoint: undefined
   }
-  const own = new Set(
-    [settings.path, ...settings.sets.map(({ path }) => withoutSlash(path)), cardPath(settings.path)].flatMap((
-      path
-    ) => [path, `${path}/`])
-  )
   app.addHook('onRoute', function (route) {
     // Read now: Fastify changes `url` of this object when it registers the same route with a slash at the end.
     const { url } = route
     if (url === settings.path && [route.method].flat().includes('POST')) routes.endpoint = route
-    routes.known.push({
-      method: route.method,
-      url,
-      get schema () {
-        return route.schema ?? {}
-      },
-      constraints: route.constraints ?? {}
-    })
     // A hook of the host may tag every route, and the endpoint is none of its tools.
     const key = own.has(url) && Object.keys(route.constraints ?? {}).length === 0 ? '' : keyOf(route)
-    const entry = reviewed.entryOf(key)
+    const claim = key === '' ? {} : claimOf(route, key)
     if (key !== '') routes.keys.push(key)
-    const isTool = key !== '' && (entry?.publish ?? isExposed(route, settings))
-    const isPublished = isTool || (key !== '' && isResource(route))
+    const isTool = key !== '' && (claim.tool ?? isExposed(route, settings))
+    const isPublished = isTool || claim.callable === true
     const mark = markRoute(route, isPublished)
-    const isHeld = isPublished && (entry?.confirm ?? route.config?.mcp?.confirm) !== undefined
-    if (isHeld) holdCalls(route)
-    if (isPublished) checkArrivals(route)
-    const candidate: Candidate = { scope: this, key, label: labelOf(route), url, route, isTool, isHeld, entry, ...mark }
+    if (isPublished) watchArrivals(route)
+    const candidate: Candidate = { scope: this, key, label: labelOf(route), url, route, isTool, claim, ...mark }
     if (isPublished) routes.candidates.push(candidate)
-    else if (key !== '' && entry === undefined && hasTagLike(route, settings)) routes.nearlyTagged.push(labelOf(route))
+    else if (key !== '' && claim.tool === undefined && hasTagLike(route, settings)) {
+      routes.nearlyTagged.push(labelOf(route))
+    }
+    if (!isPublished && key !== '' && wantsToBePublished(route)) routes.unread.push(candidate)
     if (keepsAll && key !== '') routes.listed.push(candidate)
     // The HEAD twin of a tool's route has the same handler.
     if (!isPublished && route.method !== 'HEAD') routes.others.push({ label: labelOf(route), ...mark })
@@ -87,18 +76,29 @@ export function collectRoutes (
 }
 
 /**
+ * What errors and files call a route: `GET /users/:id`, with its constraints where it has any. Empty for HEAD and
+ * OPTIONS.
+ */
+export function keyOf ({ method, url, constraints }: Pick<RouteOptions, 'method' | 'url' | 'constraints'>): string {
+  const methods = [method].flat().filter((name) => name !== 'HEAD' && name !== 'OPTIONS')
+  const limits = Object.entries(constraints ?? {}).map(([name, value]) => ` ${name}=${String(value)}`).sort()
+  return methods.length === 0 ? '' : `${methods.join(',')} ${url}${limits.join('')}`
+}
+
+/**
  * Checks the routes that were registered before the plugin.
  * @throws {@link MCP_FROM_ROUTES_REGISTERED_LATE} if one of them is to be published
  */
-export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings, reviewed: Reviewed): void {
-  const late = earlier.filter((route) =>
-    reviewed.entryOf(keyOf(route))?.publish ?? (isExposed(route, settings) || isResource(route))
-  ).map(labelOf)
+export function checkEarlier (earlier: readonly SeenRoute[], settings: Settings, claimOf: ClaimOf): void {
+  const late = earlier.filter((route) => {
+    const { tool, callable } = claimOf(route, keyOf(route))
+    return callable === true || (tool ?? isExposed(route, settings))
+  }).map(labelOf)
   if (late.length > 0) throw new MCP_FROM_ROUTES_REGISTERED_LATE(late.join(', '))
 }
 
 /**
- * Checks the routes that are neither tools nor resources.
+ * Checks the routes that are not published.
  * @throws {@link MCP_FROM_ROUTES_UNSUPPORTED_ROUTE} if one of them got the `config` of a tool
  */
 export function checkOthers (others: readonly OtherRoute[]): void {
@@ -126,21 +126,6 @@ function isExposed (
   settings: Settings
 ): boolean {
   return method !== 'HEAD' && method !== 'OPTIONS' && isTagged(settings)(schema)
-}
-
-/**
- * Whether a route is to be a resource, as far as it says: half of what that takes is an error, which the reader of the
- * route finds.
- */
-function isResource (
-  { method, schema, config }: {
-    readonly method: RouteOptions['method'],
-    readonly schema?: FastifySchema,
-    readonly config?: RouteOptions['config']
-  }
-): boolean {
-  return method !== 'HEAD' && method !== 'OPTIONS' &&
-    (isTagged({ exposedTag: RESOURCE_TAG })(schema) || config?.mcp?.resource !== undefined)
 }
 
 /** Whether a tag differs from the right one only in case. */

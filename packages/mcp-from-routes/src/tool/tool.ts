@@ -1,23 +1,21 @@
-import type { FastifyContextConfig, FastifySchema } from 'fastify'
-import { confirmRule, type ConfirmRule } from '../extensions/confirm/rule.ts'
 import {
   MCP_FROM_ROUTES_UNSUPPORTED_BODY,
   MCP_FROM_ROUTES_UNSUPPORTED_QUERY,
   MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
 } from '../errors.ts'
+import type { ExposedRoute, ListedTool, Part, Parts, Source, Tool, ToolRequest } from '../model.ts'
+import { openOutcome } from '../call/status.ts'
 import { IDENTITY, NEVER_FORWARDED, type Settings } from '../settings.ts'
-import { taskConfig, type TaskConfig } from '../extensions/tasks/config.ts'
-import { resourceRule, type ResourceRule } from '../extensions/resources/config.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
-import type { ToolUi } from '../extensions/views/view.ts'
-import { constraintHeaders, VERSION_HEADER, type Strategies } from './constraints.ts'
+
+import { constraintHeaders, VERSION_HEADER } from './constraints.ts'
 import { definitionFrom, wordsOf } from './definition.ts'
 import { definitionsOf, followed } from '../schema/shared.ts'
-import { fieldsRule, withOptionalFields, type FieldsRule } from '../extensions/fields/rule.ts'
 import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile, type ToolInput } from './input.ts'
 import type { JsonSchema } from '../schema/json-schema.ts'
-import { mirroredArguments, withoutHeaders, type MirroredArgument } from './mirrored.ts'
+import { beginOf, joined } from './parts.ts'
+import { mirroredArguments, withoutHeaders } from './mirrored.ts'
 import {
   declaredFromRoute,
   declaresStream,
@@ -28,90 +26,12 @@ import {
   type ToolOutput
 } from './output.ts'
 import { Overrides } from './overrides.ts'
-import { partsFromPath, type UrlPart } from './path.ts'
-import { plansOf, type Plan } from '../schema/plan.ts'
-import type { BodyTypes, UrlAcceptance } from './probe.ts'
-import { PLAIN_PARSER, queryProblem, queryShape, scalarProblem, type QueryParser, type QueryShape } from './query.ts'
+import { partsFromPath } from './path.ts'
+import { plansOf } from '../schema/plan.ts'
+import { PLAIN_PARSER, queryProblem, queryShape, scalarProblem, type QueryShape } from './query.ts'
 import { refResolver, type RefResolver } from '../schema/refs.ts'
 import { schemaReader, type SchemaReader } from '../schema/reader.ts'
 import { outputDetail, outputTrimmer } from './trim.ts'
-
-/** A tool, with everything needed to call it. */
-export interface Tool {
-  readonly public: McpTool
-  readonly path: readonly UrlPart[]
-  readonly input: ToolInput
-  /** What the schemas of the arguments say of their types, by name. */
-  readonly plans: ReadonlyMap<string, Plan>
-  /** Names of the arguments that every call has to pass. */
-  readonly required: ReadonlySet<string>
-  /** How arguments of the body are read. */
-  readonly bodyReading: BodyTypes & { readonly tooDeep: string }
-  /** Names that clients add for themselves, and no argument of the tool. */
-  readonly ignored: ReadonlySet<string>
-  /** What the schemas of the query arguments say of their shapes, by their names in the route. */
-  readonly shapes: ReadonlyMap<string, QueryShape>
-  readonly queryParser: QueryParser
-  /** Headers that every call sends. */
-  readonly headers: Readonly<Record<string, string>>
-  readonly output: ToolOutput | undefined
-  /** What the argument `fields` takes; undefined for a tool without it. */
-  readonly fields: FieldsRule | undefined
-  /** The arguments that clients repeat in headers. */
-  readonly mirrored: readonly MirroredArgument[]
-  /** Whether the route has a host constraint. */
-  readonly isForOneHost: boolean
-  /** Whether calls go through light-my-request. */
-  readonly inject: boolean
-  /** What a person is asked before a call runs. */
-  readonly confirm: ConfirmRule | undefined
-  /** How to follow the work that a call starts; undefined for a tool that finishes its work before it responds. */
-  readonly task: TaskConfig | undefined
-  /** What makes the route a resource; undefined if it is none. */
-  readonly resource: ResourceRule | undefined
-  /** What it says of its view and of who calls it. */
-  readonly ui: ToolUi | undefined
-  /** Whether the route declares a streamed response, whose pieces are progress. */
-  readonly streams: boolean
-  /** Whether an argument has alternatives, of which a validator that converts takes the first that it can. */
-  readonly hasUnions: boolean
-}
-
-/** A tool, as far as it is listed. */
-export interface ListedTool {
-  readonly public: ToolDefinition & Partial<Pick<McpTool, 'route' | 'implied' | 'confirm'>>
-  readonly mirrored: Tool['mirrored']
-}
-
-/** The part of a registered route that the plugin keeps. */
-export interface ExposedRoute {
-  readonly method: string | readonly string[]
-  readonly url: string
-  readonly schema: FastifySchema
-  /** The name of its tool. Default is the `operationId`. */
-  readonly name?: string
-  readonly config: FastifyContextConfig & { readonly rawBody?: unknown }
-  readonly constraints: Readonly<Record<string, unknown>>
-  /** Default is Fastify's own for each constraint. */
-  readonly strategies?: Strategies
-  readonly websocket: boolean
-  /** What the tool says of its view. Default is nothing. */
-  readonly ui?: ToolUi | undefined
-  /** Whether the handler gets calls that validation refuses. Default is false. */
-  readonly attachValidation?: boolean
-  /** Whether the serializer guarantees that responses match their schemas. */
-  readonly keepsToSchema: boolean
-  /** Whether defaults are filled in before the route looks for what is required. Default is false. */
-  readonly fillsDefaults?: boolean
-  /** The schemas the route can refer to. */
-  readonly shared: Readonly<Record<string, unknown>>
-  /** Default is one that reads as Fastify's own. */
-  readonly queryParser?: QueryParser
-  /** What the route's validator accepts for an argument in the URL. Unknown by default. */
-  readonly accepts?: { readonly path: UrlAcceptance, readonly query: UrlAcceptance }
-  /** What the route's validator makes of a body that is not as its schema says. Default: it refuses it. */
-  readonly bodyTypes?: BodyTypes
-}
 
 /** The options that decide what a tool looks like. */
 export type ToolOptions =
@@ -119,8 +39,6 @@ export type ToolOptions =
   & Partial<
     Pick<
       Settings,
-      | 'confirmFallback'
-      | 'fields'
       | 'ignoredArguments'
       | 'impliedArguments'
       | 'jsonQuery'
@@ -136,16 +54,28 @@ const ALWAYS_SENT = new Set(['accept', 'content-length', 'content-type', 'host',
 /** How the route's schemas are read, and what is done to each while it is still in the draft it was written in. */
 type ReaderOf = (prepare?: (part: JsonSchema) => JsonSchema) => SchemaReader
 
+/** What extensions add to a tool. */
+export type Extend = (source: Source) => readonly Part[]
+
+/** What of a route extensions cannot see by itself. */
+export interface Surroundings {
+  readonly extend: Extend
+  readonly published: Source['published']
+}
+
+const ALONE: Surroundings = { extend: () => [], published: new Map() }
+
 /**
- * Turns a tagged route into a tool.
+ * Turns a published route into a tool.
  * @throws one of the errors in errors.ts, naming the route, when it cannot be a tool
  */
 export function toolFromRoute (
   route: ExposedRoute,
   options: ToolOptions,
-  resolver: RefResolver = refResolver(route.shared)
+  resolver: RefResolver = refResolver(route.shared),
+  { extend, published }: Surroundings = ALONE
 ): Tool {
-  const { url, schema, config, constraints: { host }, ui } = route
+  const { url, schema, config, constraints: { host }, attachValidation = false } = route
   const method = methodOf(route)
   const label = `${method} ${url}`
   const words = wordsOf(label, route, options.exposedTag)
@@ -153,35 +83,44 @@ export function toolFromRoute (
   const readerOf: ReaderOf = (prepare) => schemaReader(label, resolver, prepare, options.toJsonSchema)
   const request = requestOf(label, route, options, readerOf)
   const { input } = request
-  const { declared, whole, ...result } = resultOf(label, route, options, readerOf, input)
-  const confirm = confirmRule(
-    label,
-    config.mcp?.confirm,
-    route.attachValidation ?? false,
-    options.confirmFallback ?? 'refuse'
-  )
-  const definition = definitionFrom(label, method, words, route, { ...result, input, confirm }, options)
   const implied = Object.freeze(impliableArguments(input, Object.keys(options.impliedArguments ?? {})))
+  const json = (): JsonSchema | undefined => jsonFromRoute(schema.response, readerOf(withoutPatterns))
+  const parts = extend({
+    label,
+    method,
+    schema,
+    config,
+    attachValidation,
+    input,
+    implied,
+    parts: [],
+    json,
+    published
+  })
+  const part = joined(parts)
+  const { declared, whole, ...result } = resultOf(label, route, options, readerOf, parts)
+  const definition = definitionFrom(label, method, words, route, { ...result, input, part }, options)
   return {
     public: Object.freeze({
       ...definition,
       ...implied.length > 0 && { implied },
-      ...confirm && { confirm: confirm.fallback },
+      ...Object.assign({}, ...parts.map(({ facts }) => facts)) as object,
       route: publicRoute({ method, url, tags: schema.tags ?? [], schema, config }, declared, whole)
     }),
-    ...request,
+    label,
+    request,
     ...result,
     mirrored: mirroredArguments(label, definition.inputSchema),
     isForOneHost: host !== undefined,
     inject: config.mcp?.loopback === 'inject',
-    confirm,
-    resource: resourceRule({ label, method, schema, mcp: config.mcp, input, implied }),
-    ui
+    open: openOutcome(definition.annotations.readOnlyHint),
+    part,
+    begin: beginOf(part)
   }
 }
 
 /** What the route takes, and how a call becomes a request to it. */
-function requestOf (label: string, route: ExposedRoute, options: ToolOptions, readerOf: ReaderOf) {
+function requestOf (label: string, route: ExposedRoute, options: ToolOptions, readerOf: ReaderOf): ToolRequest {
   const {
     url,
     schema,
@@ -231,35 +170,26 @@ function resultOf (
   { schema: { response }, config: { mcp }, keepsToSchema }: ExposedRoute,
   options: ToolOptions,
   readerOf: ReaderOf,
-  input: ToolInput
+  parts: readonly Part[]
 ) {
   // A trusted serializer checks what Fastify's does not.
   const reader = readerOf((part) =>
     options.trustSerializer ? withoutPatterns(part) : withoutUnknown(withoutPatterns(part))
   )
   const detail = outputDetail(label, mcp?.output, options.output)
-  const task = taskConfig(label, mcp?.task)
-  // The result of work comes later, and from another route.
-  const fields = fieldsRule(
-    label,
-    mcp?.fields,
-    options.fields ?? false,
-    input,
-    () => task === undefined ? jsonFromRoute(response, readerOf(withoutPatterns)) : undefined
-  )
+  const outputs = parts.flatMap(({ output }) => output ?? [])
+  const changes = outputs.filter((output) => output !== false)
   const outputOf = (keep: (part: JsonSchema) => JsonSchema): ToolOutput | undefined => {
-    if (!keepsToSchema || detail === false || task !== undefined) return undefined
+    if (!keepsToSchema || detail === false || outputs.includes(false)) return undefined
     const trim = outputTrimmer(label, detail)
     return outputFromRoute(response, reader, (part) => keep(trim(part)))
   }
-  const output = outputOf((part) => fields === undefined ? part : withOptionalFields(part, fields))
+  const output = outputOf((part) => changes.reduce((schema, change) => change(schema), part))
   return {
     output,
-    fields,
-    task,
     streams: declaresStream(response),
     declared: () => declared(response, readerOf, output?.wrapped ?? false),
-    whole: () => fields === undefined ? undefined : outputOf((part) => part)?.schema
+    whole: () => changes.length === 0 ? undefined : outputOf((part) => part)?.schema
   }
 }
 
@@ -291,16 +221,21 @@ function declared (response: unknown, readerOf: ReaderOf, wrapped: boolean): Jso
 }
 
 /**
- * The tool as `tools/list` shows it. In revision 2026-07-28, tools do not say whether they start tasks; before it,
- * clients know of no headers that repeat arguments.
+ * The tool as `tools/list` shows it. Before revision 2026-07-28, clients know of no headers that repeat arguments.
  */
 export function definitionOf (
-  { mirrored, public: { route, implied, confirm, execution, ...definition } }: ListedTool,
+  { mirrored, part, public: { route, implied, ...shown } }: ListedTool,
   era: Era
 ): ToolDefinition {
+  const definition: ToolDefinition = part === undefined || part.all.length === 0 ? shown : withoutFacts(shown, part)
   if (era === 'modern') return definition
   const inputSchema = mirrored.length === 0 ? definition.inputSchema : withoutHeaders(definition.inputSchema)
-  return { ...definition, inputSchema, ...execution !== undefined && { execution } }
+  return Object.assign({ ...definition, inputSchema }, ...part?.all.map(({ legacy }) => legacy) ?? [])
+}
+
+function withoutFacts (shown: ToolDefinition, { all }: Parts): ToolDefinition {
+  const facts = new Set(all.flatMap(({ facts = {} }) => Object.keys(facts)))
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !facts.has(name))) as unknown as ToolDefinition
 }
 
 function methodOf ({ method, url }: ExposedRoute): string {
@@ -384,3 +319,5 @@ function queryShapes (
   }
   return shapes
 }
+
+export type { ExposedRoute, ListedTool, Tool } from '../model.ts'

@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, RouteOptions } from 'fastify'
 import { createHash } from 'node:crypto'
 import { isObject } from '../../schema/json-schema.ts'
 
@@ -185,26 +185,25 @@ function isShape (value: unknown, rules: Rules, required: readonly string[]): bo
 }
 
 /** The path of the card of an endpoint. */
-export function cardPath (path: string): string {
+function cardPath (path: string): string {
   return path === '/' ? '/server-card' : `${path}/server-card`
 }
 
 /**
- * Serves a card beside its endpoint, to pages of any origin.
+ * The routes that serve a card beside its endpoint, to pages of any origin.
  * @see [SEP-2127](https://github.com/modelcontextprotocol/modelcontextprotocol/pull/2127), a draft
  */
-export function mountCard (
-  app: FastifyInstance,
+export function cardRoutes (
   path: string,
   card: ServerCard,
   config: FastifyContextConfig = {}
-): void {
+): readonly RouteOptions[] {
   const body = Buffer.from(JSON.stringify(card))
   const tag = `"${createHash('sha256').update(body).digest('hex')}"`
   const open = (reply: FastifyReply): FastifyReply =>
     reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', 'ETag')
   const common = { url: cardPath(path), schema: { hide: true }, config }
-  app.route({
+  return [{
     ...common,
     method: 'GET',
     exposeHeadRoute: true,
@@ -213,8 +212,7 @@ export function mountCard (
       if (isKnown(headers['if-none-match'], tag)) return reply.code(304).send()
       return reply.type('application/mcp-server-card+json').send(body)
     }
-  })
-  app.route({
+  }, {
     ...common,
     method: 'OPTIONS',
     handler: async (_request, reply) =>
@@ -222,7 +220,7 @@ export function mountCard (
         'access-control-allow-headers',
         'Content-Type, If-None-Match'
       ).code(204).send()
-  })
+  }]
 }
 
 /** @see [RFC 9110 §13.1.2](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2) */

@@ -6,7 +6,8 @@ import {
   type ServerContext
 } from '@modelcontextprotocol/server'
 import { excerpt } from '../../call/excerpt.ts'
-import type { Asking } from './held.ts'
+import type { Args } from '../../model.ts'
+import type { Era } from '../../types.ts'
 import type { OpenQuestion } from './question.ts'
 import type { Sealed } from './seal.ts'
 import { isObject } from '../../schema/json-schema.ts'
@@ -20,19 +21,44 @@ const FORM = {
   required: [QUESTION]
 }
 
+/** What the client of a call can ask, and the answer that the message brings. */
+export interface Asking {
+  /** What its client can show to a person. */
+  readonly shows: { readonly form: boolean, readonly url: boolean }
+  /** What the client calls itself. */
+  readonly client: string | undefined
+  /**
+   * The person's answer to the question of an earlier round. `agreed`: they accepted a URL, or a form without its
+   * field.
+   */
+  readonly answer: 'yes' | 'agreed' | 'decline' | 'cancel' | undefined
+  /** The verified state of that round. */
+  readonly state: Sealed | undefined
+}
+
+/** A client that cannot ask. */
+const NOBODY: Asking = {
+  shows: { form: false, url: false },
+  client: undefined,
+  answer: undefined,
+  state: undefined
+}
+
 /**
  * What a message says about asking the person at the client.
- * @returns undefined for revisions before 2026-07-28: they ask over a connection that this server, without sessions,
+ * @returns a client that cannot, for revisions before 2026-07-28: they ask over a connection that this server, without sessions,
  *   does not have
  * @see [Multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
  */
 export function askingFrom (
-  era: 'legacy' | 'modern',
-  { envelope, inputResponses, requestState }: ServerContext['mcpReq']
-): Asking | undefined {
-  if (era === 'legacy') return undefined
-  const { form, url } = modesOf(member(envelope, CLIENT_CAPABILITIES_META_KEY, 'elicitation'))
-  const name = member(envelope, CLIENT_INFO_META_KEY, 'name')
+  era: Era,
+  meta: Args | undefined,
+  round: ServerContext['mcpReq'] | undefined
+): Asking {
+  if (era === 'legacy' || round === undefined) return NOBODY
+  const { inputResponses, requestState } = round
+  const { form, url } = modesOf(member(meta, CLIENT_CAPABILITIES_META_KEY, 'elicitation'))
+  const name = member(meta, CLIENT_INFO_META_KEY, 'name')
   return {
     shows: { form, url },
     client: typeof name === 'string' ? excerpt(name) : undefined,
@@ -41,8 +67,8 @@ export function askingFrom (
   }
 }
 
-function member (envelope: object | undefined, key: string, name: string): unknown {
-  const part: unknown = envelope && Reflect.get(envelope, key)
+function member (meta: Args | undefined, key: string, name: string): unknown {
+  const part = meta?.[key]
   return isObject(part) ? part[name] : undefined
 }
 

@@ -1,87 +1,40 @@
-import type { FastifyRequest } from 'fastify'
-import { errorResult, type ToolResult } from '../../call/result.ts'
-import type { Settings } from '../../settings.ts'
-import type { Tool } from '../../tool/tool.ts'
+import { errorResult } from '../../call/result.ts'
+import type { Core } from '../../extension.ts'
+import type { ToolResult } from '../../model.ts'
+import { askingFrom, inputRequiredFrom, type Asking } from './asking.ts'
 import { CONFIRMATION } from './confirmation.ts'
 import { questionFrom, type Question } from './question.ts'
-import { TOKEN_ARGUMENT, type ConfirmRule } from './rule.ts'
-import { LIFETIME, type Sealed, type Sealer, type Subject } from './seal.ts'
-import { memoryStore } from './store.ts'
-
-/** What the client of a call can ask, and the answer that the message brings. */
-export interface Asking {
-  /** What its client can show to a person. */
-  readonly shows: { readonly form: boolean, readonly url: boolean }
-  /** What the client calls itself. */
-  readonly client: string | undefined
-  /**
-   * The person's answer to the question of an earlier round. `agreed`: they accepted a URL, or a form without its
-   * field.
-   */
-  readonly answer: 'yes' | 'agreed' | 'decline' | 'cancel' | undefined
-  /** The verified state of that round. */
-  readonly state: Sealed | undefined
-  /** The tool that made the call, where its client does not list the tool itself. */
-  readonly through?: string | undefined
-}
-
-/** A call that its route holds before the handler, until its question is answered. */
-export interface Held {
-  /** The arguments without the token. */
-  readonly args: Readonly<Record<string, unknown>>
-  /** The result of a call that the person declined; undefined for every other. */
-  readonly refused: ToolResult | undefined
-  /** Whether the handler may run. Rejects if the route's `confirm` function throws. */
-  readonly mayRun: (request: FastifyRequest) => Promise<boolean>
-  /** The result of a call that was held; undefined if it was not. */
-  readonly result: () => Promise<ToolResult> | undefined
-}
-
-/**
- * The status of the inner response of a call that is held.
- *
- * @see [RFC 6585 §3](https://www.rfc-editor.org/rfc/rfc6585#section-3)
- */
-export const HELD = 428
-/** A client that cannot ask. */
-export const NOBODY: Asking = {
-  shows: { form: false, url: false },
-  client: undefined,
-  answer: undefined,
-  state: undefined
-}
-
-/** @param args - those of the call, and those that are implied */
-export type Hold = (
-  tool: Tool & { readonly confirm: ConfirmRule },
-  args: Readonly<Record<string, unknown>>,
-  outer: FastifyRequest,
-  asking?: Asking
-) => Held
+import { TOKEN_ARGUMENT, type Hold } from './rule.ts'
+import { LIFETIME, type Sealer, type Subject } from './seal.ts'
+import { memoryStore, type ConfirmStore } from './store.ts'
 
 /** Holds calls until a person confirms them. The server stores no question: its state travels through the client. */
-export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<Settings, 'confirmStore'>): Hold {
-  return ({ public: tool, confirm: { confirm, fallback } }, given, outer, asking = NOBODY) => {
-    const { shows, client, answer, state, through } = asking
+export function holder (sealer: Sealer, store: ConfirmStore = memoryStore(), read: Core['read']): Hold {
+  return (confirm, fallback) => (call) => {
+    const { tool: { public: tool }, outer, own, through, era, meta, round } = call
+    const args = read(call)
+    // Nothing runs that nobody could be asked about.
+    if (typeof args === 'string') return { outcome: errorResult(args) }
+    const { shows, client, answer, state } = askingFrom(era, meta, round)
     const callable = through === undefined ? tool.name : `${through} with the name ${tool.name}`
-    const { [TOKEN_ARGUMENT]: token, ...others } = given
-    const args = fallback === 'token' ? others : given
-    let open: { readonly question: Question, readonly subject: Subject } | undefined
+    const token = own[TOKEN_ARGUMENT]
+    const refused = refusedBy(answer, tool.name)
+    if (refused !== undefined) return { outcome: refused }
 
     async function isConfirmed (subject: Subject): Promise<boolean> {
       if (shows.form) {
         return answer === 'yes' && state !== undefined && sealer.isFor(state, subject) &&
-          await confirmStore.use(state.id, LIFETIME)
+          await store.use(state.id, LIFETIME)
       }
       return fallback === 'token' && typeof token === 'string' && sealer.isToken(token, subject) &&
-        await confirmStore.use(token, LIFETIME)
+        await store.use(token, LIFETIME)
     }
 
     async function resultOf (question: Question, subject: Subject): Promise<ToolResult> {
       const { text, url } = question
       const ask = async (): Promise<ToolResult> => ({
         content: [],
-        asks: { ...question, state: await sealer.state(subject) }
+        answer: { ...inputRequiredFrom({ ...question, state: await sealer.state(subject) }) }
       })
       if (url !== undefined) {
         // Only the host knows whether the person is done there. Do not ask again in the same call if they agreed to go.
@@ -105,21 +58,17 @@ export function holder (sealer: Sealer, { confirmStore = memoryStore() }: Pick<S
     }
 
     return {
-      args,
-      refused: refusedBy(answer, tool.name),
-      async mayRun (request) {
+      async gate (request) {
         const question = await questionFrom(confirm, tool, args, request)
-        if (question === undefined) return true
+        if (question === undefined) return undefined
         const subject = { outer, tool: tool.name, args, question: question.text }
         if (question.url === undefined && await isConfirmed(subject)) {
           request.raw[CONFIRMATION] = { by: shows.form ? 'form' : 'token', text: question.text, client }
-          return true
+          return undefined
         }
-        if (question.url === undefined && !shows.form && fallback === 'allow') return true
-        open = { question, subject }
-        return false
-      },
-      result: () => open && resultOf(open.question, open.subject).then((result) => ({ ...result, statusCode: HELD }))
+        if (question.url === undefined && !shows.form && fallback === 'allow') return undefined
+        return await resultOf(question, subject)
+      }
     }
   }
 }

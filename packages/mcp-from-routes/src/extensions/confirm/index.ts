@@ -1,7 +1,9 @@
 import { check, checkKeys } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import { checkSecret, type Secret } from '../secrets.ts'
-import type { Confirm, ConfirmFallback } from './rule.ts'
+import { holder } from './held.ts'
+import { confirmPart, type Confirm, type ConfirmFallback } from './rule.ts'
+import { sealerFrom } from './seal.ts'
 import type { ConfirmStore } from './store.ts'
 
 export { CONFIRMATION } from './confirmation.ts'
@@ -56,13 +58,29 @@ export function confirm (options: ConfirmOptions = {}): Extension {
   return {
     name: 'mcp-from-routes/confirm',
     keys: ['confirm'],
-    settings () {
+    inFiles: {
+      confirm: [
+        (value) => value === true || (typeof value === 'string' && value.trim() !== ''),
+        'must be true or a non-empty string'
+      ]
+    },
+    install ({ callerOf, settings: { serverInfo }, read }) {
       checkKeys(options, 'confirm', ['fallback', 'secret', 'store'])
       const { fallback = 'refuse', secret, store } = options
       check(['refuse', 'allow', 'token'].includes(fallback), 'confirm.fallback', "must be 'refuse', 'allow' or 'token'")
       checkSecret(secret, 'confirm.secret')
       check(store === undefined || typeof store?.use === 'function', 'confirm.store', 'must have a use function')
-      return { confirmFallback: fallback, confirmSecret: secret, confirmStore: store }
+      const sealer = sealerFrom({ serverInfo, secret, callerOf })
+      const hold = holder(sealer, store, read)
+      return {
+        tool: (source) => confirmPart(source, fallback, hold),
+        requestState: { verify: sealer.verify },
+        ready ({ tools, log }) {
+          if (secret === undefined && [...tools.values()].some(({ part }) => part.asks)) {
+            log.info('without confirm.secret, only this process accepts its confirmations, and only until it ends')
+          }
+        }
+      }
     }
   }
 }

@@ -1,6 +1,6 @@
 import { MCP_FROM_ROUTES_INVALID_CONFIG, MCP_FROM_ROUTES_NAME_CLASH } from '../../errors.ts'
-import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { FastifyRequest } from 'fastify'
+import type { Part, Source } from '../../model.ts'
 
 /**
  * A question: a string that says what would happen, or a page where the person does something, such as a checkout or a
@@ -26,12 +26,6 @@ export type Confirm =
 /** What happens to a call whose client cannot ask a person. */
 export type ConfirmFallback = 'refuse' | 'allow' | 'token'
 
-/** The question of a tool, and what happens if it cannot be asked. */
-export interface ConfirmRule {
-  readonly confirm: Confirm
-  readonly fallback: ConfirmFallback
-}
-
 /** The argument that brings a token. */
 export const TOKEN_ARGUMENT = 'confirm_token'
 const TOKEN_SCHEMA = {
@@ -41,16 +35,19 @@ const TOKEN_SCHEMA = {
     'that answer.'
 }
 
+/** Makes the beginning of the calls of one tool. */
+export type Hold = (confirm: Confirm, fallback: ConfirmFallback) => NonNullable<Part['begin']>
+
 /**
- * The rule of a tool, by its `config.mcp.confirm`.
- * @param attachValidation - whether the handler gets calls that validation refuses
+ * What a tool gets by its `config.mcp.confirm`.
+ * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
  */
-export function confirmRule (
-  label: string,
-  confirm: unknown,
-  attachValidation: boolean,
-  fallback: ConfirmFallback
-): ConfirmRule | undefined {
+export function confirmPart (
+  { label, config: { mcp }, attachValidation = false, input }: Source,
+  fallback: ConfirmFallback,
+  hold: Hold
+): Part | undefined {
+  const confirm: unknown = mcp?.confirm
   if (confirm === undefined) return undefined
   const isRule = confirm === true || typeof confirm === 'function' ||
     (typeof confirm === 'string' && confirm.trim() !== '')
@@ -61,15 +58,13 @@ export function confirmRule (
       'confirm cannot be combined with attachValidation: a person would be asked about calls that the handler refuses'
     )
   }
-  return { confirm: confirm as Confirm, fallback }
-}
-
-/** The arguments with the one that brings a token, where clients that cannot ask a person get one. */
-export function withToken (label: string, schema: JsonSchema, confirm: ConfirmRule | undefined): JsonSchema {
-  if (confirm?.fallback !== 'token') return schema
-  const properties = schema.properties as Readonly<Record<string, JsonSchema>>
-  if (Object.hasOwn(properties, TOKEN_ARGUMENT)) {
+  if (fallback === 'token' && input.places.has(TOKEN_ARGUMENT)) {
     throw new MCP_FROM_ROUTES_NAME_CLASH(label, TOKEN_ARGUMENT, 'its own and that of a confirmation')
   }
-  return { ...schema, properties: { ...properties, [TOKEN_ARGUMENT]: TOKEN_SCHEMA } }
+  return {
+    asks: true,
+    facts: { confirm: fallback },
+    ...fallback === 'token' && { arguments: { [TOKEN_ARGUMENT]: { schema: TOKEN_SCHEMA } } },
+    begin: hold(confirm as Confirm, fallback)
+  }
 }

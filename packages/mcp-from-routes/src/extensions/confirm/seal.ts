@@ -2,7 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server'
 import type { Settings } from '../../settings.ts'
-import { callerFrom } from '../../call/caller.ts'
+import type { Core } from '../../extension.ts'
 import { secretsFrom, type Secret } from '../secrets.ts'
 
 /** The subject of a confirmation, which is valid for exactly these values. */
@@ -51,17 +51,17 @@ const STATE_TTL = 3600
 const DIGEST = 22
 
 /**
- * @param settings - the server's name is part of every subject, so that two servers with the same secret do not accept
- * each other's confirmations
+ * The server's name is part of every subject, so that two servers with the same secret do not accept each other's
+ * confirmations.
  */
 export function sealerFrom (
-  settings: Pick<Settings, 'caller' | 'forwardHeaders' | 'serverInfo'> & { readonly secret: Secret | undefined }
+  { serverInfo, secret, callerOf }: Pick<Core, 'callerOf'> & Pick<Settings, 'serverInfo'> & {
+    readonly secret: Secret | undefined
+  }
 ): Sealer {
-  const { serverInfo, secret } = settings
   const keys = secretsFrom(secret)
   const [newest] = keys
   const codecs = keys.map((key) => createRequestStateCodec<Sealed>({ key, ttlSeconds: STATE_TTL }))
-  const callerOf = callerFrom(settings)
 
   function digest (
     key: Buffer,

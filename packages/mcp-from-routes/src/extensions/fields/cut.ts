@@ -2,6 +2,10 @@ import { attempt } from '../../attempt.ts'
 import { FIELDS_ARGUMENT, type FieldsRule } from './rule.ts'
 import { excerpt } from '../../call/excerpt.ts'
 import type { Refusal } from '../../call/request.ts'
+import { jsonOf, mediaType } from '../../call/result.ts'
+import type { Tool } from '../../model.ts'
+import { isAsPromised, isDeclared } from '../../tool/output.ts'
+import type { InnerResponse } from '../../types.ts'
 
 /** The properties that a record keeps: all of one, or some of what it contains. */
 type Kept = ReadonlyMap<string, true | ReadonlyMap<string, true>>
@@ -56,6 +60,17 @@ export function selectionFrom (
     refusal: `Unknown field${unknown.size > 1 ? 's' : ''} ${names}. The ${FIELDS_ARGUMENT} of ${tool} are ` +
       `${[...paths.keys()].join(', ')}`
   }
+}
+
+/** A response with the fields that were asked for: what is over the limit as a whole may be within it then. */
+export function cut (tool: Tool, response: InnerResponse, chosen: Selection): InnerResponse {
+  const { statusCode } = response
+  if (statusCode < 200 || statusCode >= 300 || response.cut === true) return response
+  if (tool.output !== undefined && !isDeclared(tool.output, statusCode, mediaType(response))) return response
+  const whole = jsonOf(response)
+  // What is not as promised is an error, which shows all of it.
+  if (whole === undefined || (tool.output !== undefined && !isAsPromised(tool.output, whole.value))) return response
+  return { ...response, body: selected(whole.text, chosen) }
 }
 
 /**

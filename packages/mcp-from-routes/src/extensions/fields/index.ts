@@ -1,6 +1,8 @@
 import { check, checkKeys } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
-import type { ToolFields } from './rule.ts'
+import type { Part, Source } from '../../model.ts'
+import { cut, selectionFrom } from './cut.ts'
+import { FIELDS_ARGUMENT, fieldsRule, fieldsSchema, withOptionalFields, type ToolFields } from './rule.ts'
 
 export type { ToolFields } from './rule.ts'
 
@@ -30,11 +32,31 @@ export function fields (options: FieldsOptions = {}): Extension {
   return {
     name: 'mcp-from-routes/fields',
     keys: ['fields'],
-    settings () {
+    inFiles: { fields: [() => true, ''] },
+    install () {
       checkKeys(options, 'fields', ['lists'])
       const { lists = true } = options
       check(typeof lists === 'boolean', 'fields.lists', 'must be true or false')
-      return { fields: lists }
+      return { tool: (source) => fieldsPart(source, lists) }
+    }
+  }
+}
+
+/** What a tool gets whose result has fields to choose. */
+function fieldsPart ({ label, config: { mcp }, input, parts, json }: Source, lists: boolean): Part | undefined {
+  // What comes later is cut by the route that it comes from.
+  const isLater = parts.some(({ output }) => output === false)
+  const rule = fieldsRule(label, mcp?.fields, lists, input, () => isLater ? undefined : json())
+  if (rule === undefined) return undefined
+  return {
+    arguments: { [FIELDS_ARGUMENT]: { schema: fieldsSchema(rule), narrows: true } },
+    output: (schema) => withOptionalFields(schema, rule),
+    begin ({ tool, own }) {
+      if (!Object.hasOwn(own, FIELDS_ARGUMENT)) return undefined
+      const chosen = selectionFrom(tool.public.name, rule, own[FIELDS_ARGUMENT])
+      if (chosen === undefined) return undefined
+      if ('refusal' in chosen) return { problem: chosen.refusal }
+      return { response: (response) => cut(tool, response, chosen) }
     }
   }
 }

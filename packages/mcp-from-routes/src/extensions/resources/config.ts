@@ -1,8 +1,7 @@
-import type { FastifySchema } from 'fastify'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../../errors.ts'
-import type { ToolInput } from '../../tool/input.ts'
+import type { Source } from '../../model.ts'
 import { frozenCopy, isObject, listIn } from '../../schema/json-schema.ts'
-import { checkView, VIEW_MIME_TYPE, VIEW_SCHEME, type McpViewPolicy } from '../views/view.ts'
+import type { Kind, Registry } from './registry.ts'
 import { templateFrom, type UriTemplate } from './template.ts'
 
 /** The tag in `schema.tags` that makes a GET route a resource. */
@@ -24,43 +23,35 @@ export interface McpRouteResource {
    * The media type of the response; for a template, of every response. The route gets it as `Accept`. Default is none.
    */
   readonly mimeType?: string
-  /** What hosts let a view do, whose `uri` begins with `ui://`. Default is nothing but to talk to the host. */
-  readonly ui?: McpViewPolicy
 }
 
 /** A resource as clients see it; `uri` may be a template. */
-export interface ResourceDefinition extends Omit<McpRouteResource, 'ui'> {
-  readonly _meta?: { readonly ui: McpViewPolicy }
+export interface ResourceDefinition extends McpRouteResource {
+  readonly _meta?: Readonly<Record<string, unknown>>
 }
 
 /** What makes a tool's route a resource. */
 export interface ResourceRule {
   readonly definition: ResourceDefinition
   readonly template: UriTemplate
-  /** Whether it is the view of tools. */
-  readonly isView: boolean
+  /** Undefined for one like a file. */
+  readonly kind: Kind | undefined
 }
 
 const MIME_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/
 const FIELDS: readonly string[] = ['uri', 'name', 'title', 'description', 'mimeType', 'ui']
 
-/** A route, as far as it decides whether it can be a resource. */
-interface ResourceRoute {
-  readonly label: string
-  readonly method: string
-  readonly schema: FastifySchema
-  /** Its `config.mcp`. */
-  readonly mcp: { readonly resource?: unknown, readonly confirm?: unknown, readonly task?: unknown } | undefined
-  readonly input: ToolInput
-  /** Names of arguments that the caller's request supplies. */
-  readonly implied: readonly string[]
-}
+/** The scheme of views. Without them, no resource may have it: hosts would take it for one. */
+const VIEW_SCHEME = 'ui://'
 
 /**
  * @returns undefined for a route that is no resource
  * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
  */
-export function resourceRule ({ label, method, schema, mcp, input, implied }: ResourceRoute): ResourceRule | undefined {
+export function resourceRule (
+  { label, method, schema, config: { mcp }, input, implied, parts }: Source,
+  { kinds }: Registry
+): ResourceRule | undefined {
   const given: unknown = mcp?.resource
   const isTagged = schema.tags?.includes(RESOURCE_TAG) ?? false
   if (given === undefined && !isTagged) return undefined
@@ -87,7 +78,7 @@ export function resourceRule ({ label, method, schema, mcp, input, implied }: Re
   )
   check(method === 'GET', 'resource needs a GET route: reading must change nothing')
   check(
-    mcp?.confirm === undefined && mcp?.task === undefined,
+    !parts.some(({ asks, output }) => asks === true || output === false),
     'resource excludes confirm and task: a resource is read at once, and nobody is asked'
   )
   const template = typeof uri === 'string' ? templateFrom(uri) : 'must be a string'
@@ -100,27 +91,32 @@ export function resourceRule ({ label, method, schema, mcp, input, implied }: Re
     `resource.uri has the variable ${stranger}, which is no argument of the route. Arguments: ` +
       `${[...input.places.keys()].join(', ')}`
   )
-  const isView = (uri as string).startsWith(VIEW_SCHEME)
+  const kind = kinds.find(({ scheme }) => (uri as string).startsWith(scheme))
+  check(
+    kind !== undefined || !(uri as string).startsWith(VIEW_SCHEME),
+    `resource.uri begins with ${VIEW_SCHEME}, so it is a view. Import { views } from 'mcp-from-routes/views' and add ` +
+      'views() to the option extensions'
+  )
   const required = listIn(input.schema.required) as readonly string[]
-  check(isView || ui === undefined, `resource.ui is for views: resource.uri begins with ${VIEW_SCHEME}`)
-  if (isView) checkView(check, { ui, mimeType }, schema, required, template.variables)
+  check(kind !== undefined || ui === undefined, `resource.ui is for views: resource.uri begins with ${VIEW_SCHEME}`)
+  kind?.check({ check, resource: { ui, mimeType }, schema, required, variables: template.variables })
   const missing = required.find((argument) => !template.variables.includes(argument) && !implied.includes(argument))
   check(
     missing === undefined,
     `resource.uri lacks a variable for the required argument ${missing}. Add {${missing}}, or supply it by ` +
       'impliedArguments'
   )
-  const type = isView ? VIEW_MIME_TYPE : mimeType
+  const type = kind?.mimeType ?? mimeType
   return {
     template,
-    isView,
+    kind,
     definition: frozenCopy<ResourceDefinition>({
       uri: uri as string,
       name,
       ...title && { title },
       ...description && { description },
       ...type && { mimeType: type },
-      ...ui !== undefined && { _meta: { ui: ui as McpViewPolicy } }
+      ...ui !== undefined && { _meta: { ui } }
     })
   }
 }

@@ -4,7 +4,8 @@ import { excerpt } from '../../call/excerpt.ts'
 import type { Target } from '../../call/guard.ts'
 import { injectLoopback, lightLoopback } from '../../call/loopback.ts'
 import { isRefusal, requestFromCall } from '../../call/request.ts'
-import { decoded, isTextual, mediaType, resultFromResponse, type ToolResult } from '../../call/result.ts'
+import { decoded, isTextual, mediaType, resultFromResponse } from '../../call/result.ts'
+import type { ToolResult } from '../../model.ts'
 import { Deadlines, stoppedText, type Stop } from '../../call/stop.ts'
 import { addTrace, traceFromMeta } from '../../call/trace.ts'
 import type { Settings } from '../../settings.ts'
@@ -38,7 +39,6 @@ export interface ReadResult {
 /** Reads a resource by a request to its route. Every failure is an error of the protocol. */
 export type ReadResource = (reading: Reading) => Promise<ReadResult>
 
-const HTML = 'text/html'
 /** The statuses that say that a URI names nothing that can be read. */
 const NOT_FOUND = new Set([400, 404, 410, 414, 422])
 /** Statuses of a client's error are no internal ones, but JSON-RPC has no code for them. */
@@ -50,7 +50,7 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
   const forwardHeaders = new Set(settings.forwardHeaders)
   const deadlines = new Deadlines(toolTimeout)
 
-  return async ({ resource: tool, args, uri, outer, meta, stop, refuse }) => {
+  return async ({ resource: { tool, rule }, args, uri, outer, meta, stop, refuse }) => {
     const missing = (why: string): ResourceNotFoundError =>
       new ResourceNotFoundError(uri, `Resource not found: ${excerpt(uri)}: ${why}`)
     const request = requestFromCall(tool, { ...impliedValues(tool, outer, impliedArguments), ...args }, {
@@ -59,11 +59,20 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
       maxParamLength
     })
     if (isRefusal(request)) throw missing(request.refusal)
-    const { isView, definition: { mimeType } } = tool.resource
-    if (mimeType !== undefined) request.headers.accept = `${isView ? HTML : mimeType}, */*;q=0.8`
+    const { kind, definition: { mimeType } } = rule
+    if (mimeType !== undefined) request.headers.accept = `${kind?.accept ?? mimeType}, */*;q=0.8`
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = { tool, params: request.params, sent: request.sent, missed: undefined, changed: undefined }
+    const target: Target = {
+      tool,
+      at: undefined,
+      params: request.params,
+      running: undefined,
+      sent: request.sent,
+      missed: undefined,
+      changed: undefined,
+      held: undefined
+    }
     const timed = deadlines.start(stop)
     let response: InnerResponse | undefined
     try {
@@ -92,7 +101,7 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
             'that one read may return.'
         )
       }
-      return readResult(uri, tool.resource, response, settings)
+      return readResult(uri, rule, response, settings)
     }
     const result = resultFromResponse(tool, response, {
       requestId: outer.id,
@@ -110,23 +119,26 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
 
 function readResult (
   uri: string,
-  { isView, definition }: ResourceRule,
+  { kind, definition }: ResourceRule,
   response: InnerResponse,
   settings: Settings
 ): ReadResult {
   const { headers, body } = response
   const sent = mediaType({ headers })
   // What a host runs as a page must be meant as one.
-  if (isView && sent !== HTML) {
-    throw new ProtocolError(REFUSED, `The route of the view answered with ${sent || 'no media type'}, not ${HTML}`)
+  if (kind !== undefined && sent !== kind.accept) {
+    throw new ProtocolError(
+      REFUSED,
+      `The route of the view answered with ${sent || 'no media type'}, not ${kind.accept}`
+    )
   }
-  const mimeType = isView ? definition.mimeType : sent || definition.mimeType
+  const mimeType = kind !== undefined ? definition.mimeType : sent || definition.mimeType
   const text = isTextual(mimeType ?? '') ? decoded(response) : undefined
   return {
     contents: [{
       uri,
       ...mimeType && { mimeType },
-      ...isView && definition._meta && { _meta: definition._meta },
+      ...kind !== undefined && definition._meta && { _meta: definition._meta },
       ...text !== undefined ? { text } : { blob: Buffer.from(body as string).toString('base64') }
     }],
     ...cacheHints(headers, settings)

@@ -1,18 +1,21 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
 import { entriesFromText, textFromEntries, type ReviewEntry } from './file.ts'
-import type { ReviewResult } from './review.ts'
+import type { ReviewExtension } from './index.ts'
+import { reviewOf, type ReviewResult } from './review.ts'
 import type { Answer, Surroundings, ReviewCommand } from '../../cli/arguments.ts'
-import { reviewFromModule } from '../../cli/app.ts'
+import { listingFromModule } from '../../cli/app.ts'
 
 /** Brings the review file of an app up to date, or checks that it is. */
 export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings, 'cwd'>): Promise<Answer> {
-  return await reviewFromModule(command.module, cwd, async (message) => {
-    const file = resolve(cwd, command.routes ?? message.file ?? 'mcp-routes.json')
+  return await listingFromModule(command.module, cwd, async (message) => {
+    const own = message.extensions.find((one): one is ReviewExtension => one.name === 'mcp-from-routes/review')?.file
+    const file = resolve(cwd, command.routes ?? own ?? 'mcp-routes.json')
     const shown = relative(cwd, file)
     const before = await readFile(file, 'utf8').catch(ifMissing)
-    const { entries: found, added, gone, undescribed } = message.review(
-      before === undefined ? [] : entriesFromText(before, shown)
+    const { entries: found, added, gone, undescribed } = reviewOf(
+      message,
+      before === undefined ? [] : entriesFromText(before, shown, message.extensions)
     )
     const useless = command.publish.find((pattern) => !found.some((entry) => matches(pattern, entry)))
     if (useless !== undefined) {
@@ -28,7 +31,7 @@ export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings
     )
     // The same check as at startup.
     const text = textFromEntries(entries)
-    entriesFromText(text, shown)
+    entriesFromText(text, shown, message.extensions)
     if (!command.check) {
       await mkdir(dirname(file), { recursive: true })
       await writeFile(file, text)
@@ -43,11 +46,10 @@ export async function review (command: ReviewCommand, { cwd }: Pick<Surroundings
         : `${
           [
             ...textFromReview(shown, result, command),
-            ...message.file === undefined
+            ...own === undefined
               ? [
-                `The app does not read the file yet. Add it to the options of the plugin: routes: ${
-                  JSON.stringify(shown)
-                }`
+                "The app does not read the file yet. Import { review } from 'mcp-from-routes/review' and add " +
+                `review(${JSON.stringify(shown)}) to the option extensions`
               ]
               : []
           ].join('\n')
@@ -89,8 +91,9 @@ function textFromReview (
   const failing = published.filter(({ found }) => found?.problem !== undefined)
   const impossible = entries.filter(({ publish, found }) => !publish && found?.problem !== undefined)
   const guessed = published.filter(({ found }) => found?.guessed?.includes('description'))
-  const destructive = published.filter(({ found, confirm }) =>
-    found?.hints?.includes('destructive') && confirm === undefined
+  const destructive = published.filter((entry) =>
+    // A key of another room, which may not be there.
+    entry.found?.hints?.includes('destructive') && Reflect.get(entry, 'confirm') === undefined
   )
   const list = (head: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : [`${head}:`, ...lines.map((line) => `  ${line}`)]

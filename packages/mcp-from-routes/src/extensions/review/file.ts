@@ -1,12 +1,11 @@
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../../errors.ts'
 import { textFromProblems } from '../../problems.ts'
 import { isObject } from '../../schema/json-schema.ts'
+import type { Claim, Extension } from '../../extension.ts'
 import type { McpRouteConfig } from '../../types.ts'
 
 /** What of `config.mcp` JSON can say, and a file may: how a route runs is not for it. */
-export type ReviewedConfig =
-  & Omit<McpRouteConfig, 'confirm' | 'task' | 'loopback' | 'hijack' | 'resource' | 'view' | 'visibility'>
-  & { readonly confirm?: true | string }
+export type ReviewedConfig = Omit<McpRouteConfig, 'loopback' | 'hijack'>
 
 /** A route in the review file. What it leaves out comes from the route. */
 export interface ReviewEntry extends ReviewedConfig {
@@ -42,8 +41,10 @@ const HINTS: readonly string[] = ['readOnlyHint', 'destructiveHint', 'idempotent
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
 const isFlag = (value: unknown): boolean => typeof value === 'boolean'
 
+type Rules = Readonly<Record<string, readonly [holds: (value: unknown) => boolean, rule: string]>>
+
 /** What each field of an entry must be. The parts of `config.mcp` are checked further as those of any route. */
-const FIELDS: Readonly<Record<keyof ReviewEntry, readonly [(value: unknown) => boolean, string]>> = {
+const FIELDS: Rules = {
   route: [isText, 'must be a method and a path, as in "GET /users/:id"'],
   publish: [isFlag, 'must be true or false'],
   name: [(value) => typeof value === 'string' && NAME.test(value), 'must have 1 to 64 letters, digits, _ or -'],
@@ -57,9 +58,7 @@ const FIELDS: Readonly<Record<keyof ReviewEntry, readonly [(value: unknown) => b
   ],
   arguments: [isObject, 'must be an object'],
   output: [() => true, ''],
-  fields: [() => true, ''],
   examples: [(value) => Array.isArray(value) && value.every(isObject), 'must be an array of argument objects'],
-  confirm: [(value) => value === true || isText(value), 'must be true or a non-empty string'],
   found: [() => true, '']
 }
 const REQUIRED = ['route', 'publish', 'name']
@@ -67,9 +66,15 @@ const REQUIRED = ['route', 'publish', 'name']
 /**
  * Reads a review file.
  * @param file - its name, for errors
+ * @param extensions - of the app, which may add fields
  * @throws {@link MCP_FROM_ROUTES_INVALID_REVIEW} with everything that is wrong
  */
-export function entriesFromText (text: string, file: string): readonly ReviewEntry[] {
+export function entriesFromText (
+  text: string,
+  file: string,
+  extensions: readonly Extension[]
+): readonly ReviewEntry[] {
+  const fields: Rules = Object.assign({}, FIELDS, ...extensions.map(({ inFiles }) => inFiles))
   const { routes } = documentFrom(text, file)
   const problems: string[] = []
   const [places, names] = [new Map<string, number>(), new Map<string, string>()]
@@ -81,8 +86,8 @@ export function entriesFromText (text: string, file: string): readonly ReviewEnt
     }
     const { route, publish, name } = entry
     for (const field of new Set([...REQUIRED, ...Object.keys(entry)])) {
-      const [holds, rule] = (Object.hasOwn(FIELDS, field) ? FIELDS[field as keyof ReviewEntry] : undefined) ??
-        [() => false, `is not a field. Fields are ${Object.keys(FIELDS).join(', ')}`]
+      const [holds, rule] = (Object.hasOwn(fields, field) ? fields[field] : undefined) ??
+        [() => false, `is not a field. Fields are ${Object.keys(fields).join(', ')}`]
       if (!holds(entry[field])) problems.push(`${label}.${field} ${rule}`)
     }
     const before = places.get(String(route))
@@ -132,11 +137,16 @@ export function textFromEntries (entries: readonly ReviewEntry[]): string {
   return `{\n  "review": 1,\n  "routes": [${texts.length === 0 ? '' : `\n${texts.join(',\n')}\n  `}]\n}\n`
 }
 
+/** What an entry says of its route. */
+export function claimFrom (entry: ReviewEntry): Claim {
+  return { tool: entry.publish, name: entry.name, config: (own) => configOf(entry, own) }
+}
+
 /**
  * The `config.mcp` of a route with what its entry says in place of it. Arguments and annotations are taken over one by
  * one: a description of one argument leaves the fixed value of another as it is.
  */
-export function configOf (
+function configOf (
   { route, publish, name, found, ...config }: ReviewEntry,
   own: McpRouteConfig | undefined
 ): McpRouteConfig {

@@ -1,5 +1,12 @@
-import { check, isFile } from '../../checks.ts'
+import { check, isFile, pathOf } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
+import { claimFrom } from './file.ts'
+import { readReviewed } from './reviewed.ts'
+
+/** The command finds its file here. */
+export interface ReviewExtension extends Extension {
+  readonly file: string
+}
 
 /**
  * A review file decides which routes are tools and under which names, whatever their tags. Routes that the file does
@@ -9,13 +16,24 @@ import type { Extension } from '../../extension.ts'
  *   directory
  * @returns for the option `extensions`
  */
-export function review (file: string | URL): Extension {
+export function review (file: string | URL): ReviewExtension {
   return {
     name: 'mcp-from-routes/review',
     keys: [],
-    settings () {
+    file: isFile(file) ? pathOf(file) : '',
+    async install ({ extensions, isListing }) {
       check(isFile(file), 'review', 'takes the path or the file: URL of a review file')
-      return { routes: file }
+      // The command reads the file itself.
+      if (isListing) return {}
+      const path = pathOf(file)
+      const reviewed = await readReviewed(path, extensions)
+      return {
+        onRoute (_route, key) {
+          const entry = reviewed.entryOf(key)
+          return entry && { ...claimFrom(entry), from: `published by ${path}` }
+        },
+        listed: reviewed.check
+      }
     }
   }
 }

@@ -1,27 +1,12 @@
-import { channel } from 'node:diagnostics_channel'
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify'
-import type { SeenRoute } from '../../tool/earlier.ts'
-import { definitionOf, type Tool } from '../../tool/tool.ts'
+import type { FastifySchema, RouteOptions } from 'fastify'
+import type { Listing } from '../../tool/listing.ts'
+import { definitionOf } from '../../tool/tool.ts'
 import type { Candidate } from '../../tool/catalog.ts'
 import type { ToolAnnotations } from '../../types.ts'
-import type { Found, ReviewEntry } from './file.ts'
+import { claimFrom, type Found, type ReviewEntry } from './file.ts'
 import { descriptionFor, nameFor } from './names.ts'
-import { absence, keyOf } from './reviewed.ts'
-
-/**
- * How the command gets at the routes of an app: while something listens to this channel, the plugin publishes them
- * instead of making tools of them. Its name is shared by all copies of the package in a process.
- */
-export const REVIEWS = channel('mcp-from-routes.review')
-
-/** What the plugin publishes when the app is ready. */
-export interface ReviewMessage {
-  readonly app: FastifyInstance
-  /** The file of the option `routes`. */
-  readonly file: string | undefined
-  /** @param entries - those of the file as it is */
-  readonly review: (entries: readonly ReviewEntry[]) => ReviewResult
-}
+import { keyOf } from '../../tool/routes.ts'
+import { absence } from './reviewed.ts'
 
 /** A review file brought up to date. */
 export interface ReviewResult {
@@ -35,13 +20,7 @@ export interface ReviewResult {
 }
 
 /** What there is to review. */
-export interface Reviewable {
-  readonly listed: readonly Candidate[]
-  readonly earlier: readonly SeenRoute[]
-  readonly isTagged: (schema: FastifySchema) => boolean
-  /** @throws an error of this package, when the route cannot be a tool */
-  readonly read: (candidate: Candidate) => Tool
-}
+export type Reviewable = Pick<Listing, 'listed' | 'earlier' | 'isTagged' | 'read'>
 
 /** A route of the app, before or after the plugin. */
 interface Route {
@@ -143,7 +122,7 @@ function reviewed (
       ...guessed.length > 0 && { guessed },
       ...candidate === undefined
         ? { problem: 'It is registered before mcp-from-routes: register the plugin first, with await' }
-        : judged({ ...candidate, entry: full }, read),
+        : judged({ ...candidate, claim: { ...candidate.claim, ...claimFrom(full) } }, read),
       ...remarks.length > 0 && { remarks }
     }
   }

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import type { RouteOptions } from 'fastify'
+import type { Extension } from '../../extension.ts'
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../../errors.ts'
 import { checkReview, entriesFromText, type ReviewEntry } from './file.ts'
 
-/** What the file of the option `routes` says. */
+/** What a review file says. */
 export interface Reviewed {
   readonly file: string
   readonly entryOf: (key: string) => ReviewEntry | undefined
@@ -15,22 +14,9 @@ export interface Reviewed {
   readonly check: (keys: readonly string[]) => void
 }
 
-/** Without the option. */
-export const NOT_REVIEWED: Reviewed = { file: '', entryOf: () => undefined, check: () => {} }
-
-/**
- * How a review file calls a route: `GET /users/:id`, with its constraints where it has any. Empty for HEAD and OPTIONS.
- */
-export function keyOf ({ method, url, constraints }: Pick<RouteOptions, 'method' | 'url' | 'constraints'>): string {
-  const methods = [method].flat().filter((name) => name !== 'HEAD' && name !== 'OPTIONS')
-  const limits = Object.entries(constraints ?? {}).map(([name, value]) => ` ${name}=${String(value)}`).sort()
-  return methods.length === 0 ? '' : `${methods.join(',')} ${url}${limits.join('')}`
-}
-
 /** @throws {@link MCP_FROM_ROUTES_INVALID_REVIEW} */
-export async function readReviewed (routes: string | URL): Promise<Reviewed> {
-  const file = pathOf(routes)
-  const entries = entriesFromText(await textOf(file), file)
+export async function readReviewed (file: string, extensions: readonly Extension[]): Promise<Reviewed> {
+  const entries = entriesFromText(await textOf(file), file, extensions)
   const byKey = new Map(entries.map((entry) => [entry.route, entry]))
   return {
     file,
@@ -45,11 +31,6 @@ export async function readReviewed (routes: string | URL): Promise<Reviewed> {
       )
     }
   }
-}
-
-/** The path of the file of the option. */
-export function pathOf (routes: string | URL): string {
-  return typeof routes === 'string' ? routes : fileURLToPath(routes)
 }
 
 /** Why a route cannot be found. */

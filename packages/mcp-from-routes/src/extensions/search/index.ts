@@ -1,5 +1,17 @@
 import { check, checkKeys, isFilled, isPath } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
+import type { ListedTool, Tool } from '../../model.ts'
+import type { ToolDefinition } from '../../types.ts'
+import { checkTags, hasOneOf } from '../tags.ts'
+import { DESCRIBE, READER, SEARCH, searchTools, WRITER } from './own.ts'
+import { searchOf } from './search.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The tools by which clients find the others, sorted by name and frozen. Empty until the application is ready. */
+    readonly mcpSearchTools: readonly ToolDefinition[]
+  }
+}
 
 /** An endpoint whose clients search. */
 export interface SearchEndpoint {
@@ -21,7 +33,7 @@ export function search (...endpoints: readonly SearchEndpoint[]): Extension {
   return {
     name: 'mcp-from-routes/search',
     keys: [],
-    settings () {
+    install ({ app, settings, mount }) {
       check(endpoints.length > 0, 'search', 'takes { path } and maybe tags, or several of them')
       for (const endpoint of endpoints) {
         checkKeys(endpoint, 'search', ['path', 'tags'])
@@ -33,7 +45,44 @@ export function search (...endpoints: readonly SearchEndpoint[]): Extension {
           'must be an array of tags'
         )
       }
-      return { sets: endpoints.map((endpoint) => ({ ...endpoint, option: 'search', search: true })) }
+      let own: ReadonlyMap<string, ListedTool> = new Map()
+      let list: readonly ToolDefinition[] = Object.freeze([])
+      app.decorate('mcpSearchTools', { getter: () => list })
+      const mounted = endpoints.map(({ path, tags }) =>
+        mount(path, 'search', hasOneOf(tags), (endpoint) => searchOf(endpoint, () => own, settings))
+      )
+      return {
+        ready ({ tools }) {
+          for (const { tags } of endpoints) checkTags(tags, tools, 'search.tags')
+          own = searchToolsOf(mounted.flatMap((endpoint) => [...endpoint.tools().values()]), tools)
+          list = Object.freeze([...own.values()].map((tool) => tool.public))
+        },
+        contract: () => ({ tools: list })
+      }
     }
   }
 }
+
+/**
+ * The tools that stand for those that are searched, by name, in the order of their names.
+ * @param all - every tool of the application: a name means one thing in all endpoints, and in the contract
+ * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} when a route has one of their names
+ */
+function searchToolsOf (
+  searched: readonly Tool[],
+  all: ReadonlyMap<string, Tool>
+): ReadonlyMap<string, ListedTool> {
+  const taken = OWN_NAMES.map((name) => all.get(name)).find((tool) => tool !== undefined)
+  check(
+    taken === undefined,
+    'search',
+    `needs the name ${taken?.public.name}, which ${taken?.label} has. Give that route another operationId`
+  )
+  const definitions = searchTools({
+    opensWorld: searched.some(({ public: { annotations } }) => annotations.openWorldHint)
+  })
+  return new Map(OWN_NAMES.map((name) => [name, { public: definitions[name], mirrored: [] }]))
+}
+
+/** In the order of lists. */
+const OWN_NAMES = [READER, WRITER, DESCRIBE, SEARCH] as const

@@ -1,55 +1,35 @@
 import type { FastifyRequest } from 'fastify'
 import { attempt } from '../../attempt.ts'
 import { excerpt } from '../../call/excerpt.ts'
-import { errorResult, type ToolResult } from '../../call/result.ts'
+import { errorResult } from '../../call/result.ts'
+import type { Endpoint, ListedTool, OwnTools, Tool, ToolResult } from '../../model.ts'
 import { isObject } from '../../schema/json-schema.ts'
 import type { Settings } from '../../settings.ts'
-import { definitionOf, type ListedTool, type Tool } from '../../tool/tool.ts'
-import type { McpTool, NamedCall } from '../../types.ts'
+import { definitionOf } from '../../tool/tool.ts'
+import type { McpTool } from '../../types.ts'
 import { DESCRIBE, MAX_DESCRIBED, MAX_QUERY, READER, SEARCH, WRITER } from './own.ts'
 import { ranking } from './ranking.ts'
 import { signatureOf } from './signature.ts'
-
-/** What a call of one of the search's own tools comes to: the call of another tool, or a result. */
-export type Step = { readonly tool: Tool, readonly args: Readonly<Record<string, unknown>> } | {
-  readonly result: ToolResult
-}
-
-/** Stands between a client and the tools of a set with search. */
-export interface Search {
-  /** What its client lists: the tools of the search, and a caller only for what it may call. */
-  readonly toolsFor: (request: FastifyRequest) => readonly ListedTool[] | Promise<readonly ListedTool[]>
-  /** Whether a tool of that name belongs to the search. */
-  readonly has: (name: string) => boolean
-  readonly step: (name: string, args: Readonly<Record<string, unknown>>, request: FastifyRequest) => Promise<Step>
-  /** How its client calls a tool; undefined if it cannot, since the tool is for views alone. */
-  readonly callOf: (tool: Tool, args: Readonly<Record<string, unknown>>) => NamedCall | undefined
-}
-
-/** The tools that are searched. */
-export interface Catalog {
-  /** Those that the client of a request sees, sorted by name. */
-  readonly toolsFor: (request: FastifyRequest) => readonly Tool[] | Promise<readonly Tool[]>
-  /** The tool of that name, if there is one and this client may use it. */
-  readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
-}
 
 /** How many tools a search returns, and how much it says of what each does, in characters. */
 const MAX_FOUND = 10
 const MAX_SUMMARY = 140
 
-/** @param own - the tools of the search, by name */
+/**
+ * Stands between a client and the tools of an endpoint.
+ * @param own - the tools of the search, by name
+ */
 export function searchOf (
-  { toolsFor, toolFor }: Catalog,
+  { seen, find }: Pick<Endpoint, 'seen' | 'find'>,
   own: () => ReadonlyMap<string, ListedTool>,
   { ignoredArguments, maxResultBytes }: Pick<Settings, 'ignoredArguments' | 'maxResultBytes'>
-): Search {
+): OwnTools {
   const rank = ranking()
   const lines = new WeakMap<McpTool, string>()
   const ignored = new Set(ignoredArguments)
 
   async function catalogFor (request: FastifyRequest): Promise<readonly Tool[]> {
-    return (await toolsFor(request)).filter(isForModels)
+    return (await seen(request)).filter(isForModels)
   }
 
   async function search ({ query }: Readonly<Record<string, unknown>>, request: FastifyRequest): Promise<ToolResult> {
@@ -98,11 +78,11 @@ export function searchOf (
     return wanted.some((name) => catalog.has(name)) ? textResult(text) : errorResult(text)
   }
 
-  async function call (
+  async function callTool (
     caller: string,
     { name, arguments: given }: Readonly<Record<string, unknown>>,
     request: FastifyRequest
-  ): Promise<Step> {
+  ): ReturnType<OwnTools['call']> {
     if (typeof name !== 'string') {
       return { result: errorResult(`name must be the name of a tool, as ${SEARCH} returns it`) }
     }
@@ -111,7 +91,7 @@ export function searchOf (
       : typeof given === 'string'
       ? attempt(() => JSON.parse(given))
       : given
-    const tool = await toolFor(name, request)
+    const tool = await find(name, request)
     // One that is hidden from the client, that is for views alone, or that belongs to the search, is as one that does
     // not exist.
     if (tool === undefined || !isForModels(tool)) return { result: errorResult(unknown(name)) }
@@ -124,10 +104,10 @@ export function searchOf (
   }
 
   return {
-    has: (name) => own().has(name),
-    callOf: (tool, args) =>
+    tools: own,
+    say: (tool, args) =>
       isForModels(tool) ? { name: callerOf(tool), arguments: { name: tool.public.name, arguments: args } } : undefined,
-    async toolsFor (request) {
+    async list (request) {
       const catalog = await catalogFor(request)
       const reads = catalog.some(({ public: { annotations } }) => annotations.readOnlyHint)
       const writes = catalog.some(({ public: { annotations } }) => !annotations.readOnlyHint)
@@ -135,7 +115,7 @@ export function searchOf (
         name === READER ? reads : name === WRITER ? writes : true
       )
     },
-    async step (name, args, request) {
+    async call (name, args, request) {
       const { properties } = own().get(name)?.public.inputSchema ?? {}
       const takes = Object.keys(Object(properties) as object)
       const other = Object.keys(args).find((argument) => !takes.includes(argument) && !ignored.has(argument))
@@ -149,14 +129,14 @@ export function searchOf (
       }
       if (name === SEARCH) return { result: await search(args, request) }
       if (name === DESCRIBE) return { result: await describe(args, request) }
-      return await call(name, args, request)
+      return await callTool(name, args, request)
     }
   }
 }
 
 /** Hosts show tools for views to no model, and could not tell a call that comes through another tool. */
-function isForModels ({ ui }: Tool): boolean {
-  return ui?.visibility?.includes('model') !== false
+function isForModels ({ part }: Tool): boolean {
+  return part.isForModels
 }
 
 /** The tool of the search that calls a tool. */

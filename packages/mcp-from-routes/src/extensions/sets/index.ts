@@ -1,5 +1,6 @@
 import { check, checkKeys, isFilled, isPath } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
+import { checkTags, hasOneOf } from '../tags.ts'
 import { isObject } from '../../schema/json-schema.ts'
 
 /** A subset of the tools. */
@@ -21,7 +22,7 @@ export function sets (sets: Readonly<Record<string, ToolSet>>): Extension {
   return {
     name: 'mcp-from-routes/sets',
     keys: [],
-    settings () {
+    install ({ mount }) {
       check(isObject(sets), 'sets', 'takes an object')
       for (const [name, set] of Object.entries(sets)) {
         const option = `sets.${name}`
@@ -32,8 +33,13 @@ export function sets (sets: Readonly<Record<string, ToolSet>>): Extension {
           `${option}.tags`,
           'must be an array of tags'
         )
+        mount(set.path, option, hasOneOf(set.tags))
       }
-      return { sets: Object.entries(sets).map(([name, set]) => ({ ...set, option: `sets.${name}`, search: false })) }
+      return {
+        ready ({ tools }) {
+          for (const [name, { tags }] of Object.entries(sets)) checkTags(tags, tools, `sets.${name}.tags`)
+        }
+      }
     }
   }
 }

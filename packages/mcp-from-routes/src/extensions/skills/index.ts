@@ -1,8 +1,19 @@
-import { check, isFile } from '../../checks.ts'
+import { check, isFile, pathOf } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import { resources } from '../resources/index.ts'
+import { registryOf } from '../resources/registry.ts'
+import { problemsOfCalls } from './check.ts'
+import { serveSkills, shelfFrom } from './serve.ts'
+import { checkSkills, readFolders, skillFrom, type McpSkill } from './skills.ts'
 
 export type { McpSkill } from './skills.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The skills, sorted by their URIs and frozen. */
+    readonly mcpSkills: readonly McpSkill[]
+  }
+}
 
 /**
  * Serves skills (SEP-2640): texts that say how tools are used together, whose calls are checked at startup. Brings
@@ -17,14 +28,25 @@ export function skills (folders: string | URL | ReadonlyArray<string | URL>): Ex
     name: 'mcp-from-routes/skills',
     keys: [],
     needs: [resources()],
-    settings () {
+    async install (core) {
+      const { app, settings, isListing } = core
       const all = [folders].flat()
       check(
         all.length > 0 && all.every(isFile),
         'skills',
         'takes the path or the file: URL of a folder, or several'
       )
-      return { skills: all }
+      const served = isListing ? [] : await readFolders(all.map(pathOf))
+      const entries: readonly McpSkill[] = Object.freeze(served.map(skillFrom))
+      app.decorate('mcpSkills', { getter: () => entries })
+      registryOf(core).shelves.push(shelfFrom(served))
+      return {
+        async ready ({ tools }) {
+          checkSkills(await problemsOfCalls(served, [...tools.values()].map((tool) => tool.public)))
+        },
+        serve: (server, message) => serveSkills(server, message, served, settings),
+        contract: () => ({ skills: new Map(entries.map(({ uri, ...skill }) => [uri, skill])) })
+      }
     }
   }
 }

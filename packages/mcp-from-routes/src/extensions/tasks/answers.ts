@@ -129,10 +129,10 @@ async function pause (duration: number, stop: Stop): Promise<void> {
 export async function cancelTask (
   task: OpenTask,
   message: TaskMessage,
-  { follower, mayUse }: TaskAccess
+  { follower }: TaskAccess
 ): Promise<Record<string, unknown>> {
   const { id, sealed, work } = task
-  const { era, outer } = message
+  const { era, outer, endpoint } = message
   const before = await progressOf(task, message, follower)
   if (before.status !== 'working' || work === undefined) {
     // A DELETE of finished work could delete its result.
@@ -155,8 +155,8 @@ export async function cancelTask (
   const cannot = (why: string): ProtocolError =>
     new ProtocolError(ProtocolErrorCode.InvalidRequest, `The task of ${tool.public.name} cannot be cancelled: ${why}`)
   if (route === undefined) throw cannot('its route has no DELETE')
-  if (route.tool?.confirm !== undefined) throw cannot(`a person has to agree. Call ${route.tool.public.name}`)
-  if (await isDenied(route, outer, mayUse)) {
+  if (route.tool?.part.asks === true) throw cannot(`a person has to agree. Call ${route.tool.public.name}`)
+  if (await isDenied(route, outer, endpoint)) {
     throw cannot(`this client may not use ${route.tool?.public.name ?? 'that route'}`)
   }
   const refused = await follower.cancel(work, route)

@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Target } from '../../call/guard.ts'
 import { injectLoopback, lightLoopback } from '../../call/loopback.ts'
 import { headersFor } from '../../call/request.ts'
-import { openOutcome, resultFromResponse, type ToolResult } from '../../call/result.ts'
+import { resultFromResponse } from '../../call/result.ts'
+import { openOutcome } from '../../call/status.ts'
+import type { Tool, ToolResult } from '../../model.ts'
 import { Deadlines, Stop, stoppedText } from '../../call/stop.ts'
 import type { Settings } from '../../settings.ts'
 import { pathFromParts } from '../../tool/path.ts'
-import type { Tool } from '../../tool/tool.ts'
 import type { InnerResponse } from '../../types.ts'
 import { paramsFromLocation } from './location.ts'
 import type { TaskRoute, TaskRule } from './rule.ts'
@@ -60,7 +61,16 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
     at: TaskRoute,
     params: ReadonlyMap<string, string>
   ): Promise<InnerResponse | string> {
-    const target: Target = { tool, at, params, missed: undefined, changed: undefined }
+    const target: Target = {
+      tool,
+      at,
+      params,
+      running: undefined,
+      sent: undefined,
+      missed: undefined,
+      changed: undefined,
+      held: undefined
+    }
     const request = {
       method: at.method,
       url: pathFromParts(at.path, params),

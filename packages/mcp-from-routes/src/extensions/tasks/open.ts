@@ -1,34 +1,20 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
-import type { ToolResult } from '../../call/result.ts'
-import { stopWithinMessage, type Stop } from '../../call/stop.ts'
+import { stopWithinMessage } from '../../call/stop.ts'
+import type { Served } from '../../extension.ts'
+import type { Endpoint, ToolResult } from '../../model.ts'
 import type { Followed, Follower, KnownProgress, Progressed } from './follow.ts'
 import type { TaskRoute, TaskRules } from './rule.ts'
 import type { SealedTask, TaskSealer } from './seal.ts'
-import type { Tool } from '../../tool/tool.ts'
-import type { Era, NamedCall } from '../../types.ts'
 
 /** One message about a task. */
-export interface TaskMessage {
-  readonly era: Era
-  readonly outer: FastifyRequest
-  /** Ends the message. */
-  readonly stop: Stop
-  /** Receives a result that may challenge the client to log in. */
-  readonly refuse: (result: ToolResult) => void
-}
+export type TaskMessage = Served
 
-/** Which tasks a client has, and how far they are. */
+/** What is known of tasks. */
 export interface TaskAccess {
   readonly rules: () => TaskRules
   readonly sealer: TaskSealer
   readonly follower: Follower
-  /** The tool of that name, if there is one and this client may use it. */
-  readonly toolFor: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
-  /** How clients of this endpoint call a tool; undefined if they cannot. */
-  readonly callOf: (tool: Tool, args: NamedCall['arguments']) => NamedCall | undefined
-  /** Whether this client may use a tool, of this endpoint or of another one. */
-  readonly mayUse: (tool: Tool, request: FastifyRequest) => boolean | Promise<boolean>
 }
 
 /** A task of this caller. */
@@ -42,18 +28,18 @@ export interface OpenTask {
 /** @throws a ProtocolError for an id that this caller does not have */
 export async function openTask (
   id: string,
-  { outer, stop, era }: TaskMessage,
-  { rules, sealer, toolFor, mayUse }: TaskAccess
+  { outer, stop, era, endpoint }: TaskMessage,
+  { rules, sealer }: TaskAccess
 ): Promise<OpenTask> {
   const sealed = sealer.open(id, outer)
-  const tool = sealed && await toolFor(sealed.tool, outer)
+  const tool = sealed && await endpoint.find(sealed.tool, outer)
   if (sealed === undefined || tool === undefined) throw unknownTask()
   if (sealed.until < Date.now()) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The task has expired')
   if (sealed.params === undefined) return { id, sealed, work: undefined }
   const rule = rules().get(tool)
   if (
-    rule === undefined || await isDenied(rule.status, outer, mayUse) ||
-    (rule.result !== undefined && await isDenied(rule.result, outer, mayUse))
+    rule === undefined || await isDenied(rule.status, outer, endpoint) ||
+    (rule.result !== undefined && await isDenied(rule.result, outer, endpoint))
   ) throw unknownTask()
   return {
     id,
@@ -72,7 +58,7 @@ export async function openTask (
 export async function isDenied (
   { tool }: TaskRoute,
   outer: FastifyRequest,
-  mayUse: TaskAccess['mayUse']
+  { mayUse }: Endpoint
 ): Promise<boolean> {
   return tool !== undefined && !await mayUse(tool, outer)
 }

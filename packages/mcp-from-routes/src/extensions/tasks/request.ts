@@ -32,13 +32,6 @@ export function taskRequestOf (era: Era, meta: object, task: unknown): TaskReque
   return isObject(extensions) && isObject(extensions[TASKS_EXTENSION]) ? 'extension' : undefined
 }
 
-/**
- * Whether `params.task` is absent or well formed. The `ttl` in it is ignored: the route decides how long a task lives.
- */
-export function isTaskParameter (task: unknown): boolean {
-  return task === undefined || (isObject(task) && (task.ttl === undefined || typeof task.ttl === 'number'))
-}
-
 /** Whether a message subscribes to notifications of tasks, which this server never sends. */
 export function listensToTasks (body: unknown): boolean {
   const { method, params } = Object(body) as { method?: unknown, params?: { notifications?: { taskIds?: unknown } } }

@@ -3,7 +3,7 @@ import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../../errors.ts'
 import type { SeenRoute } from '../../tool/earlier.ts'
 import { isObject } from '../../schema/json-schema.ts'
 import { partsFromPath, type UrlPart } from '../../tool/path.ts'
-import type { Tool } from '../../tool/tool.ts'
+import type { Tool } from '../../model.ts'
 import { inOneSpelling, type TaskConfig } from './config.ts'
 import { hasWholeSegments } from './location.ts'
 import { isKnownWord } from './state.ts'
@@ -54,6 +54,7 @@ export type KnownRoute = Pick<RouteOptions, 'method' | 'url' | 'schema' | 'const
  */
 export function taskRules (
   tools: Iterable<Tool>,
+  configOf: (tool: Tool) => TaskConfig | undefined,
   routes: readonly KnownRoute[],
   earlier: readonly SeenRoute[]
 ): TaskRules {
@@ -86,7 +87,7 @@ export function taskRules (
     ) fail('which matches several routes. Name one')
     if (Object.keys(route.constraints ?? {}).length > 0) fail('which has constraints that a task cannot meet')
     const tool = toolAt('GET', route.url)
-    if (tool?.confirm !== undefined) fail('which asks a person, and a task cannot ask')
+    if (tool?.part.asks === true) fail('which asks a person, and a task cannot ask')
     const { querystring } = schemaOf(route)
     const required: unknown = isObject(querystring) ? querystring.required : undefined
     if (Array.isArray(required) && required.length > 0) {
@@ -110,9 +111,9 @@ export function taskRules (
   }
 
   return new Map(all.flatMap((tool): ReadonlyArray<readonly [Tool, TaskRule]> => {
-    const { task, public: { route: { method, url } } } = tool
+    const task = configOf(tool)
     if (task === undefined) return []
-    const label = `${method} ${url}`
+    const { label } = tool
     const status = find(label, 'task.status', task.status)
     const result = task.result === undefined ? undefined : find(label, 'task.result', task.result)
     checkWords(label, task, routes.find((route) => route.url === status.url && methodsOf(route).includes('GET')))

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import type { FastifyRequest } from 'fastify'
 import { attempt } from '../../attempt.ts'
 import type { Settings } from '../../settings.ts'
-import { callerFrom } from '../../call/caller.ts'
+import type { Core } from '../../extension.ts'
 import { secretsFrom, type Secret } from '../secrets.ts'
 
 /** What the id of a task says to the server that made it: the server keeps nothing of a task. */
@@ -34,14 +34,14 @@ const TAG = 16
  * anything, and opens for its own caller only.
  */
 export function taskSealer (
-  settings: Pick<Settings, 'caller' | 'forwardHeaders' | 'serverInfo'> & { readonly secret: Secret | undefined }
+  { serverInfo, secret: given, callerOf }: Pick<Core, 'callerOf'> & Pick<Settings, 'serverInfo'> & {
+    readonly secret: Secret | undefined
+  }
 ): TaskSealer {
-  const { serverInfo, secret: given } = settings
   // The same secrets sign questions, with keys of their own.
   const keys = secretsFrom(given).map((secret) =>
     Buffer.from(hkdfSync('sha256', secret, '', 'mcp-from-routes.task', 32))
   )
-  const callerOf = callerFrom(settings)
   const bound = (outer: FastifyRequest): Buffer => Buffer.from(JSON.stringify([serverInfo.name, callerOf(outer)]))
   return {
     seal (task, outer) {

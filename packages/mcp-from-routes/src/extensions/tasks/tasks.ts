@@ -1,36 +1,28 @@
-import type { StandardSchemaV1 } from '@modelcontextprotocol/server'
-import type { FastifyRequest } from 'fastify'
-import { resultFor, type ToolResult } from '../../call/result.ts'
-import { statusArguments, workResult } from './work.ts'
+import type { Server, StandardSchemaV1 } from '@modelcontextprotocol/server'
+import { resultFor } from '../../call/result.ts'
+import type { Served } from '../../extension.ts'
+import type { BegunCall, Endpoint, ToolResult } from '../../model.ts'
+import { fromHost } from '../../endpoint/access.ts'
 import { isObject } from '../../schema/json-schema.ts'
-import type { Tool } from '../../tool/tool.ts'
-import { cancelTask, resultOf, statusOf, MIN_WAIT, taskOf } from './answers.ts'
-import { openTask, progressOf, type TaskAccess, type TaskMessage } from './open.ts'
-import type { TaskRequest } from './request.ts'
+import type { InnerRequest, InnerResponse } from '../../types.ts'
+import { cancelTask, MIN_WAIT, resultOf, statusOf, taskOf } from './answers.ts'
+import { openTask, progressOf, type TaskAccess } from './open.ts'
+import { missingTasks, taskRequestOf, TASKS_EXTENSION, type TaskRequest } from './request.ts'
+import type { TaskRules, Work } from './rule.ts'
 import type { SealedTask } from './seal.ts'
+import { statusArguments, workFromResponse, workResult } from './work.ts'
 
-type Outcome = Promise<ToolResult | CreatedTask>
-
-/** What the endpoint does with running work. */
-export interface Tasks {
-  /** Whether a tool of the endpoint starts work, and whether some of it can be cancelled. */
-  readonly offered: () => { readonly tasks: boolean, readonly cancel: boolean }
-  /** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
-  readonly outcome: (tool: Tool, result: ToolResult, request: TaskRequest | undefined, outer: FastifyRequest) => Outcome
-  /** What `tasks/get`, `tasks/result`, `tasks/cancel` and `tasks/update` answer. Throws errors of the protocol. */
-  readonly answer: (method: string, id: string, message: TaskMessage) => Promise<Record<string, unknown>>
-}
-
-/** What the tasks of one endpoint need to know. */
-export interface TaskSettings extends TaskAccess {
-  /** How long `tasks/result` waits for the end, in milliseconds. */
-  readonly patience: number
-  /** The tools of the endpoint. */
-  readonly tools: () => ReadonlyMap<string, Tool>
+/** Whether a tool of the endpoint starts work, and whether some of it can be cancelled. */
+export function offeredBy (
+  { tools }: Endpoint,
+  rules: TaskRules
+): { readonly tasks: boolean, readonly cancel: boolean } {
+  const all = [...tools().values()].flatMap((tool) => rules.get(tool) ?? [])
+  return { tasks: all.length > 0, cancel: all.some(({ cancel }) => cancel !== undefined) }
 }
 
 /** The parameters of a message about a task. */
-export const TASK_PARAMS: StandardSchemaV1<unknown, { readonly taskId: string }> = {
+const TASK_PARAMS: StandardSchemaV1<unknown, { readonly taskId: string }> = {
   '~standard': {
     version: 1,
     vendor: 'mcp-from-routes',
@@ -41,38 +33,45 @@ export const TASK_PARAMS: StandardSchemaV1<unknown, { readonly taskId: string }>
   }
 }
 
-/** The tasks of one endpoint: how a call becomes one, and what is answered about it. */
-export function tasksOf (settings: TaskSettings): Tasks {
-  const { rules, tools, follower, patience } = settings
-  const outcomeOf = outcomes(settings)
-  return {
-    offered () {
-      const all = [...tools().values()].flatMap((tool) => rules().get(tool) ?? [])
-      return { tasks: all.length > 0, cancel: all.some(({ cancel }) => cancel !== undefined) }
-    },
-    async outcome (tool, result, request, outer) {
-      try {
-        return await outcomeOf(tool, result, request, outer)
-      } catch (error) {
-        // The route has run, so return its response although a function of the host threw.
-        outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
-        return workResult(tool, result)
-      }
-    },
-    async answer (method, id, message) {
-      const task = await openTask(id, message, settings)
-      if (method === 'tasks/result') return await resultOf(task, message, follower, patience)
-      if (method === 'tasks/cancel') return await cancelTask(task, message, settings)
-      // No route asks for anything once it has answered 202, so there is nothing to deliver.
-      if (method === 'tasks/update') return {}
-      return statusOf(message.era, id, task.sealed, await progressOf(task, message, follower))
-    }
+/**
+ * Serves the methods of tasks, if the endpoint has any. Lists of tasks are not offered: the server keeps nothing that it
+ * could list.
+ * @param patience - how long `tasks/result` waits for the end, in milliseconds
+ */
+export function serveTasks (server: Server, message: Served, access: TaskAccess, patience: number): void {
+  const { era, outer, endpoint } = message
+  const { tasks, cancel } = offeredBy(endpoint, access.rules())
+  if (!tasks) return
+  server.registerCapabilities(
+    era === 'modern'
+      ? { extensions: { [TASKS_EXTENSION]: {} } }
+      : { tasks: { ...cancel && { cancel: {} }, requests: { tools: { call: {} } } } }
+  )
+  const methods = era === 'modern'
+    ? ['tasks/get', 'tasks/cancel', 'tasks/update']
+    : ['tasks/get', 'tasks/result', ...cancel ? ['tasks/cancel'] : []]
+  for (const method of methods) {
+    server.setRequestHandler(method, { params: TASK_PARAMS }, async ({ taskId }, { mcpReq }) => {
+      if (era === 'modern' && taskRequestOf(era, mcpReq.envelope ?? {}, undefined) === undefined) throw missingTasks()
+      return await fromHost(outer, async () => await answerOf(method, taskId, message, access, patience))
+    })
   }
 }
 
-/** A result of the protocol that is a task. */
-export interface CreatedTask {
-  readonly task: Readonly<Record<string, unknown>>
+/** What a message about a task is answered with. Throws errors of the protocol. */
+async function answerOf (
+  method: string,
+  id: string,
+  message: Served,
+  access: TaskAccess,
+  patience: number
+): Promise<Record<string, unknown>> {
+  const task = await openTask(id, message, access)
+  if (method === 'tasks/result') return await resultOf(task, message, access.follower, patience)
+  if (method === 'tasks/cancel') return await cancelTask(task, message, access)
+  // No route asks for anything once it has answered 202, so there is nothing to deliver.
+  if (method === 'tasks/update') return {}
+  return statusOf(message.era, id, task.sealed, await progressOf(task, message, access.follower))
 }
 
 /**
@@ -83,11 +82,56 @@ const MAX_SEALED = 65_536
 /** How long such a task lives, in milliseconds. */
 const RESULT_TTL = 300_000
 
-/** The result of a call of a tool with `config.mcp.task`: a task, or the result itself. */
-const outcomes = (access: TaskAccess): Tasks['outcome'] => async (tool, result, request, outer) => {
-  const { sealer, toolFor, callOf } = access
-  const { work } = result
-  const now = Date.now()
+/** Turns the result of a call of a tool with `config.mcp.task` into a task, if its client takes one. */
+export type OutcomeOf = (
+  call: BegunCall,
+  result: ToolResult,
+  response: InnerResponse | undefined,
+  request: InnerRequest | undefined
+) => Promise<ToolResult>
+
+/** @param maxParamLength - of the router, in characters */
+export function outcomes (access: TaskAccess, maxParamLength: number): OutcomeOf {
+  return async (call, result, response, request) => {
+    const { tool, outer } = call
+    const work = workOf(access, call, response, request, maxParamLength)
+    try {
+      return await outcomeOf(access, call, result, work)
+    } catch (error) {
+      // The route has run, so return its response although a function of the host threw.
+      outer.log.error({ err: error, tool: tool.public.name }, 'canUse or caller threw')
+      return work === undefined ? result : workResult(tool, result, work)
+    }
+  }
+}
+
+function workOf (
+  { rules }: TaskAccess,
+  { tool, outer }: BegunCall,
+  response: InnerResponse | undefined,
+  request: InnerRequest | undefined,
+  maxParamLength: number
+): Work | undefined {
+  if (response?.statusCode !== 202 || request === undefined) return undefined
+  const rule = rules().get(tool)
+  const work = rule && workFromResponse(rule, response, request, outer, maxParamLength, Date.now())
+  const { location } = response.headers
+  if (work === undefined && location !== undefined) {
+    outer.log.warn(
+      { tool: tool.public.name, location },
+      'the Location of a 202 does not lead to the route that config.mcp.task.status names, so the call is not a task'
+    )
+  }
+  return work
+}
+
+async function outcomeOf (
+  { sealer }: TaskAccess,
+  { tool, outer, era, meta, task, endpoint }: BegunCall,
+  result: ToolResult,
+  work: Work | undefined
+): Promise<ToolResult> {
+  const request = taskRequestOf(era, meta ?? {}, task)
   if (work !== undefined && request !== undefined) {
     const sealed: SealedTask = {
       tool: tool.public.name,
@@ -95,14 +139,21 @@ const outcomes = (access: TaskAccess): Tasks['outcome'] => async (tool, result, 
       until: work.until,
       params: Object.fromEntries(work.params)
     }
-    return created(request, sealer.seal(sealed, outer), sealed, work)
+    const answer = created(request, sealer.seal(sealed, outer), sealed, work)
+    return { ...workResult(tool, result, work), answer }
   }
   if (work !== undefined) {
     const { tool: known } = work.rule.status
-    const statusTool = known && await toolFor(known.public.name, outer)
-    return workResult(tool, result, statusTool && callOf(statusTool, statusArguments(statusTool, work.params)))
+    const statusTool = known && await endpoint.find(known.public.name, outer)
+    return workResult(
+      tool,
+      result,
+      work,
+      statusTool && endpoint.say(statusTool, statusArguments(statusTool, work.params))
+    )
   }
   if (request !== 'parameter' || result.challenge !== undefined) return result
+  const now = Date.now()
   const sealed: SealedTask = {
     tool: tool.public.name,
     created: now,
@@ -110,15 +161,16 @@ const outcomes = (access: TaskAccess): Tasks['outcome'] => async (tool, result, 
     result: resultFor(result)
   }
   if (JSON.stringify(sealed.result).length > MAX_SEALED) return result
-  return created(request, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT })
+  return { ...result, answer: created(request, sealer.seal(sealed, outer), sealed, { poll: MIN_WAIT }) }
 }
 
+/** A result of the protocol that is a task. */
 function created (
   request: TaskRequest,
   id: string,
   sealed: SealedTask,
   { poll, message }: { readonly poll: number, readonly message?: string | undefined }
-): CreatedTask {
-  if (request === 'parameter') return { task: { task: taskOf('legacy', id, sealed, 'working', { poll, message }) } }
-  return { task: { resultType: 'task', ...taskOf('modern', id, sealed, 'working', { poll, message }) } }
+): Record<string, unknown> {
+  if (request === 'parameter') return { task: taskOf('legacy', id, sealed, 'working', { poll, message }) }
+  return { resultType: 'task', ...taskOf('modern', id, sealed, 'working', { poll, message }) }
 }

@@ -1,9 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { InnerRequest } from '../../call/request.ts'
-import type { ToolResult } from '../../call/result.ts'
+import type { Tool, ToolResult } from '../../model.ts'
 import { pathFromParts } from '../../tool/path.ts'
-import type { Tool } from '../../tool/tool.ts'
-import type { InnerResponse, NamedCall } from '../../types.ts'
+import type { InnerRequest, InnerResponse, NamedCall } from '../../types.ts'
 import { paramsFromLocation } from './location.ts'
 import type { TaskRule, Work } from './rule.ts'
 import { bodyOf, messageFrom, pollFrom, timeFrom } from './state.ts'
@@ -64,7 +62,7 @@ function workText (tool: Tool, { rule: { status }, params, poll }: Work, statusC
 
 /** The arguments that give the path of the status tool these parameters. */
 export function statusArguments (
-  { input }: Pick<Tool, 'input'>,
+  { request: { input } }: Tool,
   params: ReadonlyMap<string, string>
 ): Record<string, string> {
   return Object.fromEntries(input.inputs.flatMap(({ place, name, argument }) => {
@@ -73,10 +71,9 @@ export function statusArguments (
   }))
 }
 
-/** The result of a call; if it has started work, with a sentence that says so. */
-export function workResult (tool: Tool, result: ToolResult, statusCall?: NamedCall): ToolResult {
+/** The result of a call that has started work, with a sentence that says so. */
+export function workResult (tool: Tool, result: ToolResult, work: Work, statusCall?: NamedCall): ToolResult {
   // Clients that find structured content show the model nothing else.
-  const { structured, work, ...rest } = result
-  if (work === undefined) return result
+  const { structured, ...rest } = result
   return { ...rest, content: [{ type: 'text', text: workText(tool, work, statusCall) }, ...result.content] }
 }

@@ -1,6 +1,7 @@
 import { check, checkKeys } from '../../checks.ts'
 import type { Extension } from '../../extension.ts'
 import type { Telemetry } from './context.ts'
+import { observerFrom } from './observer.ts'
 
 export type { Telemetry } from './context.ts'
 
@@ -13,7 +14,7 @@ export function telemetry (options: Telemetry): Extension {
   return {
     name: 'mcp-from-routes/telemetry',
     keys: [],
-    settings () {
+    install () {
       checkKeys(options, 'telemetry', ['tracer', 'meter', 'content'])
       const { tracer, meter, content } = options
       check(tracer !== undefined || meter !== undefined, 'telemetry', 'must have a tracer or a meter')
@@ -28,7 +29,7 @@ export function telemetry (options: Telemetry): Extension {
         'must be a meter of OpenTelemetry'
       )
       check(content === undefined || typeof content === 'boolean', 'telemetry.content', 'must be true or false')
-      return { telemetry: options }
+      return observerFrom(options)
     }
   }
 }

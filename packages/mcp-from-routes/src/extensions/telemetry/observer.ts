@@ -1,37 +1,14 @@
+import { ProtocolError } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import { attempt } from '../../attempt.ts'
-import type { Call, CallTool } from '../../call/call.ts'
 import { excerpt } from '../../call/excerpt.ts'
-import type { ToolResult } from '../../call/result.ts'
+import type { Answer, Hooks } from '../../extension.ts'
+import type { Args, Outcome } from '../../model.ts'
 import { traceFromMeta } from '../../call/trace.ts'
 import { isTooDeep } from '../../depth.ts'
 import { isObject } from '../../schema/json-schema.ts'
 import { PROTOCOL_VERSIONS } from '../../types.ts'
 import { ERROR, SERVER, currentTrace, placeOf, type Attributes, type Span, type Telemetry } from './context.ts'
-
-/**
- * Records messages by the
- * [semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md).
- */
-export interface Observer {
-  /** Records what `answer` does. Route and handler run inside the span. */
-  readonly observed: (answer: CallTool) => CallTool
-  /**
-   * Records a call that is answered with a JSON-RPC error instead of a result.
-   * @param tool - its name if there is such a tool
-   */
-  readonly refused: (request: FastifyRequest, code: number, tool?: string) => void
-  /** Records a call of a tool that has no route: one that finds others. */
-  readonly looked: (request: FastifyRequest, tool: string, start: number, isError: boolean) => void
-  /**
-   * Records every message but calls of tools. What answers it runs inside the span.
-   * @param run - passes the JSON of the answer on, if it knows it
-   */
-  readonly message: <R>(request: FastifyRequest, body: unknown, run: (seen: Seen) => Promise<R>) => Promise<R>
-}
-
-/** Is told the JSON of an answer, which may say that it is an error. */
-export type Seen = (answer: string | Buffer) => void
 
 /** What the conventions want for MCP, in seconds. */
 const BUCKETS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
@@ -39,13 +16,6 @@ const METHOD = 'tools/call'
 /** The code of a challenge to sign in, in the body of the 401 or 403. */
 const CHALLENGE = -32000
 const INTERNAL_ERROR = -32603
-const UNSEEN: Seen = () => {}
-const NOT_OBSERVED: Observer = {
-  observed: (answer) => answer,
-  refused: () => {},
-  looked: () => {},
-  message: (_request, _body, run) => run(UNSEEN)
-}
 /** Names of methods are the client's, so those that this server does not answer have no measurements of their own. */
 const METHODS: ReadonlySet<string> = new Set([
   'completion/complete',
@@ -71,8 +41,12 @@ const METHODS: ReadonlySet<string> = new Set([
 ])
 const OTHER_METHOD = '_OTHER'
 
-export function observerFrom (telemetry: Telemetry | undefined): Observer {
-  if (telemetry === undefined) return NOT_OBSERVED
+/**
+ * Records messages by the
+ * [semantic conventions for MCP](https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/mcp.md).
+ * Route and handler run inside the span.
+ */
+export function observerFrom (telemetry: Telemetry): Required<Pick<Hooks, 'call' | 'message'>> {
   const { tracer, meter, content = false } = telemetry
   const durations = meter?.createHistogram('mcp.server.operation.duration', {
     unit: 's',
@@ -97,7 +71,7 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
     message: Message,
     shared: Attributes,
     own: Attributes,
-    meta: Call['meta'],
+    meta: Args | undefined,
     run: (span: Span | undefined) => R
   ): R {
     if (tracer === undefined) return run(undefined)
@@ -115,63 +89,38 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
   }
 
   return {
-    observed: (answer) => (call) => {
-      const { tool: { public: { name } }, args, outer, meta } = call
-      const start = performance.now()
-      const shared = sharedByCall(outer, name)
+    call ({ name, tool, args, outer, meta, start, endpoint }, run) {
+      // Names of tools that do not exist are the client's, and without end.
+      const known = tool?.public.name ?? (endpoint.own?.tools().has(name) === true ? name : undefined)
+      const shared = sharedByCall(outer, known)
       return started(
-        `${METHOD} ${name}`,
+        known === undefined ? METHOD : `${METHOD} ${known}`,
         callIn(outer.body),
         shared,
-        content && !isTooDeep(args) ? { 'gen_ai.tool.call.arguments': JSON.stringify(args) } : {},
+        {
+          ...known === undefined && { 'gen_ai.tool.name': excerpt(name) },
+          ...content && tool !== undefined && !isTooDeep(args) && { 'gen_ai.tool.call.arguments': JSON.stringify(args) }
+        },
         meta,
         (span) =>
           // The route's request continues the trace from this span, not from that of the client.
-          answer(span === undefined ? call : { ...call, meta: { ...meta, ...currentTrace() } }).then((result) => {
-            if (content && result.isError !== true) {
+          run(span === undefined ? meta : { ...meta, ...currentTrace() }).then((outcome) => {
+            if (content && tool !== undefined && 'content' in outcome && outcome.isError !== true) {
               span?.setAttributes({
-                'gen_ai.tool.call.result': result.structured?.text ?? JSON.stringify(result.content)
+                'gen_ai.tool.call.result': outcome.structured?.text ?? JSON.stringify(outcome.content)
               })
             }
-            end(span, start, shared, outcomeOf(result))
-            return result
+            end(span, start, shared, outcomeOf(outcome))
+            return outcome
           })
       )
     },
-    refused (request, code, tool) {
-      const start = performance.now()
-      const shared = sharedByCall(request, tool)
-      const call = callIn(request.body)
-      const { name } = paramsOf(call)
-      const called = tool === undefined && typeof name === 'string' ? { 'gen_ai.tool.name': excerpt(name) } : {}
-      // Names of tools that do not exist are the client's, and without end.
-      started(
-        tool === undefined ? METHOD : `${METHOD} ${tool}`,
-        call,
-        shared,
-        called,
-        metaOf(call),
-        (span) => end(span, start, shared, errorOf(code))
-      )
-    },
-    looked (request, tool, start, isError) {
-      const shared = sharedByCall(request, tool)
-      const call = callIn(request.body)
-      started(
-        `${METHOD} ${tool}`,
-        call,
-        shared,
-        {},
-        metaOf(call),
-        (span) => end(span, start, shared, isError ? { 'error.type': 'tool_error' } : {})
-      )
-    },
-    async message (request, body, run) {
+    async message ({ body, outer }, run) {
       const given = isObject(body) ? body.method : undefined
-      if (typeof given !== 'string' || given === METHOD) return await run(UNSEEN)
+      if (typeof given !== 'string') return await run()
       const start = performance.now()
       const method = METHODS.has(given) ? given : OTHER_METHOD
-      const shared = sharedBy(request, method)
+      const shared = sharedBy(outer, method)
       const message = body as Message
       const { uri } = paramsOf(message)
       return await started(
@@ -181,15 +130,12 @@ export function observerFrom (telemetry: Telemetry | undefined): Observer {
         typeof uri === 'string' ? { 'mcp.resource.uri': excerpt(uri) } : {},
         metaOf(message),
         async (span) => {
-          let answer: string | Buffer | undefined
           try {
-            const result = await run((text) => {
-              answer = text
-            })
+            const answer = await run()
             end(span, start, shared, outcomeOfAnswer(answer))
-            return result
+            return answer
           } catch (error) {
-            end(span, start, shared, errorOf(INTERNAL_ERROR))
+            end(span, start, shared, errorOf(error instanceof ProtocolError ? error.code : INTERNAL_ERROR))
             throw error
           }
         }
@@ -223,7 +169,9 @@ function isKnown (version: unknown): version is string {
   return PROTOCOL_VERSIONS.some((known) => known === version)
 }
 
-function outcomeOf ({ isError, challenge }: ToolResult): Attributes {
+function outcomeOf (outcome: Outcome): Attributes {
+  if (!('content' in outcome)) return errorOf(outcome.code)
+  const { isError, challenge } = outcome
   if (challenge !== undefined) return errorOf(CHALLENGE)
   return isError === true ? { 'error.type': 'tool_error' } : {}
 }
@@ -232,7 +180,7 @@ function errorOf (code: number): Attributes {
   return { 'error.type': String(code), 'rpc.response.status_code': String(code) }
 }
 
-function outcomeOfAnswer (answer: string | Buffer | undefined): Attributes {
+function outcomeOfAnswer (answer: Answer): Attributes {
   const { error } = Object(attempt(() => JSON.parse(String(answer)))) as { readonly error?: unknown }
   const { code } = Object(error) as { readonly code?: unknown }
   return typeof code === 'number' ? errorOf(code) : {}

@@ -1,6 +1,16 @@
 import type { Extension } from '../../extension.ts'
 import { resources } from '../resources/index.ts'
-import type { Visibility } from './view.ts'
+import { registryOf } from '../resources/registry.ts'
+import {
+  checkCallers,
+  checkView,
+  toolUi,
+  VIEW_MIME_TYPE,
+  VIEW_SCHEME,
+  viewPart,
+  type McpViewPolicy,
+  type Visibility
+} from './view.ts'
 
 export type { McpViewPolicy, Visibility } from './view.ts'
 
@@ -20,6 +30,13 @@ declare module '../../types.ts' {
   }
 }
 
+declare module '../resources/config.ts' {
+  interface McpRouteResource {
+    /** What hosts let a view do, whose `uri` begins with `ui://`. Default is nothing but to talk to the host. */
+    readonly ui?: McpViewPolicy
+  }
+}
+
 /**
  * Resources whose URI begins with `ui://` are views, which hosts with MCP Apps show in place of a result. Brings
  * `resources()` along.
@@ -30,6 +47,21 @@ export function views (): Extension {
     name: 'mcp-from-routes/views',
     keys: ['view', 'visibility'],
     needs: [resources()],
-    settings: () => ({})
+    install (core) {
+      registryOf(core).kinds.push({
+        scheme: VIEW_SCHEME,
+        mimeType: VIEW_MIME_TYPE,
+        accept: 'text/html',
+        check: ({ check, resource, schema, required, variables }) =>
+          checkView(check, resource, schema, required, variables)
+      })
+      return {
+        tool ({ label, config: { mcp = {} }, published }) {
+          const ui = toolUi(label, mcp, published)
+          return ui === undefined ? undefined : viewPart(ui, mcp.view)
+        },
+        ready: ({ tools }) => checkCallers([...tools.values()])
+      }
+    }
   }
 }

@@ -1,6 +1,8 @@
 import type { FastifySchema } from 'fastify'
 import { isObject } from '../../schema/json-schema.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../../errors.ts'
+import type { Part, Tool } from '../../model.ts'
+import type { ToolDefinition } from '../../types.ts'
 
 /** The scheme of views in {@link McpRouteResource.uri}. No other resource may have it. */
 export const VIEW_SCHEME = 'ui://'
@@ -124,23 +126,17 @@ export interface ToolUi {
   readonly visibility?: Visibility
 }
 
-/** A route that may be a view, as far as that is known before its schemas are read. */
-interface ViewRoute {
-  readonly label: string
-  readonly route: { readonly config?: { readonly mcp?: { readonly resource?: unknown } } }
-}
-
 /**
  * What a tool says of its view.
  * @param label - the tool's route
  * @param mcp - its `config.mcp`
- * @param routes - all routes that are published
+ * @param published - the `config.mcp` of all routes that are published
  * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
  */
 export function toolUi (
   label: string,
   { view, visibility }: { readonly view?: unknown, readonly visibility?: unknown },
-  routes: readonly ViewRoute[]
+  published: ReadonlyMap<string, object>
 ): ToolUi | undefined {
   const check = (holds: boolean, problem: string): void => {
     if (!holds) throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, problem)
@@ -155,13 +151,13 @@ export function toolUi (
     typeof view === 'string' && /^GET \//.test(view),
     "view must be a GET route, as it was registered: 'GET /views/products'"
   )
-  const found = routes.find((route) => route.label === view)
+  const found = published.get(view as string)
   check(
     found !== undefined,
     `view is ${String(view)}, and no route of that method and path is a resource. Register it after ` +
       'mcp-from-routes, with the tag mcp-resource and config.mcp.resource'
   )
-  const resource = found?.route.config?.mcp?.resource
+  const resource: unknown = Reflect.get(Object(found), 'resource')
   const resourceUri = isObject(resource) ? resource.uri : undefined
   check(
     typeof resourceUri === 'string' && resourceUri.startsWith(VIEW_SCHEME),
@@ -170,23 +166,31 @@ export function toolUi (
   return { resourceUri: resourceUri as string, ...visibility !== undefined && { visibility: visibility as Visibility } }
 }
 
+/** What a tool gets that has a view, or says who calls it. */
+export function viewPart (ui: ToolUi, view: string | undefined): Part {
+  const { resourceUri, ...rest } = ui
+  const withUi = <T extends ToolDefinition>({ _meta, ...definition }: T, own: ToolUi): T => {
+    const { ui: _ui, ...others } = _meta ?? {}
+    const meta = { ...others, ...Object.keys(own).length > 0 && { ui: own } }
+    return { ...definition, ...Object.keys(meta).length > 0 && { _meta: meta } } as unknown as T
+  }
+  return {
+    define: (definition) => withUi(definition, ui),
+    // Who may not read the view does not learn of it.
+    ...resourceUri !== undefined && view !== undefined && {
+      needs: [view],
+      bare: (definition: ToolDefinition) => withUi(definition, rest)
+    },
+    ...ui.visibility?.includes('model') === false && { hidden: 'from models' as const }
+  }
+}
+
 /**
  * Checks that tools which only views call have a view that can.
  * @throws {@link MCP_FROM_ROUTES_INVALID_CONFIG}
  */
-export function checkCallers (
-  tools: ReadonlyArray<
-    {
-      readonly ui: ToolUi | undefined,
-      readonly public: { readonly route: { readonly method: string, readonly url: string } }
-    }
-  >
-): void {
-  const alone = tools.find(({ ui }) => ui?.visibility?.includes('model') === false)
-  if (alone === undefined || tools.some(({ ui }) => ui?.resourceUri !== undefined)) return
-  const { method, url } = alone.public.route
-  throw new MCP_FROM_ROUTES_INVALID_CONFIG(
-    `${method} ${url}`,
-    'visibility leaves the tool to views, and no tool has a view'
-  )
+export function checkCallers (tools: readonly Tool[]): void {
+  const alone = tools.find(({ part }) => !part.isForModels)
+  if (alone === undefined || tools.some(({ part }) => part.needs.length > 0)) return
+  throw new MCP_FROM_ROUTES_INVALID_CONFIG(alone.label, 'visibility leaves the tool to views, and no tool has a view')
 }

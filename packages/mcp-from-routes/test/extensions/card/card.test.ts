@@ -137,7 +137,7 @@ t.test('a HEAD request is answered where the host makes no such routes', async (
 t.test('without the option there is no card, and a hook that tags every route makes no tool of it', async (t) => {
   const { url, app } = await listen(t, () => {})
   t.equal((await fetch(new URL('/mcp/server-card', url))).status, 404)
-  t.equal(app.mcpCard, undefined)
+  t.notOk(app.hasDecorator('mcpCard'))
   const tagging = await build(t, () => {}, { extensions: [card(CARD)], path: '/' }, {}, (app) => {
     app.addHook('onRoute', (route) => {
       route.schema = { ...route.schema, tags: ['mcp'] }

@@ -273,8 +273,7 @@ t.test('replicas of the next release know the questions of this one', async (t) 
   const { verify, isFor, isToken } = sealerFrom({
     secret: SECRET,
     serverInfo: { name: 'test', version: '1' },
-    forwardHeaders: [],
-    caller: () => 'kim'
+    callerOf: () => [['kim']]
   })
   const subject = {
     outer: {} as FastifyRequest,
@@ -337,8 +336,7 @@ t.test('while a secret is replaced, replicas a step apart know the questions and
         sealerFrom({
           secret,
           serverInfo: { name: 'test', version: '1' },
-          forwardHeaders: [],
-          caller: () => 'kim'
+          callerOf: () => [['kim']]
         })
       )
       const subject = { outer: {} as FastifyRequest, tool: 'drop', args: {}, question: 'Sure?' }
@@ -362,7 +360,7 @@ t.test('what a dropped secret signed is rejected', async (t) => {
     t.equal(ran(), 0)
   }
   const [of, at] = [SECRET, NEXT].map((secret) =>
-    sealerFrom({ secret, serverInfo: { name: 'test', version: '1' }, forwardHeaders: [], caller: () => 'kim' })
+    sealerFrom({ secret, serverInfo: { name: 'test', version: '1' }, callerOf: () => [['kim']] })
   )
   const subject = { outer: {} as FastifyRequest, tool: 'drop', args: {}, question: 'Sure?' }
   t.notOk(at!.isToken(of!.token(subject), subject))

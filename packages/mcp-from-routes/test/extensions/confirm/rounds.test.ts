@@ -445,14 +445,6 @@ t.test('what cannot work stops the startup', async (t) => {
     await wrong({ config: { mcp: { confirm: true } }, attachValidation: true }),
     /INVALID_CONFIG .*attachValidation/
   )
-  t.match(
-    await wrong({}, {}, (app) => {
-      app.addHook('onRoute', (route) => {
-        if (route.url === '/:id') route.config = { ...route.config, mcp: { confirm: true } }
-      })
-    }),
-    /UNSUPPORTED_ROUTE .*an onRoute hook added config\.mcp\.confirm/
-  )
   const named = { ...schema, querystring: { type: 'object', properties: { confirm_token: { type: 'string' } } } }
   t.match(
     await wrong({ schema: named, config: { mcp: { confirm: true } } }, {
@@ -475,4 +467,21 @@ t.test('what cannot work stops the startup', async (t) => {
       message: new RegExp(`confirm\\.${name} .*${rule}`)
     }, `${name} ${JSON.stringify(value)}`)
   }
+})
+
+t.test('a question that an onRoute hook adds later is asked', async (t) => {
+  let ran = 0
+  const { url } = await listen(t, (app) => {
+    app.addHook('onRoute', (route) => {
+      if (route.url === '/late') route.config = { ...route.config, mcp: { confirm: 'Sure?' } }
+    })
+    app.delete('/late', { schema: { operationId: 'late', description: 'D.', tags: ['mcp'] } }, async () => {
+      ran += 1
+      return 'done'
+    })
+  })
+  const first = await round(url, 'late')
+  t.equal(asked(first), 'Sure?')
+  t.equal(ran, 0)
+  t.equal(told(await round(url, 'late', { state: first.requestState, answer: YES })), 'done')
 })

@@ -171,7 +171,7 @@ t.test('without the option, nothing says that there are skills, and resources ar
   const { url, app } = await listen(t, route)
   t.notMatch(JSON.stringify(await ask(url, 'server/discover')), /skills|resources/)
   t.match((await ask(url, 'skills/list')).error, { code: -32601 })
-  t.strictSame(app.mcpSkills, [])
+  t.notOk(app.hasDecorator('mcpSkills'))
 })
 
 t.test('nothing outside of a skill can be read, and nothing that came into the folder later', async (t) => {

@@ -389,8 +389,7 @@ t.test('replicas of the next release know the tasks of this one', async (t) => {
   const { open } = taskSealer({
     secret: SECRET,
     serverInfo: { name: 'test', version: '1' },
-    forwardHeaders: [],
-    caller: () => 'kim'
+    callerOf: () => [['kim']]
   })
   // Sealed by an earlier build.
   const id =

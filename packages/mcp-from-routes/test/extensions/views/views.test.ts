@@ -147,7 +147,9 @@ t.test('a host gets the policy of the route, and nothing that the route does not
     contents: [{ uri: 'ui://shop/x', mimeType: MIME, _meta: { ui }, text: `${PAGE}text/html, */*;q=0.8` }]
   })
   t.throws(() => {
-    Object.assign(app.mcpResources[0]?._meta?.ui.csp ?? {}, { connectDomains: ['https://evil.example'] })
+    Object.assign((app.mcpResources[0]?._meta?.ui as McpViewPolicy).csp ?? {}, {
+      connectDomains: ['https://evil.example']
+    })
   }, 'a plugin cannot widen it later')
   const cases: ReadonlyArray<readonly [(reply: FastifyReply) => unknown, RegExp]> = [
     [(reply) => reply.type('text/plain').send(PAGE), /answered with text\/plain, not text\/html/],
