@@ -12,7 +12,7 @@ import { nodeFlags } from './node-flags.js'
  * `npm test -- [--jobs N] [--all] [FILE...]`: runs the test files; without `--all` or names, those that are
  * {@link PROGRAMS} wait. It prints a line for each file, everything about those that fail, and what was skipped. A few
  * processes take the files from one queue, since most files run for less time than a process takes to start. The runner
- * of tap gives each file a process and measures coverage, in three times the time: `npx tap`.
+ * of tap gives each file a process and measures coverage, in three times the time: `npm exec tap`.
  */
 const { values: { all, jobs }, positionals } = parseArgs({
   allowPositionals: true,

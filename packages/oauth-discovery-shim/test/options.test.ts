@@ -124,7 +124,7 @@ t.test('under a prefix, where no client looks, it does not start', async (t) => 
   })
 })
 
-t.test('the option broker, which is a plugin of its own now, is refused by a message that names its import', async (t) => {
+t.test('the option broker, now a plugin of its own, is refused by a message that names its import', async (t) => {
   for (const broker of [{ secrets: [] }, undefined]) {
     const app = Fastify()
     t.teardown(() => app.close())

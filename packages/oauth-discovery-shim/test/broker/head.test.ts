@@ -3,7 +3,7 @@ import oauthBroker from '../../src/broker/index.ts'
 import { options, provider } from '../build.ts'
 import { documentsWithHead } from '../documents.ts'
 
-t.test('every document of the broker answers HEAD and OPTIONS, also where the host exposes no HEAD routes', async (t) => {
+t.test('documents of the broker answer HEAD and OPTIONS, also where the host exposes no HEAD routes', async (t) => {
   const { issuer } = await provider(t)
   const own = { ...options(issuer), secrets: [{ id: 'a', secret: 's'.repeat(32) }], documents: false } as const
   const assertions = {

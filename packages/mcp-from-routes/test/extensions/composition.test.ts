@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import t from 'tap'
-import type { ConfirmStore } from '../src/index.ts'
-import { CLIENTS, connect, listen, post } from './build.ts'
+import { confirm, type ConfirmStore } from '../../src/extensions/confirm/index.ts'
+import { search } from '../../src/extensions/search/index.ts'
+import { CLIENTS, connect, listen, post } from '../build.ts'
 import { asked, callOf, round, told, YES } from './confirm/rounds.ts'
 
 // Two people, two moments, and something that waits meanwhile.
@@ -72,7 +73,7 @@ for (const [era, send] of Object.entries(ERAS)) {
     const rights = meeting()
     const work = meeting()
     const { url } = await listen(t, tools(work.wait), {
-      sets: { all: { path: '/mcp/search', search: true } },
+      extensions: [search({ path: '/mcp/search' })],
       canUse: async ({ name }, request) => {
         const person = personOf(request)
         await rights.wait(person)
@@ -167,7 +168,7 @@ t.test('while the confirmation of one person is stored, another one confirms, an
   const opened = new Promise<void>((resolve) => {
     letGo = resolve
   })
-  const confirmStore: ConfirmStore = {
+  const store: ConfirmStore = {
     async use (id) {
       begun.push(id)
       if (begun.length === 1) await opened
@@ -185,7 +186,7 @@ t.test('while the confirmation of one person is stored, another one confirms, an
       ran.push(personOf(request))
       return 'done'
     })
-  }, { confirmStore, confirmSecret: 'a secret that two replicas share.' })
+  }, { extensions: [confirm({ store, secret: 'a secret that two replicas share.' })] })
   const call = async (person: string, more: object = {}) =>
     await round(url, 'drop', { headers: { 'x-api-key': person }, ...more })
   const questions = await both(async (person) => await call(person))
