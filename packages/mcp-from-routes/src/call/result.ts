@@ -297,4 +297,4 @@ function unsaid (
   return Object.keys(more).length === 0 ? undefined : more
 }
 
-export type { Content, ToolResult } from '../model.ts'
+export type { ToolResult } from '../model.ts'

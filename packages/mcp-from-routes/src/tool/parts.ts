@@ -13,9 +13,6 @@ export function joined (all: readonly Part[]): Parts {
   }
 }
 
-/** Of a plain tool. */
-const NO_PARTS: Parts = joined([])
-
 /** One function for all that extensions do to a call: undefined for a plain tool, whose calls then pay nothing. */
 export function beginOf ({ all }: Parts): Tool['begin'] {
   const begins = all.flatMap(({ begin }) => begin ?? [])
