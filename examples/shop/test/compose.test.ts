@@ -149,7 +149,7 @@ t.test('in the image the commands of the README run', async (t) => {
   // As far as a command goes without a database.
   t.match(run('migrate', '--', '--nothing'), /^Usage: shop migrate/m)
   t.match(run('shop', '--', 'admin'), /^Usage:\n {2}shop admin add <subject>\n/m)
-  t.match(run('reseal'), /^These settings cannot be used:/m)
+  t.match(run('shop', '--', 'reseal'), /^These settings cannot be used:/m)
   t.match(run('seed', '-w', 'examples/shop'), /^These settings cannot be used:/m)
   t.match(
     new SHOP_MIGRATIONS_PENDING('x').message,

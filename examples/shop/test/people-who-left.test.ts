@@ -82,7 +82,9 @@ t.test('the keys of an inactive person are refused on every replica, and work ag
   t.equal((await root.as('PATCH', `/admin/users/${ann.id}`, { active: false })).status, 200)
   aSecondLater(t)
   t.strictSame([await used(shop, hers), await used(shop, his)], [401, 200])
-  t.match((await ben.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`)).body, [{ id: hers.id, name: 'Agent' }])
+  t.match((await ben.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`)).body, {
+    keys: [{ id: hers.id, name: 'Agent' }]
+  })
   t.equal((await root.as('PATCH', `/admin/users/${ann.id}`, { active: true })).status, 200)
   t.strictSame([await used(shop, hers), await used(shop, his)], [200, 200], 'a no is not kept')
 })
@@ -93,17 +95,17 @@ t.test('the keys of a removed member are refused until somebody decides, and are
   t.equal((await ben.as('DELETE', `/shops/${shop}/members/${ann.id}`)).status, 204)
   aSecondLater(t)
   t.strictSame([await used(shop, hers), await used(shop, his), await used(other.shop, other.hers)], [401, 200, 200])
-  const waiting = async (of: string) => (await ben.as('GET', `/shops/${of}/waiting-keys`)).body
+  const waiting = async (of: string) => (await ben.as('GET', `/shops/${of}/waiting-keys`)).body.keys
   t.match(await waiting(shop), [{ id: hers.id, name: 'Agent', user_id: ann.id, user_name: 'ann' }])
   t.strictSame([(await waiting(shop)).length, (await waiting(other.shop)).length], [1, 0])
   const undecided = await ben.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`)
-  t.match(undecided, { status: 200, body: [{ id: hers.id, shop_id: shop }] })
+  t.match(undecided, { status: 200, body: { keys: [{ id: hers.id, shop_id: shop }] } })
   t.match(await ann.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`), { status: 403 })
   const decided = await ben.as('PUT', `/shops/${shop}/members/${ann.id}/api-keys`, {
     keys: 'hand_over',
     keys_to: ben.id
   })
-  t.match(decided, { status: 200, body: [{ id: hers.id }] })
+  t.match(decided, { status: 200, body: { keys: [{ id: hers.id }] } })
   t.strictSame([await used(shop, hers), await used(other.shop, other.hers)], [200, 200])
   t.strictSame(await waiting(shop), [])
   t.equal((await ben.as('GET', `/shops/${shop}/members/${ann.id}/api-keys`)).status, 404, 'nothing is left of her')
@@ -183,7 +185,7 @@ t.test('keys are handed over to somebody who may answer for them, and by somebod
   t.equal((await ann.as('DELETE', path)).status, 204, 'who leaves by themselves decides nothing')
   t.match(
     await client(app, '', machine)('PUT', `${path}/api-keys`, { keys: 'hand_over', keys_to: cleo.id }),
-    { status: 200, body: [{ id: hers.id }] },
+    { status: 200, body: { keys: [{ id: hers.id }] } },
     'staff may answer for a key'
   )
 })
@@ -192,7 +194,7 @@ t.test('who makes a person inactive sees their keys in all shops, and decides', 
   const [one, two] = [await staffed(), await staffed()]
   await knex('shop_members').insert({ shop_id: one.shop, user_id: cleo.id, role: 'staff' })
   const path = `/admin/users/${ann.id}`
-  const listed = async () => (await root.as('GET', `${path}/api-keys`)).body
+  const listed = async () => (await root.as('GET', `${path}/api-keys`)).body.keys
   const mine = [one, two].map(({ shop, hers }) => ({ id: hers.id, shop_id: shop, name: 'Agent' }))
   for (const key of mine) t.match((await listed()).find(({ id }: Key) => id === key.id), key)
   t.match(await root.as('PATCH', path, { active: false, keys: 'hand_over', keys_to: cleo.id }), {
@@ -257,7 +259,8 @@ t.test('a deleted person leaves no key that works, unless somebody took it over'
   })
   await knex('api_keys').where({ id: third.id }).update({ created_by: '00000000-0000-4000-8000-000000000001' })
   t.equal(await used(shop, third), 401)
-  t.match((await ben.as('GET', `/shops/${shop}/waiting-keys`)).body, [{ id: third.id, user_id: null, user_name: null }])
+  const { body: waiting } = await ben.as('GET', `/shops/${shop}/waiting-keys`)
+  t.match(waiting.keys, [{ id: third.id, user_id: null, user_name: null }])
   t.match(await root.as('DELETE', `/admin/users/${gone.id}?keys=hand_over&keys_to=${cleo.id}`), {
     status: 422,
     body: { field: 'keys_to' }

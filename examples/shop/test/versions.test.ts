@@ -93,11 +93,12 @@ const records: Readonly<
   }
 }
 
-/** What nobody reads before they change it: secrets, and work that is cancelled. */
+/** What nobody reads before they change it: secrets, work that is cancelled, and what becomes of keys. */
 const unread = [
   '/admin/accounts/reconcile/:id',
   '/shops/:shop_id/api-keys/:key_id',
   '/shops/:shop_id/imports/:import_id',
+  '/shops/:shop_id/members/:user_id/api-keys',
   '/shops/:shop_id/pay/key'
 ]
 

@@ -15,6 +15,10 @@ interface WaitingKey {
   readonly user_name: string | null
 }
 
+interface WaitingKeysAnswer {
+  readonly keys: readonly WaitingKey[]
+}
+
 interface Maker {
   readonly id: string
   readonly name: string
@@ -29,7 +33,7 @@ export function WaitingKeys () {
   const [asked, setAsked] = useState<Maker>()
   const { data: keys = [] } = useQuery({
     queryKey: ['api-keys', 'waiting', shop.id],
-    queryFn: async () => (await call<readonly WaitingKey[]>(`/shops/${shop.id}/waiting-keys`)).json
+    queryFn: async () => (await call<WaitingKeysAnswer>(`/shops/${shop.id}/waiting-keys`)).json.keys
   })
   if (keys.length === 0) return null
   const makers = new Map(

@@ -51,7 +51,7 @@ export function LeavingDialog (
   const { call } = useViewer()
   const { data: keys = [], error, isPending } = useQuery({
     queryKey: ['keys of a person', keysPath],
-    queryFn: async () => (await call<readonly PersonKey[]>(keysPath)).json,
+    queryFn: async () => (await call<{ readonly keys: readonly PersonKey[] }>(keysPath)).json.keys,
     // What is decided about is what is there now.
     gcTime: 0,
     retry: false

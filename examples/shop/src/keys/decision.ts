@@ -38,6 +38,9 @@ export const PersonKey = Type.Object({
   expires_at: Nullable(Type.Unsafe<string>({ ...TIME, description: 'null: never' }))
 })
 
+/** The API keys of a person: not a list with pages, since an owner has a bounded number of them. */
+export const PersonKeys = Type.Object({ keys: Type.Array(PersonKey) })
+
 /**
  * Does with keys what was decided, and records it with each key. Without a decision nothing is done: dual-auth refuses
  * the keys of whoever has left.

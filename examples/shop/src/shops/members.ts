@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
-import { decision, OptionalDecision, PersonKey } from '../keys/decision.ts'
+import { decision, OptionalDecision, PersonKeys } from '../keys/decision.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { memberRepository } from './member-repository.ts'
@@ -97,9 +97,9 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
         'expired. Those of people who are inactive, or no members any more, are refused until somebody decides.',
       tags: ['members'],
       params: MemberParams,
-      response: { 200: Type.Array(PersonKey), ...readProblems }
+      response: { 200: PersonKeys, ...readProblems }
     }
-  }, async ({ shop, params }) => [...await repository.keys(shop, params.user_id)])
+  }, async ({ shop, params }) => ({ keys: [...await repository.keys(shop, params.user_id)] }))
 
   app.put('/:user_id/api-keys', {
     schema: {
@@ -111,11 +111,11 @@ export const members: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
       tags: ['members'],
       params: MemberParams,
       body: KeyDecision,
-      response: { 200: Type.Array(PersonKey), ...conflictProblems }
+      response: { 200: PersonKeys, ...conflictProblems }
     }
-  }, async (request) => [
-    ...await repository.decide(request.shop, callerOf(request), request.params.user_id, request.body)
-  ])
+  }, async (request) => ({
+    keys: [...await repository.decide(request.shop, callerOf(request), request.params.user_id, request.body)]
+  }))
 
   app.delete('/:user_id', {
     schema: {

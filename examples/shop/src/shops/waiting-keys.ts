@@ -23,7 +23,7 @@ export const waiting: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async
         'nor an admin any more. decide_member_keys decides about them.',
       tags: ['members'],
       params: ShopParams,
-      response: { 200: Type.Array(WaitingKey), ...readProblems }
+      response: { 200: Type.Object({ keys: Type.Array(WaitingKey) }), ...readProblems }
     }
-  }, async ({ shop }) => [...await waitingKeys(knex, shop.id)])
+  }, async ({ shop }) => ({ keys: [...await waitingKeys(knex, shop.id)] }))
 }

@@ -5,7 +5,7 @@ import type { Knex } from 'knex'
 import { callerOf } from '../history/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Deleted, Uuid } from '../http/schemas.ts'
-import { OptionalDecision, PersonKey } from '../keys/decision.ts'
+import { OptionalDecision, PersonKeys } from '../keys/decision.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { userAdministration } from './administration.ts'
@@ -75,9 +75,9 @@ export const users: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
         'revoked or expired. They are refused while the person is inactive. Admins only.',
       tags: ['users'],
       params: UserParams,
-      response: { 200: Type.Array(PersonKey), ...readProblems }
+      response: { 200: PersonKeys, ...readProblems }
     }
-  }, async ({ params }) => [...await administration.keys(params.user_id)])
+  }, async ({ params }) => ({ keys: [...await administration.keys(params.user_id)] }))
 
   app.get('/:user_id/export', {
     schema: {
