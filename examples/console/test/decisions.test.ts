@@ -312,6 +312,12 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     async (clickCount = 1) => {
       await page.getByRole(role, { name }).last().click({ clickCount })
     }
+    /** A menu closes at the first click: on a busy machine, the second one of a mouse meets what was behind it. */
+    const item = (name: string) => async (clickCount = 1) => {
+      await kim.getByRole('menuitem', { name }).last().evaluate((element: HTMLElement, count) => {
+        for (let n = 0; n < count; n++) element.click()
+      }, clickCount)
+    }
     const then = (...steps: ReadonlyArray<Writing['press']>) => async (clickCount = 1) => {
       for (const step of steps) await step(step === steps.at(-1) ? clickCount : 1)
     }
@@ -532,7 +538,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       {
         name: 'set the status of many',
         open: to(`${shop}/products${listed}`, select),
-        press: then(click('Set status'), choose('menuitem', 'Draft'))
+        press: then(click('Set status'), item('Draft'))
       },
       {
         name: 'tag many',

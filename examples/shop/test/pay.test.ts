@@ -185,7 +185,7 @@ t.test('a bulk run is told which one is in its way, and the list has it', async 
   await client(app, `/shops/${shopId}`, machine)('PUT', '/pay/key', { pay_secret_key: KEY })
   const id = await accountIn(shopId, 'Busy')
   await superuser('POST', `/${id}/link-pay`, { pay_customer_id: 'cus_cleo' })
-  const end = standIn.fault({ kind: 'slow', delay: 1000, path: 'cus_cleo' })
+  const end = standIn.fault({ kind: 'slow', delay: 8000, path: 'cus_cleo' })
   const first = (await superuser('POST', '/reconcile', { mode: 'check', shop_id: shopId })).body.id
   const second = await superuser('POST', '/reconcile', { mode: 'sync', shop_id: shopId })
   t.strictSame([second.status, second.body], [409, {

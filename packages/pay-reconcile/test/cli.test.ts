@@ -795,7 +795,7 @@ async function listing (t: Test, world: World, command: (...args: string[]) => P
 async function cancelling (t: Test, world: World, url: string, shopId: string): Promise<void> {
   const command = (...args: string[]) => inProcess([url, ...args])
   for (let n = 0; n < 200; n++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
-  const end = world.standIn.fault({ kind: 'slow', delay: 1000 })
+  const end = world.standIn.fault({ kind: 'slow', delay: 8000 })
   const started = start(t, [url, '--mode=sync'])
   await started.line
   const listed = await command('--list', '--status=running', '--json')

@@ -689,7 +689,7 @@ async function oneRunPerShop (t: Test, world: World): Promise<void> {
   world.standIn.addAccount('sk_test_slow', { customers: [{ id: 'cus_1' }] })
   const shopId = await world.addShop({ key: 'sk_test_slow' })
   for (let i = 0; i < 20; i++) await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
-  const end = world.standIn.fault({ kind: 'slow', secretKey: 'sk_test_slow', delay: 1000 })
+  const end = world.standIn.fault({ kind: 'slow', secretKey: 'sk_test_slow', delay: 8000 })
   const started = await world.call('POST', '/admin/accounts/reconcile', { mode: 'check', shop_id: shopId })
   t.equal(started.statusCode, 202)
   t.equal(started.headers.location, `/admin/accounts/reconcile/${started.json().id}`)

@@ -179,7 +179,7 @@ async function busyShop (t: Test, world: World): Promise<void> {
   standIn.addAccount('sk_test_busy', { customers: [{ id: 'cus_1' }] })
   const shopId = await world.addShop({ key: 'sk_test_busy' })
   await world.addAccount(shopId, { pay_customer_id: 'cus_1' })
-  const end = standIn.fault({ kind: 'slow', delay: 1000, secretKey: 'sk_test_busy' })
+  const end = standIn.fault({ kind: 'slow', delay: 8000, secretKey: 'sk_test_busy' })
   const busy = await start(world, { mode: 'sync', shop_id: shopId })
   await knex('pay_reconcile_schedule').insert({
     registration: 'accounts',

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import Stripe from 'stripe'
 import { startPayStandIn } from '../src/testing/index.ts'
@@ -128,6 +129,22 @@ t.test("every request gets the provider's status, error code and parameter", asy
     exchanges.map(({ title, outcome }) => `${title}: ${outcome}`),
     exchanges.map(({ title, expected }) => `${title}: ${expected}`)
   )
+})
+
+t.test('what a fault delays is let go once the fault is removed', async (t) => {
+  const standIn = await startPayStandIn({
+    accounts: { sk_test_slow: { customers: [{ id: 'cus_1' }] } },
+    log: () => {}
+  })
+  t.teardown(() => standIn.close())
+  for (const kind of ['slow', 'drip'] as const) {
+    const end = standIn.fault({ kind, delay: 600_000, path: 'cus_1' })
+    const before = standIn.requested
+    const response = fetch(`${standIn.url}/v1/customers/cus_1`, { headers: { authorization: 'Bearer sk_test_slow' } })
+    while (standIn.requested === before) await nextTurn()
+    end()
+    t.match(await (await response).json(), { id: 'cus_1' })
+  }
 })
 
 t.test("the library's auto-pagination ends on every list", async (t) => {

@@ -29,9 +29,14 @@ export interface Fault {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** A fault, until it is removed. */
+export interface ActiveFault extends Fault {
+  readonly removed: AbortSignal
+}
+
 /** The active faults. */
 export interface Faults {
-  /** @returns a function that removes the fault. */
+  /** @returns a function that removes the fault. Responses that it delays are sent then. */
   add(fault: Fault): () => void
   /**
    * The first fault that applies; counts as one of its times.
@@ -40,16 +45,19 @@ export interface Faults {
   next(
     request: { readonly method: string, readonly secretKey: string, readonly url: string },
     replays: boolean
-  ): Fault | undefined
+  ): ActiveFault | undefined
 }
 
 export function faults (): Faults {
-  const known = new Map<Fault, number>()
+  const known = new Map<ActiveFault, number>()
   return {
     add (fault) {
-      known.set(fault, fault.times ?? Infinity)
+      const removal = new AbortController()
+      const active = { ...fault, removed: removal.signal }
+      known.set(active, fault.times ?? Infinity)
       return () => {
-        known.delete(fault)
+        known.delete(active)
+        removal.abort()
       }
     },
     next ({ method, secretKey, url }, replays) {
@@ -77,11 +85,11 @@ const FAILURE = { error: { type: 'api_error', message: 'Something went wrong' } 
 /** Sends the response in the way of the fault. */
 export async function sendFaulty (
   response: ServerResponse,
-  fault: Fault,
+  fault: ActiveFault,
   answer: () => StandInResponse,
   requestId: string
 ): Promise<void> {
-  const { kind, delay = 50, status = 500, headers = {} } = fault
+  const { kind, delay = 50, status = 500, headers = {}, removed } = fault
   const common = { 'content-type': 'application/json', 'request-id': requestId, ...headers }
   if (kind === 'hang') return
   if (kind === 'reset') {
@@ -98,20 +106,25 @@ export async function sendFaulty (
     response.writeHead(status, common).end(JSON.stringify(fault.body ?? FAILURE))
     return
   }
-  if (kind === 'slow') await sleep(delay)
+  if (kind === 'slow') await pause(delay, removed)
   const { status: given, body, headers: own } = answer()
   const text = JSON.stringify(body)
   response.writeHead(given, { ...common, ...own, 'content-length': Buffer.byteLength(text) })
   if (kind === 'slow') response.end(text)
   else if (kind === 'truncate') response.write(text.slice(0, text.length / 2), () => response.destroy())
-  else await drip(response, text, delay)
+  else await drip(response, text, (): Promise<void> => pause(delay, removed))
 }
 
-async function drip (response: ServerResponse, text: string, delay: number): Promise<void> {
+/** Waits until the time is over, or the fault removed. */
+async function pause (milliseconds: number, removed: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal: removed }).catch(() => {})
+}
+
+async function drip (response: ServerResponse, text: string, wait: () => Promise<void>): Promise<void> {
   for (const byte of Buffer.from(text)) {
     if (response.destroyed) return
     response.write(Buffer.of(byte))
-    await sleep(delay)
+    await wait()
   }
   response.end()
 }
