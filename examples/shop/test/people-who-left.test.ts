@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { run } from '../src/commands/run.ts'
@@ -423,6 +424,52 @@ t.test('a call under way whose maker is made inactive: what it starts afterwards
     }
   }
 })
+
+for (
+  const [what, lose, code] of [
+    ['whose maker leaves', ({ shop }) => ben.as('DELETE', `/shops/${shop}/members/${ann.id}`), 'SHOP_FORBIDDEN'],
+    ['that is revoked', ({ shop, hers }) => ben.as('DELETE', `/shops/${shop}/api-keys/${hers.id}`), 'SHOP_FORBIDDEN'],
+    ['of a person', ({ shop }) => ben.as('DELETE', `/shops/${shop}/members/${ann.id}`), 'SHOP_FORBIDDEN'],
+    [
+      'of a person who is made inactive',
+      () => root.as('PATCH', `/admin/users/${ann.id}`, { active: false }),
+      'SHOP_USER_INACTIVE'
+    ]
+  ] satisfies ReadonlyArray<
+    readonly [string, (place: Awaited<ReturnType<typeof staffed>>) => Promise<{ readonly status: number }>, string]
+  >
+) {
+  t.test(`a body that arrives a second after access was lost changes nothing: with a credential ${what}`, async (t) => {
+    const place = await staffed()
+    const { shop, hers } = place
+    const payload = new Readable({ read () {} })
+    // Its caller is let in, and its body has yet to come.
+    const begun = new Promise<void>((resolve) => {
+      const count = app.countCall
+      t.intercept(app, 'countCall', {
+        value: (...call: Parameters<typeof count>) => {
+          count(...call)
+          resolve()
+        }
+      })
+    })
+    const headers = what.startsWith('of') ? ann.headers : { 'x-api-key': hers.plaintext }
+    const late = app.inject({
+      method: 'POST',
+      url: `/shops/${shop}/products`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload
+    })
+    late.catch(() => {})
+    await begun
+    t.match(await lose(place), { status: /20[04]/ })
+    aSecondLater(t)
+    payload.push('{"name":"Late"}')
+    payload.push(null)
+    t.match((await late).json(), { statusCode: 403, code })
+    t.strictSame(await knex('products').where({ shop_id: shop }), [])
+  })
+}
 
 t.test('two admins decide about one person at once: one decision counts, and the keys are whole', async (t) => {
   for (let round = 0; round < 3; round++) {
