@@ -65,6 +65,7 @@ import type { Settings } from './settings/settings.ts'
 import { trustedProxies } from './settings/trusted-proxies.ts'
 import { shopRecords } from './shops/index.ts'
 import { instructionsFor } from './shops/instructions.ts'
+import { ShopScope } from './shops/scope.ts'
 import { shops } from './shops/shops.ts'
 import { signIn } from './sign-in.ts'
 import { toolCalls } from './tool-calls/routes.ts'
@@ -152,6 +153,7 @@ export async function buildApp (
   validateInput(app)
   serializeOutput(app)
   answerProblems(app)
+  app.addHook('preValidation', ShopScope.admitAgain(database.knex))
   app.addHook('preValidation', readListQuery)
   app.addHook('preValidation', refuseUnstorable)
   app.addHook('preValidation', cleanBody)

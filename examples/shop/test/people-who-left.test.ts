@@ -1,6 +1,8 @@
+import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { run } from '../src/commands/run.ts'
+import { deletePerson } from '../src/users/personal-data.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 /*
@@ -273,6 +275,96 @@ t.test('a deleted person leaves no key that works, unless somebody took it over'
   t.match(await knex('api_keys').where({ id: first.id }).first(), { revoked_at: null, created_by: ben.subject })
 })
 
+t.test('a person whose id is in capitals is the same person: the last admin stays, and others are gone', async (t) => {
+  const { shop } = await staffed()
+  const key = await made(ben, shop)
+  const [gone] = await knex('users').insert({ subject: `capitals-${shop}` }).returning('*')
+  await knex('api_keys').where({ id: key.id }).update({ created_by: gone.subject })
+  await knex('oauth_grants').insert({
+    id: `grant-${shop}`,
+    subject: gone.subject,
+    client_id: 'app',
+    client_name: 'App',
+    scope: '',
+    created_at: knex.fn.now(),
+    used_at: knex.fn.now(),
+    expires_at: knex.raw("now() + interval '1 day'")
+  })
+  t.equal((await root.as('DELETE', `/admin/users/${gone.id.toUpperCase()}`)).status, 204)
+  t.match(await knex('api_keys').where({ id: key.id }).first(), { created_by: gone.id, revoked_at: /^\d/ })
+  t.match(await knex('oauth_grants').where({ id: `grant-${shop}` }).first(), { subject: gone.id })
+  t.match(await knex('history').where({ record_id: gone.id, record_kind: 'user' }).select('action'), [{
+    action: 'delete'
+  }])
+  await knex('users').where({ id: boss.id }).update({ roles: [] })
+  const last = await root.as('DELETE', `/admin/users/${root.id.toUpperCase()}`)
+  await knex('users').where({ id: boss.id }).update({ roles: ['admin'] })
+  t.match(last, { status: 409, body: { message: 'This is the last active admin' } })
+})
+
+t.test('a deletion that is refused for its decision ends no sign-in', async (t) => {
+  const { shop } = await staffed()
+  const key = await made(ben, shop)
+  const [gone] = await knex('users').insert({ subject: `kept-${shop}` }).returning('*')
+  await knex('api_keys').where({ id: key.id }).update({ created_by: gone.subject })
+  const ended: string[] = []
+  const grants = {
+    list: async () => [{ id: 'one' }],
+    end: async (_of: string, id: string) => {
+      ended.push(id)
+    }
+  }
+  const actor = { kind: 'command', id: 'op', operation: 'person delete', requestId: null } as const
+  for (
+    const decision of [
+      { keys: 'hand_over' },
+      { keys: 'hand_over', keys_to: cleo.id },
+      { keys: 'hand_over', keys_to: gone.id },
+      { keys: 'revoke', keys_to: ben.id },
+      { keys_to: ben.id }
+    ] as const
+  ) {
+    await t.rejects(deletePerson(knex, gone.id, actor, { grants: grants as never, ...decision }), {
+      code: 'SHOP_INVALID',
+      field: 'keys_to'
+    })
+  }
+  t.strictSame(ended, [])
+  await deletePerson(knex, gone.id, actor, { grants: grants as never, keys: 'hand_over', keys_to: ben.id })
+  t.strictSame([ended, await used(shop, key)], [['one'], 200])
+})
+
+t.test('a person with the name of a machine or a command has none of its keys', async (t) => {
+  const { shop } = await staffed()
+  const { slug } = await knex('shops').where({ id: shop }).first('slug')
+  const { stdout, code } = await run(
+    ['key', 'create', '--shop', slug, '--name', 'By hand'],
+    { ...idp.settings, USER: 'op' },
+    async () => ({ ...database, close: async () => {} })
+  )
+  t.equal(code, 0)
+  const keys = [await made({ as: client(app, '', machine) }, shop), { id: '', plaintext: stdout.trim() }]
+  const works = async () => [await used(shop, keys[0]!), await used(shop, keys[1]!)]
+  const makers = await knex('api_keys').where({ shop_id: shop, name: 'By hand' }).orWhere({ id: keys[0]!.id }).pluck(
+    'created_by'
+  )
+  t.strictSame([...makers].sort(), ['command:op', 'test-machine'])
+  for (const subject of makers) {
+    const [{ id }] = await knex('users').insert({ subject }).returning('*')
+    aSecondLater(t)
+    t.strictSame(await works(), [200, 200], subject)
+    t.strictSame((await root.as('GET', `/admin/users/${id}/api-keys`)).body, [])
+    t.strictSame((await ben.as('GET', `/shops/${shop}/waiting-keys`)).body, [])
+    t.equal((await root.as('DELETE', `/admin/users/${id}`)).status, 204)
+    t.strictSame(await works(), [200, 200], subject)
+  }
+  t.strictSame(
+    (await knex('api_keys').where({ shop_id: shop }).whereIn('created_by', makers)).length,
+    2,
+    'nor was their maker replaced'
+  )
+})
+
 t.test('a person who took over a key and is deleted does not take it from who has it then', async (t) => {
   const { shop, hers } = await staffed()
   await ben.as('DELETE', `/shops/${shop}/members/${ann.id}?keys=hand_over&keys_to=${ben.id}`)
@@ -336,6 +428,52 @@ t.test('a call under way whose maker is made inactive: what it starts afterwards
   }
 })
 
+for (
+  const [what, lose, code] of [
+    ['whose maker leaves', ({ shop }) => ben.as('DELETE', `/shops/${shop}/members/${ann.id}`), 'SHOP_FORBIDDEN'],
+    ['that is revoked', ({ shop, hers }) => ben.as('DELETE', `/shops/${shop}/api-keys/${hers.id}`), 'SHOP_FORBIDDEN'],
+    ['of a person', ({ shop }) => ben.as('DELETE', `/shops/${shop}/members/${ann.id}`), 'SHOP_FORBIDDEN'],
+    [
+      'of a person who is made inactive',
+      () => root.as('PATCH', `/admin/users/${ann.id}`, { active: false }),
+      'SHOP_USER_INACTIVE'
+    ]
+  ] satisfies ReadonlyArray<
+    readonly [string, (place: Awaited<ReturnType<typeof staffed>>) => Promise<{ readonly status: number }>, string]
+  >
+) {
+  t.test(`a body that arrives a second after access was lost changes nothing: with a credential ${what}`, async (t) => {
+    const place = await staffed()
+    const { shop, hers } = place
+    const payload = new Readable({ read () {} })
+    // Its caller is let in, and its body has yet to come.
+    const begun = new Promise<void>((resolve) => {
+      const count = app.countCall
+      t.intercept(app, 'countCall', {
+        value: (...call: Parameters<typeof count>) => {
+          count(...call)
+          resolve()
+        }
+      })
+    })
+    const headers = what.startsWith('of') ? ann.headers : { 'x-api-key': hers.plaintext }
+    const late = app.inject({
+      method: 'POST',
+      url: `/shops/${shop}/products`,
+      headers: { ...headers, 'content-type': 'application/json' },
+      payload
+    })
+    late.catch(() => {})
+    await begun
+    t.match(await lose(place), { status: /20[04]/ })
+    aSecondLater(t)
+    payload.push('{"name":"Late"}')
+    payload.push(null)
+    t.match((await late).json(), { statusCode: 403, code })
+    t.strictSame(await knex('products').where({ shop_id: shop }), [])
+  })
+}
+
 t.test('two admins decide about one person at once: one decision counts, and the keys are whole', async (t) => {
   for (let round = 0; round < 3; round++) {
     const { shop, hers } = await staffed()
@@ -357,6 +495,26 @@ t.test('two admins decide about one person at once: one decision counts, and the
     t.ok(one.revoked_at !== null || [boss.subject, ben.subject].includes(one.created_by), 'it is decided about')
     t.not(two.revoked_at, null)
     t.ok((await audit(shop, hers.id)).length >= 1)
+  }
+})
+
+t.test('who takes keys over may be deleted at the same time: nothing deadlocks, and no key is theirs', async (t) => {
+  for (let round = 0; round < 4; round++) {
+    const { shop, hers } = await staffed()
+    const [late] = await knex('users').insert({ subject: `heir-${shop}` }).returning('*')
+    await knex('shop_members').insert({ shop_id: shop, user_id: late.id, role: 'owner' })
+    const path = `/shops/${shop}/members/${ann.id}`
+    const [handed, deleted] = await Promise.all([
+      round % 2 === 0
+        ? ben.as('DELETE', `${path}?keys=hand_over&keys_to=${late.id}`)
+        : ben.as('PUT', `${path}/api-keys`, { keys: 'hand_over', keys_to: late.id }),
+      root.as('DELETE', `/admin/users/${late.id}`)
+    ])
+    t.ok([200, 204, 422].includes(handed.status), `handed over, or refused: ${handed.status}`)
+    t.equal(deleted.status, 204)
+    const key = await knex('api_keys').where({ id: hers.id }).first()
+    t.equal(key.created_by === late.id, handed.status !== 422)
+    t.equal(key.revoked_at !== null, handed.status !== 422, 'it ends with who has it')
   }
 })
 

@@ -65,6 +65,8 @@ export function createGuard (
   report: Refusals['report']
 ): Guard {
   const { apiKeys, challenge, hostSignsIn } = settings
+  // A yes of `mayUse` counts for no longer here than in the next call, and for no other request if none is kept.
+  const keySharedFor = apiKeys.mayUse === undefined ? SHARED_FOR : apiKeys.mayUseCacheTime
   const rules = new WeakMap<object, Map<string, RouteRules>>()
   const rulesOfRoutes = new WeakMap<AuthRoute, RouteRules>()
   // On the request and not in a WeakMap: it is written once per request, and lives exactly as long.
@@ -156,10 +158,9 @@ export function createGuard (
   function outcomeOfParent (request: FastifyRequest, credential: Credential): Outcome | undefined {
     const parent = (request.raw as { [PARENT_REQUEST]?: Verified })[PARENT_REQUEST]
     const known = parent?.[outcome]
-    return known != null && sameCredential(known.credential, credential) &&
-        performance.now() - known.checked < SHARED_FOR
-      ? known
-      : undefined
+    if (known == null || !sameCredential(known.credential, credential)) return undefined
+    const sharedFor = known.identity.kind === 'api-key' ? keySharedFor : SHARED_FOR
+    return performance.now() - known.checked < sharedFor ? known : undefined
   }
 
   async function verify (request: FastifyRequest, credential: Credential, policy: AuthPolicy): Promise<Outcome> {

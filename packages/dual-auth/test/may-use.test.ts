@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Writable } from 'node:stream'
 import t, { type Test } from 'tap'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import inject from 'light-my-request'
 import dualAuth, {
+  DUAL_AUTH_KEY_INACTIVE,
+  DUAL_AUTH_MANAGEMENT_FORBIDDEN,
   memoryStore,
   type ApiKeyStore,
   type DualAuthOptions,
@@ -52,6 +54,18 @@ async function staffed (t: Test, settings: Parameters<typeof build>[1] = {}) {
   const call = async (key: string, url = products()) => (await app.inject({ url, headers: bearer(key) })).statusCode
   const make = async (who: Record<string, unknown>) => (await manage(who)('POST', '', { name: 'Agent' })).body
   return { ...harness, left, asked, lines, manage, call, make }
+}
+
+/** A call within the process that another one makes with its own credential. */
+async function within (
+  app: FastifyInstance,
+  request: FastifyRequest,
+  { method = 'GET', url }: { readonly method?: 'GET' | 'DELETE', readonly url: string }
+) {
+  return await inject((raw, response) => {
+    Object.assign(raw, { [Symbol.for('mcp-from-routes.parentRequest')]: request })
+    app.routing(raw, response)
+  }, { method, url, headers: { authorization: request.headers.authorization! } })
 }
 
 t.test('a key is refused once its maker has left, and works again when they are back', async (t) => {
@@ -116,6 +130,12 @@ for (
     ['rejects', async () => {
       throw Object.assign(new Error('no directory'), { statusCode: 403 })
     }],
+    ['throws what is an answer in onKeyChange', () => {
+      throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    }],
+    ['throws what is an answer of a store', async () => {
+      throw new DUAL_AUTH_KEY_INACTIVE('expired')
+    }],
     ['never settles', async () => new Promise<boolean>(() => {})],
     ['returns nothing', () => undefined as never],
     ['returns what is not boolean', async () => 'yes' as never]
@@ -145,6 +165,33 @@ t.test('mayUse may look at the request: nothing is kept from one call to the nex
   t.strictSame([await from('127.0.0.1'), await from('203.0.113.7'), await from('127.0.0.1')], [200, 401, 200])
   t.equal(await from('127.0.0.1', `${products()}?page=2`), 401)
 })
+
+for (const mayUseCacheTime of [0, 100]) {
+  t.test(`what a call calls within the process asks too, with mayUseCacheTime ${mayUseCacheTime}`, async (t) => {
+    let clock = 10_000
+    t.intercept(performance, 'now', { value: () => clock })
+    const left = new Set<string>()
+    const { app, make } = await staffed(t, {
+      apiKeys: {
+        mayUse: ({ createdBy }, { method }) => !left.has(createdBy) && (mayUseCacheTime > 0 || method !== 'DELETE'),
+        mayUseCacheTime
+      },
+      routes: (app) => {
+        app.post('/shops/:shop_id/products/outer', async (request) => {
+          const inner = async (method: 'GET' | 'DELETE') =>
+            (await within(app, request, { method, url: products() })).statusCode
+          const before = [await inner('GET'), await inner('DELETE')]
+          left.add('ada')
+          clock += mayUseCacheTime
+          return [...before, await inner('GET')]
+        })
+      }
+    })
+    const { plaintext } = await make(ADA)
+    const outer = await app.inject({ method: 'POST', url: `${products()}/outer`, headers: bearer(plaintext) })
+    t.strictSame(outer.json(), [200, mayUseCacheTime === 0 ? 401 : 200, 401])
+  })
+}
 
 t.test('a yes is kept for its key alone, for the time of the option, from when it was asked', async (t) => {
   let clock = 10_000
@@ -262,13 +309,7 @@ t.test('a call under way whose maker leaves: what it calls within the process is
     apiKeys: { mayUse: ({ createdBy }) => !left.has(createdBy), mayUseCacheTime: 1000 },
     routes: (app) => {
       app.get('/shops/:shop_id/products/slow', async (request) => {
-        const inner = async () => {
-          const { statusCode } = await inject((raw, response) => {
-            Object.assign(raw, { [Symbol.for('fastify.parentRequest')]: request })
-            app.routing(raw, response)
-          }, { url: products(), headers: { authorization: request.headers.authorization! } })
-          return statusCode
-        }
+        const inner = async () => (await within(app, request, { url: products() })).statusCode
         const before = await inner()
         await new Promise<void>((resolve) => {
           state.release = resolve
@@ -311,7 +352,6 @@ t.test('wrong options stop the start', async (t) => {
 })
 
 t.test('a host vetoes a change of a caller who left meanwhile: 403, and nothing is changed', async (t) => {
-  const { DUAL_AUTH_MANAGEMENT_FORBIDDEN } = await import('../src/index.ts')
   const left = new Set<string>()
   const { manage, call, make } = await staffed(t, {
     auth: {

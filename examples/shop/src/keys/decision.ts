@@ -53,25 +53,38 @@ export async function decideKeys (
   actor: Actor,
   person: Maker,
   keys: readonly KeyOfPerson[],
-  { keys: what, keys_to: to }: Decision
+  decision: Decision
 ): Promise<void> {
-  if (what !== 'hand_over' && to !== undefined) {
-    throw invalid('keys_to', 'keys_to is only for keys that are handed over: with keys=hand_over')
-  }
-  if (what === undefined) return
+  const heir = await checkDecision(trx, person, keys, decision)
   const ids = keys.map(({ id }) => id)
-  if (what === 'revoke') {
+  if (decision.keys === 'revoke') {
     const revoked = await trx('api_keys').whereIn('id', ids).whereNull('revoked_at').update({
       revoked_at: trx.fn.now(),
       revoked_by: await nameOf(trx, actor)
     }).returning(['id', 'shop_id', 'name', 'revoked_at'])
     for (const key of revoked) await record(trx, actor, key, ['revoked_at', null, key.revoked_at])
-    return
   }
-  const heir = await heirOf(trx, person, keys, to)
+  if (heir === undefined) return
   await trx('api_keys').whereIn('id', ids).update({ created_by: heir.subject })
   // By their ids: subjects are erased with a person.
   for (const key of keys) await record(trx, actor, key, ['created_by', person.id, heir.id])
+}
+
+/**
+ * Checks what {@link decideKeys} would do.
+ *
+ * @returns who takes the keys over; undefined if nobody does
+ * @throws {@link SHOP_INVALID} about `keys_to`
+ */
+export async function checkDecision (
+  knex: Knex,
+  person: Maker,
+  keys: readonly KeyOfPerson[],
+  { keys: what, keys_to: to }: Decision
+): Promise<Maker | undefined> {
+  if (what === 'hand_over') return await heirOf(knex, person, keys, to)
+  if (to === undefined) return undefined
+  throw invalid('keys_to', 'keys_to is only for keys that are handed over: with keys=hand_over')
 }
 
 async function record (
@@ -99,19 +112,19 @@ async function nameOf (trx: Knex.Transaction, { kind, id }: Actor): Promise<stri
 
 /** Who takes keys over. They are not deleted before the transaction ends; whoever leaves meanwhile has left. */
 async function heirOf (
-  trx: Knex.Transaction,
+  knex: Knex,
   person: Maker,
   keys: readonly KeyOfPerson[],
   id: string | undefined
 ): Promise<Maker> {
   if (id === undefined) throw invalid('keys_to', 'keys_to must say who takes the keys over')
-  const heir = await trx('users').where({ id }).forKeyShare().first('id', 'subject', 'active', 'roles')
+  const heir = await knex('users').where({ id }).forKeyShare().first('id', 'subject', 'active', 'roles')
   if (heir?.active !== true || heir.id === person.id) {
     throw invalid('keys_to', 'keys_to must be another person, who is active')
   }
   if (heir.roles.includes('admin')) return heir
   const shops = [...new Set(keys.map(({ shop_id: shop }) => shop))]
-  const entered = await trx('shop_members').where({ user_id: id }).whereIn('shop_id', shops).select('shop_id')
+  const entered = await knex('shop_members').where({ user_id: id }).whereIn('shop_id', shops).select('shop_id')
   const missing = keys.find(({ shop_id: shop }) => !entered.some((row) => row.shop_id === shop))
   if (missing !== undefined) {
     throw invalid('keys_to', `keys_to must be a member of ${missing.shop_name}, or an admin`)

@@ -8,6 +8,15 @@ export interface Maker {
 }
 
 /**
+ * Whether the maker that a key in a table names is a machine or a command, in SQL: a person may have the same word as
+ * their subject.
+ */
+export const madeByNobody = (table: string): string =>
+  `exists (select from history where shop_id = ${table}.shop_id and record_id = ${table}.id::text and ` +
+  `record_kind = 'api_key' and action = 'create' and (actor_kind, ${table}.created_by) in ` +
+  "(('machine', actor_id), ('command', coalesce('command:' || actor_id, 'command'))))"
+
+/**
  * Whether a person did something with an API key, in SQL. Keys name people by the subject of their tokens, without the
  * issuer that tells tenants apart.
  */
@@ -19,8 +28,8 @@ export const didWithKey = (what: string): string =>
  * Whether a key is of a person, in SQL, with the named values `id` and `subject`. Where `created_by` is nobody's
  * subject, the history knows who created it; a key that was handed over is of somebody whose subject it has.
  */
-export const MADE = '(created_by = :subject or (not exists (select from users where users.subject = created_by) and ' +
-  `${didWithKey("action = 'create'")}))`
+export const MADE = `((created_by = :subject and not ${madeByNobody('api_keys')}) or ` +
+  `(not exists (select from users where users.subject = created_by) and ${didWithKey("action = 'create'")}))`
 
 /** An API key of a person that works, unless the person has left. */
 export interface KeyOfPerson {

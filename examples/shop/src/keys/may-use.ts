@@ -1,14 +1,15 @@
 import type { UsedKey } from 'dual-auth'
 import type { Knex } from 'knex'
 import { namedStatement } from '../database/named-statement.ts'
-import type { KeyOfPerson } from './made-by.ts'
+import { type KeyOfPerson, madeByNobody } from './made-by.ts'
 
 /**
  * Who made the key in a row named `used`, or took it over: a row named `maker`, or none if no person did. Where
  * `created_by` is nobody's subject, the history knows who created it; of who was deleted since, all is null.
  */
 const MAKER = `lateral (
-    select users.id, users.name, users.active, users.roles from users where users.subject = used.created_by
+    select users.id, users.name, users.active, users.roles from users
+    where users.subject = used.created_by and not ${madeByNobody('used')}
     union all
     select users.id, users.name, users.active, users.roles
     from history left join users on users.id::text = history.actor_id

@@ -47,17 +47,24 @@ export function memberRepository (knex: Knex) {
    *
    * @param maySelf - admits a person who is neither an owner of the shop nor an admin
    * @param person - whose keys are changed too
+   * @param heir - the id of who takes them over
    * @throws {@link SHOP_GONE} | {@link SHOP_OWNER_ONLY}
    */
   async function manage<T> (
     shop: ShopScope,
     { kind, user }: Caller,
     change: (trx: Knex.Transaction, keys: readonly KeyOfPerson[]) => Promise<T>,
-    { maySelf = () => false, person }: { readonly maySelf?: (user: User) => boolean, readonly person?: Maker } = {}
+    { maySelf = () => false, person, heir }: {
+      readonly maySelf?: (user: User) => boolean,
+      readonly person?: Maker,
+      readonly heir?: string | undefined
+    } = {}
   ): Promise<T> {
     return await knex.transaction(async (trx) => {
       await holdShop(trx, shop)
       const keys = person === undefined ? [] : await lockKeysOf(trx, person, shop.id)
+      // Before the members, as who deletes a person does.
+      if (heir !== undefined) await trx('users').where({ id: heir }).forKeyShare().first('id')
       const owners = await trx('shop_members').where({ shop_id: shop.id, role: 'owner' }).orderBy('user_id').forUpdate()
         .select('user_id')
       const isAllowed = user === null
@@ -180,7 +187,7 @@ export function memberRepository (knex: Knex) {
       return await manage(shop, caller, async (trx, keys) => {
         await decideKeys(trx, caller, person, keys, decision)
         return keys
-      }, { person })
+      }, { person, heir: decision.keys_to })
     },
 
     /**
@@ -205,7 +212,7 @@ export function memberRepository (knex: Knex) {
         await decideKeys(trx, caller, person, keys, decision)
       }
       const maySelf = ({ id }: User): boolean => decision.keys === undefined && id === person.id
-      await manage(shop, caller, take, { maySelf, person })
+      await manage(shop, caller, take, { maySelf, person, heir: decision.keys_to })
     }
   }
 }

@@ -10,6 +10,9 @@ declare module 'fastify' {
   }
 }
 
+/** In milliseconds: for as long an API key goes on, too, once its maker has left. */
+const LONG_AGO = 1000
+
 /**
  * The right to work on the rows of one shop. Every repository requires it, and only {@link ShopScope.authorize} creates
  * one (or {@link ShopScope.open}, if the settings make routes public, and {@link ShopScope.resume}, for work in the
@@ -21,6 +24,8 @@ export class ShopScope {
   readonly currency: string
   /** Whose changes these are. */
   readonly caller: Caller
+  /** When the caller was let in, as `performance.now()`. */
+  private readonly entered = performance.now()
 
   private constructor ({ id, currency }: OpenShop, caller: Caller) {
     this.id = id
@@ -66,6 +71,18 @@ export class ShopScope {
       const { shop_id: id } = request.params as { shop_id: string }
       request.shop = new ShopScope(await enterShop(knex, request, id), callerOf(request))
       request.server.countCall(request, reply)
+    }
+  }
+
+  /**
+   * A `preValidation` hook: of callers whose body took its time, only those go on who still have access.
+   *
+   * @throws {@link SHOP_GONE} | {@link SHOP_FORBIDDEN} | {@link SHOP_USER_INACTIVE}
+   */
+  static admitAgain (knex: Knex) {
+    return async ({ shop }: { readonly shop?: ShopScope }): Promise<void> => {
+      if (shop === undefined || shop.caller.kind === 'anybody' || performance.now() - shop.entered < LONG_AGO) return
+      await enterAgain(knex, shop.caller, shop.id)
     }
   }
 }

@@ -4,8 +4,8 @@ import type { Actor } from '../history/caller.ts'
 import { fieldsOf, recordChange } from '../history/trail.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import { newer } from '../database/updated-at.ts'
-import { type Decision, decideKeys } from '../keys/decision.ts'
-import { didWithKey, lockKeysOf, MADE } from '../keys/made-by.ts'
+import { checkDecision, type Decision, decideKeys } from '../keys/decision.ts'
+import { didWithKey, keysOf, lockKeysOf, MADE } from '../keys/made-by.ts'
 import type { Precondition } from '../http/versions.ts'
 
 /** A person whose data is exported or erased. */
@@ -171,13 +171,16 @@ interface Deletion extends Decision {
  */
 export async function deletePerson (
   knex: Knex,
-  id: string,
+  asked: string,
   actor: Actor,
   { grants, log, precondition, keys = 'revoke', keys_to: to }: Deletion
 ): Promise<void> {
-  const known = await knex('users').where({ id }).first()
-  if (known === undefined) throw notFound('user', id)
+  const decision = { keys, ...to !== undefined && { keys_to: to } }
+  const known = await knex('users').where({ id: asked }).first()
+  if (known === undefined) throw notFound('user', asked)
   precondition?.(known)
+  // The path may have it in capitals, and the history compares it as text.
+  const { id } = known
   const isLast = async (on: Knex): Promise<boolean> => {
     const admins = await on('users').where({ active: true }).whereRaw("'admin' = any(roles)").orderBy('id').modify(
       (query) => {
@@ -191,17 +194,19 @@ export async function deletePerson (
     return admins.length === 1 && admins[0].id === id
   }
   if (await isLast(knex)) throw conflict('user_id', LAST)
+  await checkDecision(knex, known, await keysOf(knex, known), decision)
   if (grants !== undefined) {
     for (const grant of await grants.list(known.subject, log)) await grants.end(known.subject, grant.id, log)
   }
   await knex.transaction(async (trx) => {
-    const theirs = await lockKeysOf(trx, known)
+    await lockKeysOf(trx, known)
     const last = await isLast(trx)
     const person = await trx('users').where({ id }).forUpdate().first()
     if (person === undefined) throw notFound('user', id)
     precondition?.(person)
     if (last) throw conflict('user_id', LAST)
-    await decideKeys(trx, actor, person, theirs, { keys, ...to !== undefined && { keys_to: to } })
+    // Those too that were handed over to them meanwhile: from here on none can be.
+    await decideKeys(trx, actor, person, await keysOf(trx, known), decision)
     await recordChange(trx, actor, {
       shopId: null,
       recordKind: 'user',

@@ -27,15 +27,26 @@ const ANSWERS = [
  */
 export type StoreCall = <T>(call: () => Promise<T>, late?: (result: T) => Promise<void>) => Promise<T>
 
+/** What is called, if not the store. */
+interface CallNames {
+  /** What fails, for the log. */
+  readonly name?: string
+  /** Errors that are no failure. */
+  readonly answers?: typeof ANSWERS
+}
+
 /**
  * Puts a deadline on every call to the store and turns its failures into one 503. A key that cannot be checked is
  * neither good nor bad: a 401 would make clients throw it away, a 500 would hide what is down. An unknown shop is a
  * result, not a failure; so is a key that cannot be rotated.
  *
  * @param timeout - in milliseconds
- * @param name - what fails, for the log
  */
-export function createStoreCall (timeout: number, log: FastifyBaseLogger, name = 'the API key store'): StoreCall {
+export function createStoreCall (
+  timeout: number,
+  log: FastifyBaseLogger,
+  { name = 'the API key store', answers = ANSWERS }: CallNames = {}
+): StoreCall {
   return async (call, late) => {
     let timer: NodeJS.Timeout | undefined
     let result: ReturnType<typeof call> | undefined
@@ -49,7 +60,7 @@ export function createStoreCall (timeout: number, log: FastifyBaseLogger, name =
       result = call()
       return await Promise.race([result, deadline])
     } catch (error) {
-      if (ANSWERS.some((answer) => error instanceof answer)) throw error
+      if (answers.some((answer) => error instanceof answer)) throw error
       // If the call itself failed, `late` is not called.
       if (late !== undefined) result?.then(late, () => {})
       log.error({ err: error }, `${name} failed`)

@@ -43,7 +43,8 @@ export function createMayUse (
   { mayUse, mayUseCacheTime, storeTimeout }: MayUseSettings,
   log: FastifyBaseLogger
 ): AskMayUse {
-  const call = createStoreCall(storeTimeout, log, 'mayUse')
+  // No error is an answer here: a refusal of something else that `mayUse` did would be taken for one of this call.
+  const call = createStoreCall(storeTimeout, log, { name: 'mayUse', answers: [] })
   // In the order in which they were asked.
   const kept = new Map<string, Kept>()
 
