@@ -401,6 +401,23 @@ const pairs: ReadonlyArray<
     200,
     200
   ], [409, 200]],
+  ['products are undone, and one of them gets a price', async ({ id }) => {
+    const made = await send('POST', `/shops/${id}/products/batch`, boss!.headers, {
+      items: [{ name: 'One' }, { name: 'Two' }]
+    })
+    const [{ id: product }] = JSON.parse(made.body).items
+    return [(on) => on('products').where({ id: product }).select('id'), [
+      async () =>
+        await send('POST', `/shops/${id}/prices`, boss!.headers, { product_id: product, currency: 'USD', amount: 5 }),
+      behind(async () =>
+        await send('POST', `/shops/${id}/history/revert`, boss!.headers, {
+          actor_kind: 'user',
+          actor_id: boss!.id,
+          since: '2020-01-01T00:00:00Z'
+        })
+      )
+    ], async (t) => t.match(await knex('prices').where({ product_id: product }), [{ amount: 5 }])]
+  }, [201, 409]],
   ['a person signs in for the first time, twice', async () => {
     await knex('users').where({ id: staff!.id }).delete()
     return [
