@@ -46,6 +46,11 @@ async function workApp (t: Teardown) {
       }
       return { status: jobs.get(person), message: `of ${person}` }
     })
+    app.get(
+      '/denied',
+      { schema: { operationId: 'denied', description: 'D.', tags: ['mcp'] } },
+      async (_, reply) => await reply.code(401).header('www-authenticate', 'Bearer realm="denied"').send({})
+    )
     app.delete('/work/:id', { schema: schema('cancel_job') }, async (request, reply) => {
       jobs.set(personOf(request), 'cancelled')
       return await reply.code(204).send()
@@ -161,4 +166,30 @@ for (const era of ['legacy', 'modern'] as const) {
       t.match(await ofKim, { result: { status: 'working', statusMessage: 'of kim' } })
     }
   )
+}
+
+for (const era of ['legacy', 'modern'] as const) {
+  t.test(`${era}: what one call gets does not answer another one that waits`, { timeout: 20_000 }, async (t) => {
+    const { url, hold, release } = await workApp(t)
+    // With a parameter more, the SDK answers.
+    const call = async (person: Person, name: string, args: object = {}) =>
+      await ask(url, 'tools/call', { name, arguments: args, extra: 1 }, {
+        era,
+        headers: { 'x-api-key': person },
+        tasks: name === 'start_job'
+      })
+    for (
+      const [name, expected] of [
+        ['start_job', { status: 200, result: era === 'modern' ? { resultType: 'task' } : { task: {} } }],
+        ['denied', { status: 401 }]
+      ] as const
+    ) {
+      const waiting = hold()
+      const ofKim = call('kim', 'get_job', { id: 1 })
+      await waiting(1)
+      t.match(await call('ada', name), expected)
+      release()
+      t.match(await ofKim, { status: 200, result: { content: [{ text: /of kim/ }] } }, name)
+    }
+  })
 }
