@@ -27,14 +27,25 @@ async function meet (rows: (on: Knex) => Knex.QueryBuilder, calls: readonly Call
   const answers = calls.map(async (call) => (await call()).statusCode)
   // Not for as long as a key store may take.
   for (const end = performance.now() + 500; performance.now() < end; await sleep(5)) {
-    const { rows: [{ waiting }] } = await knex.raw(
-      'select count(*)::int as waiting from pg_stat_activity where datname = current_database() and ' +
-        "wait_event_type = 'Lock'"
-    )
-    if (waiting === calls.length) break
+    if (await waitingCalls() === calls.length) break
   }
   await holder.rollback()
   return await Promise.all(answers)
+}
+
+/** How many calls wait for a row. */
+async function waitingCalls (): Promise<number> {
+  const { rows: [{ waiting }] } = await knex.raw(
+    'select count(*)::int as waiting from pg_stat_activity where datname = current_database() and ' +
+      "wait_event_type = 'Lock'"
+  )
+  return waiting
+}
+
+/** A call that begins when another one waits. */
+const behind = (call: Call): Call => async () => {
+  if (TEST_DATABASE_URL !== undefined) { while (await waitingCalls() === 0) await sleep(5) }
+  return await call()
 }
 
 /** The tables of the rows that paths name. */
@@ -294,6 +305,24 @@ const pairs: ReadonlyArray<
     ],
     [200, 422]
   ],
+  ...[['product', 'price_amount'], ['price', 'amount']].map(([noun, amount]) =>
+    [
+      `the currency of a ${noun} changes, and both currency and amount`,
+      async ({ id, params: { [`${noun}_id`]: record } }: Furnished) => {
+        await knex(`${noun}s`).where({ id: record }).update({ currency: 'EUR', [amount!]: 1999 })
+        const change = (fields: object): Call => async () =>
+          await send('PATCH', `/shops/${id}/${noun}s/${record}`, boss!.headers, fields)
+        return [
+          `/:${noun}_id`,
+          [change({ currency: 'JPY', [amount!]: 700 }), behind(change({ currency: 'USD' }))],
+          // 7.00 USD would be no price that anybody has set.
+          async (t: Test) =>
+            t.match(await knex(`${noun}s`).where({ id: record }).first(), { currency: 'JPY', [amount!]: 700 })
+        ] as const
+      },
+      [200, 422]
+    ] as const
+  ),
   [
     'two keys of the details of an account',
     async ({ id, params: { account_id: account } }) => [
@@ -372,6 +401,23 @@ const pairs: ReadonlyArray<
     200,
     200
   ], [409, 200]],
+  ['products are undone, and one of them gets a price', async ({ id }) => {
+    const made = await send('POST', `/shops/${id}/products/batch`, boss!.headers, {
+      items: [{ name: 'One' }, { name: 'Two' }]
+    })
+    const [{ id: product }] = JSON.parse(made.body).items
+    return [(on) => on('products').where({ id: product }).select('id'), [
+      async () =>
+        await send('POST', `/shops/${id}/prices`, boss!.headers, { product_id: product, currency: 'USD', amount: 5 }),
+      behind(async () =>
+        await send('POST', `/shops/${id}/history/revert`, boss!.headers, {
+          actor_kind: 'user',
+          actor_id: boss!.id,
+          since: '2020-01-01T00:00:00Z'
+        })
+      )
+    ], async (t) => t.match(await knex('prices').where({ product_id: product }), [{ amount: 5 }])]
+  }, [201, 409]],
   ['a person signs in for the first time, twice', async () => {
     await knex('users').where({ id: staff!.id }).delete()
     return [

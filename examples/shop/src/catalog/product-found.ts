@@ -18,12 +18,15 @@ export interface Ready {
 export interface Found {
   /** Null if there was none. */
   readonly id: string | null
-  /** Digests of the fields that the item would change. */
+  /** Digests of the fields that the item would change; of a new product with a price, of its currency. */
   readonly fields: Readonly<Record<string, string>>
 }
 
 export function foundOf ({ id, before, fields }: Ready): Found {
-  if (before === null) return { id: null, fields: {} }
+  // The currency may be that of the shop, which may become another.
+  if (before === null) {
+    return { id: null, fields: fields['price_amount'] == null ? {} : { currency: digest(fields['currency']) } }
+  }
   const changed = Object.keys(fields).filter((name) => !isDeepStrictEqual(before[name], fields[name]))
   // A price is one in a currency, also where the item does not name that.
   const named = 'price_amount' in fields && !('currency' in fields) ? [...changed, 'currency'] : changed
@@ -46,7 +49,13 @@ interface Difference {
 function differenceOf ({ index, id, before, fields }: Ready, found: Found): Difference | undefined {
   const now = before === null ? null : id
   if (now !== found.id) return { index, id: now, field: null }
-  if (before === null) return undefined
+  if (before === null) {
+    const { currency } = found.fields
+    // An older version has stored none.
+    return currency === undefined || digest(fields['currency']) === currency
+      ? undefined
+      : { index, id: now, field: 'currency' }
+  }
   const field = [...Object.keys(fields), ...Object.keys(found.fields)].find((name) =>
     !isDeepStrictEqual(before[name], fields[name]) && digest(before[name]) !== found.fields[name]
   )

@@ -69,15 +69,24 @@ export function productRepository (knex: Knex) {
       on: Knex = knex
     ): Promise<ProductRow> {
       const columns = columnsOf(changes)
-      if ('currency' in columns && !('price_amount' in columns)) {
-        refuseOtherDecimals('price_amount', await rows.get(shop, id, on), columns)
+      const isAnotherCurrency = 'currency' in columns && !('price_amount' in columns)
+      const lockAndCompare = async (trx: Knex.Transaction): Promise<void> => {
+        // Locked, since others may change both meanwhile.
+        if (isAnotherCurrency) refuseOtherDecimals('price_amount', await rows.update(shop, id, {}, trx), columns)
       }
-      if (!mentionsLinks(changes)) return await rows.update(shop, id, columns, on)
+      if (!mentionsLinks(changes)) {
+        if (!isAnotherCurrency) return await rows.update(shop, id, columns, on)
+        return await on.transaction(async (trx) => {
+          await lockAndCompare(trx)
+          return await rows.update(shop, id, columns, trx)
+        })
+      }
       return await on.transaction(async (trx) => {
         await holdShop(trx, shop)
         // Links are locked before the product, as deletions of them do: so check first whether it exists.
         await rows.get(shop, id, trx)
         const links = await requireLinks(trx, shop, changes)
+        await lockAndCompare(trx)
         // Links are part of the product, though not of its row.
         return await rows.updateWith(
           shop,

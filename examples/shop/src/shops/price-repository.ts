@@ -33,10 +33,13 @@ export function priceRepository (knex: Knex) {
       on: Knex = knex
     ): Promise<PriceRow> {
       refuseUnknownCurrency(changes)
-      if (changes.currency !== undefined && changes.amount === undefined) {
-        refuseOtherDecimals('amount', await rows.get(shop, id, on), changes)
-      }
-      return await rows.update(shop, id, changes, on)
+      const isAnotherCurrency = changes.currency !== undefined && changes.amount === undefined
+      if (!isAnotherCurrency) return await rows.update(shop, id, changes, on)
+      return await on.transaction(async (trx) => {
+        // Locked, since others may change both meanwhile.
+        refuseOtherDecimals('amount', await rows.update(shop, id, {}, trx), changes)
+        return await rows.update(shop, id, changes, trx)
+      })
     }
   }
 }
