@@ -26,6 +26,7 @@ t.test('a variable that is near to a setting is named with what is meant', async
     HOSTNAME: 'a',
     PGHOST: 'db',
     PGPASSFILE: 'x',
+    PASSWORD: 'x',
     NODE_ENV: 'production',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://x',
     SHOP_PORT: 'tcp://1',

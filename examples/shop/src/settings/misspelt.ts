@@ -1,8 +1,9 @@
 import { SECRET_SETTINGS } from './files.ts'
 import { settings } from './settings.ts'
 
-/** A shorter name, such as HOST, is near to names of other programs. */
+/** A name of one word, such as HOST or PGPASSWORD, or a short one is near to names of other programs. */
 const SHORTEST = 8
+const isOurs = (name: string): boolean => name.length >= SHORTEST && name.includes('_')
 
 /** How many letters may be wrong, missing, added or in another order. */
 const NEAR = 2
@@ -21,7 +22,7 @@ export interface Misspelt {
  * @param environment - names and strings, as in `process.env`
  */
 export function misspeltIn (environment: NodeJS.ProcessEnv): readonly Misspelt[] {
-  const unset = KNOWN.filter((name) => name.length >= SHORTEST && (environment[name] ?? '') === '')
+  const unset = KNOWN.filter((name) => isOurs(name) && (environment[name] ?? '') === '')
   return Object.keys(environment).filter((name) => !KNOWN.includes(name)).flatMap((name) => {
     const [nearest] = unset.map((meant) => ({ name, meant, distance: distance(name.toUpperCase(), meant) }))
       .filter(({ distance }) => distance <= NEAR).toSorted((a, b) => a.distance - b.distance)
