@@ -21,16 +21,6 @@ import type { ProviderMetadata } from './provider-metadata.ts'
 import * as schemas from './schemas.ts'
 import { compileNothing, cors } from './scope.ts'
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /**
-     * The `WWW-Authenticate` value for a 401 of the MCP endpoint to a request without credentials:
-     * `Bearer resource_metadata="…", scope="…"` ([RFC 9728 §5.1](https://www.rfc-editor.org/rfc/rfc9728#section-5.1)).
-     */
-    readonly oauthChallenge: string
-  }
-}
-
 /**
  * Serves the documents, and the registration of the one client, at the root of the app.
  *

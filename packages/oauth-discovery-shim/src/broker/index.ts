@@ -32,6 +32,8 @@ export { redisBrokerStore, type RedisForBroker } from './store/redis.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** The `WWW-Authenticate` value for a 401 of the MCP endpoint, as the shim has it. */
+    readonly oauthChallenge: string
     /**
      * Which clients people have let in, for routes of your own, such as those of administrators; undefined without the
      * option `grants` of the broker.
