@@ -353,8 +353,8 @@ t.test('a person with the name of a machine or a command has none of its keys', 
     const [{ id }] = await knex('users').insert({ subject }).returning('*')
     aSecondLater(t)
     t.strictSame(await works(), [200, 200], subject)
-    t.strictSame((await root.as('GET', `/admin/users/${id}/api-keys`)).body, [])
-    t.strictSame((await ben.as('GET', `/shops/${shop}/waiting-keys`)).body, [])
+    t.strictSame((await root.as('GET', `/admin/users/${id}/api-keys`)).body, { keys: [] })
+    t.strictSame((await ben.as('GET', `/shops/${shop}/waiting-keys`)).body, { keys: [] })
     t.equal((await root.as('DELETE', `/admin/users/${id}`)).status, 204)
     t.strictSame(await works(), [200, 200], subject)
   }
