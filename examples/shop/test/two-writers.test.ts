@@ -19,9 +19,13 @@ const { knex, people: [owner, staff, boss], requests, furnish, prepare, send } =
 type Person = NonNullable<typeof owner>
 type Call = () => ReturnType<typeof send>
 
+/** Whether a test holds the row that calls wait for. */
+const row = { isHeld: false }
+
 /** @returns the statuses of calls that go on at once, in their order */
 async function meet (rows: (on: Knex) => Knex.QueryBuilder, calls: readonly Call[]): Promise<readonly number[]> {
   if (TEST_DATABASE_URL === undefined) return await Promise.all(calls.map(async (call) => (await call()).statusCode))
+  row.isHeld = true
   const holder = await knex.transaction()
   await holder.select().from(rows(holder).forUpdate().as('held'))
   const answers = calls.map(async (call) => (await call()).statusCode)
@@ -29,6 +33,7 @@ async function meet (rows: (on: Knex) => Knex.QueryBuilder, calls: readonly Call
   for (const end = performance.now() + 500; performance.now() < end; await sleep(5)) {
     if (await waitingCalls() === calls.length) break
   }
+  row.isHeld = false
   await holder.rollback()
   return await Promise.all(answers)
 }
@@ -42,9 +47,9 @@ async function waitingCalls (): Promise<number> {
   return waiting
 }
 
-/** A call that begins when another one waits. */
+/** A call that begins when another one waits, as long as there is something to wait for. */
 const behind = (call: Call): Call => async () => {
-  if (TEST_DATABASE_URL !== undefined) { while (await waitingCalls() === 0) await sleep(5) }
+  while (row.isHeld && await waitingCalls() === 0) await sleep(5)
   return await call()
 }
 
@@ -320,7 +325,8 @@ const pairs: ReadonlyArray<
             t.match(await knex(`${noun}s`).where({ id: record }).first(), { currency: 'JPY', [amount!]: 700 })
         ] as const
       },
-      [200, 422]
+      [200, 422],
+      [200, 200]
     ] as const
   ),
   [
@@ -401,23 +407,6 @@ const pairs: ReadonlyArray<
     200,
     200
   ], [409, 200]],
-  ['products are undone, and one of them gets a price', async ({ id }) => {
-    const made = await send('POST', `/shops/${id}/products/batch`, boss!.headers, {
-      items: [{ name: 'One' }, { name: 'Two' }]
-    })
-    const [{ id: product }] = JSON.parse(made.body).items
-    return [(on) => on('products').where({ id: product }).select('id'), [
-      async () =>
-        await send('POST', `/shops/${id}/prices`, boss!.headers, { product_id: product, currency: 'USD', amount: 5 }),
-      behind(async () =>
-        await send('POST', `/shops/${id}/history/revert`, boss!.headers, {
-          actor_kind: 'user',
-          actor_id: boss!.id,
-          since: '2020-01-01T00:00:00Z'
-        })
-      )
-    ], async (t) => t.match(await knex('prices').where({ product_id: product }), [{ amount: 5 }])]
-  }, [201, 409]],
   ['a person signs in for the first time, twice', async () => {
     await knex('users').where({ id: staff!.id }).delete()
     return [
