@@ -24,7 +24,7 @@ export interface CoreOptions {
   readonly serverInfo: ServerInfo
   /**
    * What the model should know about the tools as a whole: a string, or a function that returns one for the client of
-   * `request`. Errors that it throws go to the host's error handler. Default is none.
+   * `request`. What it throws goes to the log, and the client gets the JSON-RPC error -32603. Default is none.
    */
   readonly instructions?: string | ((request: FastifyRequest) => string | undefined | Promise<string | undefined>)
   /** Path of the endpoint; it answers with and without a slash at the end. Default is `/mcp`. */

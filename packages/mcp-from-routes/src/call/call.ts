@@ -5,14 +5,13 @@ import { impliedValues } from '../tool/implied.ts'
 import { ownAndOthers } from '../tool/parts.ts'
 import type { InnerRequest, InnerResponse } from '../types.ts'
 import { excerpt } from './excerpt.ts'
-import type { Target } from './guard.ts'
+import { type Target, targetOf } from './guard.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import { argumentsAsRead, isRefusal, problemsOf, requestFromCall, Unsendable } from './request.ts'
 import { errorResult, resultFromResponse } from './result.ts'
 import { Deadlines, stoppedText } from './stop.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
 import { unforwardedRemark } from './unforwarded.ts'
-import { unpacked } from './unpacked.ts'
 
 /** What came of a call's request, for what follows its result. */
 interface Seen {
@@ -83,22 +82,11 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     if (isRefusal(request)) return Promise.resolve(errorResult(request.refusal))
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = {
-      tool,
-      at: undefined,
-      params: request.params,
-      running,
-      sent: request.sent,
-      missed: undefined,
-      changed: undefined,
-      held: undefined
-    }
+    const target = targetOf({ tool, params: request.params, sent: request.sent, running })
     const timed = deadlines.start(stop)
     const loopback = tool.inject ? injectLoopback : lightLoopback
-    return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((sent) => {
+    return loopback(app, request, { outer, stop, maxBytes: maxResultBytes, target, onChunk }).then((response) => {
       deadlines.finish(timed)
-      const isPacked = sent?.headers['content-encoding'] !== undefined
-      const response = isPacked ? unpacked(sent, maxResultBytes) : sent
       if (seen !== undefined && target.held === undefined) Object.assign(seen, { request, response })
       return read(call, request, target, response)
     }, (error: unknown) => {

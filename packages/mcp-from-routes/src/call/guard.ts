@@ -43,6 +43,15 @@ export interface Target {
   held: Outcome | undefined
 }
 
+/** The target of a request that starts now. */
+export function targetOf (
+  { tool, params, sent, running, at }:
+    & Pick<Target, 'tool' | 'params'>
+    & Partial<Pick<Target, 'sent' | 'running' | 'at'>>
+): Target {
+  return { tool, at, params, running, sent, missed: undefined, changed: undefined, held: undefined }
+}
+
 /** Neither symbol leaves this file, so no client and no other code of the process can set them. */
 const MARK = Symbol('mcp-from-routes.mark')
 const TARGET = Symbol('mcp-from-routes.target')

@@ -8,6 +8,7 @@ import { LightRequest, LightResponse, LightSocket } from './light.ts'
 import { PARENT_REQUEST } from '../parent.ts'
 import type { InnerRequest, InnerResponse, OnChunk } from '../types.ts'
 import type { Stop } from './stop.ts'
+import { unpacked } from './unpacked.ts'
 
 /** How to send one inner request. */
 export interface Sending {
@@ -22,7 +23,8 @@ export interface Sending {
 }
 
 /**
- * Sends a request to a route of the same application, through all of its hooks, without a socket.
+ * Sends a request to a route of the same application, through all of its hooks, without a socket. What the route
+ * compressed unasked is decompressed.
  * @returns undefined if it ended without a response
  */
 export type Loopback = (
@@ -41,7 +43,7 @@ export const lightLoopback: Loopback = (app, request, { outer, stop, maxBytes, t
       req,
       socket,
       (response) => {
-        resolve(response)
+        resolve(response && unpacked(response, maxBytes))
         if (response?.cut) stop.stop('too large')
       },
       maxBytes,
@@ -148,7 +150,7 @@ async function injected (
       ...await bodyOf(response.stream(), maxBytes)
     }
     if (answer.cut) stop.stop('too large')
-    return answer
+    return unpacked(answer, maxBytes)
   } catch (error) {
     // It rejects when the request is ended early, and when the route destroys the response.
     if (stop.reason !== undefined || Reflect.get(Object(error), 'code') === 'LIGHT_ECONNRESET') return undefined

@@ -16,6 +16,7 @@ const ENCODINGS: Readonly<Record<string, Unpack | undefined>> = {
  * @param maxBytes - one that is larger is cut off
  */
 export function unpacked (response: InnerResponse, maxBytes: number): InnerResponse {
+  if (response.headers['content-encoding'] === undefined) return response
   const unpack = ENCODINGS[String(response.headers['content-encoding']).trim().toLowerCase()]
   if (unpack === undefined || response.cut || typeof response.body === 'string') return response
   try {

@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { excerpt } from '../../call/excerpt.ts'
-import type { Target } from '../../call/guard.ts'
+import { targetOf } from '../../call/guard.ts'
 import { injectLoopback, lightLoopback } from '../../call/loopback.ts'
 import { isRefusal, requestFromCall } from '../../call/request.ts'
 import { decoded, isTextual, mediaType, resultFromResponse } from '../../call/result.ts'
@@ -63,16 +63,7 @@ export function resourceReader (app: FastifyInstance, settings: Settings, maxPar
     if (mimeType !== undefined) request.headers.accept = `${kind?.accept ?? mimeType}, */*;q=0.8`
     const trace = traceFromMeta(meta)
     if (trace !== undefined) addTrace(request.headers, trace, forwardHeaders)
-    const target: Target = {
-      tool,
-      at: undefined,
-      params: request.params,
-      running: undefined,
-      sent: request.sent,
-      missed: undefined,
-      changed: undefined,
-      held: undefined
-    }
+    const target = targetOf({ tool, params: request.params, sent: request.sent })
     const timed = deadlines.start(stop)
     let response: InnerResponse | undefined
     try {

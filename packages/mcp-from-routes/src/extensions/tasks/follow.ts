@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Target } from '../../call/guard.ts'
+import { targetOf } from '../../call/guard.ts'
 import { injectLoopback, lightLoopback } from '../../call/loopback.ts'
 import { headersFor } from '../../call/request.ts'
 import { resultFromResponse } from '../../call/result.ts'
@@ -61,16 +61,7 @@ export function follower (app: FastifyInstance, settings: Settings, maxParamLeng
     at: TaskRoute,
     params: ReadonlyMap<string, string>
   ): Promise<InnerResponse | string> {
-    const target: Target = {
-      tool,
-      at,
-      params,
-      running: undefined,
-      sent: undefined,
-      missed: undefined,
-      changed: undefined,
-      held: undefined
-    }
+    const target = targetOf({ tool, params, at })
     const request = {
       method: at.method,
       url: pathFromParts(at.path, params),

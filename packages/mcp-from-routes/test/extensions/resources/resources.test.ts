@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
 import t from 'tap'
 import {
@@ -116,6 +117,18 @@ t.test('the program of the documentation runs, and every official client lists a
     }, which)
     await t.rejects(client.readResource({ uri: 'shop://nothing' }), { code: -32602 }, which)
   }
+})
+
+t.test('a resource that its route compresses unasked is read all the same', async (t) => {
+  const { url } = await listen(
+    t,
+    resource(
+      '/policy',
+      'shop://policy',
+      (_request, reply) => reply.type('text/plain').header('content-encoding', 'gzip').send(gzipSync('Within 30 days'))
+    )
+  )
+  t.equal(textOf((await ask(url, 'resources/read', { uri: 'shop://policy' })).result), 'Within 30 days')
 })
 
 t.test('without a tagged route, nothing says that there are resources', async (t) => {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import mcpFromRoutes, { type McpRouteConfig } from '../../../src/index.ts'
@@ -36,6 +37,17 @@ t.test('the server offers tasks where a tool starts work, and never a list of th
       { name }
     ) => name === 'start_job')?.execution
   t.strictSame([await list('legacy'), await list('modern')], [{ taskSupport: 'optional' }, undefined])
+})
+
+t.test('a status that its route compresses unasked is read all the same', async (t) => {
+  const { url, jobs } = await jobsApp(t)
+  const taskId = await startTask(url)
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  const body = gzipSync(JSON.stringify({ status: 'done', total: 10, processed: 10 }))
+  for (const path of jobs.keys()) jobs.set(path, { owner: 'kim', headers, body })
+  t.match(await ask(url, 'tasks/get', { taskId }), {
+    result: { status: 'completed', result: { structuredContent: { total: 10, processed: 10 } } }
+  })
 })
 
 t.test('a server without such a tool knows no tasks', async (t) => {
