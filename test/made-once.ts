@@ -28,9 +28,7 @@ export async function madeOnce (
   sources: readonly URL[],
   make: (path: string) => Promise<void>
 ): Promise<string> {
-  const hash = createHash('sha256')
-  for (const source of sources) addTo(hash, fileURLToPath(source))
-  const kept = join(CACHE, `${name}-${hash.digest('hex').slice(0, 16)}`)
+  const kept = join(CACHE, `${name}-${digestOf(sources)}`)
   if (existsSync(kept)) return kept
   mkdirSync(CACHE, { recursive: true })
   const unlock = await locked(`${kept}.lock`)
@@ -74,6 +72,13 @@ function holderIsGone (path: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH'
   }
+}
+
+/** What changes with the files and folders, or with `more`. */
+export function digestOf (sources: readonly URL[], more = ''): string {
+  const hash = createHash('sha256').update(more)
+  for (const source of sources) addTo(hash, fileURLToPath(source))
+  return hash.digest('hex').slice(0, 16)
 }
 
 function addTo (hash: ReturnType<typeof createHash>, path: string): void {

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import { call } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
-  const person = (name: string) => demo.users.find(({ username }) => username === name)!
+  const { baseUrl, demo, person, headersOf } = await openDemo(t)
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const shop = `${baseUrl}/console/shops/copper-kettle`
   const browser = await openBrowser(t)
@@ -143,13 +139,8 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('button', { name: 'Save' }).first().click()
     await kim.getByText('The settings are saved').waitFor()
     t.equal(await kim.getByLabel('Agents ask a person before they delete').isChecked(), false)
-    const token = await accessTokenFor({
-      ...person('kim'),
-      issuer: demo.idp.issuer,
-      clientId: demo.idp.mcp_client_id,
-      resource: demo.mcp_url
-    })
-    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/config`, { headers: bearer(token) })).body, {
+    const asKim = await headersOf('kim')
+    t.match((await call('GET', `${baseUrl}/shops/${kettle.id}/config`, { headers: asKim })).body, {
       confirm_agent_calls: false
     })
   })

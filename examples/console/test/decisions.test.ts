@@ -2,11 +2,11 @@ import type { Page, Request, Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { authorizeUrl, pkce } from '../../../packages/oauth-discovery-shim/test/broker/world.ts'
 import { person as personAt } from '../../../packages/oauth-discovery-shim/test/browser.ts'
-import { accessTokenFor, type Credentials } from '../../shop/src/demo/identity-provider.ts'
+import type { Credentials } from '../../shop/src/demo/identity-provider.ts'
 import { freePort } from '../../shop/src/demo/ports.ts'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 /** What the server, or the way to it, answers in place of a write, and what the page then says. */
 const FAILURES = [
@@ -68,20 +68,8 @@ async function connect (t: Test, baseUrl: string, who: Credentials): Promise<voi
 }
 
 t.test('decisions are asked about, made once, and fail aloud', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
-  const person = (name: string) => demo.users.find(({ username }) => username === name)!
-  const as = async (name: string) =>
-    bearer(
-      await accessTokenFor({
-        ...person(name),
-        issuer: demo.idp.issuer,
-        clientId: demo.idp.mcp_client_id,
-        resource: demo.mcp_url
-      })
-    )
-  const headers = await as('ada')
+  const { baseUrl, demo, person, headersOf } = await openDemo(t)
+  const headers = await headersOf('ada')
   const api = async (method: string, path: string, body?: object) =>
     (await call(method, baseUrl + path, { headers, ...body !== undefined && { body } })).body
   const { id: shopId } = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
@@ -199,7 +187,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
     await dialog.getByRole('button', { name: 'Back' }).click()
     await kim.getByRole('button', { name: 'Mark as fulfilled' }).waitFor()
 
-    const { body: noor } = await call('GET', `${baseUrl}/me`, { headers: await as('noor') })
+    const { body: noor } = await call('GET', `${baseUrl}/me`, { headers: await headersOf('noor') })
     await api('POST', `${root}/members`, { user_id: noor.id, role: 'staff' })
     await goWithin(kim, `${shop}/members`)
     await kim.getByRole('combobox', { name: /^Role: .*noor/ }).click()
@@ -275,7 +263,7 @@ t.test('decisions are asked about, made once, and fail aloud', { skip: withoutCh
       'GET',
       `/admin/users?filter=${encodeURIComponent(JSON.stringify({ q: 'Ada' }))}`
     )
-    const { body: { id: kimId } } = await call('GET', `${baseUrl}/me`, { headers: await as('kim') })
+    const { body: { id: kimId } } = await call('GET', `${baseUrl}/me`, { headers: await headersOf('kim') })
     const { id: run } = await api('POST', '/admin/accounts/reconcile', { mode: 'check' })
     const listed = `?filter=${encodeURIComponent('{"q":"Gone kettle"}')}`
 

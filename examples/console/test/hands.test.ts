@@ -1,16 +1,12 @@
 import t from 'tap'
 import type { Page } from 'playwright-core'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 /** What people do and programs do not: type slowly, choose twice, go back, work in two shops. */
 t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
-  const person = (name: string) => demo.users.find(({ username }) => username === name)!
+  const { baseUrl, demo, person, headersOf } = await openDemo(t)
   const browser = await openBrowser(t)
   const kim = await signIn(browser, baseUrl, person('kim'), '/console/shops/copper-kettle/products')
 
@@ -126,18 +122,9 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
     await kim.getByRole('cell', { name: '¥1,999' }).waitFor()
   })
 
-  const as = async (name: string) =>
-    bearer(
-      await accessTokenFor({
-        ...person(name),
-        issuer: demo.idp.issuer,
-        clientId: demo.idp.mcp_client_id,
-        resource: demo.mcp_url
-      })
-    )
   const configure = async (slug: string, changes: object) => {
     const { status } = await call('PATCH', `${baseUrl}/shops/${shopOf(slug).id}/config`, {
-      headers: await as('ada'),
+      headers: await headersOf('ada'),
       body: changes
     })
     t.equal(status, 200)
@@ -194,7 +181,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('what nobody touched of a price stays: its seconds, and which of two hours in autumn', async (t) => {
-    const [{ root }, headers] = [at('north-trail'), await as('noor')]
+    const [{ root }, headers] = [at('north-trail'), await headersOf('noor')]
     const { body: { id } } = await call('POST', `${root}/products`, {
       headers,
       body: { name: 'Lantern of two hours', price_amount: 1000 }
@@ -304,7 +291,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
       await made('products', { name: 'Second of two', currency: 'JPY', price_amount: 2100 })
     ]
     const { body: key } = await call('POST', `${root}/api-keys/`, {
-      headers: await as('kim'),
+      headers: await headersOf('kim'),
       body: { name: 'Yen watcher' }
     })
     const change = async (id: string, body: object) =>
@@ -444,7 +431,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
 
   await t.test('what others have removed meanwhile is gone from the page, once it was refused', async (t) => {
     const { root } = at('copper-kettle')
-    const headers = await as('kim')
+    const headers = await headersOf('kim')
     const make = async (path: string, body: object) =>
       (await call('POST', `${root}/${path}`, { headers, body })).body.id as string
     for (

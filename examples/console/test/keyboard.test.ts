@@ -1,9 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import {
   comesTrue,
   faultsOf,
@@ -16,6 +14,7 @@ import {
   violations,
   withoutChromium
 } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 /** What a screen reader finds on each screen. `SCREENS=write` before the test writes it. */
 const SCREENS = new URL('screens.yml', import.meta.url)
@@ -45,49 +44,28 @@ const NOTHING = /\b0\b|^(?:No |None|Nobody|Nothing)|\bnone\b|\bno [a-z]+ yet/
 
 /** The demo and a browser, for both tests. */
 const open = async () => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
-  return {
-    baseUrl,
-    demo,
-    browser: await openBrowser(t),
-    person: (name: string) => demo.users.find(({ username }) => username === name)!
-  }
+  const opened = await openDemo(t)
+  return { ...opened, browser: await openBrowser(t) }
 }
 let opened: ReturnType<typeof open> | undefined
 
 t.test('every screen of the console by keyboard and screen reader, on screens of every width', {
   skip: withoutChromium
 }, async (t) => {
-  const { baseUrl, demo, browser, person } = await (opened ??= open())
+  const { baseUrl, demo, browser, person, headersOf } = await (opened ??= open())
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const reads = async (headers: object, path: string) =>
     (await call('GET', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: { ...headers } })).body
   // An agent has been here, on every database.
   await reads({ 'x-api-key': kettle.api_key }, 'tags')
-  const asKim = bearer(
-    await accessTokenFor({
-      ...person('kim'),
-      issuer: demo.idp.issuer,
-      clientId: demo.idp.mcp_client_id,
-      resource: demo.mcp_url
-    })
-  )
+  const asKim = await headersOf('kim')
   while (!(await reads(asKim, 'history?filter={"operation":"api_key.first_used"}')).length) {
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
   const kim = await signIn(browser, baseUrl, person('kim'))
   const ada = await signIn(browser, baseUrl, person('ada'))
   const { body: { id: noorId } } = await call('GET', `${baseUrl}/me`, {
-    headers: bearer(
-      await accessTokenFor({
-        ...person('noor'),
-        issuer: demo.idp.issuer,
-        clientId: demo.idp.mcp_client_id,
-        resource: demo.mcp_url
-      })
-    )
+    headers: await headersOf('noor')
   })
   const titles = new Set<string>()
 

@@ -1,27 +1,19 @@
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 t.test(
   'nothing that was typed is lost without a question, and what is saved asks none',
   { skip: withoutChromium },
   async (t) => {
-    const settings = await seededData(t)
-    const { baseUrl } = await start(t, 'demo/start', settings)
-    const demo = readDemo(settings.DATA_DIR)
+    const { baseUrl, demo, headersOf } = await openDemo(t)
     const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
-    const token = await accessTokenFor({
-      ...demo.users.find(({ username }) => username === 'kim')!,
-      issuer: demo.idp.issuer,
-      clientId: demo.idp.mcp_client_id,
-      resource: demo.mcp_url
-    })
+    const asKim = await headersOf('kim')
     const api = async (method: string, path: string, body?: object) =>
       await call(method, `${baseUrl}/shops/${kettle.id}${path}`, {
-        headers: bearer(token),
+        headers: asKim,
         ...body !== undefined && { body }
       })
     const shop = '/console/shops/copper-kettle'

@@ -2,17 +2,14 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Locator } from 'playwright-core'
 import t from 'tap'
-import { readDemo, seededData, start } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 t.test(
   'a newcomer lets an agent in and takes back what it did; an admin mends the accounts',
   { skip: withoutChromium },
   async (t) => {
-    const settings = await seededData(t)
-    const { baseUrl } = await start(t, 'demo/start', settings)
-    const demo = readDemo(settings.DATA_DIR)
-    const person = (name: string) => demo.users.find(({ username }) => username === name)!
+    const { baseUrl, demo, person } = await openDemo(t)
     const browser = await openBrowser(t)
     const kim = await signIn(browser, baseUrl, person('kim'))
     let key = ''

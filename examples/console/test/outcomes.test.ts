@@ -1,15 +1,14 @@
 import type { Page, Request } from 'playwright-core'
 import t from 'tap'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 const OPEN = 'The connection was lost before the server answered. ' +
   'It may have been done all the same: look whether it was before you repeat it.'
 
 t.test('a write that failed says whether it may have been done', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
+  const { baseUrl, demo } = await openDemo(t)
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const headers = { 'x-api-key': kettle.api_key }
   const api = async (method: string, path: string, body?: object) =>

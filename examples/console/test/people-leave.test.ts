@@ -1,21 +1,16 @@
 import t from 'tap'
 import type { Request } from 'playwright-core'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 t.test(
   'the keys of who leaves are named, and somebody decides',
   { skip: withoutChromium },
   async (t) => {
-    const settings = await seededData(t)
-    const { baseUrl } = await start(t, 'demo/start', settings)
-    const demo = readDemo(settings.DATA_DIR)
-    const person = (name: string) => demo.users.find(({ username }) => username === name)!
+    const { baseUrl, demo, person, headersOf } = await openDemo(t)
     const as = async (name: string) => {
-      const { issuer, mcp_client_id: clientId } = demo.idp
-      const headers = bearer(await accessTokenFor({ ...person(name), issuer, clientId, resource: demo.mcp_url }))
+      const headers = await headersOf(name)
       return async (method: string, path: string, body?: object) =>
         await call(method, baseUrl + path, { headers, ...body !== undefined && { body } })
     }

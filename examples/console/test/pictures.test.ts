@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Frame, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { comesTrue, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 import { viewHost } from './view-host.ts'
 
 /** What the documentation shows, and what stands on each picture. `npm run lab pictures` takes all of them again. */
@@ -41,14 +42,10 @@ const withoutTimes = (text: string): string =>
     .replace(/\d+(?:\.\d+)? ms/g, '(n) ms')
 
 t.test('the pictures of the documentation show what the pages show', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', {
-    ...settings,
+  const { baseUrl, demo, person } = await openDemo(t, {
     MCP_VIEWS_ENABLED: 'true',
     ...isTaking && { PORT: '8080' }
   })
-  const demo = readDemo(settings.DATA_DIR)
-  const person = (name: string) => demo.users.find(({ username }) => username === name)!
   const shop = '/console/shops/copper-kettle'
   const browser = await openBrowser(t)
   const secrets = demo.shops.map(({ api_key: key }) => key)

@@ -1,12 +1,11 @@
 import t from 'tap'
 import type { Page } from 'playwright-core'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 t.test('what is selected is seen, or is named before it changes', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', settings)
-  const demo = readDemo(settings.DATA_DIR)
+  const { baseUrl, demo } = await openDemo(t)
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const headers = { 'x-api-key': kettle.api_key }
   const api = async (method: string, path: string, body?: object) =>

@@ -1,18 +1,14 @@
 import type { Route } from 'playwright-core'
 import t from 'tap'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
+import { call } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 
 t.test(
   'what goes wrong is said, and nothing that was typed is lost without a question',
   { skip: withoutChromium },
   async (t) => {
-    const settings = await seededData(t)
-    const { baseUrl } = await start(t, 'demo/start', settings)
-    const demo = readDemo(settings.DATA_DIR)
-    const person = (name: string) => demo.users.find(({ username }) => username === name)!
+    const { baseUrl, demo, person, headersOf } = await openDemo(t)
     const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
     const api = async (method: string, path: string, body?: object) =>
       await call(method, `${baseUrl}/shops/${kettle.id}${path}`, {
@@ -54,12 +50,7 @@ t.test(
     await t.test('names that are long or turn the text leave everything else in its place', async (t) => {
       const long = 'W'.repeat(100)
       const { body: { id } } = await api('POST', '/products', { name: long, sku: 'L'.repeat(60) })
-      const token = await accessTokenFor({
-        ...person('kim'),
-        issuer: demo.idp.issuer,
-        clientId: demo.idp.mcp_client_id,
-        resource: demo.mcp_url
-      })
+      const asKim = await headersOf('kim')
       for (
         const [path, body] of [
           ['api-keys/', { name: long }],
@@ -67,7 +58,7 @@ t.test(
         ] as const
       ) {
         t.equal(
-          (await call('POST', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: bearer(token), body })).status,
+          (await call('POST', `${baseUrl}/shops/${kettle.id}/${path}`, { headers: asKim, body })).status,
           201
         )
       }

@@ -1,18 +1,11 @@
 import t from 'tap'
-import { accessTokenFor } from '../../shop/src/demo/identity-provider.ts'
-import { bearer } from '../../shop/test/build.ts'
-import { call, readDemo, seededData, start } from '../../shop/test/process.ts'
+import { call } from '../../shop/test/process.ts'
 import { comesTrue, faultsOf, openBrowser, violations, withoutChromium } from './browser.ts'
+import { openDemo } from './demo.ts'
 import { viewHost } from './view-host.ts'
 
 t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
-  const settings = await seededData(t)
-  const { baseUrl } = await start(t, 'demo/start', {
-    ...settings,
-    MCP_VIEWS_ENABLED: 'true',
-    MCP_IMPORTS_ENABLED: 'true'
-  })
-  const demo = readDemo(settings.DATA_DIR)
+  const { baseUrl, demo, headersOf } = await openDemo(t, { MCP_VIEWS_ENABLED: 'true', MCP_IMPORTS_ENABLED: 'true' })
   const kettle = demo.shops.find(({ slug }) => slug === 'copper-kettle')!
   const headers = { 'x-api-key': kettle.api_key }
   const browser = await openBrowser(t)
@@ -212,15 +205,9 @@ t.test('the views of tools in a host', { skip: withoutChromium }, async (t) => {
     const { body: [{ id, ...product }] } = await call('GET', `${baseUrl}/shops/${kettle.id}/products?limit=1`, {
       headers
     })
-    const kim = demo.users.find(({ username }) => username === 'kim')!
-    const token = await accessTokenFor({
-      ...kim,
-      issuer: demo.idp.issuer,
-      clientId: demo.idp.mcp_client_id,
-      resource: demo.mcp_url
-    })
+    const asKim = await headersOf('kim')
     const { body: reader } = await call('POST', `${baseUrl}/shops/${kettle.id}/api-keys`, {
-      headers: bearer(token),
+      headers: asKim,
       body: { name: 'Reader', scopes: ['read'] }
     })
     const { view } = await open({ ...shown, key: reader.plaintext, tool: 'list_products', args: { limit: 2 } })

@@ -1,5 +1,5 @@
 import { MCP_FROM_ROUTES_INVALID_REVIEW } from '../../errors.ts'
-import { textFromProblems } from '../../problems.ts'
+import { textFromProblems } from '../problems.ts'
 import { isObject } from '../../schema/json-schema.ts'
 import type { Claim, Extension } from '../../extension.ts'
 import type { McpRouteConfig } from '../../types.ts'

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path'
 import type { Skill } from '@modelcontextprotocol/server/ext/skills'
 import { isTextual } from '../../call/result.ts'
 import { MCP_FROM_ROUTES_INVALID_SKILLS } from '../../errors.ts'
-import { textFromProblems } from '../../problems.ts'
+import { textFromProblems } from '../problems.ts'
 import { callsIn, type ShownCall } from './calls.ts'
 
 /** A file of a skill, as `resources/read` returns it. */
