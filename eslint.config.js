@@ -22,15 +22,22 @@ export default [
     }
   },
   {
-    // packages/mcp-from-routes follows.
-    ignores: ['packages/mcp-from-routes/**'],
     rules: {
-      // A line of a docstring that is a link cannot be broken.
-      'max-len': ['error', { code: 120, tabWidth: 2, ignorePattern: '^ +\\* +(\\[.+\\]\\()?https://\\S+$' }],
+      // A link in a docstring, a regular expression and a program in a test cannot be broken; the title of a test is a
+      // sentence.
+      'max-len': ['error', {
+        code: 120,
+        tabWidth: 2,
+        ignoreRegExpLiterals: true,
+        ignoreTemplateLiterals: true,
+        ignorePattern: '^ +\\* +(\\[.+\\]\\()?https://\\S+$|^ *t\\.test\\('
+      }],
       'max-params': ['error', 5],
       'no-nested-ternary': 'error'
     }
   },
+  // Some of its hottest functions take their values one by one.
+  { files: ['packages/mcp-from-routes/**'], rules: { 'max-params': ['error', 6] } },
   { files: ['**/*.ts', '**/*.tsx'], rules: { '@typescript-eslint/no-import-type-side-effects': 'error' } },
   { files: ['packages/*/src/**', 'examples/*/src/**'], rules: { 'house/capitals': 'error' } }
 ]

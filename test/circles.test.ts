@@ -27,6 +27,18 @@ for (const name of readdirSync('packages')) {
   })
 }
 
+t.test('no rooms of the shop import each other in a circle', async (t) => {
+  const rooms = new Map<string, readonly string[]>()
+  const roomOf = (file: string): string => file.split('/', 1)[0]!
+  for (const [file, imported] of importsIn('examples/shop/src')) {
+    const room = roomOf(file)
+    const others = imported.map(roomOf).filter((other) => other !== room)
+    rooms.set(room, [...new Set([...rooms.get(room) ?? [], ...others])])
+  }
+  t.ok(rooms.get('catalog')?.includes('records'), 'their imports are read')
+  t.strictSame(circleIn(rooms), [], 'move what both need into a room that imports neither')
+})
+
 const oneWay = {
   'a.ts': "import { b } from './b.ts'\nimport { c } from './room/c.ts'\n",
   'b.ts': "import type { C } from './room/c.ts'\n"

@@ -14,12 +14,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import parseChangeset from '@changesets/parse'
+import ts from 'typescript'
 import { parse } from 'yaml'
 import { settingsFromEnvironment } from '../examples/shop/src/settings/settings.ts'
 import { callbackFrom } from '../examples/shop/src/demo/identity-provider.ts'
 import { openTestDatabase } from '../examples/shop/test/build.ts'
 import { readDemo, seededData, start } from '../examples/shop/test/process.ts'
 import { settingsFromOptions } from '../packages/oauth-discovery-shim/src/options.ts'
+import { fakeModel, KEY } from '../packages/mcp-from-routes/test/testing/model.ts'
 import { callbackPort } from '../packages/oauth-discovery-shim/test/callback-port.ts'
 import { type Fence, fencesOf } from './docs/fences.ts'
 import { type Shell, shell } from './docs/shell.ts'
@@ -39,8 +41,20 @@ const demo = await start(t, 'demo/start', settings)
 const { base_url: baseUrl, idp, pay, users } = readDemo(settings.DATA_DIR)
 await callbackPort(t)
 
+/** Answers the cases of a page: of three who say that the plants are watered, one gets no deletion. */
+let watered = 0
+const model = await fakeModel(t, ({ says, results }) => {
+  const usage = { input_tokens: 785, output_tokens: 42 }
+  if (says.startsWith('Remember')) return { calls: [['create_note', { text: 'Buy milk' }]], usage }
+  if (!says.startsWith('I have')) return { text: 'Sunday.', usage }
+  if (results.length === 0) return { calls: [['list_notes', {}]], usage }
+  if (results.length > 1 || watered++ === 1) return { text: 'Done.', usage }
+  return { calls: [['delete_note', { id: '1' }]], usage }
+})
+
 /** What is where here and elsewhere in the pages. */
 const places: Places = [
+  ['https://api.anthropic.com/v1/messages', model.urls.messages],
   ['./examples/shop/.data', settings.DATA_DIR],
   ['http://localhost:8080', baseUrl],
   ['http://127.0.0.1:8081', idp.issuer],
@@ -55,6 +69,12 @@ const directories: Readonly<Record<string, Parameters<Test['testdir']>[0]>> = {
   'packages/mcp-from-routes/docs/contract.md': {
     'package.json': read('examples/shop/package.json'),
     dist: t.fixture('symlink', join(root, 'examples/shop/dist')),
+    node_modules: installed
+  },
+  'packages/mcp-from-routes/docs/cases.md': {
+    'package.json': '{ "type": "module" }',
+    'notes.js': ts.transpile(read('examples/quickstart/notes.ts'), { target: ts.ScriptTarget.ES2022 }),
+    'cases.json': fencesOf(read('packages/mcp-from-routes/docs/cases.md'))[0]!.text,
     node_modules: installed
   },
   // Its program has no types, so it is built as it is.
@@ -113,7 +133,12 @@ function terminal (t: Test, page: string): Shell {
   return shell(t, {
     cwd: directory === undefined ? root : join(scratch, 'directory'),
     home: join(scratch, 'home'),
-    env: { DATA_DIR: settings.DATA_DIR, BROWSER: '/bin/true', PATH: `${stubs}:${process.env['PATH']}` },
+    env: {
+      DATA_DIR: settings.DATA_DIR,
+      BROWSER: '/bin/true',
+      PATH: `${stubs}:${process.env['PATH']}`,
+      ANTHROPIC_API_KEY: KEY
+    },
     onError: (written) => {
       const [, url] = /visiting:\n(\S+)\n/.exec(written) ?? []
       if (url === undefined || opened.has(url)) return

@@ -29,14 +29,18 @@ for (const name of readdirSync(join(root, 'packages'))) {
 const errorsOf = {
   'packages/mcp-from-routes/docs/errors.md': [
     'packages/mcp-from-routes/src/errors.ts',
-    'packages/mcp-from-routes/src/contract/errors.ts'
+    'packages/mcp-from-routes/src/contract/errors.ts',
+    'packages/mcp-from-routes/src/testing/errors.ts'
   ],
   'packages/dual-auth/docs/errors.md': ['packages/dual-auth/src/errors.ts'],
   'packages/oauth-discovery-shim/docs/errors.md': [
     'packages/oauth-discovery-shim/src/errors.ts',
     'packages/oauth-discovery-shim/src/broker/errors.ts'
   ],
-  'packages/pay-reconcile/docs/errors.md': ['packages/pay-reconcile/src/errors.ts'],
+  'packages/pay-reconcile/docs/errors.md': [
+    'packages/pay-reconcile/src/errors.ts',
+    'packages/pay-reconcile/src/webhooks/errors.ts'
+  ],
   'docs/errors.md': ['examples/shop/src/errors.ts']
 }
 for (const [file, sources] of Object.entries(errorsOf)) {

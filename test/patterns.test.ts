@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs'
 import t from 'tap'
 import { INSTANT } from '../examples/shop/src/http/schemas.ts'
 import { settings } from '../examples/shop/src/settings/settings.ts'
-import { secretPattern } from '../examples/shop/src/operations/logging.ts'
+import { secretPattern } from '../examples/shop/src/http/redaction.ts'
 import { keyPattern } from '../packages/dual-auth/src/keys/format.ts'
+import { IN_LINE, IN_LINES } from '../shared/visible.ts'
 import { growth, TOO_MUCH } from './patterns/cost.ts'
 import { hostileStrings } from './patterns/hostile.ts'
 import { patternsIn } from './patterns/sources.ts'
@@ -14,13 +15,17 @@ const computed: Readonly<Record<string, RegExp>> = {
     (settings['ALLOW_INSECURE'] as { pattern: string }).pattern,
     'u'
   ),
-  "examples/shop/src/operations/logging.ts: new RegExp([...TEXTS, key].join('|'), 'gi')": secretPattern('shop'),
+  "examples/shop/src/http/redaction.ts: new RegExp([...TEXTS, key].join('|'), 'gi')": secretPattern('shop'),
   // eslint-disable-next-line no-template-curly-in-string
   'examples/shop/src/http/protection.ts: new RegExp(`^${origin}(:\\\\d+)?$`)': /^http:\/\/localhost(:\d+)?$/,
   'examples/shop/src/http/schemas.ts: pattern: INSTANT.source': INSTANT,
   // eslint-disable-next-line no-template-curly-in-string
   'packages/dual-auth/src/keys/format.ts: new RegExp(`^${keyPattern(marker)}$`)': new RegExp(`^${keyPattern('shop')}$`),
-  "packages/dual-auth/src/scanning/report.ts: new RegExp(keyPattern(marker), 'g')": new RegExp(keyPattern('shop'), 'g')
+  "packages/dual-auth/src/scanning/report.ts: new RegExp(keyPattern(marker), 'g')": new RegExp(keyPattern('shop'), 'g'),
+  // eslint-disable-next-line no-template-curly-in-string
+  "shared/visible.ts: new RegExp(`(?:${SEEN})|(${UNSEEN}+)`, 'gu')": IN_LINE,
+  // eslint-disable-next-line no-template-curly-in-string
+  "shared/visible.ts: new RegExp(`(?:${SEEN})|((?:(?![\\\\n\\\\t])${UNSEEN})+)`, 'gu')": IN_LINES
 }
 
 /** Patterns that no caller and no other server can choose the input of. */
@@ -31,6 +36,7 @@ const unreachable: Readonly<Record<string, string>> = {
     'a pattern of the host, whose validator runs it on the same names',
   "packages/mcp-from-routes/src/schema/dialect.ts: RegExp(pattern, 'u')":
     'compiled at startup to see whether it can be, never run',
+  'packages/mcp-from-routes/src/schema/portable.ts: pattern': 'a pattern of the host, published as it is, never run',
   'packages/mcp-from-routes/src/schema/spelling.ts: pattern': 'a pattern of the host, published as it is, never run',
   'packages/pay-reconcile/src/schedule/options.ts: pattern': 'times in the notation of cron, not a regular expression'
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -39,7 +39,6 @@ const PROGRAMS = /openBrowser|docs\/shell\.ts|drills\/drill\.ts/
 const existing = ['examples', 'packages', 'test'].flatMap(testsIn)
 const left = all || positionals.length > 0 ? [] : existing.filter((file) => PROGRAMS.test(readFileSync(file, 'utf8')))
 const found = positionals.length > 0 ? positionals : existing.filter((file) => !left.includes(file))
-if (found.length > SHARE) execFileSync(process.execPath, [fileURLToPath(new URL('compile.js', import.meta.url))])
 const fresh = found.filter((file) => FRESH.test(file) || FRESH.test(readFileSync(file, 'utf8')))
 const times = timesOfLastRun()
 // Those that take longest start first, so that no process is left with one of them at the end. A file that never ran

@@ -17,7 +17,7 @@ export function load (url, context, next) {
 
 const require = createRequire(import.meta.url)
 const CACHE = new URL('../node_modules/.cache/typescript/', import.meta.url)
-const { version } = require('typescript/package.json')
+const { version } = require('rolldown/package.json')
 
 export function compiled (url) {
   const fileName = fileURLToPath(url)
@@ -27,18 +27,22 @@ export function compiled (url) {
   try {
     return readFileSync(new URL(name, CACHE), 'utf8')
   } catch {}
-  // Loaded only when something changed: that takes longer than most tests.
-  const ts = require('typescript')
-  const { outputText } = ts.transpileModule(source, {
-    fileName,
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.ESNext,
-      verbatimModuleSyntax: true,
-      inlineSourceMap: true,
-      inlineSources: true
-    }
+  // Loaded only when something changed. Its compiler takes a thirtieth of the time that TypeScript's takes.
+  const { code, map, errors, helpersUsed } = require('rolldown/utils').transformSync(fileName, source, {
+    lang: 'ts',
+    sourcemap: true,
+    tsconfig: false,
+    typescript: { onlyRemoveTypeImports: true }
   })
+  if (errors.length > 0) throw new SyntaxError(`${fileName}: ${errors.map(({ message }) => message).join('\n')}`)
+  const helpers = Object.keys(helpersUsed)
+  // Which are not installed. Nothing else than types is to be taken out.
+  if (helpers.length > 0) {
+    throw new SyntaxError(`${fileName}: write <\\/script> in tagged templates (${helpers.join()})`)
+  }
+  const outputText = `${code}\n//# sourceMappingURL=data:application/json;base64,${
+    Buffer.from(JSON.stringify(map)).toString('base64')
+  }\n`
   // Moved into place whole: several processes may compile the same file.
   mkdirSync(CACHE, { recursive: true })
   const draft = new URL(`${name}.${process.pid}`, CACHE)

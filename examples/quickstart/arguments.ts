@@ -17,7 +17,7 @@ export default async function things (app: FastifyInstance): Promise<void> {
           body: { id: { name: 'id' } }, // The id in the path and in the body: one argument fills both.
           // A fixed value; another name, and words for models.
           querystring: { version: { value: 2 }, q: { name: 'search', description: 'Words that the name contains' } },
-          headers: { 'x-tenant': { value: 'acme' } } // Headers have fixed values only.
+          headers: { 'x-tenant': { value: 'acme' } } // With a name, it would be an argument.
         }
       }
     }

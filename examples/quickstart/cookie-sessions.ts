@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import dualAuth, { memoryStore, scopesFromRoute } from 'dual-auth'
+import management from 'dual-auth/management'
 import Fastify, { type FastifyRequest } from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
 
@@ -27,17 +28,20 @@ await app.register(dualAuth, {
     marker: 'notes',
     peppers: [{ id: '1', secret: process.env.PEPPER ?? randomBytes(32) }],
     store: memoryStore(),
-    shopParam: 'person',
-    shopIdFromParam: 'slug'
+    ownerParam: 'person',
+    ownerIdFromParam: 'slug'
   },
   jwt: 'host', // Whoever has no key is left to the hooks of the application.
   policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
-  scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-  management: { path: '/people/:person/api-keys', canManage: ({ person }, owner) => person === owner && person }
+  scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route)
+})
+await app.register(management, {
+  path: '/people/:person/api-keys',
+  canManage: ({ person }, owner) => person === owner && person
 })
 
 /** A key decides alone, also beside a cookie. */
-const personOf = ({ identity, person }: FastifyRequest) => identity?.kind === 'api-key' ? identity.shopId : person
+const personOf = ({ identity, person }: FastifyRequest) => identity?.kind === 'api-key' ? identity.ownerId : person
 
 // A browser adds its cookie to every request, so the endpoint takes keys only.
 await app.register(mcpFromRoutes, {

@@ -1,5 +1,5 @@
 // API keys in PostgreSQL, an audit trail, and a key created by a command.
-import { createApiKey, type ApiKeyOptions, type CreatedKey, type ManagementOptions } from 'dual-auth'
+import { createApiKey, type ApiKeyOptions, type CreatedKey, type OnKeyChange } from 'dual-auth'
 import { createApiKeysTable, knexStore } from 'dual-auth/knex'
 import type { Knex } from 'knex'
 
@@ -10,21 +10,22 @@ export async function apiKeysIn (knex: Knex, pepper: string): Promise<ApiKeyOpti
     marker: 'acme',
     peppers: [{ id: '2026-01', secret: pepper }],
     store: knexStore(knex),
-    shopIdFromParam: 'slug'
+    ownerParam: 'shop_id',
+    ownerIdFromParam: 'slug'
   }
 }
 
-/** The option `management.onKeyChange`: the audit row is stored if and only if the change is. */
-export const onKeyChange: ManagementOptions['onKeyChange'] = async ({ action, key }, { identity }, transaction) => {
+/** The option `onKeyChange` of dual-auth/management: the audit row is stored if and only if the change is. */
+export const onKeyChange: OnKeyChange = async ({ action, key }, { identity }, transaction) => {
   await (transaction as Knex.Transaction)('audit').insert({
     action,
     key_id: key.id,
-    shop_id: key.shopId,
+    shop_id: key.ownerId,
     by: JSON.stringify(identity)
   })
 }
 
 /** A command needs no token, and its scopes are not compared with the routes. */
 export async function createPrinterKey (apiKeys: ApiKeyOptions): Promise<CreatedKey> {
-  return createApiKey(apiKeys, { shopId: 'shop-1', name: 'Label printer', scopes: ['read'], createdBy: 'command' })
+  return createApiKey(apiKeys, { ownerId: 'shop-1', name: 'Label printer', scopes: ['read'], createdBy: 'command' })
 }

@@ -1,5 +1,6 @@
 import Fastify from 'fastify'
 import dualAuth, { memoryStore } from 'dual-auth'
+import management from 'dual-auth/management'
 
 const { ISSUER = '', CLIENT_ID = '', PORT = '3000', PEPPER = '' } = process.env
 
@@ -10,15 +11,17 @@ await app.register(dualAuth, {
     marker: 'acme',
     peppers: [{ id: '2026-01', secret: PEPPER }],
     store: memoryStore(), // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
-    shopIdFromParam: 'slug' // or 'uuid' or 'integer': what ids of shops look like
+    ownerParam: 'shop_id', // what names the owner of a key in your paths
+    ownerIdFromParam: 'slug' // or 'uuid' or 'integer': what ids of shops look like
   },
   jwt: { issuer: ISSUER, userClients: [CLIENT_ID] },
   // Products accept API keys too. Everything else accepts only tokens, unless its route says otherwise.
-  policy: (route) => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined,
-  management: {
-    // Check in your own records whether this person belongs to this shop.
-    canManage: (request, shopId) => request.identity?.kind === 'user' && request.identity.groups.includes(shopId)
-  }
+  policy: (route) => route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
+})
+await app.register(management, {
+  path: '/shops/:shop_id/api-keys',
+  // Check in your own records whether this person belongs to this shop.
+  canManage: (request, shopId) => request.identity?.kind === 'user' && request.identity.groups.includes(shopId)
 })
 
 app.get('/shops/:shop_id/products', async (request) => ({ products: [], caller: request.identity }))

@@ -7,7 +7,8 @@ const { PEPPER = randomBytes(32), PORT = '3000' } = process.env
 const apiKeys = {
   marker: 'acme',
   peppers: [{ id: '2026-01', secret: PEPPER }],
-  store: memoryStore() // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
+  store: memoryStore(), // knexStore(knex) from 'dual-auth/knex' stores keys in PostgreSQL
+  ownerParam: 'shop_id' // what names the owner of a key in your paths
 }
 
 export const app = Fastify({ logger: { level: 'warn' } })
@@ -25,7 +26,7 @@ app.get('/health', { config: { auth: 'public' } }, async () => ({ ok: true }))
 
 await app.listen({ host: '127.0.0.1', port: Number(PORT) })
 const { plaintext } = await createApiKey(apiKeys, {
-  shopId: 'blue',
+  ownerId: 'blue',
   name: 'Label printer',
   scopes: ['read'],
   createdBy: 'me'

@@ -2,6 +2,7 @@
 import auth from '@fastify/auth'
 import jwt from '@fastify/jwt'
 import dualAuth, { memoryStore } from 'dual-auth'
+import management from 'dual-auth/management'
 import Fastify, { type FastifyRequest } from 'fastify'
 
 const { TOKEN_SECRET = '', PEPPER = '' } = process.env
@@ -15,17 +16,17 @@ await app.register(dualAuth, {
     marker: 'acme',
     peppers: [{ id: '1', secret: PEPPER }],
     store: memoryStore(),
-    shopParam: 'team',
-    shopIdFromParam: 'slug'
+    ownerParam: 'team',
+    ownerIdFromParam: 'slug'
   },
   jwt: 'host',
-  policy: ({ url }) => url.startsWith('/teams/:team/reports') ? 'dual' : 'public',
-  management: {
-    path: '/teams/:team/api-keys',
-    canManage: async (request, team) => {
-      const { sub, teams } = await request.jwtVerify<{ sub: string, teams: readonly string[] }>()
-      return teams.includes(team) && sub
-    }
+  policy: ({ url }) => url.startsWith('/teams/:team/reports') ? 'dual' : 'public'
+})
+await app.register(management, {
+  path: '/teams/:team/api-keys',
+  canManage: async (request, team) => {
+    const { sub, teams } = await request.jwtVerify<{ sub: string, teams: readonly string[] }>()
+    return teams.includes(team) && sub
   }
 })
 

@@ -1,6 +1,7 @@
 // API keys in an app that issues and checks tokens of its own.
 import jwt from '@fastify/jwt'
 import dualAuth, { memoryStore } from 'dual-auth'
+import management from 'dual-auth/management'
 import Fastify from 'fastify'
 
 const { TOKEN_SECRET = '', PEPPER = '' } = process.env
@@ -13,17 +14,17 @@ await app.register(dualAuth, {
     marker: 'acme',
     peppers: [{ id: '1', secret: PEPPER }],
     store: memoryStore(),
-    shopParam: 'team',
-    shopIdFromParam: 'slug'
+    ownerParam: 'team',
+    ownerIdFromParam: 'slug'
   },
   jwt: 'host',
-  policy: ({ url }) => url.startsWith('/teams/:team/reports') ? 'dual' : 'public',
-  management: {
-    path: '/teams/:team/api-keys',
-    canManage: async (request, team) => {
-      const { sub, teams } = await request.jwtVerify<{ sub: string, teams: readonly string[] }>() // Answers 401 itself.
-      return teams.includes(team) && sub
-    }
+  policy: ({ url }) => url.startsWith('/teams/:team/reports') ? 'dual' : 'public'
+})
+await app.register(management, {
+  path: '/teams/:team/api-keys',
+  canManage: async (request, team) => {
+    const { sub, teams } = await request.jwtVerify<{ sub: string, teams: readonly string[] }>() // Answers 401 itself.
+    return teams.includes(team) && sub
   }
 })
 

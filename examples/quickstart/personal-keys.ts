@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import dualAuth, { memoryStore } from 'dual-auth'
+import management from 'dual-auth/management'
 import Fastify, { type FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
@@ -35,39 +36,37 @@ await app.register(dualAuth, {
     marker: 'acme',
     peppers: [{ id: '1', secret: process.env.PEPPER ?? randomBytes(32) }],
     store: memoryStore(),
-    shopParam: 'team',
-    shopIdFromParam: 'slug',
+    ownerParam: 'team',
+    ownerIdFromParam: 'slug',
     // Asked at each use: the keys of who left end, those of a team for who left the team.
-    mayUse: ({ shopId, createdBy }) =>
-      people.has(createdBy) && (shopId.startsWith(PERSON) || isMember(shopId, createdBy))
+    mayUse: ({ ownerId, createdBy }) =>
+      people.has(createdBy) && (ownerId.startsWith(PERSON) || isMember(ownerId, createdBy))
   },
   jwt: 'host',
   policy: ({ url }) => {
     if (url === '/me/notes') return 'any-key' // It names no owner: the handler looks whose key it is.
     return url === '/teams/:team/notes' ? 'dual' : 'public'
-  },
-  management: [
-    {
-      path: '/teams/:team/api-keys',
-      canManage: (request, team) => isMember(team, signedIn(request)) && signedIn(request)
-    },
-    {
-      path: '/me/api-keys',
-      owner: (request) => PERSON + signedIn(request),
-      canManage: (request) => signedIn(request),
-      operationName: 'my_api_key'
-    }
-  ]
+  }
+})
+await app.register(management, {
+  path: '/teams/:team/api-keys',
+  canManage: (request, team) => isMember(team, signedIn(request)) && signedIn(request)
+})
+await app.register(management, {
+  path: '/me/api-keys',
+  owner: (request) => PERSON + signedIn(request),
+  canManage: (request) => signedIn(request),
+  operationName: 'my_api_key'
 })
 
 /** A key decides alone, also beside a cookie. */
 const personOf = (request: FastifyRequest): string => {
   const { identity } = request
   if (identity?.kind !== 'api-key') return signedIn(request)
-  if (!identity.shopId.startsWith(PERSON)) {
+  if (!identity.ownerId.startsWith(PERSON)) {
     throw Object.assign(new Error('This is the key of a team'), { statusCode: 403 })
   }
-  return identity.shopId.slice(PERSON.length)
+  return identity.ownerId.slice(PERSON.length)
 }
 
 app.post<{ Body: { name: string } }>('/session', async ({ body }, reply) => {

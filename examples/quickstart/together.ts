@@ -1,5 +1,6 @@
 import dualAuth, { scopesFromRoute } from 'dual-auth'
 import { createApiKeysTable, knexStore } from 'dual-auth/knex'
+import management from 'dual-auth/management'
 import Fastify, { type FastifyRequest } from 'fastify'
 import knexFrom from 'knex'
 import mcpFromRoutes from 'mcp-from-routes'
@@ -32,7 +33,8 @@ await app.register(dualAuth, {
     marker: 'acme',
     peppers: [{ id: '2026-11', secret: PEPPER }],
     store: knexStore(knex),
-    shopIdFromParam: 'slug' // or 'uuid' or 'integer': what ids of shops look like
+    ownerParam: 'shop_id',
+    ownerIdFromParam: 'slug' // or 'uuid' or 'integer': what ids of shops look like
   },
   jwt: {
     issuer: IDP_ISSUER,
@@ -51,9 +53,9 @@ await app.register(dualAuth, {
   challenge: {
     resourceMetadata: `${PUBLIC_BASE_URL}/.well-known/oauth-protected-resource/mcp`,
     scope: 'openid email profile'
-  },
-  management: { canManage: isAdmin }
+  }
 })
+await app.register(management, { path: '/shops/:shop_id/api-keys', canManage: isAdmin })
 
 // 2. The discovery documents are for clients that have no credentials yet.
 await app.register(oauthDiscoveryShim, {
@@ -69,7 +71,7 @@ await app.register(mcpFromRoutes, {
   // A key sees the tools that its scopes open. A call of another one is refused by the route, which names the scope.
   canUse: ({ route }, request) => request.mayCall(route) || 'unlisted',
   // A key belongs to one shop, so its agent need not name it.
-  impliedArguments: { shop_id: ({ identity }) => identity?.kind === 'api-key' ? identity.shopId : undefined }
+  impliedArguments: { shop_id: ({ identity }) => identity?.kind === 'api-key' ? identity.ownerId : undefined }
 })
 
 app.get<{ Params: { shop_id: string } }>('/shops/:shop_id/products', {

@@ -32,7 +32,7 @@ export const adopters: readonly Adopter[] = [
       {
         file: 'app.ts',
         from: '  await request.jwtVerify()',
-        to: "  if (request.identity?.kind === 'api-key') request.user = { sub: request.identity.shopId }\n  else " +
+        to: "  if (request.identity?.kind === 'api-key') request.user = { sub: request.identity.ownerId }\n  else " +
           'await request.jwtVerify()'
       },
       {
@@ -56,7 +56,7 @@ export const adopters: readonly Adopter[] = [
       {
         file: 'app.js',
         from: '    if (!request.isAuthenticated())',
-        to: "    if (request.identity?.kind === 'api-key') request.user = { name: request.identity.shopId }\n    " +
+        to: "    if (request.identity?.kind === 'api-key') request.user = { name: request.identity.ownerId }\n    " +
           'if (!request.isAuthenticated())'
       },
       {
@@ -76,7 +76,8 @@ export const adopters: readonly Adopter[] = [
       {
         file: 'routes/notes.ts',
         from: '({ session }: FastifyRequest) => session.person',
-        to: "({ identity, session }: FastifyRequest) => identity?.kind === 'api-key' ? identity.shopId : session.person"
+        to:
+          "({ identity, session }: FastifyRequest) => identity?.kind === 'api-key' ? identity.ownerId : session.person"
       }
     ]
   },

@@ -30,6 +30,7 @@ export const fixtureTools = [
   'get_job',
   'get_large',
   'get_limited',
+  'get_silent',
   'get_slow',
   'start_job'
 ]
@@ -65,6 +66,7 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
     serverInfo: { name: 'fixture', version: '1.0.0' },
     instructions: 'Tools to look at.',
     maxResultBytes: 2000,
+    keepAliveInterval: 100,
     extensions: [confirm(confirmations(used)), tasks({ secret: SECRET })]
   })
 
@@ -112,6 +114,11 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
     { schema: tool('get_slow', 'Get three lines, slowly.') },
     async (_request, reply) => await reply.type('application/x-ndjson').send(Readable.from(lines()))
   )
+
+  app.get('/silent', { schema: { ...tool('get_silent', 'Get a text, late.'), response: text } }, async () => {
+    await sleep(500)
+    return { text: 'late' }
+  })
 
   const params = { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] }
   app.post(

@@ -375,7 +375,15 @@ export const texts = {
       `${isolated(name)}: ${before} → ${after ?? 'no price'}`,
     wrong: 'Wrong lines',
     wrongColumns: ['Line', 'Field', 'What is wrong'],
-    skip: (count: number) => count === 1 ? 'Leave out the wrong line' : `Leave out the ${count} wrong lines`,
+    /** @param columns - how many are unknown, which the first line has wrong */
+    skip: (count: number, columns: number) => {
+      const lines = columns > 0 ? count - 1 : count
+      const what = [
+        ...columns > 0 ? [columns === 1 ? 'the unknown column' : `these ${columns} columns`] : [],
+        ...lines > 0 ? [lines === 1 ? 'the wrong line' : `the ${lines} wrong lines`] : []
+      ]
+      return `Leave out ${what.join(' and ')}`
+    },
     start: 'Import',
     sent: 'The import has begun',
     none: 'Nothing was imported yet',

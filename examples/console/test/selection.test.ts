@@ -121,6 +121,8 @@ t.test('what is selected is seen, or is named before it changes', { skip: withou
 
   await t.test('all of one search, when they come late, are not selected in the next', async (t) => {
     await listed(kim, { q: 'Paged' })
+    // Until then it is the list before, whose selection goes with it.
+    await rowOf(kim, 'Paged 03').waitFor()
     await kim.getByRole('checkbox', { name: 'Select all' }).check()
     let answer = () => {}
     const asked = new Promise<void>((resolve) => {

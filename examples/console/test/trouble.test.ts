@@ -21,6 +21,7 @@ t.test(
     await t.test('all products are as many as the server lists, and the button says how many', async () => {
       for (let n = 0; n < 120; n += 1) await api('POST', '/products', { name: `Cup ${n}`, sku: `CUP-${n}` })
       await goWithin(kim, `${shop}/products?filter={}&perPage=25`)
+      await kim.getByText(/^1-25 of /).waitFor()
       await kim.getByRole('checkbox', { name: 'Select all' }).check()
       await kim.getByRole('button', { name: 'Select the first 200' }).click()
       await kim.getByText('200 items selected').waitFor()

@@ -139,7 +139,6 @@ export async function viewHost (
     const { resourceUri } = tool._meta!['ui'] as { readonly resourceUri: string }
     const { contents: [content] } = await client.readResource({ uri: resourceUri })
     csp = (content!._meta!['ui'] as { readonly csp?: Csp }).csp ?? {}
-    const result = await client.callTool({ name, arguments: args })
 
     const context = await browser.newContext({ viewport: { width, height: 900 }, reducedMotion: 'reduce' })
     t.teardown(async () => {
@@ -165,6 +164,8 @@ export async function viewHost (
       }
     )
     await page.goto(origin)
+    // Not before: what the tool started goes on while a page opens.
+    const result = await client.callTool({ name, arguments: args })
     await page.evaluate(
       `show(${
         JSON.stringify({ sandbox, html: (content as { text: string }).text, tool, args, result, theme, variables })

@@ -32,7 +32,7 @@ export function programOf (name: string): string {
 /** @returns what the README of a package tells to install, itself included */
 export function installCommandsOf (name: string): readonly string[] {
   const readme = readFileSync(join(root, 'packages', name, 'README.md'), 'utf8')
-  const [, commands = ''] = /## Install\n[^]*?```sh\n([^]*?)```/.exec(readme) ?? []
+  const [, commands = ''] = /```sh\n(npm install [^]*?)```/.exec(readme) ?? []
   return commands.split('\n').flatMap((line) => /^npm install ([^#]+)/.exec(line)?.[1]?.trim().split(' ') ?? [])
 }
 

@@ -9,7 +9,7 @@ const time = (column: string) => bigint(column, { mode: 'number' })
 /** The properties are those of KeyRow; the columns may have other names. */
 export const apiKeys = pgTable('api_keys', {
   id: text().primaryKey(),
-  shopId: text('shop_id').notNull(),
+  ownerId: text('owner_id').notNull(),
   name: text().notNull(),
   prefix: text().notNull().unique(),
   scopes: text().notNull(),
@@ -29,7 +29,7 @@ export const apiKeys = pgTable('api_keys', {
   expiryNotice: smallint('expiry_notice'),
   unusedNoticeAt: time('unused_notice_at'),
   noticeAt: time('notice_at')
-}, (table) => [index().on(table.shopId), index().on(table.noticeAt)])
+}, (table) => [index().on(table.ownerId), index().on(table.noticeAt)])
 
 type Transaction = Parameters<Parameters<NodePgDatabase['transaction']>[0]>[0]
 
@@ -43,10 +43,10 @@ export function drizzleStore (db: NodePgDatabase): ApiKeyStore {
       })
     )
   return tableStore<Transaction>({
-    transaction: async (shopId, work) =>
+    transaction: async (ownerId, work) =>
       db.transaction(async (transaction) => {
         // One after another for each owner. Other databases: lock a row, or write first.
-        await transaction.execute(sql`select pg_advisory_xact_lock(hashtextextended(${shopId}, 0))`)
+        await transaction.execute(sql`select pg_advisory_xact_lock(hashtextextended(${ownerId}, 0))`)
         return work(transaction)
       }, { isolationLevel: 'read committed' }),
     find: async (column, values, transaction) =>

@@ -16,7 +16,7 @@ await prisma.$executeRawUnsafe(
   'create table api_keys (id text primary key, prefix text not null unique, fingerprint text not null unique, ' +
     `${
       [
-        ...text('shop_id name scopes pepper_id hash created_by networks', 'text not null'),
+        ...text('owner_id name scopes pepper_id hash created_by networks', 'text not null'),
         ...text('last_used_network revoked_by replaces replaced_by', 'text'),
         'created_at bigint not null',
         ...text('last_used_at expires_at revoked_at unused_notice_at notice_at', 'bigint'),

@@ -4,7 +4,7 @@ import type { Prisma, PrismaClient } from './generated/client.js'
 
 export function prismaStore (prisma: PrismaClient): ApiKeyStore {
   return tableStore<Prisma.TransactionClient>({
-    transaction: async (_shopId, work) =>
+    transaction: async (_ownerId, work) =>
       prisma.$transaction(async (transaction) => {
         // SQLite has one writer at a time: who writes first waits here. PostgreSQL: select pg_advisory_xact_lock(…).
         await transaction.apiKey.updateMany({ where: { id: '' }, data: { name: '' } })

@@ -24,7 +24,8 @@ async function world (t: Test, limits: { perMinute: number, atOnce: number }, st
   const apiKeys: ApiKeyOptions = {
     marker: 'acme',
     peppers: [{ id: 'p', secret: 'a pepper of at least 32 characters' }],
-    store
+    store,
+    ownerParam: 'shop_id'
   }
   const app = Fastify()
   t.teardown(async () => await app.close())
@@ -56,7 +57,7 @@ async function world (t: Test, limits: { perMinute: number, atOnce: number }, st
   await app.listen({ host: '127.0.0.1', port: 0 })
   const origin = app.listeningOrigin
   const makeKey = async () =>
-    (await createApiKey(apiKeys, { shopId: 's1', name: 'x', scopes: 'all', createdBy: 'test' })).plaintext
+    (await createApiKey(apiKeys, { ownerId: 's1', name: 'x', scopes: 'all', createdBy: 'test' })).plaintext
   const rest = async (headers: Record<string, string>, path = 'now', signal: AbortSignal | null = null) =>
     await fetch(`${origin}/shops/s1/${path}`, { headers, signal })
   const tool = async (headers: Record<string, string>, name = 'now') =>

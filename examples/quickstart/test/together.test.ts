@@ -55,7 +55,7 @@ t.test(
       marker: 'acme',
       peppers: [{ id: '2026-11', secret }],
       store: knexStore(knex)
-    }, { shopId: 'tea', name: 'x', scopes: ['read'], createdBy: 'test' })
+    }, { ownerId: 'tea', name: 'x', scopes: ['read'], createdBy: 'test' })
     const headers = { accept: 'application/json, text/event-stream' }
     const body = {
       jsonrpc: '2.0',

@@ -43,6 +43,7 @@ export async function fillShops (knex: Knex, slugs: readonly string[], count: nu
         from filled, generate_series(1, ?::int) n`,
       [count]
     )
+    await trx.raw('analyze numbered, tags, categories')
     await trx.raw(`
       insert into products (id, shop_id, name, slug, sku, description, status, price_amount, currency, part_bytes,
         created_at, updated_at)

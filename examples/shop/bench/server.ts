@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { buildApp } from '../src/app.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { openDatabase, openEmbedded } from '../src/database/index.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 
 const [target = '', base = '', issuer = '', token = '', settings = '{}'] = process.argv.slice(2)
 const database = target.startsWith('postgres')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { openPostgres } from '../src/database/index.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { startPostgres } from '../test/postgres.ts'
 import type { Drill } from './drill.ts'

@@ -1,3 +1,4 @@
+import { answersLost } from './answers-lost.ts'
 import { backup } from './backup.ts'
 import { connectionLimit } from './connection-limit.ts'
 import { diskFull } from './disk-full.ts'
@@ -17,6 +18,7 @@ import { twoVersions } from './two-versions.ts'
 /** All drills, in the order of the page. */
 export const drills: readonly Drill[] = [
   replicaKilled,
+  answersLost,
   postgresStopped,
   postgresFrozen,
   failover,

@@ -1,5 +1,7 @@
 import type { Server } from 'node:http'
 import dualAuth from 'dual-auth'
+import management from 'dual-auth/management'
+import scanning from 'dual-auth/scanning'
 import Fastify, { type FastifyInstance, type FastifyServerOptions, LogController, type RouteOptions } from 'fastify'
 import mcpFromRoutes from 'mcp-from-routes'
 import { confirm } from 'mcp-from-routes/confirm'
@@ -9,15 +11,15 @@ import { tasks } from 'mcp-from-routes/tasks'
 import { telemetry } from 'mcp-from-routes/telemetry'
 import { views as mcpViews } from 'mcp-from-routes/views'
 import payReconcile from 'pay-reconcile'
-import { authOptions, MCP_PATH, PAY_PREFIX, shopOfKey } from './auth.ts'
+import { authOptions, keyManagement, keyScanning, MCP_PATH, PAY_PREFIX, shopOfKey } from './auth.ts'
 import { catalog } from './catalog/index.ts'
 import type { Database } from './database/index.ts'
 import { audit } from './history/audit-routes.ts'
-import { callerOf } from './history/caller.ts'
-import { keyEvents } from './history/key-events.ts'
+import { callerOf } from './access/caller.ts'
+import { keyEvents } from './operations/key-events.ts'
 import { forgetHistory } from './history/retention.ts'
 import { history } from './history/routes.ts'
-import { turns } from './history/turns.ts'
+import { turns } from './turns.ts'
 import { warnOfUntrustedProxy } from './http/caller-address.ts'
 import { limitJson } from './http/json-bodies.ts'
 import { answerClientError, answerProblems, sendProblem } from './http/problem.ts'
@@ -27,6 +29,7 @@ import { refuseUnstorable } from './http/storable.ts'
 import { cleanBody } from './http/text.ts'
 import { validateInput } from './http/validation.ts'
 import { refuseUnmatched } from './http/versions.ts'
+import { repeatable } from './idempotency/repeatable.ts'
 import { imports } from './imports/routes.ts'
 import { readListQuery } from './lists/list.ts'
 import { limitConcurrency } from './operations/concurrency.ts'
@@ -56,8 +59,8 @@ import { TOOLS_VERSION } from './operations/version.ts'
 import { webConsole } from './pages/console.ts'
 import { documentation } from './pages/documentation.ts'
 import { landing } from './pages/landing.ts'
-import { pictures } from './pages/pictures.ts'
-import { views } from './pages/views.ts'
+import { pictures } from './samples/picture-routes.ts'
+import { views } from './http/views.ts'
 import { keyRing } from './pay/key-ring.ts'
 import { payProvider, payReconcileOptions } from './pay/reconcile.ts'
 import { pay } from './pay/routes.ts'
@@ -65,7 +68,7 @@ import type { Settings } from './settings/settings.ts'
 import { trustedProxies } from './settings/trusted-proxies.ts'
 import { shopRecords } from './shops/index.ts'
 import { instructionsFor } from './shops/instructions.ts'
-import { ShopScope } from './shops/scope.ts'
+import { ShopScope } from './access/scope.ts'
 import { shops } from './shops/shops.ts'
 import { signIn } from './sign-in.ts'
 import { toolCalls } from './tool-calls/routes.ts'
@@ -74,7 +77,7 @@ import { usage } from './usage/routes.ts'
 import { connectedApps } from './users/connected-apps.ts'
 import { knowCurrentUser } from './users/current-user.ts'
 import { me } from './users/me.ts'
-import { personReader } from './users/person.ts'
+import { personReader } from './access/person.ts'
 import { users } from './users/users.ts'
 
 export interface AppOptions {
@@ -158,6 +161,7 @@ export async function buildApp (
   app.addHook('preValidation', refuseUnstorable)
   app.addHook('preValidation', cleanBody)
   refuseUnmatched(app)
+  const repeats = repeatable(app, database.knex, (outcome) => metrics?.keyedCalls.inc({ outcome }))
   app.decorate('personOf', personReader(config))
   app.decorateRequest('currentUser', null)
   app.decorateRequest('shopOfPerson', null)
@@ -169,6 +173,8 @@ export async function buildApp (
   const limits = await openRateLimits(app, config, redis)
   app.addHook('onRequest', limits.before)
   await app.register(dualAuth, authOptions(config, database.knex, keyEvents(database.knex, app.log, metrics)))
+  await app.register(management, keyManagement(database.knex))
+  if (config.SECRET_SCANNING_ENABLED) await app.register(scanning, keyScanning(config))
   app.addHook('onRequest', limits.behind)
   limitConcurrency(app, config)
   if (metrics !== undefined) {
@@ -248,6 +254,7 @@ export async function buildApp (
   await app.register(shopRecords, { knex: database.knex })
   await app.register(imports, {
     knex: database.knex,
+    repeats,
     asTools: config.MCP_IMPORTS_ENABLED,
     hasViews,
     onEnd: (outcome) => metrics?.imports.inc({ outcome }),

@@ -1,29 +1,33 @@
 import {
   DUAL_AUTH_MANAGEMENT_FORBIDDEN,
-  DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_OWNER_UNKNOWN,
   scopesFromRoute,
   type ApiKeyOptions,
   type ApiKeyRecord,
   type DualAuthOptions,
   type JwtOptions,
   type KeyChange,
+  type OnKeyChange,
   type OnKeyEvent
 } from 'dual-auth'
+import { introspection, type IntrospectionOptions } from 'dual-auth/introspection'
 import { knexStore } from 'dual-auth/knex'
+import type { ManagementOptions } from 'dual-auth/management'
+import type { ScanningOptions } from 'dual-auth/scanning'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { brokerKeySet } from 'oauth-discovery-shim/broker'
 import { mayName } from './database/named-statement.ts'
-import { type Actor, callerOf } from './history/caller.ts'
-import { type Change, recordChange } from './history/trail.ts'
+import { type Actor, callerOf } from './access/caller.ts'
+import { type Change, recordChange } from './records/trail.ts'
 import { ANY_CLIENT } from './settings/mistakes.ts'
 import type { Settings } from './settings/settings.ts'
 import { allowedBy } from './settings/risks.ts'
 import { offeredScopes } from './settings/sign-in-request.ts'
 import { pepperFromText, secretFromText } from './settings/secrets.ts'
-import { keyCheck } from './keys/may-use.ts'
-import { demandOwner, enterShop, isStillOwner, OPEN_SHOP } from './shops/access.ts'
-import { awaitDeletion } from './shops/hold.ts'
+import { keyCheck } from './access/may-use.ts'
+import { demandOwner, enterShop, isStillOwner, OPEN_SHOP } from './access/shops-reached.ts'
+import { awaitDeletion } from './access/hold.ts'
 import { inheritLimits } from './usage/limits.ts'
 import { isKnown } from './users/repository.ts'
 
@@ -57,36 +61,47 @@ export function authOptions (config: Settings, knex: Knex, onKeyEvent: OnKeyEven
       resourceMetadata: `${base}/.well-known/oauth-protected-resource${config.MCP_ENABLED ? MCP_PATH : ''}`,
       scope: offeredScopes(config).join(' ')
     },
-    management: {
-      canManage: async (request, shopId) => {
-        const { id } = await enterShop(knex, request, shopId)
-        // A key can open all of the shop: so staff see keys, and only owners create and revoke them.
-        if (request.method !== 'GET' && request.method !== 'HEAD') {
-          await demandOwner(knex, request, id)
-          await awaitDeletion(knex, id)
-        }
-        return true
-      },
-      onKeyChange: async (change, request, transaction) => {
-        const caller = callerOf(request)
-        const trx = transaction as Knex.Transaction
-        if (!await isKnown(trx, caller)) throw new DUAL_AUTH_SHOP_UNKNOWN()
-        // A key that is revoked is no right that somebody has lost.
-        const mayStill = change.action === 'revoke' || caller.kind !== 'user' ||
-          await isStillOwner(trx, caller.id, change.key.shopId)
-        if (!mayStill) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
-        await recordKeyChange(
-          trx,
-          change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' },
-          change
-        )
-        if (change.action === 'rotate') await inheritLimits(trx, change.replaced, change.key.id)
-      }
-    },
-    ...(config.SECRET_SCANNING_ENABLED &&
-      { scanning: config.SECRET_SCANNING_KEYS_URL === undefined ? {} : { keysUrl: config.SECRET_SCANNING_KEYS_URL } }),
     onKeyEvent
   }
+}
+
+/** Who may manage the API keys of a shop. */
+export function keyManagement (knex: Knex): ManagementOptions {
+  return {
+    path: '/shops/:shop_id/api-keys',
+    canManage: async (request, shopId) => {
+      const { id } = await enterShop(knex, request, shopId)
+      // A key can open all of the shop: so staff see keys, and only owners create and revoke them.
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        await demandOwner(knex, request, id)
+        await awaitDeletion(knex, id)
+      }
+      return true
+    },
+    onKeyChange
+  }
+}
+
+/** Where GitHub reports leaked keys. */
+export function keyScanning ({ SECRET_SCANNING_KEYS_URL: keysUrl }: Settings): ScanningOptions {
+  return { onKeyChange, ...keysUrl !== undefined && { keysUrl } }
+}
+
+/** Records each change in its transaction, if the caller may still make it. */
+const onKeyChange: OnKeyChange = async (change, request, transaction) => {
+  const caller = callerOf(request)
+  const trx = transaction as Knex.Transaction
+  if (!await isKnown(trx, caller)) throw new DUAL_AUTH_OWNER_UNKNOWN()
+  // A key that is revoked is no right that somebody has lost.
+  const mayStill = change.action === 'revoke' || caller.kind !== 'user' ||
+    await isStillOwner(trx, caller.id, change.key.ownerId)
+  if (!mayStill) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+  await recordKeyChange(
+    trx,
+    change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' },
+    change
+  )
+  if (change.action === 'rotate') await inheritLimits(trx, change.replaced, change.key.id)
 }
 
 /** The tokens of the identity provider, of its second issuer, and of this server, as far as there are any. */
@@ -104,6 +119,7 @@ export function acceptedTokens (config: Settings): readonly JwtOptions[] {
 function providerTokens (config: Settings): JwtOptions {
   const base = new URL(config.PUBLIC_BASE_URL).origin
   const machines = config.IDP_M2M_CLIENT_IDS
+  const asked = introspectionOptions(config)
   return {
     provider: config.IDP_PROVIDER,
     issuer: config.IDP_ISSUER,
@@ -111,7 +127,7 @@ function providerTokens (config: Settings): JwtOptions {
     insecureHttp: allowedBy(config, 'http-issuer'),
     algorithms: config.IDP_ALGORITHMS,
     claims: claimsOf(config),
-    ...introspectionOf(config),
+    ...(asked !== undefined && { introspection: introspection(asked) }),
     userClients: userClientsOf(config),
     ...(config.IDP_SESSION_TOKENS && { sessionTokens: true }),
     ...(machines.length > 0 && { machineClients: machines.filter((id) => id !== NO_MACHINES) }),
@@ -139,19 +155,18 @@ function claimsOf (
   }
 }
 
-/** How the identity provider is asked about opaque tokens, if it is. */
-function introspectionOf (config: Settings): Pick<JwtOptions, 'introspection'> {
+/** How the identity provider is asked about opaque tokens; undefined if it is not. */
+export function introspectionOptions (config: Settings): IntrospectionOptions | undefined {
   const {
     IDP_INTROSPECTION_CLIENT_ID: clientId,
     IDP_INTROSPECTION_CLIENT_SECRET: clientSecret = '',
     IDP_INTROSPECTION_CLIENT_AUTH: clientAuth,
-    IDP_INTROSPECTION_ENDPOINT: endpoint
+    IDP_INTROSPECTION_ENDPOINT: endpoint,
+    IDP_INTROSPECTION_JWTS: jwts,
+    IDP_INTROSPECTION_CACHE_TIME: cacheTime
   } = config
-  if (clientId === '') return {}
-  const { IDP_INTROSPECTION_JWTS: jwts, IDP_INTROSPECTION_CACHE_TIME: cacheTime } = config
-  return {
-    introspection: { clientId, clientSecret, clientAuth, jwts, cacheTime, ...(endpoint !== undefined && { endpoint }) }
-  }
+  if (clientId === '') return undefined
+  return { clientId, clientSecret, clientAuth, jwts, cacheTime, ...(endpoint !== undefined && { endpoint }) }
 }
 
 /** The tokens that this server issues for identity assertions of organizations, if there are any. */
@@ -180,9 +195,14 @@ export function apiKeyOptions (
   return {
     marker,
     peppers: peppers.map(pepperFromText),
-    store: knexStore(knex, { shop: { table: 'shops', columns: OPEN_SHOP }, namedStatements: mayName(knex) }),
+    store: knexStore(knex, {
+      ownerColumn: 'shop_id',
+      owner: { table: 'shops', columns: OPEN_SHOP },
+      namedStatements: mayName(knex)
+    }),
+    ownerParam: 'shop_id',
     // PostgreSQL accepts UUIDs in upper case, and stores them in lower case.
-    shopIdFromParam: (id) => id.toLowerCase(),
+    ownerIdFromParam: (id) => id.toLowerCase(),
     mayUse: async (key) => await mayUse(key),
     // A statement more for each call would cost more than who leaves can do in a second.
     mayUseCacheTime: 1000
@@ -191,13 +211,13 @@ export function apiKeyOptions (
 
 /** The shop that an API key belongs to, so that its agent need not name it. */
 export function shopOfKey ({ identity }: FastifyRequest): string | undefined {
-  return identity?.kind === 'api-key' ? identity.shopId : undefined
+  return identity?.kind === 'api-key' ? identity.ownerId : undefined
 }
 
 /** Records in the history that a key was created, rotated or revoked. */
 export async function recordKeyChange (trx: Knex.Transaction, actor: Actor, change: KeyChange): Promise<void> {
   const record = async (
-    { id, shopId, name }: ApiKeyRecord,
+    { id, ownerId: shopId, name }: ApiKeyRecord,
     before: Change['before'],
     after: Change['after']
   ): Promise<void> =>

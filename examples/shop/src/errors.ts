@@ -67,6 +67,20 @@ export const SHOP_NOT_FOUND = createError('SHOP_NOT_FOUND', 'No %s %s', 404)
 /** 409. The value of `field` is taken or in use. */
 export const SHOP_CONFLICT = createError('SHOP_CONFLICT', '%s', 409)
 
+/** 409. A call with the same `Idempotency-Key` is under way: nothing was done by this one. */
+export const SHOP_IDEMPOTENCY_KEY_UNDER_WAY = createError(
+  'SHOP_IDEMPOTENCY_KEY_UNDER_WAY',
+  'A call with this idempotency-key is under way: repeat it in a second',
+  409
+)
+
+/** 422. The `Idempotency-Key` stands for a call that said something else: nothing was done. */
+export const SHOP_IDEMPOTENCY_KEY_REUSED = createError(
+  'SHOP_IDEMPOTENCY_KEY_REUSED',
+  'This idempotency-key was used for a call that said something else: use another one for each call',
+  422
+)
+
 /** 412. The record has changed since the caller read it; `current` is what it is now. */
 export const SHOP_PRECONDITION_FAILED = createError(
   'SHOP_PRECONDITION_FAILED',
@@ -274,6 +288,8 @@ export interface RevertError extends FastifyError {
 /** An error about a record that has changed. */
 export interface PreconditionError extends FastifyError {
   readonly current: object
+  /** Its `ETag`. */
+  readonly etag: string
 }
 
 /** An error about lines of a file. */
@@ -285,10 +301,23 @@ export interface ImportError extends FastifyError {
 /** How many wrong lines a message has. */
 const TOLD = 5
 
-/** @returns a 422 about lines of a file */
-export function importInvalid (total: number, count: number, errors: ImportError['errors']): ImportError {
+/**
+ * @param isHeading - whether the first error is about the columns of the file
+ * @returns a 422 about lines of a file
+ */
+export function importInvalid (
+  total: number,
+  count: number,
+  errors: ImportError['errors'],
+  isHeading = false
+): ImportError {
+  const wrong = isHeading ? count - 1 : count
+  const lead = [
+    ...isHeading ? ['The file has columns that are not known.'] : [],
+    ...wrong > 0 ? [`${wrong} of ${total} products cannot be imported.`] : []
+  ]
   const told = errors.slice(0, TOLD).map(({ line, message }) => `Line ${line}: ${message}.`)
-  const message = [`${count} of ${total} products cannot be imported.`, ...told, ...count > TOLD ? ['And more.'] : []]
+  const message = [...lead, ...told, ...count > TOLD ? ['And more.'] : []]
     .join(' ')
   return Object.assign(new SHOP_IMPORT_INVALID(message), { error_count: count, errors })
 }
@@ -306,9 +335,9 @@ export function revertConflict (
   })
 }
 
-/** @returns a 412 that has the record as it is now */
-export function preconditionFailed (current: { readonly updated_at: string }): PreconditionError {
-  return Object.assign(new SHOP_PRECONDITION_FAILED(current.updated_at), { current })
+/** @returns a 412 that has the record as it is now, and its `ETag` */
+export function preconditionFailed (current: { readonly updated_at: string }, etag: string): PreconditionError {
+  return Object.assign(new SHOP_PRECONDITION_FAILED(current.updated_at), { current, etag })
 }
 
 /** @returns a 404 that names the missing record */

@@ -13,7 +13,7 @@ import { allowedBy } from './settings/risks.ts'
 import { offeredScopes, requiredScopes, signInRequest } from './settings/sign-in-request.ts'
 import { secretFromText } from './settings/secrets.ts'
 import type { Settings } from './settings/settings.ts'
-import { personReader } from './users/person.ts'
+import { personReader } from './access/person.ts'
 
 /** How MCP clients sign in with a browser: at the identity provider, or through the broker. */
 export async function signIn (app: FastifyInstance, config: Settings, knex: Knex): Promise<void> {

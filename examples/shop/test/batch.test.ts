@@ -168,7 +168,7 @@ t.test('one wrong item keeps all from being written, and is named', async (t) =>
       [{ id: 'x', name: 'Mine' }, 422, 'items/1/id'],
       [{ id: other, sku: 'T-1' }, 409, 'items/1/sku'],
       [{ id: taken, sku: 'T-1', slug: 'other' }, 409, 'items/1/slug'],
-      [{ name: 'Large', description: '"'.repeat(20_000) }, 422, 'items/1']
+      [{ name: 'Large', description: '\u0001'.repeat(20_000) }, 422, 'items/1']
     ] as const
   ) {
     const response = await batch([{ name: 'First' }, item])

@@ -7,7 +7,7 @@ import { packedDatabase } from '../../../test/packed-database.ts'
 import { type AppOptions, buildApp } from '../src/app.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { type Database, openEmbedded, openPostgres } from '../src/database/index.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 import type { Demo } from '../src/demo/demo-file.ts'
 import { accessTokenFor, startIdentityProvider } from '../src/demo/identity-provider.ts'
 import { machineToken } from '../src/demo/keys.ts'
@@ -51,8 +51,10 @@ async function createWithTables (t: Scope, server: string): Promise<string> {
   return await createDatabase(t, server, undefined, `template ${name}`)
 }
 
+/** Its warnings go where no test looks for what the shop prints: knex would print them with `console.log`. */
 function adminOf (server: string): Knex {
-  return knex({ client: 'pg', connection: server, pool: { min: 0, max: 2 } })
+  const log = { warn: console.error, error: console.error }
+  return knex({ client: 'pg', connection: server, pool: { min: 0, max: 2 }, log })
 }
 
 function urlOf (server: string, name: string): string {

@@ -572,8 +572,8 @@ t.test("a deletion of another shop's row does not wait for that row", {
   const holder = await knex.transaction()
   for (const [table, id] of Object.entries(rows)) await holder(table).where({ id }).forUpdate().select('id')
   for (const [table, id] of Object.entries(rows)) {
-    const status = elsewhere('DELETE', `/${table}/${id}`).then((answer) => answer.status)
-    t.equal(await Promise.race([status, sleep(5000, 'waits')]), 404, table)
+    // If it waited, the time limit of statements would end it, with another status.
+    t.equal((await elsewhere('DELETE', `/${table}/${id}`)).status, 404, table)
   }
   await holder.rollback()
 })

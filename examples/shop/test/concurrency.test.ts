@@ -13,8 +13,8 @@ async function openApp (t: Test, max: number) {
   const ends = new Map<string, () => void>()
   app.decorateRequest('identity', null)
   app.addHook('onRequest', async (request) => {
-    const shopId = request.headers['x-shop']
-    if (typeof shopId === 'string') request.identity = { kind: 'api-key', keyId: 'k', shopId, scopes: [] }
+    const ownerId = request.headers['x-shop']
+    if (typeof ownerId === 'string') request.identity = { kind: 'api-key', keyId: 'k', ownerId, scopes: [] }
   })
   limitConcurrency(app, { MAX_CONCURRENT_CALLS: max })
   await app.register(mcpFromRoutes, { serverInfo: { name: 'test', version: '1' }, forwardHeaders: ['x-shop'] })

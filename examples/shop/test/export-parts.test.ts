@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream'
 import t from 'tap'
 import { productExport } from '../src/catalog/product-export.ts'
-import { ShopScope } from '../src/shops/scope.ts'
+import { ShopScope } from '../src/access/scope.ts'
 import { createShop, openTestDatabase } from './build.ts'
 
 // Two shops whose files are read slowly, while others write.

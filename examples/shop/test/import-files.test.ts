@@ -58,7 +58,7 @@ t.test('each line of a file ends as it likes', async (t) => {
 
 t.test('a problem names the line at which the product begins, whatever is in the cells before', async (t) => {
   const cell = '"one\r\ntwo\r\n\rthree\n\n"'
-  const file = `name,description\r\n${`P,${cell}\r\n\r\n`.repeat(50)}Q,${cell},\r\nR,x\r\n`
+  const file = `name,description\r\n${`P,${cell}\r\n\r\n`.repeat(50)}Q,${cell},x\r\nR,x\r\n`
   const lines = await readInPieces(t, file)
   t.strictSame(lines.at(-2), {
     line: 2 + 50 * 7,
@@ -132,4 +132,22 @@ t.test('a byte order mark is left out, and other encodings are refused by line',
       }, what)
     }
   }
+})
+
+t.test('what spreadsheets write around a table says nothing', async (t) => {
+  for (
+    const file of [
+      'name;sku\r\nTea;T-1',
+      'sep=;\r\nname;sku\r\nTea;T-1',
+      '"sep=;"\nname;sku\nTea;T-1',
+      'sep=\t\nname\tsku\nTea\tT-1',
+      'name;sku;;\nTea;T-1;;',
+      'name;sku\nTea;T-1;;',
+      'name;;sku\nTea;" ";T-1'
+    ]
+  ) {
+    const [found] = await readInPieces(t, file)
+    t.strictSame(found!.product, { name: 'Tea', sku: 'T-1' }, JSON.stringify(file))
+  }
+  t.strictSame(products(await readInPieces(t, 'sep=,\nname,sku\nTea,T-1')), [[3, { name: 'Tea', sku: 'T-1' }]])
 })

@@ -23,6 +23,12 @@ t.test('a price is what people write in the currency, or is refused', async (t) 
       ['1,999', 'JPY', 1999],
       ['1.999', 'KWD', 1999],
       ['1.5', 'KWD', 1500],
+      ['$9.90', 'USD', 990],
+      ['9,90 €', 'EUR', 990],
+      ['EUR 9.90', 'EUR', 990],
+      ['US$1,234.50', 'USD', 123450],
+      ['¥1500', 'JPY', 1500],
+      ['9.90 zł', 'PLN', 990],
       ['1\u202f234\u202f567', 'JPY', 1234567],
       ['12 500', 'EUR', 1250000],
       ['123.456', 'JPY', 123456],
@@ -49,7 +55,10 @@ t.test('a price is what people write in the currency, or is refused', async (t) 
       ['19.999', 'EUR', /may be/],
       ['19.9999', 'EUR', /EUR has 2 decimals/],
       ['19.5', 'JPY', /JPY has no decimals/],
-      ['$19.99', 'USD', /not an amount in USD: write it as 19\.99/],
+      ['$19.99', 'EUR', /not an amount in EUR: write it as 19\.99/],
+      ['19.99 USD', 'EUR', /not an amount in EUR/],
+      ['$$9.90', 'USD', /not an amount/],
+      ['$', 'USD', /not an amount/],
       ['-1', 'EUR', /not an amount/],
       ['1e3', 'EUR', /not an amount/],
       ['1.99.9', 'EUR', /not an amount/],
@@ -161,7 +170,7 @@ t.test('a file has prices in major units, each in the currency of its product', 
 
 t.test('what is no price, or is one twice, is refused by line', async (t) => {
   const { send } = await openShop()
-  t.match(await send('name,price\nA,"1,999"\nB,19.99 EUR\nC,12.50'), {
+  t.match(await send('name,price\nA,"1,999"\nB,19.99 USD\nC,12.50'), {
     error_count: 2,
     errors: [{
       line: 2,
@@ -294,7 +303,7 @@ t.test('files of other systems are known by their headings; variants are refused
         `${system}: ${JSON.stringify((await send(lines)).errors)}`
       )
     }
-    const warning = new RegExp(`^This file is from ${system}\\. These columns are left out: .`)
+    const warning = new RegExp(`^This file is from ${system}\\. .*\\d+ of its columns (?:is|are) left out, such as .`)
     t.match((await send(lines, '?dry_run=true')).warnings, [warning])
     t.match(await imported(lines, '?skip_invalid=true'), {
       status: 'done',
@@ -324,9 +333,10 @@ t.test('signs that a spreadsheet has changed the file are warned of, and refuse 
     'format the column as text, and enter them again'
   ])
   t.strictSame([created, failed], [6, 0])
-  const prices = async (...cells: readonly string[]) =>
-    (await send(['name;currency;price', ...cells.map((cell, index) => `${index};${cell}`)].join('\n'), '?dry_run=true'))
-      .warnings
+  const prices = async (...cells: readonly string[]) => {
+    const lines = cells.map((cell, index) => `${index};K-${index};${cell}`)
+    return (await send(['name;sku;currency;price', ...lines].join('\n'), '?dry_run=true')).warnings
+  }
   t.strictSame(await prices('KWD;1.234', 'KWD;12.500', 'KWD;1.234,500'), [
     'Prices may mean thousands: 1.234 in line 2 and 1 more is read as 1.234 KWD, while others have a comma ' +
     'before decimals. If so, write 1234'

@@ -1,13 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { reverter } from '../src/history/revert.ts'
-import { turns } from '../src/history/turns.ts'
+import { turns } from '../src/turns.ts'
 import { importReceiver } from '../src/imports/receive.ts'
 import type { Line } from '../src/imports/line.ts'
 import { importRepository } from '../src/imports/repository.ts'
 import { CHUNK } from '../src/imports/schemas.ts'
 import { importSteps } from '../src/imports/step.ts'
-import { ShopScope } from '../src/shops/scope.ts'
-import { createShop, openTestDatabase } from './build.ts'
+import { ShopScope } from '../src/access/scope.ts'
+import { createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
 
 // Several files of two shops, each of which comes in two parts; others do something in between.
 const database = await openTestDatabase(t)
@@ -37,6 +38,13 @@ const linesOf = async (id: string): Promise<object> =>
     ) => [status, Number(count)])
   )
 
+const receive = async (shop: ShopScope, lines: AsyncIterable<Line>) =>
+  await receiver.receive(shop, lines, {
+    skipInvalid: false,
+    hold: undefined,
+    finish: async (enqueue) => await enqueue(knex)
+  })
+
 async function applyAll (): Promise<void> {
   while (await step());
 }
@@ -62,7 +70,7 @@ async function begin (shop: ShopScope, name: string, more: readonly object[] = [
     await waits
     for (const product of more) yield { line: ++line, size: 1, product }
   }
-  const made = receiver.receive(shop, lines(), false)
+  const made = receive(shop, lines())
   made.catch(() => {})
   await isStored
   return {
@@ -122,6 +130,56 @@ t.test('files of a shop that come at once keep their own lines, and are applied 
   ])
 })
 
+const SKIP = {
+  skip: TEST_DATABASE_URL === undefined && 'the embedded engine has one connection: set TEST_DATABASE_URL'
+}
+
+/** Somebody creates a product with the SKU `S-1` between two statements of some work: those before its categories. */
+async function meanwhile (shop: ShopScope, work: () => Promise<unknown>): Promise<void> {
+  let working: Promise<unknown> | undefined
+  await knex.transaction(async (trx) => {
+    await trx.raw('lock table categories in access exclusive mode')
+    working = work()
+    working.catch(() => {})
+    const waiting = knex('pg_stat_activity').where({ wait_event_type: 'Lock' }).whereRaw('datname = current_database()')
+    while (await waiting.clone().first('pid') === undefined) await sleep(5)
+    await trx('products').insert({
+      shop_id: shop.id,
+      name: 'Of somebody',
+      slug: 'somebody',
+      sku: 'S-1',
+      currency: 'EUR'
+    })
+  })
+  await working
+}
+
+async function openWithCategory (slug: string) {
+  const shop = await openShop(slug)
+  const [category] = await knex('categories').insert({ shop_id: shop.id, name: 'Cups', slug: 'cups' }).returning('id')
+  async function* lines (): AsyncGenerator<Line> {
+    yield { line: 1, size: 1, product: { sku: 'S-1', name: 'Of the file', category_ids: [category.id] } }
+  }
+  return { shop, lines }
+}
+
+t.test('a product that appears while a file is checked is no reason to refuse it', SKIP, async (t) => {
+  const { shop, lines } = await openWithCategory('met-by-check')
+  await meanwhile(shop, async () => {
+    t.match(await receiver.preview(shop, lines()), { created: 1, failed: 0, errors: [] })
+  })
+  t.match(await receiver.preview(shop, lines()), { updated: 1, failed: 0 })
+})
+
+t.test('a line whose product appears while it is applied says so', SKIP, async (t) => {
+  const { shop, lines } = await openWithCategory('met-by-step')
+  const { id } = await receive(shop, lines())
+  await meanwhile(shop, step)
+  await applyAll()
+  const errors = [{ line: 1, message: 'The product was created after the file was checked' }]
+  t.match(await imports.get(shop, id), { status: 'done', failed: 1, errors })
+})
+
 t.test('an import is undone while another one goes on: each keeps what the other one wrote', async (t) => {
   const shop = await openShop('undone')
   const { revertChanges } = reverter(knex, turns({ atOnce: 1 }))
@@ -173,7 +231,7 @@ t.test('the currency of the shop changes after a file was checked: no price beco
     ]
     for (const [n, product] of products.entries()) yield { line: n + 1, size: 1, product }
   }
-  const { id } = await receiver.receive(shop, lines(), false)
+  const { id } = await receive(shop, lines())
   await knex('shops').where({ id: shop.id }).update({ currency: 'USD' })
   await applyAll()
   const message = 'currency was changed after the file was checked'

@@ -211,7 +211,8 @@ t.test('a wrong line keeps the file from being imported, and every one is told',
     [await csv(['name,name', 'a,b']), 1, 'name', /two columns/],
     [await csv(['name,colour', 'a,b']), 1, 'colour', /not a known column/],
     [await csv(['name,__proto__', 'a,b']), 1, '__proto__', /not a known column/],
-    [await csv(['name,', 'a,b']), 1, '', /Column 2 is not a known column/],
+    [await csv(['name,', 'a,b']), 2, '', /Column 2 has no name in the first line, and "b" in this one/],
+    [await csv(['colour,size', 'a,b']), 1, '', /2 columns are not known: colour and size/],
     [await csv(['name,sku', 'a']), 2, '', /1 cells, and the first one has 2/],
     [await csv(['name', '"open']), 2, '', /quote is not closed/],
     [await csv(['name', 'a"b']), 2, '', /quote inside a cell/],
@@ -265,7 +266,12 @@ t.test('a wrong line keeps the file from being imported, and every one is told',
     [await send('application/jsonl', '{"name":"a","constructor":{"prototype":{"x":1}}}'), 1, '', /not a JSON object/],
     [await send('application/jsonl', '{"name":"a","metadata":{"n":9007199254740993}}'), 1, 'metadata/n', /too large/],
     [await send('application/jsonl', `{"name":"${'x'.repeat(1_100_000)}"}`), 1, '', /longer than/],
-    [await jsonl([{ name: 'Large', description: '"'.repeat(20_000) }]), 1, '', /64 KiB/]
+    [
+      await jsonl([{ name: 'Large', description: '日'.repeat(20_000), metadata: { q: 'x'.repeat(10_000) } }]),
+      1,
+      '',
+      /64 KiB/
+    ]
   ]
   for (const [{ status, body }, line, field, message] of cases) {
     t.match(
@@ -358,7 +364,7 @@ t.test('a file that cannot be read to its end is refused, also without its wrong
   for (
     const [what, lines] of [
       ['an open quote', ['name,sku', 'A,1', '"B,2', 'C,3']],
-      ['an unknown column', ['name,colour', 'A,red']],
+      ['no known column', ['colour,size', 'red,1']],
       ['a column with NUL', ['na\0me', 'A']]
     ] as const
   ) {
@@ -373,6 +379,7 @@ t.test('a file that cannot be read to its end is refused, also without its wrong
     )).status,
     422
   )
+  t.notMatch(JSON.stringify((await csv(['name,co\0lour', 'A,red'])).body), /\\u0000/)
   t.equal((await send('text/csv', 'name\nA\n', { query: '?skip_invalid=true' })).status, 202)
   t.equal((await knex('imports').where({ shop_id: id })).length, 1)
 })

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import t, { type Test } from 'tap'
 import { NOW, startIssuer, type Issuer } from '../../../packages/dual-auth/test/issuer.ts'
-import { acceptedTokens } from '../src/auth.ts'
+import { acceptedTokens, introspectionOptions } from '../src/auth.ts'
 import { run } from '../src/commands/run.ts'
 import { settingsFromEnvironment } from '../src/settings/settings.ts'
 import { bearer, build, createShop, openTestDatabase } from './build.ts'
@@ -251,7 +251,7 @@ t.test('opaque tokens: asked once, while they live, and the secret is in no line
     IDP_ISSUER: 'https://idp.example'
   }
   for (
-    const [more, introspection] of [
+    const [more, asked] of [
       [
         {},
         {
@@ -268,7 +268,12 @@ t.test('opaque tokens: asked once, while they live, and the secret is in no line
         IDP_INTROSPECTION_ENDPOINT: 'https://idp.example/ask'
       }, { clientAuth: 'client_secret_post', jwts: true, endpoint: 'https://idp.example/ask' }]
     ] as const
-  ) t.match(acceptedTokens(settingsFromEnvironment({ ...environment, ...more })), [{ introspection }])
+  ) {
+    const chosen = settingsFromEnvironment({ ...environment, ...more })
+    t.match(introspectionOptions(chosen), asked)
+    const [{ introspection } = {}] = acceptedTokens(chosen)
+    t.match(introspection, { name: 'dual-auth/introspection', jwts: asked.jwts })
+  }
 })
 
 t.test("sessions of the provider itself are people, and tokens of strangers' apps are not", async (t) => {

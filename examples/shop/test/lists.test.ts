@@ -366,14 +366,14 @@ async function fill (): Promise<void> {
       finished_at: isDone ? null : knex.fn.now()
     })
   }
-  for (const [position, status] of ['created', 'failed', 'skipped'].entries()) {
+  for (const [index, status] of ['created', 'failed', 'skipped'].entries()) {
     const isCreated = status === 'created'
     const problem = status === 'failed' ? { field: 'sku', message: 'sku is taken in this shop' } : {}
     await knex('import_lines').insert({
       shop_id: shopId,
       import_id: importId,
-      position,
-      line: position + 2,
+      position: index + 1,
+      line: index + 2,
       status,
       product_id: isCreated ? products[0]!.id : null,
       change_id: isCreated ? randomUUID() : null,

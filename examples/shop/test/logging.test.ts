@@ -1,5 +1,6 @@
 import t from 'tap'
-import { loggerOptions, redactedFields, redactor, requestIdOf } from '../src/operations/logging.ts'
+import { redactedFields, redactor } from '../src/http/redaction.ts'
+import { loggerOptions, requestIdOf } from '../src/operations/logging.ts'
 
 const redact = redactor('shop')
 const KEY = `shop_${'aB3_x-'.repeat(8)}`

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import Fastify from 'fastify'
+import mcpFromRoutes from 'mcp-from-routes'
 import t from 'tap'
 import { parse } from 'yaml'
 import { openPostgres } from '../src/database/index.ts'
 import { openReplica } from '../src/database/replica.ts'
-import { openMetrics } from '../src/operations/metrics.ts'
+import { measureToolCall, openMetrics, startToolCounts } from '../src/operations/metrics.ts'
 import { TOOLS_VERSION } from '../src/operations/version.ts'
 import { bearer, build, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 import { finds, promtool, samplesOf, selectorsOf, textOf, withoutPromtool } from './promtool.ts'
@@ -97,7 +99,7 @@ t.test('before a first event its counter is there with 0', async (t) => {
       ['client', 'tool'].map((caller) => `GET /shops/:shop_id/tags ${status} ${caller}`)
     )
   )
-  t.strictSame(zeros('pay_provider_requests_total').filter((labels) => labels.startsWith('list_events ')).length, 14)
+  t.strictSame(zeros('pay_provider_requests_total').filter((labels) => labels.startsWith('list_events ')).length, 13)
 })
 
 t.test('what happens is counted in series that were there before', async (t) => {
@@ -167,6 +169,33 @@ t.test('an empty key header is counted as no credential, and a token beside it a
     'machine accepted 1',
     'none missing 1',
     'token refused 1'
+  ])
+})
+
+t.test('calls by an old name of a tool are counted, by the names that its route declares', async (t) => {
+  const metrics = await openMetrics(database)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  await app.register(mcpFromRoutes, {
+    serverInfo: { name: 'renamed', version: '1.0.0' },
+    onToolCall: (event) => {
+      measureToolCall(metrics, event)
+    }
+  })
+  startToolCounts(app, metrics)
+  app.get('/tags', {
+    schema: { operationId: 'list_tags', description: 'List tags.', tags: ['mcp'] },
+    config: { mcp: { formerly: ['get_tags', 'all_tags'] } }
+  }, async () => [])
+  for (const name of ['get_tags', 'list_tags', 'no_tags']) {
+    const payload = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name } }
+    const headers = { accept: 'application/json, text/event-stream' }
+    await app.inject({ method: 'POST', url: '/mcp', headers, payload })
+  }
+  const counted = samplesOf(await metrics.registry.getSingleMetricAsString('mcp_tool_calls_by_former_name_total'))
+  t.strictSame(counted.map(({ labels: { tool, former }, value }) => `${tool} ${former} ${value}`), [
+    'list_tags get_tags 1',
+    'list_tags all_tags 0'
   ])
 })
 

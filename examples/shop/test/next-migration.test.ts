@@ -5,8 +5,7 @@ import t, { type Test } from 'tap'
 import { run } from '../src/commands/run.ts'
 import { type Database, openPostgres } from '../src/database/index.ts'
 import { MIGRATING } from '../src/database/lock-waits.ts'
-import { migrate, pendingMigrations, refusePending } from '../src/database/migrate.ts'
-import { addColumns } from '../src/migrations/columns.ts'
+import { migrate, pendingMigrations, refusePending } from '../src/migrations/migrate.ts'
 import { type Migrations, migrations } from '../src/migrations/index.ts'
 import type { Migration } from '../src/migrations/migration.ts'
 import { changeIndexes } from '../src/migrations/online.ts'
@@ -34,7 +33,7 @@ const MOST = 5000
 /** What a next version adds: a column, for which nobody else may use the table, and an index in place of another. */
 const column: Migration = {
   up: async (knex) => {
-    await addColumns(knex, 'products', { barcode: "text not null default 'none'" })
+    await knex.raw("alter table products add barcode text not null default 'none'")
   }
 }
 const index: Migration = {
@@ -125,20 +124,52 @@ async function isValid (knex: Knex, name: string): Promise<boolean | undefined> 
     ?.valid
 }
 
+/** What the products of a shop come to, and what is said of them, in bytes. */
+async function used (knex: Knex, shop: string): Promise<{ readonly products: number, readonly said: number }> {
+  return (await knex.raw(
+    'select (select sum(bytes)::int from products) as products, (select sum(bytes)::int from shop_usage where ' +
+      "shop_id = ? and kind = 'products') as said",
+    [shop]
+  )).rows[0]
+}
+
+/** Where the rows of each table are: another place once a migration has written the table anew. */
+async function placesOf (knex: Knex): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await knex.raw(
+    "select relname as name, pg_relation_filenode(oid) as place from pg_class where relkind = 'r' and " +
+      "relnamespace = 'public'::regnamespace"
+  )
+  return new Map(rows.map(({ name, place }: { name: string, place: number }) => [name, place]))
+}
+
+t.test('no migration since the first release writes a table anew, while all others wait', async (t) => {
+  const database = await openEmptyDatabase(t)
+  const { knex } = database
+  const first = Object.fromEntries(Object.entries(migrations).filter(([name]) => parseInt(name, 10) <= 11))
+  await migrate(database, { steps: first })
+  const shop = await fill(database)
+  const [before, sizes] = [await placesOf(knex), await used(knex, shop)]
+  await migrate(database, { steps: NEXT })
+  const after = await placesOf(knex)
+  for (const [table, place] of before) t.equal(after.get(table), place, table)
+  t.strictSame(await used(knex, shop), sizes, 'and each product keeps its size')
+  await knex('products').where({ shop_id: shop }).update({ description: 'x'.repeat(100) })
+  const written = await used(knex, shop)
+  t.equal(written.said, written.products)
+  await knex('products').where({ shop_id: shop }).delete()
+  t.match(await used(knex, shop), { said: 0 }, 'nothing is left of what they used')
+})
+
 t.test('a column and an index are added to a filled database, and counted in what the shop uses', async (t) => {
   const database = await openTestDatabase(t)
   const { knex } = database
   const shop = await fill(database)
-  const used = async () =>
-    (await knex.raw(
-      'select (select sum(bytes)::int from products) as products, (select sum(bytes)::int from shop_usage where ' +
-        "shop_id = ? and kind = 'products') as said",
-      [shop]
-    )).rows[0]
-  const before = await used()
+  const before = await used(knex, shop)
   t.strictSame(await migrate(database, { steps: NEXT }), ['998-barcode', '999-barcode-index'])
-  const after = await used()
-  t.equal(after.products - before.products, 500 * '"barcode":"none",'.length)
+  t.strictSame(await used(knex, shop), before, 'each product keeps its size')
+  await knex('products').where({ shop_id: shop }).update({ barcode: '4006381333931' })
+  const after = await used(knex, shop)
+  t.ok(after.products - before.products >= 500 * '"barcode":"4006381333931",'.length, 'until it is written')
   t.equal(after.said, after.products)
   t.strictSame([await isValid(knex, 'products_barcode'), await isValid(knex, 'products_currency')], [true, undefined])
   t.strictSame(await migrate(database, { steps: NEXT }), [], 'and not once more')

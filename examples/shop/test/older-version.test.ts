@@ -1,5 +1,4 @@
 import t from 'tap'
-import { addColumns } from '../src/migrations/columns.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 /*
@@ -12,16 +11,12 @@ type Body = Record<string, any>
 const database = await openTestDatabase(t)
 const { knex } = database
 const TABLES = { product: 'products', tag: 'tags', price: 'prices' } as const
-await knex.transaction(async (trx) => {
-  for (const table of Object.values(TABLES)) {
-    await addColumns(trx, table, {
-      season: "text not null default 'all'",
-      sizes: 'jsonb',
-      due: 'timestamptz',
-      parts: 'integer'
-    })
-  }
-})
+for (const table of Object.values(TABLES)) {
+  await knex.raw(
+    "alter table ?? add season text not null default 'all', add sizes jsonb, add due timestamptz, add parts integer",
+    [table]
+  )
+}
 await knex.raw('alter table product_tags add since text')
 const idp = await openIdentityProvider(t)
 const app = await build(t, database, idp, { settings: { RATE_LIMIT_MAX: 100_000 } })

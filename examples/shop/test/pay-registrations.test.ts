@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dropPayReconcileTables } from 'pay-reconcile/knex'
 import t from 'tap'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
 /** The tables of pay-reconcile as version 1.0.0 of the shop made them. */

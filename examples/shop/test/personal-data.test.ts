@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { run } from '../src/commands/run.ts'
-import { recordChange } from '../src/history/trail.ts'
+import { recordChange } from '../src/records/trail.ts'
 import { deletePerson, SOURCES } from '../src/users/personal-data.ts'
 import {
   bearer,
@@ -44,7 +44,8 @@ async function busy (): Promise<{ readonly id: string, readonly subject: string 
   const { body: { id: keyId } } = await ada('POST', `/shops/${shop}/api-keys/`, { name: 'Agent' })
   await ada('POST', `/shops/${shop}/api-keys/${keyId}/revoke`)
   await ada('DELETE', `/shops/${shop}/api-keys/${keyId}`)
-  const { body: { id: tag } } = await ada('POST', `/shops/${shop}/tags`, { name: `Sale ${known}`.slice(0, 9) })
+  const keyed = client(app, '', { ...bearer(await idp.userToken(NAME)), 'idempotency-key': known })
+  const { body: { id: tag } } = await keyed('POST', `/shops/${shop}/tags`, { name: `Sale ${known}`.slice(0, 9) })
   await ada('PATCH', `/shops/${shop}/tags/${tag}`, { name: 'Sold' })
   const { status } = await ada('POST', `/shops/${shop}/imports`, { format: 'jsonl', content: '{"name":"Mug"}\n' })
   t.equal(status, 202)
@@ -362,6 +363,7 @@ const WHOSE: Readonly<Record<string, readonly string[]>> = {
     'history.actor_name',
     'history.changes',
     'history.record_name',
+    'idempotency_keys.caller_id',
     'imports.actor',
     'oauth_grants.subject',
     'pay_reconcile_audit.actor',
@@ -397,6 +399,8 @@ const WHOSE: Readonly<Record<string, readonly string[]>> = {
     'categories.name',
     'history.actor_kind',
     'history.affected',
+    'idempotency_keys.caller_kind',
+    'idempotency_keys.headers',
     'import_lines.found',
     'import_lines.product',
     'knex_migrations.name',

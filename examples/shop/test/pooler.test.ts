@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { run } from '../src/commands/run.ts'
 import { openPostgres } from '../src/database/index.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 import { losesSessions } from '../src/database/pooler.ts'
 import { migrations } from '../src/migrations/index.ts'
 import { bearer, build, client, createDatabase, createShop, openIdentityProvider, TEST_DATABASE_URL } from './build.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { tagRepository } from '../src/catalog/tag-repository.ts'
 import { openReplica } from '../src/database/replica.ts'
-import { ShopScope } from '../src/shops/scope.ts'
+import { ShopScope } from '../src/access/scope.ts'
 import { createShop, openTestDatabase } from './build.ts'
 
 // Two shops, whose lists are read at a replica that replays when the test says so, or in the middle of a read.

@@ -1,3 +1,4 @@
+import { agentOf } from 'mcp-from-routes/testing'
 import t from 'tap'
 import { lines, memory } from '../../../packages/oauth-discovery-shim/test/sdk.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
@@ -15,8 +16,9 @@ const makeKey = async (scopes?: readonly string[], shop = here): Promise<string>
     .plaintext
 const reading = toolNames.filter((name) => /^(list|get)_/.test(name))
 
-type Listed = Array<{ name: string, inputSchema: { properties: object, required?: string[] } }>
 const namesOf = async (agent: Agent): Promise<string[]> => (await agent.listTools()).tools.map(({ name }) => name)
+
+const toolsOf = async (headers: Readonly<Record<string, string>>) => await (await agentOf(app, { headers })).tools()
 
 /** A JSON-RPC request as it goes over the wire. */
 async function ask (method: string, params: object, headers: Readonly<Record<string, string>>) {
@@ -93,7 +95,7 @@ t.test('a missing scope is 200 with a tool error at the endpoint, and 403 at the
 
 t.test('each set of scopes lists the tools that they open, and every credential without scopes all 20', async (t) => {
   const listed = async (headers: Readonly<Record<string, string>>): Promise<string[]> =>
-    (await ask('tools/list', {}, headers)).json().result.tools.map(({ name }: { name: string }) => name)
+    (await toolsOf(headers)).map(({ name }) => name)
   const all = [...toolNames]
   const writing = all.filter((name) => !reading.includes(name))
   for (
@@ -120,12 +122,10 @@ t.test('each set of scopes lists the tools that they open, and every credential 
 
 t.test('a key need not name its shop, and tokens must', async (t) => {
   const required = async (headers: Readonly<Record<string, string>>): Promise<Array<readonly string[]>> =>
-    ((await ask('tools/list', {}, headers)).json().result.tools as Listed).map(
-      ({ inputSchema: { properties, required = [] } }) => {
-        t.ok('shop_id' in properties)
-        return required
-      }
-    )
+    (await toolsOf(headers)).map(({ inputSchema: { properties = {}, required = [] } }) => {
+      t.ok('shop_id' in properties)
+      return required
+    })
   const key = { 'x-api-key': await makeKey() }
   t.ok((await required(key)).every((names) => !names.includes('shop_id')))
   t.ok((await required(machine)).every((names) => names.includes('shop_id')))
@@ -145,7 +145,7 @@ t.test('a key need not name its shop, and tokens must', async (t) => {
   for (const shop of [elsewhere, '00000000-0000-4000-8000-000000000000', 'x']) {
     t.match(await result('list_tags', { shop_id: shop }, key), {
       isError: true,
-      content: [{ text: '403 Forbidden: The API key has no access to this path (DUAL_AUTH_SHOP_FORBIDDEN)' }]
+      content: [{ text: '403 Forbidden: The API key has no access to this path (DUAL_AUTH_OWNER_FORBIDDEN)' }]
     }, 'a shop that is named counts')
   }
   t.match(await result('get_tag', { tag_id: tag.id }, { 'x-api-key': await makeKey(undefined, elsewhere) }), {
@@ -181,11 +181,7 @@ t.test('of two credentials a bad one is not rescued, and the key is what implies
     }
   }
   const both = { 'x-api-key': own, ...machine }
-  t.strictSame(
-    (await ask('tools/list', {}, both)).json().result.tools.map(({ name }: { name: string }) => name),
-    reading,
-    'the scopes of the key hold beside a token'
-  )
+  t.strictSame((await toolsOf(both)).map(({ name }) => name), reading, 'the scopes of the key hold beside a token')
   t.match(
     (await ask('tools/call', { name: 'create_tag', arguments: { name: 'Both' } }, both)).body,
     /create_tag needs the scope write/

@@ -87,7 +87,7 @@ t.test('each request is one line that says who called what in which shop, and wh
       method: 'GET',
       route: '/shops/:shop_id/tags',
       status: 403,
-      code: 'DUAL_AUTH_SHOP_FORBIDDEN',
+      code: 'DUAL_AUTH_OWNER_FORBIDDEN',
       caller: 'anybody',
       callerId: undefined,
       shopId: foreign

@@ -6,7 +6,7 @@ import t from 'tap'
 import { SHORT_LIVED } from '../../../test/node-flags.js'
 import { run as shop } from '../src/commands/run.ts'
 import { openDatabase } from '../src/database/index.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 import { keyRing } from '../src/pay/key-ring.ts'
 import { resealPayKeys } from '../src/pay/pay-keys.ts'
 import { createShop, openTestDatabase, TEST_DATABASE_URL } from './build.ts'
@@ -15,6 +15,23 @@ import { dataForTables } from './process.ts'
 const [lost, older, newer] = [`2024:${'l'.repeat(32)}`, `2025:${'o'.repeat(32)}`, `2026:${'n'.repeat(32)}`]
 const ring = keyRing([newer, older])
 const KEY = 'sk_test_canary'
+
+t.test('a key that an earlier build sealed opens for its shop, as it was written', async (t) => {
+  const { open, opens } = keyRing(['2026:a-secret-of-thirty-two-bytes-abc'])
+  const shopId = '6f9619ff-8b86-4d01-b42d-00cf4fc964ff'
+  const [iv, text, tag] = ['kNyBkpnw7hznAR0w', '9qhF3GYed9aDAgnLXWgZd80-', 'hdOt2ok4csqgjlkKOKAtdg']
+  t.equal(open(`v1:2026:${iv}:${text}:${tag}`, shopId), 'sk_test_ofThisShop')
+  for (
+    const other of [
+      `v1:2026:${iv}${text}::${tag}`,
+      `v1:2026:${iv}:${text}${tag}:`,
+      `v1:2026:${iv}:${text}:${tag.slice(0, -6)}`,
+      `v1:2026:${iv}:${text}:${tag}:`,
+      `v2:2026:${iv}:${text}:${tag}`,
+      `v1:2025:${iv}:${text}:${tag}`
+    ]
+  ) t.notOk(opens(other, shopId), other)
+})
 
 t.test('keys under an older secret move to the newest, all others stay as they are', async (t) => {
   const database = await openTestDatabase(t)

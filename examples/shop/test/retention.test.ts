@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { forgetHistory } from '../src/history/retention.ts'
 import { BUCKETS } from '../src/tool-calls/histogram.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
@@ -15,6 +15,25 @@ const machine = bearer(await idp.machineToken())
 const DAYS = 30
 const ago = (days: number, minutes = 0) =>
   knex.raw("date_trunc('hour', now()) - make_interval(days => ?, mins => ?)", [days, minutes])
+
+/**
+ * Forgets what is older than is kept, until imports are gone, which go last.
+ *
+ * @returns what failed
+ */
+async function forgotten (t: Test, imports: Readonly<Record<string, string>>): Promise<readonly unknown[]> {
+  const host = Fastify()
+  const failures: unknown[] = []
+  host.decorate('jobFailed', (_job, error) => {
+    failures.push(error)
+  })
+  forgetHistory(host, knex, DAYS, 2)
+  await host.listen({ host: '127.0.0.1', port: 0 })
+  t.teardown(() => host.close())
+  while (failures.length === 0 && await knex('imports').where(imports).first('id') !== undefined) await sleep(5)
+  await host.close()
+  return failures
+}
 
 t.test('what is older than is kept goes, of every shop, and nothing that is newer or goes on', async (t) => {
   const shops = [await createShop(database, 'kept'), await createShop(database, 'kept-too')]
@@ -94,6 +113,20 @@ t.test('what is older than is kept goes, of every shop, and nothing that is newe
         answer: ''
       })
     }
+    for (const [name, days] of [['old', 1.1], ['new', 0.9]] as const) {
+      await knex('idempotency_keys').insert({
+        id: knex.raw('gen_random_uuid()'),
+        shop_id: shop,
+        caller_kind: 'machine',
+        caller_id: 'x',
+        operation: name,
+        fingerprint: '',
+        status: 201,
+        headers: {},
+        body: '',
+        created_at: knex.raw("now() - ? * interval '1 day'", [days])
+      })
+    }
     await knex('imports').insert({
       shop_id: shop,
       actor,
@@ -103,20 +136,7 @@ t.test('what is older than is kept goes, of every shop, and nothing that is newe
     })
   }
 
-  const host = Fastify()
-  const failures: unknown[] = []
-  host.decorate('jobFailed', (_job, error) => {
-    failures.push(error)
-  })
-  forgetHistory(host, knex, DAYS, 2)
-  await host.listen({ host: '127.0.0.1', port: 0 })
-  t.teardown(() => host.close())
-  // They go last.
-  while (failures.length === 0 && await knex('imports').where({ error: 'old' }).first('id') !== undefined) {
-    await sleep(5)
-  }
-  await host.close()
-  t.strictSame(failures, [])
+  t.strictSame(await forgotten(t, { error: 'old' }), [])
 
   for (const shop of shops) {
     const left = async (table: string, column: string) =>
@@ -135,6 +155,66 @@ t.test('what is older than is kept goes, of every shop, and nothing that is newe
       'of each key the newest'
     )
     t.strictSame(await left('key_clients', 'name'), ['new'])
+    t.strictSame(await left('idempotency_keys', 'operation'), ['new'], 'for a day')
     t.strictSame(await left('imports', 'error'), ['goes on', 'new'])
   }
+})
+
+t.test('however much is old, no statement deletes more than 5,000 rows, or more than one import', async (t) => {
+  const shop = await createShop(database, 'old')
+  const { id: key } = (await client(app, `/shops/${shop}`, machine)('POST', '/api-keys/', { name: 'x' })).body
+  const many = 'generate_series(1, 12000) n'
+  const values = { shop, key, before: DAYS + 1, durations: new Array(BUCKETS).fill(0) }
+  const fill = async (into: string, select: string): Promise<void> => {
+    await knex.raw(`insert into ${into} select ${select} from ${many}`, values)
+  }
+  const old = 'now() - make_interval(days => :before)'
+  await fill(
+    'daily_usage (shop_id, meter_id, day, calls, writes, imports)',
+    `:shop, :shop, (${old} - make_interval(days => n))::date, 1, 0, 0`
+  )
+  await fill('tool_calls', `:shop, ${old}, n::text, 1, 0, :durations`)
+  await fill('key_calls', `:shop, :key, ${old}, n::text, 1, 0`)
+  await fill('failed_calls (shop_id, key_id, at, tool, arguments, answer)', `:shop, :key, ${old}, 'x', '{}', ''`)
+  await fill('key_clients', `:shop, :key, n::text, '1', ${old}, ${old}`)
+  const keys =
+    'idempotency_keys (id, shop_id, caller_kind, caller_id, operation, fingerprint, status, headers, body, ' +
+    'created_at)'
+  await fill(keys, `gen_random_uuid(), :shop, 'machine', 'old', '', '', 201, '{}', '', ${old}`)
+  for (const caller of ['busy', 'other']) {
+    await fill(
+      keys,
+      `gen_random_uuid(), :shop, 'machine', '${caller}', n::text, '', 201, '{}', '', now() - n * interval '1 second'`
+    )
+  }
+  await knex('idempotency_keys').where({ caller_id: 'other' }).whereRaw('operation::int > 9000').delete()
+  await knex.raw(
+    "insert into imports (shop_id, actor, status, finished_at) select :shop, '{}', 'done', " +
+      `${old} from generate_series(1, 3) n`,
+    values
+  )
+
+  const deleted: Record<string, number[]> = {}
+  const hear = (count: number, { sql }: { readonly sql: string }): void => {
+    const table = /^delete from "(\w+)"/.exec(sql)?.[1]
+    if (table !== undefined) (deleted[table] ??= []).push(count)
+  }
+  knex.on('query-response', hear)
+  const failures = await forgotten(t, { shop_id: shop })
+  knex.removeListener('query-response', hear)
+  t.strictSame(failures, [])
+  for (const table of ['daily_usage', 'tool_calls', 'key_calls', 'failed_calls', 'key_clients']) {
+    t.strictSame(await knex(table).where({ shop_id: shop }), [], table)
+    t.ok(Math.max(...deleted[table]!) <= 5000, `${table}: ${deleted[table]!.join()}`)
+  }
+  t.ok(Math.max(...deleted['imports']!) <= 1, deleted['imports']!.join())
+  const { rows } = await knex.raw(
+    'select caller_id, count(*), max(operation::int) from idempotency_keys where shop_id = ? group by 1 order by 1',
+    [shop]
+  )
+  t.strictSame(rows, [
+    { caller_id: 'busy', count: 10_000, max: 10_000 },
+    { caller_id: 'other', count: 9000, max: 9000 }
+  ], 'of each caller the newest 10,000')
+  t.ok(Math.max(...deleted['idempotency_keys']!) <= 5000, deleted['idempotency_keys']!.join())
 })

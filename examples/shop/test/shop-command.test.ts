@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import type { Outcome } from '../src/commands/command.ts'
 import { run as shop } from '../src/commands/run.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 import { makeAdmins } from '../src/users/repository.ts'
 import {
   bearer,

@@ -152,7 +152,7 @@ t.test('an API key for a shop that is deleted once its caller was let in is a 40
   const response = await app.inject({ method: 'POST', url: `/shops/${id}/api-keys/`, headers, payload })
   t.strictSame([response.statusCode, response.json()], [
     404,
-    problem(404, 'DUAL_AUTH_SHOP_UNKNOWN', 'Not Found', 'The owner of the API key does not exist')
+    problem(404, 'DUAL_AUTH_OWNER_UNKNOWN', 'Not Found', 'The owner of the API key does not exist')
   ])
 })
 

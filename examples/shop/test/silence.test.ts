@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { openPostgres } from '../src/database/index.ts'
 import { whileAtWork } from '../src/database/long-statements.ts'
-import { migrate } from '../src/database/migrate.ts'
+import { migrate } from '../src/migrations/migrate.ts'
 import { openRedis } from '../src/operations/redis.ts'
 import { RISKS } from '../src/settings/risks.ts'
 import {

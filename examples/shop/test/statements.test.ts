@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -46,15 +47,16 @@ const toolCall = (name: string, args: object) => ({
 const AFTERWARDS =
   /^\s*with\s+(used|given|counted) as|^insert into "history"|^BEGIN TRANSACTION .* read committed;|^COMMIT;/
 
+/** The statements of the work that asks: what the server does meanwhile by itself is not of a call. */
+const asking = new AsyncLocalStorage<string[]>()
+knex.on('query', ({ sql }: { sql: string }) => {
+  if (!AFTERWARDS.test(sql)) asking.getStore()?.push(sql)
+})
+
 /** What the work asks the database for. */
 async function statementsOf (work: () => Promise<unknown>): Promise<string[]> {
   const asked: string[] = []
-  const listen = ({ sql }: { sql: string }): void => {
-    if (!AFTERWARDS.test(sql)) asked.push(sql)
-  }
-  knex.on('query', listen)
-  await work()
-  knex.removeListener('query', listen)
+  await asking.run(asked, work)
   return asked
 }
 

@@ -158,16 +158,14 @@ t.test('replicas know of each other within four seconds, and exceed a limit for 
   const { read, limit, used } = await open('shared')
   t.equal(await limit({ calls_per_day: 100 }, '', one), 200)
   for (let n = 0; n < 99; n++) await read(one)
-  const reached = performance.now()
   let over = 0
-  for (; over < 99 && await read(two) === 200; over++) await sleep(50)
-  t.ok(
-    performance.now() - reached < 4500 && over < 99,
-    `the other one made ${over} calls, for ${Math.round(performance.now() - reached)} ms`
-  )
+  // Twenty in a second at most.
+  for (; over < 90 && await read(two) === 200; over++) await sleep(50)
+  t.ok(over < 90, `the other one made ${over} calls`)
   await three.listen({ host: '127.0.0.1', port: 0 })
-  await sleep(4500)
+  for (const each of [one, two, three]) for (; await read(each) === 200; over++) await sleep(50)
   t.strictSame([await read(one), await read(two), await read(three)], [429, 429, 429])
+  while ((await used('', one)).today.calls < 99 + over) await sleep(50)
   t.match((await used('', one)).today, counts(99 + over), 'all of them are counted')
 })
 

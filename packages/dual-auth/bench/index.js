@@ -6,9 +6,10 @@ import { randomBytes, verify } from 'node:crypto'
 import Fastify from 'fastify'
 import Scrypt from 'scrypt-kdf'
 import dualAuth, { memoryStore } from 'dual-auth'
+import management from 'dual-auth/management'
 import { startIssuer } from './issuer.js'
 
-const SHOP = 'shop-1'
+const OWNER = 'owner-1'
 const bearer = (token) => ({ authorization: `Bearer ${token}` })
 const issuer = await startIssuer()
 const failures = []
@@ -22,26 +23,26 @@ async function serve (store, logN) {
       marker: 'bench',
       peppers: [{ id: 'p1', secret: randomBytes(32) }],
       store,
-      shopIdFromParam: 'slug',
+      ownerIdFromParam: 'slug',
       ...(logN && { logN })
     },
-    jwt: { issuer: issuer.url, userClients: ['app'] },
-    management: { canManage: () => true }
+    jwt: { issuer: issuer.url, userClients: ['app'] }
   })
+  await app.register(management, { path: '/owners/:owner_id/api-keys', canManage: () => true })
   app.get('/open', { config: { auth: 'public' } }, async () => 'x')
   app.get('/dual', { config: { auth: 'any-key' } }, async () => 'x')
   app.get('/jwt', async () => 'x')
   await app.ready()
-  const mint = async (shop) => {
+  const mint = async (owner) => {
     const response = await app.inject({
       method: 'POST',
-      url: `/shops/${shop}/api-keys/`,
+      url: `/owners/${owner}/api-keys/`,
       headers: bearer(issuer.token()),
       payload: { name: 'bench' }
     })
     return response.json().plaintext
   }
-  return { app, mint, key: await mint(SHOP) }
+  return { app, mint, key: await mint(OWNER) }
 }
 
 /** Microseconds per request, the median, one request at a time; the requests of all kinds take turns. */
@@ -143,7 +144,7 @@ function report (what, value, unit, good) {
   // Well formed and with a checksum that is right: keys of another server with the same marker.
   const { app: other, mint } = await serve(memoryStore())
   const strangers = []
-  for (let i = 0; i < 20; i++) strangers.push(await mint(`shop-${i}`))
+  for (let i = 0; i < 20; i++) strangers.push(await mint(`owner-${i}`))
   await other.close()
   runs = 0
   let n = 0
@@ -169,7 +170,7 @@ console.log('\n logN    memory   first use adds   later uses add')
 for (const logN of [1, 4, 5, 6, 7, 8, 10, 12, 15]) {
   const { app, mint } = await serve(memoryStore(), logN)
   const keys = []
-  for (let i = 0; i < (logN > 10 ? 20 : 200); i++) keys.push(await mint(`shop-${i}`))
+  for (let i = 0; i < (logN > 10 ? 20 : 200); i++) keys.push(await mint(`owner-${i}`))
   const next = keys.values()
   const use = async (key) => {
     await app.inject({ url: '/dual', headers: bearer(key) })

@@ -56,7 +56,7 @@ const servers = {
       const key = randomBytes(32).toString('hex')
       await db('api_keys').insert({
         id: randomUUID(),
-        shop_id: `shop-${i}`,
+        owner_id: `owner-${i}`,
         name: 'bench',
         prefix: key.slice(0, 12),
         fingerprint: sha256(key),
@@ -69,7 +69,7 @@ const servers = {
     })
     const pool = new pg.Pool({ connectionString: database, max: CONCURRENCY, idleTimeoutMillis: 0 })
     const text =
-      'select id, shop_id, scopes from api_keys where fingerprint = $1 and revoked_at is null and (expires_at ' +
+      'select id, owner_id, scopes from api_keys where fingerprint = $1 and revoked_at is null and (expires_at ' +
       'is null or expires_at > now())'
     return {
       callers: { 'known key': known, 'unknown key': await times(async () => byKey(randomBytes(32).toString('hex'))) },
@@ -124,7 +124,7 @@ const servers = {
     const apiKeys = { marker: 'bench', peppers: [{ id: 'p1', secret: randomBytes(32) }], store: memoryStore() }
     const keysIn = async (store) =>
       times(async (_, i) => {
-        const request = { shopId: `shop-${i}`, name: 'bench', scopes: 'all', createdBy: 'bench' }
+        const request = { ownerId: `owner-${i}`, name: 'bench', scopes: 'all', createdBy: 'bench' }
         return byKey((await createApiKey({ ...apiKeys, store }, request)).plaintext)
       })
     const unknown = await keysIn(memoryStore())

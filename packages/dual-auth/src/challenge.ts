@@ -9,6 +9,12 @@ export interface ChallengeOptions {
 /** In seconds. Short: most causes of a 503 here are over in a moment. */
 const RETRY_AFTER = '5'
 
+/** An error of ours, or of the host. */
+interface Coded {
+  readonly code?: unknown
+  readonly statusCode?: unknown
+}
+
 /** What a challenge says beyond the options. */
 export interface Refused {
   /** All scopes that the route needs of a token. */
@@ -29,11 +35,11 @@ export interface Refused {
  *   [RFC 9110 §15.5.2](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.2)
  */
 export function headersFromRefusal (
-  code: string,
+  error: unknown,
   challenge: ChallengeOptions,
   { scopes, isBearer }: Refused
 ): Record<string, string> {
-  switch (code) {
+  switch (error instanceof Error ? (error as Coded).code : undefined) {
     case 'DUAL_AUTH_CREDENTIAL_MISSING':
       return { 'www-authenticate': bearer(undefined, challenge.scope, challenge) }
     case 'DUAL_AUTH_CREDENTIAL_INVALID':
@@ -41,21 +47,14 @@ export function headersFromRefusal (
     case 'DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT':
       return { 'www-authenticate': bearer('insufficient_scope', scopes.join(' '), challenge) }
     default:
-      return headersFromOutage(code)
+      return headersFromOutage(error)
   }
 }
 
-/** `Retry-After` for a 503, and nothing for any other code. */
-export function headersFromOutage (code: string): Record<string, string> {
-  switch (code) {
-    case 'DUAL_AUTH_BUSY':
-    case 'DUAL_AUTH_STORE_UNAVAILABLE':
-    case 'DUAL_AUTH_PROVIDER_UNAVAILABLE':
-    case 'DUAL_AUTH_SCANNER_UNAVAILABLE':
-      return { 'retry-after': RETRY_AFTER }
-    default:
-      return {}
-  }
+/** `Retry-After` for a 503 of ours, and nothing for any other error. */
+export function headersFromOutage (error: unknown): Record<string, string> {
+  const { code, statusCode } = error instanceof Error ? error as Coded : {}
+  return statusCode === 503 && String(code).startsWith('DUAL_AUTH_') ? { 'retry-after': RETRY_AFTER } : {}
 }
 
 function bearer (error: string | undefined, scope: string | undefined, { resourceMetadata }: ChallengeOptions): string {

@@ -3,13 +3,6 @@ import { createError } from '@fastify/error'
 /** 500 at startup: an option is missing, wrong or unknown. The message names it. */
 export const DUAL_AUTH_INVALID_OPTION = createError('DUAL_AUTH_INVALID_OPTION', 'dual-auth: %s', 500)
 
-/** 500 at startup: a route has a policy that does not exist. */
-export const DUAL_AUTH_POLICY_UNKNOWN = createError(
-  'DUAL_AUTH_POLICY_UNKNOWN',
-  "dual-auth: route %s %s has the unknown policy '%s'; it must be 'jwt', 'dual', 'any-key' or 'public'",
-  500
-)
-
 /** 401: the route needs a credential and the request has none. */
 export const DUAL_AUTH_CREDENTIAL_MISSING = createError('DUAL_AUTH_CREDENTIAL_MISSING', 'Credentials are required', 401)
 
@@ -24,10 +17,10 @@ export const DUAL_AUTH_CREDENTIAL_INVALID = createError(
 )
 
 /**
- * 403: the API key belongs to another owner (shop, workspace, …) than the path names, whether or not that one exists.
+ * 403: the API key belongs to another owner than the path names, whether or not that one exists.
  */
-export const DUAL_AUTH_SHOP_FORBIDDEN = createError(
-  'DUAL_AUTH_SHOP_FORBIDDEN',
+export const DUAL_AUTH_OWNER_FORBIDDEN = createError(
+  'DUAL_AUTH_OWNER_FORBIDDEN',
   'The API key has no access to this path',
   403
 )
@@ -83,10 +76,10 @@ export const DUAL_AUTH_SCOPE_UNKNOWN = createError('DUAL_AUTH_SCOPE_UNKNOWN', 'U
 
 /**
  * 404: keys were requested for an owner that does not exist, or that the path spells in another way than
- * `shopIdFromParam` allows. Thrown by stores too.
+ * `ownerIdFromParam` allows. Thrown by stores too.
  */
-export const DUAL_AUTH_SHOP_UNKNOWN = createError(
-  'DUAL_AUTH_SHOP_UNKNOWN',
+export const DUAL_AUTH_OWNER_UNKNOWN = createError(
+  'DUAL_AUTH_OWNER_UNKNOWN',
   'The owner of the API key does not exist',
   404
 )

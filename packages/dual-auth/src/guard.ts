@@ -16,7 +16,7 @@ import type { Refusals } from './keys/refusals.ts'
 import type { KeyVerifier } from './keys/verify.ts'
 import type { Settings } from './options.ts'
 import { acceptsKey, authorize, decidedPolicy, rulesFromRoute, type RouteRules } from './policy.ts'
-import type { ShopReader } from './shop.ts'
+import type { OwnerReader } from './owner.ts'
 import type { TokenVerifier } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
@@ -34,7 +34,7 @@ const SHARED_FOR = 1000
 
 /** The refusals of a good key by the code of their error. */
 const REASONS: Readonly<Record<string, RefusalReason>> = {
-  DUAL_AUTH_SHOP_FORBIDDEN: 'wrong_shop',
+  DUAL_AUTH_OWNER_FORBIDDEN: 'wrong_owner',
   DUAL_AUTH_SCOPE_INSUFFICIENT: 'scope'
 }
 
@@ -61,7 +61,7 @@ export function createGuard (
   settings: Settings,
   tokens: TokenVerifier,
   keys: KeyVerifier,
-  shops: ShopReader,
+  owners: OwnerReader,
   report: Refusals['report']
 ): Guard {
   const { apiKeys, challenge, hostSignsIn } = settings
@@ -89,16 +89,16 @@ export function createGuard (
       // Its own hooks decide about everybody else. `dual` only: a route without a policy stays closed.
       if (hostSignsIn && rules.policy === 'dual' && !isKey(credential)) return
       identity = await identify(request, credential, rules.policy)
-      authorize(identity, rules, (shopId) => shops.isAllowed(request.params, shopId))
+      authorize(identity, rules, (ownerId) => owners.isAllowed(request.params, ownerId))
       request.identity = identity
     } catch (error) {
       if (error instanceof DUAL_AUTH_CREDENTIAL_INVALID) request.log.info({ reason: error.cause }, 'credential refused')
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
       const reason = REASONS[code]
       if (reason !== undefined && identity?.kind === 'api-key') {
-        report(reason, { id: identity.keyId, shopId: identity.shopId }, request.ip)
+        report(reason, { id: identity.keyId, ownerId: identity.ownerId }, request.ip)
       }
-      reply.headers(headersFromRefusal(code, challenge, { scopes: rules.tokenScopes, isBearer: isBearer(credential) }))
+      reply.headers(headersFromRefusal(error, challenge, { scopes: rules.tokenScopes, isBearer: isBearer(credential) }))
       throw error
     }
   }
@@ -124,7 +124,7 @@ export function createGuard (
       const { method: methods = method, url = '', schema } = routeOptions
       const route = { method: methods, url, schema, config }
       const decided = decidedPolicy(route, settings)
-      if (decided.auth === 'dual' && decided.anyShop !== true) shops.demandOneKind(route)
+      if (decided.auth === 'dual' && decided.anyOwner !== true) owners.demandOneKind(route)
       Object.assign(config, decided)
       rules.set(config, byMethod = new Map())
     }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { PresentedCredential } from './credentials.ts'
 import { DUAL_AUTH_INVALID_OPTION } from './errors.ts'
+import { CORE, type Core } from './core.ts'
 import { createGuard } from './guard.ts'
 import { createStoreCall } from './keys/call-store.ts'
 import { createLastUsed } from './keys/last-used.ts'
@@ -9,24 +10,14 @@ import { createMayUse } from './keys/may-use.ts'
 import { createQueue } from './keys/queue.ts'
 import { createKeyVerifier } from './keys/verify.ts'
 import { createWatch } from './keys/watch.ts'
-import { managementRoutes } from './management/routes.ts'
 import { must } from './option-checks.ts'
 import { settingsFromOptions, type DualAuthOptions } from './options.ts'
 import { keyScopesFromRoute, policyFromRoute, scopesFromRoutes, tokenScopesFromRoute } from './policy.ts'
-import { scanningRoutes } from './scanning/routes.ts'
-import { createShopReader } from './shop.ts'
+import { createOwnerReader } from './owner.ts'
 import { NO_TOKENS, registerJwt } from './tokens/jwt.ts'
 import type { AuthPolicy, AuthRoute, Identity } from './types.ts'
 
-export type {
-  ApiKeyOptions,
-  ClaimName,
-  ClaimNames,
-  DualAuthOptions,
-  JwtOptions,
-  ManagementOptions,
-  ShopIds
-} from './options.ts'
+export type { ApiKeyOptions, ClaimName, ClaimNames, DualAuthOptions, JwtOptions, OwnerIds } from './options.ts'
 export type { PresentedCredential } from './credentials.ts'
 export type { ApiKeyIdentity, AuthPolicy, AuthRoute, Identity, MachineIdentity, UserIdentity } from './types.ts'
 export type {
@@ -41,8 +32,10 @@ export type {
   KeyQuery,
   KeyStatus,
   KeyUse,
+  Leak,
   NewApiKey,
   NotableUse,
+  OnKeyChange,
   OnRotated,
   OnStored,
   Rotatable,
@@ -62,9 +55,6 @@ export { memoryStore } from './keys/memory.ts'
 export { tableStore } from './keys/key-table.ts'
 export type { KeyTable } from './keys/key-table.ts'
 export type { FoundRow, KeyRow } from './keys/key-row.ts'
-export type { ScanningOptions } from './scanning/options.ts'
-export type { Leak } from './scanning/report.ts'
-export type { IntrospectionOptions } from './tokens/introspection-options.ts'
 export type { Provider } from './tokens/providers.ts'
 export * from './errors.ts'
 
@@ -77,10 +67,10 @@ declare module 'fastify' {
     /** Who may call the route. @default what the `policy` option returns, else 'jwt' */
     auth?: AuthPolicy
     /**
-     * Set by the plugin on routes with the policy `any-key`, beside `auth: 'dual'`. Where the path names a shop, a key
-     * must still belong to it.
+     * Set by the plugin on routes with the policy `any-key`, beside `auth: 'dual'`. Where the path names an owner, a
+     * key must still belong to it.
      */
-    anyShop?: boolean
+    anyOwner?: boolean
   }
   interface FastifyRequest {
     /** Who is calling; null on public routes, and with `jwt: 'host'` for callers without an API key. */
@@ -93,7 +83,7 @@ declare module 'fastify' {
     presentedCredential(): PresentedCredential
     /**
      * Whether this caller could call a route: false for an API key that the route does not accept, or whose scopes do
-     * not open it. Says nothing about the shop, and is true for tokens, which may get more scopes. The route's own
+     * not open it. Says nothing about the owner, and is true for tokens, which may get more scopes. The route's own
      * check runs in any case. Cheap: what a route requires is kept for each `route` object.
      *
      * @param route - with `method`, `url`, `schema` and `config`, as the route was registered; `mcpTools[0].route` is
@@ -109,15 +99,15 @@ const LAST_USED_INTERVAL = 60_000
  * Identifies the caller of every route by API key, machine token or user token, and rejects everybody else. The check
  * runs in `onRequest`, before a body is read, on every route that is not explicitly public.
  *
- * @throws {@link DUAL_AUTH_INVALID_OPTION}, {@link DUAL_AUTH_POLICY_UNKNOWN} at startup
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} at startup
  */
 const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   must(
     !app.hasDecorator('dualAuthReady'),
-    'this app has it already: register it once, with several issuers in jwt, and several kinds of keys in management'
+    'this app has it already: register it once, with several issuers in jwt'
   )
   const settings = settingsFromOptions(options)
-  const { apiKeys, management, scanning } = settings
+  const { apiKeys } = settings
   const { store } = apiKeys
   const tokens = settings.jwt.length === 0 ? NO_TOKENS : await registerJwt(app, settings.jwt)
   const callStore = createStoreCall(apiKeys.storeTimeout, app.log)
@@ -136,10 +126,28 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     report: watch.report,
     log: app.log
   })
-  const byPath = management.filter(({ owner }) => owner === undefined).map(({ path }) => path)
-  const shops = createShopReader(apiKeys, byPath)
-  const guard = createGuard(settings, tokens, keys, shops, watch.report)
+  const owners = createOwnerReader(apiKeys)
+  const routes: AuthRoute[] = []
+  const guard = createGuard(settings, tokens, keys, owners, watch.report)
 
+  let scopes: ReadonlySet<string> | undefined
+  const knownScopes = (): ReadonlySet<string> => {
+    scopes ??= scopesFromRoutes(routes, settings.scopes)
+    return scopes
+  }
+  const core: Core = {
+    apiKeys,
+    acceptsTokens: settings.jwt.length > 0,
+    owners,
+    routes,
+    knownScopes,
+    callStore,
+    queue,
+    lastUsed,
+    emit: watch.emit
+  }
+
+  app.decorate(CORE, core)
   app.decorate('dualAuthReady', tokens.ready)
   app.decorateRequest('identity', null)
   app.decorateRequest(guard.outcome, null)
@@ -152,8 +160,9 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
   app.addHook('onRoute', (route) => {
     const decided = policyFromRoute(route, settings)
     const { auth: policy } = decided
-    if (policy === 'dual' && decided.anyShop !== true) shops.demandOneKind(route)
+    if (policy === 'dual' && decided.anyOwner !== true) owners.demandOneKind(route)
     route.config = { ...route.config, ...decided }
+    routes.push(route)
     // A wrong scope must fail startup, not the first call.
     for (const method of [route.method].flat()) {
       if (policy !== 'public') tokenScopesFromRoute({ ...route, method }, settings.tokenScopes)
@@ -173,43 +182,6 @@ const plugin: FastifyPluginAsync<DualAuthOptions> = async (app, options) => {
     await lastUsed.flush()
     await watch.stop()
   })
-
-  if (management.length > 0) {
-    // Complete once the server is ready: the host registers its routes after these, in plugins of its own too.
-    const routes: AuthRoute[] = []
-    let scopes: ReadonlySet<string> = new Set()
-    app.addHook('onRoute', (route) => {
-      routes.push(route)
-    })
-    app.addHook('onReady', async () => {
-      scopes = scopesFromRoutes(routes, settings.scopes)
-    })
-    for (const { path, ...rest } of management) {
-      await app.register(managementRoutes, {
-        prefix: path,
-        host: app,
-        settings: apiKeys,
-        shops,
-        hostSignsIn: settings.jwt.length === 0,
-        besidePaths: byPath.length > 0,
-        ...rest,
-        knownScopes: () => scopes,
-        callStore,
-        queue,
-        lastUsed,
-        emit: watch.emit
-      })
-    }
-  }
-  if (scanning !== undefined) {
-    await app.register(scanningRoutes, {
-      settings: scanning,
-      apiKeys,
-      callStore,
-      onKeyChange: management[0]?.onKeyChange ?? (() => {}),
-      emit: watch.emit
-    })
-  }
 }
 
 export default fp(plugin, { fastify: '^5.0.0', name: 'dual-auth' })

@@ -21,6 +21,12 @@ export function noOthers (prefix: string, rest: object): void {
   for (const name of Object.keys(rest)) must(false, `${prefix}${name} is not an option`)
 }
 
+/** The options without those that Fastify passes on from a registration. */
+export function ownOptions (rest: object): object {
+  const { logLevel: _logLevel, logSerializers: _logSerializers, ...own } = rest as Record<string, unknown>
+  return own
+}
+
 export function func<T> (name: string, value: T): T {
   must(typeof value === 'function', `${name} must be a function`)
   return value

@@ -1,20 +1,25 @@
-import type { FastifyRequest } from 'fastify'
 import type { ChallengeOptions } from './challenge.ts'
 import type { Pepper } from './keys/format.ts'
 import type { OnKeyEvent } from './keys/events.ts'
 import { LOG_N_LIMIT } from './keys/hash.ts'
 import { LONGEST_YES, type MayUse } from './keys/may-use.ts'
-import type { ApiKeyStore, KeyChange } from './keys/store.ts'
-import { boolean, duration, func, integer, must, noOthers, object, safeUrl, string, strings } from './option-checks.ts'
-import { placeOfOwner } from './path-params.ts'
-import { scopesFromRoute } from './policy.ts'
-import { scanningSettings, type ScanningOptions, type ScanningSettings } from './scanning/options.ts'
-import type { ClaimRules } from './tokens/identity.ts'
+import type { ApiKeyStore } from './keys/store.ts'
 import {
-  introspectionSettings,
-  type IntrospectionOptions,
-  type IntrospectionSettings
-} from './tokens/introspection-options.ts'
+  boolean,
+  duration,
+  func,
+  integer,
+  must,
+  noOthers,
+  object,
+  ownOptions,
+  safeUrl,
+  string,
+  strings
+} from './option-checks.ts'
+import { scopesFromRoute } from './policy.ts'
+import type { ClaimRules } from './tokens/identity.ts'
+import { INTROSPECTION, type Introspection } from './tokens/introspection.ts'
 import { PROVIDERS, TENANT, TOKEN_SHAPES, type ClaimPaths, type Provider } from './tokens/providers.ts'
 import type { AuthPolicy, AuthRoute } from './types.ts'
 
@@ -33,21 +38,22 @@ export interface ApiKeyOptions {
   /** Header that may carry a key instead of `Authorization`. @default 'x-api-key' */
   readonly headerName?: string
   /**
-   * Route parameter that names the owner of keys, such as `workspace_id`. Below and in types it is called the shop.
+   * Route parameter that names the owner of keys, such as `workspace_id`.
    * Null: no path names an owner, because there is one organization, or each key acts for a person whom paths do not
    * name.
-   * @default 'shop_id'
+   * @default 'owner_id'
    */
-  readonly shopParam?: string | null
+  readonly ownerParam?: string | null
   /**
    * The one spelling of an owner's id in paths. Your routes may read one owner from several: `01`, `1.0` and `1` are
    * one number, and a key that somebody made for `01` would be listed and counted apart from those of `1`. `'integer'`:
    * digits without leading zeros; `'uuid'`: in lower case; `'slug'`: lower-case ASCII letters, digits, `-` and `_`;
    * every other spelling is no owner. A function returns the id as you store it, or undefined if there is no such
-   * owner. Where there is none, API keys get 403 and the management routes 404. Required with `management` by path.
+   * owner. Where there is none, API keys get 403 and the management routes 404. Required with
+   * `dual-auth/management` by path.
    * @default the value itself
    */
-  readonly shopIdFromParam?: ShopIds | ((value: string) => string | undefined)
+  readonly ownerIdFromParam?: OwnerIds | ((value: string) => string | undefined)
   /**
    * Whether a good key may be used now: `({ createdBy }) => works.has(createdBy)` ends the keys of people who left.
    * Asked at each use, after the key was verified. False is a 401, as for a revoked key, and an event with the reason
@@ -61,8 +67,8 @@ export interface ApiKeyOptions {
    * @default 0, so that the function is asked at each use
    */
   readonly mayUseCacheTime?: number
-  /** Active keys a shop may have. @default 100 */
-  readonly maxPerShop?: number
+  /** Active keys an owner may have. @default 100 */
+  readonly maxPerOwner?: number
   /**
    * scrypt runs in libuv's thread pool at once: for new hashes, and for keys at a cost above 6.
    * @default 3, which leaves one of its four threads to file reads and DNS
@@ -75,7 +81,7 @@ export interface ApiKeyOptions {
 }
 
 /** How ids of owners are spelled. */
-export type ShopIds = 'integer' | 'uuid' | 'slug'
+export type OwnerIds = 'integer' | 'uuid' | 'slug'
 
 /** Where tokens have a fact: the name of a claim, or the path of names to it through nested objects. */
 export type ClaimName = string | readonly string[]
@@ -169,12 +175,12 @@ export interface JwtOptions {
   /** The claims that differ from those of the provider. @default those of the provider */
   readonly claims?: ClaimNames
   /**
-   * Asks the issuer about opaque tokens. For `generic`, `zitadel` and `keycloak`; one issuer can have it, since an
-   * opaque token does not name its own.
+   * Asks the issuer about opaque tokens: `introspection({ … })` of `dual-auth/introspection`. For `generic`, `zitadel`
+   * and `keycloak`; one issuer can have it, since an opaque token does not name its own.
    *
    * @default opaque tokens get 401
    */
-  readonly introspection?: IntrospectionOptions
+  readonly introspection?: Introspection
   /** How much clocks may differ, in milliseconds, at most 60000. @default 5000 */
   readonly clockTolerance?: number
   /** Least time between two reads of the keys because of unknown key ids, in milliseconds. @default 30000 */
@@ -185,40 +191,6 @@ export interface JwtOptions {
   readonly jwksRefresh?: number
   /** How long the last good keys are used while the issuer is down, in milliseconds. @default 86400000, a day */
   readonly jwksKeep?: number
-}
-
-/** The four routes that create, list, rotate and revoke keys. */
-export interface ManagementOptions {
-  /**
-   * Whether the caller, a machine or a person in `request.identity`, may manage the keys of this shop.
-   * False is a 403. An error that it throws becomes the response. With `jwt: 'host'` your own sign-in knows the caller:
-   * return the caller's id, which is kept as who created or revoked the key; so it is with `jwt: false`. Called before
-   * the body is read.
-   */
-  readonly canManage: (request: FastifyRequest, shopId: string) => boolean | string | Promise<boolean | string>
-  /**
-   * Called for every key that these routes create, rotate or revoke, or `scanning` revokes, for an audit trail.
-   * `transaction` is the transaction of the change: a `Knex.Transaction` for `knexStore`, undefined for `memoryStore`.
-   * Rows written in it are kept if and only if the change is. If the function throws, the change is undone and the
-   * response is 503; if it throws {@link DUAL_AUTH_MANAGEMENT_FORBIDDEN}, 403.
-   *
-   * @default none
-   */
-  readonly onKeyChange?: (change: KeyChange, request: FastifyRequest, transaction: unknown) => void | Promise<void>
-  /**
-   * Path of the collection; must contain the shop parameter, unless `owner` is set. @default '/shops/:shop_id/api-keys'
-   */
-  readonly path?: string
-  /**
-   * Whose keys these are, where the path does not say: the id of the person who calls, for `/me/api-keys`, or the same
-   * string for everybody, where there is one organization. Undefined or '' is a 403. An error that it throws becomes
-   * the response.
-   *
-   * @default the owner that the path names
-   */
-  readonly owner?: (request: FastifyRequest) => string | undefined | Promise<string | undefined>
-  /** The end of the routes' operation ids: `create_api_key`. Different for each of several. @default 'api_key' */
-  readonly operationName?: string
 }
 
 export interface DualAuthOptions {
@@ -232,7 +204,7 @@ export interface DualAuthOptions {
   /** The policy of a route without `config.auth`; undefined means `jwt`. */
   readonly policy?: (route: AuthRoute) => AuthPolicy | undefined
   /**
-   * The scopes that open this route; null lets every key of the shop in. A key with scopes needs one of them, a key
+   * The scopes that open this route; null lets every key of the owner in. A key with scopes needs one of them, a key
    * without any needs none. Called once for each method of a route, with that `method`.
    * @default `scopesFromRoute`: `read` or `write` by method, and the operation id
    */
@@ -246,13 +218,6 @@ export interface DualAuthOptions {
   /** Where clients get a token, for the challenge of a 401. */
   readonly challenge?: ChallengeOptions
   /**
-   * Registers the management routes, one set or several, such as those of a team and those of a person; without it
-   * there are none.
-   */
-  readonly management?: ManagementOptions | readonly ManagementOptions[]
-  /** Registers the endpoint that GitHub reports leaked keys to, which revokes them; without it there is none. */
-  readonly scanning?: ScanningOptions
-  /**
    * Called after events of API keys: created, rotated, revoked, refused, used for the first time or from
    * a new network, about to expire, not used for long. At most once for each event, however many replicas there are. It
    * delays no call, and an error that it throws is only logged. To record changes without gaps, or to veto them, use
@@ -262,9 +227,9 @@ export interface DualAuthOptions {
 }
 
 /** API key options, checked and complete. */
-export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' | 'shopIdFromParam' | 'mayUse'>> {
+export interface ApiKeySettings extends Required<Omit<ApiKeyOptions, 'peppers' | 'ownerIdFromParam' | 'mayUse'>> {
   readonly mayUse: MayUse | undefined
-  readonly shopIdFromParam: (value: string) => string | undefined
+  readonly ownerIdFromParam: ((value: string) => string | undefined) | undefined
   readonly peppers: readonly [Pepper, ...Pepper[]]
 }
 
@@ -288,12 +253,7 @@ export interface JwtSettings extends
   readonly tenants: readonly string[] | undefined
   readonly jwksUri: string | undefined
   readonly jwks: JwtOptions['jwks']
-  readonly introspection: IntrospectionSettings | undefined
-}
-
-/** The routes of one kind of owner, checked and complete. */
-export interface ManagementSettings extends Required<Omit<ManagementOptions, 'owner'>> {
-  readonly owner: ManagementOptions['owner'] | undefined
+  readonly introspection: Introspection | undefined
 }
 
 /** All options, checked and complete. */
@@ -304,8 +264,6 @@ export interface Settings extends Required<Pick<DualAuthOptions, 'policy' | 'sco
   readonly jwt: readonly JwtSettings[]
   /** Whether the host's own hooks decide about whoever presents no API key. */
   readonly hostSignsIn: boolean
-  readonly management: readonly ManagementSettings[]
-  readonly scanning: ScanningSettings | undefined
   readonly onKeyEvent: OnKeyEvent | undefined
 }
 
@@ -318,7 +276,7 @@ const ASYMMETRIC = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 const QUOTABLE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
 /** Their users choose the audience of a token themselves. */
 const OPEN_ISSUERS = new Set(['https://accounts.google.com', 'https://token.actions.githubusercontent.com'])
-const SPELLINGS: Readonly<Record<ShopIds, RegExp>> = {
+const SPELLINGS: Readonly<Record<OwnerIds, RegExp>> = {
   integer: /^(?:0|[1-9]\d{0,18})$/,
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   slug: /^[a-z0-9_-]+$/
@@ -347,30 +305,20 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
     scopes = scopesFromRoute,
     tokenScopes,
     challenge = {},
-    management,
-    scanning,
     onKeyEvent,
     ...rest
   } = options
-  // Fastify passes its own registration options on.
-  const { prefix: _prefix, logLevel: _logLevel, logSerializers: _logSerializers, ...unknown } = rest as Record<
-    string,
-    unknown
-  >
+  for (const room of ['management', 'scanning']) {
+    must(
+      !Object.hasOwn(rest, room),
+      `${room} is a plugin of its own: register the default export of dual-auth/${room} after dual-auth`
+    )
+  }
+  const { prefix: _prefix, ...unknown } = ownOptions(rest) as Record<string, unknown>
   noOthers('', unknown)
   const apiKeys = apiKeySettings(keys)
   const acceptsTokens = jwt !== false && jwt !== 'host'
   must(acceptsTokens || tokenScopes === undefined, 'tokenScopes needs jwt: without it no tokens are accepted')
-  const sets = management === undefined ? [] : allManagementSettings(management, apiKeys.shopParam)
-  must(
-    keys.shopIdFromParam !== undefined || sets.every(({ owner }) => owner !== undefined),
-    `apiKeys.shopIdFromParam is required with management by path: ${IDS_RULE}. ` +
-      'Paths may spell one owner in several ways, such as 1 and 01'
-  )
-  must(
-    scanning === undefined || new Set(sets.map(({ onKeyChange }) => onKeyChange)).size <= 1,
-    'management.onKeyChange must be the same function in each set of routes with scanning: a leaked key may be of any'
-  )
   return {
     apiKeys,
     jwt: acceptsTokens ? issuerSettings(jwt) : [],
@@ -379,8 +327,6 @@ export function settingsFromOptions (options: DualAuthOptions): Settings {
     scopes: func('scopes', scopes),
     tokenScopes: nullAsNone(func('tokenScopes', tokenScopes ?? (() => null))),
     challenge: challengeSettings(challenge),
-    management: sets,
-    scanning: scanning === undefined ? undefined : scanningSettings(scanning),
     onKeyEvent: onKeyEvent === undefined ? undefined : func('onKeyEvent', onKeyEvent)
   }
 }
@@ -397,11 +343,11 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     store,
     logN = 5,
     headerName = 'x-api-key',
-    shopParam = 'shop_id',
-    shopIdFromParam = (value: string) => value,
+    ownerParam = 'owner_id',
+    ownerIdFromParam,
     mayUse,
     mayUseCacheTime = 0,
-    maxPerShop = 100,
+    maxPerOwner = 100,
     concurrency = 3,
     queueLength = 256,
     storeTimeout = 2000,
@@ -419,8 +365,8 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     'apiKeys.headerName must be the name of a header other than Authorization'
   )
   must(
-    shopParam === null || (typeof shopParam === 'string' && PARAM.test(shopParam)),
-    'apiKeys.shopParam must be the name of a route parameter, without its colon, or null'
+    ownerParam === null || (typeof ownerParam === 'string' && PARAM.test(ownerParam)),
+    'apiKeys.ownerParam must be the name of a route parameter, without its colon, or null'
   )
   if (mayUse !== undefined) func('apiKeys.mayUse', mayUse)
   must(
@@ -438,23 +384,24 @@ export function apiKeySettings (options: ApiKeyOptions): ApiKeySettings {
     store,
     headerName: headerName.toLowerCase(),
     logN,
-    shopParam,
-    shopIdFromParam: idsFrom(shopIdFromParam),
+    ownerParam,
+    ownerIdFromParam: ownerIdFromParam === undefined ? undefined : idsFrom(ownerIdFromParam),
     mayUse,
     mayUseCacheTime,
-    maxPerShop: integer('apiKeys.maxPerShop', maxPerShop, 1),
+    maxPerOwner: integer('apiKeys.maxPerOwner', maxPerOwner, 1),
     concurrency: integer('apiKeys.concurrency', concurrency, 1),
     queueLength: integer('apiKeys.queueLength', queueLength, 0),
     storeTimeout: duration('apiKeys.storeTimeout', storeTimeout)
   }
 }
 
-const IDS_RULE = "'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, " +
-  'or undefined for what is none'
-
-function idsFrom (ids: NonNullable<ApiKeyOptions['shopIdFromParam']>): ApiKeySettings['shopIdFromParam'] {
+function idsFrom (ids: NonNullable<ApiKeyOptions['ownerIdFromParam']>): (value: string) => string | undefined {
   if (typeof ids === 'function') return ids
-  must(Object.hasOwn(SPELLINGS, ids), `apiKeys.shopIdFromParam must be ${IDS_RULE}`)
+  must(
+    Object.hasOwn(SPELLINGS, ids),
+    "apiKeys.ownerIdFromParam must be 'integer', 'uuid', 'slug', or a function that returns the id of an owner as " +
+      'you store it, or undefined for what is none'
+  )
   return (value) => SPELLINGS[ids].test(value) ? value : undefined
 }
 
@@ -584,16 +531,23 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
   )
   if (introspection !== undefined) {
     must(
+      (introspection as Partial<Introspection> | null)?.name === INTROSPECTION,
+      `${name}.introspection must be introspection(…) of ${INTROSPECTION}`
+    )
+    must(
       shape.fromAnswer !== undefined,
       `${name}.introspection is for the providers ` +
         `${PROVIDERS.filter((known) => TOKEN_SHAPES[known].fromAnswer !== undefined).join(', ')}: generic reads ` +
         'what any issuer answers'
     )
     must(
-      jwksUri === undefined || object(`${name}.introspection`, introspection).endpoint !== undefined,
+      jwksUri === undefined || introspection.endpoint !== undefined,
       `${name}.introspection.endpoint is required with ${name}.jwksUri: no discovery document is read that ` +
         'could name it'
     )
+    if (introspection.endpoint !== undefined) {
+      safeUrl(`${name}.introspection.endpoint`, introspection.endpoint, insecure)
+    }
   }
   must(
     jwks === undefined || (jwksUri ?? introspection) === undefined,
@@ -631,9 +585,7 @@ function jwtSettings (name: string, options: JwtOptions): JwtSettings {
       ? [...new Set([...algorithms, 'EdDSA', 'Ed25519'] as const)]
       : algorithms,
     claims: claimPaths(`${name}.claims`, claims, shape.claims),
-    introspection: introspection === undefined
-      ? undefined
-      : introspectionSettings(`${name}.introspection`, introspection, insecure),
+    introspection,
     clockTolerance,
     jwksCooldown: duration(`${name}.jwksCooldown`, jwksCooldown),
     jwksTimeout: duration(`${name}.jwksTimeout`, jwksTimeout),
@@ -675,71 +627,4 @@ function challengeSettings (challenge: ChallengeOptions): ChallengeOptions {
     'challenge.scope must be scopes separated by spaces'
   )
   return challenge
-}
-
-function allManagementSettings (
-  management: ManagementOptions | readonly ManagementOptions[],
-  shopParam: string | null
-): readonly ManagementSettings[] {
-  if (!Array.isArray(management)) return [managementSettings('management', management as ManagementOptions, shopParam)]
-  const all = management.map((options, i) => managementSettings(`management[${i}]`, options, shopParam))
-  must(all.length > 0, 'management must have at least one set of routes')
-  for (const option of ['path', 'operationName'] as const) {
-    must(
-      new Set(all.map((settings) => settings[option])).size === all.length,
-      `management must have a different ${option} in each set of routes`
-    )
-  }
-  const byPath = all.filter(({ owner }) => owner === undefined).map(({ path }) => path)
-  const other = byPath.find((path) => placeOfOwner(path, shopParam!) !== placeOfOwner(byPath[0]!, shopParam!))
-  must(
-    other === undefined,
-    `management must not have :${shopParam} in ${byPath[0]} and in ${other}: owners of two kinds with the same id ` +
-      'would be one. Manage the keys of one of them by owner'
-  )
-  return all
-}
-
-/** One function, so that sets of routes without a hook have the same. */
-const NOTHING = (): void => {}
-
-function managementSettings (
-  name: string,
-  management: ManagementOptions,
-  shopParam: string | null
-): ManagementSettings {
-  const {
-    canManage,
-    onKeyChange = NOTHING,
-    path = `/shops/:${shopParam}/api-keys`,
-    owner,
-    operationName = 'api_key',
-    ...rest
-  } = object(name, management)
-  noOthers(`${name}.`, rest)
-  func(`${name}.canManage`, canManage)
-  func(`${name}.onKeyChange`, onKeyChange)
-  must(
-    /^[a-z]\w*$/i.test(string(`${name}.operationName`, operationName)),
-    `${name}.operationName must consist of letters, digits and _`
-  )
-  if (owner === undefined) {
-    must(
-      shopParam !== null,
-      `${name}.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are`
-    )
-    must(
-      typeof path === 'string' && path.split('/').includes(`:${shopParam}`),
-      `${name}.path must contain :${shopParam}, or ${name}.owner must say whose keys these are`
-    )
-  } else {
-    func(`${name}.owner`, owner)
-    must(
-      management.path !== undefined && typeof path === 'string' && path.startsWith('/') &&
-        !path.split('/').includes(`:${shopParam}`),
-      `${name}.path is required with ${name}.owner, such as /me/api-keys, and must not contain :${shopParam}`
-    )
-  }
-  must(!path.endsWith('/'), `${name}.path must not end with /: the routes add what follows`)
-  return { canManage, onKeyChange, path, owner, operationName }
 }

@@ -1,17 +1,17 @@
 const PARAM = /:([^/.(?-]+)/g
 
 /** Whether a path names the owner of keys, also when its optional last parameter is left out. */
-export function namesOwner (url: string, shopParam: string): 'always' | 'sometimes' | 'never' {
-  if (!paramsFromPath(url).includes(shopParam)) return 'never'
-  return optionalParamsFromPath(url).includes(shopParam) ? 'sometimes' : 'always'
+export function namesOwner (url: string, ownerParam: string): 'always' | 'sometimes' | 'never' {
+  if (!paramsFromPath(url).includes(ownerParam)) return 'never'
+  return optionalParamsFromPath(url).includes(ownerParam) ? 'sometimes' : 'always'
 }
 
 /**
  * Where a path names an owner: `orgs/` in `/v1/orgs/:org/docs`. The same in all paths that name owners of one kind.
  */
-export function placeOfOwner (url: string, shopParam: string): string {
+export function placeOfOwner (url: string, ownerParam: string): string {
   const path = url.replaceAll('::', '')
-  const found = [...path.matchAll(PARAM)].find(([, name]) => name === shopParam)
+  const found = [...path.matchAll(PARAM)].find(([, name]) => name === ownerParam)
   return path.slice(0, found?.index ?? 0).split('/').slice(-2).join('/')
 }
 

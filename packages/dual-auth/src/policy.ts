@@ -1,8 +1,7 @@
 import {
   DUAL_AUTH_KEY_NOT_ACCEPTED,
-  DUAL_AUTH_POLICY_UNKNOWN,
   DUAL_AUTH_SCOPE_INSUFFICIENT,
-  DUAL_AUTH_SHOP_FORBIDDEN,
+  DUAL_AUTH_OWNER_FORBIDDEN,
   DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT
 } from './errors.ts'
 import { must, strings } from './option-checks.ts'
@@ -17,12 +16,11 @@ type Issuers = { readonly jwt: readonly unknown[] }
 /** A policy in the form in which a route's `config` has it: hooks of the host compare with three words. */
 export type DecidedPolicy =
   | { readonly auth: 'jwt' | 'public' }
-  | { readonly auth: 'dual', readonly anyShop?: true }
+  | { readonly auth: 'dual', readonly anyOwner?: true }
 
 /**
  * The policy of a route when it is registered: its `config.auth`, else what the `policy` option returns, else `jwt`.
  *
- * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}
  * @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that asks for tokens where none are accepted, or that would let
  *   keys of every owner in without saying so
  */
@@ -37,28 +35,32 @@ export function policyFromRoute (route: AuthRoute, settings: PolicySettings & Is
 /**
  * The policy of a whole route, also of one that was registered before the plugin.
  *
- * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}
- * @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that would let keys of every owner in without saying so
+ * @throws {@link DUAL_AUTH_INVALID_OPTION} for an unknown policy, and for a route that would let keys of every owner in
+ *   without saying so
  */
 export function decidedPolicy (route: AuthRoute, settings: PolicySettings): DecidedPolicy {
   const policy = route.config?.auth ?? settings.policy(route) ?? 'jwt'
-  if (!POLICIES.includes(policy)) throw new DUAL_AUTH_POLICY_UNKNOWN(route.method, route.url, policy)
+  must(
+    POLICIES.includes(policy),
+    `route ${String(route.method)} ${route.url} has the unknown policy '${policy}'; it must be 'jwt', 'dual', ` +
+      "'any-key' or 'public'"
+  )
   if (policy === 'jwt' || policy === 'public') return { auth: policy }
-  const anyShop = policy === 'any-key' || route.config?.anyShop === true
-  if (!anyShop) demandOwner(route, settings.apiKeys.shopParam)
-  return { auth: 'dual', ...anyShop && { anyShop } }
+  const anyOwner = policy === 'any-key' || route.config?.anyOwner === true
+  if (!anyOwner) demandOwner(route, settings.apiKeys.ownerParam)
+  return { auth: 'dual', ...anyOwner && { anyOwner } }
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} for a route that takes API keys and whose path names no owner */
-function demandOwner ({ method, url }: AuthRoute, shopParam: string | null): void {
+function demandOwner ({ method, url }: AuthRoute, ownerParam: string | null): void {
   // Nothing is forgotten where no path names an owner.
-  if (shopParam === null) return
-  const named = namesOwner(url, shopParam)
-  const what = named === 'sometimes' ? `may leave out :${shopParam}` : `has no parameter :${shopParam}`
+  if (ownerParam === null) return
+  const named = namesOwner(url, ownerParam)
+  const what = named === 'sometimes' ? `may leave out :${ownerParam}` : `has no parameter :${ownerParam}`
   must(
     named === 'always',
     `${[method].flat().join(', ')} ${url} accepts API keys, and its path ${what}, which names their owner: ` +
-      'every key would open it. Set apiKeys.shopParam to the parameter that names owners in your paths, or to ' +
+      'every key would open it. Set apiKeys.ownerParam to the parameter that names owners in your paths, or to ' +
       'null if none does; ' +
       "or give the route the policy 'any-key' if it is for the keys of every owner"
   )
@@ -94,7 +96,7 @@ export function scopesFromRoutes (routes: readonly AuthRoute[], scopes: RuleSett
 /** The functions that decide what a route requires. */
 export interface RuleSettings {
   readonly policy: (route: AuthRoute) => AuthPolicy | undefined
-  readonly apiKeys: { readonly shopParam: string | null }
+  readonly apiKeys: { readonly ownerParam: string | null }
   readonly scopes: (route: AuthRoute) => readonly string[] | null
   readonly tokenScopes: (route: AuthRoute) => readonly string[]
 }
@@ -112,7 +114,7 @@ export interface RouteRules {
 
 /**
  * @param route - with the one method that is called
- * @throws {@link DUAL_AUTH_POLICY_UNKNOWN}, {@link DUAL_AUTH_INVALID_OPTION}
+ * @throws {@link DUAL_AUTH_INVALID_OPTION}
  */
 export function rulesFromRoute (route: AuthRoute, settings: RuleSettings): RouteRules {
   // Decided when the route was registered; a description of a route may come from elsewhere.
@@ -164,17 +166,17 @@ export function tokenScopesFromRoute (route: AuthRoute, tokenScopes: RuleSetting
 }
 
 /**
- * Throws unless an identity may call a route. Tokens are not bound to a shop here: only the host knows which shops a
+ * Throws unless an identity may call a route. Tokens are not bound to an owner here: only the host knows which owners a
  * person belongs to.
  *
- * @param isAllowedShop - whether a key of this shop may call the path of the request
- * @throws {@link DUAL_AUTH_KEY_NOT_ACCEPTED}, {@link DUAL_AUTH_SHOP_FORBIDDEN}, {@link DUAL_AUTH_SCOPE_INSUFFICIENT},
+ * @param isAllowedOwner - whether a key of this owner may call the path of the request
+ * @throws {@link DUAL_AUTH_KEY_NOT_ACCEPTED}, {@link DUAL_AUTH_OWNER_FORBIDDEN}, {@link DUAL_AUTH_SCOPE_INSUFFICIENT},
  *   {@link DUAL_AUTH_TOKEN_SCOPE_INSUFFICIENT}
  */
 export function authorize (
   identity: Identity,
   { policy, scopes, tokenScopes, label }: RouteRules,
-  isAllowedShop: (shopId: string) => boolean
+  isAllowedOwner: (ownerId: string) => boolean
 ): void {
   if (identity.kind !== 'api-key') {
     const missing = tokenScopes.filter((scope) => !identity.scopes.includes(scope))
@@ -185,14 +187,14 @@ export function authorize (
   }
   // Only of in-process calls: others were refused before the key was verified.
   if (policy !== 'dual') throw new DUAL_AUTH_KEY_NOT_ACCEPTED(label)
-  if (!isAllowedShop(identity.shopId)) throw new DUAL_AUTH_SHOP_FORBIDDEN()
+  if (!isAllowedOwner(identity.ownerId)) throw new DUAL_AUTH_OWNER_FORBIDDEN()
   if (!scopesOpen(identity, scopes)) {
     const needed = scopes === null || scopes.length === 0 ? "a key with the scopes 'all'" : inWords(scopes, 'or')
     throw new DUAL_AUTH_SCOPE_INSUFFICIENT(label, needed, inWords(identity.scopes, 'and'))
   }
 }
 
-/** Whether a route accepts an API key with these scopes, in the key's own shop. */
+/** Whether a route accepts an API key with these scopes, in its own owner. */
 export function acceptsKey ({ policy, scopes }: RouteRules, key: ApiKeyIdentity): boolean {
   return policy === 'public' || (policy === 'dual' && scopesOpen(key, scopes))
 }

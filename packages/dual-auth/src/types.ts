@@ -1,19 +1,19 @@
-import type { ApiKeyShop, FastifyContextConfig, FastifySchema } from 'fastify'
+import type { ApiKeyOwner, FastifyContextConfig, FastifySchema } from 'fastify'
 
 /** A caller that presented an API key. */
 export interface ApiKeyIdentity {
   readonly kind: 'api-key'
   /** UUID of the key, the one in the management routes; never secret. */
   readonly keyId: string
-  /** The one shop the key belongs to. */
-  readonly shopId: string
-  /** `read`, `write` or operation ids; empty means every operation of the shop. */
+  /** The one owner the key belongs to. */
+  readonly ownerId: string
+  /** `read`, `write` or operation ids; empty means every operation of the owner. */
   readonly scopes: readonly string[]
   /**
-   * What the store returned of the shop: read with the key when the request arrived, never cached. Absent unless the
-   * store returns it, as `knexStore` does with its option `shop`.
+   * What the store returned of the owner: read with the key when the request arrived, never cached. Absent unless the
+   * store returns it, as `knexStore` does with its option `owner`.
    */
-  readonly shop?: ApiKeyShop
+  readonly owner?: ApiKeyOwner
 }
 
 /** A program that presented a client-credentials access token. */
@@ -45,7 +45,7 @@ export type Identity = ApiKeyIdentity | MachineIdentity | UserIdentity
 /**
  * Who may call a route. `jwt`: machines and people with a token. `dual`: those and the API keys of the owner that the
  * path names. `any-key`: the same, for a path that names no owner: API keys of every owner. It becomes `dual` with
- * `anyShop` in the route's `config`. `public`: everybody; credentials are not even read. Without tokens (the option
+ * `anyOwner` in the route's `config`. `public`: everybody; credentials are not even read. Without tokens (the option
  * `jwt` is false or `'host'`) `jwt` means nobody, and is what a route without a policy has.
  */
 export type AuthPolicy = 'jwt' | 'dual' | 'any-key' | 'public'

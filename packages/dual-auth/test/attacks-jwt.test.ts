@@ -202,7 +202,7 @@ const more: Partial<Record<Provider, typeof attacks>> = {
       'x/api-read',
       'evil/api',
       'a/b/api',
-      'shop/API',
+      'owner/API',
       'shop/api ',
       ' shop/api',
       'x\tshop/api',

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib'
 import { mintKey } from '../src/keys/format.ts'
 import { memoryStore } from '../src/index.ts'
 import { schemes } from '../../../test/spellings.ts'
-import { at, bearer, build, countScrypt, products, REFUSED, MISSING, SHOP } from './build.ts'
+import { at, bearer, build, countScrypt, products, REFUSED, MISSING, OWNER } from './build.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
@@ -33,7 +33,7 @@ t.test('every bad key is the same 401, through both headers, and none runs scryp
     'the marker alone': 'shop_test',
     'the marker and a line': 'shop_test_',
     'another marker': withChecksum(`shop_live_${prefixA}_${restA.slice(0, -6)}`),
-    'the marker in capitals': a.plaintext.replace('shop_test', 'SHOP_TEST'),
+    'the marker in capitals': a.plaintext.replace('shop_test', 'OWNER_TEST'),
     'no prefix': `shop_test_${restA}`,
     'a third segment': `${a.plaintext}_x`,
     'one more line': a.plaintext.replace('shop_test_', 'shop_test__'),
@@ -217,11 +217,11 @@ t.test('a good key is 401 where keys are not taken, wherever it is put, and runs
   const routes = [
     ['GET', '/orders'],
     ['HEAD', '/orders'],
-    ['POST', `/shops/${SHOP}/api-keys/`],
-    ['GET', `/shops/${SHOP}/api-keys/`],
-    ['DELETE', `/shops/${SHOP}/api-keys/${id}`],
-    ['POST', `/shops/${SHOP}/api-keys`],
-    ['GET', `/shops/${SHOP}/api-keys`]
+    ['POST', `/owners/${OWNER}/api-keys/`],
+    ['GET', `/owners/${OWNER}/api-keys/`],
+    ['DELETE', `/owners/${OWNER}/api-keys/${id}`],
+    ['POST', `/owners/${OWNER}/api-keys`],
+    ['GET', `/owners/${OWNER}/api-keys`]
   ] as const
   const scrypt = countScrypt()
   for (const [method, url] of routes) {
@@ -245,7 +245,7 @@ t.test('a good key is 401 where keys are not taken, wherever it is put, and runs
   }
   scrypt.stop()
   t.equal(scrypt.runs, 0)
-  const keys = (await app.inject({ url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.user()) })).json()
+  const keys = (await app.inject({ url: `/owners/${OWNER}/api-keys/`, headers: bearer(issuer.user()) })).json()
   t.equal(keys.length, 1)
   t.match(keys[0], { name: 'test', last_used_at: null, revoked_at: null })
 })
@@ -286,9 +286,9 @@ t.test('a revoked and an expired key get the 401 of an unknown one, without scry
   const store = memoryStore()
   const { app, issuer, mint } = await build(t, { store })
   const revoked = await mint()
-  await app.inject({ method: 'DELETE', url: `/shops/${SHOP}/api-keys/${revoked.id}`, headers: bearer(issuer.user()) })
+  await app.inject({ method: 'DELETE', url: `/owners/${OWNER}/api-keys/${revoked.id}`, headers: bearer(issuer.user()) })
   const expiry = Date.now() + 3_600_000
-  const expired = await mint(SHOP, { name: 'short', expires_at: new Date(expiry).toISOString() })
+  const expired = await mint(OWNER, { name: 'short', expires_at: new Date(expiry).toISOString() })
   const scrypt = countScrypt()
   for (const { plaintext } of [revoked, expired, mintKey('shop_test')]) {
     const response = await at(expiry, () => app.inject({ url: products(), headers: bearer(plaintext) }))
@@ -298,7 +298,7 @@ t.test('a revoked and an expired key get the 401 of an unknown one, without scry
   }
   t.equal(scrypt.runs, 0)
   t.equal(
-    (await store.list(SHOP, { at: new Date(), filter: {}, sort: null, skip: 0, limit: 100 })).keys.every((
+    (await store.list(OWNER, { at: new Date(), filter: {}, sort: null, skip: 0, limit: 100 })).keys.every((
       { lastUsedAt }
     ) => lastUsedAt === null),
     true

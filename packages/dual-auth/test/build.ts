@@ -7,11 +7,35 @@ import dualAuth, {
   type DualAuthOptions,
   type JwtOptions
 } from '../src/index.ts'
+import management, { type ManagementOptions } from '../src/management/index.ts'
+import scanning, { type ScanningOptions } from '../src/scanning/index.ts'
 import { startIssuer, type Issuer } from './issuer.ts'
 
 export const PEPPER = { id: 'p1', secret: 'a pepper of at least thirty-two bytes' }
-export const SHOP = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
-export const OTHER_SHOP = '1d1f7a0e-0c43-4d2e-8f0b-7a1f3d0e2b02'
+export const OWNER = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
+export const OTHER_OWNER = '1d1f7a0e-0c43-4d2e-8f0b-7a1f3d0e2b02'
+
+/** Where keys are managed, if a test does not say. */
+const PATH = '/owners/:owner_id/api-keys'
+
+type Management = Omit<ManagementOptions, 'path'> & Partial<Pick<ManagementOptions, 'path'>>
+
+/** The options of the plugin, and of those that are built on it. */
+export interface Options extends DualAuthOptions {
+  /** Undefined: there are no such routes. */
+  readonly management?: Management | readonly Management[] | undefined
+  readonly scanning?: ScanningOptions
+}
+
+/** Registers the plugin, and then what is built on it. */
+export async function authenticate (
+  app: FastifyInstance,
+  { management: sets = [], scanning: reports, ...options }: Options
+): Promise<void> {
+  await app.register(dualAuth, options)
+  for (const set of [sets].flat() as readonly Management[]) await app.register(management, { path: PATH, ...set })
+  if (reports !== undefined) await app.register(scanning, reports)
+}
 
 interface Teardown {
   teardown(done: () => unknown): void
@@ -22,7 +46,7 @@ export interface Settings {
   readonly store?: ApiKeyStore
   readonly apiKeys?: Partial<ApiKeyOptions>
   readonly jwt?: Partial<JwtOptions>
-  readonly auth?: Partial<DualAuthOptions>
+  readonly auth?: Partial<Options>
   readonly server?: FastifyServerOptions
   /** What the host does before it registers the plugin. */
   readonly host?: (app: FastifyInstance) => void
@@ -34,7 +58,7 @@ export interface Harness {
   readonly app: FastifyInstance
   readonly issuer: Issuer
   /** Makes a key over the management route. */
-  mint(shop?: string, body?: Record<string, unknown>): Promise<{ id: string, prefix: string, plaintext: string }>
+  mint(owner?: string, body?: Record<string, unknown>): Promise<{ id: string, prefix: string, plaintext: string }>
 }
 
 /** A server with one route of each policy and the management routes; closed at teardown. */
@@ -45,12 +69,12 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
   t.teardown(() => app.close())
   settings.host?.(app)
 
-  await app.register(dualAuth, {
+  await authenticate(app, {
     apiKeys: {
       marker: 'shop_test',
       peppers: [PEPPER],
       store: settings.store ?? memoryStore(),
-      shopIdFromParam: (id) => id,
+      ownerIdFromParam: (id) => id,
       logN: 4,
       ...settings.apiKeys
     },
@@ -63,21 +87,21 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
     },
     policy: (route) => {
       if (route.url === '/mcp') return 'any-key'
-      return route.url.startsWith('/shops/:shop_id/products') ? 'dual' : undefined
+      return route.url.startsWith('/owners/:owner_id/products') ? 'dual' : undefined
     },
     scopes: (route) =>
       route.url === '/mcp'
         ? null
         : [route.method === 'GET' || route.method === 'HEAD' ? 'read' : 'write', ...operationOf(route.schema)],
     management: {
-      canManage: (request, shop) => request.identity?.kind === 'user' && (shop === SHOP || shop === OTHER_SHOP)
+      canManage: (request, owner) => request.identity?.kind === 'user' && (owner === OWNER || owner === OTHER_OWNER)
     },
     ...settings.auth
   })
-  app.get('/shops/:shop_id/products', async (request) => request.identity)
-  app.post('/shops/:shop_id/products', async (request) => request.identity)
-  app.put('/shops/:shop_id/products', { schema: named('replace_products') }, async (request) => request.identity)
-  app.delete('/shops/:shop_id/products', async (request) => request.identity)
+  app.get('/owners/:owner_id/products', async (request) => request.identity)
+  app.post('/owners/:owner_id/products', async (request) => request.identity)
+  app.put('/owners/:owner_id/products', { schema: named('replace_products') }, async (request) => request.identity)
+  app.delete('/owners/:owner_id/products', async (request) => request.identity)
   app.post('/mcp', async (request) => request.identity)
   app.get('/orders', async (request) => request.identity)
   app.get('/health', { config: { auth: 'public' } }, async (request) => ({ identity: request.identity }))
@@ -87,10 +111,10 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
   return {
     app,
     issuer,
-    async mint (shop = SHOP, body = { name: 'test' }) {
+    async mint (owner = OWNER, body = { name: 'test' }) {
       const response = await app.inject({
         method: 'POST',
-        url: `/shops/${shop}/api-keys/`,
+        url: `/owners/${owner}/api-keys/`,
         headers: bearer(issuer.user()),
         payload: body
       })
@@ -100,7 +124,7 @@ export async function build (t: Teardown, settings: Settings = {}): Promise<Harn
 }
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
-export const products = (shop = SHOP) => `/shops/${shop}/products`
+export const products = (owner = OWNER) => `/owners/${owner}/products`
 
 /** The one body that every bad credential gets. */
 export const REFUSED = {

@@ -9,7 +9,7 @@ import { createLastUsed } from '../src/keys/last-used.ts'
 import { createNotices } from '../src/keys/notices.ts'
 import { createQueue } from '../src/keys/queue.ts'
 import { createRefusals } from '../src/keys/refusals.ts'
-import { at, bearer, build, OTHER_SHOP, PEPPER, products, SHOP, type Harness } from './build.ts'
+import { at, bearer, build, OTHER_OWNER, PEPPER, products, OWNER, type Harness } from './build.ts'
 import { newKey } from './sample-key.ts'
 
 // Two owners, two moments, and something that waits meanwhile.
@@ -52,10 +52,10 @@ async function settled (): Promise<void> {
 const userOf = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
   app.inject({ method, url, headers: bearer(issuer.user()), ...(payload && { payload }) })
 
-const pathOf = (shop: string): string => `/shops/${shop}/api-keys/`
+const pathOf = (owner: string): string => `/owners/${owner}/api-keys/`
 
-const useOf = ({ app }: Harness) => async (key: string, shop = SHOP): Promise<number> =>
-  (await app.inject({ url: products(shop), headers: bearer(key) })).statusCode
+const useOf = ({ app }: Harness) => async (key: string, owner = OWNER): Promise<number> =>
+  (await app.inject({ url: products(owner), headers: bearer(key) })).statusCode
 
 t.test('hashes that wait come in their order, and who is turned away takes no place', async (t) => {
   const { begun, work, end } = held()
@@ -99,7 +99,7 @@ t.test('while one key moves to the newest pepper, another does too, each to the 
   const inner = memoryStore()
   const { begun, work, end } = held()
   const first = await build(t, { store: inner })
-  const keys = [await first.mint(SHOP), await first.mint(OTHER_SHOP)] as const
+  const keys = [await first.mint(OWNER), await first.mint(OTHER_OWNER)] as const
   const newest = { id: 'p2', secret: 'another pepper of thirty-two bytes or more' }
   const store: ApiKeyStore = {
     ...inner,
@@ -110,7 +110,7 @@ t.test('while one key moves to the newest pepper, another does too, each to the 
   }
   const harness = await build(t, { store, apiKeys: { peppers: [newest, PEPPER], concurrency: 1 } })
   const use = useOf(harness)
-  const both = async () => [await use(keys[0].plaintext), await use(keys[1].plaintext, OTHER_SHOP)]
+  const both = async () => [await use(keys[0].plaintext), await use(keys[1].plaintext, OTHER_OWNER)]
   t.strictSame(await both(), [200, 200])
   await until(() => begun.length === 2)
   t.strictSame(await both(), [200, 200], 'meanwhile')
@@ -123,7 +123,7 @@ t.test('while one key moves to the newest pepper, another does too, each to the 
   for (const [index, { id, plaintext }] of keys.entries()) {
     t.match(await inner.find([fingerprint(plaintext, newest)]), {
       id,
-      shopId: [SHOP, OTHER_SHOP][index],
+      ownerId: [OWNER, OTHER_OWNER][index],
       pepperId: 'p2'
     })
   }
@@ -167,7 +167,7 @@ t.test('refusals are counted for each key by itself, and those of a new interval
   const refusals = createRefusals((event) => {
     if (event.type === 'refused') told.push(`${event.reason} ${event.key?.id ?? 'none'} ${event.count}`)
   })
-  const [ada, kim] = [{ id: 'ada', shopId: SHOP }, { id: 'kim', shopId: OTHER_SHOP }].map((key) => newKey(key))
+  const [ada, kim] = [{ id: 'ada', ownerId: OWNER }, { id: 'kim', ownerId: OTHER_OWNER }].map((key) => newKey(key))
   for (const key of [ada, kim, ada, ada] as never[]) refusals.report('revoked', key, undefined)
   refusals.report('expired', kim as never, undefined)
   refusals.flush()
@@ -232,8 +232,8 @@ t.test('a look at what expires ends before the server does, and starts no other'
   t.strictSame(begun, ['look 0'])
 })
 
-/** Two shops, and a host that writes down changes of keys until it is let go. */
-async function hosts (t: Test, maxPerShop: number) {
+/** Two owners, and a host that writes down changes of keys until it is let go. */
+async function hosts (t: Test, maxPerOwner: number) {
   const waiting: Array<{ readonly change: KeyChange, readonly go: () => void, readonly refuse: () => void }> = []
   const inner = memoryStore()
   const asked = { creations: 0 }
@@ -246,7 +246,7 @@ async function hosts (t: Test, maxPerShop: number) {
         return await inner.insert(...creation)
       }
     },
-    apiKeys: { maxPerShop },
+    apiKeys: { maxPerOwner },
     auth: {
       management: {
         canManage: () => true,
@@ -278,18 +278,18 @@ async function hosts (t: Test, maxPerShop: number) {
 t.test('creations at once keep the limit of each owner, whoever waits', async (t) => {
   const { call, waiting, hold, letGo } = await hosts(t, 2)
   hold()
-  const make = async (shop: string) => (await call('POST', pathOf(shop), { name: 'x' })).statusCode
-  const made = [SHOP, OTHER_SHOP, SHOP, OTHER_SHOP, SHOP, OTHER_SHOP].map(make)
+  const make = async (owner: string) => (await call('POST', pathOf(owner), { name: 'x' })).statusCode
+  const made = [OWNER, OTHER_OWNER, OWNER, OTHER_OWNER, OWNER, OTHER_OWNER].map(make)
   await until(() => waiting.length > 0)
   letGo()
   t.strictSame((await Promise.all(made)).toSorted(), [201, 201, 201, 201, 409, 409])
-  for (const shop of [SHOP, OTHER_SHOP]) t.equal((await call('GET', pathOf(shop))).json().length, 2)
+  for (const owner of [OWNER, OTHER_OWNER]) t.equal((await call('GET', pathOf(owner))).json().length, 2)
 })
 
 t.test('a creation that the host refuses has taken the place of nobody who waited', async (t) => {
   const { call, asked, waiting, hold, letGo } = await hosts(t, 1)
   hold()
-  const make = async (name: string) => (await call('POST', pathOf(SHOP), { name })).statusCode
+  const make = async (name: string) => (await call('POST', pathOf(OWNER), { name })).statusCode
   const refused = make('refused')
   await until(() => waiting.length > 0)
   const behind = make('behind')
@@ -301,16 +301,16 @@ t.test('a creation that the host refuses has taken the place of nobody who waite
   t.equal(await refused, 503)
   letGo()
   t.equal(await behind, 201)
-  t.match((await call('GET', pathOf(SHOP))).json(), [{ name: 'behind' }])
+  t.match((await call('GET', pathOf(OWNER))).json(), [{ name: 'behind' }])
 })
 
 t.test('a key that is revoked while its rotation waits leaves no one with an open successor by surprise', async (t) => {
   const { call, use, harness, waiting, hold, letGo } = await hosts(t, 10)
-  const [key, other] = [await harness.mint(SHOP), await harness.mint(SHOP)]
+  const [key, other] = [await harness.mint(OWNER), await harness.mint(OWNER)]
   hold()
-  const rotating = call('POST', `${pathOf(SHOP)}${key.id}/rotate`, { grace: 3600 })
+  const rotating = call('POST', `${pathOf(OWNER)}${key.id}/rotate`, { grace: 3600 })
   await until(() => waiting.length > 0)
-  const revoking = call('DELETE', pathOf(SHOP) + key.id)
+  const revoking = call('DELETE', pathOf(OWNER) + key.id)
   await settled()
   letGo()
   const { plaintext: successor } = (await rotating).json()
@@ -326,12 +326,12 @@ t.test('at each moment of a rotation, each key works as long as was said of it',
   const { call, use, harness } = await hosts(t, 10)
   const until = { expires_at: new Date(end).toISOString() }
   const [old, beside] = [
-    await harness.mint(SHOP, { name: 'x', ...until }),
-    await harness.mint(SHOP, { name: 'x', ...until })
+    await harness.mint(OWNER, { name: 'x', ...until }),
+    await harness.mint(OWNER, { name: 'x', ...until })
   ]
-  const stranger = await harness.mint(OTHER_SHOP)
+  const stranger = await harness.mint(OTHER_OWNER)
   const rotate = async (id: string, time: number) =>
-    (await at(time, async () => await call('POST', `${pathOf(SHOP)}${id}/rotate`, { grace: 300 }))).json()
+    (await at(time, async () => await call('POST', `${pathOf(OWNER)}${id}/rotate`, { grace: 300 }))).json()
   // The grace of the first one is longer than it lives.
   const second = await rotate(old.id, end - MINUTE)
   const third = await rotate(second.id, start + 40 * MINUTE)
@@ -341,7 +341,7 @@ t.test('at each moment of a rotation, each key works as long as was said of it',
       await use(second.plaintext),
       await use(third.plaintext),
       await use(beside.plaintext),
-      await use(stranger.plaintext, OTHER_SHOP)
+      await use(stranger.plaintext, OTHER_OWNER)
     ])
   for (
     const [what, time, expected] of [

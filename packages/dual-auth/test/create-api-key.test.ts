@@ -1,33 +1,33 @@
 import t from 'tap'
 import { createApiKey, memoryStore, type KeyRequest } from '../src/index.ts'
-import { build, PEPPER, SHOP } from './build.ts'
+import { build, PEPPER, OWNER } from './build.ts'
 
 t.test('createApiKey makes a key that the plugin accepts, and tells of it', async (t) => {
   const store = memoryStore()
   const { app } = await build(t, {
-    auth: { apiKeys: { marker: 'shop_test', peppers: [PEPPER], store, shopIdFromParam: 'uuid' } }
+    auth: { apiKeys: { marker: 'shop_test', peppers: [PEPPER], store, ownerIdFromParam: 'uuid' } }
   })
   const told: unknown[] = []
   const { key, plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store }, {
-    shopId: SHOP,
+    ownerId: OWNER,
     name: 'Printer',
     scopes: ['read'],
     createdBy: 'command'
   }, async (record) => {
     told.push(record)
   })
-  t.match(key, { shopId: SHOP, name: 'Printer', scopes: ['read'], expiresAt: null, revokedAt: null })
+  t.match(key, { ownerId: OWNER, name: 'Printer', scopes: ['read'], expiresAt: null, revokedAt: null })
   t.match(plaintext, new RegExp(`^shop_test_${key.prefix}_[0-9A-Za-z]{49}$`))
   t.strictSame(told, [key])
   const call = async (method: 'GET' | 'POST') =>
-    (await app.inject({ method, url: `/shops/${SHOP}/products`, headers: { 'x-api-key': plaintext } })).statusCode
+    (await app.inject({ method, url: `/owners/${OWNER}/products`, headers: { 'x-api-key': plaintext } })).statusCode
   t.strictSame([await call('GET'), await call('POST')], [200, 403])
 })
 
 t.test('createApiKey refuses what the management routes refuse, and stores nothing', async (t) => {
   const store = memoryStore()
-  const request: KeyRequest = { shopId: SHOP, name: 'Printer', scopes: 'all', createdBy: 'command' }
-  const options = { marker: 'shop_test', peppers: [PEPPER], store, maxPerShop: 1 }
+  const request: KeyRequest = { ownerId: OWNER, name: 'Printer', scopes: 'all', createdBy: 'command' }
+  const options = { marker: 'shop_test', peppers: [PEPPER], store, maxPerOwner: 1 }
   const NAME = 'name must be 1 to 100 characters without control characters and lone surrogates'
   const SCOPES = "scopes must be 'all', or a list of 1 to 64 different names of letters, digits and _.:/-"
   for (
@@ -36,7 +36,7 @@ t.test('createApiKey refuses what the management routes refuse, and stores nothi
       [{ name: 'x'.repeat(101) }, NAME],
       [{ name: 'a\nb' }, NAME],
       [{ name: 'half of \ud83d' }, NAME],
-      [{ shopId: '' }, 'shopId must be a non-empty string'],
+      [{ ownerId: '' }, 'ownerId must be a non-empty string'],
       [{ createdBy: '' }, 'createdBy must be a non-empty string'],
       // Ignored, they would make a key that opens everything, or works for ever.
       [{ scope: ['read'] }, 'scope is not an option'],

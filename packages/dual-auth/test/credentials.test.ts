@@ -30,7 +30,7 @@ for (const [authorization, reason] of flaws) {
 
 t.test('an API key that is none: of another server, mistyped, something else', async (t) => {
   t.equal(flawOfKey(OTHER_KEY, 'shop_test'), 'the API key has the marker shop_live instead of shop_test')
-  t.equal(flawOfKey(OTHER_KEY, 'shop'), 'the API key has the marker shop_live instead of shop')
+  t.equal(flawOfKey(OTHER_KEY, 'owner'), 'the API key has the marker shop_live instead of owner')
   t.equal(flawOfKey(OTHER_KEY, 'shop_live'), 'the checksum of the API key is wrong: it was mistyped or cut')
   t.equal(flawOfKey('x', 'shop_test'), 'the API key is malformed')
 })

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyPage } from '../src/index.ts'
 import { createApiKeysTable, knexStore, type KnexStoreOptions } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
-import { bearer, build, products, SHOP } from './build.ts'
+import { bearer, build, products, OWNER } from './build.ts'
 import { mysqlDatabase, MARIADB_URL, sqliteDatabase, type Database } from './databases.ts'
 import { newKey } from './sample-key.ts'
 import { joined } from '../../../test/joined.ts'
@@ -15,7 +15,7 @@ for (const [engine, open, skip] of ENGINES) {
   const opened = async (t: Test, options: KnexStoreOptions = {}): Promise<{ knex: Knex, store: ApiKeyStore }> => {
     const { knex, close }: Database = await open()
     t.teardown(close)
-    const { shop, ...names } = options
+    const { owner, ...names } = options
     await createApiKeysTable(knex, names)
     return { knex, store: knexStore(knex, options) }
   }
@@ -23,8 +23,8 @@ for (const [engine, open, skip] of ENGINES) {
   t.test(engine, { skip }, async (t) => {
     t.test('create, use, rotate, list, revoke; twenty creations at once stop at the limit', async (t) => {
       const { store } = await opened(t)
-      const { app, issuer, mint } = await build(t, { store, apiKeys: { maxPerShop: 5, storeTimeout: 60_000 } })
-      const path = `/shops/${SHOP}/api-keys/`
+      const { app, issuer, mint } = await build(t, { store, apiKeys: { maxPerOwner: 5, storeTimeout: 60_000 } })
+      const path = `/owners/${OWNER}/api-keys/`
       const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
         app.inject({ method, url, headers: bearer(issuer.user()), ...payload && { payload } })
       const use = async (key: string) => (await app.inject({ url: products(), headers: bearer(key) })).statusCode
@@ -43,60 +43,60 @@ for (const [engine, open, skip] of ENGINES) {
     })
 
     t.test('names of the host, and columns of the owner in every call', async (t) => {
-      const names = { table: 'workspace_keys', shopColumn: 'workspace_id' }
-      const { knex, store } = await opened(t, { ...names, shop: { table: 'workspaces', columns: ['currency'] } })
+      const names = { table: 'workspace_keys', ownerColumn: 'workspace_id' }
+      const { knex, store } = await opened(t, { ...names, owner: { table: 'workspaces', columns: ['currency'] } })
       await t.rejects(store.ready!(), { code: 'DUAL_AUTH_INVALID_OPTION', message: /workspaces/ })
       await knex.schema.createTable('workspaces', (table) => {
         table.string('id').primary()
         table.string('currency')
       })
-      await knex('workspaces').insert([{ id: SHOP, currency: 'JPY' }, { id: 'Blue', currency: 'EUR' }])
+      await knex('workspaces').insert([{ id: OWNER, currency: 'JPY' }, { id: 'Blue', currency: 'EUR' }])
       await store.ready!()
       for (
-        const [shopId, shop] of [
-          [SHOP, { currency: 'JPY' }],
+        const [ownerId, owner] of [
+          [OWNER, { currency: 'JPY' }],
           ['Blue', { currency: 'EUR' }],
           ['blue', null],
           ['Blue ', null]
         ] as const
       ) {
-        const key = newKey({ shopId })
+        const key = newKey({ ownerId })
         await store.insert(key, 9)
-        t.match(await store.find([key.fingerprint]), { shopId, shop }, shopId)
+        t.match(await store.find([key.fingerprint]), { ownerId, owner }, ownerId)
       }
-      t.equal((await knex('workspace_keys').where({ workspace_id: SHOP })).length, 1)
+      t.equal((await knex('workspace_keys').where({ workspace_id: OWNER })).length, 1)
     })
 
     t.test('an owner who does not exist, by a foreign key, has no keys and gets none', async (t) => {
       const { knex, close } = await open()
       t.teardown(close)
       if (engine === 'SQLite') await knex.raw('pragma foreign_keys = on')
-      await knex.schema.createTable('shops', (table) => {
+      await knex.schema.createTable('owners', (table) => {
         table.integer('id').primary()
       })
-      await knex('shops').insert({ id: 7 })
+      await knex('owners').insert({ id: 7 })
       await createApiKeysTable(knex)
       // As a migration of the host would: an id that is a number.
       if (engine === 'MariaDB') {
         await knex.raw(
-          'alter table api_keys modify shop_id int not null, add foreign key (shop_id) references shops (id)'
+          'alter table api_keys modify owner_id int not null, add foreign key (owner_id) references owners (id)'
         )
       } else {
         const [{ sql }] = await knex('sqlite_master').where({ name: 'api_keys' }).select('sql')
         await knex.raw('drop table api_keys')
         await knex.raw(
-          String(sql).replace('`shop_id` varchar(255) not null', '`shop_id` integer not null references shops (id)')
+          String(sql).replace('`owner_id` varchar(255) not null', '`owner_id` integer not null references owners (id)')
         )
       }
       const store = knexStore(knex)
-      t.equal(await store.insert(newKey({ shopId: '7' }), 1), true)
-      t.equal(await store.insert(newKey({ shopId: '7' }), 1), false)
-      for (const shopId of ['8', '07', '7up', 'seven', '99999999999']) {
-        await t.rejects(store.insert(newKey({ shopId }), 1), { code: 'DUAL_AUTH_SHOP_UNKNOWN' }, shopId)
+      t.equal(await store.insert(newKey({ ownerId: '7' }), 1), true)
+      t.equal(await store.insert(newKey({ ownerId: '7' }), 1), false)
+      for (const ownerId of ['8', '07', '7up', 'seven', '99999999999']) {
+        await t.rejects(store.insert(newKey({ ownerId }), 1), { code: 'DUAL_AUTH_OWNER_UNKNOWN' }, ownerId)
         t.equal(
-          (await store.list(shopId, { at: new Date(), skip: 0, limit: 9, filter: {}, sort: null })).count,
+          (await store.list(ownerId, { at: new Date(), skip: 0, limit: 9, filter: {}, sort: null })).count,
           0,
-          shopId
+          ownerId
         )
       }
     })
@@ -145,7 +145,7 @@ for (const [engine, open, skip] of ENGINES) {
         '{1}',
         "\u{1F511}'"
       ]
-      const victim = newKey({ shopId: 'victim' })
+      const victim = newKey({ ownerId: 'victim' })
       await store.insert(victim, 9)
       for (const text of hostile) {
         t.strictSame(
@@ -162,9 +162,9 @@ for (const [engine, open, skip] of ENGINES) {
         t.equal(await store.revoke(text, victim.id, text, new Date()), false)
         t.equal(await store.revoke('victim', text, text, new Date()), false)
         t.strictSame(await store.touch([{ id: text, networks: [text] }], new Date(), new Date()), [])
-        const key = newKey({ shopId: text, name: text, createdBy: text, pepperId: text, scopes: [text] })
+        const key = newKey({ ownerId: text, name: text, createdBy: text, pepperId: text, scopes: [text] })
         t.equal(await store.insert(key, 1), true, text)
-        t.match(await store.find([key.fingerprint]), { shopId: text, pepperId: text, scopes: [text], revokedAt: null })
+        t.match(await store.find([key.fingerprint]), { ownerId: text, pepperId: text, scopes: [text], revokedAt: null })
       }
       t.match(await store.find([victim.fingerprint]), { id: victim.id, revokedAt: null })
       t.equal((await knex('api_keys')).length, hostile.length + 1)
@@ -197,10 +197,10 @@ t.test(
     await createApiKeysTable(knex)
     const store = knexStore(knex)
     const long = 'a'.repeat(255)
-    await store.insert(newKey({ shopId: long }), 9)
+    await store.insert(newKey({ ownerId: long }), 9)
     await t.rejects(
-      store.insert(newKey({ shopId: `${long}b` }), 9),
-      { code: 'DUAL_AUTH_SHOP_UNKNOWN' },
+      store.insert(newKey({ ownerId: `${long}b` }), 9),
+      { code: 'DUAL_AUTH_OWNER_UNKNOWN' },
       'it would be a key of another owner'
     )
     await knex.raw('alter table api_keys modify name varchar(255) character set latin1')
@@ -236,7 +236,7 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
       ({
         ...store,
         async insert (key, limit, onStored) {
-          const { counts } = await store.list(key.shopId, {
+          const { counts } = await store.list(key.ownerId, {
             at: key.createdAt,
             skip: 0,
             limit: 1,
@@ -256,9 +256,9 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     ((store) =>
       ({
         ...store,
-        insert: async (key, ...rest) => store.insert({ ...key, shopId: key.shopId.toLowerCase().trimEnd() }, ...rest),
-        list: async (shopId, ...rest) => store.list(shopId.toLowerCase().trimEnd(), ...rest),
-        revoke: async (shopId, ...rest) => store.revoke(shopId.toLowerCase().trimEnd(), ...rest)
+        insert: async (key, ...rest) => store.insert({ ...key, ownerId: key.ownerId.toLowerCase().trimEnd() }, ...rest),
+        list: async (ownerId, ...rest) => store.list(ownerId.toLowerCase().trimEnd(), ...rest),
+        revoke: async (ownerId, ...rest) => store.revoke(ownerId.toLowerCase().trimEnd(), ...rest)
       }) satisfies ApiKeyStore)(inner()),
     /keeps odd owners apart.* The default collation of MySQL/
   ],
@@ -285,8 +285,8 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     ((store) =>
       ({
         ...store,
-        async list (shopId, { skip, limit, ...query }) {
-          const page = shuffled(await store.list(shopId, { ...query, skip: 0, limit: 1e6 }))
+        async list (ownerId, { skip, limit, ...query }) {
+          const page = shuffled(await store.list(ownerId, { ...query, skip: 0, limit: 1e6 }))
           return { ...page, keys: page.keys.slice(skip, skip + limit) }
         }
       }) satisfies ApiKeyStore)(inner()),
@@ -314,9 +314,9 @@ const BROKEN: Readonly<Record<string, readonly [ApiKeyStore, RegExp]>> = {
     ((store) =>
       ({
         ...store,
-        async revoke (shopId, id, by, at, onStored) {
-          const [key] = (await store.list(shopId, { at, skip: 0, limit: 1, filter: { id: [id] }, sort: null })).keys
-          const isRevoked = await store.revoke(shopId, id, by, at)
+        async revoke (ownerId, id, by, at, onStored) {
+          const [key] = (await store.list(ownerId, { at, skip: 0, limit: 1, filter: { id: [id] }, sort: null })).keys
+          const isRevoked = await store.revoke(ownerId, id, by, at)
           if (isRevoked) await onStored?.({ ...key as ApiKeyRecord, revokedAt: at }, undefined)
           return isRevoked
         }

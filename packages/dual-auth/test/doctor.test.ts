@@ -371,7 +371,7 @@ t.test('with the client for introspection, an opaque token: who holds it, or why
   })
   t.match(await command(args, { token: 'opaque-1' }), {
     code: 2,
-    err: /^jwt\.introspection\.clientSecret must be a non-empty string\n/
+    err: /^introspection\.clientSecret must be a non-empty string\n/
   })
 })
 

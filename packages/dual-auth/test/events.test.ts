@@ -5,10 +5,10 @@ import { memoryStore, type ApiKeyRecord, type ApiKeyStore, type KeyEvent } from 
 import { createStoreCall } from '../src/keys/call-store.ts'
 import { mintKey } from '../src/keys/format.ts'
 import { createNotices } from '../src/keys/notices.ts'
-import { at, bearer, build, OTHER_SHOP, products, SHOP } from './build.ts'
+import { at, bearer, build, OTHER_OWNER, products, OWNER } from './build.ts'
 import { newKey } from './sample-key.ts'
 
-const PATH = `/shops/${SHOP}/api-keys/`
+const PATH = `/owners/${OWNER}/api-keys/`
 const HERE = '127.0.0.0/24'
 
 /** A server whose host is told of events; closing it waits for all of them. */
@@ -54,7 +54,7 @@ t.test('the host is told of the life of a key, in order', async (t) => {
   // Uses are written behind the calls, so their events may come later than others.
   const uses = events.filter(({ type }) => type === 'first_used')
   t.strictSame(uses.map(shown), [{ type: 'first_used', key: id }, { type: 'first_used', key: next.id }])
-  t.match(uses[0]?.key, { shopId: SHOP, name: 'test', lastUsedNetwork: HERE })
+  t.match(uses[0]?.key, { ownerId: OWNER, name: 'test', lastUsedNetwork: HERE })
   t.strictSame(events.filter(({ type }) => type !== 'first_used').map(shown), [
     { type: 'created', key: id, by: 'user-1' },
     { type: 'rotated', key: next.id, replaced: id, by: 'user-1' },
@@ -67,26 +67,26 @@ t.test('the host is told of the life of a key, in order', async (t) => {
 t.test('the host is told why a key was refused, at once the first time, and how often at the end', async (t) => {
   const store = memoryStore()
   const { app, events, manage, call, mint } = await watched(t, { store })
-  const scoped = await mint(SHOP, { name: 'x', scopes: ['read'] })
+  const scoped = await mint(OWNER, { name: 'x', scopes: ['read'] })
   const revoked = await mint()
   await manage('DELETE', PATH + revoked.id)
-  const expiring = await mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + 3_600_000).toISOString() })
+  const expiring = await mint(OWNER, { name: 'x', expires_at: new Date(Date.now() + 3_600_000).toISOString() })
   events.length = 0
   for (let times = 0; times < 3; times++) {
     t.equal(await call(mintKey('shop_test').plaintext, products(), 'GET', `203.0.${times}.7`), 401)
     t.equal(await call(revoked.plaintext), 401)
     t.equal(await at(Date.now() + 3_600_001, () => call(expiring.plaintext)), 401)
-    t.equal(await call(scoped.plaintext, products(OTHER_SHOP)), 403)
+    t.equal(await call(scoped.plaintext, products(OTHER_OWNER)), 403)
     t.equal(await call(scoped.plaintext, products(), 'POST'), 403)
   }
   t.equal(await call('shop_test_malformed'), 401, 'what is no key of this server')
   t.equal(await call(scoped.plaintext, '/orders'), 401, 'and what is not looked up')
   const refusals = (count: number, network: string) => [
     { type: 'refused', reason: 'unknown', key: null, network, count },
-    { type: 'refused', reason: 'revoked', key: { id: revoked.id, shopId: SHOP }, network: HERE, count },
-    { type: 'refused', reason: 'expired', key: { id: expiring.id, shopId: SHOP }, network: HERE, count },
-    { type: 'refused', reason: 'wrong_shop', key: { id: scoped.id, shopId: SHOP }, network: HERE, count },
-    { type: 'refused', reason: 'scope', key: { id: scoped.id, shopId: SHOP }, network: HERE, count }
+    { type: 'refused', reason: 'revoked', key: { id: revoked.id, ownerId: OWNER }, network: HERE, count },
+    { type: 'refused', reason: 'expired', key: { id: expiring.id, ownerId: OWNER }, network: HERE, count },
+    { type: 'refused', reason: 'wrong_owner', key: { id: scoped.id, ownerId: OWNER }, network: HERE, count },
+    { type: 'refused', reason: 'scope', key: { id: scoped.id, ownerId: OWNER }, network: HERE, count }
   ]
   await setImmediate()
   const told = () => events.filter(({ type }) => type === 'refused')
@@ -115,7 +115,7 @@ t.test('behind a proxy that is trusted, uses and refusals have the network of th
 
 t.test('a refused call is no use of its key', async (t) => {
   const { manage, call, mint } = await watched(t)
-  const soon = await mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + 3_600_000).toISOString() })
+  const soon = await mint(OWNER, { name: 'x', expires_at: new Date(Date.now() + 3_600_000).toISOString() })
   const revoked = await mint()
   await manage('DELETE', PATH + revoked.id)
   t.equal(await call(revoked.plaintext), 401)

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import Provider from 'oidc-provider'
 import t, { type Test } from 'tap'
-import type { IntrospectionOptions, JwtOptions } from '../src/index.ts'
+import { introspection as askingAs, type IntrospectionOptions } from '../src/introspection/index.ts'
+import type { JwtOptions } from '../src/index.ts'
 import { mintKey } from '../src/keys/format.ts'
 import { at, bearer, build, products, REFUSED } from './build.ts'
 import { NOW, startIssuer, type Issuer } from './issuer.ts'
@@ -52,7 +53,7 @@ async function asking (t: Test, { introspection, jwt, before }: Setup = {}) {
         audience: [AUDIENCE],
         userClients: ['web'],
         machineClients: ['robot'],
-        introspection: { ...CLIENT, ...introspection },
+        introspection: askingAs({ ...CLIENT, ...introspection }),
         ...jwt
       }
     },

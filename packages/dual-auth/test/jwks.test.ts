@@ -158,6 +158,23 @@ t.test('a jwks_uri with a user or a password is not read, nor shown in the log',
   t.notMatch(logged.join(''), 'secret')
 })
 
+t.test('a discovery document without a jwks_uri is named in the log', async (t) => {
+  const logged: string[] = []
+  const issuer = await startIssuer()
+  t.teardown(() => issuer.stop())
+  issuer.discoveryFault = (_request, response) => {
+    response.end(JSON.stringify({ issuer: issuer.url }))
+  }
+  const stream = {
+    write (line: string) {
+      logged.push(line)
+    }
+  }
+  const { app } = await build(t, { issuer, server: { logger: { level: 'warn', stream } } })
+  t.equal(app.dualAuthReady(), false)
+  t.match(logged.join(''), `the discovery document at ${issuer.url}/.well-known/openid-configuration names no jwks_uri`)
+})
+
 t.test('a hanging key set holds up only those who need it', async (t) => {
   const { app, issuer } = await build(t, { jwt: { jwksTimeout: 1500 } })
   issuer.fault = () => {}

@@ -1,17 +1,17 @@
 import t, { type Test } from 'tap'
 import Fastify, { type FastifyInstance } from 'fastify'
 import knex from 'knex'
-import dualAuth, { memoryStore, type ApiKeyStore, type KeyEvent } from '../src/index.ts'
+import { memoryStore, type ApiKeyStore, type KeyEvent } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { serverDatabase, SERVER_URL } from './databases.ts'
-import { at, bearer, build, PEPPER, products, SHOP } from './build.ts'
+import { authenticate, at, bearer, build, PEPPER, products, OWNER } from './build.ts'
 import { startIssuer, type Issuer } from './issuer.ts'
 import { newKey } from './sample-key.ts'
 
 const options = {
   skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: two replicas need a real PostgreSQL'
 }
-const PATH = `/shops/${SHOP}/api-keys/`
+const PATH = `/owners/${OWNER}/api-keys/`
 
 interface Replicas {
   readonly apps: readonly [FastifyInstance, FastifyInstance]
@@ -30,13 +30,13 @@ async function replicas (t: Test): Promise<Replicas> {
   const start = async () => {
     const db = knex({ client: 'pg', connection: database.url })
     const app = Fastify()
-    await app.register(dualAuth, {
+    await authenticate(app, {
       apiKeys: {
         marker: 'shop_test',
         peppers: [PEPPER],
         store: knexStore(db),
-        shopIdFromParam: (id) => id,
-        maxPerShop: 1000,
+        ownerIdFromParam: (id) => id,
+        maxPerOwner: 1000,
         storeTimeout: 60_000
       },
       jwt: { issuer: issuer.url, userClients: ['web-app'] },
@@ -45,7 +45,7 @@ async function replicas (t: Test): Promise<Replicas> {
         events.push(event)
       }
     })
-    app.get('/shops/:shop_id/products', { config: { auth: 'dual' } }, async () => [])
+    app.get('/owners/:owner_id/products', { config: { auth: 'dual' } }, async () => [])
     t.teardown(async () => {
       await app.close()
       await db.destroy()
@@ -227,7 +227,7 @@ t.test('creations and rotations at once do not pass twice the limit', options, a
   await createApiKeysTable(database.knex)
   const { app, issuer } = await build(t, {
     store: knexStore(database.knex),
-    apiKeys: { maxPerShop: 3, storeTimeout: 60_000 }
+    apiKeys: { maxPerOwner: 3, storeTimeout: 60_000 }
   })
   const headers = bearer(issuer.user())
   const post = async (url: string) =>
@@ -256,13 +256,13 @@ t.test('a revocation that is about to be committed wins over a rotation that beg
   const revoking = new Promise<void>((resolve) => {
     begun = resolve
   })
-  const revocation = store.revoke(key.shopId, key.id, 'ada', new Date(), async () => {
+  const revocation = store.revoke(key.ownerId, key.id, 'ada', new Date(), async () => {
     begun()
     await isRevoked
   })
   await revoking
   let planned = 0
-  const rotation = store.rotate(key.shopId, key.id, new Date(), ({ key: found }) => {
+  const rotation = store.rotate(key.ownerId, key.id, new Date(), ({ key: found }) => {
     planned++
     t.equal(found.revokedAt, null, 'not committed yet')
     return { successor: newKey(), expiresAt: null, revokedAt: null }
@@ -279,41 +279,41 @@ t.test('a revocation that is about to be committed wins over a rotation that beg
   t.equal(await revocation, true)
   await refused
   t.equal(planned, 1)
-  const { keys } = await store.list(key.shopId, { at: new Date(), skip: 0, limit: 10, filter: {}, sort: null })
+  const { keys } = await store.list(key.ownerId, { at: new Date(), skip: 0, limit: 10, filter: {}, sort: null })
   t.match(keys, [{ id: key.id, replacedBy: null }])
   t.equal(keys.length, 1)
   t.not(keys[0]?.revokedAt, null)
 })
 
-t.test('a rotation and the deletion of its shop at once do not wait for each other', options, async (t) => {
+t.test('a rotation and the deletion of its owner at once do not wait for each other', options, async (t) => {
   const { knex: db, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(db)
   await db.raw(
-    'create table shops (id text primary key); alter table api_keys add foreign key (shop_id) references shops ' +
+    'create table owners (id text primary key); alter table api_keys add foreign key (owner_id) references owners ' +
       'on delete cascade'
   )
   const store = knexStore(db)
   const outcomes: string[] = []
   for (let round = 0; round < 40; round++) {
-    const key = newKey({ shopId: `shop ${round}` })
-    await db('shops').insert({ id: key.shopId })
+    const key = newKey({ ownerId: `owner ${round}` })
+    await db('owners').insert({ id: key.ownerId })
     await store.insert(key, 10)
     const rotation = store.rotate(
-      key.shopId,
+      key.ownerId,
       key.id,
       key.createdAt,
-      () => ({ successor: newKey({ shopId: key.shopId }), expiresAt: null, revokedAt: null })
+      () => ({ successor: newKey({ ownerId: key.ownerId }), expiresAt: null, revokedAt: null })
     )
     const [rotated] = await Promise.all([
       rotation.then((rotated) => rotated === null ? 'no such key' : 'rotated', ({ code }) => String(code)),
-      db('shops').delete()
+      db('owners').delete()
     ])
     outcomes.push(rotated)
   }
   t.strictSame(
     outcomes.filter((outcome) =>
-      !['rotated', 'no such key', 'DUAL_AUTH_SHOP_UNKNOWN', 'DUAL_AUTH_KEY_INACTIVE'].includes(outcome)
+      !['rotated', 'no such key', 'DUAL_AUTH_OWNER_UNKNOWN', 'DUAL_AUTH_KEY_INACTIVE'].includes(outcome)
     ),
     []
   )
@@ -329,18 +329,18 @@ function random (seed: number): (below: number) => number {
   }
 }
 
-const RUNS = Number(process.env.LIFE_RUNS ?? 40)
+const RUNS = Number(process.env.LIFE_RUNS ?? 10)
 
 /** Lives of keys in which anything may follow anything, by a model of which of them work. */
 async function live (t: Test, store: ApiKeyStore, runs: number): Promise<void> {
-  const { app, issuer } = await build(t, { store, apiKeys: { maxPerShop: 4, storeTimeout: 60_000 } })
+  const { app, issuer } = await build(t, { store, apiKeys: { maxPerOwner: 4, storeTimeout: 60_000 } })
   // The clock of a life goes on for hours.
   const headers = bearer(issuer.user({ exp: Math.floor(Date.now() / 1000) + 30 * 86_400 }))
   let rotations = 0
   for (let seed = 1; seed <= runs; seed++) {
     const pick = random(seed)
-    const shop = '1d1f7a0e-0c43-4d2e-8f0b-7a1f3d0e2b02'
-    const path = `/shops/${shop}/api-keys/`
+    const owner = '1d1f7a0e-0c43-4d2e-8f0b-7a1f3d0e2b02'
+    const path = `/owners/${owner}/api-keys/`
     const keys: Array<{ id: string, plaintext: string, end: number }> = []
     let now = Date.now()
     for (let step = 0; step < 12; step++) {
@@ -370,7 +370,7 @@ async function live (t: Test, store: ApiKeyStore, runs: number): Promise<void> {
           key!.end = -Infinity
         }
         for (const { plaintext, end } of keys) {
-          const { statusCode } = await app.inject({ url: products(shop), headers: bearer(plaintext) })
+          const { statusCode } = await app.inject({ url: products(owner), headers: bearer(plaintext) })
           if (statusCode !== (end > now ? 200 : 401)) {
             t.fail(`seed ${seed}, step ${step}: ${statusCode} at ${end - now} ms before its end`)
           }

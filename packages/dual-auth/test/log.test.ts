@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { createApiKey, memoryStore, type ApiKeyStore } from '../src/index.ts'
 import { mintKey } from '../src/keys/format.ts'
-import { at, bearer, build, PEPPER, products, SHOP, type Settings } from './build.ts'
+import { at, bearer, build, PEPPER, products, OWNER, type Settings } from './build.ts'
 import { startIssuer } from './issuer.ts'
 import { startScanner } from './scanner.ts'
 
@@ -40,7 +40,7 @@ async function logging (t: Test, settings: Settings = {}) {
   })
   const made = async (change: object = {}) =>
     createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, {
-      shopId: SHOP,
+      ownerId: OWNER,
       name: 'x',
       scopes: 'all',
       createdBy: 'ada',
@@ -64,7 +64,7 @@ t.test('why a credential is refused is in the log', async (t) => {
     ...inner,
     find: async (fingerprints) => {
       const row = await inner.find(fingerprints)
-      return row && { ...row, ...isGone && { shop: null } }
+      return row && { ...row, ...isGone && { owner: null } }
     }
   }
   const { app, made, said } = await logging(t, { store })
@@ -73,7 +73,7 @@ t.test('why a credential is refused is in the log', async (t) => {
     await made(),
     await made({ expiresAt: new Date(Date.now() + 60_000) })
   ]
-  await store.revoke(SHOP, revoked.key.id, 'ada', new Date())
+  await store.revoke(OWNER, revoked.key.id, 'ada', new Date())
   const refused = async (url: string, headers: Record<string, string>, reason: string) => {
     said()
     t.equal((await app.inject({ url, headers })).statusCode, 401, reason)
@@ -97,7 +97,7 @@ t.test('why a credential is refused is in the log', async (t) => {
     async () => refused(products(), bearer(expired.plaintext), 'the API key is expired')
   )
   isGone = true
-  await refused(products(), bearer(good.plaintext), 'the shop of the API key does not exist')
+  await refused(products(), bearer(good.plaintext), 'the owner of the API key does not exist')
   said()
   t.equal((await app.inject({ url: products() })).statusCode, 401)
   t.strictSame(said(), [], 'none is none')

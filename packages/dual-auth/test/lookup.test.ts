@@ -4,22 +4,22 @@ import { knexStore, createApiKeysTable, type KnexStoreOptions } from '../src/key
 import { memoryStore, type ApiKeyOptions, type ApiKeyStore } from '../src/index.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
 import { mintKey } from '../src/keys/format.ts'
-import { bearer, build, OTHER_SHOP, PEPPER, products, REFUSED, SHOP } from './build.ts'
+import { bearer, build, OTHER_OWNER, PEPPER, products, REFUSED, OWNER } from './build.ts'
 
-const CREATE_SHOPS =
-  "create table shops (id text primary key, status text not null default 'active', plan jsonb, currency char(3))"
+const CREATE_OWNERS =
+  "create table owners (id text primary key, status text not null default 'active', plan jsonb, currency char(3))"
 
-/** The table of keys beside one of shops, with two shops in it. */
-async function databaseWithShops (t: Test): Promise<Knex> {
+/** The table of keys beside one of owners, with two owners in it. */
+async function databaseWithOwners (t: Test): Promise<Knex> {
   const { knex, close } = await embeddedDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
-  await knex.raw(CREATE_SHOPS)
-  await knex.raw('insert into shops (id, plan, currency) values (?, ?, ?), (?, null, ?)', [
-    SHOP,
+  await knex.raw(CREATE_OWNERS)
+  await knex.raw('insert into owners (id, plan, currency) values (?, ?, ?), (?, null, ?)', [
+    OWNER,
     '{"seats":3}',
     'EUR',
-    OTHER_SHOP,
+    OTHER_OWNER,
     'JPY'
   ])
   return knex
@@ -37,48 +37,48 @@ async function statementsOf (knex: Knex, work: () => Promise<unknown>): Promise<
   return sent
 }
 
-const shop = { table: 'shops', columns: ['status', 'plan', 'currency'] }
+const owner = { table: 'owners', columns: ['status', 'plan', 'currency'] }
 
-t.test('one statement reads a key and the columns of its shop', async (t) => {
-  const knex = await databaseWithShops(t)
-  const { app, mint } = await build(t, { store: knexStore(knex, { shop }) })
+t.test('one statement reads a key and the columns of its owner', async (t) => {
+  const knex = await databaseWithOwners(t)
+  const { app, mint } = await build(t, { store: knexStore(knex, { owner }) })
   for (
     const [id, row] of [
-      [SHOP, { status: 'active', plan: { seats: 3 }, currency: 'EUR' }],
-      [OTHER_SHOP, { status: 'active', plan: null, currency: 'JPY' }]
+      [OWNER, { status: 'active', plan: { seats: 3 }, currency: 'EUR' }],
+      [OTHER_OWNER, { status: 'active', plan: null, currency: 'JPY' }]
     ] as const
   ) {
     const key = await mint(id)
     const sent = await statementsOf(knex, async () => {
       const response = await app.inject({ url: products(id), headers: bearer(key.plaintext) })
-      t.strictSame(response.json(), { kind: 'api-key', keyId: key.id, shopId: id, scopes: [], shop: row })
+      t.strictSame(response.json(), { kind: 'api-key', keyId: key.id, ownerId: id, scopes: [], owner: row })
     })
     t.equal(sent.length, 1, sent.join('\n'))
   }
 })
 
 t.test('calls that arrive together share statements, and each has the answer of its own key', async (t) => {
-  const knex = await databaseWithShops(t)
+  const knex = await databaseWithOwners(t)
   const peppers = [{ id: 'p2', secret: 'another pepper of thirty-two bytes or more' }, PEPPER] as const
-  const store = knexStore(knex, { shop })
+  const store = knexStore(knex, { owner })
   const before = await build(t, { store })
   const { app, mint } = await build(t, { store, apiKeys: { peppers } })
-  const of = async ({ mint }: Pick<typeof before, 'mint'>, shopId: string) => ({ shopId, ...await mint(shopId) })
+  const of = async ({ mint }: Pick<typeof before, 'mint'>, ownerId: string) => ({ ownerId, ...await mint(ownerId) })
   const good = [
-    await of(before, SHOP),
-    await of(before, OTHER_SHOP),
-    await of({ mint }, SHOP),
-    await of({ mint }, OTHER_SHOP)
+    await of(before, OWNER),
+    await of(before, OTHER_OWNER),
+    await of({ mint }, OWNER),
+    await of({ mint }, OTHER_OWNER)
   ]
   const revoked = await mint()
-  await store.revoke(SHOP, revoked.id, 'somebody', new Date(), undefined)
+  await store.revoke(OWNER, revoked.id, 'somebody', new Date(), undefined)
   const strange = mintKey('shop_test').plaintext
   const call = async (key: string, url = products()) => (await app.inject({ url, headers: bearer(key) })).json()
   const wrong = [revoked.plaintext, strange, revoked.plaintext]
   const calls = Array.from({ length: 5 }, () => [...good.map(({ plaintext }) => plaintext), ...wrong]).flat()
   const sent = await statementsOf(knex, async () => {
     const answers = await Promise.all(
-      calls.map(async (key) => await call(key, products(good.find(({ plaintext }) => plaintext === key)?.shopId)))
+      calls.map(async (key) => await call(key, products(good.find(({ plaintext }) => plaintext === key)?.ownerId)))
     )
     for (const [i, answer] of answers.entries()) {
       const key = good.find(({ plaintext }) => plaintext === calls[i])
@@ -86,8 +86,8 @@ t.test('calls that arrive together share statements, and each has the answer of 
       else {
         t.match(answer, {
           keyId: key.id,
-          shopId: key.shopId,
-          shop: { currency: key.shopId === SHOP ? 'EUR' : 'JPY' }
+          ownerId: key.ownerId,
+          owner: { currency: key.ownerId === OWNER ? 'EUR' : 'JPY' }
         })
       }
     }
@@ -96,7 +96,7 @@ t.test('calls that arrive together share statements, and each has the answer of 
 })
 
 t.test('calls that share a statement which fails are all 503, and the next ones work', async (t) => {
-  const knex = await databaseWithShops(t)
+  const knex = await databaseWithOwners(t)
   const { app, mint } = await build(t, { store: knexStore(knex) })
   const { plaintext } = await mint()
   const calls = async () =>
@@ -110,11 +110,11 @@ t.test('calls that share a statement which fails are all 503, and the next ones 
   t.strictSame(await calls(), [200, 200, 200])
 })
 
-t.test('the very next call has what has changed in the shop, and a shop that is gone is 401', async (t) => {
-  const knex = await databaseWithShops(t)
+t.test('the very next call has what has changed in the owner, and an owner that is gone is 401', async (t) => {
+  const knex = await databaseWithOwners(t)
   const logged: string[] = []
   const { app, mint } = await build(t, {
-    store: knexStore(knex, { shop: { ...shop, columns: ['status'] } }),
+    store: knexStore(knex, { owner: { ...owner, columns: ['status'] } }),
     server: {
       logger: {
         stream: {
@@ -127,22 +127,22 @@ t.test('the very next call has what has changed in the shop, and a shop that is 
   })
   const { plaintext } = await mint()
   const call = async () => (await app.inject({ url: products(), headers: bearer(plaintext) })).json()
-  t.strictSame((await call()).shop, { status: 'active' })
-  await knex.raw("update shops set status = 'suspended' where id = ?", [SHOP])
-  t.strictSame((await call()).shop, { status: 'suspended' })
-  await knex.raw('delete from shops where id = ?', [SHOP])
+  t.strictSame((await call()).owner, { status: 'active' })
+  await knex.raw("update owners set status = 'suspended' where id = ?", [OWNER])
+  t.strictSame((await call()).owner, { status: 'suspended' })
+  await knex.raw('delete from owners where id = ?', [OWNER])
   t.strictSame(await call(), REFUSED)
-  t.match(logged.join(''), /the shop of the API key does not exist/)
+  t.match(logged.join(''), /the owner of the API key does not exist/)
 })
 
-t.test('the shop of an identity is a frozen copy of what the store returns', async (t) => {
+t.test('the owner of an identity is a frozen copy of what the store returns', async (t) => {
   const own = { status: 'active' }
   const inner = memoryStore()
   const store: ApiKeyStore = {
     ...inner,
     async find (fingerprints) {
       const row = await inner.find(fingerprints)
-      return row && { ...row, shop: own as never }
+      return row && { ...row, owner: own as never }
     }
   }
   const { app, mint } = await build(t, {
@@ -151,7 +151,7 @@ t.test('the shop of an identity is a frozen copy of what the store returns', asy
       app.get(
         '/frozen',
         { config: { auth: 'any-key' } },
-        async ({ identity }) => identity?.kind === 'api-key' && [Object.isFrozen(identity.shop), identity.shop]
+        async ({ identity }) => identity?.kind === 'api-key' && [Object.isFrozen(identity.owner), identity.owner]
       )
     }
   })
@@ -160,22 +160,22 @@ t.test('the shop of an identity is a frozen copy of what the store returns', asy
   t.notOk(Object.isFrozen(own))
 })
 
-t.test('shops in another schema, under another key, by a knex that renames columns', async (t) => {
+t.test('owners in another schema, under another key, by a knex that renames columns', async (t) => {
   const { knex, close } = await embeddedDatabase({
     wrapIdentifier: (name, wrap) => wrap(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
   })
   t.teardown(close)
   await createApiKeysTable(knex)
   await knex.raw('create schema app')
-  await knex.raw('create table app.tenants (key_of text unique, id integer, shop_id text)')
-  await knex.raw("insert into app.tenants values (?, 7, 'a')", [SHOP])
+  await knex.raw('create table app.tenants (key_of text unique, id integer, owner_id text)')
+  await knex.raw("insert into app.tenants values (?, 7, 'a')", [OWNER])
   const { app, mint } = await build(t, {
-    store: knexStore(knex, { shop: { table: 'app.tenants', key: 'keyOf', columns: ['id', 'shopId'] } })
+    store: knexStore(knex, { owner: { table: 'app.tenants', key: 'keyOf', columns: ['id', 'ownerId'] } })
   })
   const { plaintext } = await mint()
   t.match((await app.inject({ url: products(), headers: bearer(plaintext) })).json(), {
-    shopId: SHOP,
-    shop: { id: 7, shopId: 'a' }
+    ownerId: OWNER,
+    owner: { id: 7, ownerId: 'a' }
   })
 })
 
@@ -184,19 +184,19 @@ t.test('a wrong option is an error at once', async (t) => {
   t.teardown(close)
   for (
     const [options, message] of [
-      [{ shops: shop }, 'knexStore.shops is not an option'],
+      [{ owners: owner }, 'knexStore.owners is not an option'],
       [{ namedStatements: 'yes' }, 'knexStore.namedStatements must be true or false'],
-      [{ shop: 'shops' }, 'knexStore.shop must be an object'],
-      [{ shop: { ...shop, column: 'id' } }, 'knexStore.shop.column is not an option'],
-      [{ shop: { columns: ['id'] } }, 'knexStore.shop.table must be a non-empty string'],
-      [{ shop: { ...shop, table: 'shops as s' } }, 'knexStore.shop.table must be the name of a table'],
-      [{ shop: { ...shop, table: 'a.b.c' } }, 'knexStore.shop.table must be the name of a table'],
-      [{ shop: { ...shop, key: 'id::text' } }, 'knexStore.shop.key must be the name of a column'],
-      [{ shop: { ...shop, columns: 'status' } }, 'knexStore.shop.columns must be a list of column names'],
-      [{ shop: { ...shop, columns: ['*'] } }, 'knexStore.shop.columns must be a list of column names'],
-      [{ shop: { ...shop, columns: ['a?'] } }, 'knexStore.shop.columns must be a list of column names'],
-      [{ shop: { ...shop, columns: [] } }, 'knexStore.shop.columns must be a list of different column names'],
-      [{ shop: { ...shop, columns: ['a', 'a'] } }, 'knexStore.shop.columns must be a list of different column names']
+      [{ owner: 'owners' }, 'knexStore.owner must be an object'],
+      [{ owner: { ...owner, column: 'id' } }, 'knexStore.owner.column is not an option'],
+      [{ owner: { columns: ['id'] } }, 'knexStore.owner.table must be a non-empty string'],
+      [{ owner: { ...owner, table: 'owners as s' } }, 'knexStore.owner.table must be the name of a table'],
+      [{ owner: { ...owner, table: 'a.b.c' } }, 'knexStore.owner.table must be the name of a table'],
+      [{ owner: { ...owner, key: 'id::text' } }, 'knexStore.owner.key must be the name of a column'],
+      [{ owner: { ...owner, columns: 'status' } }, 'knexStore.owner.columns must be a list of column names'],
+      [{ owner: { ...owner, columns: ['*'] } }, 'knexStore.owner.columns must be a list of column names'],
+      [{ owner: { ...owner, columns: ['a?'] } }, 'knexStore.owner.columns must be a list of column names'],
+      [{ owner: { ...owner, columns: [] } }, 'knexStore.owner.columns must be a list of different column names'],
+      [{ owner: { ...owner, columns: ['a', 'a'] } }, 'knexStore.owner.columns must be a list of different column names']
     ] as const
   ) {
     t.throws(() => knexStore(knex, options as unknown as KnexStoreOptions), {
@@ -206,8 +206,8 @@ t.test('a wrong option is an error at once', async (t) => {
   }
 })
 
-t.test('shops that cannot be read, or a key that is not unique, are errors at startup', async (t) => {
-  const knex = await databaseWithShops(t)
+t.test('owners that cannot be read, or a key that is not unique, are errors at startup', async (t) => {
+  const knex = await databaseWithOwners(t)
   for (
     const sql of [
       'create table twice (id text, part text, status text, unique (id, part))',
@@ -217,18 +217,18 @@ t.test('shops that cannot be read, or a key that is not unique, are errors at st
     ]
   ) await knex.raw(sql)
   const start = async (change: object) =>
-    build(t, { store: knexStore(knex, { shop: { table: 'shops', columns: ['status'], ...change } }) })
+    build(t, { store: knexStore(knex, { owner: { table: 'owners', columns: ['status'], ...change } }) })
   for (
     const [change, message] of [
       [
         { table: 'nowhere' },
-        'knexStore.shop must name a table and columns that can be read, and a key of the type of ' +
-        'api_keys.shop_id: relation "nowhere" does not exist'
+        'knexStore.owner must name a table and columns that can be read, and a key of the type of ' +
+        'api_keys.owner_id: relation "nowhere" does not exist'
       ],
-      [{ columns: ['nothing'] }, /: column shop\.nothing does not exist$/],
+      [{ columns: ['nothing'] }, /: column owner\.nothing does not exist$/],
       [{ table: 'numbered' }, /: operator does not exist: integer = text$/],
-      [{ key: 'status' }, 'knexStore.shop.key must be unique: shops has no unique index on status alone'],
-      [{ table: 'twice' }, 'knexStore.shop.key must be unique: twice has no unique index on id alone']
+      [{ key: 'status' }, 'knexStore.owner.key must be unique: owners has no unique index on status alone'],
+      [{ table: 'twice' }, 'knexStore.owner.key must be unique: twice has no unique index on id alone']
     ] as const
   ) {
     await t.rejects(start(change), {
@@ -252,8 +252,8 @@ async function connection (t: Test) {
     await close()
   })
   await createApiKeysTable(knex)
-  await knex.raw(CREATE_SHOPS)
-  await knex.raw('insert into shops (id) values (?)', [SHOP])
+  await knex.raw(CREATE_OWNERS)
+  await knex.raw('insert into owners (id) values (?)', [OWNER])
   return {
     knex,
     prepared: async (): Promise<string[]> =>
@@ -274,11 +274,11 @@ t.test('a connection prepares the statement once, under a name that means one te
   let known = 0
   for (
     const [options, more] of [
-      [{ shop, namedStatements: false }, 0],
+      [{ owner, namedStatements: false }, 0],
       [{}, 1],
       [{}, 0],
-      [{ shop }, 1],
-      [{ shop: { ...shop, columns: ['plan'] } }, 1]
+      [{ owner }, 1],
+      [{ owner: { ...owner, columns: ['plan'] } }, 1]
     ] as const
   ) {
     const call = await open(options)
@@ -296,7 +296,7 @@ t.test(
   needsServer,
   async (t) => {
     const { knex, prepared, open } = await connection(t)
-    const call = await open({ shop })
+    const call = await open({ owner })
     t.equal(await call(), 200)
     t.equal((await prepared()).length, 1)
     // As behind a pooler: the driver believes that the connection has it.
@@ -309,9 +309,9 @@ t.test(
 
 t.test('a column that gets another type while the server runs is no failure', needsServer, async (t) => {
   const { knex, open } = await connection(t)
-  const call = await open({ shop })
+  const call = await open({ owner })
   for (let i = 0; i < 8; i++) t.equal(await call(), 200)
-  await knex.raw('alter table shops alter currency type text')
+  await knex.raw('alter table owners alter currency type text')
   t.equal(await call(), 200)
 })
 

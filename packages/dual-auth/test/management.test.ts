@@ -1,8 +1,9 @@
 import t from 'tap'
 import Fastify from 'fastify'
-import dualAuth, { DUAL_AUTH_SHOP_UNKNOWN, memoryStore } from '../src/index.ts'
+import { DUAL_AUTH_OWNER_UNKNOWN, memoryStore } from '../src/index.ts'
 import { startIssuer } from './issuer.ts'
 import {
+  authenticate,
   at,
   bearer,
   build,
@@ -11,13 +12,13 @@ import {
   PEPPER,
   products,
   REFUSED,
-  SHOP,
-  OTHER_SHOP,
+  OWNER,
+  OTHER_OWNER,
   type Harness,
   type Settings
 } from './build.ts'
 
-const PATH = `/shops/${SHOP}/api-keys/`
+const PATH = `/owners/${OWNER}/api-keys/`
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const as = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
@@ -87,7 +88,7 @@ t.test('revoked_at is since when a key is refused, whatever ended it, and status
   const call = as(harness)
   const now = Date.now()
   const end = new Date(now + 60_000).toISOString()
-  const expiring = await harness.mint(SHOP, { name: 'expiring', expires_at: end })
+  const expiring = await harness.mint(OWNER, { name: 'expiring', expires_at: end })
   const rotated = await harness.mint()
   const { replaced } = (await call('POST', `${PATH}${rotated.id}/rotate`, { grace: 60 })).json()
   t.match(replaced, { status: 'active', revoked_at: null }, 'in its grace')
@@ -149,7 +150,7 @@ t.test('the host is told of each key that is made or revoked, by whom, and can r
   t.equal((await call('DELETE', `${PATH}00000000-0000-4000-8000-000000000000`)).statusCode, 404)
   const key = {
     id: made.id,
-    shopId: SHOP,
+    ownerId: OWNER,
     name: 'Label printer',
     prefix: made.prefix,
     scopes: ['read'],
@@ -183,7 +184,7 @@ t.test('both spellings of the path', async (t) => {
 t.test('a listing comes in pages, and says how many there are', async (t) => {
   const harness = await build(t)
   const call = as(harness)
-  for (const name of ['a', 'b', 'c']) await harness.mint(SHOP, { name })
+  for (const name of ['a', 'b', 'c']) await harness.mint(OWNER, { name })
   const made: Array<{ id: string, created_at: string }> = (await call('GET', `${PATH}?sort=id`)).json()
   // Those of one millisecond come by their ids.
   const ids = made.toReversed().sort((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at)).map(({ id }) => id)
@@ -201,8 +202,8 @@ t.test('a listing comes in pages, and says how many there are', async (t) => {
 t.test('the newest active key is the first of a listing, however many were revoked', async (t) => {
   const harness = await build(t)
   const call = as(harness)
-  for (let n = 0; n < 101; n++) await call('DELETE', PATH + (await harness.mint(SHOP, { name: `Revoked ${n}` })).id)
-  const { id } = await harness.mint(SHOP, { name: 'In use' })
+  for (let n = 0; n < 101; n++) await call('DELETE', PATH + (await harness.mint(OWNER, { name: `Revoked ${n}` })).id)
+  const { id } = await harness.mint(OWNER, { name: 'In use' })
   const first = await call('GET', PATH)
   t.strictSame([first.headers['content-range'], first.json()[0].id, first.json().length], [
     'api-keys 0-100/102',
@@ -242,7 +243,7 @@ t.test('what a listing does not know is 400 and named', async (t) => {
       ['page=2', 'page is not a known parameter'],
       ['__proto__=2', '__proto__ is not a known parameter'],
       ['filter={"colour":1}', 'filter/colour is not a known field'],
-      ['filter={"shop_id":"x"}', 'filter/shop_id is not a known field'],
+      ['filter={"owner_id":"x"}', 'filter/owner_id is not a known field'],
       ['filter={"revoked":"no"}', 'filter/revoked must be true or false'],
       ['filter={"revoked":[true]}', 'filter/revoked must be true or false'],
       ['filter={"status":"lost"}', 'filter/status must be one of active, expired, revoked'],
@@ -275,7 +276,7 @@ t.test('last_used_at is null until the key is used, then the time of it', async 
   const { plaintext } = await harness.mint()
   const before = Date.now()
   await harness.app.inject({
-    url: products(OTHER_SHOP),
+    url: products(OTHER_OWNER),
     headers: bearer(plaintext.replace(/.$/, (last) => last === 'x' ? 'y' : 'x'))
   })
   t.equal((await call('GET', PATH)).json()[0].last_used_at, null)
@@ -302,10 +303,10 @@ t.test('revoking is 204, again 204, and the key is 401 from then on', async (t) 
   t.equal((await call('GET', PATH)).json()[0].revoked_at, revokedAt)
 })
 
-t.test("another shop's key and no key at all are 404, and nothing happens to them", async (t) => {
+t.test("another owner's key and no key at all are 404, and nothing happens to them", async (t) => {
   const harness = await build(t)
   const call = as(harness)
-  const { id, plaintext } = await harness.mint(OTHER_SHOP)
+  const { id, plaintext } = await harness.mint(OTHER_OWNER)
   for (const key of [id, '00000000-0000-4000-8000-000000000000']) {
     const response = await call('DELETE', `${PATH}${key}`)
     t.equal(response.statusCode, 404)
@@ -316,10 +317,10 @@ t.test("another shop's key and no key at all are 404, and nothing happens to the
       message: 'There is no such API key'
     })
   }
-  t.equal((await harness.app.inject({ url: products(OTHER_SHOP), headers: bearer(plaintext) })).statusCode, 200)
+  t.equal((await harness.app.inject({ url: products(OTHER_OWNER), headers: bearer(plaintext) })).statusCode, 200)
 })
 
-t.test('whoever the host does not let manage the shop gets 403', async (t) => {
+t.test('whoever the host does not let manage the owner gets 403', async (t) => {
   const harness = await build(t)
   const { app, issuer, mint } = harness
   const { id } = await mint()
@@ -338,24 +339,24 @@ t.test('whoever the host does not let manage the shop gets 403', async (t) => {
       message: 'You may not manage these API keys'
     })
   }
-  t.equal((await as(harness)('GET', '/shops/unknown/api-keys/')).statusCode, 403)
+  t.equal((await as(harness)('GET', '/owners/unknown/api-keys/')).statusCode, 403)
   t.match((await as(harness)('GET', PATH)).json(), [{ revoked_at: null }])
 })
 
-t.test('the host is asked with the caller and the shop, and may answer in its own way', async (t) => {
+t.test('the host is asked with the caller and the owner, and may answer in its own way', async (t) => {
   const asked: unknown[] = []
   const harness = await build(t, {
     auth: {
       management: {
-        async canManage (request, shopId) {
-          asked.push([request.identity?.kind, shopId])
-          throw Object.assign(new Error('no such shop'), { statusCode: 404 })
+        async canManage (request, ownerId) {
+          asked.push([request.identity?.kind, ownerId])
+          throw Object.assign(new Error('no such owner'), { statusCode: 404 })
         }
       }
     }
   })
   t.equal((await as(harness)('GET', PATH)).statusCode, 404)
-  t.strictSame(asked, [['user', SHOP]])
+  t.strictSame(asked, [['user', OWNER]])
 })
 
 t.test('a machine may manage keys if the host says so, and is noted as who made them', async (t) => {
@@ -442,7 +443,7 @@ t.test('a scope that opens nothing is 400 and named, and no key is made', async 
       routes: (app) => {
         app.register(async (child) => {
           child.get('/late', { schema: named('late_products') }, async () => '')
-        }, { prefix: '/shops/:shop_id/products' })
+        }, { prefix: '/owners/:owner_id/products' })
         app.get('/reports', { schema: named('list_reports') }, async () => '')
         app.get('/status', { schema: named('get_status'), config: { auth: 'public' } }, async () => '')
       }
@@ -495,8 +496,8 @@ t.test('an error about input names the field to the error handler of the host', 
   app.setErrorHandler((error: Error & { field?: string }, _request, reply) =>
     reply.code(422).send({ field: error.field })
   )
-  await app.register(dualAuth, {
-    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'slug' },
+  await authenticate(app, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), ownerIdFromParam: 'slug' },
     jwt: { issuer: issuer.url, userClients: ['web-app'] },
     management: { canManage: () => true }
   })
@@ -530,7 +531,7 @@ for (const order of ['before', 'after', 'before and after'] as const) {
       })
     }
     if (order !== 'after') answer('before')
-    await app.register(dualAuth, {
+    await authenticate(app, {
       apiKeys: {
         marker: 'm',
         peppers: [PEPPER],
@@ -540,7 +541,7 @@ for (const order of ['before', 'after', 'before and after'] as const) {
             throw new Error('down')
           }
         },
-        shopIdFromParam: 'slug'
+        ownerIdFromParam: 'slug'
       },
       jwt: { issuer: issuer.url, userClients: ['web-app'] },
       management: { canManage: () => true }
@@ -576,8 +577,8 @@ t.test('an error handler that throws is followed by the one before it', async (t
   t.teardown(() => issuer.stop())
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(dualAuth, {
-    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'slug' },
+  await authenticate(app, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), ownerIdFromParam: 'slug' },
     jwt: { issuer: issuer.url, userClients: ['web-app'] },
     management: { canManage: () => true }
   })
@@ -588,14 +589,14 @@ t.test('an error handler that throws is followed by the one before it', async (t
   t.strictSame(response.json(), { statusCode: 418, error: "I'm a Teapot", message: 'of the handler' })
 })
 
-t.test('a shop that the host makes no id of is 404, and nobody is asked about it', async (t) => {
+t.test('an owner that the host makes no id of is 404, and nobody is asked about it', async (t) => {
   const asked: string[] = []
   const harness = await build(t, {
-    apiKeys: { shopIdFromParam: (value) => value === SHOP ? value : undefined },
+    apiKeys: { ownerIdFromParam: (value) => value === OWNER ? value : undefined },
     auth: {
       management: {
-        canManage: (_request, shopId) => {
-          asked.push(shopId)
+        canManage: (_request, ownerId) => {
+          asked.push(ownerId)
           return true
         }
       }
@@ -605,23 +606,23 @@ t.test('a shop that the host makes no id of is 404, and nobody is asked about it
   const { id } = await harness.mint()
   for (
     const response of [
-      await call('GET', '/shops/gone/api-keys/'),
-      await call('POST', '/shops/gone/api-keys/', { name: 'x' }),
-      await call('DELETE', `/shops/gone/api-keys/${id}`)
+      await call('GET', '/owners/gone/api-keys/'),
+      await call('POST', '/owners/gone/api-keys/', { name: 'x' }),
+      await call('DELETE', `/owners/gone/api-keys/${id}`)
     ]
   ) {
     t.equal(response.statusCode, 404)
-    t.equal(response.json().code, 'DUAL_AUTH_SHOP_UNKNOWN')
+    t.equal(response.json().code, 'DUAL_AUTH_OWNER_UNKNOWN')
   }
-  t.strictSame(asked, [SHOP])
+  t.strictSame(asked, [OWNER])
 })
 
-t.test('a store that knows the shops answers 404 for one that is not there, and that is no failure', async (t) => {
+t.test('a store that knows the owners answers 404 for one that is not there, and that is no failure', async (t) => {
   const errors: string[] = []
   const store = {
     ...memoryStore(),
     insert: async () => {
-      throw new DUAL_AUTH_SHOP_UNKNOWN()
+      throw new DUAL_AUTH_OWNER_UNKNOWN()
     }
   }
   const call = as(
@@ -643,7 +644,7 @@ t.test('a store that knows the shops answers 404 for one that is not there, and 
   t.equal(response.statusCode, 404)
   t.strictSame(response.json(), {
     statusCode: 404,
-    code: 'DUAL_AUTH_SHOP_UNKNOWN',
+    code: 'DUAL_AUTH_OWNER_UNKNOWN',
     error: 'Not Found',
     message: 'The owner of the API key does not exist'
   })
@@ -654,7 +655,7 @@ t.test("misspelt fields, and those that are not the caller's to set, are 400", a
   const call = as(await build(t))
   const unknown = {
     id: '1',
-    shop_id: OTHER_SHOP,
+    owner_id: OTHER_OWNER,
     plaintext: 'mine',
     prefix: 'mine',
     revoked_at: '2020-01-01T00:00:00Z',
@@ -665,7 +666,7 @@ t.test("misspelt fields, and those that are not the caller's to set, are 400", a
   for (const [name, value] of Object.entries(unknown)) {
     t.equal((await call('POST', PATH, { name: 'x', [name]: value })).statusCode, 400, name)
   }
-  for (const shop of [SHOP, OTHER_SHOP]) t.strictSame((await call('GET', `/shops/${shop}/api-keys/`)).json(), [])
+  for (const owner of [OWNER, OTHER_OWNER]) t.strictSame((await call('GET', `/owners/${owner}/api-keys/`)).json(), [])
 })
 
 t.test('a body that is missing or broken is 400; a DELETE may say JSON and send none', async (t) => {
@@ -688,8 +689,8 @@ t.test('a body that is missing or broken is 400; a DELETE may say JSON and send 
   t.equal((await app.inject({ method: 'DELETE', url: `${PATH}${id}`, headers })).statusCode, 204)
 })
 
-t.test('a shop has at most so many active keys', async (t) => {
-  const harness = await build(t, { apiKeys: { maxPerShop: 2 } })
+t.test('an owner has at most so many active keys', async (t) => {
+  const harness = await build(t, { apiKeys: { maxPerOwner: 2 } })
   const call = as(harness)
   const first = await harness.mint()
   await harness.mint()
@@ -707,7 +708,7 @@ t.test('a shop has at most so many active keys', async (t) => {
 
 t.test('the routes can be somewhere else, and are nowhere unless asked for', async (t) => {
   const moved = await build(t, {
-    apiKeys: { shopParam: 'tenant' },
+    apiKeys: { ownerParam: 'tenant' },
     auth: { policy: () => undefined, management: { canManage: () => true, path: '/tenants/:tenant/keys' } }
   })
   t.equal((await as(moved)('GET', '/tenants/7/keys')).statusCode, 200)
@@ -720,9 +721,9 @@ t.test('what is no UUID is 400, before the store is asked; one in capitals is th
   const harness = await build(t, {
     store: {
       ...store,
-      revoke: async (shop, id, ...rest) => {
+      revoke: async (owner, id, ...rest) => {
         asked.push(id)
-        return store.revoke(shop, id, ...rest)
+        return store.revoke(owner, id, ...rest)
       }
     }
   })
@@ -830,7 +831,7 @@ t.test('the host says in its own way what is wrong with the input, and where', a
 t.test('names that look the same are the same: spaces, what shows nothing, and Unicode forms', async (t) => {
   const { app, issuer, mint } = await build(t)
   const headers = bearer(issuer.user())
-  const url = `/shops/${SHOP}/api-keys/`
+  const url = `/owners/${OWNER}/api-keys/`
   const create = async (name: string) => app.inject({ method: 'POST', url, headers, payload: { name } })
   for (
     const [name, stored] of [

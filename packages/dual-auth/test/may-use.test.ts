@@ -12,9 +12,9 @@ import dualAuth, {
   type KeyEvent,
   type UsedKey
 } from '../src/index.ts'
-import { bearer, build, OTHER_SHOP, PEPPER, products, REFUSED, SHOP } from './build.ts'
+import { bearer, build, OTHER_OWNER, PEPPER, products, REFUSED, OWNER } from './build.ts'
 
-const PATH = `/shops/${SHOP}/api-keys/`
+const PATH = `/owners/${OWNER}/api-keys/`
 const ADA = { sub: 'ada', username: 'ada' }
 const BEN = { sub: 'ben', username: 'ben' }
 
@@ -79,7 +79,7 @@ t.test('a key is refused once its maker has left, and works again when they are 
   })
   const [hers, his] = [await make(ADA), await make(BEN)]
   t.strictSame([await call(hers.plaintext), await call(his.plaintext)], [200, 200])
-  t.strictSame(asked[0], { id: hers.id, shopId: SHOP, scopes: [], createdBy: 'ada' })
+  t.strictSame(asked[0], { id: hers.id, ownerId: OWNER, scopes: [], createdBy: 'ada' })
   t.ok(Object.isFrozen(asked[0]) && Object.isFrozen(asked[0]?.scopes))
   left.add('ada')
   const refused = await app.inject({ url: products(), headers: bearer(hers.plaintext) })
@@ -90,7 +90,7 @@ t.test('a key is refused once its maker has left, and works again when they are 
   t.equal(await call(hers.plaintext), 200)
   await app.close()
   t.match(events.filter(({ type }) => type === 'refused'), [
-    { reason: 'not_allowed', key: { id: hers.id, shopId: SHOP }, network: '127.0.0.0/24', count: 1 }
+    { reason: 'not_allowed', key: { id: hers.id, ownerId: OWNER }, network: '127.0.0.0/24', count: 1 }
   ])
   t.match(lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'credential refused'), [
     { level: 30, reason: `mayUse does not allow the API key ${hers.id}` }
@@ -177,7 +177,7 @@ for (const mayUseCacheTime of [0, 100]) {
         mayUseCacheTime
       },
       routes: (app) => {
-        app.post('/shops/:shop_id/products/outer', async (request) => {
+        app.post('/owners/:owner_id/products/outer', async (request) => {
           const inner = async (method: 'GET' | 'DELETE') =>
             (await within(app, request, { method, url: products() })).statusCode
           const before = [await inner('GET'), await inner('DELETE')]
@@ -308,7 +308,7 @@ t.test('a call under way whose maker leaves: what it calls within the process is
   const { app, make } = await staffed(t, {
     apiKeys: { mayUse: ({ createdBy }) => !left.has(createdBy), mayUseCacheTime: 1000 },
     routes: (app) => {
-      app.get('/shops/:shop_id/products/slow', async (request) => {
+      app.get('/owners/:owner_id/products/slow', async (request) => {
         const inner = async () => (await within(app, request, { url: products() })).statusCode
         const before = await inner()
         await new Promise<void>((resolve) => {
@@ -356,7 +356,7 @@ t.test('a host vetoes a change of a caller who left meanwhile: 403, and nothing 
   const { manage, call, make } = await staffed(t, {
     auth: {
       management: {
-        canManage: (request, shop) => request.identity?.kind === 'user' && [SHOP, OTHER_SHOP].includes(shop),
+        canManage: (request, owner) => request.identity?.kind === 'user' && [OWNER, OTHER_OWNER].includes(owner),
         onKeyChange: (_change, { identity }) => {
           if (identity?.kind === 'user' && left.has(identity.subject)) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
         }

@@ -1,17 +1,24 @@
 import t from 'tap'
 import Fastify from 'fastify'
+import { introspection, type IntrospectionOptions } from '../src/introspection/index.ts'
 import dualAuth, { memoryStore, type ApiKeyOptions, type DualAuthOptions } from '../src/index.ts'
-import { PEPPER } from './build.ts'
+import { authenticate, PEPPER, type Options } from './build.ts'
 
-const apiKeys: ApiKeyOptions = { marker: 'shop_test', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'uuid' }
+const apiKeys: ApiKeyOptions = {
+  marker: 'shop_test',
+  peppers: [PEPPER],
+  store: memoryStore(),
+  ownerIdFromParam: 'uuid'
+}
 const jwt = { issuer: 'http://127.0.0.1:9/pool', userClients: ['web'], jwksTimeout: 100 }
 const generic = { ...jwt, provider: 'generic', audience: ['api'] } as const
-const introspection = { clientId: 'api', clientSecret: 'secret' }
+const client = { clientId: 'api', clientSecret: 'secret' }
+const asking = introspection(client)
 
-async function boot (options: DualAuthOptions): Promise<void> {
+async function boot (options: Options): Promise<void> {
   const app = Fastify()
   try {
-    await app.register(dualAuth, options)
+    await authenticate(app, options)
     await app.ready()
   } finally {
     await app.close()
@@ -35,9 +42,10 @@ const ANY_AUDIENCE =
 const IDS =
   "'integer', 'uuid', 'slug', or a function that returns the id of an owner as you store it, or undefined for " +
   'what is none'
-type Wrong = [Partial<DualAuthOptions>, string]
+const PATH = 'dual-auth: management.path must start with / and not end with it, such as /teams/:team/api-keys'
+type Wrong = [Partial<Options>, string]
 const wrong: Wrong[] = [
-  ...['', 'Shop', 'shop__test', '_shop', 'shop_', '1shop', 'shop-test', 'eyshop', 'a'.repeat(17)].map((
+  ...['', 'Owner', 'owner__test', '_owner', 'owner_', '1owner', 'owner-test', 'eyowner', 'a'.repeat(17)].map((
     marker
   ): Wrong => [{ apiKeys: { ...apiKeys, marker } }, MARKER]),
   [{ apiKeys: { ...apiKeys, peppers: [] } }, PEPPERS],
@@ -83,29 +91,29 @@ const wrong: Wrong[] = [
     { apiKeys: { ...apiKeys, headerName: 5 as never } },
     'dual-auth: apiKeys.headerName must be the name of a header other than Authorization'
   ],
-  ...[5, '', ':shop_id', 'shop-id'].map((
-    shopParam
+  ...[5, '', ':owner_id', 'owner-id'].map((
+    ownerParam
   ): Wrong => [
-    { apiKeys: { ...apiKeys, shopParam: shopParam as never } },
-    'dual-auth: apiKeys.shopParam must be the name of a route parameter, without its colon, or null'
+    { apiKeys: { ...apiKeys, ownerParam: ownerParam as never } },
+    'dual-auth: apiKeys.ownerParam must be the name of a route parameter, without its colon, or null'
   ]),
   [
-    { apiKeys: { ...apiKeys, shopParam: null }, management: { canManage: () => true } },
-    'dual-auth: management.owner is required where apiKeys.shopParam is null: nothing else says whose keys these are'
+    { apiKeys: { ...apiKeys, ownerParam: null }, management: { canManage: () => true } },
+    'dual-auth: management.owner is required where apiKeys.ownerParam is null: nothing else says whose keys these are'
   ],
-  [{ apiKeys: { ...apiKeys, shopIdFromParam: 'x' as never } }, `dual-auth: apiKeys.shopIdFromParam must be ${IDS}`],
+  [{ apiKeys: { ...apiKeys, ownerIdFromParam: 'x' as never } }, `dual-auth: apiKeys.ownerIdFromParam must be ${IDS}`],
   [
-    { apiKeys: { ...apiKeys, shopIdFromParam: 'toString' as never } },
-    `dual-auth: apiKeys.shopIdFromParam must be ${IDS}`
+    { apiKeys: { ...apiKeys, ownerIdFromParam: 'toString' as never } },
+    `dual-auth: apiKeys.ownerIdFromParam must be ${IDS}`
   ],
   [
     { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, management: { canManage: () => true } },
-    `dual-auth: apiKeys.shopIdFromParam is required with management by path: ${IDS}. Paths may spell one owner ` +
+    `dual-auth: apiKeys.ownerIdFromParam is required with management by path: ${IDS}. Paths may spell one owner ` +
     'in several ways, such as 1 and 01'
   ],
   [{ apiKeys: { ...apiKeys, logN: null as never } }, 'dual-auth: apiKeys.logN must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, peper: [] } as never }, 'dual-auth: apiKeys.peper is not an option'],
-  [{ apiKeys: { ...apiKeys, maxPerShop: 0 } }, 'dual-auth: apiKeys.maxPerShop must be a whole number, at least 1'],
+  [{ apiKeys: { ...apiKeys, maxPerOwner: 0 } }, 'dual-auth: apiKeys.maxPerOwner must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, concurrency: 0 } }, 'dual-auth: apiKeys.concurrency must be a whole number, at least 1'],
   [{ apiKeys: { ...apiKeys, queueLength: -1 } }, 'dual-auth: apiKeys.queueLength must be a whole number, at least 0'],
   [
@@ -173,46 +181,22 @@ const wrong: Wrong[] = [
     'dual-auth: jwt.algorithms must be a list of asymmetric signature algorithms, such as RS256 or ES256'
   ],
   [
-    { jwt: { ...generic, introspection: { clientId: 'api' } as never } },
-    'dual-auth: jwt.introspection.clientSecret must be a non-empty string'
-  ],
-  [
-    { jwt: { ...generic, introspection: { ...introspection, clientAuth: 'private_key_jwt' as never } } },
-    'dual-auth: jwt.introspection.clientAuth must be client_secret_basic or client_secret_post'
-  ],
-  [
-    { jwt: { ...generic, introspection: { ...introspection, cacheTime: 600_001 } } },
-    'dual-auth: jwt.introspection.cacheTime must be at most 600000 milliseconds'
-  ],
-  [
-    { jwt: { ...generic, introspection: { ...introspection, timeout: 0 } } },
-    'dual-auth: jwt.introspection.timeout must be a whole number, at least 1'
-  ],
-  [
-    { jwt: { ...generic, introspection: { ...introspection, jwts: 'yes' as never } } },
-    'dual-auth: jwt.introspection.jwts must be true or false'
-  ],
-  [
-    { jwt: { ...generic, introspection: { ...introspection, endpoint: 'http://idp.example.com/introspect' } } },
+    { jwt: { ...generic, introspection: introspection({ ...client, endpoint: 'http://idp.example.com/introspect' }) } },
     'dual-auth: jwt.introspection.endpoint must be an https URL, or http on loopback: jwt.insecureHttp allows ' +
     'http, inside a network of your own'
   ],
   [
-    { jwt: { ...generic, introspection: { ...introspection, cache: 5 } as never } },
-    'dual-auth: jwt.introspection.cache is not an option'
-  ],
-  [
-    { jwt: { ...generic, jwksUri: 'https://idp.example.com/jwks', introspection } },
+    { jwt: { ...generic, jwksUri: 'https://idp.example.com/jwks', introspection: asking } },
     'dual-auth: jwt.introspection.endpoint is required with jwt.jwksUri: no discovery document is read that ' +
     'could name it'
   ],
   [
-    { jwt: { ...jwt, introspection } },
+    { jwt: { ...jwt, introspection: asking } },
     'dual-auth: jwt.introspection is for the providers keycloak, zitadel, generic: generic reads what any ' +
     'issuer answers'
   ],
   [
-    { jwt: [{ ...generic, introspection }, { ...generic, issuer: 'https://b.test', introspection }] },
+    { jwt: [{ ...generic, introspection: asking }, { ...generic, issuer: 'https://b.test', introspection: asking }] },
     'dual-auth: jwt must have introspection for one issuer only: an opaque token does not name its own'
   ],
   [
@@ -237,10 +221,10 @@ const wrong: Wrong[] = [
     { jwt: { ...generic, machineClients: ['robot'], userClients: 5 as never } },
     'dual-auth: jwt.userClients must be a list of client ids'
   ],
-  [
-    { jwt: { ...generic, jwksUri: 'https://x.example/jwks', introspection: null as never } },
-    'dual-auth: jwt.introspection must be an object'
-  ],
+  ...[null, client, 'dual-auth/introspection'].map((plain): Wrong => [
+    { jwt: { ...generic, jwksUri: 'https://x.example/jwks', introspection: plain as never } },
+    'dual-auth: jwt.introspection must be introspection(…) of dual-auth/introspection'
+  ]),
   [
     { jwt: { ...generic, userClients: ['web', 'both'], machineClients: ['both'] } },
     'dual-auth: jwt.machineClients and jwt.userClients must not both list both: with the provider generic its ' +
@@ -254,7 +238,7 @@ const wrong: Wrong[] = [
   ],
   [{ jwt: { ...generic, sessionTokens: 'yes' as never } }, 'dual-auth: jwt.sessionTokens must be true or false'],
   [
-    { jwt: { ...generic, sessionTokens: true, introspection } },
+    { jwt: { ...generic, sessionTokens: true, introspection: asking } },
     'dual-auth: jwt.sessionTokens excludes jwt.introspection: the answer may leave out the client'
   ],
   ...[
@@ -335,7 +319,6 @@ const wrong: Wrong[] = [
   [{ policy: null as never }, 'dual-auth: policy must be a function'],
   [{ scopes: ['read'] as never }, 'dual-auth: scopes must be a function'],
   [{ tokenScopes: ['catalog/read'] as never }, 'dual-auth: tokenScopes must be a function'],
-  [{ management: null as never }, 'dual-auth: management must be an object'],
   [{ management: {} as never }, 'dual-auth: management.canManage must be a function'],
   [
     { management: { canManage: () => true, onKeyChange: 'audit' as never } },
@@ -343,58 +326,39 @@ const wrong: Wrong[] = [
   ],
   [
     { management: { canManage: () => true, path: '/keys' } },
-    'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'
+    'dual-auth: management.path must contain :owner_id, or management.owner must say whose keys these are'
   ],
   [
-    { management: { canManage: () => true, path: '/shops/:shop_id/keys/' } },
-    'dual-auth: management.path must not end with /: the routes add what follows'
+    { management: { canManage: () => true, path: '/owners/:owner_id/keys/' } },
+    PATH
   ],
   [
     { management: { canManage: () => true, path: 5 as never } },
-    'dual-auth: management.path must contain :shop_id, or management.owner must say whose keys these are'
+    PATH
   ],
   [
     { management: { canManage: () => true, owner: 'me' as never, path: '/me/keys' } },
     'dual-auth: management.owner must be a function'
   ],
-  ...[{}, { path: 'keys' }, { path: '/shops/:shop_id/keys' }].map((
-    path
-  ): Wrong => [
-    { management: { canManage: () => true, owner: () => 'me', ...path } },
-    'dual-auth: management.path is required with management.owner, such as /me/api-keys, and must not contain :shop_id'
+  ...[undefined, 'keys', null].map((path): Wrong => [
+    { management: { canManage: () => true, owner: () => 'me', path: path as never } },
+    PATH
   ]),
+  [
+    { management: { canManage: () => true, owner: () => 'me', path: '/owners/:owner_id/keys' } },
+    'dual-auth: management.path must not contain :owner_id with management.owner'
+  ],
   [
     { management: { canManage: () => true, operationName: 'a b' } },
     'dual-auth: management.operationName must consist of letters, digits and _'
   ],
   [
-    {
-      scanning: {},
-      management: [
-        { canManage: () => true },
-        {
-          canManage: () => true,
-          path: '/v2/shops/:shop_id/api-keys',
-          operationName: 'x',
-          onKeyChange: () => {}
-        }
-      ]
-    },
-    'dual-auth: management.onKeyChange must be the same function in each set of routes with scanning: a leaked ' +
-    'key may be of any'
-  ],
-  [{ management: [] }, 'dual-auth: management must have at least one set of routes'],
-  [
-    { management: [{ canManage: () => true }, { canManage: () => true, path: '/x/:shop_id' }] },
-    'dual-auth: management must have a different operationName in each set of routes'
-  ],
-  [
-    { management: [{ canManage: () => true }, { canManage: () => true, operationName: 'x' }] },
-    'dual-auth: management must have a different path in each set of routes'
+    { management: [{ canManage: () => true }, { canManage: () => true, path: '/x/:owner_id' }] },
+    'dual-auth: management.operationName must be different in each registration: there is a create_api_key already'
   ],
   [
     {
-      apiKeys: { ...apiKeys, shopParam: 'owner' },
+      apiKeys: { ...apiKeys, ownerParam: 'owner' },
       management: [
         { canManage: () => true, path: '/users/:owner/api-keys' },
         { canManage: () => true, path: '/orgs/:owner/api-keys', operationName: 'org_key' }
@@ -417,12 +381,52 @@ t.test('the required options alone start the server, even with the provider out 
   await t.resolves(boot({ apiKeys, jwt }))
 })
 
+const wrongQuestions: Array<[IntrospectionOptions, string]> = [
+  [{ clientId: 'api' } as never, 'introspection.clientSecret must be a non-empty string'],
+  [
+    { ...client, clientAuth: 'private_key_jwt' as never },
+    'introspection.clientAuth must be client_secret_basic or client_secret_post'
+  ],
+  [{ ...client, cacheTime: 600_001 }, 'introspection.cacheTime must be at most 600000 milliseconds'],
+  [{ ...client, timeout: 0 }, 'introspection.timeout must be a whole number, at least 1'],
+  [{ ...client, jwts: 'yes' as never }, 'introspection.jwts must be true or false'],
+  [{ ...client, endpoint: 5 as never }, 'introspection.endpoint must be a non-empty string'],
+  [{ ...client, cache: 5 } as never, 'introspection.cache is not an option'],
+  [null as never, 'introspection must be an object']
+]
+for (const [options, message] of wrongQuestions) {
+  t.test(`${message}: ${JSON.stringify(options)}`, async (t) => {
+    t.throws(() => introspection(options), { code: 'DUAL_AUTH_INVALID_OPTION', message: `dual-auth: ${message}` })
+  })
+}
+
+for (const room of ['management', 'scanning']) {
+  t.test(`${room}, now a plugin of its own, is no option, and the message names its import`, async (t) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    await t.rejects(async () => app.register(dualAuth, { apiKeys, jwt, [room]: undefined } as DualAuthOptions), {
+      code: 'DUAL_AUTH_INVALID_OPTION',
+      message: `dual-auth: ${room} is a plugin of its own: register the default export of dual-auth/${room} ` +
+        'after dual-auth'
+    })
+  })
+
+  t.test(`dual-auth/${room} without dual-auth fails startup`, async (t) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    const { default: plugin } = await import(`../src/${room}/index.ts`)
+    await t.rejects(async () => app.register(plugin), {
+      message: `The dependency 'dual-auth' of plugin 'dual-auth/${room}' is not registered`
+    })
+  })
+}
+
 t.test("Fastify's own registration options are not ours", async (t) => {
   await t.resolves(boot({ apiKeys, jwt, prefix: '/v1', logLevel: 'warn', logSerializers: {} } as DualAuthOptions))
 })
 
 t.test('without any options, the first required one is named', async (t) => {
-  await t.rejects(boot(undefined as never), {
+  await t.rejects(boot({} as never), {
     code: 'DUAL_AUTH_INVALID_OPTION',
     message: 'dual-auth: apiKeys is required'
   })
@@ -432,9 +436,7 @@ t.test('a second registration says that one is enough', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(dualAuth, { apiKeys, jwt })
-  const message =
-    'dual-auth: this app has it already: register it once, with several issuers in jwt, and several kinds of ' +
-    'keys in management'
+  const message = 'dual-auth: this app has it already: register it once, with several issuers in jwt'
   await t.rejects(async () => {
     await app.register(dualAuth, { apiKeys, jwt: false })
   }, { code: 'DUAL_AUTH_INVALID_OPTION', message })

@@ -6,7 +6,7 @@ import knex from 'knex'
 import { createApiKey, memoryStore, type ApiKeyStore } from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { serverDatabase, SERVER_URL } from './databases.ts'
-import { bearer, build, PEPPER, products, REFUSED, SHOP } from './build.ts'
+import { bearer, build, PEPPER, products, REFUSED, OWNER } from './build.ts'
 
 const UNAVAILABLE = {
   statusCode: 503,
@@ -43,7 +43,7 @@ for (const fault of ['reject', 'throw', 'hang'] as const) {
     const { store, state } = faulty()
     const { app, issuer, mint } = await build(t, { store, apiKeys: { storeTimeout: 1000 } })
     const { id, plaintext } = await mint()
-    const path = `/shops/${SHOP}/api-keys/`
+    const path = `/owners/${OWNER}/api-keys/`
     const user = bearer(issuer.user())
     state.fault = fault
     const requests = [
@@ -102,7 +102,7 @@ t.test('what a store returns and nobody can read is 503; null alone means that a
       }, { expiresAt: 0 }]],
       ['revokedAt is neither a date nor null', [{ revokedAt: undefined }, { revokedAt: new Date('gestern') }]],
       ['scopes are not a list of strings', [{ scopes: '' }, { scopes: null }, { scopes: [undefined] }]],
-      ['shopId is not a string', [{ shopId: undefined }, { shopId: 7 }]],
+      ['ownerId is not a string', [{ ownerId: undefined }, { ownerId: 7 }]],
       ['id is not a string', [{ id: '' }]],
       ['hash is not a Buffer', [{ hash: null }]]
     ] as const
@@ -137,7 +137,7 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
   const lines: string[] = []
   const { app, issuer } = await build(t, {
     store,
-    apiKeys: { storeTimeout: 1000, maxPerShop: 1 },
+    apiKeys: { storeTimeout: 1000, maxPerOwner: 1 },
     server: {
       logger: {
         level: 'warn',
@@ -149,7 +149,7 @@ t.test('a key that is stored after its deadline is revoked, and does not count',
       }
     }
   })
-  const path = `/shops/${SHOP}/api-keys/`
+  const path = `/owners/${OWNER}/api-keys/`
   const headers = bearer(issuer.user())
   const post = () => app.inject({ method: 'POST', url: path, headers, payload: { name: 'x' } })
   const late = await post()
@@ -195,7 +195,7 @@ t.test('a key that is stored too late and cannot be revoked either is named in t
       }
     }
   })
-  const path = `/shops/${SHOP}/api-keys/`
+  const path = `/owners/${OWNER}/api-keys/`
   t.equal(
     (await app.inject({ method: 'POST', url: path, headers: bearer(issuer.user()), payload: { name: 'x' } }))
       .statusCode,
@@ -224,7 +224,7 @@ for (const slow of ['touch', 'rehash'] as const) {
       }
     }
     const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 4 }, {
-      shopId: SHOP,
+      ownerId: OWNER,
       name: 'x',
       scopes: 'all',
       createdBy: 'ada'
@@ -246,7 +246,7 @@ t.test('a use that could not be noted is noted by the next', async (t) => {
   const { app, issuer, mint } = await build(t, { store })
   const { plaintext } = await mint()
   const lastUsed = async () =>
-    (await app.inject({ url: `/shops/${SHOP}/api-keys/`, headers: bearer(issuer.user()) })).json()[0].last_used_at
+    (await app.inject({ url: `/owners/${OWNER}/api-keys/`, headers: bearer(issuer.user()) })).json()[0].last_used_at
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
   t.equal(await lastUsed(), null)
   broken = false

@@ -1,9 +1,8 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
 import Fastify from 'fastify'
-import dualAuth from '../src/index.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
-import { bearer, PEPPER } from './build.ts'
+import { authenticate, bearer, PEPPER } from './build.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from './databases.ts'
 import { startIssuer } from './issuer.ts'
 import { startScanner } from './scanner.ts'
@@ -12,7 +11,7 @@ const issuer = await startIssuer()
 t.teardown(() => issuer.stop())
 
 const [here, there] = [randomUUID(), randomUUID()]
-const names = { table: 'app.workspace_keys', shopColumn: 'workspace_id' }
+const names = { table: 'app.workspace_keys', ownerColumn: 'workspace_id' }
 
 for (
   const [engine, open] of [
@@ -45,13 +44,13 @@ for (
       }
     })
     t.teardown(() => app.close())
-    await app.register(dualAuth, {
+    await authenticate(app, {
       apiKeys: {
         marker: 'acme',
         peppers: [PEPPER],
-        store: knexStore(knex, { ...names, shop: { table: 'app.workspaces', columns: ['name'] } }),
-        shopParam: 'workspace_id',
-        shopIdFromParam: (id) => id.toLowerCase()
+        store: knexStore(knex, { ...names, owner: { table: 'app.workspaces', columns: ['name'] } }),
+        ownerParam: 'workspace_id',
+        ownerIdFromParam: (id) => id.toLowerCase()
       },
       jwt: { issuer: issuer.url, userClients: ['web-app'], audience: ['x'] },
       policy: ({ url }) => url.startsWith('/workspaces/:workspace_id/documents') ? 'dual' : 'jwt',
@@ -87,11 +86,11 @@ for (
     t.equal(status, 201)
     t.match(await use(plaintext, here.toUpperCase()), {
       status: 200,
-      body: { kind: 'api-key', keyId: id, shopId: here, shop: { name: 'Here' } }
+      body: { kind: 'api-key', keyId: id, ownerId: here, owner: { name: 'Here' } }
     })
     t.match(await use(plaintext, there), {
       status: 403,
-      body: { code: 'DUAL_AUTH_SHOP_FORBIDDEN', message: 'The API key has no access to this path' }
+      body: { code: 'DUAL_AUTH_OWNER_FORBIDDEN', message: 'The API key has no access to this path' }
     })
     t.match(await call('GET', keysOf(here)), {
       status: 200,
@@ -108,11 +107,11 @@ for (
     t.match(await call('GET', keysOf(there)), { status: 200, body: [] })
     t.match(await call('POST', keysOf(randomUUID()), { name: 'x' }), {
       status: 404,
-      body: { code: 'DUAL_AUTH_SHOP_UNKNOWN', message: 'The owner of the API key does not exist' }
+      body: { code: 'DUAL_AUTH_OWNER_UNKNOWN', message: 'The owner of the API key does not exist' }
     })
     t.match(await call('POST', keysOf('no-uuid'), { name: 'x' }), {
       status: 404,
-      body: { code: 'DUAL_AUTH_SHOP_UNKNOWN' }
+      body: { code: 'DUAL_AUTH_OWNER_UNKNOWN' }
     })
     t.match(await call('DELETE', `${keysOf(there)}${id}`), {
       status: 404,
@@ -147,7 +146,7 @@ t.test('the table of another name is missing, and the message names it', async (
   await t.rejects(knexStore(knex, { table: 'workspace_keys' }).ready!(), {
     message: /the table workspace_keys, but the table is missing/
   })
-  await t.rejects(knexStore(knex, { shopColumn: 'workspace_id' }).ready!(), {
+  await t.rejects(knexStore(knex, { ownerColumn: 'workspace_id' }).ready!(), {
     message: /the table api_keys, but it has no column workspace_id/
   })
 })
@@ -159,9 +158,9 @@ for (
     { table: 'a.b.c' },
     { table: '' },
     { table: 7 },
-    { shopColumn: 'a.b' },
-    { shopColumn: "x'" },
-    { shopColumn: null },
+    { ownerColumn: 'a.b' },
+    { ownerColumn: "x'" },
+    { ownerColumn: null },
     { column: 'x' }
   ]
 ) {

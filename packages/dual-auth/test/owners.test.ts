@@ -1,13 +1,13 @@
 import Fastify, { type FastifyRequest } from 'fastify'
 import t, { type Test } from 'tap'
-import dualAuth, { createApiKey, memoryStore, type ApiKeyOptions, type DualAuthOptions } from '../src/index.ts'
-import { PEPPER } from './build.ts'
+import { createApiKey, memoryStore, type ApiKeyOptions } from '../src/index.ts'
+import { authenticate, PEPPER, type Options } from './build.ts'
 
 /** An app whose callers name themselves in a header, as its own sign-in would find them. */
 async function server (
   t: Test,
-  options: Partial<DualAuthOptions>,
-  apiKeys: { shopParam: string | null, shopIdFromParam?: ApiKeyOptions['shopIdFromParam'] } = { shopParam: null },
+  options: Partial<Options>,
+  apiKeys: { ownerParam: string | null, ownerIdFromParam?: ApiKeyOptions['ownerIdFromParam'] } = { ownerParam: null },
   warnings: string[] = []
 ) {
   const app = Fastify({
@@ -25,12 +25,12 @@ async function server (
   app.addHook('onRoute', ({ schema }) => {
     if (schema !== undefined && 'operationId' in schema) ids.push(String(schema.operationId))
   })
-  await app.register(dualAuth, {
+  await authenticate(app, {
     apiKeys: {
       marker: 'acme',
       peppers: [PEPPER],
       store: memoryStore(),
-      shopIdFromParam: 'slug',
+      ownerIdFromParam: 'slug',
       ...apiKeys
     } as ApiKeyOptions,
     jwt: 'host',
@@ -66,7 +66,7 @@ for (const jwt of ['host', false] as const) {
           canManage: (request) => user(request) === 'admin' && 'admin'
         }
       },
-      { shopParam: null },
+      { ownerParam: null },
       warnings
     )
     t.strictSame(warnings, [], 'no path is taken for one that forgot its owner')
@@ -81,7 +81,7 @@ for (const jwt of ['host', false] as const) {
     })
     t.match(await call('GET', '/notes/7', { 'x-api-key': plaintext }), {
       status: 200,
-      body: { kind: 'api-key', shopId: 'acme', keyId: id }
+      body: { kind: 'api-key', ownerId: 'acme', keyId: id }
     })
     for (const headers of [{}, { 'x-user': 'kim' }, { 'x-api-key': plaintext }] as Array<Record<string, string>>) {
       t.match(await call('GET', '/api-keys/', headers), MANAGED)
@@ -150,7 +150,7 @@ t.test('no key of a person is one of the team with the same id', async (t) => {
         { path: '/teams/:team/api-keys', canManage: () => 'admin' },
         { path: '/me/api-keys', owner: user, canManage: (request) => user(request)!, operationName: 'my_api_key' }
       ]
-    }, { shopParam: 'team', shopIdFromParam: ids })
+    }, { ownerParam: 'team', ownerIdFromParam: ids })
     const { body: { id: key } } = await call('POST', `/teams/${id}/api-keys/`, {}, { name: 'x' })
     const as = { 'x-user': id }
     t.match(await call('POST', '/me/api-keys/', as, { name: 'x' }), MEANT, `${String(ids)}: create`)
@@ -180,7 +180,7 @@ t.test('two people whose sign-in is looked up at the same time, the first one la
         operationName: 'my_api_key'
       }
     ]
-  }, { shopParam: 'team' })
+  }, { ownerParam: 'team' })
   const creating = ['ada', 'bob'].map((person) => call('POST', '/me/api-keys/', { 'x-user': person }, { name: person }))
   while (answered.length < 2) await new Promise(setImmediate)
   for (const answer of answered.toReversed()) answer()
@@ -190,7 +190,7 @@ t.test('two people whose sign-in is looked up at the same time, the first one la
     t.match(await call('GET', '/me/api-keys/', as), { body: [{ id: own.id, name: person, created_by: person }] })
     t.equal((await call('DELETE', `/me/api-keys/${other.id}`, as)).status, 404)
     t.equal((await call('DELETE', `/teams/red/api-keys/${own.id}`)).status, 404)
-    t.match(await call('GET', '/notes/7', { 'x-api-key': own.plaintext }), { body: { shopId: `person:${person}` } })
+    t.match(await call('GET', '/notes/7', { 'x-api-key': own.plaintext }), { body: { ownerId: `person:${person}` } })
   }
 })
 
@@ -198,7 +198,7 @@ t.test('canManage returns who it is where the host signs in, also with jwt: fals
   const { call } = await server(t, {
     jwt: false,
     management: { path: '/api-keys', owner: () => 'acme', canManage: () => true }
-  }, { shopParam: null })
+  }, { ownerParam: null })
   t.match(await call('POST', '/api-keys/', {}, { name: 'x' }), {
     status: 500,
     body: { message: /canManage must return the id of the caller/ }
@@ -226,7 +226,7 @@ t.test('several sets of routes: each is asked about its own owner, and has opera
         operationName: 'my_api_key'
       }
     ]
-  }, { shopParam: 'team' })
+  }, { ownerParam: 'team' })
   const [team, mine] = [
     await call('POST', '/teams/red/api-keys/', {}, { name: 'x' }),
     await call('POST', '/me/api-keys/', { 'x-user': 'kim' }, { name: 'x' })
@@ -252,7 +252,7 @@ t.test('several sets of routes: each is asked about its own owner, and has opera
 t.test('an owner has one spelling: by no other one a key can be made, listed or used', async (t) => {
   const uuid = '8b5c0d3a-6f0e-4c55-9a55-0f3a3f6c1a01'
   for (
-    const [shopIdFromParam, id, others] of [
+    const [ownerIdFromParam, id, others] of [
       ['integer', '1', [
         '01',
         '1.0',
@@ -301,10 +301,10 @@ t.test('an owner has one spelling: by no other one a key can be made, listed or 
   ) {
     const app = Fastify()
     t.teardown(() => app.close())
-    const apiKeys = { marker: 'acme', peppers: [PEPPER], store: memoryStore(), shopParam: 'fleet', shopIdFromParam }
+    const apiKeys = { marker: 'acme', peppers: [PEPPER], store: memoryStore(), ownerParam: 'fleet', ownerIdFromParam }
     const asked: string[] = []
     // As a host whose rows are found by any spelling.
-    await app.register(dualAuth, {
+    await authenticate(app, {
       apiKeys,
       jwt: 'host',
       policy: ({ url }) => url === '/fleets/:fleet/trucks' ? 'dual' : undefined,
@@ -332,17 +332,17 @@ t.test('an owner has one spelling: by no other one a key can be made, listed or 
     for (const other of others) {
       t.match(
         await call('POST', other, 'api-keys/'),
-        { status: 404, body: { code: 'DUAL_AUTH_SHOP_UNKNOWN' } },
-        `${shopIdFromParam}: ${JSON.stringify(other)}`
+        { status: 404, body: { code: 'DUAL_AUTH_OWNER_UNKNOWN' } },
+        `${ownerIdFromParam}: ${JSON.stringify(other)}`
       )
-      t.match(await call('GET', other, 'api-keys/'), { status: 404, body: { code: 'DUAL_AUTH_SHOP_UNKNOWN' } })
+      t.match(await call('GET', other, 'api-keys/'), { status: 404, body: { code: 'DUAL_AUTH_OWNER_UNKNOWN' } })
       t.match(await call('GET', other, 'trucks', { 'x-api-key': plaintext }), {
         status: 403,
-        body: { code: 'DUAL_AUTH_SHOP_FORBIDDEN' }
+        body: { code: 'DUAL_AUTH_OWNER_FORBIDDEN' }
       })
       // One that was made before there was a rule.
       const { plaintext: older } = await createApiKey(apiKeys, {
-        shopId: other,
+        ownerId: other,
         name: 'older',
         scopes: 'all',
         createdBy: 'kim'

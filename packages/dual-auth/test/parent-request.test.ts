@@ -2,7 +2,7 @@ import t from 'tap'
 import inject from 'light-my-request'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { memoryStore, type ApiKeyStore } from '../src/index.ts'
-import { bearer, build, products, REFUSED, SHOP, OTHER_SHOP } from './build.ts'
+import { bearer, build, products, REFUSED, OWNER, OTHER_OWNER } from './build.ts'
 
 /** An in-process call of a route by another, as mcp endpoints make them. */
 async function innerCall (app: FastifyInstance, parent: FastifyRequest | undefined, options: inject.InjectOptions) {
@@ -93,11 +93,11 @@ t.test('another credential on the inner call is verified, a missing one is missi
   }
 })
 
-t.test('the inner route still asks for its own policy, shop and scopes', async (t) => {
-  const cases = [['/orders', 403], [products(OTHER_SHOP), 403], [products(SHOP), 403]] as const
+t.test('the inner route still asks for its own policy, owner and scopes', async (t) => {
+  const cases = [['/orders', 403], [products(OTHER_OWNER), 403], [products(OWNER), 403]] as const
   for (const [url, status] of cases) {
     const { app, mint } = await build(t, { routes: gateway(sameHeaders, true, url) })
-    const { plaintext } = await mint(SHOP, { name: 'x', scopes: ['write'] })
+    const { plaintext } = await mint(OWNER, { name: 'x', scopes: ['write'] })
     t.strictSame((await app.inject({ method: 'POST', url: '/gateway', headers: bearer(plaintext) })).json(), [
       status,
       status,

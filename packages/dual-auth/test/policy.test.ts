@@ -1,14 +1,20 @@
 import t, { type Test } from 'tap'
 import { readFileSync } from 'node:fs'
 import Fastify, { type FastifyContextConfig, type FastifySchema, type HTTPMethods } from 'fastify'
-import dualAuth, {
-  createApiKey,
-  memoryStore,
-  scopesFromRoute,
-  type AuthPolicy,
-  type DualAuthOptions
-} from '../src/index.ts'
-import { bearer, build, named, PEPPER, products, REFUSED, MISSING, SHOP, OTHER_SHOP } from './build.ts'
+import { createApiKey, memoryStore, scopesFromRoute, type AuthPolicy } from '../src/index.ts'
+import {
+  authenticate,
+  bearer,
+  build,
+  named,
+  PEPPER,
+  products,
+  REFUSED,
+  MISSING,
+  OWNER,
+  OTHER_OWNER,
+  type Options
+} from './build.ts'
 import { startIssuer } from './issuer.ts'
 
 t.test('for every route: no credential, API key, machine and user token get what its policy says', async (t) => {
@@ -29,10 +35,10 @@ t.test('for every route: no credential, API key, machine and user token get what
         }
       })
       app.get('/later', async () => 'later')
-      app.get('/shops/:shop_id/products/:id', async () => 'one')
+      app.get('/owners/:owner_id/products/:id', async () => 'one')
       app.get('/open', { config: { auth: 'public' } }, async () => 'open')
       app.get('/closed', { config: { auth: 'jwt' } }, async () => 'closed')
-      app.route({ method: ['PUT', 'PATCH'], url: '/shops/:shop_id/products/:id', handler: async () => 'changed' })
+      app.route({ method: ['PUT', 'PATCH'], url: '/owners/:owner_id/products/:id', handler: async () => 'changed' })
     }
   })
   const { app, issuer, mint } = issuerApp
@@ -52,26 +58,26 @@ t.test('for every route: no credential, API key, machine and user token get what
   t.same(routes.map(({ method, url, policy }) => `${method} ${url} ${policy}`), [
     'GET /later jwt',
     'HEAD /later jwt',
-    'GET /shops/:shop_id/products/:id dual',
-    'HEAD /shops/:shop_id/products/:id dual',
+    'GET /owners/:owner_id/products/:id dual',
+    'HEAD /owners/:owner_id/products/:id dual',
     'GET /open public',
     'HEAD /open public',
     'GET /closed jwt',
     'HEAD /closed jwt',
-    'PUT /shops/:shop_id/products/:id dual',
-    'PATCH /shops/:shop_id/products/:id dual'
+    'PUT /owners/:owner_id/products/:id dual',
+    'PATCH /owners/:owner_id/products/:id dual'
   ])
   for (const { method, url, policy = 'jwt' } of routes) {
     for (const [name, headers] of Object.entries(credentials)) {
-      const path = url.replace(':shop_id', SHOP).replace(':id', '1')
+      const path = url.replace(':owner_id', OWNER).replace(':id', '1')
       const { statusCode } = await app.inject({ method: method as 'GET', url: path, headers })
       t.equal(statusCode, expected[policy][name as keyof typeof credentials], `${method} ${url} with ${name}`)
     }
   }
 })
 
-/** The plugin without tokens, in a host whose own hook knows a session; and a key of the shop. */
-async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAuthOptions> = {}) {
+/** The plugin without tokens, in a host whose own hook knows a session; and a key of the owner. */
+async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<Options> = {}) {
   const app = Fastify()
   t.teardown(() => app.close())
   const apiKeys = {
@@ -79,10 +85,10 @@ async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAu
     peppers: [PEPPER],
     store: memoryStore(),
     logN: 4,
-    shopIdFromParam: (id: string) => id
+    ownerIdFromParam: (id: string) => id
   }
-  app.route({ method: ['GET', 'POST'], url: '/before/:shop_id', handler: async () => 'opened' })
-  await app.register(dualAuth, {
+  app.route({ method: ['GET', 'POST'], url: '/before/:owner_id', handler: async () => 'opened' })
+  await authenticate(app, {
     apiKeys,
     jwt,
     policy: ({ url, method }) => {
@@ -98,13 +104,13 @@ async function withoutTokens (t: Test, jwt: false | 'host', auth: Partial<DualAu
     ) return reply.code(401).send('sign in')
   })
   app.get(
-    '/shops/:shop_id/products',
+    '/owners/:owner_id/products',
     { config: { auth: 'dual' } },
     async (request) => ({ caller: request.identity?.kind ?? null })
   )
   app.get('/page', { config: { auth: 'public' } }, async (request) => ({ caller: request.identity }))
   app.get('/forgotten', async () => 'closed')
-  const { plaintext } = await createApiKey(apiKeys, { shopId: SHOP, name: 'test', scopes: 'all', createdBy: 'test' })
+  const { plaintext } = await createApiKey(apiKeys, { ownerId: OWNER, name: 'test', scopes: 'all', createdBy: 'test' })
   const status = async (url: string, headers: Record<string, string>) => (await app.inject({ url, headers })).statusCode
   return { app, plaintext, status }
 }
@@ -130,15 +136,15 @@ t.test('without tokens: who opens what, with keys alone and beside the sign-in o
       ['two keys', { cookie, 'x-api-key': plaintext, ...bearer(bad) }, 401]
     ]
     for (const [name, headers, dual] of presented) {
-      t.equal(await status(`/shops/${SHOP}/products`, headers), dual, `${jwt}: ${name}`)
-      t.equal(await status(`/before/${SHOP}`, headers), dual, `${jwt}: ${name}, on a route from before the plugin`)
+      t.equal(await status(`/owners/${OWNER}/products`, headers), dual, `${jwt}: ${name}`)
+      t.equal(await status(`/before/${OWNER}`, headers), dual, `${jwt}: ${name}, on a route from before the plugin`)
       t.equal(await status('/forgotten', headers), 401, `${jwt}: ${name}, where nobody said a policy`)
       t.equal(await status('/page', headers), 200, `${jwt}: ${name}, on a public route`)
     }
     t.equal(
-      await status(`/shops/${OTHER_SHOP}/products`, { cookie, 'x-api-key': plaintext }),
+      await status(`/owners/${OTHER_OWNER}/products`, { cookie, 'x-api-key': plaintext }),
       403,
-      'a key opens its own shop only'
+      'a key opens its own owner only'
     )
     t.equal(app.dualAuthReady(), true)
   }
@@ -149,12 +155,12 @@ t.test('a person whom the host signs in manages keys, and is noted as who made t
     management: { canManage: ({ headers }) => headers.cookie === 'session=kim' && 'kim' }
   })
   const call = async (method: 'GET' | 'POST', headers: Record<string, string>, payload?: object) =>
-    await app.inject({ method, url: `/shops/${SHOP}/api-keys/`, headers, ...payload !== undefined && { payload } })
+    await app.inject({ method, url: `/owners/${OWNER}/api-keys/`, headers, ...payload !== undefined && { payload } })
   t.match((await call('POST', { cookie: 'session=kim' }, { name: 'Till' })).json(), { name: 'Till', created_by: 'kim' })
   t.equal((await call('GET', {})).statusCode, 403)
   t.equal((await call('GET', { 'x-api-key': plaintext })).statusCode, 403, 'keys manage no keys')
   const { app: careless } = await withoutTokens(t, 'host', { management: { canManage: () => true } })
-  t.match((await careless.inject(`/shops/${SHOP}/api-keys/`)).json(), {
+  t.match((await careless.inject(`/owners/${OWNER}/api-keys/`)).json(), {
     statusCode: 500,
     code: 'DUAL_AUTH_INVALID_OPTION'
   })
@@ -164,7 +170,7 @@ t.test('who is calling, by each method', async (t) => {
   const { app, issuer, mint } = await build(t)
   const key = await mint()
   const as = async (headers: Record<string, string>) => (await app.inject({ url: products(), headers })).json()
-  const identity = { kind: 'api-key', keyId: key.id, shopId: SHOP, scopes: [] }
+  const identity = { kind: 'api-key', keyId: key.id, ownerId: OWNER, scopes: [] }
   t.strictSame(await as({ 'x-api-key': key.plaintext }), identity)
   t.strictSame(await as(bearer(key.plaintext)), identity)
   t.strictSame(await as({ ...bearer(issuer.user()), 'x-api-key': key.plaintext }), identity)
@@ -187,7 +193,7 @@ t.test('who is calling, by each method', async (t) => {
 t.test('where tokens alone count, the header for keys is not read; where keys count, it decides', async (t) => {
   const { app, issuer, mint } = await build(t)
   const { plaintext } = await mint()
-  const management = `/shops/${SHOP}/api-keys`
+  const management = `/owners/${OWNER}/api-keys`
   for (const key of [plaintext, 'shop_test_no', 'x', '', ' ', ', ']) {
     const isEmpty = /^[ ,]*$/.test(key)
     for (const url of ['/orders', management]) {
@@ -272,7 +278,7 @@ t.test('the identity is frozen', async (t) => {
   const { app, mint } = await build(t, {
     routes: (app) => {
       app.get(
-        '/shops/:shop_id/products/frozen',
+        '/owners/:owner_id/products/frozen',
         async (
           { identity }
         ) => [Object.isFrozen(identity), identity?.kind === 'api-key' && Object.isFrozen(identity.scopes)]
@@ -320,7 +326,7 @@ t.test('routes of a plugin that was registered before are guarded too', async (t
         child.get(`/${auth}`, { config: { auth } }, async ({ identity }) => ({ identity: String(identity) }))
       }
     })
-    await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt })
+    await authenticate(app, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt })
     const response = await app.inject('/early')
     t.equal(response.statusCode, 401)
     t.strictSame(response.json(), MISSING)
@@ -335,26 +341,26 @@ t.test('both spellings of a prefixed route have one policy', async (t) => {
     routes: (app) => {
       app.register(async (child) => {
         child.get('/', async () => 'list')
-      }, { prefix: '/shops/:shop_id/products-of' })
+      }, { prefix: '/owners/:owner_id/products-of' })
     }
   })
   const { plaintext } = await mint()
-  for (const url of [`/shops/${SHOP}/products-of`, `/shops/${SHOP}/products-of/`]) {
+  for (const url of [`/owners/${OWNER}/products-of`, `/owners/${OWNER}/products-of/`]) {
     t.equal((await app.inject({ url, headers: bearer(plaintext) })).statusCode, 200, url)
     t.equal((await app.inject({ url })).statusCode, 401, url)
   }
 })
 
-t.test('a key on another shop is 403, whether or not that shop exists', async (t) => {
+t.test('a key on another owner is 403, whether or not that owner exists', async (t) => {
   const { app, mint } = await build(t)
   const { plaintext } = await mint()
-  for (const shop of [OTHER_SHOP, '00000000-0000-4000-8000-000000000000', 'x', '', SHOP.toUpperCase()]) {
+  for (const owner of [OTHER_OWNER, '00000000-0000-4000-8000-000000000000', 'x', '', OWNER.toUpperCase()]) {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE'] as const) {
-      const response = await app.inject({ method, url: products(shop), headers: { 'x-api-key': plaintext } })
+      const response = await app.inject({ method, url: products(owner), headers: { 'x-api-key': plaintext } })
       t.equal(response.statusCode, 403)
       t.strictSame(response.json(), {
         statusCode: 403,
-        code: 'DUAL_AUTH_SHOP_FORBIDDEN',
+        code: 'DUAL_AUTH_OWNER_FORBIDDEN',
         error: 'Forbidden',
         message: 'The API key has no access to this path'
       })
@@ -363,46 +369,46 @@ t.test('a key on another shop is 403, whether or not that shop exists', async (t
   }
 })
 
-t.test('a key is 403 where the shop in the path is none, however the host says that', async (t) => {
+t.test('a key is 403 where the owner in the path is none, however the host says that', async (t) => {
   for (const nothing of [undefined, null, '', 0, NaN, false]) {
     const { app, mint } = await build(t, {
-      apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : nothing as never }
+      apiKeys: { ownerIdFromParam: (value) => value === OWNER ? OWNER : nothing as never }
     })
     const { plaintext } = await mint()
     const response = await app.inject({ url: products('gone'), headers: { 'x-api-key': plaintext } })
     t.equal(response.statusCode, 403, String(nothing))
-    t.equal(response.json().code, 'DUAL_AUTH_SHOP_FORBIDDEN')
+    t.equal(response.json().code, 'DUAL_AUTH_OWNER_FORBIDDEN')
     t.equal((await app.inject({ url: products(), headers: { 'x-api-key': plaintext } })).statusCode, 200)
   }
 })
 
 t.test('an id of the host that is no string is named, and lets no key in', async (t) => {
-  for (const id of [7, true, Promise.resolve(SHOP), [SHOP], new String(SHOP)]) { // eslint-disable-line no-new-wrappers
+  for (const id of [7, true, Promise.resolve(OWNER), [OWNER], Object(OWNER)]) {
     const { app, mint } = await build(t, {
-      apiKeys: { shopIdFromParam: (value) => value === SHOP ? SHOP : id as never }
+      apiKeys: { ownerIdFromParam: (value) => value === OWNER ? OWNER : id as never }
     })
     const { plaintext } = await mint()
     const response = await app.inject({ url: products('7'), headers: { 'x-api-key': plaintext } })
     t.match(response.json(), {
       statusCode: 500,
       code: 'DUAL_AUTH_INVALID_OPTION',
-      message: 'dual-auth: apiKeys.shopIdFromParam must return the id of the owner as a string, or undefined'
+      message: 'dual-auth: apiKeys.ownerIdFromParam must return the id of the owner as a string, or undefined'
     })
   }
 })
 
-t.test('how a path spells the shop is asked for API keys on dual routes, and nobody else', async (t) => {
+t.test('how a path spells the owner is asked for API keys on dual routes, and nobody else', async (t) => {
   const asked: string[] = []
   const { app, issuer, mint } = await build(t, {
     apiKeys: {
-      shopIdFromParam: (value) => {
+      ownerIdFromParam: (value) => {
         asked.push(value)
         return value.toLowerCase()
       }
     },
     routes: (app) => {
-      app.get('/shops/:shop_id/open', { config: { auth: 'public' } }, async () => '')
-      app.get('/shops/:shop_id/closed', async () => '')
+      app.get('/owners/:owner_id/open', { config: { auth: 'public' } }, async () => '')
+      app.get('/owners/:owner_id/closed', async () => '')
     }
   })
   const { plaintext } = await mint()
@@ -411,9 +417,9 @@ t.test('how a path spells the shop is asked for API keys on dual routes, and nob
   const user = bearer(issuer.user())
   for (
     const [url, headers, statusCode] of [
-      [`/shops/${SHOP}/open`, key, 200],
-      [`/shops/${SHOP}/closed`, key, 401],
-      [`/shops/${SHOP}/closed`, user, 200],
+      [`/owners/${OWNER}/open`, key, 200],
+      [`/owners/${OWNER}/closed`, key, 401],
+      [`/owners/${OWNER}/closed`, user, 200],
       [products(), user, 200],
       [products(), {}, 401]
     ] as const
@@ -421,17 +427,17 @@ t.test('how a path spells the shop is asked for API keys on dual routes, and nob
   t.equal(
     (await app.inject({ method: 'POST', url: '/mcp', headers: key })).statusCode,
     200,
-    'nor where no shop is in the path'
+    'nor where no owner is in the path'
   )
   t.strictSame(asked, [])
-  t.equal((await app.inject({ url: products(SHOP.toUpperCase()), headers: key })).statusCode, 200)
-  t.strictSame(asked, [SHOP.toUpperCase()])
+  t.equal((await app.inject({ url: products(OWNER.toUpperCase()), headers: key })).statusCode, 200)
+  t.strictSame(asked, [OWNER.toUpperCase()])
 })
 
 t.test('a key with scopes opens what one of them names, and any key opens the gateway', async (t) => {
   const { app, mint } = await build(t, {
     routes: (app) => {
-      app.post('/shops/:shop_id/products/archive', { schema: named('archive_products') }, async () => '')
+      app.post('/owners/:owner_id/products/archive', { schema: named('archive_products') }, async () => '')
     }
   })
   const cases: Array<[scopes: string[], open: string[]]> = [
@@ -442,7 +448,7 @@ t.test('a key with scopes opens what one of them names, and any key opens the ga
     [['archive_products'], []]
   ]
   for (const [scopes, open] of cases) {
-    const { plaintext } = await mint(SHOP, { name: 'limited', scopes })
+    const { plaintext } = await mint(OWNER, { name: 'limited', scopes })
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const) {
       const response = await app.inject({ method, url: products(), headers: { 'x-api-key': plaintext } })
       t.equal(response.statusCode, open.includes(method) ? 200 : 403, `${method} with ${scopes}`)
@@ -457,11 +463,11 @@ t.test('on a route of several methods each needs its own scope, and a key can be
     routes: (app) => {
       app.route({
         method: ['GET', 'POST'],
-        url: '/shops/:shop_id/both',
+        url: '/owners/:owner_id/both',
         schema: named('both'),
         handler: async () => ''
       })
-      app.all('/shops/:shop_id/all', async () => '')
+      app.all('/owners/:owner_id/all', async () => '')
     }
   })
   const cases: Array<[scope: string, open: string[]]> = [
@@ -470,11 +476,11 @@ t.test('on a route of several methods each needs its own scope, and a key can be
     ['both', ['GET', 'HEAD', 'POST']]
   ]
   for (const [scope, open] of cases) {
-    const { plaintext } = await mint(SHOP, { name: 'limited', scopes: [scope] })
+    const { plaintext } = await mint(OWNER, { name: 'limited', scopes: [scope] })
     for (const path of ['both', ...scope === 'both' ? [] : ['all']]) {
       // Twice, and in turns: what one method needs must not be kept for the other.
       for (const method of ['GET', 'POST', 'HEAD', 'GET', 'POST'] as const) {
-        const { statusCode } = await app.inject({ method, url: `/shops/${SHOP}/${path}`, headers: bearer(plaintext) })
+        const { statusCode } = await app.inject({ method, url: `/owners/${OWNER}/${path}`, headers: bearer(plaintext) })
         t.equal(statusCode, open.includes(method) ? 200 : 403, `${method} ${path} with ${scope}`)
       }
     }
@@ -496,7 +502,7 @@ t.test('which scopes open a route is asked once for each of its methods', async 
   for (const method of ['GET', 'PUT', 'GET', 'PUT'] as const) {
     t.equal((await app.inject({ method, url: products(), headers: bearer(plaintext) })).statusCode, 200)
   }
-  t.strictSame(asked, ['GET /shops/:shop_id/products', 'PUT /shops/:shop_id/products'])
+  t.strictSame(asked, ['GET /owners/:owner_id/products', 'PUT /owners/:owner_id/products'])
 })
 
 t.test("a route of several methods whose only reader is GET makes keys with the scope 'read'", async (t) => {
@@ -509,7 +515,7 @@ t.test("a route of several methods whose only reader is GET makes keys with the 
     }
   })
   for (const scope of ['read', 'write']) {
-    t.match(await mint(SHOP, { name: 'limited', scopes: [scope] }), { scopes: [scope] })
+    t.match(await mint(OWNER, { name: 'limited', scopes: [scope] }), { scopes: [scope] })
   }
 })
 
@@ -521,14 +527,14 @@ t.test('the documented scopes let every key into an MCP endpoint, with and witho
   )
   const { app, mint } = await build(t, {
     auth: {
-      policy: (route) => /^\/(?:mcp|shops\/:shop_id\/products)\b/.test(route.url) ? 'any-key' : undefined,
+      policy: (route) => /^\/(?:mcp|owners\/:owner_id\/products)\b/.test(route.url) ? 'any-key' : undefined,
       scopes: scopesOf(scopesFromRoute)
     },
     routes: (app) => {
       app.post('/mcp/', async () => '')
     }
   })
-  const { plaintext } = await mint(SHOP, { name: 'reader', scopes: ['read'] })
+  const { plaintext } = await mint(OWNER, { name: 'reader', scopes: ['read'] })
   const status = async (url: string) =>
     (await app.inject({ method: 'POST', url, headers: bearer(plaintext) })).statusCode
   t.strictSame([await status('/mcp'), await status('/mcp/'), await status(products())], [200, 200, 403])
@@ -537,9 +543,9 @@ t.test('the documented scopes let every key into an MCP endpoint, with and witho
 t.test('a dual route whose path may lack the owner is refused at registration, unless it says so', async (t) => {
   const opening = (what: string) =>
     `accepts API keys, and its path ${what}, which names their owner: every key would open it. Set ` +
-    'apiKeys.shopParam to the parameter that names owners in your paths, or to null if none does; or give the ' +
+    'apiKeys.ownerParam to the parameter that names owners in your paths, or to null if none does; or give the ' +
     "route the policy 'any-key' if it is for the keys of every owner"
-  const [NONE, OPTIONAL] = [opening('has no parameter :shop_id'), opening('may leave out :shop_id')]
+  const [NONE, OPTIONAL] = [opening('has no parameter :owner_id'), opening('may leave out :owner_id')]
   const meant: string[] = []
   await build(t, {
     auth: { policy: ({ url }) => url === '/by-function' ? 'any-key' : undefined },
@@ -547,13 +553,13 @@ t.test('a dual route whose path may lack the owner is refused at registration, u
       const handler = async () => ''
       for (
         const [url, what] of [
-          ['/stores/:shopId/products', NONE],
-          ['/shops/:id', NONE],
+          ['/stores/:ownerId/products', NONE],
+          ['/owners/:id', NONE],
           ['/tools', NONE],
-          ['/names/a::shop_id', NONE],
+          ['/names/a::owner_id', NONE],
           ['/all/*', NONE],
-          ['/any/:shop_id?', OPTIONAL],
-          ['/branches/:SHOP_ID/books', NONE]
+          ['/any/:owner_id?', OPTIONAL],
+          ['/branches/:OWNER_ID/books', NONE]
         ] as const
       ) {
         t.throws(() => app.get(url, { config: { auth: 'dual' } }, handler), {
@@ -566,25 +572,25 @@ t.test('a dual route whose path may lack the owner is refused at registration, u
       })
       for (
         const url of [
-          '/shops/:shop_id/orders/:id',
-          '/shops/:shop_id(^\\d+)/files/*',
-          '/each/:shop_id/:id?',
-          '/kinds/:kind-:shop_id'
+          '/owners/:owner_id/orders/:id',
+          '/owners/:owner_id(^\\d+)/files/*',
+          '/each/:owner_id/:id?',
+          '/kinds/:kind-:owner_id'
         ]
       ) app.get(url, { config: { auth: 'dual' } }, handler)
       app.addHook('onRoute', ({ method, url, config }) => {
-        if (config?.anyShop) meant.push(`${String(method)} ${url} ${config.auth}`)
+        if (config?.anyOwner) meant.push(`${String(method)} ${url} ${config.auth}`)
       })
-      for (const url of ['/reports/:id', '/meant/:shop_id?']) app.get(url, { config: { auth: 'any-key' } }, handler)
+      for (const url of ['/reports/:id', '/meant/:owner_id?']) app.get(url, { config: { auth: 'any-key' } }, handler)
       app.get('/by-function', handler)
     }
   })
   t.strictSame(
     meant,
-    ['/reports/:id', '/meant/:shop_id?', '/by-function'].flatMap((url) => [`GET ${url} dual`, `HEAD ${url} dual`])
+    ['/reports/:id', '/meant/:owner_id?', '/by-function'].flatMap((url) => [`GET ${url} dual`, `HEAD ${url} dual`])
   )
   await t.resolves(
-    build(t, { apiKeys: { shopParam: null }, auth: { management: undefined as never, policy: () => 'dual' } }),
+    build(t, { apiKeys: { ownerParam: null }, auth: { management: undefined as never, policy: () => 'dual' } }),
     'nothing is forgotten where no path names an owner'
   )
 })
@@ -592,7 +598,7 @@ t.test('a dual route whose path may lack the owner is refused at registration, u
 t.test('a parameter that is called like every other one names one kind of owner, and nothing else', async (t) => {
   for (const param of ['id', 'ID', '_id', 'uuid', 'slug', 'name', 'key', 'owner']) {
     await build(t, {
-      apiKeys: { shopParam: param },
+      apiKeys: { ownerParam: param },
       auth: {
         policy: () => undefined,
         management: { path: `/v1/orgs/:${param}/api-keys`, canManage: () => true }
@@ -614,9 +620,9 @@ t.test('a parameter that is called like every other one names one kind of owner,
         ) {
           t.throws(route(url), {
             code: 'DUAL_AUTH_INVALID_OPTION',
-            message: `dual-auth: GET ${url} accepts API keys, and its :${param} stands elsewhere than in ` +
-              `/v1/orgs/:${param}/api-keys: an owner and something else with the same id would be one. Set ` +
-              'apiKeys.shopParam to a name that only owners have in your paths, such as orgId'
+            message: `dual-auth: GET ${url} has :${param} elsewhere than /v1/orgs/:${param}/api-keys: a key of the ` +
+              'owner in one would open the other. Set apiKeys.ownerParam to a name that only owners have in your ' +
+              'paths, such as orgId'
           })
           for (const auth of ['jwt', 'any-key', 'public'] as const) t.doesNotThrow(route(`${url}-${auth}`, auth))
         }
@@ -624,7 +630,7 @@ t.test('a parameter that is called like every other one names one kind of owner,
     })
   }
   const early = await build(t, {
-    apiKeys: { shopParam: 'id' },
+    apiKeys: { ownerParam: 'id' },
     auth: { policy: () => undefined, management: { path: '/orgs/:id/api-keys', canManage: () => true } },
     host: (app) => {
       app.get('/invoices/:id', { config: { auth: 'dual' } }, async () => '')
@@ -636,7 +642,7 @@ t.test('a parameter that is called like every other one names one kind of owner,
     'early'
   )
   await build(t, {
-    apiKeys: { shopParam: 'team' },
+    apiKeys: { ownerParam: 'team' },
     auth: { policy: () => undefined, management: undefined as never },
     routes: (app) => {
       for (const url of ['/teams/:team/docs', '/docs/of/:team']) {
@@ -651,10 +657,11 @@ t.test('an operation id that is a word for scopes of keys is refused where keys 
     routes: (app) => {
       for (const id of ['read', 'write', 'all']) {
         const route = (auth: AuthPolicy) => () =>
-          app.get(`/shops/:shop_id/${id}-${auth}`, { schema: named(id), config: { auth } }, async () => '')
+          app.get(`/owners/:owner_id/${id}-${auth}`, { schema: named(id), config: { auth } }, async () => '')
         t.throws(route('dual'), {
           code: 'DUAL_AUTH_INVALID_OPTION',
-          message: `dual-auth: GET /shops/:shop_id/${id}-dual must have another operationId than '${id}', which is a ` +
+          message:
+            `dual-auth: GET /owners/:owner_id/${id}-dual must have another operationId than '${id}', which is a ` +
             'word for the scopes of API keys'
         })
         t.doesNotThrow(route('jwt'), 'keys do not open it')
@@ -663,15 +670,15 @@ t.test('an operation id that is a word for scopes of keys is refused where keys 
   })
 })
 
-t.test('a route that is meant for every shop still checks a shop that its path names', async (t) => {
+t.test('a route that is meant for every owner still checks an owner that its path names', async (t) => {
   const { app, mint } = await build(t, {
     routes: (app) => {
-      app.get('/meant/:shop_id?', { config: { auth: 'any-key' } }, async () => '')
+      app.get('/meant/:owner_id?', { config: { auth: 'any-key' } }, async () => '')
     }
   })
   const { plaintext } = await mint()
   const status = async (url: string) => (await app.inject({ url, headers: bearer(plaintext) })).statusCode
-  t.strictSame([await status('/meant'), await status(`/meant/${SHOP}`), await status(`/meant/${OTHER_SHOP}`)], [
+  t.strictSame([await status('/meant'), await status(`/meant/${OWNER}`), await status(`/meant/${OTHER_OWNER}`)], [
     200,
     200,
     403
@@ -692,7 +699,7 @@ t.test('a key without the scope is told what is needed and what it has, and gets
       policy: () => 'any-key'
     },
     routes: (app) => {
-      app.get('/shops/:shop_id/closed', async () => '')
+      app.get('/owners/:owner_id/closed', async () => '')
     }
   })
   const cases = [
@@ -706,20 +713,26 @@ t.test('a key without the scope is told what is needed and what it has, and gets
       ['read', 'replace_products'],
       'POST',
       '',
-      'POST /shops/:shop_id/products needs the scope write. This API key has only the scopes read and replace_products'
+      'POST /owners/:owner_id/products needs the scope write. This API key has only the scopes read and ' +
+      'replace_products'
     ],
-    [['write'], 'GET', '', 'GET /shops/:shop_id/products needs the scope read. This API key has only the scope write'],
+    [
+      ['write'],
+      'GET',
+      '',
+      'GET /owners/:owner_id/products needs the scope read. This API key has only the scope write'
+    ],
     [
       ['read'],
       'GET',
       'closed',
-      "GET /shops/:shop_id/closed needs a key with the scopes 'all'. This API key has only the scope read"
+      "GET /owners/:owner_id/closed needs a key with the scopes 'all'. This API key has only the scope read"
     ]
   ] as const
   for (const [scopes, method, path, message] of cases) {
-    const { plaintext } = await mint(SHOP, { name: 'limited', scopes })
+    const { plaintext } = await mint(OWNER, { name: 'limited', scopes })
     for (const headers of [{ 'x-api-key': plaintext }, bearer(plaintext)]) {
-      const response = await app.inject({ method, url: path === '' ? products() : `/shops/${SHOP}/${path}`, headers })
+      const response = await app.inject({ method, url: path === '' ? products() : `/owners/${OWNER}/${path}`, headers })
       t.equal(response.statusCode, 403)
       t.strictSame(response.json(), {
         statusCode: 403,
@@ -739,8 +752,8 @@ t.test('a token without the scopes of a route is challenged to get all of them',
       policy: () => 'any-key',
       tokenScopes: ({ url, method }) => {
         if (url === '/mcp') return null
-        if (url === '/shops/:shop_id/api-keys' && method === 'GET') return ['keys']
-        if (url !== '/shops/:shop_id/products') return []
+        if (url === '/owners/:owner_id/api-keys' && method === 'GET') return ['keys']
+        if (url !== '/owners/:owner_id/products') return []
         return method === 'GET' || method === 'HEAD' ? ['catalog/read'] : ['catalog/read', 'catalog/write']
       }
     }
@@ -770,7 +783,7 @@ t.test('a token without the scopes of a route is challenged to get all of them',
     'all, and not only the missing one'
   )
   t.match((await ask('GET', 'openid')).json(), {
-    message: 'GET /shops/:shop_id/products needs the scope catalog/read. This token lacks catalog/read'
+    message: 'GET /owners/:owner_id/products needs the scope catalog/read. This token lacks catalog/read'
   })
   for (const scope of ['catalog/read catalog/write', 'catalog/write openid catalog/read']) {
     t.equal((await ask('PUT', scope)).statusCode, 200)
@@ -778,7 +791,7 @@ t.test('a token without the scopes of a route is challenged to get all of them',
   for (const scope of ['catalog', 'CATALOG/READ', 'catalog/read2', 'xcatalog/read', '']) {
     t.equal((await ask('GET', scope)).statusCode, 403, scope)
   }
-  const unmanaged = await ask('GET', 'openid', `/shops/${SHOP}/api-keys`)
+  const unmanaged = await ask('GET', 'openid', `/owners/${OWNER}/api-keys`)
   t.equal(
     unmanaged.headers['www-authenticate'],
     `Bearer error="insufficient_scope", ${WHERE}, scope="keys"`,
@@ -812,7 +825,7 @@ t.test('a token scope that no token can have fails the boot', async (t) => {
   ) {
     const app = Fastify()
     t.teardown(() => app.close())
-    await app.register(dualAuth, {
+    await authenticate(app, {
       apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
       jwt: { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 },
       tokenScopes: ({ url }) => url === '/x' ? scopes as never : null
@@ -826,8 +839,8 @@ t.test('scopes that are neither a list nor null fail the boot of a route for key
   for (const scopes of ['read', undefined, Promise.resolve(['read']), ['']]) {
     const app = Fastify()
     t.teardown(() => app.close())
-    await app.register(dualAuth, {
-      apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopParam: null },
+    await authenticate(app, {
+      apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), ownerParam: null },
       jwt: 'host',
       scopes: () => scopes as never
     })
@@ -858,17 +871,17 @@ t.test('request.mayCall says what the route will say of a key, and nothing again
   const { app, issuer, mint } = await build(t, {
     auth: {
       policy: (route) =>
-        route.url.startsWith('/shops/:shop_id/') && !route.url.includes('api-keys') ? 'dual' : undefined,
+        route.url.startsWith('/owners/:owner_id/') && !route.url.includes('api-keys') ? 'dual' : undefined,
       scopes: scopesFromRoute,
       tokenScopes: ({ url }) => url === '/orders' ? ['orders'] : null
     },
     routes: (app) => {
-      app.get('/shops/:shop_id/open', { config: { auth: 'public' } }, async () => '')
-      app.get('/shops/:shop_id/closed', { config: { auth: 'jwt' } }, async () => '')
-      app.post('/shops/:shop_id/archive', { schema: named('archive') }, async () => '')
+      app.get('/owners/:owner_id/open', { config: { auth: 'public' } }, async () => '')
+      app.get('/owners/:owner_id/closed', { config: { auth: 'jwt' } }, async () => '')
+      app.post('/owners/:owner_id/archive', { schema: named('archive') }, async () => '')
       // As a list of tools would be made: of routes, by somebody who knows nothing of this plugin.
       app.get(
-        '/shops/:shop_id/mine',
+        '/owners/:owner_id/mine',
         async (request) => routes.filter((route) => request.mayCall(route)).map(({ method, url }) => `${method} ${url}`)
       )
       app.get(
@@ -878,30 +891,30 @@ t.test('request.mayCall says what the route will say of a key, and nothing again
       )
       const { config } = { config: { auth: 'dual' as const } }
       routes.push(
-        { method: 'GET', url: '/shops/:shop_id/products', config },
-        { method: 'POST', url: '/shops/:shop_id/products', config },
-        { method: 'PUT', url: '/shops/:shop_id/products', schema: named('replace_products'), config },
-        { method: 'DELETE', url: '/shops/:shop_id/products', config },
-        { method: 'GET', url: '/shops/:shop_id/open', config: { auth: 'public' } },
-        { method: 'GET', url: '/shops/:shop_id/closed', config: { auth: 'jwt' } },
-        { method: 'POST', url: '/shops/:shop_id/archive', schema: named('archive'), config },
+        { method: 'GET', url: '/owners/:owner_id/products', config },
+        { method: 'POST', url: '/owners/:owner_id/products', config },
+        { method: 'PUT', url: '/owners/:owner_id/products', schema: named('replace_products'), config },
+        { method: 'DELETE', url: '/owners/:owner_id/products', config },
+        { method: 'GET', url: '/owners/:owner_id/open', config: { auth: 'public' } },
+        { method: 'GET', url: '/owners/:owner_id/closed', config: { auth: 'jwt' } },
+        { method: 'POST', url: '/owners/:owner_id/archive', schema: named('archive'), config },
         { method: 'GET', url: '/orders' }
       )
     }
   })
   const listed = async (headers: Record<string, string>) =>
-    (await app.inject({ url: `/shops/${SHOP}/mine`, headers })).json()
+    (await app.inject({ url: `/owners/${OWNER}/mine`, headers })).json()
   const all = routes.map(({ method, url }) => `${method} ${url}`)
   t.strictSame(await listed(bearer(issuer.user({ scope: 'openid' }))), all, 'a token may get the scope orders')
   t.strictSame(await listed(bearer(issuer.machine())), all)
   t.equal((await app.inject('/anybody')).json(), true)
   for (const scopes of [undefined, ['read'], ['read', 'archive'], ['read', 'replace_products'], ['read', 'write']]) {
-    const { plaintext } = await mint(SHOP, { name: 'some', ...scopes && { scopes } })
+    const { plaintext } = await mint(OWNER, { name: 'some', ...scopes && { scopes } })
     const may = await listed({ 'x-api-key': plaintext })
     for (const { method, url } of routes) {
       const { statusCode } = await app.inject({
         method: method as 'GET',
-        url: url.replace(':shop_id', SHOP),
+        url: url.replace(':owner_id', OWNER),
         headers: { 'x-api-key': plaintext }
       })
       t.equal(may.includes(`${method} ${url}`), statusCode === 200, `${method} ${url} with ${scopes}: ${statusCode}`)
@@ -927,10 +940,10 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
     const [method, url] of [
       ['POST', '/mcp'],
       ['GET', '/orders'],
-      ['GET', `/shops/${SHOP}/api-keys`],
+      ['GET', `/owners/${OWNER}/api-keys`],
       [
         'POST',
-        `/shops/${SHOP}/api-keys`
+        `/owners/${OWNER}/api-keys`
       ]
     ] as const
   ) {
@@ -948,7 +961,7 @@ t.test('a 401 says where to get a token; only a bad credential is called an erro
 t.test('a route for tokens fails the boot where none are accepted', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(dualAuth, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt: false })
+  await authenticate(app, { apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() }, jwt: false })
   t.throws(() => app.get('/mine', { config: { auth: 'jwt' } }, async () => ''), {
     message: "dual-auth: GET /mine has the policy 'jwt', but jwt has no issuer: nobody could call it"
   })
@@ -957,18 +970,18 @@ t.test('a route for tokens fails the boot where none are accepted', async (t) =>
 t.test('an unknown policy fails the boot', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
-  await app.register(dualAuth, {
+  await authenticate(app, {
     apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore() },
     jwt: { issuer: 'http://127.0.0.1:9/', userClients: [], jwksTimeout: 100 },
     policy: (route) => route.url === '/by-function' ? 'open' as never : undefined
   })
   t.throws(() => app.get('/x', { config: { auth: 'publik' as never } }, async () => ''), {
-    code: 'DUAL_AUTH_POLICY_UNKNOWN',
+    code: 'DUAL_AUTH_INVALID_OPTION',
     message: "dual-auth: route GET /x has the unknown policy 'publik'; it must be 'jwt', 'dual', 'any-key' or 'public'"
   })
-  t.throws(() => app.get('/by-function', async () => ''), { code: 'DUAL_AUTH_POLICY_UNKNOWN' })
+  t.throws(() => app.get('/by-function', async () => ''), { code: 'DUAL_AUTH_INVALID_OPTION' })
   t.throws(() => app.get('/null', { config: { auth: '' as never } }, async () => ''), {
-    code: 'DUAL_AUTH_POLICY_UNKNOWN'
+    code: 'DUAL_AUTH_INVALID_OPTION'
   })
 })
 
@@ -985,8 +998,8 @@ t.test('routes from before the plugin that forget the owner answer nobody, and a
   const app = Fastify()
   t.teardown(() => app.close())
   app.get('/branches/:branchId/books', { config: { auth: 'dual' } }, async () => '')
-  await app.register(dualAuth, {
-    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), shopIdFromParam: 'slug' },
+  await authenticate(app, {
+    apiKeys: { marker: 'm', peppers: [PEPPER], store: memoryStore(), ownerIdFromParam: 'slug' },
     jwt: { issuer: issuer.url, userClients: ['web-app'], audience: ['x'] },
     management: { canManage: () => true }
   })
@@ -994,12 +1007,12 @@ t.test('routes from before the plugin that forget the owner answer nobody, and a
     t.match((await app.inject({ url: '/branches/b/books', headers: bearer(issuer.user()) })).json(), {
       statusCode: 500,
       code: 'DUAL_AUTH_INVALID_OPTION',
-      message: /^dual-auth: GET \/branches\/:branchId\/books accepts API keys, and its path has no parameter :shop_id/
+      message: /^dual-auth: GET \/branches\/:branchId\/books accepts API keys, and its path has no parameter :owner_id/
     })
   }
   const response = await app.inject({
     method: 'POST',
-    url: '/shops/s/api-keys',
+    url: '/owners/s/api-keys',
     headers: bearer(issuer.user()),
     payload: { name: 'x', scopes: ['read'] }
   })

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { memoryStore, type ApiKeyStore, type KeyChange } from '../src/index.ts'
-import { at, bearer, build, MISSING, OTHER_SHOP, products, REFUSED, SHOP, type Harness } from './build.ts'
+import { at, bearer, build, MISSING, OTHER_OWNER, products, REFUSED, OWNER, type Harness } from './build.ts'
 import { newKey } from './sample-key.ts'
 
-const PATH = `/shops/${SHOP}/api-keys/`
+const PATH = `/owners/${OWNER}/api-keys/`
 const DAY = 86_400_000
 
 const as = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
@@ -13,7 +13,7 @@ const as = ({ app, issuer }: Harness) => (method: 'GET' | 'POST' | 'DELETE', url
 t.test('a rotated key works beside its successor until the grace is over', async (t) => {
   const harness = await build(t)
   const call = as(harness)
-  const { id, plaintext: old } = await harness.mint(SHOP, { name: 'Label printer', scopes: ['read'] })
+  const { id, plaintext: old } = await harness.mint(OWNER, { name: 'Label printer', scopes: ['read'] })
   const response = await call('POST', `${PATH}${id}/rotate`, { grace: 1800 })
   t.equal(response.statusCode, 201)
   t.equal(response.headers['cache-control'], 'no-store')
@@ -86,7 +86,7 @@ t.test('a successor lives as long as the key was created to live, unless the req
   const harness = await build(t)
   const call = as(harness)
   const start = Date.now()
-  const { id } = await harness.mint(SHOP, { name: 'x', expires_at: new Date(start + 30 * DAY).toISOString() })
+  const { id } = await harness.mint(OWNER, { name: 'x', expires_at: new Date(start + 30 * DAY).toISOString() })
   const first = (await call('POST', `${PATH}${id}/rotate`, {})).json()
   t.ok(
     Math.abs(Date.parse(first.expires_at) - Date.parse(first.created_at) - 30 * DAY) < 60_000,
@@ -103,16 +103,16 @@ t.test('a successor lives as long as the key was created to live, unless the req
 })
 
 t.test('what cannot be rotated is told why, and nothing changes', async (t) => {
-  const harness = await build(t, { apiKeys: { maxPerShop: 3 } })
+  const harness = await build(t, { apiKeys: { maxPerOwner: 3 } })
   const call = as(harness)
   const [revoked, expired, replaced] = [
     await harness.mint(),
-    await harness.mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + DAY).toISOString() }),
+    await harness.mint(OWNER, { name: 'x', expires_at: new Date(Date.now() + DAY).toISOString() }),
     await harness.mint()
   ]
   await call('DELETE', PATH + revoked.id)
   const { id: successor } = (await call('POST', `${PATH}${replaced.id}/rotate`)).json()
-  const other = await harness.mint(OTHER_SHOP)
+  const other = await harness.mint(OTHER_OWNER)
   const list = async () => (await call('GET', `${PATH}?sort=id`)).json()
   const before = await list()
   const refused = async (id: string, statusCode: number, code: string, message: string) => {
@@ -158,7 +158,7 @@ t.test('what cannot be rotated is told why, and nothing changes', async (t) => {
   })
   t.equal((await call('POST', `${PATH}not-a-uuid/rotate`)).statusCode, 400)
   t.strictSame(await list(), before)
-  t.match((await call('GET', `/shops/${OTHER_SHOP}/api-keys/`)).json(), [{ id: other.id, replaced_by: null }])
+  t.match((await call('GET', `/owners/${OTHER_OWNER}/api-keys/`)).json(), [{ id: other.id, replaced_by: null }])
 })
 
 t.test('an expired key cannot be rotated', async (t) => {
@@ -174,11 +174,11 @@ t.test('an expired key cannot be rotated', async (t) => {
   })
 })
 
-t.test('only tokens that may manage the shop rotate keys', async (t) => {
+t.test('only tokens that may manage the owner rotate keys', async (t) => {
   const { app, issuer, mint } = await build(t, { auth: { policy: () => 'any-key' } })
   const { id, plaintext } = await mint()
-  const rotate = async (headers: Record<string, string>, shop = SHOP) =>
-    (await app.inject({ method: 'POST', url: `/shops/${shop}/api-keys/${id}/rotate`, headers })).json()
+  const rotate = async (headers: Record<string, string>, owner = OWNER) =>
+    (await app.inject({ method: 'POST', url: `/owners/${owner}/api-keys/${id}/rotate`, headers })).json()
   t.strictSame(await rotate({}), MISSING)
   t.strictSame(await rotate({ 'x-api-key': plaintext }), MISSING, 'not even the key itself')
   t.strictSame(await rotate(bearer(plaintext)), REFUSED)
@@ -186,8 +186,8 @@ t.test('only tokens that may manage the shop rotate keys', async (t) => {
   t.match(await rotate(bearer(issuer.user()), 'unknown'), { code: 'DUAL_AUTH_MANAGEMENT_FORBIDDEN' })
 })
 
-t.test('a shop at its limit can rotate, and gains no room for more keys by it', async (t) => {
-  const harness = await build(t, { apiKeys: { maxPerShop: 2 } })
+t.test('an owner at its limit can rotate, and gains no room for more keys by it', async (t) => {
+  const harness = await build(t, { apiKeys: { maxPerOwner: 2 } })
   const call = as(harness)
   const keys = [await harness.mint(), await harness.mint()]
   const rotate = async (id: string) => (await call('POST', `${PATH}${id}/rotate`)).json()
@@ -253,7 +253,7 @@ t.test('the host is told of a rotation with both keys, and can refuse it', async
     }
   })
   const call = as(harness)
-  const { id } = await harness.mint(SHOP, { name: 'x', scopes: ['read'] })
+  const { id } = await harness.mint(OWNER, { name: 'x', scopes: ['read'] })
   broken = true
   t.equal((await call('POST', `${PATH}${id}/rotate`)).json().code, 'DUAL_AUTH_STORE_UNAVAILABLE')
   t.match((await call('GET', PATH)).json(), [{ id, replaced_by: null, expires_at: null }])
@@ -359,7 +359,7 @@ t.test('a successor that its store stored too late is revoked, and the key can b
 t.test('a key whose successor was rotated has a successor that works, and cannot be rotated', async (t) => {
   const harness = await build(t)
   const call = as(harness)
-  const { id } = await harness.mint(SHOP, { name: 'x', expires_at: new Date(Date.now() + 30 * DAY).toISOString() })
+  const { id } = await harness.mint(OWNER, { name: 'x', expires_at: new Date(Date.now() + 30 * DAY).toISOString() })
   const rotate = async (id: string, grace: number) => (await call('POST', `${PATH}${id}/rotate`, { grace })).json()
   const replacedBy = async (id: string, successor: string) =>
     t.match(await rotate(id, 60), {

@@ -8,7 +8,7 @@ import { memoryStore, type ApiKeyStore, type StoredApiKey } from '../src/index.t
 import { fingerprint } from '../src/keys/format.ts'
 import { costFromHash } from '../src/keys/hash.ts'
 import { embeddedDatabase } from './databases.ts'
-import { bearer, build, countScrypt, PEPPER, products, REFUSED, SHOP } from './build.ts'
+import { bearer, build, countScrypt, PEPPER, products, REFUSED, OWNER } from './build.ts'
 import { joined } from '../../../test/joined.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -68,7 +68,7 @@ t.test('a table or a column that is missing is told at startup', async (t) => {
   await refused('the table is missing: create it with createApiKeysTable(knex)')
   // The call that it tells creates the table that the store reads.
   await t.rejects(build(t, { store: knexStore(empty.knex, { table: 'desk_keys' }) }), {
-    message: /create it with createApiKeysTable\(knex, \{ table: 'desk_keys', shopColumn: 'shop_id' \}\)$/
+    message: /create it with createApiKeysTable\(knex, \{ table: 'desk_keys', ownerColumn: 'owner_id' \}\)$/
   })
   await t.rejects(createApiKeysTable(empty.knex, { tabel: 'desk_keys' } as never), {
     code: 'DUAL_AUTH_INVALID_OPTION',
@@ -192,9 +192,9 @@ t.test('the documented query counts the keys that a pepper is still needed for',
     await mint(),
     await mint(),
     await mint(),
-    await mint(SHOP, { name: 'x', expires_at: '2099-01-01T00:00:00Z' })
+    await mint(OWNER, { name: 'x', expires_at: '2099-01-01T00:00:00Z' })
   ]
-  await app.inject({ method: 'DELETE', url: `/shops/${SHOP}/api-keys/${revoked.id}`, headers: bearer(issuer.user()) })
+  await app.inject({ method: 'DELETE', url: `/owners/${OWNER}/api-keys/${revoked.id}`, headers: bearer(issuer.user()) })
   await knex('api_keys').where({ id: expired.id }).update({ expires_at: new Date(0) })
   const query = /`(select count\(\*\) from api_keys [^`]+)`/.exec(
     readFileSync(new URL('../docs/api-keys.md', import.meta.url), 'utf8')
@@ -219,7 +219,7 @@ t.test('a call that was past the check when its key was revoked finishes; the ne
   const { app, mint } = await build(t, { store })
   const { id, plaintext } = await mint()
   revokeNow = async () => {
-    await inner.revoke(SHOP, id, 'ada', new Date())
+    await inner.revoke(OWNER, id, 'ada', new Date())
   }
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 200)
   t.equal((await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode, 401)

@@ -1,7 +1,7 @@
 import type { NewApiKey } from '../src/index.ts'
 import { newKey as sampleKey } from '../src/testing/check.ts'
-import { SHOP } from './build.ts'
+import { OWNER } from './build.ts'
 
 /** A row to insert, whose key nobody knows. */
 export const newKey = (change: Partial<NewApiKey> = {}): NewApiKey =>
-  sampleKey({ shopId: SHOP, createdAt: new Date(), ...change })
+  sampleKey({ ownerId: OWNER, createdAt: new Date(), ...change })

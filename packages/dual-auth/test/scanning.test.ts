@@ -9,12 +9,12 @@ import {
   type ApiKeyOptions,
   type KeyChange,
   type KeyEvent,
-  type ManagementOptions,
-  type OnKeyEvent,
-  type ScanningOptions
+  type OnKeyChange,
+  type OnKeyEvent
 } from '../src/index.ts'
+import type { ScanningOptions } from '../src/scanning/index.ts'
 import { mintKey } from '../src/keys/format.ts'
-import { build, PEPPER, products, SHOP } from './build.ts'
+import { build, PEPPER, products, OWNER } from './build.ts'
 import { startIssuer } from './issuer.ts'
 import { startScanner, scannerKey, type Scanner } from './scanner.ts'
 
@@ -26,7 +26,7 @@ interface Given {
   readonly store?: ApiKeyStore
   readonly apiKeys?: Partial<ApiKeyOptions>
   readonly onKeyEvent?: OnKeyEvent
-  readonly onKeyChange?: ManagementOptions['onKeyChange']
+  readonly onKeyChange?: OnKeyChange
 }
 
 async function world (
@@ -36,19 +36,17 @@ async function world (
   const scanner = await startScanner(t)
   const lines: string[] = []
   const changes: KeyChange[] = []
+  const told: OnKeyChange = onKeyChange ?? ((change) => {
+    changes.push(change)
+  })
   const host = await build(t, {
     issuer,
     store,
     apiKeys,
     auth: {
       onKeyEvent,
-      scanning: { keysUrl: scanner.keysUrl, ...scanning },
-      management: {
-        canManage: () => true,
-        onKeyChange: onKeyChange ?? ((change) => {
-          changes.push(change)
-        })
-      }
+      scanning: { keysUrl: scanner.keysUrl, onKeyChange: told, ...scanning },
+      management: { canManage: () => true, onKeyChange: told }
     },
     server: {
       logger: {
@@ -105,7 +103,7 @@ t.test('a reported key is revoked at once, and the audit hook learns which and w
   t.strictSame([await status(plaintext), await status(other.plaintext)], [401, 200])
   t.match(changes.at(-1), {
     action: 'revoke',
-    key: { id, shopId: SHOP, revokedAt: Date },
+    key: { id, ownerId: OWNER, revokedAt: Date },
     leak: { url: 'https://github.com/octocat/hello/blob/1/a.txt', source: 'content' }
   })
   t.match(
@@ -159,7 +157,7 @@ t.test('the database says who revoked the key', async (t) => {
   })
   const { id, plaintext } = await mint()
   await report(match(plaintext))
-  t.strictSame(calls, [[SHOP, id, 'github-secret-scanning']])
+  t.strictSame(calls, [[OWNER, id, 'github-secret-scanning']])
 })
 
 t.test('look-alikes are false positives, and only those with a checksum reach the store', async (t) => {
@@ -227,7 +225,7 @@ t.test('an address that contains the key is shown without it', async (t) => {
   for (
     const spelling of [
       plaintext,
-      plaintext.replace('shop', '%73ho%70'),
+      plaintext.replace('owner', '%73ho%70'),
       plaintext.replaceAll('_', '%5f'),
       plaintext.replace(/[0-9A-Za-z]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
     ]
@@ -321,7 +319,7 @@ t.test('without management routes a reported key is revoked, too', async (t) => 
     auth: { scanning: { keysUrl: scanner.keysUrl }, management: undefined as never }
   })
   const { plaintext } = await createApiKey({ marker: 'shop_test', peppers: [PEPPER], store, logN: 1 }, {
-    shopId: SHOP,
+    ownerId: OWNER,
     name: 'Printer',
     scopes: 'all',
     createdBy: 'command'

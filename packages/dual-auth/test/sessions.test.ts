@@ -1,7 +1,7 @@
 import t from 'tap'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
-import { bearer, build, products, SHOP } from './build.ts'
+import { bearer, build, products, OWNER } from './build.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL, type Database } from './databases.ts'
 import { newKey } from './sample-key.ts'
 
@@ -90,29 +90,34 @@ for (const [name, { knex }] of databases) {
   t.test(`${name}: a revoked key and an expired one are 401, and the list says why`, async (t) => {
     const { app, issuer, mint } = await build(t, { store: knexStore(knex) })
     const headers = bearer(issuer.user())
-    const [revoked, expired] = [await mint(), await mint(SHOP, { name: 'x', expires_at: '2099-01-01T00:00:00.000Z' })]
+    const [revoked, expired] = [await mint(), await mint(OWNER, { name: 'x', expires_at: '2099-01-01T00:00:00.000Z' })]
     const call = async ({ plaintext }: { plaintext: string }) =>
       (await app.inject({ url: products(), headers: bearer(plaintext) })).statusCode
     t.strictSame([await call(revoked), await call(expired)], [200, 200])
     t.equal(
-      (await app.inject({ method: 'DELETE', url: `/shops/${SHOP}/api-keys/${revoked.id}`, headers })).statusCode,
+      (await app.inject({ method: 'DELETE', url: `/owners/${OWNER}/api-keys/${revoked.id}`, headers })).statusCode,
       204
     )
     // Which ends with the note that the keys were used: a write to the same row would disturb it.
-    t.equal((await app.inject({ url: `/shops/${SHOP}/api-keys/`, headers })).statusCode, 200)
+    t.equal((await app.inject({ url: `/owners/${OWNER}/api-keys/`, headers })).statusCode, 200)
     await knex.raw("update api_keys set expires_at = '2020-02-03T04:05:06.789Z' where id = ?", [expired.id])
     t.strictSame([await call(revoked), await call(expired)], [401, 401])
     const filter = encodeURIComponent(JSON.stringify({ id: [revoked.id, expired.id] }))
     const listed: Array<
       { id: string, status: string, expires_at: string | null, revoked_at: string | null, last_used_at: string | null }
-    > = (await app.inject({ url: `/shops/${SHOP}/api-keys/?filter=${filter}`, headers })).json()
+    > = (await app.inject({ url: `/owners/${OWNER}/api-keys/?filter=${filter}`, headers })).json()
     const byId = new Map(listed.map((key) => [key.id, key]))
     t.equal(byId.get(revoked.id)?.status, 'revoked')
     t.ok(Math.abs(Date.parse(byId.get(revoked.id)?.revoked_at ?? '') - Date.now()) < 60_000)
     t.ok(Math.abs(Date.parse(byId.get(expired.id)?.last_used_at ?? '') - Date.now()) < 60_000)
     t.match(byId.get(expired.id), { status: 'expired', expires_at: '2020-02-03T04:05:06.789Z' })
     t.equal(
-      (await app.inject({ method: 'POST', url: `/shops/${SHOP}/api-keys/${expired.id}/rotate`, headers, payload: {} }))
+      (await app.inject({
+        method: 'POST',
+        url: `/owners/${OWNER}/api-keys/${expired.id}/rotate`,
+        headers,
+        payload: {}
+      }))
         .statusCode,
       409
     )
@@ -125,7 +130,7 @@ for (const [name, { knex }] of databases) {
     for (const column of ['created_at', 'last_used_at', 'expires_at', 'revoked_at']) {
       await knex.raw(`update api_keys set ${column} = '2031-05-06T07:08:09.123987Z' where id = ?`, [key.id])
       t.match(
-        await store.list(SHOP, {
+        await store.list(OWNER, {
           at: new Date(),
           skip: 0,
           limit: 9,
@@ -158,7 +163,7 @@ for (const [name, { knex }] of databases) {
         `${column} ${value}`
       )
       const listed = await app.inject({
-        url: `/shops/${SHOP}/api-keys/?filter=${encodeURIComponent(JSON.stringify({ id: [id] }))}`,
+        url: `/owners/${OWNER}/api-keys/?filter=${encodeURIComponent(JSON.stringify({ id: [id] }))}`,
         headers
       })
       t.match([listed.statusCode, listed.json()], [200, [shown]], `${column} ${value}`)

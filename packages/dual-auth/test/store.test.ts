@@ -5,7 +5,7 @@ import { memoryStore, tableStore, type ApiKeyStore, type OnStored } from '../src
 import { rowFromNewKey } from '../src/keys/key-row.ts'
 import { createApiKeysTable, knexStore } from '../src/keys/knex.ts'
 import { testStore } from '../src/testing/index.ts'
-import { SHOP } from './build.ts'
+import { OWNER } from './build.ts'
 import {
   embeddedDatabase,
   FOREIGN_MYSQL,
@@ -76,32 +76,32 @@ async function tableOfItsOwn (t: Test): Promise<Knex> {
   return knex
 }
 
-t.test('the shop ids of the table may become those of your own table', async (t) => {
+t.test('the owner ids of the table may become those of your own table', async (t) => {
   const knex = await tableOfItsOwn(t)
-  await knex.raw('create table shops (id uuid primary key)')
-  await knex.raw('alter table api_keys alter shop_id type uuid using shop_id::uuid')
-  await knex.raw('alter table api_keys add foreign key (shop_id) references shops on delete cascade')
+  await knex.raw('create table owners (id uuid primary key)')
+  await knex.raw('alter table api_keys alter owner_id type uuid using owner_id::uuid')
+  await knex.raw('alter table api_keys add foreign key (owner_id) references owners on delete cascade')
   const store = knexStore(knex)
-  await knex('shops').insert({ id: SHOP })
+  await knex('owners').insert({ id: OWNER })
   const key = newKey()
   t.equal(await store.insert(key, 1), true)
-  for (const shopId of [SHOP, SHOP.toUpperCase()]) {
-    t.equal(await store.insert(newKey({ shopId }), 1), false, 'the limit counts on')
+  for (const ownerId of [OWNER, OWNER.toUpperCase()]) {
+    t.equal(await store.insert(newKey({ ownerId }), 1), false, 'the limit counts on')
   }
-  t.match(await store.list(SHOP, ALL), { keys: [{ id: key.id, shopId: SHOP }], count: 1 })
-  t.match(await store.find([key.fingerprint]), { shopId: SHOP })
-  t.equal(await store.revoke(SHOP, key.id, 'ada', new Date()), true)
+  t.match(await store.list(OWNER, ALL), { keys: [{ id: key.id, ownerId: OWNER }], count: 1 })
+  t.match(await store.find([key.fingerprint]), { ownerId: OWNER })
+  t.equal(await store.revoke(OWNER, key.id, 'ada', new Date()), true)
   await createApiKeysTable(knex)
-  for (const shopId of [randomUUID(), 'nope']) {
-    await t.rejects(store.insert(newKey({ shopId }), 1), { code: 'DUAL_AUTH_SHOP_UNKNOWN' }, shopId)
+  for (const ownerId of [randomUUID(), 'nope']) {
+    await t.rejects(store.insert(newKey({ ownerId }), 1), { code: 'DUAL_AUTH_OWNER_UNKNOWN' }, ownerId)
   }
   t.strictSame(await store.list('nope', ALL), { keys: [], count: 0, counts: NONE })
   t.equal(await store.revoke('nope', key.id, 'ada', new Date()), false)
-  await knex('shops').delete()
-  t.equal(await store.find([key.fingerprint]), null, 'the keys of a shop go with it')
+  await knex('owners').delete()
+  t.equal(await store.find([key.fingerprint]), null, 'the keys of an owner go with it')
 })
 
-t.test('what else a table of your own refuses is a failure, and not a shop that is not there', async (t) => {
+t.test('what else a table of your own refuses is a failure, and not an owner that is not there', async (t) => {
   const knex = await tableOfItsOwn(t)
   await knex.raw('create table people (id uuid primary key)')
   await knex.raw(
@@ -110,36 +110,36 @@ t.test('what else a table of your own refuses is a failure, and not a shop that 
   )
   const store = knexStore(knex)
   await t.rejects(store.insert(newKey({ createdBy: 'user-1' }), 1), { code: '22P02' })
-  await t.rejects(store.insert(newKey({ createdBy: SHOP }), 1), { code: '23503' })
+  await t.rejects(store.insert(newKey({ createdBy: OWNER }), 1), { code: '23503' })
 })
 
-t.test('a key of several columns to your shops, and ids that are numbers', async (t) => {
+t.test('a key of several columns to your owners, and ids that are numbers', async (t) => {
   const knex = await tableOfItsOwn(t)
-  await knex.raw('create table shops (tenant text, id integer, primary key (tenant, id))')
+  await knex.raw('create table owners (tenant text, id integer, primary key (tenant, id))')
   await knex.raw(
-    "alter table api_keys alter shop_id type integer using shop_id::integer, add tenant text default 'a', add " +
-      'foreign key (tenant, shop_id) references shops'
+    "alter table api_keys alter owner_id type integer using owner_id::integer, add tenant text default 'a', add " +
+      'foreign key (tenant, owner_id) references owners'
   )
-  await knex('shops').insert({ tenant: 'a', id: 7 })
+  await knex('owners').insert({ tenant: 'a', id: 7 })
   const store = knexStore(knex)
-  t.equal(await store.insert(newKey({ shopId: '7' }), 1), true)
-  for (const shopId of ['8', 'seven', '99999999999']) {
-    await t.rejects(store.insert(newKey({ shopId }), 1), { code: 'DUAL_AUTH_SHOP_UNKNOWN' }, shopId)
-    t.strictSame(await store.list(shopId, ALL), { keys: [], count: 0, counts: NONE }, shopId)
+  t.equal(await store.insert(newKey({ ownerId: '7' }), 1), true)
+  for (const ownerId of ['8', 'seven', '99999999999']) {
+    await t.rejects(store.insert(newKey({ ownerId }), 1), { code: 'DUAL_AUTH_OWNER_UNKNOWN' }, ownerId)
+    t.strictSame(await store.list(ownerId, ALL), { keys: [], count: 0, counts: NONE }, ownerId)
   }
 })
 
-t.test('creations at once that spell one shop in several ways do not pass the limit', {
+t.test('creations at once that spell one owner in several ways do not pass the limit', {
   skip: SERVER_URL === undefined && 'TEST_DATABASE_URL is not set: needs connections at once'
 }, async (t) => {
   const { knex, close } = await serverDatabase()
   t.teardown(close)
   await createApiKeysTable(knex)
-  await knex.raw('alter table api_keys alter shop_id type uuid using shop_id::uuid')
-  const spellings = [SHOP, SHOP.toUpperCase(), `{${SHOP}}`, SHOP.replaceAll('-', '')]
+  await knex.raw('alter table api_keys alter owner_id type uuid using owner_id::uuid')
+  const spellings = [OWNER, OWNER.toUpperCase(), `{${OWNER}}`, OWNER.replaceAll('-', '')]
   const store = knexStore(knex)
   const results = await Promise.all(
-    Array.from({ length: 16 }, (_, i) => store.insert(newKey({ shopId: String(spellings[i % 4]) }), 3))
+    Array.from({ length: 16 }, (_, i) => store.insert(newKey({ ownerId: String(spellings[i % 4]) }), 3))
   )
   t.equal(results.filter(Boolean).length, 3)
 })
@@ -158,10 +158,10 @@ t.test('what is written on being told is kept if and only if the key is', async 
   await t.rejects(store.insert(key, 1, tell(new RangeError('too late'))), { message: 'too late' })
   t.strictSame(await knex('audit'), [])
   await store.insert(key, 1, tell())
-  await t.rejects(store.revoke(SHOP, key.id, 'ada', new Date(), tell(new RangeError('too late'))), {
+  await t.rejects(store.revoke(OWNER, key.id, 'ada', new Date(), tell(new RangeError('too late'))), {
     message: 'too late'
   })
-  await store.revoke(SHOP, key.id, 'ada', new Date(), tell())
+  await store.revoke(OWNER, key.id, 'ada', new Date(), tell())
   t.strictSame(await knex('audit'), [{ key_id: key.id, revoked: false }, { key_id: key.id, revoked: true }])
 })
 
@@ -196,7 +196,7 @@ t.test('a key with an infinite time can be revoked, and takes no notice or use o
     ], `${column} ${value}`)
     const told: unknown[] = []
     t.equal(
-      await store.revoke(names.bad.shopId, names.bad.id, 'ada', now, async (key) => {
+      await store.revoke(names.bad.ownerId, names.bad.id, 'ada', now, async (key) => {
         told.push([key.id, key.revokedAt])
       }),
       true

@@ -74,7 +74,7 @@ export const SAMPLES: Readonly<Record<Provider, Samples>> = {
     header: { typ: 'JWT' },
     user: {
       sub: `auth0|${PERSON}`,
-      aud: [AUDIENCE, 'https://shop.eu.auth0.com/userinfo'],
+      aud: [AUDIENCE, 'https://owner.eu.auth0.com/userinfo'],
       azp: 'web-app',
       scope: 'openid write',
       'https://shop.test/roles': ['staff']

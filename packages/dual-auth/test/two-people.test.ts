@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { JwtOptions } from '../src/index.ts'
+import { introspection } from '../src/introspection/index.ts'
 import { bearer, build } from './build.ts'
 import { NOW, signingKey, sign, startIssuer, type Issuer } from './issuer.ts'
 
@@ -25,9 +26,9 @@ for (const jwts of [false, true]) {
   t.test(`two people are introspected at once, and remembered, each as themselves (jwts: ${jwts})`, async (t) => {
     const issuer = await issuerOf(t)
     const { url } = issuer
-    const introspection = { clientId: 'api', clientSecret: 'secret', endpoint: `${url}/introspect`, jwts }
+    const asking = introspection({ clientId: 'api', clientSecret: 'secret', endpoint: `${url}/introspect`, jwts })
     const generic = { provider: 'generic', audience: [AUDIENCE], userClients: ['web'] } as const
-    const holderOf = await serverOf(t, issuer, { ...generic, issuer: url, introspection })
+    const holderOf = await serverOf(t, issuer, { ...generic, issuer: url, introspection: asking })
     const tokenOf = (sub: string) => jwts ? issuer.sign({ iss: url, sub, iat: NOW, exp: NOW + 3600 }) : `opaque-${sub}`
     for (const sub of ['ada', 'kim', 'lee']) {
       issuer.answers.set(tokenOf(sub), { active: true, sub, client_id: 'web', aud: AUDIENCE })

@@ -1,6 +1,7 @@
 // Compiled, not run: what the types promise.
-import Fastify, { type ApiKeyShop, type FastifyRequest } from 'fastify'
+import Fastify, { type ApiKeyOwner, type FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
+import management from '../src/management/index.ts'
 import dualAuth, {
   memoryStore,
   scopesFromRoute,
@@ -22,13 +23,13 @@ same<Equals<Identity['kind'], 'api-key' | 'machine' | 'user'>>()
 same<Equals<AuthPolicy, 'jwt' | 'dual' | 'any-key' | 'public'>>()
 same<Equals<ReturnType<typeof memoryStore>, ApiKeyStore>>()
 same<Equals<ReturnType<typeof knexStore>, ApiKeyStore>>()
-same<Equals<NonNullable<ApiKeyIdentity['shop']>, ApiKeyShop>>()
+same<Equals<NonNullable<ApiKeyIdentity['owner']>, ApiKeyOwner>>()
 same<Equals<Parameters<typeof createApiKeysTable>, [knex: Knex, options?: TableOptions]>>()
 
 export function describe (identity: Identity): string {
   switch (identity.kind) {
     case 'api-key':
-      return `${identity.keyId} of ${identity.shopId}`
+      return `${identity.keyId} of ${identity.ownerId}`
     case 'machine':
       return identity.clientId
     case 'user':
@@ -43,10 +44,10 @@ export function change (identity: Identity): void {
   identity.kind = 'user'
   // @ts-expect-error so are its scopes
   identity.scopes.push('write')
-  // @ts-expect-error only an API key has a shop
-  identity.shopId.trim()
+  // @ts-expect-error only an API key has an owner
+  identity.ownerId.trim()
   // @ts-expect-error a store need not return it
-  if (identity.kind === 'api-key') Object.keys(identity.shop)
+  if (identity.kind === 'api-key') Object.keys(identity.owner)
 }
 
 const options: DualAuthOptions = {
@@ -80,7 +81,9 @@ app.get('/x', { config: { auth: 'publik' } }, async () => '')
 // @ts-expect-error symmetric algorithms are not for tokens of somebody else
 app.register(dualAuth, { ...options, jwt: { ...options.jwt, algorithms: ['HS256'] } })
 // @ts-expect-error who may manage keys must be said
-app.register(dualAuth, { ...options, management: {} })
+app.register(management, { path: '/teams/:team/api-keys' })
+// @ts-expect-error it is made by introspection()
+app.register(dualAuth, { ...options, jwt: { ...options.jwt, introspection: { clientId: 'a', clientSecret: 'b' } } })
 // @ts-expect-error peppers have ids
 app.register(dualAuth, { ...options, apiKeys: { ...options.apiKeys, peppers: ['secret'] } })
 
@@ -89,25 +92,26 @@ app.register(dualAuth, {
   onKeyEvent: async (event) => {
     if (event.type === 'rotated') same<Equals<typeof event.replaced, ApiKeyRecord>>()
     if (event.type === 'refused') {
-      same<Equals<typeof event.key, { readonly id: string, readonly shopId: string } | null>>()
+      same<Equals<typeof event.key, { readonly id: string, readonly ownerId: string } | null>>()
     }
     // @ts-expect-error a refused key has no name: only its id is known
     if (event.type === 'refused') event.key?.name.trim()
-  },
-  management: {
-    canManage: () => true,
-    onKeyChange: (change) => {
-      switch (change.action) {
-        case 'create':
-        case 'revoke':
-          change.key.id.trim()
-          break
-        case 'rotate':
-          change.replaced.id.trim()
-          break
-        default:
-          change satisfies never
-      }
+  }
+})
+app.register(management, {
+  path: '/teams/:team/api-keys',
+  canManage: () => true,
+  onKeyChange: (change) => {
+    switch (change.action) {
+      case 'create':
+      case 'revoke':
+        change.key.id.trim()
+        break
+      case 'rotate':
+        change.replaced.id.trim()
+        break
+      default:
+        change satisfies never
     }
   }
 })

@@ -6,7 +6,6 @@ import { gunzipSync } from 'node:zlib'
 /** What the tools of a whole API are made with. */
 export const OPTIONS = {
   exposedTag: 'mcp',
-  largeTag: 'large',
   forwardHeaders: ['authorization', 'x-api-key'],
   maxResultBytes: 1_000_000
 }

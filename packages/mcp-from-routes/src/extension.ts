@@ -47,13 +47,14 @@ export interface Core {
   /**
    * Adds an endpoint.
    * @param option - as errors name what asked for it
+   * @param holds - whether it has a tool; undefined: it has all
    * @param own - tools in place of those that it has
    */
   readonly mount: (
     path: string,
     option: string,
-    holds: (tool: Tool) => boolean,
-    own?: (endpoint: Pick<Endpoint, 'seen' | 'find'>) => OwnTools
+    holds: ((tool: Tool) => boolean) | undefined,
+    own?: (endpoint: Pick<Endpoint, 'seen' | 'find' | 'nearest'>) => OwnTools
   ) => Endpoint
   /** The arguments of a call as its route gets them, or what is wrong with them. */
   readonly read: (call: BegunCall) => Args | string
@@ -106,6 +107,8 @@ export interface Claim {
 export interface Catalog {
   /** The tools by name, in the order of their names. */
   readonly tools: ReadonlyMap<string, Tool>
+  /** Those that had other names, by these. */
+  readonly former: ReadonlyMap<string, Tool>
   /** They, and those that are published in another way. */
   readonly callable: readonly Tool[]
   readonly log: FastifyBaseLogger
@@ -151,7 +154,7 @@ export interface Served {
   readonly refuse: (result: ToolResult) => void
 }
 
-/** By kind, then by URI or name. `tools`: those without a route. */
+/** What an extension publishes, by kind, then by URI or name. `tools`: those without a route. */
 export interface Contracted {
   readonly tools?: readonly object[]
   readonly cards?: ReadonlyMap<string, object>

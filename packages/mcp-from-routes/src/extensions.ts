@@ -7,6 +7,7 @@ import { isObject } from './schema/json-schema.ts'
 const OWN_KEYS: readonly string[] = [
   'title',
   'description',
+  'formerly',
   'annotations',
   'arguments',
   'output',

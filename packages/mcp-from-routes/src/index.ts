@@ -7,7 +7,7 @@ import { PUBLISHED } from './published.ts'
 import { MCP_FROM_ROUTES_INVALID_OPTION, MCP_FROM_ROUTES_REGISTERED_IN_SCOPE } from './errors.ts'
 import { allExtensions, checkIsRead } from './extensions.ts'
 import { claimsOf, contracted, install, mount, partsOf, pathsOf } from './install.ts'
-import type { Published } from './endpoint/access.ts'
+import type { Published } from './model.ts'
 import type { McpFromRoutesOptions } from './options.ts'
 import { shareRequestIds } from './parent.ts'
 import { settingsFromOptions } from './settings.ts'
@@ -42,6 +42,7 @@ declare module 'fastify' {
   // The same as @fastify/swagger declares, so that both can be installed.
   interface FastifySchema {
     hide?: boolean
+    deprecated?: boolean
     tags?: readonly string[]
     description?: string
     summary?: string
@@ -67,7 +68,7 @@ async function mcpFromRoutes (
   checkLoopback()
   const earlier = routesSoFar(app)
   const isListing = LISTINGS.hasSubscribers
-  const published: Published = { tools: new Map(), callable: [] }
+  const published: Published = { tools: new Map(), former: new Map(), callable: [] }
   let list: readonly McpTool[] = Object.freeze([])
   app.decorate('mcpTools', { getter: () => list })
 
@@ -80,7 +81,7 @@ async function mcpFromRoutes (
   shareRequestIds(app)
   warnIfUnlimited(app)
   mount(app, settings, installed, toolCaller(app, settings))
-  app.decorate(PUBLISHED, { getter: () => contracted(list, hooks) })
+  app.decorate(PUBLISHED, { getter: () => contracted(list, published, installed) })
 
   app.addHook('onReady', async () => {
     if (isListing) return announce()

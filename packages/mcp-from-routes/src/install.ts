@@ -3,10 +3,10 @@ import { argumentReader, maxParamLengthOf, type CallTool } from './call/call.ts'
 import { callerFrom } from './call/caller.ts'
 import { check, withoutSlash } from './checks.ts'
 import { dispatchOf } from './endpoint/dispatch.ts'
-import { endpointFrom, type Published } from './endpoint/access.ts'
+import { endpointFrom } from './endpoint/access.ts'
 import { mountEndpoint } from './endpoint/endpoint.ts'
 import type { Claim, Contracted, Core, Extension, Hooks } from './extension.ts'
-import type { Endpoint, Part, Source } from './model.ts'
+import type { Endpoint, Part, Published, Source } from './model.ts'
 import type { Settings } from './settings.ts'
 import type { EarlierRoutes } from './tool/earlier.ts'
 import type { ClaimOf } from './tool/routes.ts'
@@ -29,7 +29,7 @@ export async function install (
   published: Published,
   { earlier, isListing }: { readonly earlier: EarlierRoutes, readonly isListing: boolean }
 ): Promise<Installed> {
-  const main = { path: settings.path, option: 'the option path', isMain: true, holds: () => true }
+  const main = { path: settings.path, option: 'the option path', holds: undefined }
   const endpoints = [endpointFrom(main, published, settings)]
   const routes: RouteOptions[] = []
   const core: Core = {
@@ -47,7 +47,7 @@ export async function install (
       const path = withoutSlash(given)
       const taken = endpoints.find((endpoint) => endpoint.path === path)
       check(taken === undefined, `${option}.path`, `is already used by ${taken?.option}: ${given}`)
-      const endpoint = endpointFrom({ path, option, isMain: false, holds, own }, published, settings)
+      const endpoint = endpointFrom({ path, option, holds, own }, published, settings)
       endpoints.push(endpoint)
       return endpoint
     },
@@ -98,8 +98,29 @@ export function partsOf (hooks: readonly Hooks[]): Extend {
   }
 }
 
+/** What a contract holds of an application: what its extensions publish, and its endpoints by their paths. */
+export interface ContractedApp extends Contracted {
+  readonly tools: readonly object[]
+  /** What each lists, and what its clients find by a search instead. */
+  readonly endpoints: ReadonlyMap<string, { readonly tools: Held, readonly finds?: Held }>
+}
+
+/** The names of an endpoint's tools, or all of them. */
+type Held = 'all' | readonly string[]
+
 /** What a contract holds of an application. */
-export function contracted (list: readonly McpTool[], hooks: readonly Hooks[]): Contracted {
+export function contracted (
+  list: readonly McpTool[],
+  published: Published,
+  { hooks, endpoints }: Installed
+): ContractedApp {
   const all = hooks.map(({ contract }) => contract?.() ?? {})
-  return Object.assign({}, ...all, { tools: [...list, ...all.flatMap(({ tools = [] }) => tools)] })
+  const held = (tools: ReadonlyMap<string, unknown>): Held => tools === published.tools ? 'all' : [...tools.keys()]
+  return Object.assign({}, ...all, {
+    tools: [...list, ...all.flatMap(({ tools = [] }) => tools)],
+    endpoints: new Map(endpoints.map(({ path, tools, own }) => [
+      path,
+      own === undefined ? { tools: held(tools()) } : { tools: held(own.tools()), finds: held(tools()) }
+    ]))
+  })
 }

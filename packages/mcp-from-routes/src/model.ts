@@ -42,8 +42,8 @@ export interface ExposedRoute {
   readonly shared: Readonly<Record<string, unknown>>
   /** Default is one that reads as Fastify's own. */
   readonly queryParser?: QueryParser
-  /** What the route's validator accepts for an argument in the URL. Unknown by default. */
-  readonly accepts?: { readonly path: UrlAcceptance, readonly query: UrlAcceptance }
+  /** What the route's validator accepts for an argument in the URL or in a header. Unknown by default. */
+  readonly accepts?: { readonly path: UrlAcceptance, readonly query: UrlAcceptance, readonly header: UrlAcceptance }
   /** What the route's validator makes of a body that is not as its schema says. Default: it refuses it. */
   readonly bodyTypes?: BodyTypes
 }
@@ -138,6 +138,8 @@ export interface Tool {
   readonly streams: boolean
   /** What is said of a call that may or may not have been carried out. */
   readonly open: string
+  /** The header that makes a call safe to repeat, where it is an argument, and what is said of a call that has it. */
+  readonly repeat: { readonly header: string, readonly open: string } | undefined
   readonly part: Parts
   /** What extensions do to each call; undefined for a plain tool. */
   readonly begin: ((call: BegunCall) => Begun) | undefined
@@ -145,7 +147,7 @@ export interface Tool {
 
 /** A tool, as far as it is listed. */
 export interface ListedTool {
-  readonly public: ToolDefinition & Partial<Pick<McpTool, 'route' | 'implied'>>
+  readonly public: ToolDefinition & Partial<Pick<McpTool, 'route' | 'implied' | 'formerly' | 'deprecated'>>
   readonly mirrored: Tool['mirrored']
   readonly part?: Parts
 }
@@ -167,6 +169,8 @@ export interface Call {
   readonly round: ServerContext['mcpReq'] | undefined
   /** The tool that made the call, where its client does not list the tool itself. */
   readonly through: string | undefined
+  /** The former name by which the client called the tool; undefined if by its own. */
+  readonly calledAs: string | undefined
   readonly endpoint: Endpoint
 }
 
@@ -178,7 +182,7 @@ export interface BegunCall extends Call {
   readonly given: Args
 }
 
-/** What an extension does with a call: nothing; an outcome in its place; a problem with its arguments; or more later. */
+/** What an extension does with a call: nothing, an outcome in its place, a problem with its arguments, or more. */
 export type Begun =
   | undefined
   | { readonly outcome: Outcome, readonly end?: Running['end'] }
@@ -237,13 +241,21 @@ export interface ToolResult {
   readonly challenge?: { readonly statusCode: number, readonly authenticate: string }
 }
 
+/** All published routes; empty until the application is ready. */
+export interface Published {
+  /** The tools by name, in the order of their names. */
+  tools: ReadonlyMap<string, Tool>
+  /** Those that had other names, by these. */
+  former: ReadonlyMap<string, Tool>
+  /** The tools, and the routes that are published in another way. */
+  callable: readonly Tool[]
+}
+
 /** An endpoint: which tools it has, and who may use them. */
 export interface Endpoint {
   readonly path: string
   /** As errors name the option that made it. */
   readonly option: string
-  /** Whether it is the one of the option `path`. */
-  readonly isMain: boolean
   /** By name, in the order of their names. Empty until the application is ready, as the next. */
   readonly tools: () => ReadonlyMap<string, Tool>
   /** Its tools, and the published routes that are none but belong to it. */
@@ -254,8 +266,10 @@ export interface Endpoint {
   readonly seen: (request: FastifyRequest) => readonly Tool[] | Promise<readonly Tool[]>
   /** What it lists: those, or its own. */
   readonly listed: (request: FastifyRequest) => readonly ListedTool[] | Promise<readonly ListedTool[]>
-  /** The tool of that name, if there is one and this client may use it. */
+  /** The tool that has that name, or had it, if there is one and this client may use it. */
   readonly find: (name: string, request: FastifyRequest) => Tool | undefined | Promise<Tool | undefined>
+  /** Of the tools that this client sees, the one whose name is most like one that {@link find} did not find. */
+  readonly nearest: (name: string, request: FastifyRequest) => Promise<Tool | undefined>
   /** What the host says about a client's use of a tool, of this endpoint or of another one. */
   readonly accessOf: (tool: Tool, request: FastifyRequest) => ToolAccess | Promise<ToolAccess>
   /** Whether it may use it, listed or not. */
@@ -275,6 +289,9 @@ export interface OwnTools {
     name: string,
     args: Args,
     request: FastifyRequest
-  ) => Promise<{ readonly result: ToolResult } | { readonly tool: Tool, readonly args: Args }>
+  ) => Promise<
+    | { readonly result: ToolResult }
+    | { readonly tool: Tool, readonly args: Args, readonly calledAs: string | undefined }
+  >
   readonly say: Endpoint['say']
 }

@@ -9,12 +9,20 @@ export interface McpRouteConfig {
   readonly title?: string
   /** What the model reads instead of `schema.description`. */
   readonly description?: string
+  /**
+   * Names that the tool had before, by which clients with an older list may still call it: `['add_note']`. Calls by
+   * them work as calls by its name, and their results say what it is called now. Lists do not show them. Default is
+   * none.
+   */
+  readonly formerly?: readonly string[]
   /** Hints that override those of the HTTP method. */
   readonly annotations?: Partial<ToolAnnotations>
   /**
    * Names and fixed values of inputs, by the part of the request and their name in the route:
    * `{ body: { id: { name: 'id' } }, headers: { 'x-tenant': { value: 'acme' } } }`. Two inputs with the same name, such
-   * as an id in the path and in the body, become one argument. Default is that each input is the argument of its name.
+   * as an id in the path and in the body, become one argument. A header is an argument only if it has a name here:
+   * `{ headers: { 'idempotency-key': { name: 'idempotency_key' } } }`. Default is that each other input is the argument
+   * of its name.
    */
   readonly arguments?: ArgumentOverrides
   /**
@@ -82,6 +90,10 @@ export interface McpTool extends ToolDefinition {
    * none.
    */
   readonly implied?: readonly string[]
+  /** The names that the tool had, by which it can be called too; absent if none. */
+  readonly formerly?: readonly string[]
+  /** Present if the route's schema says `deprecated: true`. */
+  readonly deprecated?: true
   readonly route: {
     readonly method: string,
     /** The route's path with its prefix, as it was registered: `/products/:id`. */
@@ -141,6 +153,8 @@ export type StopReason = 'client gone' | 'timeout' | 'too large' | 'closing'
 /** The argument of `onToolCall`: a call that has ended. */
 export interface ToolCallEvent {
   readonly tool: McpTool
+  /** The former name by which it was called, one of `tool.formerly`; undefined if by its name. */
+  readonly calledAs: string | undefined
   /** The request to the endpoint. */
   readonly request: FastifyRequest
   /**

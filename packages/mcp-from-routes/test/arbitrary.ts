@@ -92,7 +92,8 @@ export const { schema } = fc.letrec<{ schema: unknown, keyword: Record<string, u
 const definitions = fc.record({ A: schema, B: schema, C: schema })
 /** A schema with the definitions that it may refer to. */
 export const whole = fc.tuple(schema, definitions).map(([root, $defs]): JsonSchema => ({
-  ...typeof root === 'object' ? root : root ? {} : { not: {} },
+  ...typeof root === 'object' ? root : {},
+  ...root === false && { not: {} },
   $defs
 }))
 

@@ -44,7 +44,8 @@ t.test('canUse is asked once for each call, whoever answers it', async (t) => {
         params: { name, arguments: {}, ...modern && { _meta: META }, ...modern || !('_meta' in params) ? params : {} }
       }, { 'mcp-protocol-version': era, ...modern && { 'mcp-method': 'tools/call', 'mcp-name': name } })
       t.equal(status, 200, `${title} ${era}`)
-      t.strictSame(asked, name === 'b' ? [] : [name], `${title} ${era}`)
+      // Of a tool that does not exist as of one that is hidden: time tells nobody which it is.
+      t.strictSame(asked, name === 'b' ? ['a'] : [name], `${title} ${era}`)
     }
   }
 })

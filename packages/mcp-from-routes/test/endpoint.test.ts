@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { listen, post } from './build.ts'
-import { confirm } from '../src/extensions/confirm/index.ts'
 
 const HELLO = { schema: { operationId: 'hello', description: 'Says hello.', tags: ['mcp'] } }
 const hello = (app: FastifyInstance): void => {
@@ -265,32 +264,31 @@ t.test('a message that is not UTF-8 reaches no route', async (t) => {
 t.test('a message may be nested 500 levels deep, on every version of Node.js', async (t) => {
   let ran = 0
   const { url } = await listen(t, (app) => {
-    for (const [name, mcp] of [['add_note', {}], ['ask_note', { confirm: true }]] as const) {
-      app.post(`/${name}`, {
-        schema: {
-          operationId: name,
-          description: 'Add',
-          tags: ['mcp'],
-          body: { type: 'object', properties: { any: {} } }
-        },
-        config: { mcp }
-      }, async () => {
-        ran += 1
-        return {}
-      })
-    }
-  }, { bodyLimit: 10_000_000, extensions: [confirm({ fallback: 'token' })] })
+    app.post('/notes', {
+      schema: {
+        operationId: 'add_note',
+        description: 'Add',
+        tags: ['mcp'],
+        body: { type: 'object', properties: { any: {} } }
+      }
+    }, async () => {
+      ran += 1
+      return {}
+    })
+  }, { bodyLimit: 10_000_000 })
   const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
-  const call = (name: string, levels: number): string =>
-    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":{"any":${deep(levels)}}}}`
-  t.match(await post(url, call('add_note', 499)), { body: { result: { content: [{}] } } })
+  const call = (levels: number, more = ''): string =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add_note","arguments":{"any":${
+      deep(levels)
+    }}${more}}}`
+  t.match(await post(url, call(499)), { body: { result: { content: [{}] } } })
   t.equal(ran, 1)
-  for (const name of ['add_note', 'ask_note']) {
-    for (const levels of [501, 200_000]) {
-      t.match((await post(url, call(name, levels))).body, {
+  for (const levels of [501, 200_000]) {
+    for (const more of ['', ',"unknown":1']) {
+      t.match((await post(url, call(levels, more))).body, {
         id: 1,
         result: { isError: true, content: [{ text: 'The arguments are nested too deeply' }] }
-      }, `${name} ${levels}`)
+      }, `${levels}${more}`)
     }
   }
   for (

@@ -3,7 +3,6 @@ import t from 'tap'
 import { contractFromTools, diffContracts, textOfFinding } from '../src/contract/index.ts'
 import type { ImpliedArgument, McpFromRoutesOptions } from '../src/index.ts'
 import { build, call, CLIENTS, connect, listen, post } from './build.ts'
-import { fields } from '../src/extensions/fields/index.ts'
 
 const text = { type: 'string' }
 const ENVELOPE = {
@@ -226,31 +225,6 @@ t.test('a function that throws is logged, calls nothing, and tells the client no
   t.match(await call(url, 'none'), { structuredContent: {} }, 'other tools work')
 })
 
-t.test('what a function did not say is not missing from a call with wrong fields', async (t) => {
-  const items = { type: 'object', properties: { id: { type: 'string' } } }
-  const { url } = await listen(t, (app) => {
-    app.get('/shops/:shop/things', {
-      schema: {
-        operationId: 'things',
-        description: 'Things',
-        tags: ['mcp'],
-        response: { 200: { type: 'array', items } }
-      }
-    }, async () => [])
-  }, {
-    extensions: [fields()],
-    impliedArguments: {
-      shop: () => {
-        throw new TypeError('no database')
-      }
-    }
-  })
-  t.match(await call(url, 'things', { fields: ['other'] }), {
-    isError: true,
-    content: [{ text: /^The call failed\. The request id is req-\w+\.$/ }]
-  })
-})
-
 for (const which of CLIENTS) {
   t.test(`client ${which} calls without an argument that is implied`, async (t) => {
     const { url } = await listen(t, routes, options)
@@ -310,7 +284,7 @@ t.test('a name that no tool requires is warned of', async (t) => {
   })
   await app.ready()
   t.strictSame(warnings, [{
-    msg: 'no tool requires these impliedArguments in its path or query string',
+    msg: 'no tool requires these impliedArguments in its path, query string or headers',
     names: ['shopId']
   }])
   t.strictSame(app.mcpTools.find(({ name }) => name === 'in_path')?.implied, ['shop', 'id'])

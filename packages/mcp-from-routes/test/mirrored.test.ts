@@ -5,7 +5,6 @@ import { contractFromTools, diffContracts } from '../src/contract/index.ts'
 import type { McpFromRoutesOptions, McpRouteConfig } from '../src/index.ts'
 import { build, CLIENTS, connect, listen, post } from './build.ts'
 import { runProgram } from './program.ts'
-import { confirm } from '../src/extensions/confirm/index.ts'
 
 const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
@@ -72,7 +71,9 @@ t.test('an argument that clients could not repeat stops the start', async (t) =>
       /is inside a list/
     ],
     [{}, /\.params\.id\.header must be the name of a header/, { arguments: { params: { id: { header: 'a b' } } } }],
-    [{}, /\.headers\.x must have a value/, { arguments: { headers: { x: { header: 'A' } } } }]
+    [{}, /\.headers\.x must have a name, with or without a description, or else a value/, {
+      arguments: { headers: { x: { header: 'A' } } }
+    }]
   ]
   for (const [schema, message, config] of cases) {
     const app = await build(t, route(schema, config as McpRouteConfig), {}, ajv)
@@ -146,16 +147,9 @@ t.test('a header that says something else than the call is refused', async (t) =
 
 t.test('the endpoint compares them, whichever way the message takes', async (t) => {
   const options: Partial<McpFromRoutesOptions> = {
-    impliedArguments: { id: ({ headers }) => headers['x-shop'] as string | undefined },
-    extensions: [confirm()]
+    impliedArguments: { id: ({ headers }) => headers['x-shop'] as string | undefined }
   }
-  const { url } = await listen(t, (app) => {
-    route({}, id)(app)
-    app.post('/y/:id', {
-      schema: { operationId: 'y', description: 'Y.', tags: ['mcp'] },
-      config: { mcp: { ...id, confirm: true } }
-    }, async () => ({ done: true }))
-  }, options)
+  const { url } = await listen(t, route({}, id), options)
   const send = async (name: string, args: object, headers: Record<string, string>, more: object = {}) =>
     await post(url, {
       jsonrpc: '2.0',
@@ -163,12 +157,12 @@ t.test('the endpoint compares them, whichever way the message takes', async (t) 
       method: 'tools/call',
       params: { name, arguments: args, _meta: MODERN, ...more }
     }, { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name, ...headers })
-  for (const [name, more] of [['x', {}], ['y', {}], ['x', { requestState: 'x', inputResponses: {} }]] as const) {
+  for (const more of [{}, { requestState: 'x', inputResponses: {} }]) {
     for (const headers of [{}, { 'mcp-param-item-id': '2' }] as const) {
-      t.match(await send(name, { id: '1' }, headers as Record<string, string>, more), {
+      t.match(await send('x', { id: '1' }, headers as Record<string, string>, more), {
         status: 400,
         body: { id: 7, error: { code: -32020, message: /mcp-param-item-id/ } }
-      }, name)
+      }, JSON.stringify(more))
     }
   }
   t.match(await send('x', { id: '1' }, { 'mcp-param-item-id': '1' }), {

@@ -11,7 +11,6 @@ import { routesFromOpenApi, sourcesOf } from './openapi.ts'
 
 const OPTIONS = {
   exposedTag: 'mcp',
-  largeTag: 'large',
   forwardHeaders: ['authorization', 'x-api-key'],
   maxResultBytes: 1_000_000
 }
@@ -132,11 +131,8 @@ for (const name of documents) {
         ) => [argument, as(value)])
         return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
       }
-      const body = input.body === 'none'
-        ? undefined
-        : input.body === 'whole'
-        ? args.body
-        : inPlace('body', (value) => value)
+      const fields = input.body === 'fields' ? inPlace('body', (value) => value) : undefined
+      const body = input.body === 'whole' ? args.body : fields
       t.strictSame(
         structuredContent,
         JSON.parse(

@@ -96,7 +96,8 @@ function schemaOfParameter (parameter: Json): Json {
     schema: _schema,
     ...inline
   } = parameter
-  const found = isObject(schema) ? schema : isObject(first) ? object(first.schema) : inline
+  const other = isObject(first) ? object(first.schema) : inline
+  const found = isObject(schema) ? schema : other
   return typeof description === 'string' ? { description, ...found } : found
 }
 

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import t from 'tap'
 import { letters } from '../../../test/spellings.ts'
 import type { ToolCallEvent } from '../src/index.ts'
-import { call, CLIENTS, connect, listen, post } from './build.ts'
+import { call, connect, listen, post } from './build.ts'
 
 const tool = (operationId: string, more: Record<string, unknown> = {}): { schema: Record<string, unknown> } => ({
   schema: { operationId, description: 'D.', tags: ['mcp'], ...more }
@@ -132,24 +132,6 @@ t.test('the list of the newest revision says how long and by whom it may be kept
   t.strictSame(await hints({}), [300_000, 'private', 'complete', info], 'a hook of the host may ask for credentials')
   t.strictSame(await hints({ cacheTtl: 0, cacheScope: 'public' }), [0, 'public', 'complete', info])
 })
-
-for (const which of CLIENTS) {
-  t.test(`pages of the list, with client ${which}`, async (t) => {
-    const { url } = await listen(t, three, { pageSize: 2 })
-    const client = await connect(t, which, url) as unknown as {
-      listTools: (params?: { cursor?: string }) => Promise<{ tools: Array<{ name: string }>, nextCursor?: string }>
-    }
-    const first = await client.listTools(which === '1.x' ? {} : undefined)
-    if (which === '1.x') {
-      t.strictSame(first.tools.map(({ name }) => name), ['a', 'b'])
-      const second = await client.listTools({ cursor: String(first.nextCursor) })
-      t.strictSame(second.tools.map(({ name }) => name), ['c'])
-      t.equal(second.nextCursor, undefined)
-    } else {
-      t.strictSame(first.tools.map(({ name }) => name), ['a', 'b', 'c'], 'this line collects the pages itself')
-    }
-  })
-}
 
 t.test('onToolCall is told of every call', async (t) => {
   const before = performance.now()

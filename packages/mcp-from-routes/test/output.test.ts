@@ -5,7 +5,7 @@ import { build, call, CLIENTS, connect, listen } from './build.ts'
 
 // The seed makes a failure repeatable; set FUZZ_SEED to try others, and FUZZ_RUNS for more of them, as .ci/run does.
 const SEED = Number(process.env.FUZZ_SEED ?? 20_260_728)
-const RUNS = Math.ceil(Number(process.env.FUZZ_RUNS ?? 125) / 4)
+const RUNS = Math.ceil(Number(process.env.FUZZ_RUNS ?? 25) / 4)
 const VALUES = 12
 
 type Schema = Record<string, unknown>

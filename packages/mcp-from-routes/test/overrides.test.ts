@@ -317,7 +317,11 @@ for (
       { querystring: { version: { value: [1] } } },
       '.querystring.version.value must be a string, a number or a boolean'
     ],
-    ['a header as an argument', { headers: { 'x-tenant': { name: 'tenant' } } }, '.headers.x-tenant must have a value'],
+    [
+      'neither, of a header',
+      { headers: { 'x-tenant': {} } },
+      '.headers.x-tenant must have a name, with or without a description, or else a value'
+    ],
     [
       'a header that no message may have',
       { headers: { 'x-tenant': { value: 'a\r\nb: c' } } },

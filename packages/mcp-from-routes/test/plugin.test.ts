@@ -161,14 +161,11 @@ t.test('tools that API keys cannot call are warned of where an authentication wr
     })
     t.teardown(() => app.close())
     // What counts of the endpoint is the route that runs tools.
-    const policyOf = ({ url, method }: RouteOptions): string =>
-      url === '/mcp'
-        ? [method].flat().includes('POST') ? endpoint : 'public'
-        : url === '/removed'
-        ? 'public'
-        : url === '/open'
-        ? 'dual'
-        : tool
+    const others: Readonly<Record<string, string>> = { '/removed': 'public', '/open': 'dual' }
+    const policyOf = ({ url, method }: RouteOptions): string => {
+      if (url === '/mcp') return [method].flat().includes('POST') ? endpoint : 'public'
+      return others[url] ?? tool
+    }
     app.addHook('onRoute', (route) => {
       route.config = Object.assign({}, route.config, { auth: policyOf(route) })
     })
@@ -301,7 +298,7 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
     app.get('/ok', tagged('ok'), async () => 1)
     app.post('/a/:id', tagged('b', { body: { type: 'object', properties: { id: {} } } }), async () => 1)
     app.get('/ok/:id', tagged('ok'), async () => 1)
-    app.get('/c/*', tagged('c'), async () => 1)
+    app.get('/c*', tagged('c'), async () => 1)
   })
   const error = await app.ready().then(() => undefined, (error: unknown) => error) as Error & {
     code: string,
@@ -314,7 +311,7 @@ t.test('one startup error lists all routes that cannot be tools', async (t) => {
 - GET /a is tagged mcp but has no operationId. Add schema.operationId: it is the tool name (MCP_FROM_ROUTES_NO_OPERATION_ID)
 - POST /a/:id has two inputs named id (path and body). Rename one in config.mcp.arguments, or give both the same name there to fill them from one argument (MCP_FROM_ROUTES_NAME_CLASH)
 - GET /ok and GET /ok/:id both have the operationId ok. Give each tagged route its own (MCP_FROM_ROUTES_DUPLICATE_NAME)
-- GET /c/* cannot be a tool: its path has a wildcard. Do not publish it, or use named parameters (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`
+- GET /c* cannot be a tool: its wildcard is not the last segment of its path (MCP_FROM_ROUTES_UNSUPPORTED_ROUTE)`
   )
   t.strictSame(error.errors.map(({ code }) => code.replace('MCP_FROM_ROUTES_', '')), [
     'NO_OPERATION_ID',
@@ -332,8 +329,7 @@ for (
     }]],
     ['instructions', 'must be a non-empty string or a function', ['', 5]],
     ['path', 'must start with a slash and have no parameters, wildcard, query or fragment', ['mcp', '/:x', 5]],
-    ['exposedTag', 'must be a non-empty string', ['']],
-    ['largeTag', 'must be a non-empty string other than exposedTag', ['mcp', '']],
+    ['exposedTag', 'must be a non-empty string other than large', ['', 'large']],
     ['onRequest', 'must be a function or an array of functions', ['authenticate', [() => {}, 5]]],
     ['caller', 'must be a function', ['kim']],
     ['forwardHeaders', 'must not contain cookie, which is never forwarded', [['Cookie']]],
@@ -365,7 +361,6 @@ for (
     ['cacheScope', 'must be private or public', ['shared']],
     ['toolTimeout', 'must be a positive integer', [0]],
     ['toolTimeout', 'must be at most 2147483647', [2_147_483_648]],
-    ['pageSize', 'must be a positive integer', [0]],
     ['cacheTtl', 'must be a whole number of milliseconds', [-1, 0.5]],
     ['canUse', 'must be a function', [true]],
     ['onToolCall', 'must be a function', [{}]],
@@ -416,25 +411,23 @@ t.test('options have defaults, and limits that may be reached', async (t) => {
     serverInfo: SERVER_INFO,
     path: '/mcp',
     exposedTag: 'mcp',
-    largeTag: 'large',
     onRequest: [],
     forwardHeaders: ['authorization', 'x-api-key', 'traceparent', 'tracestate'],
     resultHeaders: ['content-range', 'link', 'location', 'retry-after'],
     jsonQuery: false,
     maxResultBytes: 1_000_000,
     toolTimeout: 60_000,
+    keepAliveInterval: 10_000,
     impliedArguments: {},
     ignoredArguments: ['task_progress', 'wait_for_previous', 'random_string'],
     cacheTtl: 300_000,
     cacheScope: 'private',
-    pageSize: Number.MAX_SAFE_INTEGER,
     output: 'full',
     trustSerializer: false
   })
   const limits = {
     bodyLimit: 1,
     maxResultBytes: 1,
-    pageSize: 1,
     toolTimeout: 2_147_483_647,
     cacheTtl: 0,
     serverInfo: { ...SERVER_INFO, title: 'T' }

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { listen, post } from './build.ts'
-import { search } from '../src/extensions/search/index.ts'
 
 const tool = (operationId: string, more: Record<string, unknown> = {}): { schema: Record<string, unknown> } => ({
   schema: { operationId, description: 'D.', tags: ['mcp'], ...more }
@@ -107,18 +106,10 @@ t.test('what a function of the options throws is logged, and the client reads th
   }
   const list = ['tools/list', {}] as const
   const called = ['tools/call', { name: 'a', arguments: { id: '1' } }] as const
-  const searched = [['tools/call', { name: 'search_tools', arguments: { query: 'a' } }], ['tools/call', {
-    name: 'call_reading_tool',
-    arguments: { name: 'a' }
-  }]] as const
   for (
     const [title, options, messages] of [
       ['canUse', { canUse: fail }, [list, called]],
       ['canUse that rejects', { canUse: async () => fail() }, [list, called]],
-      ['canUse of a set with search', { canUse: fail, path: '/all', extensions: [search({ path: '/mcp' })] }, [
-        list,
-        ...searched
-      ]],
       ['impliedArguments', { impliedArguments: { id: fail } }, [list]],
       ['instructions', { instructions: fail }, [['initialize', INITIALIZE.params], ['server/discover', {}]]],
       ['instructions that reject', { instructions: async () => fail() }, [['initialize', INITIALIZE.params]]]

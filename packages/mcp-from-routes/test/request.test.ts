@@ -19,7 +19,7 @@ function tool (
     keepsToSchema: true,
     shared: {}
   }
-  return toolFromRoute(route, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+  return toolFromRoute(route, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1 })
 }
 
 const CALLER = { headers: { host: 'api.example.com' }, forwardHeaders: new Set<string>(), maxParamLength: 100 }
@@ -66,7 +66,7 @@ const twice = toolFromRoute({
   websocket: false,
   keepsToSchema: true,
   shared: {}
-}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+}, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1 })
 const optional = tool('GET', '/a/:b?')
 const range = tool('GET', '/near/:lat-:lng/at::now/:hour(^\\d{2})h.:kind')
 

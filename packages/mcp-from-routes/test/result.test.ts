@@ -13,7 +13,7 @@ function tool (schema: Record<string, unknown> = {}, method = 'POST'): Tool {
     keepsToSchema: true,
     shared: {}
   }
-  return toolFromRoute(route, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+  return toolFromRoute(route, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1 })
 }
 
 const plain = tool({
@@ -795,7 +795,7 @@ const choosing = toolFromRoute({
       }
     }
   }
-}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+}, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1 })
 
 for (const [title, message, says] of allowed) {
   t.test(`the values that are allowed are named: ${title}`, async (t) => {
@@ -825,7 +825,7 @@ const renamed = toolFromRoute({
     querystring: { type: 'object', properties: { name: {}, limit: {} } },
     body: { type: 'object', properties: { name: {}, size: {}, color: {} } }
   }
-}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+}, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1 })
 const fixed = toolFromRoute({
   method: 'PATCH',
   url: '/:id',
@@ -839,7 +839,7 @@ const fixed = toolFromRoute({
     description: 'A.',
     body: { type: 'object', properties: { name: {}, size: {}, color: {} }, minProperties: 2 }
   }
-}, { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: [], maxResultBytes: 1 })
+}, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1 })
 const names: Array<[from: Tool, message: string, says: string]> = [
   [renamed, 'body/name must be string, querystring/name must be string', 'title must be string, label must be string'],
   [

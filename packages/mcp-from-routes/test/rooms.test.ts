@@ -4,40 +4,68 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import ts from 'typescript'
+import { NEEDS } from './without.js'
 
-const src = fileURLToPath(new URL('../src', import.meta.url))
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
-/** The rooms that one builds on. */
-const NEEDS: Readonly<Record<string, readonly string[]>> = { views: ['resources'], skills: ['resources'] }
+const root = fileURLToPath(new URL('..', import.meta.url))
+const src = join(root, 'src')
 
-/** The room of a file: an extension, `shared` by them, `contract`, `cli`, or else the core. */
+/** Rooms that are no extensions. */
+const BESIDE = ['cli', 'contract', 'testing']
+
+/**
+ * The room of a file below `src` or `test`: an extension, `shared` by them, `pairs` of them, one beside them, or else
+ * the core.
+ */
 function roomOf (file: string): string {
-  const [first = '', second = '', third] = file.split('/')
-  if (first === 'contract' || first === 'cli') return first
+  const [, first = '', second = '', third] = file.split('/')
+  if (BESIDE.includes(first)) return first
   if (first !== 'extensions') return 'core'
   return third === undefined ? 'shared' : second
 }
 
-/** What a file imports of the package, types too. */
-function importsOf (file: string): readonly string[] {
-  const { importedFiles } = ts.preProcessFile(readFileSync(join(src, file), 'utf8'))
-  return importedFiles.filter(({ fileName }) => fileName.startsWith('.')).map(({ fileName }) =>
-    join(file, '..', fileName)
-  )
+interface Arrow {
+  readonly file: string
+  readonly from: string
+  readonly to: string
 }
 
+/** What the files of a folder import of the package, types too. */
+function arrowsIn (folder: string): readonly Arrow[] {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  return files.filter((file) => file.endsWith('.ts')).flatMap((name) => {
+    const file = join(folder, name)
+    const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), 'utf8'))
+    const own = importedFiles.filter(({ fileName }) => fileName.startsWith('.'))
+    return own.map(({ fileName }) => ({ file, from: roomOf(file), to: roomOf(join(file, '..', fileName)) }))
+  })
+}
+
+/** What runs a room's command. */
+const COMMANDS = ['src/extensions/review/command.ts', 'src/testing/cases/command.ts']
+
+const builds = ({ from, to }: Arrow): boolean => from === to || to === 'core' || NEEDS[from]?.includes(to) === true
+
 t.test('the core imports no extension, not even a type, and a room only what it needs', async (t) => {
-  const arrows = files.flatMap((file) => importsOf(file).map((to) => ({ file, from: roomOf(file), to: roomOf(to) })))
-  const allowed = ({ file, from, to }: typeof arrows[number]): boolean => {
-    if (from === to || to === 'core') return true
-    if (from === 'core') return false
-    if (from === 'contract') return false
+  const arrows = arrowsIn('src')
+  const allowed = (arrow: Arrow): boolean => {
+    const { file, from, to } = arrow
+    if (builds(arrow)) return true
+    if (from === 'core' || from === 'contract') return false
     // The command of a room is one of the command line.
-    if (from === 'cli') return to === 'contract' || to === 'review'
-    if (to === 'cli') return file === 'extensions/review/command.ts'
-    return to === 'shared' || (NEEDS[from] ?? []).includes(to)
+    if (from === 'cli') return ['contract', 'review', 'testing'].includes(to)
+    if (to === 'cli') return COMMANDS.includes(file)
+    return to === 'shared' && from !== 'testing'
   }
-  t.ok(arrows.length > 300, 'imports are read')
+  t.ok(arrows.length > 100, 'imports are read')
+  t.strictSame(arrows.filter((arrow) => !allowed(arrow)), [])
+})
+
+t.test('the tests of a room import it, what it needs, and no other; those of several are in test/extensions/pairs', async (t) => {
+  const arrows = arrowsIn('test')
+  const allowed = (arrow: Arrow): boolean =>
+    builds(arrow) || arrow.from === 'pairs' || ['contract', 'cli'].includes(arrow.to) ||
+    (arrow.to === 'shared' && arrow.from !== 'core' && arrow.from !== 'testing')
+  t.ok(arrows.length > 100, 'imports are read')
   t.strictSame(arrows.filter((arrow) => !allowed(arrow)), [])
 })
 
@@ -57,7 +85,7 @@ t.test('the core compiles alone, so it knows no key of an extension in config.mc
   t.strictSame(loaded, [])
 })
 
-t.test('a program with tools only loads no module of an extension', async (t) => {
+t.test('a program with tools only loads no module of an extension, and none of those beside them', async (t) => {
   const hooks = `export async function resolve (name, context, next) {
     const found = await next(name, context)
     if (found.url.startsWith('file:')) console.error('loaded ' + found.url)
@@ -80,50 +108,6 @@ console.log(app.mcpTools.length)
   t.ok(
     loaded.some((line) => line.endsWith('/dist/index.js')) && loaded.some((line) => line.includes('/dist/endpoint/'))
   )
-  t.strictSame(loaded.filter((line) => line.includes('/dist/extensions/')), [])
-})
-
-/** Of one compiler for all rooms: what does not change is parsed once. */
-const parsed = new Map<string, ts.SourceFile | undefined>()
-
-/** What does not compile of the sources without these rooms, and without the lines of others that import them. */
-function problemsWithout (gone: readonly string[]): readonly string[] {
-  const options: ts.CompilerOptions = {
-    ...ts.parseJsonConfigFileContent(
-      ts.readConfigFile(fileURLToPath(new URL('../tsconfig.json', import.meta.url)), ts.sys.readFile).config,
-      ts.sys,
-      join(src, '..')
-    ).options,
-    noEmit: true,
-    composite: false,
-    incremental: false
-  }
-  const host = ts.createCompilerHost(options)
-  const isGone = (file: string): boolean => gone.some((room) => file.startsWith(`${src}/extensions/${room}/`))
-  const { fileExists, getSourceFile } = host
-  host.fileExists = (file) => !isGone(file) && fileExists.call(host, file)
-  host.getSourceFile = (file, ...more) => {
-    if (file === `${src}/cli/run.ts` && gone.includes('review')) {
-      const text = readFileSync(file, 'utf8').replace(/^.*extensions\/review.*$/m, "throw new Error('no review')")
-      return ts.createSourceFile(file, text, ts.ScriptTarget.ES2023)
-    }
-    if (!parsed.has(file)) parsed.set(file, getSourceFile.call(host, file, ...more))
-    return parsed.get(file)
-  }
-  const program = ts.createProgram(files.map((file) => join(src, file)).filter((file) => !isGone(file)), options, host)
-  return ts.getPreEmitDiagnostics(program).map(({ file, messageText }) =>
-    `${file?.fileName.slice(src.length)}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
-  )
-}
-
-const rooms = readdirSync(join(src, 'extensions'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-for (const { name } of rooms) {
-  const gone = [name, ...Object.keys(NEEDS).filter((room) => NEEDS[room]?.includes(name))]
-  t.test(`the rest compiles without ${gone.join(', ')}`, async (t) => {
-    t.strictSame(problemsWithout(gone), [])
-  })
-}
-
-t.test('the rest compiles without any room', async (t) => {
-  t.strictSame(problemsWithout(rooms.map(({ name }) => name)), [])
+  t.strictSame(loaded.filter((line) => /\/dist\/(?:extensions|contract|cli|testing)\//.test(line)), [])
+  t.strictSame(loaded.filter((line) => line.includes('/@modelcontextprotocol/client/')), [])
 })

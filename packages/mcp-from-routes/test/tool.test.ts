@@ -5,7 +5,7 @@ import t from 'tap'
 import { z } from 'zod'
 import { definitionOf, toolFromRoute, type ExposedRoute } from '../src/tool/tool.ts'
 
-const OPTIONS = { exposedTag: 'mcp', largeTag: 'large', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
+const OPTIONS = { exposedTag: 'mcp', forwardHeaders: ['authorization'], maxResultBytes: 1_000_000 }
 
 interface Route {
   method?: string | string[]
@@ -1105,10 +1105,10 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
     message: /two inputs named body/
   },
   {
-    title: 'a wildcard',
-    from: { url: '/files/*' },
+    title: 'a wildcard that is part of a segment',
+    from: { url: '/files*' },
     code: 'UNSUPPORTED_ROUTE',
-    message: /^GET \/files\/\* cannot be a tool: its path has a wildcard/
+    message: /^GET \/files\* cannot be a tool: its wildcard is not the last segment of its path/
   },
   {
     title: 'several methods',
@@ -1135,7 +1135,7 @@ const refusals: Array<{ title: string, from: Route, code: string, message: RegEx
     from: { schema: { headers: Type.Object({ 'X-Tenant': Type.String(), authorization: Type.String() }) } },
     code: 'UNSUPPORTED_ROUTE',
     message:
-      /^GET \/things cannot be a tool: it requires the header x-tenant\. Add it to forwardHeaders, or give it a value in config\.mcp\.arguments\.headers$/
+      /^GET \/things cannot be a tool: it requires the header x-tenant\. Add it to forwardHeaders, or give it a value in config\.mcp\.arguments\.headers, or make it an argument: config\.mcp\.arguments: \{"headers":\{"x-tenant":\{"name":"x_tenant"\}\}\}$/
   },
   {
     title: 'a multipart body',

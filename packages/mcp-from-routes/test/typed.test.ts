@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import { z } from 'zod'
 import { call, CLIENTS, connect, listen, post, type Teardown } from './build.ts'
-import { confirm } from '../src/extensions/confirm/index.ts'
 
 const text = { type: 'string' }
 const count = { type: 'integer' }
@@ -401,23 +400,6 @@ t.test('a fraction is no text: 1.10 would arrive as 1.1', async (t) => {
     await said(url, 'x', { id: 5, version: '1.10', versions: ['1.10'], any: 1.5, either: 1.5 }),
     { id: '5', version: '1.10', versions: ['1.10'], any: '1.5', either: '1.5' }
   )
-})
-
-t.test('a person is asked about what the route gets', async (t) => {
-  let asked: unknown
-  const { url } = await listen(t, (app) => {
-    const body = { type: 'object', properties: { labels: PROPERTIES.labels, phone: text } }
-    const ask = (args: object): undefined => {
-      asked = args
-    }
-    app.patch('/x', {
-      schema: { operationId: 'x', description: 'D.', tags: ['mcp'], body },
-      config: { mcp: { confirm: ask } }
-    }, async ({ body }) => body as object)
-  }, { extensions: [confirm()] })
-  t.strictSame(await said(url, 'x', { labels: '["vip"]', phone: null, task_progress: 'p' }), { labels: ['vip'] })
-  t.strictSame(asked, { labels: ['vip'] })
-  t.equal(await said(url, 'x', { labels: 'vip' }), 'labels must be array, not string')
 })
 
 for (const which of CLIENTS) {

@@ -1,7 +1,4 @@
 // Nothing here runs: it is compiled, and that it compiles is the test.
-import type { Meter, Tracer } from '@opentelemetry/api'
-import { tasks } from '../src/extensions/tasks/index.ts'
-import { telemetry } from '../src/extensions/telemetry/index.ts'
 import Fastify, { type FastifyPluginAsync, type FastifyRequest } from 'fastify'
 import mcpFromRoutes, {
   MCP_FROM_ROUTES_INVALID_OPTION,
@@ -37,10 +34,6 @@ app.register(mcpFromRoutes, {
   }
 })
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, onToolCall: async () => {} })
-app.register(mcpFromRoutes, {
-  serverInfo: { name: 'x', version: '1' },
-  extensions: [tasks(), telemetry({ tracer: {} as Tracer, meter: {} as Meter })]
-})
 app.register(mcpFromRoutes, {
   serverInfo: { name: 'x', version: '1' },
   canUse: ({ route }) => route.schema.operationId === 'x' || 'unlisted',
@@ -91,15 +84,8 @@ Fastify({ http2: true }).addHook('onRequest', async ({ raw, log }) => {
   holds<Equals<typeof parent, FastifyRequest | undefined>>()
   log.info(parent?.id)
 })
-app.post(
-  '/y',
-  { config: { mcp: { task: { status: 'GET /y/:id', words: { uploading: 'working' } } } } },
-  async () => 'y'
-)
-// @ts-expect-error a task has a route for its status
-app.post('/z', { config: { mcp: { task: { result: 'GET /y/:id' } } } }, async () => 'z')
-// @ts-expect-error a factory is no extension
-app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, extensions: [tasks] })
+// @ts-expect-error no extension has it
+app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, extensions: [() => {}] })
 // @ts-expect-error who calls is a string
 app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1' }, caller: () => 7 })
 // @ts-expect-error not a hint

@@ -84,7 +84,7 @@ const calls: Array<[string, Record<string, unknown>?]> = [
 const ids = [1, 0, -5, 9007199254740991, '', 'a"b', '1']
 
 t.test('what is answered directly is what the SDK would have answered', async (t) => {
-  const { url } = await listen(t, routes, { pageSize: 5, instructions: 'x' })
+  const { url } = await listen(t, routes, { instructions: 'x' })
   /** The same message twice: as it is, and with a parameter that the direct way does not know. */
   async function both (
     message: Record<string, unknown>,
@@ -114,11 +114,8 @@ t.test('what is answered directly is what the SDK would have answered', async (t
   }
   const cursors = [
     undefined,
-    Buffer.from('after headers').toString('base64url'),
-    Buffer.from('after zzz').toString('base64url'),
     '',
-    'nonsense',
-    Buffer.from('before x').toString('base64url')
+    'nonsense'
   ]
   for (const [index, cursor] of cursors.entries()) {
     const message = { jsonrpc: '2.0', id: ids[index], method: 'tools/list' }

@@ -71,7 +71,8 @@ t.test('names', async (t) => {
       [' a  b ', 'a b'],
       ['x'.repeat(60), 'x'.repeat(60)],
       ['x'.repeat(61), `${'x'.repeat(59)}…`],
-      [`${'x'.repeat(58)}😀😀`, `${'x'.repeat(58)}😀…`],
+      [`${'x'.repeat(58)}😀😀`, `${'x'.repeat(58)}😀😀`],
+      [`${'x'.repeat(58)}😀😀😀`, `${'x'.repeat(58)}😀…`],
       [`${' '.repeat(999)}ab`, 'a'],
       ['x\u0334\u0334\u0334y', 'x\u0334\u0334\u0334y']
     ] as const

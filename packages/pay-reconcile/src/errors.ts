@@ -7,16 +7,20 @@ export const PAY_RECONCILE_INVALID_OPTION = createError<[string]>(
   500
 )
 
-export const PAY_RECONCILE_VALIDATION = createError<[string]>('PAY_RECONCILE_VALIDATION', '%s', 422)
+/** An input is invalid. */
+export class PAY_RECONCILE_VALIDATION extends createError<[string]>('PAY_RECONCILE_VALIDATION', '%s', 422) {
+  /** A path into the query string, the path or the body: `limit`, `filter/missing_pay`; empty: the body as a whole. */
+  readonly field: string
+
+  constructor (field: string, message: string) {
+    super(message)
+    this.field = field
+  }
+}
+
 export const PAY_RECONCILE_ACCOUNT_NOT_FOUND = createError('PAY_RECONCILE_ACCOUNT_NOT_FOUND', 'No such account', 404)
-export const PAY_RECONCILE_RUN_NOT_FOUND = createError('PAY_RECONCILE_RUN_NOT_FOUND', 'No such reconciliation run', 404)
-export const PAY_RECONCILE_SHOP_NOT_FOUND = createError('PAY_RECONCILE_SHOP_NOT_FOUND', 'No such shop', 404)
-/** The change replaced no snapshot, or the snapshot has been deleted. */
-export const PAY_RECONCILE_SNAPSHOT_NOT_FOUND = createError(
-  'PAY_RECONCILE_SNAPSHOT_NOT_FOUND',
-  'No snapshot of this change is kept',
-  404
-)
+/** There is no such run or shop, or no snapshot that a change replaced is kept. */
+export const PAY_RECONCILE_NOT_FOUND = createError<[noun: string]>('PAY_RECONCILE_NOT_FOUND', 'No such %s', 404)
 export const PAY_RECONCILE_NO_CUSTOMER_ID = createError(
   'PAY_RECONCILE_NO_CUSTOMER_ID',
   'The account has no pay_customer_id',
@@ -25,15 +29,6 @@ export const PAY_RECONCILE_NO_CUSTOMER_ID = createError(
 export const PAY_RECONCILE_NO_SECRET_KEY = createError(
   'PAY_RECONCILE_NO_SECRET_KEY',
   'The shop of the account has no usable pay_secret_key',
-  400
-)
-/**
- * A delivery to the webhook route that is unsigned, invalid, too old, too large or a copy, or whose shop does not
- * exist.
- */
-export const PAY_RECONCILE_WEBHOOK_REFUSED = createError(
-  'PAY_RECONCILE_WEBHOOK_REFUSED',
-  'The delivery was refused',
   400
 )
 /** Several customers carry the account's id: a person must choose one and link it. */
@@ -57,11 +52,23 @@ export const PAY_RECONCILE_CUSTOMER_CHANGED = createError(
   'The customer of the account has been changed meanwhile',
   409
 )
-export const PAY_RECONCILE_RUN_ACTIVE = createError<[string, string]>(
+/** A run cannot start while another one processes one of its shops: a {@link RunStore} throws it from `start`. */
+export class PAY_RECONCILE_RUN_ACTIVE extends createError<[string, string]>(
   'PAY_RECONCILE_RUN_ACTIVE',
   'The reconciliation run %s is still processing the shop %s',
   409
-)
+) {
+  /** The other run, and the first shop it holds. Named as in the response body. */
+  readonly run_id: string
+  readonly shop_id: string
+
+  constructor (runId: string, shopId: string) {
+    super(runId, shopId)
+    this.run_id = runId
+    this.shop_id = shopId
+  }
+}
+
 /** Neither a namespace nor a UUID: customers that name such an id may belong to another app, environment or table. */
 export const PAY_RECONCILE_NAMESPACE_REQUIRED = createError<[string]>(
   'PAY_RECONCILE_NAMESPACE_REQUIRED',
@@ -137,15 +144,10 @@ export const PAY_RECONCILE_PROVIDER_REFUSED = createError(
   'The payment provider refused the request',
   502
 )
+/** Also a page of a list that shows what the pages before it showed: reading on would never end. */
 export const PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT = createError(
   'PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT',
-  'The payment provider returned something other than the requested customer',
-  502
-)
-/** A page of a list shows what the pages before it showed: reading on would never end. */
-export const PAY_RECONCILE_PROVIDER_LIST_REPEATS = createError(
-  'PAY_RECONCILE_PROVIDER_LIST_REPEATS',
-  'The payment provider sends the same page of a list again and again',
+  'The payment provider returned something other than what was requested',
   502
 )
 /** Not sent: too many consecutive faults under this key. */
@@ -161,29 +163,6 @@ export const PAY_RECONCILE_ABORTED = createError(
   502
 )
 
-/** A run cannot start while another one processes one of its shops. */
-export interface RunActiveError extends FastifyError {
-  /** The other run, and the first shop it holds. Named as in the response body. */
-  readonly run_id: string
-  readonly shop_id: string
-}
-
-/** Creates the error that a {@link RunStore} throws from `start` if another run holds one of the shops. */
-export function runActiveError (runId: string, shopId: string): RunActiveError {
-  return Object.assign(new PAY_RECONCILE_RUN_ACTIVE(runId, shopId), { run_id: runId, shop_id: shopId })
-}
-
-/** An error about one input. */
-export interface ValidationError extends FastifyError {
-  /** A path into the query string, the path or the body: `limit`, `filter/missing_pay`; empty: the body as a whole. */
-  readonly field: string
-}
-
-/** Creates the error for invalid input. */
-export function validationError (field: string, message: string): ValidationError {
-  return Object.assign(new PAY_RECONCILE_VALIDATION(message), { field })
-}
-
 const providerErrors = {
   customer_not_found: PAY_RECONCILE_PROVIDER_CUSTOMER_NOT_FOUND,
   key_rejected: PAY_RECONCILE_PROVIDER_KEY_REJECTED,
@@ -194,7 +173,6 @@ const providerErrors = {
   error: PAY_RECONCILE_PROVIDER_ERROR,
   refused: PAY_RECONCILE_PROVIDER_REFUSED,
   unexpected_object: PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT,
-  list_repeats: PAY_RECONCILE_PROVIDER_LIST_REPEATS,
   unavailable: PAY_RECONCILE_PROVIDER_UNAVAILABLE,
   aborted: PAY_RECONCILE_ABORTED
 } as const

@@ -9,14 +9,14 @@ import { runRoutes } from './admin/run-routes.ts'
 import { ensureCustomer } from './customers/ensure.ts'
 import type { Caller, NewCustomer, Sources } from './customers/snapshot.ts'
 import { PAY_RECONCILE_STORE_FAILED } from './errors.ts'
-import { guardedStore } from './guarded-store.ts'
+import type { Hooks } from './extension.ts'
 import { settingsFromOptions, type PayReconcileOptions } from './options.ts'
 import { providerCalls } from './provider/calls.ts'
 import { bulkRunner } from './reconcile/runner.ts'
 import { claimRegistration } from './registrations.ts'
-import { scheduler } from './schedule/scheduler.ts'
-import { onceChecked, refuseSharedIds, tableCheck, UNCHECKED } from './table-check.ts'
-import { gathering, webhookRoute } from './webhooks/route.ts'
+import { guardedAccounts } from './store/accounts.ts'
+import { guardedRuns } from './store/runs.ts'
+import { refuseSharedIds, tableCheck, UNCHECKED } from './table-check.ts'
 
 /** What the plugin offers to the rest of the application, as `app.payReconcile`. */
 export interface PayReconcile {
@@ -58,17 +58,19 @@ const HOUR = 3_600_000
  */
 async function payReconcile (app: FastifyInstance, options: PayReconcileOptions): Promise<void> {
   const settings = settingsFromOptions(options)
-  const { provider, naming, authorize, actor, prefix, leaseDuration, mayContinue, webhooks } = settings
-  const accounts = guardedStore(settings.accounts)
-  const runs = settings.runs && guardedStore(settings.runs)
-  const secrets = webhooks && guardedStore(webhooks.secrets)
+  const { provider, naming, authorize, actor, prefix, leaseDuration, mayContinue, extensions } = settings
+  const accounts = guardedAccounts(settings.accounts)
+  const runs = settings.runs && guardedRuns(settings.runs)
   claimRegistration(app, settings)
   const sources: Sources = { accounts, provider, call: providerCalls(settings), naming }
+  const hooks: Hooks[] = []
   const tables = tableCheck(async () => {
-    await Promise.all([accounts.ready?.(), runs?.ready?.(), secrets?.ready?.()])
+    await Promise.all([accounts.ready?.(), runs?.ready?.(), ...hooks.map(({ ready }) => ready?.())])
     await refuseSharedIds(accounts, naming)
   }, app.log)
-  const runner = runs && onceChecked(tables, bulkRunner(sources, runs, settings, app.log))
+  const runner = runs && bulkRunner(sources, runs, settings, app.log, async (...ended) => {
+    for (const { partEnded } of hooks) await partEnded?.(...ended)
+  })
   const callerOf = (request: FastifyRequest): Caller => ({
     actor: actor(request),
     requestId: request.id,
@@ -100,43 +102,44 @@ async function payReconcile (app: FastifyInstance, options: PayReconcileOptions)
     runs?.deleteExpired?.().catch((error) => app.log.warn({ err: error }, 'expired runs were not deleted'))
   }, HOUR)
 
+  // This process may have restarted, another one may have died.
+  if (runner) {
+    repeatedly(app, async () => {
+      if (!tables.passed()) return
+      await runner.resume().catch((error) => app.log.warn({ err: error }, 'interrupted runs were not resumed'))
+    }, leaseDuration)
+  }
+  const bulk = runs && runner && { runs, runner }
+  for (const { install } of extensions) {
+    hooks.push(install({
+      app,
+      log: app.log,
+      accounts,
+      provider,
+      bulk,
+      repeatedly: (attempt) => repeatedly(app, attempt, leaseDuration),
+      isChecked: tables.passed
+    }))
+  }
+  const file = hooks.map((hook) => hook.file).find((file) => file !== undefined)
+
   await app.register(async (scope) => {
     setHttpRules(scope)
     // Awaited: a hook that neither returns a promise nor calls back would leave every request without a response.
     scope.addHook('onRequest', async (request, reply) => authorize.call(scope, request, reply))
     accountRoutes(scope, sources, callerOf)
-    auditRoutes(scope, { accounts, mayContinue }, callerOf)
+    auditRoutes(scope, { accounts, mayContinue, file }, callerOf)
     unlinkedRoutes(scope, sources)
-    if (runs && runner) runRoutes(scope, runner, { runs, accounts, mayContinue }, callerOf)
+    if (bulk) runRoutes(scope, bulk.runner, { runs: bulk.runs, accounts, mayContinue, file }, callerOf)
   }, { prefix })
-
-  if (!runs || !runner) return
-  // This process may have restarted, another one may have died.
-  repeatedly(
-    app,
-    () => runner.resume().catch((error) => app.log.warn({ err: error }, 'interrupted runs were not resumed')),
-    leaseDuration
-  )
-  const due = scheduler(settings.scheduled, runs, runner, app.log)
-  // Times that were missed while no process ran, or the database was down.
-  repeatedly(app, due.startDue, leaseDuration)
-  app.addHook('onReady', async () => due.open())
-  app.addHook('preClose', async () => due.close())
-
-  const { awaited } = runs
-  const { webhooks: verifier } = provider
-  if (webhooks && secrets && awaited && verifier) {
-    const gathered = gathering(awaited, runner, webhooks.delay, app.log)
+  for (const { routes } of hooks) {
+    if (!routes) continue
     await app.register(async (scope) => {
       setHttpRules(scope)
-      // No `authorize`: the signature is the credential.
-      webhookRoute(scope, { config: webhooks.config, secrets, verifier, awaited, gathering: gathered })
+      routes(scope)
     }, { prefix })
-    // Work that a dead process has left.
-    repeatedly(app, gathered.now, leaseDuration)
-    app.addHook('preClose', async () => gathered.close())
   }
-  app.addHook('preClose', runner.close)
+  if (runner) app.addHook('preClose', runner.close)
 }
 
 /** Does something at startup and regularly. @param interval - in milliseconds. */
@@ -156,9 +159,8 @@ export type * from './types.ts'
 export type * from './provider/types.ts'
 export type { AdminAccount } from './admin/schemas.ts'
 export type { NewCustomer } from './customers/snapshot.ts'
+export type { Extension } from './extension.ts'
 export type { PayReconcileOptions } from './options.ts'
-export type { Schedule } from './schedule/options.ts'
-export type { Webhooks } from './webhooks/options.ts'
 export type {
   AwaitedShops,
   Candidate,

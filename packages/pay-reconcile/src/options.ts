@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
-import { canFollow } from './reconcile/can-follow.ts'
+import type { Extension } from './extension.ts'
+import { extensionsFrom, refuseOptionOfExtension } from './extensions.ts'
 import { namingFrom, type Naming, type NamingOptions } from './customers/naming.ts'
+import { limitsFrom, LIMITS, type LimitOptions } from './limits.ts'
 import type { PayProvider } from './provider/types.ts'
 import type { RunStore } from './reconcile/types.ts'
-import { scheduledFrom, type Schedule, type ScheduledTimes } from './schedule/options.ts'
 import type { Account, AccountStore } from './types.ts'
-import { webhooksFrom, type Webhooks } from './webhooks/options.ts'
 
 /** Options of the plugin. */
-export interface PayReconcileOptions extends NamingOptions {
+export interface PayReconcileOptions extends NamingOptions, LimitOptions {
   /** The accounts of all shops: `knexAccountStore(knex)` or your own. */
   readonly accounts: AccountStore
   /** The payment provider: `stripeProvider()` or your own. */
@@ -33,26 +33,6 @@ export interface PayReconcileOptions extends NamingOptions {
   readonly mayContinue?: (work: { readonly id: string | null, readonly actor: string }) => boolean | Promise<boolean>
   /** Default `/admin/accounts`. */
   readonly prefix?: string
-  /** Time limit for a call to the provider including retries, in milliseconds. Default 10000. */
-  readonly callTimeout?: number
-  /** Time limit for one attempt including the body, in milliseconds. Default 4000. */
-  readonly attemptTimeout?: number
-  /** Attempts per call. Default 2. */
-  readonly attempts?: number
-  /** Concurrent requests under one secret key. Default 4. */
-  readonly inFlight?: number
-  /** Consecutive faults under one secret key after which nothing is sent for `breakDuration`. Default 5. */
-  readonly breakAfter?: number
-  /** How long nothing is sent then, in milliseconds; afterwards one request tries. Default 10000. */
-  readonly breakDuration?: number
-  /** Calls of bulk runs per second under one secret key. Default 5. */
-  readonly perSecond?: number
-  /** Accounts of one shop that a bulk run processes at once. Default 2. */
-  readonly accountsAtOnce?: number
-  /** Shops that a bulk run processes at once. Default 4. */
-  readonly shopsAtOnce?: number
-  /** How long a shop's part of a run stays with a process that stopped responding, in milliseconds. Default 30000. */
-  readonly leaseDuration?: number
   /** Returns an account's e-mail address, to suggest customers by. Default `details.email`. */
   readonly emailOf?: (account: Account) => string | undefined
   /**
@@ -61,36 +41,14 @@ export interface PayReconcileOptions extends NamingOptions {
    */
   readonly comparedFields?: readonly string[] | undefined
   /**
-   * When runs start by themselves, in one of all processes over the same database: `{ check: '0 3 * * *' }`. Needs
-   * `runs`. The actor of these runs is `schedule`; `mayContinue` is not called for them. Default: never.
+   * What is not in the core, each by a function of its subpath: `schedule()`, `webhooks()`, `csv()`. Default: none.
    */
-  readonly schedule?: Schedule | undefined
-  /**
-   * Accepts the provider's events at `POST {prefix}/webhooks/{shop_id}`, **without `authorize`**: the signature is the
-   * credential. Needs `runs`. The runs that they start have the actor `webhook`; `mayContinue` is not called for them.
-   * Default: no such route.
-   */
-  readonly webhooks?: Webhooks | undefined
+  readonly extensions?: readonly Extension[]
 }
 
 /** The options after checks, with their defaults. */
-export type Settings = Required<Omit<PayReconcileOptions, 'schedule' | 'webhooks' | keyof NamingOptions>> & {
-  readonly naming: Naming,
-  readonly scheduled: readonly ScheduledTimes[],
-  readonly webhooks: Required<Webhooks> | undefined
-}
-
-const DEFAULTS = {
-  callTimeout: 10_000,
-  attemptTimeout: 4000,
-  attempts: 2,
-  inFlight: 4,
-  breakAfter: 5,
-  breakDuration: 10_000,
-  perSecond: 5,
-  accountsAtOnce: 2,
-  shopsAtOnce: 4,
-  leaseDuration: 30_000
+export type Settings = Required<Omit<PayReconcileOptions, keyof NamingOptions>> & {
+  readonly naming: Naming
 }
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for a missing, unusable or unknown option. */
@@ -105,8 +63,7 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
     emailOf = emailInDetails,
     mayContinue = () => true,
     comparedFields = provider?.comparedFields,
-    schedule,
-    webhooks,
+    extensions,
     namespace,
     metadataKey,
     ...rest
@@ -127,15 +84,14 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
   ) {
     throw invalid('comparedFields must be a list of fields such as email or address.city')
   }
-  if (schedule?.changes !== undefined && !canFollow({ provider, accounts })) {
-    throw invalid('schedule.changes needs a provider with listEvents and accounts with changes')
-  }
-  if (schedule !== undefined && !runs) throw invalid('schedule needs runs, such as knexRunStore(knex)')
   if (!/^\/[^?#]*[^/?#]$/.test(prefix)) throw invalid('prefix must be a path such as /admin/accounts')
   // Fastify passes its own registration options on.
   const { logLevel: _logLevel, logSerializers: _logSerializers, ...others } = rest as Record<string, unknown>
-  const unknown = Object.keys(others).find((name) => !Object.hasOwn(DEFAULTS, name))
-  if (unknown !== undefined) throw invalid(`${unknown} is not an option`)
+  const unknown = Object.keys(others).find((name) => !(LIMITS as readonly string[]).includes(name))
+  if (unknown !== undefined) {
+    refuseOptionOfExtension(unknown)
+    throw invalid(`${unknown} is not an option`)
+  }
   return {
     accounts,
     provider,
@@ -147,23 +103,9 @@ export function settingsFromOptions (options: PayReconcileOptions): Settings {
     mayContinue,
     comparedFields,
     naming: namingFrom({ namespace, metadataKey }),
-    scheduled: scheduledFrom(schedule),
-    webhooks: webhooksFrom(webhooks, { provider, accounts, runs }),
-    ...numbersFrom(options)
+    extensions: extensionsFrom(extensions),
+    ...limitsFrom(options)
   }
-}
-
-function numbersFrom (options: PayReconcileOptions): typeof DEFAULTS {
-  const numbers = { ...DEFAULTS }
-  for (const name of Object.keys(DEFAULTS) as Array<keyof typeof DEFAULTS>) {
-    const value = options[name] ?? DEFAULTS[name]
-    if (!(value > 0 && value <= 2 ** 31 - 1)) {
-      throw invalid(`${name} must be a number greater than 0 and less than 2147483648`)
-    }
-    if (name !== 'perSecond' && !Number.isInteger(value)) throw invalid(`${name} must be an integer`)
-    numbers[name] = value
-  }
-  return numbers
 }
 
 function isPath (value: unknown): boolean {

@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Naming } from './customers/naming.ts'
 import { PAY_RECONCILE_INVALID_OPTION } from './errors.ts'
-import type { BulkRunner } from './reconcile/runner.ts'
 import { remembered } from './remembered.ts'
 import type { AccountStore } from './types.ts'
 
@@ -42,21 +41,5 @@ export function tableCheck (ask: () => Promise<void>, log: FastifyBaseLogger): T
       if (!hasPassed) check().catch((error) => log.warn({ err: error }, UNCHECKED))
       return hasPassed
     }
-  }
-}
-
-/**
- * The same runner, which starts nothing by itself before the tables are checked: runs could be about other accounts.
- */
-export function onceChecked (tables: TableCheck, runner: BulkRunner): BulkRunner {
-  return {
-    ...runner,
-    resume: async () => {
-      if (tables.passed()) await runner.resume()
-    },
-    startScheduled: async (mode, time) => {
-      if (tables.passed()) await runner.startScheduled(mode, time)
-    },
-    startAwaited: async (awaited) => tables.passed() && await runner.startAwaited(awaited)
   }
 }

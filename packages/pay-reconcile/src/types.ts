@@ -208,15 +208,6 @@ export interface ChangeStore {
   done(accountIds: readonly string[], moment: string): Promise<void>
 }
 
-/** The signing secrets of the shops' webhooks. */
-export interface WebhookSecrets {
-  /** Like `ready` of an {@link AccountStore}. */
-  ready?(): Promise<void>
-
-  /** The shop, by its id as the database writes it, with its secret in plain text; undefined if it has none. */
-  find(shopId: string): Promise<{ readonly shopId: string, readonly secret: string } | undefined>
-}
-
 /** An account in a scan, with facts that only the database knows. */
 export interface ScannedAccount {
   readonly account: Account

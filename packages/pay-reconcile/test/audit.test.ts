@@ -135,7 +135,7 @@ async function readingBack (t: Test, world: World): Promise<void> {
   for (const id of [unchanged.id, randomUUID(), 'x', "' or true --"]) {
     t.match(
       (await read(encodeURIComponent(id))).json(),
-      { statusCode: 404, code: 'PAY_RECONCILE_SNAPSHOT_NOT_FOUND' },
+      { statusCode: 404, code: 'PAY_RECONCILE_NOT_FOUND' },
       id
     )
   }

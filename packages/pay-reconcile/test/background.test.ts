@@ -2,7 +2,9 @@ import t from 'tap'
 import { mock } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewRun, RunStore } from '../src/index.ts'
-import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
+import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import { schedule } from '../src/schedule/index.ts'
+import { knexWebhookSecrets, webhooks } from '../src/webhooks/index.ts'
 import { fast } from './bulk.ts'
 import { pglite } from './database.ts'
 import { standingTime } from './time.ts'
@@ -19,7 +21,7 @@ t.test('the work in the background', async (t) => {
   await knex.raw('alter table shops add pay_webhook_secret text')
   const { standIn } = await build(t, knex)
   const [accounts, runs, secrets] = [knexAccountStore(knex), knexRunStore(knex), knexWebhookSecrets(knex)]
-  const options = { ...fast, schedule: { check: '0 3 * * *' }, webhooks: { secrets } }
+  const options = { ...fast, extensions: [schedule({ check: '0 3 * * *' }), webhooks({ secrets })] }
 
   await t.test('what fails is logged, with its cause, and tried again', async (t) => {
     let calls = 0
@@ -68,7 +70,7 @@ t.test('the work in the background', async (t) => {
     for (
       const silent of [{ accounts: { ...accounts, ready: never, deleteExpired: never } }, {
         runs: { ...runs, ready: never, deleteExpired: never }
-      }, { webhooks: { secrets: { ...secrets, ready: never } } }]
+      }, { extensions: [webhooks({ secrets: { ...secrets, ready: never } })] }]
     ) {
       const { logs } = await host(t, knex, standIn, { ...options, ...silent })
       const warning = logs().split('\n').filter((line) => line.includes('"level":40')).map((line) => JSON.parse(line))
@@ -98,7 +100,10 @@ t.test('the work in the background', async (t) => {
     }
     await host(t, knex, standIn, {
       ...options,
-      schedule: { check: '0 3 * * *', sync: '0 4 * * *', changes: '0 5 * * *' },
+      extensions: [
+        schedule({ check: '0 3 * * *', sync: '0 4 * * *', changes: '0 5 * * *' }),
+        webhooks({ secrets })
+      ],
       runs: recording
     })
     const own = { shopId: null, requestId: null, selection: {} }
@@ -132,7 +137,12 @@ t.test('the work in the background', async (t) => {
         return false
       }
     }
-    await host(t, knex, standIn, { ...fast, leaseDuration: 60_000, schedule: { check: '0 3 * * *' }, runs: counting })
+    await host(t, knex, standIn, {
+      ...fast,
+      leaseDuration: 60_000,
+      extensions: [schedule({ check: '0 3 * * *' })],
+      runs: counting
+    })
     t.strictSame(started, [])
     mock.timers.setTime(time + 5)
     await until(() => started.length > 0)
@@ -154,7 +164,7 @@ t.test('the work in the background', async (t) => {
     const { app } = await host(t, knex, standIn, {
       ...fast,
       leaseDuration: 60_000,
-      webhooks: { secrets, delay: 2 },
+      extensions: [webhooks({ secrets, delay: 2 })],
       runs: held
     })
     await until(() => starts > 2)

@@ -9,7 +9,9 @@ import {
   knexAccountStore,
   knexRunStore
 } from '../src/knex/index.ts'
+import { csv } from '../src/csv/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { webhooks } from '../src/webhooks/index.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
 import { joined } from '../../../test/joined.ts'
@@ -49,7 +51,20 @@ t.test('wrong options are rejected at startup', async (t) => {
       ['authorize must take request and reply and return a promise: it gets no callback', [{
         authorize: (_request: unknown, _reply: unknown, _done: unknown) => {}
       }]],
-      ['callTimeOut is not an option', [{ callTimeOut: 5000 }]]
+      ['callTimeOut is not an option', [{ callTimeOut: 5000 }]],
+      ...['schedule', 'webhooks', 'csv'].map((name) =>
+        [
+          `${name} needs an extension: import { ${name} } from 'pay-reconcile/${name}' and add ${name}(…) to the ` +
+          'option extensions',
+          [{ [name]: {} }]
+        ] as const
+      ),
+      ['extensions must be an array of what functions such as schedule() of pay-reconcile/schedule return', [
+        { extensions: csv() as never },
+        { extensions: [csv as never] },
+        { extensions: [null as never] }
+      ]],
+      ['extensions has pay-reconcile/csv twice', [{ extensions: [csv(), csv()] }]]
     ] as const
   ) {
     for (const wrong of wrongs) {
@@ -229,7 +244,7 @@ t.test('a host with other ideas of schemas and JSON changes nothing here', async
     authorize: async () => {},
     actor: () => 'a',
     runs: knexRunStore(knex),
-    webhooks: { secrets: { find: async () => undefined } }
+    extensions: [webhooks({ secrets: { find: async () => undefined } })]
   })
   t.match((await app.inject({ method: 'POST', url: '/admin/accounts/webhooks/s' })).json(), {
     code: 'PAY_RECONCILE_WEBHOOK_REFUSED'

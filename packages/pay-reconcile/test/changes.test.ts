@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PayReconcileOptions } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { schedule } from '../src/schedule/index.ts'
 import { fast, finished, pause, start, writes } from './bulk.ts'
 import { engines, postgresql } from './database.ts'
 import { build, host, type World } from './world.ts'
@@ -311,7 +312,11 @@ async function withoutEvents (t: Test, world: World, options: Partial<PayReconci
       message: /needs a payment provider with listEvents/
     }])
     await t.rejects(
-      host(t, world.knex, world.standIn, { ...options, ...lacking, schedule: { changes: '*/5 * * * *' } }),
+      host(t, world.knex, world.standIn, {
+        ...options,
+        ...lacking,
+        extensions: [schedule({ changes: '*/5 * * * *' })]
+      }),
       { code: 'PAY_RECONCILE_INVALID_OPTION', message: /schedule\.changes needs/ }
     )
   }

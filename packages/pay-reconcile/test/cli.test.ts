@@ -332,7 +332,7 @@ t.test('a run is watched through an outage of the server', async (t) => {
   const at = surroundings()
   t.equal(await startAndWatch({ ...common, url }, sync, at), 0)
   t.strictSame(methods, ['POST', ...Array(10).fill('GET')], 'it is started once, and its items are read at the end')
-  t.strictSame(at.waits, [500, 500, 1000, 7000, 500, 500, 30_000, 2000], 'Retry-After is honoured up to half a minute')
+  t.strictSame(at.waits, [500, 250, 500, 7000, 500, 250, 30_000, 1000], 'Retry-After is honoured up to half a minute')
   const [first, , note, , second, ...more] = at.said.stderr.split('\n')
   t.equal(first, 'run r')
   t.match(
@@ -603,7 +603,7 @@ t.test('the command against a server', async (t) => {
   const nowhere = await command('--run', '00000000-0000-4000-8000-000000000000')
   t.match(
     nowhere,
-    { code: 2, stderr: /got 404: PAY_RECONCILE_RUN_NOT_FOUND [^\n]+\n$/ },
+    { code: 2, stderr: /got 404: PAY_RECONCILE_NOT_FOUND [^\n]+\n$/ },
     'of no run it is said that it goes on'
   )
 

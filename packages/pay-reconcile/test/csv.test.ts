@@ -4,23 +4,28 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AccountStore, AuditEntry } from '../src/index.ts'
 import { run as command } from '../src/cli/run.ts'
-import { csvLine } from '../src/csv/csv.ts'
+import { csv } from '../src/csv/index.ts'
 import { knexAccountStore } from '../src/knex/index.ts'
 import { fast, finished, start } from './bulk.ts'
 import { engines } from './database.ts'
 import { build, host, superuser } from './world.ts'
+import { csvLine } from '../../../shared/csv-line.ts'
+
+const options = { ...fast, extensions: [csv()] }
 
 t.test('no cell of a line starts like a formula', async (t) => {
   for (const start of ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']) {
-    t.equal(csvLine([`${start}=1`]), `"'${start}=1"\r\n`, JSON.stringify(start))
+    for (const before of start < ' ' ? [''] : ['', ' ', '\u00a0\u200b', "'"]) {
+      t.equal(csvLine([`${before}${start}=1`]), `"'${before}${start}=1"\r\n`, JSON.stringify(before + start))
+    }
   }
-  t.equal(csvLine(['-1.5', '1', ' =1']), '"-1.5","1"," =1"\r\n')
+  t.equal(csvLine(['-1.5', '1', "it's", ' 1']), '"-1.5","1","it\'s"," 1"\r\n')
 })
 
 for (const engine of engines) {
   t.test(`lists as CSV on ${engine.name}`, { skip: engine.skip }, async (t) => {
     const knex = await engine.connect(t)
-    const world = await build(t, knex, fast)
+    const world = await build(t, knex, options)
     const { call, addShop, addAccount, app } = world
     const shopId = await addShop({ name: 'Kettle, "Copper"' })
     const names = [
@@ -61,7 +66,7 @@ for (const engine of engines) {
         "'-2+3",
         '-2',
         "'\uff1d1",
-        ' =1',
+        "' =1",
         'two\\u000alines',
         '\\u0009Tab',
         'O\\u202ehara',
@@ -125,7 +130,7 @@ for (const engine of engines) {
       const accounts = knexAccountStore(knex)
       let allowed = 0
       const failing = await host(t, knex, world.standIn, {
-        ...fast,
+        ...options,
         accounts: {
           ...accounts,
           audit: async (query) => {
@@ -151,7 +156,7 @@ for (const engine of engines) {
           where account_id = '00000000-0000-4000-8000-000000000000'`)
       const asked: unknown[] = []
       const losing = await host(t, knex, world.standIn, {
-        ...fast,
+        ...options,
         mayContinue: async (work) => asked.push(work) === 1
       })
       const url = await losing.app.listen({ port: 0 })
@@ -175,7 +180,10 @@ for (const engine of engines) {
         reads.push([skip, limit])
         return { entries: Array.from({ length: Math.min(limit, Math.max(length - skip, 0)) }, () => entry), count }
       }
-      const { call } = await host(t, knex, world.standIn, { ...fast, accounts: { ...knexAccountStore(knex), audit } })
+      const { call } = await host(t, knex, world.standIn, {
+        ...options,
+        accounts: { ...knexAccountStore(knex), audit }
+      })
       for (
         const [found, counted, wanted] of [
           [0, 0, [[0, 1000]]],

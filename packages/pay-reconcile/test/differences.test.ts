@@ -1,5 +1,5 @@
 import t from 'tap'
-import { backoff, retryAfterFrom } from '../src/provider/backoff.ts'
+import { backoff, retryAfterFrom } from '../src/retry.ts'
 import { fieldDifferences } from '../src/reconcile/differences.ts'
 
 t.test('differences are paths with both values', async (t) => {
@@ -81,5 +81,5 @@ t.test('waits grow up to a minute, and half of each is random', async (t) => {
       [4, 10, 0, 2000],
       [20, 3_600_000, 1, 3_630_000]
     ] as const
-  ) t.equal(backoff(waits, retryAfter, random), ms, `${waits} waits`)
+  ) t.equal(backoff(waits, retryAfter, { random }), ms, `${waits} waits`)
 })

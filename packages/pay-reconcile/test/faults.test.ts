@@ -48,7 +48,7 @@ const messages = {
   KEY_FORBIDDEN: 'The secret key of the shop may not do this at the payment provider',
   CUSTOMER_NOT_FOUND: 'The payment provider has no such customer',
   REFUSED: 'The payment provider refused the request',
-  UNEXPECTED_OBJECT: 'The payment provider returned something other than the requested customer'
+  UNEXPECTED_OBJECT: 'The payment provider returned something other than what was requested'
 } as const
 
 const row = (title: string, fault: Fault, code: keyof typeof messages, attempts: number): Row => ({

@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap'
 import { createRequire } from 'node:module'
 import createKnex from 'knex'
-import { createPayReconcileTables, knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
+import { csv } from '../src/csv/index.ts'
+import { createPayReconcileTables, knexAccountStore, knexRunStore } from '../src/knex/index.ts'
+import { knexWebhookSecrets } from '../src/webhooks/index.ts'
 import { fast, start } from './bulk.ts'
 import { engines, pglite, postgresql, type HostDatabase } from './database.ts'
 import { build, shopKey, type World } from './world.ts'
@@ -58,7 +60,7 @@ for (const engine of engines) {
       const knex = await engine.connect(t, 'jsonb', 'bigint', options)
       await everything(
         t,
-        await build(t, knex, { ...fast, leaseDuration: 60_000, namespace: 'test' }),
+        await build(t, knex, { ...fast, leaseDuration: 60_000, namespace: 'test', extensions: [csv()] }),
         engine === postgresql
       )
     })

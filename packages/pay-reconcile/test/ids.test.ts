@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { randomUUID } from 'node:crypto'
+import { csv } from '../src/csv/index.ts'
 import { dropPayReconcileTables, forgetAccounts } from '../src/knex/index.ts'
 import { start, untilOver } from './bulk.ts'
 import { engines, pglite } from './database.ts'
@@ -67,14 +68,17 @@ const notFound = {
 const path = (id: string) => `/admin/accounts/${encodeURIComponent(id)}`
 const filter = (value: object) => `/admin/accounts?sort=id&filter=${encodeURIComponent(JSON.stringify(value))}`
 /** Pages of two accounts. */
-const fast = { perSecond: 2, accountsAtOnce: 1 }
+const options = { perSecond: 2, accountsAtOnce: 1, extensions: [csv()] }
 
 for (const engine of engines) {
   for (const ids of kinds) {
     // The others differ in what a column holds, and not in how an engine compares it.
     if (engine !== pglite && !['text collate "C"', 'bigint'].includes(ids.type)) continue
     t.test(`ids of the type ${ids.type} on ${engine.name}`, { skip: engine.skip }, async (t) => {
-      const world = await build(t, await engine.connect(t, 'jsonb', ids.type), { ...fast, ...namespaceFor(ids.type) })
+      const world = await build(t, await engine.connect(t, 'jsonb', ids.type), {
+        ...options,
+        ...namespaceFor(ids.type)
+      })
       await everyRoute(t, world, ids)
     })
   }
@@ -166,12 +170,12 @@ async function everyRoute (
     }
     await t.rejects(app.payReconcile.ensureCustomer({ accountId: id, actor: 'buyer' }), { code: notFound.code })
     const run = await call('POST', '/admin/accounts/reconcile', { mode: 'check', shop_id: id })
-    t.match([run.statusCode, run.json()], [404, { code: 'PAY_RECONCILE_SHOP_NOT_FOUND' }])
+    t.match([run.statusCode, run.json()], [404, { code: 'PAY_RECONCILE_NOT_FOUND' }])
   }
   for (const method of ['GET', 'DELETE'] as const) {
     t.match((await call(method, '/admin/accounts/reconcile/no-id')).json(), {
       statusCode: 404,
-      code: 'PAY_RECONCILE_RUN_NOT_FOUND'
+      code: 'PAY_RECONCILE_NOT_FOUND'
     })
   }
 

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { randomUUID } from 'node:crypto'
-import type { Account, AccountQuery, AccountStore, RunStore } from '../src/index.ts'
+import type { Account, AccountLimits, AccountQuery, AccountStore, RunStore } from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { whereListed } from '../src/lists/listed.ts'
-import { guardedStore } from '../src/guarded-store.ts'
+import { guardedAccounts } from '../src/store/accounts.ts'
+import { guardedRuns } from '../src/store/runs.ts'
 import { engines, pglite } from './database.ts'
 import { build } from './world.ts'
 
@@ -85,8 +86,18 @@ t.test('a store of the host that ignores a condition is an error, and not all ac
   )
 })
 
+t.test('every member of a store is passed on', async (t) => {
+  const knex = await pglite.connect(t)
+  const [accounts, runs] = [knexAccountStore(knex), knexRunStore(knex)]
+  const namesIn = (store: object | undefined): readonly string[] => Object.keys(store ?? {}).sort()
+  t.strictSame(namesIn(guardedAccounts(accounts)), namesIn(accounts))
+  t.strictSame(namesIn(guardedAccounts(accounts).changes), namesIn(accounts.changes))
+  t.strictSame(namesIn(guardedRuns(runs)), namesIn(runs))
+  t.strictSame(namesIn(guardedRuns(runs).awaited), namesIn(runs.awaited))
+})
+
 t.test('every condition of a store must be read', async (t) => {
-  const ignorant = guardedStore({
+  const ignorant = guardedAccounts({
     list: async () => ({ accounts: [account], count: 1 }),
     audit: async () => ({ entries: [], count: 1 }),
     scan: async () => [{ account, duplicate: false, changedByRun: false }],
@@ -94,7 +105,7 @@ t.test('every condition of a store must be read', async (t) => {
     link: async () => ({ changed: true, account }),
     unlink: async () => ({ changed: true, account })
   } as object as AccountStore)
-  const runs = guardedStore(
+  const runs = guardedRuns(
     { list: async () => ({ runs: [], count: 1 }), items: async () => ({ items: [], count: 1 }) } as object as RunStore
   )
   const scan = { shopId: '7', after: null, limit: 1, runId: 'r' }
@@ -142,15 +153,15 @@ t.test('every condition of a store must be read', async (t) => {
 
 t.test('a store may count accounts one by one, and stop at the first condition that one fails', async (t) => {
   const rows = [{ shopId: '7', changed: false, linked: true }, { shopId: '9', changed: true, linked: true }]
-  const { shops } = guardedStore<Pick<AccountStore, 'shops'>>({
-    shops: async (shopId, only = {}) =>
+  const { shops } = guardedAccounts({
+    shops: async (shopId?: string, only: AccountLimits = {}) =>
       ['7', '8', '9'].filter((id) => shopId === undefined || id === shopId).map((id) => ({
         shopId: id,
         accounts: rows.filter((row) =>
           row.shopId === id && (!only.changed || row.changed) && (!only.linked || row.linked)
         ).length
       }))
-  })
+  } as object as AccountStore)
   const only = { changed: true, linked: true } as const
   t.strictSame(
     await shops('7', only),
@@ -167,7 +178,7 @@ t.test('a store may count accounts one by one, and stop at the first condition t
 
 t.test('records whose members have other types are an error, and no wrong answer', async (t) => {
   const store = (fields: object, scanned: object = {}) =>
-    guardedStore({
+    guardedAccounts({
       get: async () => ({ ...account, ...fields }),
       list: async () => ({ accounts: [{ ...account, ...fields }], count: 1 }),
       scan: async () => [{ account: { ...account, ...fields }, duplicate: false, changedByRun: false, ...scanned }],
@@ -202,12 +213,12 @@ t.test('records whose members have other types are an error, and no wrong answer
     await t.rejects(store({}, { changedByRun: value }).scan(scan), refused)
     await t.rejects(store({}, { changed: value }).link(change, origin), refused)
     await t.rejects(
-      guardedStore({ get: async () => ({ id: 'r', shopId: null, dryRun: value }) } as object as RunStore).get('r'),
+      guardedRuns({ get: async () => ({ id: 'r', shopId: null, dryRun: value }) } as object as RunStore).get('r'),
       refused
     )
   }
   t.match(
-    await guardedStore(
+    await guardedRuns(
       { get: async () => ({ id: 'r', shopId: null, dryRun: false, webhook: undefined }) } as object as RunStore
     ).get('r'),
     { id: 'r' }
@@ -223,7 +234,7 @@ t.test('the ids of the accounts that a run is limited to may be any words', asyn
       null
     ]
   ) {
-    t.strictSame(await guardedStore({ targets: async () => targets } as object as RunStore).targets('r'), targets)
+    t.strictSame(await guardedRuns({ targets: async () => targets } as object as RunStore).targets('r'), targets)
   }
 })
 

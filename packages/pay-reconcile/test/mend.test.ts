@@ -327,7 +327,7 @@ async function retrying (t: Test, world: World, next: () => string): Promise<voi
   for (const unknown of [randomUUID(), 'x', "' or true --"]) {
     t.match((await call('POST', '/admin/accounts/reconcile', { mode: 'sync', failed_in: unknown })).json(), {
       statusCode: 404,
-      code: 'PAY_RECONCILE_RUN_NOT_FOUND'
+      code: 'PAY_RECONCILE_NOT_FOUND'
     })
   }
 }

@@ -319,11 +319,11 @@ for (const engine of engines) {
       const before = standIn.requested
       await t.rejects(
         world.app.payReconcile.ensureCustomer({ accountId, email: 'same@example.org', actor: 'buyer-1' }),
-        { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS', statusCode: 502 }
+        { code: 'PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT', statusCode: 502 }
       )
       t.equal(standIn.requested - before, 2)
       const unlinked = await world.call('GET', `/admin/accounts/unlinked-customers?shop_id=${shopId}&after=cus_same_2`)
-      t.match([unlinked.statusCode, unlinked.json()], [502, { code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS' }])
+      t.match([unlinked.statusCode, unlinked.json()], [502, { code: 'PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT' }])
       end()
     })
 

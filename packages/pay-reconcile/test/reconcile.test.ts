@@ -567,7 +567,7 @@ async function requests (t: Test, world: World): Promise<void> {
   const unknown = randomUUID()
   for (
     const [method, url, payload, status, code, message] of [
-      ['POST', '', { mode: 'sync', shop_id: unknown }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],
+      ['POST', '', { mode: 'sync', shop_id: unknown }, 404, 'PAY_RECONCILE_NOT_FOUND'],
       [
         'POST',
         '',
@@ -597,9 +597,9 @@ async function requests (t: Test, world: World): Promise<void> {
           'filter={"outcome":"failed"}&outcome=linked'
         ].map((query) => `/${unknown}?${query}`)
       ].map((url) => ['GET', url, undefined, 422, 'PAY_RECONCILE_VALIDATION'] as const),
-      ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
-      ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND'],
-      ['GET', '/x', undefined, 404, 'PAY_RECONCILE_RUN_NOT_FOUND']
+      ['GET', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_NOT_FOUND'],
+      ['DELETE', `/${unknown}`, undefined, 404, 'PAY_RECONCILE_NOT_FOUND'],
+      ['GET', '/x', undefined, 404, 'PAY_RECONCILE_NOT_FOUND']
     ] as const
   ) {
     const response = await world.call(method, `/admin/accounts/reconcile${url}`, payload)

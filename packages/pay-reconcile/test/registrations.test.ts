@@ -10,7 +10,9 @@ import {
   knexAccountStore,
   knexRunStore
 } from '../src/knex/index.ts'
+import { csv } from '../src/csv/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { webhooks } from '../src/webhooks/index.ts'
 import { fast, pause, start, untilOver } from './bulk.ts'
 import { engines, pglite } from './database.ts'
 import { build, host, shopKey, type World } from './world.ts'
@@ -27,7 +29,7 @@ function of (knex: Knex, table: string): Partial<PayReconcileOptions> & Pick<Pay
     namespace: `acme-${table}`,
     accounts: knexAccountStore(knex, { table, columns, shop: { secretKey: shopKey } }),
     runs: knexRunStore(knex, { table }),
-    webhooks: { secrets: { find: async (shopId) => ({ shopId, secret }) }, delay: 50 }
+    extensions: [webhooks({ secrets: { find: async (shopId) => ({ shopId, secret }) }, delay: 50 }), csv()]
   }
 }
 
@@ -103,10 +105,10 @@ async function interrupted (t: Test, users: World): Promise<void> {
   t.equal(await linked(knex, 'users'), size, 'another registration leaves it alone')
   t.strictSame(await knex('pay_reconcile_run_shops').where({ run_id: run.id }).pluck('status'), ['running'])
   t.match((await users.call('GET', `/admin/accounts/reconcile/${run.id}`)).json(), {
-    code: 'PAY_RECONCILE_RUN_NOT_FOUND'
+    code: 'PAY_RECONCILE_NOT_FOUND'
   })
   t.match((await users.call('DELETE', `/admin/accounts/reconcile/${run.id}`)).json(), {
-    code: 'PAY_RECONCILE_RUN_NOT_FOUND'
+    code: 'PAY_RECONCILE_NOT_FOUND'
   })
   t.equal(
     await knexRunStore(knex, { table: 'users' }).claim(run.id, { owner: randomUUID(), duration: 1000 }),
@@ -138,7 +140,7 @@ async function separate (t: Test, users: World, organizations: World): Promise<v
   )
   t.equal((await users.call('GET', '/admin/accounts/audit?format=csv')).body.includes('organizations'), false)
   t.match(await listed(users, `audit/${changes[0].id}/snapshot`), { pay_customer: { name: 'users 7' } })
-  t.match(await listed(organizations, `audit/${changes[0].id}/snapshot`), { code: 'PAY_RECONCILE_SNAPSHOT_NOT_FOUND' })
+  t.match(await listed(organizations, `audit/${changes[0].id}/snapshot`), { code: 'PAY_RECONCILE_NOT_FOUND' })
 
   const run = await runOver(users, { mode: 'check' })
   t.match([
@@ -151,7 +153,7 @@ async function separate (t: Test, users: World, organizations: World): Promise<v
   t.match(await listed(organizations, `reconcile/${own.id}?since=${run.id}`), { statusCode: 422, field: 'since' })
   t.match(
     (await organizations.call('POST', '/admin/accounts/reconcile', { mode: 'check', failed_in: run.id })).json(),
-    { code: 'PAY_RECONCILE_RUN_NOT_FOUND' }
+    { code: 'PAY_RECONCILE_NOT_FOUND' }
   )
   t.match(
     (await organizations.call('POST', '/admin/accounts/reconcile', { mode: 'unlink', accept: [run.items[0].id] }))
@@ -283,8 +285,8 @@ t.test('a name that is taken stops startup', async (t) => {
   }
   const rejects = (message: RegExp, ...registrations: Array<Partial<PayReconcileOptions>>) =>
     t.rejects(starting(t, ...registrations), { code: 'PAY_RECONCILE_INVALID_OPTION', message }, String(message))
-  const { webhooks: _, ...users } = of(knex, 'users')
-  const { webhooks: __, ...organizations } = of(knex, 'organizations')
+  const { extensions: _, ...users } = of(knex, 'users')
+  const { extensions: __, ...organizations } = of(knex, 'organizations')
 
   await t.test('each table has a name by default', async (t) => await starting(t, users, organizations))
   await rejects(

@@ -1,9 +1,10 @@
 import t, { type Test } from 'tap'
 import Fastify from 'fastify'
 import { randomUUID } from 'node:crypto'
-import payReconcile, { type Schedule } from '../src/index.ts'
+import payReconcile from '../src/index.ts'
 import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { schedule, type Schedule } from '../src/schedule/index.ts'
 import { scheduledFrom } from '../src/schedule/options.ts'
 import { fast, finished, pause, start } from './bulk.ts'
 import { engines, pglite } from './database.ts'
@@ -32,7 +33,7 @@ t.test('the last scheduled time is that at or before a time', async (t) => {
 t.test('a schedule that cannot be used stops startup', async (t) => {
   const knex = await pglite.connect(t)
   for (
-    const [schedule, message] of [
+    const [wrong, message] of [
       [{ check: '0 3 * *' }, /schedule\.check must be a cron pattern such as 0 3 \* \* \*: /],
       [{ check: '0 0 3 * * *' }, /schedule\.check must be a cron pattern/],
       [{ sync: '61 * * * *' }, /schedule\.sync must be a cron pattern/],
@@ -45,10 +46,15 @@ t.test('a schedule that cannot be used stops startup', async (t) => {
       [{ link: '0 3 * * *' }, /schedule\.link is not one of check, sync/]
     ] as const
   ) {
-    await t.rejects(host(t, knex, await standInOf(t), { schedule: schedule as Schedule }), {
-      code: 'PAY_RECONCILE_INVALID_OPTION',
-      message
-    })
+    await t.rejects(
+      host(t, knex, await standInOf(t), {
+        extensions: [schedule(wrong as Schedule)]
+      }),
+      {
+        code: 'PAY_RECONCILE_INVALID_OPTION',
+        message
+      }
+    )
   }
   const app = Fastify()
   app.register(payReconcile, {
@@ -56,7 +62,7 @@ t.test('a schedule that cannot be used stops startup', async (t) => {
     provider: stripeProvider(),
     authorize: async () => {},
     actor: () => 'a',
-    schedule: { check: '0 3 * * *' }
+    extensions: [schedule({ check: '0 3 * * *' })]
   })
   await t.rejects(async () => await app.ready(), {
     code: 'PAY_RECONCILE_INVALID_OPTION',
@@ -101,7 +107,7 @@ async function missedTimes (t: Test, world: World): Promise<void> {
   const shopId = await world.addShop()
   await world.addAccount(shopId, {})
   const replicas = () =>
-    Promise.all(Array.from({ length: 4 }, () => host(t, knex, standIn, { ...fast, schedule: nightly })))
+    Promise.all(Array.from({ length: 4 }, () => host(t, knex, standIn, { ...fast, extensions: [schedule(nightly)] })))
   await replicas()
   await pause(100)
   t.strictSame(await scheduledRuns(world), [], 'nothing was missed before there was a schedule')
@@ -186,7 +192,7 @@ async function busyShop (t: Test, world: World): Promise<void> {
     mode: 'check',
     scheduled_for: knex.raw("now() - interval '5 days'")
   })
-  const scheduled = await host(t, knex, standIn, { ...fast, schedule: nightly })
+  const scheduled = await host(t, knex, standIn, { ...fast, extensions: [schedule(nightly)] })
   while ((await scheduledRuns(scheduled)).length === 0) await pause()
   const [{ id }] = await scheduledRuns(world)
   t.match(await finished(world, id), {
@@ -208,7 +214,7 @@ async function scheduledSync (t: Test, world: World): Promise<void> {
   })
   const scheduled = await host(t, knex, standIn, {
     ...fast,
-    schedule: { sync: nightly.check },
+    extensions: [schedule({ sync: nightly.check })],
     mayContinue: () => false
   })
   while ((await scheduledRuns(scheduled)).length < 2) await pause()

@@ -8,14 +8,15 @@ import payReconcile, {
   type PayReconcile,
   type PayReconcileOptions,
   type ProviderFault,
-  type RunStore,
-  type Webhooks,
-  type WebhookSecrets
+  type RunStore
 } from '../src/index.ts'
-import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
+import { csv } from '../src/csv/index.ts'
+import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { schedule } from '../src/schedule/index.ts'
 import { startPayStandIn, type PayStandIn } from '../src/testing/index.ts'
 import type * as parameters from '../src/testing/parameters.ts'
+import { knexWebhookSecrets, webhooks, type Webhooks, type WebhookSecrets } from '../src/webhooks/index.ts'
 
 // Nothing here runs; that it compiles is the test.
 type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false
@@ -40,11 +41,13 @@ app.register(payReconcile, { ...options, prefix: '/accounts', perSecond: 20 })
 app.register(payReconcile, {
   ...options,
   provider: stripeProvider({ platformKey: 'sk_test_1' }),
-  webhooks: { secrets: knexWebhookSecrets(knex), delay: 5000 }
+  extensions: [webhooks({ secrets: knexWebhookSecrets(knex), delay: 5000 }), schedule({ check: '0 3 * * *' }), csv()]
 })
 
 // @ts-expect-error webhooks have secrets
-app.register(payReconcile, { ...options, webhooks: true })
+webhooks({})
+// @ts-expect-error an extension is no option
+app.register(payReconcile, { ...options, webhooks: { secrets: knexWebhookSecrets(knex) } })
 // @ts-expect-error authorize is required
 app.register(payReconcile, { accounts: options.accounts, provider: options.provider, actor: options.actor })
 // @ts-expect-error actor is required

@@ -114,8 +114,8 @@ async function finding (
       [{ shop_id: shopId, after: '../charges' }, 422, 'PAY_RECONCILE_VALIDATION'],
       [{ shop_id: shopId, after: '' }, 422, 'PAY_RECONCILE_VALIDATION'],
       [{ shop_id: shopId, limit: '1' }, 422, 'PAY_RECONCILE_VALIDATION'],
-      [{ shop_id: nobody }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],
-      [{ shop_id: "' or true --" }, 404, 'PAY_RECONCILE_SHOP_NOT_FOUND'],
+      [{ shop_id: nobody }, 404, 'PAY_RECONCILE_NOT_FOUND'],
+      [{ shop_id: "' or true --" }, 404, 'PAY_RECONCILE_NOT_FOUND'],
       [{ shop_id: keyless }, 400, 'PAY_RECONCILE_NO_SECRET_KEY'],
       [{ shop_id: otherShop }, 502, 'PAY_RECONCILE_PROVIDER_KEY_REJECTED'],
       [{ shop_id: shopId, after: 'cus_nowhere' }, 422, 'PAY_RECONCILE_VALIDATION']
@@ -133,7 +133,7 @@ async function finding (
   })
   t.match((await call('GET', path({ shop_id: shopId }))).json(), {
     statusCode: 502,
-    code: 'PAY_RECONCILE_PROVIDER_LIST_REPEATS'
+    code: 'PAY_RECONCILE_PROVIDER_UNEXPECTED_OBJECT'
   }, 'an empty page that is not the last is no end')
 }
 

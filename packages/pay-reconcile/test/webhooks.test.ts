@@ -5,15 +5,16 @@ import Fastify from 'fastify'
 import Stripe from 'stripe'
 import { setHttpRules } from '../src/admin/http.ts'
 import payReconcile from '../src/index.ts'
-import { knexAccountStore, knexRunStore, knexWebhookSecrets } from '../src/knex/index.ts'
+import { knexAccountStore, knexRunStore } from '../src/knex/index.ts'
 import { stripeProvider } from '../src/provider/stripe/index.ts'
+import { knexWebhookSecrets, webhooks } from '../src/webhooks/index.ts'
 import { webhookRoute } from '../src/webhooks/route.ts'
 import { fast } from './bulk.ts'
 import { engines, pglite, type Engine } from './database.ts'
 import { build, host, type World } from './world.ts'
 import { joined } from '../../../test/joined.ts'
 
-const { webhooks } = new Stripe('sk_test_none')
+const { webhooks: signing } = new Stripe('sk_test_none')
 const secret = 'whsec_aSecretOfThisShop0000000000000'
 const refusal = {
   statusCode: 400,
@@ -40,7 +41,7 @@ const event = (type = 'customer.updated'): string =>
   })
 
 function signed (payload: string, { secret: own = secret, at = 0 }: Delivery = {}): string {
-  return webhooks.generateTestHeaderString({ payload, secret: own, timestamp: Math.floor(Date.now() / 1000) + at })
+  return signing.generateTestHeaderString({ payload, secret: own, timestamp: Math.floor(Date.now() / 1000) + at })
 }
 
 async function deliver ({ app }: World, shopId: string, delivery: Delivery = {}) {
@@ -73,7 +74,11 @@ async function runsOf ({ call }: World, atLeast: number): Promise<Array<Record<s
 async function world (t: Test, engine: Engine, delay = 50) {
   const knex = await engine.connect(t)
   await knex.raw('alter table shops add pay_webhook_secret text')
-  const options = { ...fast, leaseDuration: 60_000, webhooks: { secrets: knexWebhookSecrets(knex), delay } }
+  const options = {
+    ...fast,
+    leaseDuration: 60_000,
+    extensions: [webhooks({ secrets: knexWebhookSecrets(knex), delay })]
+  }
   const world = await build(t, knex, options)
   const shop = async (key: string, own: string | null = secret) => {
     world.standIn.addAccount(key, { customers: [{ id: 'cus_0', name: 'First' }] })
@@ -93,9 +98,9 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
   const { webhooks: __, ...provider } = stripeProvider()
   const { changes: ___, ...accounts } = knexAccountStore(knex)
   for (
-    const [options, message] of [
-      [{ webhooks: true }, /webhooks must be an object with secrets/],
-      [{ webhooks: null }, /webhooks must be an object with secrets/],
+    const [{ webhooks: own, ...options }, message] of [
+      [{ webhooks: true }, /webhooks needs an object with secrets/],
+      [{ webhooks: null }, /webhooks needs an object with secrets/],
       [{ webhooks: {} }, /webhooks\.secrets must be WebhookSecrets/],
       [{ webhooks: { secrets, secret } }, /webhooks\.secret is not one of secrets, config, delay/],
       [{ webhooks: { secrets, delay: 0 } }, /webhooks\.delay must be an integer from 1 to 3600000/],
@@ -117,7 +122,7 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
       ]
     ] as const
   ) {
-    await t.rejects(host(t, knex, standIn, { ...fast, ...options } as never), {
+    await t.rejects(host(t, knex, standIn, { ...fast, extensions: [webhooks(own as never)], ...options } as never), {
       code: 'PAY_RECONCILE_INVALID_OPTION',
       message
     })
@@ -136,7 +141,7 @@ t.test('what webhooks need is checked at startup, and nothing else opens the rou
     authorize: async () => {},
     actor: () => 'a',
     prefix: '/pay',
-    webhooks: { secrets, config: { open: true } as object }
+    extensions: [webhooks({ secrets, config: { open: true } as object })]
   })
   await open.ready()
   t.match(configs, [{ open: true }], 'one route, with the config of the host')
@@ -160,7 +165,7 @@ t.test('a delivery is verified with the secret of its shop, or with one that nob
       setHttpRules(scope)
       webhookRoute(scope, {
         config: {},
-        secrets: { find: async () => shop },
+        secretOf: async () => shop,
         verifier: {
           isSecret: (secret) => secret.startsWith('whsec_'),
           isSigned: () => true,

@@ -96,7 +96,7 @@ export async function catalog ({ shop: { demo } }: Stage): Promise<Visit> {
         title: 'another shop',
         tool: 'list_tags',
         arguments: { shop_id: elsewhere },
-        says: error('403 Forbidden: The API key has no access to this path (DUAL_AUTH_SHOP_FORBIDDEN)')
+        says: error('403 Forbidden: The API key has no access to this path (DUAL_AUTH_OWNER_FORBIDDEN)')
       }
     ])
   }

@@ -34,6 +34,7 @@ export async function results ({ fixture, disconnect }: Stage): Promise<Visit> {
         )
       },
       { title: 'slow', tool: 'get_slow', arguments: {}, says: content('{"line":1}\n{"line":2}\n{"line":3}\n') },
+      { title: 'silence', tool: 'get_silent', arguments: {}, says: data('{"text":"late"}') },
       {
         title: 'long work',
         tool: 'start_job',

@@ -1,3 +1,4 @@
+import { visible } from '../../../../shared/visible.ts'
 import type { HistoryEntry } from '../../../shop/src/history/schemas.ts'
 import { groupBy } from '../group-by.ts'
 import { numberText } from '../money.ts'
@@ -11,7 +12,7 @@ export type Entry = typeof HistoryEntry['static']
 export function actorOf (
   { actor_kind: kind, actor_id: id, actor_name: name }: Pick<Entry, 'actor_kind' | 'actor_id' | 'actor_name'>
 ): string {
-  return name ??
+  return shown(name) ??
     (id === null ? texts.activity.actors[kind] ?? kind : `${texts.activity.actors[kind] ?? kind} ${shortId(id)}`)
 }
 
@@ -21,7 +22,12 @@ export function recordOf (
     readonly record_name?: string | null | undefined
   }
 ): string {
-  return name ?? texts.activity.single[kind] ?? `${texts.activity.kinds[kind] ?? kind} ${shortId(id)}`
+  return shown(name) ?? texts.activity.single[kind] ?? `${texts.activity.kinds[kind] ?? kind} ${shortId(id)}`
+}
+
+/** A name, with what cannot be seen in it named. */
+function shown (name: string | null | undefined): string | undefined {
+  return name == null ? undefined : visible(name)
 }
 
 /** How many records of a kind: `1 product`, `50 products`, `the settings`. */

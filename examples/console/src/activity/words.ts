@@ -1,3 +1,4 @@
+import { visible } from '../../../../shared/visible.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useContext } from 'react'
 import { type Call, listUrl } from '../api/http.ts'
@@ -62,12 +63,13 @@ export function useWords (entries: readonly Difference[]): Words {
     const code = currency === undefined
       ? data.get(id)?.currency
       : currency[end] ?? currency[end === 'after' ? 'before' : 'after']
-    return valueText(changes[field]?.[end], field, {
+    const text = valueText(changes[field]?.[end], field, {
       ...typeof code === 'string' && { money: (amount) => moneyText(amount, code, manner.locale) },
       nameOf: (id) => data.get(id)?.name ?? undefined,
       unitOf: (id) => data.get(id)?.unit ?? undefined,
       manner
     })
+    return visible(text, { lines: true })
   }
   return {
     value,

@@ -1,4 +1,5 @@
 import { Box, Typography } from '@mui/material'
+import { visible } from '../../../../shared/visible.ts'
 import { texts } from '../texts.ts'
 import { exactTimeText } from '../times.ts'
 import { useShop } from '../viewer.tsx'
@@ -27,7 +28,7 @@ export function FailedCalls ({ calls }: { readonly calls: readonly FailedCall[] 
             {' · '}
             {status === null ? texts.keys.notSent : texts.keys.status(status)}
           </Typography>
-          <Box component='pre' sx={{ ...CODE, my: 0.5 }}>{answer}</Box>
+          <Box component='pre' sx={{ ...CODE, my: 0.5 }}>{visible(answer, { lines: true })}</Box>
           <details>
             <Typography
               component='summary'
@@ -38,7 +39,7 @@ export function FailedCalls ({ calls }: { readonly calls: readonly FailedCall[] 
               {texts.keys.arguments}
             </Typography>
             <Box component='pre' sx={{ ...CODE, mt: 0.5, p: 1.5, bgcolor: 'background.default', borderRadius: 1 }}>
-              {indented(args)}
+              {visible(indented(args), { lines: true })}
             </Box>
           </details>
         </Box>

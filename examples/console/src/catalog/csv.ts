@@ -1,4 +1,4 @@
-import { csvLine } from '../../../shop/src/imports/csv-line.ts'
+import { csvLine } from '../../../../shared/csv-line.ts'
 
 /** A CSV file, written as the server writes its own. */
 export function csvFrom (columns: readonly string[], rows: ReadonlyArray<Readonly<Record<string, unknown>>>): string {

@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK } from '../../../shop/src/imports/csv-line.ts'
+import { BYTE_ORDER_MARK } from '../../../../shared/csv-line.ts'
 
 /** Offers CSV as a file to save. */
 export function download (name: string, text: string): void {

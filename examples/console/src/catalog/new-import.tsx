@@ -138,7 +138,7 @@ export function NewImport ({ onSent }: { readonly onSent: () => void }) {
             {preview.failed > 0 && changes > 0 && (
               <FormControlLabel
                 control={<Switch checked={skips} onChange={({ target }) => setSkips(target.checked)} />}
-                label={texts.imports.skip(preview.failed)}
+                label={texts.imports.skip(preview.failed, preview.unknown_columns.length)}
               />
             )}
           </Stack>

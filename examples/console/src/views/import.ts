@@ -92,7 +92,8 @@ function preview (
 }
 
 function progress (state: Import): void {
-  const { id, shop_id: shop, status, total, processed, created, updated, unchanged, failed, error, errors } = state
+  const { id, shop_id: shop, status, total, processed, created, updated, unchanged, failed, error, warnings, errors } =
+    state
   const isOver = status in ENDED
   title.textContent = isOver ? ENDED[status as keyof typeof ENDED] : 'Importing…'
   said.textContent =
@@ -101,7 +102,7 @@ function progress (state: Import): void {
   bar.hidden = false
   bar.max = Math.max(total, 1)
   bar.value = processed
-  details.replaceChildren(...wrongLines(errors, failed))
+  details.replaceChildren(...warnings.map((warning) => element('p', {}, warning)), ...wrongLines(errors, failed))
   const look = async (): Promise<void> => {
     show(await host.call('get_import', { shop_id: shop, import_id: id }))
   }

@@ -1,8 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { recordRepository } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
-import { slugFromName } from '../shops/slug.ts'
+import { recordRepository } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
+import { slugFromName } from '../records/slug.ts'
 import { Attribute, type AttributeChanges, type AttributeInput, list } from './attribute-schemas.ts'
 import { refuseLoss, requireOptions } from './attribute-values.ts'
 
@@ -22,9 +22,9 @@ export function attributeRepository (knex: Knex) {
     ...rows,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async create (shop: ShopScope, input: Static<typeof AttributeInput>): Promise<AttributeRow> {
+    async create (shop: ShopScope, input: Static<typeof AttributeInput>, on: Knex = knex): Promise<AttributeRow> {
       requireOptions(input.type, input.options ?? [])
-      return await rows.insert(shop, { ...input, code: input.code ?? slugFromName(input.name, 'code', '_') })
+      return await rows.insert(shop, { ...input, code: input.code ?? slugFromName(input.name, 'code', '_') }, on)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { recordSchemas } from '../http/record-schemas.ts'
+import { recordSchemas } from '../records/schemas.ts'
 import { Name, Nullable } from '../http/schemas.ts'
 import { holding, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import { cleanLine } from '../http/text.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 export const ATTRIBUTE_TYPES = ['text', 'number', 'boolean', 'select'] as const
 

@@ -1,10 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
-import { holdShop } from '../shops/hold.ts'
-import { recordRepository } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
-import { slugFromName } from '../shops/slug.ts'
+import { holdShop } from '../access/hold.ts'
+import { recordRepository } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
+import { slugFromName } from '../records/slug.ts'
 import { Category, type CategoryChanges, type CategoryInput, list } from './category-schemas.ts'
 
 type CategoryRow = Static<typeof Category>
@@ -26,8 +26,8 @@ export function categoryRepository (knex: Knex) {
     ...rows,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async create (shop: ShopScope, input: Static<typeof CategoryInput>): Promise<CategoryRow> {
-      return await rows.insert(shop, { ...input, slug: input.slug ?? slugFromName(input.name) })
+    async create (shop: ShopScope, input: Static<typeof CategoryInput>, on: Knex = knex): Promise<CategoryRow> {
+      return await rows.insert(shop, { ...input, slug: input.slug ?? slugFromName(input.name) }, on)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { recordSchemas } from '../http/record-schemas.ts'
+import { recordSchemas } from '../records/schemas.ts'
 import { Description, Name, Nullable, Slug, Uuid } from '../http/schemas.ts'
 import { anyOf, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'

@@ -1,8 +1,9 @@
 import type { Knex } from 'knex'
 import { quoted } from 'mcp-from-routes/confirm'
-import { askBefore, type Asking } from '../http/asking.ts'
-import type { Deletion as Effect } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import type { Asking } from '../http/asking.ts'
+import { askBefore } from '../shops/asking.ts'
+import type { Deletion as Effect } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 /** The words of the question for rows that a deletion affects: for one, and for several. */
 type Effects = Readonly<Record<string, readonly [one: string, several: string]>>

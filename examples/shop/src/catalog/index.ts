@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Knex } from 'knex'
-import { ShopScope } from '../shops/scope.ts'
+import { ShopScope } from '../access/scope.ts'
 import { attributes } from './attributes.ts'
 import { categories } from './categories.ts'
 import { products } from './products.ts'

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex'
-import type { ShopScope } from '../shops/scope.ts'
+import type { ShopScope } from '../access/scope.ts'
 import type { ProductItem } from './product-batch.ts'
 
 /**

@@ -8,12 +8,11 @@ import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../er
 import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { amountFromPrice } from '../http/money.ts'
 import { refuseLargeMetadata, refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
-import { sizeOfRecords } from '../migrations/columns.ts'
-import { MAX_RECORD } from '../migrations/counting.ts'
-import { holdShop } from '../shops/hold.ts'
-import type { Facts } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
-import { slugFromName } from '../shops/slug.ts'
+import { holdShop } from '../access/hold.ts'
+import type { Facts } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
+import { MAX_RECORD } from '../records/size.ts'
+import { slugFromName } from '../records/slug.ts'
 import { itemsOfPortion } from './portion.ts'
 import { COLUMNS, initialColumns, LINKS } from './product-columns.ts'
 import { type Found, foundOf, type Ready } from './product-found.ts'
@@ -182,16 +181,18 @@ export function productBatch (knex: Knex) {
     /**
      * What {@link write} would do now.
      *
+     * @param on - best a snapshot, in which nobody creates what the items want
      * @param seen - what earlier items of the same file have; this adds its own
      * @param refuse - says which of the items that could be written must not be
      */
     async preview (
+      on: Knex,
       shop: ShopScope,
       items: readonly ProductItem[],
       seen: Seen,
       refuse: (ready: readonly Ready[]) => readonly ItemProblem[]
     ): Promise<{ readonly previews: readonly ItemPreview[], readonly problems: readonly ItemProblem[] }> {
-      const { ready: writable, problems } = await checked(knex, shop, items, { slugs: 'distinct', seen })
+      const { ready: writable, problems } = await checked(on, shop, items, { slugs: 'distinct', seen })
       const refused = refuse(writable)
       const ready = writable.filter(({ index }) => !refused.some((problem) => problem.index === index))
       return {
@@ -260,16 +261,18 @@ export function productBatch (knex: Knex) {
  * Writes all items in one transaction, or none: one portion after the other, as the products that they change may be
  * large.
  *
+ * @param on - the pool, or the transaction in which this one is
  * @throws what is wrong with the first item that cannot be written, with its place: `items/3/price_amount`
  */
 export async function writeBatch (
   knex: Knex,
   shop: ShopScope,
-  items: readonly ProductItem[]
+  items: readonly ProductItem[],
+  on: Knex = knex
 ): Promise<Static<typeof ProductBatchResult>> {
   const batch = productBatch(knex)
   const outcomes = await tried(async () =>
-    await knex.transaction(async (trx) => {
+    await on.transaction(async (trx) => {
       const [written, seen]: [ItemOutcome[], Seen] = [[], nothingSeen()]
       while (written.length < items.length) {
         const rest = items.slice(written.length)
@@ -504,19 +507,16 @@ async function largeItems (
     .filter(({ whole }) => JSON.stringify(whole).length > SURELY_SMALL)
     .map(({ whole, fields, ...row }) => ({ ...row, fields: { ...fields, part_bytes: partBytes(whole) } }))
   if (rows.length === 0) return new Set()
-  const { rows: [{ size }] } = await on.raw(sizeOfRecords('products'))
   const found: ReadonlyArray<{ readonly index: number }> = (await on.raw(
-    `select index from (
-      select given.index, was.bytes as bytes_before, became.* from ? left join products was on was.id = given.id
-        and was.shop_id = ?
+    `select given.index from ? left join products was on was.id = given.id and was.shop_id = ?
       cross join lateral jsonb_populate_record(was, given.fields) became
-    ) item where ${size} > greatest(bytes_before, ?)`,
+    where record_bytes(became) > greatest(was.bytes, ?)`,
     [given(on, rows, 'index int, id uuid, fields jsonb'), shop.id, MAX_RECORD]
   )).rows
   return new Set(found.map(({ index }) => index))
 }
 
-/** What the links and pictures of a product add to its size; see migrations 009 and 030. */
+/** What the links and pictures of a product add to its size, as the triggers of their tables count it. */
 function partBytes (
   { category_ids: categories = [], tag_ids: tags = [], attributes = [], image_urls: urls = [] }: Pick<
     Fields,

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import { ownFields } from '../http/record-schemas.ts'
+import { ownFields } from '../records/schemas.ts'
 import { Product } from './product-schemas.ts'
 
 type Row = Static<typeof Product>

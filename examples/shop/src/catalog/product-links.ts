@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { invalid } from '../errors.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import type { ShopScope } from '../access/scope.ts'
 import { type AttributeRule, misfit } from './attribute-values.ts'
 import type { Link } from './product-columns.ts'
 import type { ProductChanges } from './product-schemas.ts'

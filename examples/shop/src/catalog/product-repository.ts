@@ -3,10 +3,10 @@ import type { Knex } from 'knex'
 import { updatedAt } from '../database/updated-at.ts'
 import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { refuseLargeMetadata, refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
-import { holdShop } from '../shops/hold.ts'
-import { recordRepository } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
-import { slugFromName } from '../shops/slug.ts'
+import { holdShop } from '../access/hold.ts'
+import { recordRepository } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
+import { slugFromName } from '../records/slug.ts'
 import { INITIAL, initialColumns, isLink, type Link, LINKS } from './product-columns.ts'
 import { linkedBy, refuseWrongLinks, uniqueIds } from './product-links.ts'
 import { list, Product, type ProductChanges, type ProductInput } from './product-schemas.ts'
@@ -48,13 +48,16 @@ export function productRepository (knex: Knex) {
     ...rows,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} | {@link SHOP_GONE} */
-    async create (shop: ShopScope, input: Static<typeof ProductInput>): Promise<ProductRow> {
+    async create (shop: ShopScope, input: Static<typeof ProductInput>, on: Knex = knex): Promise<ProductRow> {
       const row = { ...initialColumns(shop), ...columnsOf(input), slug: input.slug ?? slugFromName(input.name) }
       // Most new products have no links: one statement is enough, and commits by itself.
       if (!mentionsLinks(input)) {
-        return { ...await rows.insert(shop, row), ...Object.fromEntries(Object.keys(LINKS).map((name) => [name, []])) }
+        return {
+          ...await rows.insert(shop, row, on),
+          ...Object.fromEntries(Object.keys(LINKS).map((name) => [name, []]))
+        }
       }
-      return await knex.transaction(async (trx) => {
+      return await on.transaction(async (trx) => {
         await holdShop(trx, shop)
         const links = await requireLinks(trx, shop, input)
         return await rows.insertWith(shop, row, trx, async (id) => await replaceLinks(trx, shop, id, links))

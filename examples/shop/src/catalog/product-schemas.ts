@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { recordSchemas } from '../http/record-schemas.ts'
+import { recordSchemas } from '../records/schemas.ts'
 import { Uuid } from '../http/schemas.ts'
 import { bound, type Filter, having, holding, listOf, search } from '../lists/filters.ts'
 import { listQuerySchema, listRules } from '../lists/list.ts'

@@ -3,9 +3,10 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams, Uuid } from '../http/schemas.ts'
-import { changedMeanwhile, IfMatch, IfUpdatedAt, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
+import { IdempotencyKey, KEY_ARGUMENT } from '../idempotency/key.ts'
+import { changedMeanwhile, IfMatch, MATCH_ARGUMENT, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
-import { viewRoute } from '../pages/views.ts'
+import { viewRoute } from '../http/views.ts'
 import { askBeforeDeletion } from './deletion.ts'
 import { writeBatch } from './product-batch.ts'
 import { MEDIA_TYPES, productExport } from './product-export.ts'
@@ -59,12 +60,13 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
         'Create a product. Only the name is required. By default status is draft, and currency is that of the shop.',
       tags: ['products', 'mcp'],
       params: ShopParams,
+      headers: IdempotencyKey,
       body: ProductInput,
       response: { 201: Product, ...conflictProblems }
     },
-    config: { mcp: { output: false } }
-  }, async ({ shop, body }, reply) => {
-    const product = await repository.create(shop, body)
+    config: { mcp: { output: false, arguments: KEY_ARGUMENT } }
+  }, async ({ shop, body, on }, reply) => {
+    const product = await repository.create(shop, body, on)
     return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/products/${product.id}`), product)
   })
 
@@ -78,10 +80,11 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
         'The first error names its item: items/3/price_amount.',
       tags: ['products'],
       params: ShopParams,
+      headers: IdempotencyKey,
       body: ProductBatch,
       response: { 200: ProductBatchResult, ...conflictProblems }
     }
-  }, async ({ shop, body }) => await writeBatch(knex, shop, body.items))
+  }, async ({ shop, body, on }) => await writeBatch(knex, shop, body.items, on))
 
   app.get('/export', {
     schema: {
@@ -126,11 +129,10 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
       tags: ['products', 'mcp'],
       params: ProductParams,
       headers: IfMatch,
-      querystring: IfUpdatedAt,
       body: ProductChanges,
       response: { 200: Product, ...changedMeanwhile(Product), ...conflictProblems }
     },
-    config: { mcp: { output: false } }
+    config: { mcp: { output: false, arguments: MATCH_ARGUMENT } }
   }, async (request, reply) => {
     const { shop, params: { product_id: id }, body } = request
     return sendRecord(

@@ -1,8 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { recordRepository } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
-import { slugFromName } from '../shops/slug.ts'
+import { recordRepository } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
+import { slugFromName } from '../records/slug.ts'
 import { list, Tag, type TagInput } from './tag-schemas.ts'
 
 type TagRow = Static<typeof Tag>
@@ -21,8 +21,8 @@ export function tagRepository (knex: Knex) {
     ...rows,
 
     /** @throws {@link SHOP_CONFLICT} */
-    async create (shop: ShopScope, input: Static<typeof TagInput>): Promise<TagRow> {
-      return await rows.insert(shop, { ...input, slug: input.slug ?? slugFromName(input.name) })
+    async create (shop: ShopScope, input: Static<typeof TagInput>, on: Knex = knex): Promise<TagRow> {
+      return await rows.insert(shop, { ...input, slug: input.slug ?? slugFromName(input.name) }, on)
     }
   }
 }

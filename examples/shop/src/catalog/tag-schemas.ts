@@ -1,4 +1,4 @@
-import { recordSchemas } from '../http/record-schemas.ts'
+import { recordSchemas } from '../records/schemas.ts'
 import { Name, Slug } from '../http/schemas.ts'
 import { search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { Knex } from 'knex'
 import { Uuid } from '../http/schemas.ts'
-import { recordRoutes } from '../shops/record-routes.ts'
+import { recordRoutes } from '../records/routes.ts'
 import { askBeforeDeletion } from './deletion.ts'
 import { tagRepository } from './tag-repository.ts'
 import { list, Tag, TagChanges, TagInput } from './tag-schemas.ts'

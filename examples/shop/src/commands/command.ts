@@ -1,7 +1,7 @@
 import type { ParseArgsConfig } from 'node:util'
-import type { Actor } from '../history/caller.ts'
+import type { Actor } from '../access/caller.ts'
 import type { Database, openDatabase } from '../database/index.ts'
-import { refusePending } from '../database/migrate.ts'
+import { refusePending } from '../migrations/migrate.ts'
 
 /** The result of a command. */
 export interface Outcome {

@@ -44,7 +44,7 @@ export const keyCreate: Command = {
       const found = await shopOf(knex, shop)
       const actor = operatorOf(environment, 'key create')
       const { key, plaintext } = await createApiKey(apiKeyOptions(config, knex), {
-        shopId: found.id,
+        ownerId: found.id,
         name,
         scopes: scopes.length === 0 ? 'all' : scopes,
         expiresAt,

@@ -1,4 +1,4 @@
-import { migrate, pendingMigrations } from '../database/migrate.ts'
+import { migrate, pendingMigrations } from '../migrations/migrate.ts'
 import { databaseSettings } from '../settings/settings.ts'
 import { refuseUnsuitable } from '../database/session.ts'
 import type { Command } from './command.ts'

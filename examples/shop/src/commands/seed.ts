@@ -8,7 +8,7 @@ export const seed: Command = {
   summary: 'adds the shops of the demo to the database, except those that exist',
   async run ({ environment, open }) {
     const { PAY_KEY_SECRETS, ...settings } = seedSettings(environment)
-    const { seedDemo } = await import('../demo/seed.ts')
+    const { seedDemo } = await import('../samples/seed.ts')
     // The demo makes their keys at the payment stand-in, which are valid there only.
     const shops = await withDatabase(
       open,

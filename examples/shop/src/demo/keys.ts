@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { Demo } from './demo-file.ts'
-import type { SeededShop } from './seed.ts'
+import type { SeededShop } from '../samples/seed.ts'
 
 /** How often the shop is asked while it is busy. */
 const TRIES = 30

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
 import { errorFromDatabase } from '../database/errors.ts'
 import type { FieldError } from '../errors.ts'
-import type { Facts } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import type { Facts } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
 import type { StoredChange } from './revertible.ts'
 
 /** A reason why a change cannot be reverted. */

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
-import { revertibleBy } from './kinds.ts'
+import { revertibleBy } from '../records/kinds.ts'
 import { type HistoryEntry, list } from './schemas.ts'
 
 /** The columns that are read. What restores a deleted record can be large, and has what the history does not show. */

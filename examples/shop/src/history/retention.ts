@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
+import { forgetSurplusAnswers } from '../idempotency/answers.ts'
 import { forgetKeyUse } from '../tool-calls/key-store.ts'
-import { RECORD_KINDS } from './kinds.ts'
+import { RECORD_KINDS } from '../records/kinds.ts'
 
 /** How often old entries are deleted, in milliseconds. */
 const INTERVAL = 3_600_000
@@ -9,18 +10,25 @@ const INTERVAL = 3_600_000
 /** How many entries are deleted in a transaction. */
 const CHUNK = 5000
 
-/** What is known of calls, and its time. */
-const CALLS = [
-  ['daily_usage', 'day'],
-  ['tool_calls', 'hour'],
-  ['key_calls', 'hour'],
-  ['failed_calls', 'at'],
-  ['key_clients', 'last_seen_at']
-] as const
+/** The time of a row, and the rest of its key. */
+type TimedKey = readonly [time: string, ...key: readonly string[]]
+
+/** Answers to calls with an `Idempotency-Key`, and how long they are kept, in days. */
+const ANSWERS: TimedKey = ['created_at', 'id']
+const ANSWER_DAYS = 1
+
+/** What is known of calls. */
+const CALLS: Readonly<Record<string, TimedKey>> = {
+  daily_usage: ['day', 'shop_id', 'meter_id'],
+  tool_calls: ['hour', 'shop_id', 'tool'],
+  key_calls: ['hour', 'shop_id', 'key_id', 'tool'],
+  failed_calls: ['at', 'shop_id', 'key_id', 'id'],
+  key_clients: ['last_seen_at', 'shop_id', 'key_id', 'name']
+}
 
 /**
- * Deletes entries about records, what is known of calls, and imports, that are older than `days`, at the start of the
- * server and every hour. What is about access is kept.
+ * Deletes entries about records, what is known of calls, and imports, that are older than `days`, and answers to calls
+ * with an `Idempotency-Key` of yesterday, at the start of the server and every hour. What is about access is kept.
  *
  * @param failedCallsKept - of each API key: surplus calls are deleted too
  */
@@ -31,10 +39,10 @@ export function forgetHistory (app: FastifyInstance, knex: Knex, days: number, f
   const run = (): void => {
     running = running.then(async () => {
       await pruneHistory(knex, days, () => closing)
-      for (const [table, time] of CALLS) {
-        await knex(table).whereRaw('?? < now() - make_interval(days => ?)', [time, days]).delete()
-      }
+      for (const [table, key] of Object.entries(CALLS)) await pruneRows(knex, table, key, days, () => closing)
       await forgetKeyUse(knex, failedCallsKept)
+      await pruneRows(knex, 'idempotency_keys', ANSWERS, ANSWER_DAYS, () => closing)
+      await forgetSurplusAnswers(knex, CHUNK, () => closing)
       await pruneImports(knex, days, () => closing)
     })
       .catch((error: unknown) => {
@@ -76,14 +84,30 @@ export async function pruneHistory (knex: Knex, days: number, isEnough: () => bo
   return total
 }
 
-/** How many imports are deleted in a statement: each may have 10,000 lines. */
-const IMPORTS = 20
+/** Deletes rows that are older than `days`, as {@link pruneHistory} does. */
+async function pruneRows (
+  knex: Knex,
+  table: string,
+  key: TimedKey,
+  days: number,
+  isEnough: () => boolean
+): Promise<void> {
+  const [time] = key
+  for (let count = CHUNK; count === CHUNK && !isEnough();) {
+    const old = knex(table).whereRaw('?? < now() - make_interval(days => ?)', [time, days]).orderBy(time).limit(CHUNK)
+      .forUpdate().skipLocked().select([...key])
+    count = await knex(table).whereIn([...key], old).delete()
+  }
+}
+
+/** How many imports are deleted in a statement: each may have 100,000 lines. */
+const IMPORTS = 1
 
 async function pruneImports (knex: Knex, days: number, isEnough: () => boolean): Promise<void> {
   for (let count = IMPORTS; count === IMPORTS && !isEnough();) {
     const old = knex('imports').whereRaw('finished_at < now() - make_interval(days => ?)', [days]).orderBy(
       'finished_at'
-    ).limit(IMPORTS).select('id')
+    ).limit(IMPORTS).forUpdate().skipLocked().select('id')
     count = await knex('imports').whereIn('id', old).delete()
   }
 }

@@ -12,15 +12,15 @@ import {
   SHOP_REVERT_TOO_LONG
 } from '../errors.ts'
 import { spellingsOf } from '../http/schemas.ts'
-import { enterAgain } from '../shops/access.ts'
-import { holdShop } from '../shops/hold.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import { enterAgain } from '../access/shops-reached.ts'
+import { holdShop } from '../access/hold.ts'
+import type { ShopScope } from '../access/scope.ts'
 import { conflictFrom, Obstacle, refusalFrom, refuseLaterChanges } from './conflict.ts'
-import { notAfter, seenBy } from './kinds.ts'
+import { notAfter, seenBy } from '../records/kinds.ts'
 import { type Changes, type Conflict, LISTED, type Reverted } from './revert-schemas.ts'
 import { revertMany } from './revert-many.ts'
 import { type Listed, type Revertible, revertibles, type StoredChange } from './revertible.ts'
-import type { turns } from './turns.ts'
+import type { turns } from '../turns.ts'
 
 type Outcome = Static<typeof Reverted>
 

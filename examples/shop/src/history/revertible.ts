@@ -7,9 +7,9 @@ import { tagRepository } from '../catalog/tag-repository.ts'
 import { accountRepository } from '../shops/account-repository.ts'
 import { configRepository } from '../shops/config-repository.ts'
 import { priceRepository } from '../shops/price-repository.ts'
-import type { Facts } from '../shops/record-repository.ts'
-import type { ShopScope } from '../shops/scope.ts'
-import type { REVERTIBLE_KINDS } from './kinds.ts'
+import type { Facts } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
+import type { REVERTIBLE_KINDS } from '../records/kinds.ts'
 
 /** A change as the history has it. */
 export interface StoredChange {

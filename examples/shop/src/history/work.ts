@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { spellingsOf } from '../http/schemas.ts'
-import { notAfter, revertibleBy, seenBy } from './kinds.ts'
+import { notAfter, revertibleBy, seenBy } from '../records/kinds.ts'
 import type { Work, WorkQuery } from './work-schemas.ts'
 
 /** How many changes a page reads: more than an import or a revert makes. */

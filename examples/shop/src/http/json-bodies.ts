@@ -3,6 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { SHOP_BODY_NOT_UTF8, SHOP_TOO_MANY_VALUES } from '../errors.ts'
 import { isInner } from './inner-request.ts'
 
+/** Parses JSON, and rejects keys that would change the prototype of an object. @throws SyntaxError */
+export type ParseJson = (text: string) => unknown
+
 /** How many values the JSON of a request may have. An object of so many keys takes the parser some 30 milliseconds. */
 const MAX_VALUES = 20_000
 

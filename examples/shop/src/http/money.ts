@@ -16,6 +16,21 @@ export function digitsOf (currency: string): number {
   return digits
 }
 
+/** @returns a price without the code or the sign of its currency, before or behind it: `$9.90`, `9,90 €` */
+function withoutSign (price: string, currency: string): string {
+  for (const sign of [currency, signOf(currency, 'symbol'), signOf(currency, 'narrowSymbol')]) {
+    if (price.startsWith(sign)) return price.slice(sign.length).trim()
+    if (price.endsWith(sign)) return price.slice(0, -sign.length).trim()
+  }
+  return price
+}
+
+/** In the English of no country, dollars are those of one: US$. */
+function signOf (currency: string, currencyDisplay: 'symbol' | 'narrowSymbol'): string {
+  return new Intl.NumberFormat('en-001', { style: 'currency', currency, currencyDisplay }).formatToParts(0)
+    .find(({ type }) => type === 'currency')!.value
+}
+
 /** `1999` in EUR is `19.99`; exact, since it is never a float. */
 export function priceFromAmount (amount: number, currency: string): string {
   const digits = digitsOf(currency)
@@ -41,7 +56,10 @@ export function amountFromPrice (price: string | number, currency: string): numb
   const no = (why: string): never => {
     throw invalid('price', `price is ${JSON.stringify(typeof price === 'number' ? price : price.slice(0, 30))}, ${why}`)
   }
-  const [, whole, group, point, fraction = ''] = AMOUNT.exec(String(price).trim().replace(/\s/g, ' ')) ?? []
+  const written = String(price).trim().replace(/\s/g, ' ')
+  // Most prices have none, and to ask for it takes longer than all else.
+  const bare = /^[\d.,'’ ]*$/.test(written) ? written : withoutSign(written, currency)
+  const [, whole, group, point, fraction = ''] = AMOUNT.exec(bare) ?? []
   if (whole === undefined || (group !== undefined && group === point)) {
     return no(`not an amount in ${currency}: write it as ${form}`)
   }
@@ -58,6 +76,22 @@ export function amountFromPrice (price: string | number, currency: string): numb
     return no(`and ${currency} has ${digits === 0 ? 'no' : digits} decimals: write it as ${form}`)
   }
   return safe(whole.replace(/\D/g, '') + decimals.padEnd(digits, '0')) ?? no('which is too large')
+}
+
+/** A decimal number that cannot have separators of thousands. */
+const DECIMALS = /^(\d{1,16})[.,](\d{4,10})$/
+
+/**
+ * @returns a price with more decimals than three, rounded half up to those of its currency: 16.5175 is 16.52 EUR.
+ *   Undefined for any other text, and where only zeros are left out
+ */
+export function roundedPrice (price: string, currency: string): string | undefined {
+  const [, whole, fraction = ''] = DECIMALS.exec(price.trim()) ?? []
+  const digits = digitsOf(currency)
+  if (whole === undefined || /^0*$/.test(fraction.slice(digits))) return undefined
+  const cut = Number(whole + fraction.slice(0, digits))
+  const amount = Number(fraction[digits]) < 5 ? cut : cut + 1
+  return Number.isSafeInteger(amount) ? priceFromAmount(amount, currency) : undefined
 }
 
 /**

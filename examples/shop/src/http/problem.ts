@@ -9,7 +9,12 @@ import type {
   FastifyRequest,
   FastifySchemaValidationError
 } from 'fastify'
-import { isProviderError, PAY_RECONCILE_STORE_FAILED, type ProviderError, type RunActiveError } from 'pay-reconcile'
+import {
+  isProviderError,
+  PAY_RECONCILE_STORE_FAILED,
+  type PAY_RECONCILE_RUN_ACTIVE,
+  type ProviderError
+} from 'pay-reconcile'
 import { errorFromDatabase } from '../database/errors.ts'
 import {
   type FieldError,
@@ -25,7 +30,7 @@ import {
 } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import { isInner } from './inner-request.ts'
-import { Problem } from './schemas.ts'
+import { FORMS, Problem } from './schemas.ts'
 
 /** The body when the payment provider failed. */
 const ProviderProblem = Type.Object({
@@ -123,10 +128,13 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
   const { statusCode: status = 500 } = error
   const told = status < 500 || status === 503 || isProviderError(error) ? error : new SHOP_INTERNAL(requestId)
   const statusCode = told.statusCode ?? 500
-  const { field, ...others } = told as Partial<FieldError>
+  const { field, etag, ...others } = told as Partial<FieldError & PreconditionError>
   return {
     statusCode,
-    headers: statusCode === 503 ? { 'retry-after': String(RETRY_AFTER) } : {},
+    headers: {
+      ...statusCode === 503 && { 'retry-after': String(RETRY_AFTER) },
+      ...etag !== undefined && { etag }
+    },
     body: {
       statusCode,
       code: told.code,
@@ -143,8 +151,8 @@ export function problemFromError (failure: FastifyError, requestId: string): Pro
 /** What errors tell beside their message and field; the names left out are for the server itself. */
 type More = Partial<
   Omit<
-    ProviderError & RunActiveError & RevertError & ImportError & PreconditionError,
-    keyof FieldError | 'fault' | 'replayed' | 'retryable' | 'retryAfter'
+    ProviderError & PAY_RECONCILE_RUN_ACTIVE & RevertError & ImportError & PreconditionError,
+    keyof FieldError | 'etag' | 'fault' | 'replayed' | 'retryable' | 'retryAfter'
   >
 >
 
@@ -196,7 +204,8 @@ export function errorFromValidation (
         `${shown(data)}${description === undefined ? '' : `. ${description}`}`
     )
   }
-  return about(path, message ?? 'is invalid')
+  const form = keyword === 'pattern' ? FORMS[String(params.pattern)] : undefined
+  return about(path, form ?? message ?? 'is invalid')
 }
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -24,6 +24,7 @@ const SETTLE = 5000
 const EXPOSED = [
   'content-range',
   'etag',
+  'idempotent-replayed',
   'key-counts',
   'link',
   'location',
@@ -44,6 +45,7 @@ const ALLOWED = [
   'authorization',
   'baggage',
   'content-type',
+  'idempotency-key',
   'if-match',
   'if-none-match',
   'last-event-id',

@@ -42,6 +42,12 @@ export const Slug = Type.String({
   description: 'Unique in the shop'
 })
 
+/** What patterns mean, for people. */
+export const FORMS: Readonly<Record<string, string>> = {
+  [Slug.pattern!]: 'must be words of a-z and 0-9 with hyphens between them, such as tea-cup',
+  '^[A-Z]{3}$': 'must be a code of three capital letters, such as EUR'
+}
+
 export const Currency = Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217' })
 
 /** Money, in minor units of its currency. */

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
-import { typesOf } from './record-schemas.ts'
+import { typesOf } from './schema-types.ts'
 
 /*
  * What people cannot see must not make two names, SKUs or addresses different: text is cleaned once, on its way in,

@@ -24,10 +24,10 @@ export const IfMatch = Type.Object({
   )
 })
 
-/** The same for agents, who see no headers; for products only, since every word of a tool costs. */
-export const IfUpdatedAt = Type.Object({
-  if_updated_at: Type.Optional(Type.String({ format: 'date-time', description: 'As read: fails if changed' }))
-}, { additionalProperties: false })
+/** The same for agents, who read and send no headers: the version of what they change is its `updated_at`. */
+export const MATCH_ARGUMENT = {
+  headers: { 'if-match': { name: 'if_match', description: 'updated_at as read: fails if changed' } }
+} as const
 
 /** Rejects `If-Match` where there is no `ETag`, since it cannot hold there. */
 export function refuseUnmatched (app: FastifyInstance): void {
@@ -71,25 +71,25 @@ export async function unlessKnown<Body> (
 
 /** Sets the `ETag`. @returns whether the reader has that one */
 function tagged (reply: FastifyReply, tag: string): boolean {
-  reply.header('etag', `"${tag}"`)
+  reply.header('etag', etagOf(tag))
   const known = reply.request.headers['if-none-match']
   return known !== undefined && ['GET', 'HEAD'].includes(reply.request.method) &&
     matches(tagsIn('if-none-match', known), tag)
 }
 
-/**
- * What `If-Match` of the request, or its argument `if_updated_at`, asks of the record; undefined if there is neither.
- */
-export function preconditionOf ({ headers, query }: FastifyRequest): Precondition | undefined {
-  const header = headers['if-match']
-  const { if_updated_at: seen } = query as { readonly if_updated_at?: string }
-  if (header === undefined && seen === undefined) return undefined
+/** What `If-Match` of the request asks of the record; undefined if there is none. */
+export function preconditionOf ({ headers: { 'if-match': header } }: FastifyRequest): Precondition | undefined {
+  if (header === undefined) return undefined
   // Weak tags match no change (RFC 9110 §8.8.3.2).
-  const tags = header === undefined ? undefined : tagsIn('if-match', header)?.filter(({ isWeak }) => !isWeak)
+  const tags = tagsIn('if-match', header)?.filter(({ isWeak }) => !isWeak)
   return (record) => {
-    if (header !== undefined && !matches(tags, versionOf(record))) throw preconditionFailed(record)
-    if (seen !== undefined && Date.parse(seen) !== Date.parse(record.updated_at)) throw preconditionFailed(record)
+    const version = versionOf(record)
+    if (!matches(tags, version)) throw preconditionFailed(record, etagOf(version))
   }
+}
+
+function etagOf (version: string): string {
+  return `"${version}"`
 }
 
 function versionOf ({ updated_at: updatedAt, version = updatedAt }: Versioned): string {
@@ -105,15 +105,26 @@ function matches (tags: readonly Tag[] | undefined, value: string): boolean {
   return tags === undefined || tags.some((tag) => tag.value === value)
 }
 
+/** An element of a list of tags, which may be empty. */
+const ELEMENT = /\s*(?:(?:(W\/)?"([^"]*)"|([^\s",*][^\s",]*))\s*)?(?:,|$)/gy
+
 /**
+ * A tag without quotes, which is none by the letter, counts as the same with quotes: the `updated_at` of a record as a
+ * model has read it.
+ *
  * @returns the tags of a header; undefined for `*`, which means any
  * @throws {@link SHOP_INVALID}
+ * @see [RFC 9110 §5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1): lists may have empty elements
  */
 function tagsIn (header: string, text: string): readonly Tag[] | undefined {
   if (text.trim() === '*') return undefined
-  const tags = Array.from(text.matchAll(/\s*(W\/)?"([^"]*)"\s*(?:,|$)/gy))
-  if (tags.length === 0 || tags.reduce((length, [part]) => length + part.length, 0) !== text.length) {
+  const elements = Array.from(text.matchAll(ELEMENT))
+  const tags = elements.flatMap(([, weak, quoted, bare]) => {
+    const value = quoted ?? bare
+    return value === undefined ? [] : [{ isWeak: weak !== undefined, value }]
+  })
+  if (tags.length === 0 || elements.reduce((length, [part]) => length + part.length, 0) !== text.length) {
     throw invalid(header, `${header} must be *, or tags in quotes, as ETag has them`)
   }
-  return tags.map(([, weak, value]) => ({ isWeak: weak !== undefined, value: value! }))
+  return tags
 }

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { askBefore, type Asking } from '../http/asking.ts'
+import type { Asking } from '../http/asking.ts'
+import { askBefore } from '../shops/asking.ts'
 import type { Effects } from './receive.ts'
 
 /**
@@ -27,7 +28,7 @@ export function askBeforeImport (
 export function importQuestion (
   { created, updated, price_changes: prices, prices: ranges, priced, follows }: Omit<
     Effects,
-    'total' | 'unchanged' | 'changed_prices' | 'warnings' | 'failed' | 'errors'
+    'total' | 'unchanged' | 'changed_prices' | 'warnings' | 'unknown_columns' | 'failed' | 'errors'
   >
 ): string | undefined {
   if ((follows ? priced : prices) < 2) return undefined

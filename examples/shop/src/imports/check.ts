@@ -15,14 +15,18 @@ import { ProductChanges } from '../catalog/product-schemas.ts'
 import { conflict, type FieldError } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import { errorFromValidation } from '../http/problem.ts'
-import { typesOf } from '../http/record-schemas.ts'
+import { typesOf } from '../http/schema-types.ts'
 import { Uuid } from '../http/schemas.ts'
 import { faultOf } from '../http/storable.ts'
 import { cleanText } from '../http/text.ts'
 import { jsonValidator } from '../http/validation.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import { SNAPSHOT } from '../lists/page.ts'
+import type { ShopScope } from '../access/scope.ts'
 import type { Line, LineProblem } from './line.ts'
+import type { Note } from './notes.ts'
 import { looksRetyped, REMEDY, retyped } from './retyped.ts'
+import { roundedPrices } from './rounded-prices.ts'
+import { quoted } from './words.ts'
 
 /** `price` is what people write; programs may send `price_amount` instead. */
 const FileProduct = Type.Object({
@@ -45,6 +49,8 @@ export interface CheckedLine {
   readonly product?: Static<typeof FileProduct>
   readonly preview?: ItemPreview
   readonly problem?: LineProblem
+  /** What becomes of its cells. */
+  readonly notes?: readonly Note[]
 }
 
 /** Checks the lines of files against their schema, the shop, and each other. */
@@ -86,36 +92,50 @@ export function importChecker (knex: Knex) {
     lines: readonly Line[],
     seen: Seen = nothingSeen()
   ): Promise<readonly CheckedLine[]> => {
-    const read = lines.map((line) => ({ line: line.line, ...productOf(line) }))
+    const read = lines.map((line) => ({ line: line.line, notes: line.notes ?? [], ...productOf(line) }))
     const good = read.flatMap((one, at) => 'product' in one ? [{ at, product: one.product }] : [])
-    const items = await withTargets(knex, shop, good.map(({ product }) => product))
-    const checked: CheckedLine[] = [...read]
-    for (let rest = good, left = items; left.length > 0;) {
-      const count = await itemsOfPortion(knex, shop, left)
-      const fromCells = (item: Ready): boolean => lines[rest[item.index]!.at]!.isFromCells === true
-      const { previews, problems } = await batch.preview(
+    // Else a product that appears meanwhile is taken for one of somebody else's.
+    return await knex.transaction(async (on) => {
+      const found = await withTargets(on, shop, good.map(({ product }) => product))
+      const checked: CheckedLine[] = [...read]
+      const items = await roundedPrices(
+        on,
         shop,
-        left.slice(0, count),
-        seen,
-        (ready) => ready.filter(fromCells).flatMap(retypedIn)
-      )
-      for (const preview of previews) {
-        checked[rest[preview.index]!.at] = { ...checked[rest[preview.index]!.at]!, preview }
-      }
-      for (const { index, error: { field, message } } of problems) {
-        const { at, product } = rest[index]!
-        const { line, isFromCells = false } = lines[at]!
-        checked[at] = {
-          line,
-          problem: problemFrom({
-            field,
-            message: isFromCells ? explained(message, product[field as keyof typeof product]) : message
-          })
+        found,
+        (index) => lines[good[index]!.at]!.isForeign === true,
+        (index, price, note) => {
+          const { at, product } = good[index]!
+          checked[at] = { ...read[at]!, product: { ...product, price }, notes: [...read[at]!.notes, note] }
         }
+      )
+      for (let rest = good, left = items; left.length > 0;) {
+        const count = await itemsOfPortion(on, shop, left)
+        const fromCells = (item: Ready): boolean => lines[rest[item.index]!.at]!.isFromCells === true
+        const { previews, problems } = await batch.preview(
+          on,
+          shop,
+          left.slice(0, count),
+          seen,
+          (ready) => ready.filter(fromCells).flatMap(retypedIn)
+        )
+        for (const preview of previews) {
+          checked[rest[preview.index]!.at] = { ...checked[rest[preview.index]!.at]!, preview }
+        }
+        for (const { index, error: { field, message } } of problems) {
+          const { at, product } = rest[index]!
+          const { line, isFromCells = false } = lines[at]!
+          checked[at] = {
+            line,
+            problem: problemFrom({
+              field,
+              message: isFromCells ? explained(message, product[field as keyof typeof product]) : message
+            })
+          }
+        }
+        ;[rest, left] = [rest.slice(count), left.slice(count)]
       }
-      ;[rest, left] = [rest.slice(count), left.slice(count)]
-    }
-    return checked
+      return checked
+    }, SNAPSHOT)
   }
 }
 
@@ -150,8 +170,6 @@ function explained (message: string, cell: unknown): string {
   if (typeof cell !== 'string' || !looksRetyped(cell) || message.includes(REMEDY)) return message
   return `${message}. ${quoted(cell)} looks like what a spreadsheet makes of other texts. ${REMEDY}`
 }
-
-const quoted = (text: string): string => JSON.stringify(excerpt(text, 60))
 
 /** In characters: messages name what is allowed, and quote the file. */
 const LONGEST_MESSAGE = 500

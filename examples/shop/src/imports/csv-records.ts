@@ -1,4 +1,4 @@
-import type { Cell } from './columns.ts'
+import type { Cell } from '../catalog/product-file.ts'
 import { Fault } from './line.ts'
 
 /** A record of a CSV file. */

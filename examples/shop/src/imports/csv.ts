@@ -1,9 +1,14 @@
 import { excerpt } from '#shared/excerpt'
-import { type Cell, COLUMNS, LEFT_OUT } from './columns.ts'
+import { type Cell, COLUMNS, LEFT_OUT } from '../catalog/product-file.ts'
 import { csvReader } from './csv-records.ts'
-import { cellFrom, type Preset, presetOf } from './presets.ts'
-import { Fault, type Line, lineOfFault, MAX_CELLS, MAX_LINE, MAX_RECORDS, type ParseJson } from './line.ts'
+import type { Note } from './notes.ts'
+import { slugFromSku } from './foreign-cells.ts'
+import { type Preset, presetOf, readingOf } from './presets.ts'
+import { Fault, type Line, lineOfFault, MAX_CELLS, MAX_LINE, MAX_RECORDS } from './line.ts'
+import type { ParseJson } from '../http/json-bodies.ts'
 import { toEnd } from './text.ts'
+import { problemOfColumns } from './unknown-columns.ts'
+import { counted, listed, quoted } from './words.ts'
 
 /**
  * Reads a CSV file (RFC 4180) of products. Its first line has the names of the columns, in any order; a semicolon or
@@ -14,23 +19,36 @@ export async function* linesFromCsv (text: AsyncIterable<string>, parseJson: Par
   let header: Header | undefined
   let count = 0
   try {
-    const { delimiter, whole } = await sniffed(text)
+    const { delimiter, isNamed, whole } = await sniffed(text)
+    let isHint = isNamed
     const read = csvReader(delimiter, { size: MAX_LINE, cells: MAX_CELLS })
     for await (const piece of toEnd(whole)) {
       for (const { line, cells, size } of read(piece)) {
-        if (header === undefined) {
+        if (isHint) isHint = false
+        else if (header === undefined) {
           const found = headerFrom(cells)
           if ('field' in found) {
             yield { line, size, problem: { ...found, isFatal: true } }
             return
           }
           header = found
+          const unknown = unknownColumns(found, cells)
+          if (unknown.length > 0) {
+            const isFatal = !found.fields.some((field) => field !== undefined)
+            yield isFatal
+              ? { line, size, problem: { ...problemOfColumns(unknown), isFatal } }
+              : { line, size, unknown }
+            if (isFatal) return
+          }
           const warning = leftOut(found, cells)
           if (warning !== undefined) yield { line, size, warning }
         } else if (count++ === MAX_RECORDS) throw new Fault(line, `The file has more than ${MAX_RECORDS} lines`)
         else if (cells.some((cell) => cell !== null)) {
           const product = productFrom(header, cells, parseJson)
-          if (product !== undefined) yield { line, size, isFromCells: true, ...product }
+          if (product === 'more') yield { line, size, notes: [{ kind: 'more' }] }
+          else {
+            yield { line, size, isFromCells: true, ...header.preset && { isForeign: true }, ...product }
+          }
         }
       }
     }
@@ -52,68 +70,100 @@ interface Header {
 function headerFrom (cells: readonly Cell[]): Header | { readonly field: string, readonly message: string } {
   const headings = cells.map((cell) => cell?.trim().toLowerCase() ?? '')
   const preset = presetOf(headings)
-  const fields = preset === undefined
-    ? headings
-    : headings.map((heading) => Object.hasOwn(preset.columns, heading) ? preset.columns[heading] : undefined)
-  for (const [index, name] of headings.entries()) {
-    if (fields[index] === undefined) continue
+  const fields = headings.map((heading) => {
+    if (preset === undefined) return COLUMNS.has(heading) ? heading : undefined
+    return Object.hasOwn(preset.columns, heading) ? preset.columns[heading] : undefined
+  })
+  for (const [index, heading] of headings.entries()) {
     const field = excerpt(cells[index]?.trim() ?? '')
-    if (preset === undefined && !COLUMNS.has(name)) {
-      return {
-        field,
-        message: `${field === '' ? `Column ${index + 1}` : field} is not a known column. Known: ` +
-          `${[...COLUMNS.keys()].join(', ')}`
-      }
-    }
-    if (headings.indexOf(name) !== index) return { field, message: `${field} is the name of two columns` }
+    // Of two that would be left out, both are.
+    const isRead = fields[index] !== undefined || (preset === undefined && heading !== '')
+    if (isRead && headings.indexOf(heading) !== index) return { field, message: `${field} is the name of two columns` }
   }
   return { headings, fields, preset }
 }
 
-function leftOut ({ fields, preset }: Header, cells: readonly Cell[]): string | undefined {
-  const names = cells.filter((_, index) => fields[index] === undefined).map((cell) => excerpt(cell?.trim() ?? ''))
-  if (preset === undefined || names.length === 0) return undefined
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
-  return `This file is from ${preset.system}. These columns are left out: ` +
-    `${names.slice(0, MOST_NAMED).join(', ')}${more}`
+/** @returns the names of the columns that no product has, in a file of nobody else */
+function unknownColumns ({ headings, fields, preset }: Header, cells: readonly Cell[]): readonly string[] {
+  if (preset !== undefined) return []
+  return cells.flatMap((cell, index) =>
+    headings[index] !== '' && fields[index] === undefined ? excerpt(cell!.trim().replaceAll('\0', ''), 100) : []
+  )
 }
 
-const MOST_NAMED = 30
+/** @returns what people should know of the file of another system, if there is anything */
+function leftOut ({ headings, fields, preset }: Header, cells: readonly Cell[]): string | undefined {
+  if (preset === undefined) return undefined
+  const columns = headings.map((heading, index) => ({ heading, name: excerpt(cells[index]?.trim() ?? '', 60) }))
+    .filter(({ heading }, index) => heading !== '' && fields[index] === undefined)
+  const [missed, others] = [columns.filter(isMissed), columns.filter((column) => !isMissed(column))]
+  const names = listed([...missed, ...others].slice(0, MOST_NAMED).map(({ name }) => name))
+  const count = counted(columns.length, 'of its columns is', 'of its columns are')
+  const said = [...preset.says ?? [], ...columns.length === 0 ? [] : [`${count} left out, such as ${names}`]]
+  return said.length === 0 ? undefined : [`This file is from ${preset.system}`, ...said].join('. ')
+}
 
-/** @returns undefined for a line that is no product of its own */
+const MOST_NAMED = 3
+
+/** Whether somebody would look for the column in the shop. */
+const isMissed = ({ heading }: { readonly heading: string }): boolean =>
+  /image|picture|photo|categor|tags|stock|quantity/.test(heading)
+
+/** @returns `'more'` for a line that is no product of its own */
 function productFrom (
   { headings, fields, preset }: Header,
   record: readonly Cell[],
   parseJson: ParseJson
-): Pick<Line, 'product' | 'problem'> | undefined {
-  if (record.length !== headings.length) {
+): Pick<Line, 'product' | 'problem' | 'notes'> | 'more' {
+  const spare = record.slice(headings.length)
+  if (record.length < headings.length || spare.some((cell) => !isEmpty(cell))) {
     return {
       problem: { field: '', message: `The line has ${record.length} cells, and the first one has ${headings.length}` }
     }
   }
+  const nameless = preset === undefined
+    ? headings.findIndex((heading, index) => heading === '' && !isEmpty(record[index]!))
+    : -1
+  if (nameless !== -1) {
+    return {
+      problem: {
+        field: '',
+        message: `Column ${nameless + 1} has no name in the first line, and ${quoted(record[nameless]!)} in this one`
+      }
+    }
+  }
   const why = preset?.refusal((heading) => record[headings.indexOf(heading)]?.trim() ?? '')
-  if (why === 'more') return undefined
+  if (why === 'more') return 'more'
   if (why !== undefined) {
     return { problem: { field: '', message: `The line of this ${preset!.system} file cannot be imported: ${why}` } }
   }
   const product: Record<string, unknown> = {}
+  const notes: Note[] = []
   for (const [index, name] of fields.entries()) {
     if (name === undefined) continue
-    const cell = record[index]!
+    const { cell, note } = readingOf(preset, name, record[index]!)
+    if (note !== undefined) notes.push(note)
     try {
-      const value = COLUMNS.get(name)!.read(preset === undefined ? cell : cellFrom(preset, name, cell), parseJson)
+      const value = COLUMNS.get(name)!.read(cell, parseJson)
       if (value !== LEFT_OUT) product[name] = value
     } catch {
       return { problem: { field: name, message: `${name} is not JSON` } }
     }
   }
-  return { product }
+  Object.assign(product, preset?.finish?.(product))
+  if (notes.some(({ kind }) => kind === 'noSlug')) Object.assign(product, slugFromSku(product))
+  return { product, ...notes.length > 0 && { notes } }
 }
 
-/** The separator of a file is what the first line has most of; names of columns have none. */
+const isEmpty = (cell: Cell): boolean => cell === null || cell.trim() === ''
+
+/** What some spreadsheets write before the names of columns: `sep=;`. */
+const HINT = /^"?sep=([,;\t|])"?$/i
+
+/** The separator of a file is what the first line names, or has most of; names of columns have none. */
 async function sniffed (
   text: AsyncIterable<string>
-): Promise<{ readonly delimiter: string, readonly whole: AsyncIterable<string> }> {
+): Promise<{ readonly delimiter: string, readonly isNamed: boolean, readonly whole: AsyncIterable<string> }> {
   const chunks = text[Symbol.asyncIterator]()
   let start = ''
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
@@ -122,11 +172,12 @@ async function sniffed (
     if (/[\r\n]/.test(next.value) || start.length > MAX_LINE) break
   }
   const [header = ''] = start.split(/[\r\n]/, 1)
+  const [, named] = HINT.exec(header) ?? []
   const counts = [',', ';', '\t'].map((delimiter) => ({ delimiter, count: header.split(delimiter).length }))
   const { delimiter } = counts.reduce((most, one) => one.count > most.count ? one : most)
   const whole = async function* (): AsyncGenerator<string> {
     yield start
     yield* { [Symbol.asyncIterator]: () => chunks }
   }
-  return { delimiter, whole: whole() }
+  return { delimiter: named ?? delimiter, isNamed: named !== undefined, whole: whole() }
 }

@@ -1,4 +1,5 @@
-import { Fault, type Line, lineOfFault, MAX_LINE, type ParseJson } from './line.ts'
+import { Fault, type Line, lineOfFault, MAX_LINE } from './line.ts'
+import type { ParseJson } from '../http/json-bodies.ts'
 import { lineReader } from './lines-of-text.ts'
 import { toEnd } from './text.ts'
 

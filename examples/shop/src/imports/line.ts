@@ -1,3 +1,5 @@
+import type { Note } from './notes.ts'
+
 /** A product of a file, as it is written there, or why it cannot be read. */
 export interface Line {
   /** In the file, from 1: where the product begins. */
@@ -7,7 +9,13 @@ export interface Line {
   readonly product?: unknown
   /** Whether a spreadsheet may have written it. Default: false. */
   readonly isFromCells?: boolean
+  /** Whether it is of the file of another system. Default: false. */
+  readonly isForeign?: boolean
   readonly problem?: LineProblem
+  /** What becomes of its cells. A line that has neither a product nor a problem is none of its own. */
+  readonly notes?: readonly Note[]
+  /** The names of columns that no product has, which an import may leave out. Such a line has nothing else. */
+  readonly unknown?: readonly string[]
   /** What somebody should know before the import. A line with a warning has nothing else. */
   readonly warning?: string
 }
@@ -21,9 +29,6 @@ export interface LineProblem {
   /** Whether nothing behind the line can be read. Default: false. */
   readonly isFatal?: boolean
 }
-
-/** Parses JSON, and rejects keys that would change the prototype of an object. @throws SyntaxError */
-export type ParseJson = (text: string) => unknown
 
 /**
  * Maximum length of a line in characters: a record has at most 64 KiB, of which JSON may write six characters for two

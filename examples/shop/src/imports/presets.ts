@@ -1,4 +1,12 @@
-import type { Cell } from './columns.ts'
+import type { Cell } from '../catalog/product-file.ts'
+import {
+  type Reading,
+  slugFromAddress,
+  statusOfOnline,
+  statusOfShopify,
+  textFromHtml,
+  textFromWooCommerce
+} from './foreign-cells.ts'
 
 /** How the product file of another system is read: its headings, and what its cells mean here. */
 export interface Preset {
@@ -7,8 +15,12 @@ export interface Preset {
   readonly columns: Readonly<Record<string, string>>
   /** Headings that no file without them is taken for. */
   readonly marks: readonly string[]
+  /** What people should know of such files, in sentences without a point. */
+  readonly says?: readonly string[]
   /** The cells of a column in the words of a product. */
-  readonly words?: Readonly<Record<string, (cell: string) => string>>
+  readonly words?: Readonly<Record<string, (cell: string) => Reading>>
+  /** What else the product has, by what its columns say. */
+  readonly finish?: (product: Readonly<Record<string, unknown>>) => object
   /**
    * @param cell - of the line, by heading in lower case
    * @returns why the line cannot be a product here; `'more'` if it only says more about the line before, in columns
@@ -19,15 +31,58 @@ export interface Preset {
 
 const VARIANT = 'it is a variant, and products here have none: give each its own line, name and SKU'
 
-/** Any status but those of this list is left for the schema to refuse. */
-const lower = (cell: string): string => cell.toLowerCase()
-const live = (cell: string): string => ({ 1: 'active', 0: 'draft', '-1': 'draft' })[cell] ?? cell
-
 const shopifyRefusal = (title: string, sku: string, price: string): Preset['refusal'] => (cell) => {
   if (!['', 'Default Title'].includes(cell('option1 value'))) return VARIANT
   if (cell(title) !== '') return undefined
   return cell(sku) === '' && cell(price) === '' ? 'more' : VARIANT
 }
+
+/** The headings of a WooCommerce export, which are in the language of the site. */
+interface WooCommerceHeadings {
+  readonly type: string
+  readonly sku: string
+  readonly name: string
+  readonly published: string
+  readonly description: string
+  readonly price: string
+}
+
+const wooCommerce = ({ type, sku, name, published, description, price }: WooCommerceHeadings): Preset => ({
+  system: 'WooCommerce',
+  marks: [type, name, price],
+  columns: {
+    [sku]: 'sku',
+    [name]: 'name',
+    [published]: 'status',
+    [description]: 'description',
+    [price]: 'price'
+  },
+  words: { description: textFromWooCommerce, status: statusOfOnline },
+  refusal: (cell) => {
+    const kinds = cell(type).toLowerCase().split(/,\s*/)
+    return kinds.some((kind) => ['variable', 'variation', 'grouped'].includes(kind))
+      ? `its type is ${cell(type)}: ${VARIANT}`
+      : undefined
+  }
+})
+
+/** The headings of an Etsy export, which are in the language of the shop. */
+interface EtsyHeadings {
+  readonly title: string
+  readonly description: string
+  readonly price: string
+  readonly currency: string
+  readonly sku: string
+  readonly variation: string
+}
+
+const etsy = ({ title, description, price, currency, sku, variation }: EtsyHeadings): Preset => ({
+  system: 'Etsy',
+  marks: [title, price, currency],
+  columns: { [title]: 'name', [description]: 'description', [price]: 'price', [currency]: 'currency', [sku]: 'sku' },
+  words: { description: (cell) => textFromHtml(cell, true) },
+  refusal: (cell) => cell(variation) !== '' || cell(sku).includes(',') ? `it has variations: ${VARIANT}` : undefined
+})
 
 export const PRESETS: readonly Preset[] = [
   {
@@ -41,7 +96,7 @@ export const PRESETS: readonly Preset[] = [
       'variant price': 'price',
       status: 'status'
     },
-    words: { status: lower },
+    words: { slug: slugFromAddress, description: (cell) => textFromHtml(cell), status: statusOfShopify },
     refusal: shopifyRefusal('title', 'variant sku', 'variant price')
   },
   {
@@ -55,31 +110,117 @@ export const PRESETS: readonly Preset[] = [
       price: 'price',
       status: 'status'
     },
-    words: { status: lower },
+    words: { slug: slugFromAddress, description: (cell) => textFromHtml(cell), status: statusOfShopify },
     refusal: shopifyRefusal('title', 'sku', 'price')
   },
+  wooCommerce({
+    type: 'type',
+    sku: 'sku',
+    name: 'name',
+    published: 'published',
+    description: 'description',
+    price: 'regular price'
+  }),
+  wooCommerce({
+    type: 'typ',
+    sku: 'artikelnummer',
+    name: 'name',
+    published: 'veröffentlicht',
+    description: 'beschreibung',
+    price: 'regulärer preis'
+  }),
+  wooCommerce({
+    type: 'type',
+    sku: 'ugs',
+    name: 'nom',
+    published: 'publié',
+    description: 'description',
+    price: 'tarif régulier'
+  }),
+  wooCommerce({
+    type: 'tipo',
+    sku: 'sku',
+    name: 'nombre',
+    published: 'publicado',
+    description: 'descripción',
+    price: 'precio normal'
+  }),
+  wooCommerce({
+    type: 'tipo',
+    sku: 'cod',
+    name: 'nome',
+    published: 'pubblicato',
+    description: 'descrizione',
+    price: 'prezzo di listino'
+  }),
+  wooCommerce({
+    type: 'type',
+    sku: 'sku',
+    name: 'naam',
+    published: 'gepubliceerd',
+    description: 'beschrijving',
+    price: 'reguliere prijs'
+  }),
+  etsy({
+    title: 'title',
+    description: 'description',
+    price: 'price',
+    currency: 'currency_code',
+    sku: 'sku',
+    variation: 'variation 1 type'
+  }),
+  etsy({
+    title: 'titel',
+    description: 'beschreibung',
+    price: 'preis',
+    currency: 'währungscode',
+    sku: 'bestandseinheit',
+    variation: 'variationstyp 1'
+  }),
   {
-    system: 'WooCommerce',
-    marks: ['type', 'name', 'regular price'],
-    columns: { sku: 'sku', name: 'name', published: 'status', description: 'description', 'regular price': 'price' },
-    words: { status: live },
+    system: 'Magento',
+    marks: ['sku', 'product_type', 'attribute_set_code'],
+    columns: {
+      sku: 'sku',
+      name: 'name',
+      description: 'description',
+      price: 'price',
+      product_online: 'status',
+      url_key: 'slug'
+    },
+    words: {
+      slug: slugFromAddress,
+      description: (cell) => textFromHtml(cell),
+      // Two is the older word for no.
+      status: (cell) => statusOfOnline(cell === '2' ? '0' : cell)
+    },
     refusal: (cell) => {
-      const kinds = cell('type').toLowerCase().split(/,\s*/)
-      return kinds.some((kind) => ['variable', 'variation', 'grouped'].includes(kind))
-        ? `its type is ${cell('type')}: ${VARIANT}`
+      // The same product in the words of another view of the store.
+      if (cell('store_view_code') !== '') return 'more'
+      const kind = cell('product_type').toLowerCase()
+      if (['configurable', 'grouped', 'bundle'].includes(kind)) return `its product_type is ${kind}: ${VARIANT}`
+      return cell('visibility') === 'Not Visible Individually'
+        ? `it is not visible individually: ${VARIANT}`
         : undefined
     }
   },
   {
-    system: 'Etsy',
-    marks: ['title', 'price', 'currency_code'],
-    columns: { title: 'name', description: 'description', price: 'price', currency_code: 'currency', sku: 'sku' },
+    system: 'Google Merchant',
+    marks: ['id', 'title', 'link', 'availability'],
+    columns: { id: 'sku', title: 'name', description: 'description', price: 'price' },
+    words: { description: (cell) => textFromHtml(cell, true) },
+    finish: ({ price }) => {
+      // It names its currency: 15.00 USD.
+      const [, amount, currency] = /^(\S+) ?([A-Z]{3})$/.exec(String(price ?? '')) ?? []
+      return amount === undefined ? {} : { price: amount, currency }
+    },
     refusal: (cell) =>
-      cell('variation 1 type') !== '' || cell('sku').includes(',') ? `it has variations: ${VARIANT}` : undefined
+      cell('item group id') !== '' || cell('item_group_id') !== '' ? `it has an item group id: ${VARIANT}` : undefined
   },
   {
     system: 'PrestaShop',
     marks: ['name *', 'price tax excluded'],
+    says: ['Its prices are without tax'],
     columns: {
       'active (0/1)': 'status',
       'name *': 'name',
@@ -88,18 +229,21 @@ export const PRESETS: readonly Preset[] = [
       description: 'description',
       'url rewritten': 'slug'
     },
-    words: { status: live },
+    words: { slug: slugFromAddress, description: (cell) => textFromHtml(cell), status: statusOfOnline },
     refusal: () => undefined
   }
 ]
+
+/** The systems whose files are known. */
+export const SYSTEMS: readonly string[] = [...new Set(PRESETS.map(({ system }) => system))]
 
 /** @returns how a file with these headings is read; undefined if its columns are those of this server, or nobody's */
 export function presetOf (headings: readonly string[]): Preset | undefined {
   return PRESETS.find(({ marks }) => marks.every((mark) => headings.includes(mark)))
 }
 
-/** What a preset makes of a cell. */
-export function cellFrom ({ words }: Preset, column: string, cell: Cell): Cell {
-  if (cell === null) return null
-  return words?.[column]?.(cell.trim()) ?? cell
+/** What a preset makes of a cell; without one, it says what it says. */
+export function readingOf (preset: Preset | undefined, column: string, cell: Cell): Reading {
+  if (cell === null) return { cell }
+  return preset?.words?.[column]?.(cell.trim()) ?? { cell }
 }

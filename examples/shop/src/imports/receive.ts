@@ -2,18 +2,24 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { nothingSeen } from '../catalog/product-batch.ts'
 import { importInvalid, invalid, SHOP_GONE } from '../errors.ts'
-import { turns } from '../history/turns.ts'
-import { enterAgain } from '../shops/access.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import { turns } from '../turns.ts'
+import { enterAgain } from '../access/shops-reached.ts'
+import type { ShopScope } from '../access/scope.ts'
 import { importChecker } from './check.ts'
 import type { Line } from './line.ts'
+import { noteTally } from './notes.ts'
 import { changedPrice, priceRanges } from './price-ranges.ts'
+import { repeatedProducts } from './repeats.ts'
 import { importRepository } from './repository.ts'
 import { spreadsheetSigns } from './spreadsheet.ts'
 import { CHUNK, type Import, type ImportPreview, LISTED, LISTED_PRICES, MAX_PRODUCTS } from './schemas.ts'
 import type { Turn } from './text.ts'
+import { leftOutColumns, problemOfColumns } from './unknown-columns.ts'
 
 type Preview = Static<typeof ImportPreview>
+
+/** Does the last step of receiving a file, which makes it an import that others see. */
+type Finish<Result> = (enqueue: (on: Knex) => Promise<Static<typeof Import>>) => Promise<Result>
 
 interface Tally {
   preview: { -readonly [Name in keyof Preview]: Preview[Name] }
@@ -31,6 +37,14 @@ export interface Effects extends Preview {
   readonly priced: number
   /** Whether other imports of the shop are not over. They may change what this one changes. */
   readonly follows: boolean
+}
+
+interface Receiving<Result> {
+  /** Whether wrong lines are left out. */
+  readonly skipInvalid: boolean
+  /** Sees what is stored, and may throw. */
+  readonly hold: ((effects: Effects) => void) | undefined
+  readonly finish: Finish<Result>
 }
 
 /** How many files of a process are read at a time, and how many of a shop: each takes a few megabytes. */
@@ -63,6 +77,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
         prices: [],
         changed_prices: [],
         warnings: [],
+        unknown_columns: [],
         failed: 0,
         errors: []
       },
@@ -74,11 +89,18 @@ export function importReceiver (knex: Knex, turn: Turn) {
     const seen = nothingSeen()
     const prices = priceRanges()
     const signs = spreadsheetSigns()
-    for await (
-      const chunk of chunks(lines, (warning) => {
-        preview.warnings.push(warning)
-      })
-    ) {
+    const foreign = noteTally()
+    const repeats = repeatedProducts()
+    const aside = ({ line, warning, notes = [], unknown }: Line): void => {
+      if (unknown !== undefined) {
+        preview.unknown_columns.push(...unknown)
+        preview.failed += 1
+        preview.errors.push({ line, ...problemOfColumns(unknown) })
+      }
+      if (warning !== undefined) preview.warnings.push(warning)
+      for (const note of notes) foreign.add(line, note)
+    }
+    for await (const chunk of chunks(lines, aside)) {
       if (preview.total + chunk.length > MAX_PRODUCTS) {
         throw invalid('content', `content has more than ${MAX_PRODUCTS} products: send them in several files`)
       }
@@ -86,7 +108,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
       // A file may take minutes to come.
       await enterAgain(knex, shop.caller, shop.id)
       const checked = await check(shop, chunk, seen)
-      for (const { line, problem, product, preview: item } of checked) {
+      for (const { line, problem, product, preview: item, notes = [] } of checked) {
         preview.total += 1
         if (problem !== undefined) {
           const { field, message, isFatal = false } = problem
@@ -94,6 +116,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
           if (preview.errors.length < LISTED) preview.errors.push({ line, field, message })
           if (isFatal) tally.isWhole = false
         } else if (item !== undefined) {
+          for (const note of notes) foreign.add(line, note)
           preview[item.action] += 1
           preview.price_changes += item.changesPrice ? 1 : 0
           if (item.priceChange !== undefined && preview.changed_prices.length < LISTED_PRICES) {
@@ -101,6 +124,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
           }
           tally.bytes += item.bytes
           prices.add(item)
+          repeats.add(line, product!, item)
           signs.add(line, product!, item, item.price?.currency)
           tally.priced += item.price === null && product?.currency === undefined ? 0 : 1
         }
@@ -109,7 +133,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
     }
     if (preview.total === 0) throw invalid('content', 'content has no products')
     preview.prices = prices.all()
-    preview.warnings.push(...await signs.all(knex, shop))
+    preview.warnings.push(...foreign.all(), ...await repeats.all(knex, shop), ...await signs.all(knex, shop))
     return tally
   }
 
@@ -117,7 +141,7 @@ export function importReceiver (knex: Knex, turn: Turn) {
   function refuseWrong (tally: Tally, skipInvalid: boolean): Tally {
     const { preview, isWhole } = tally
     if (preview.failed > 0 && !(skipInvalid && isWhole)) {
-      throw importInvalid(preview.total, preview.failed, preview.errors)
+      throw importInvalid(preview.total, preview.failed, preview.errors, preview.unknown_columns.length > 0)
     }
     return tally
   }
@@ -137,13 +161,13 @@ export function importReceiver (knex: Knex, turn: Turn) {
     return { ...preview, priced, bytes, follows: followed || await imports.follows(shop, id) }
   }
 
-  async function receive (
+  async function receive<Result> (
     shop: ShopScope,
     lines: AsyncIterable<Line>,
-    skipInvalid: boolean,
-    hold?: (effects: Effects) => void
-  ): Promise<Static<typeof Import>> {
+    { skipInvalid, hold, finish }: Receiving<Result>
+  ): Promise<Result> {
     const id = await imports.begin(shop)
+    let isLeft = true
     try {
       const effects = await effectsOf(
         shop,
@@ -159,12 +183,20 @@ export function importReceiver (knex: Knex, turn: Turn) {
         id
       )
       hold?.(effects)
+      const { unknown_columns: columns, warnings } = effects
+      await imports.addWarnings(shop, id, [...columns.length > 0 ? [leftOutColumns(columns)] : [], ...warnings])
       await imports.refuseBeyondQuota(shop, effects.created, effects.bytes)
-      return await imports.enqueue(shop, id, effects.total, effects.follows)
+      return await finish(async (on) => {
+        const made = await imports.enqueue(shop, id, effects, on)
+        isLeft = false
+        return made
+      })
     } catch (error) {
-      await imports.discard(shop, id).catch(() => {})
+      isLeft = true
       // The import went with its shop.
       throw (error as { code?: string }).code === '23503' ? new SHOP_GONE() : error
+    } finally {
+      if (isLeft) await imports.discard(shop, id).catch(() => {})
     }
   }
 
@@ -188,19 +220,17 @@ export function importReceiver (knex: Knex, turn: Turn) {
     /**
      * Stores an import, to be applied in the background.
      *
-     * @param skipInvalid - whether wrong lines are left out
-     * @param hold - sees what is stored, and may throw
+     * @returns what `finish` does
      * @throws {@link SHOP_IMPORT_INVALID} with every wrong line, unless they are left out; and if lines behind one
      *   cannot be read
      * @throws {@link SHOP_INVALID} | {@link SHOP_QUOTA_EXCEEDED} | {@link SHOP_TOO_MANY_IMPORTS} | {@link SHOP_GONE}
      */
-    async receive (
+    async receive<Result> (
       shop: ShopScope,
       lines: AsyncIterable<Line>,
-      skipInvalid: boolean,
-      hold?: (effects: Effects) => void
-    ): Promise<Static<typeof Import>> {
-      return await inTurn([shop.id], async () => await receive(shop, lines, skipInvalid, hold))
+      options: Receiving<Result>
+    ): Promise<Result> {
+      return await inTurn([shop.id], async () => await receive(shop, lines, options))
     }
   }
 }
@@ -208,12 +238,16 @@ export function importReceiver (knex: Knex, turn: Turn) {
 /** In characters: what is checked at a time, or one line more. */
 const CHUNK_SIZE = 131_072
 
-/** Lines in groups that are checked together. */
-async function* chunks (lines: AsyncIterable<Line>, warn: (warning: string) => void): AsyncGenerator<readonly Line[]> {
+/**
+ * Lines in groups that are checked together.
+ *
+ * @param aside - gets those that are no products, and have nothing wrong
+ */
+async function* chunks (lines: AsyncIterable<Line>, aside: (line: Line) => void): AsyncGenerator<readonly Line[]> {
   let [chunk, size]: [Line[], number] = [[], 0]
   for await (const line of lines) {
-    if (line.warning !== undefined) {
-      warn(line.warning)
+    if (line.product === undefined && line.problem === undefined) {
+      aside(line)
       continue
     }
     chunk.push(line)

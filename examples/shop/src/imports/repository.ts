@@ -1,11 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import type { Actor } from '../history/caller.ts'
+import type { Actor } from '../access/caller.ts'
 import { conflict, notFound, SHOP_QUOTA_EXCEEDED, SHOP_TOO_MANY_IMPORTS, SHOP_USER_INACTIVE } from '../errors.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
-import { awaitDeletion } from '../shops/hold.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import { awaitDeletion } from '../access/hold.ts'
+import type { ShopScope } from '../access/scope.ts'
 import { isKnown } from '../users/repository.ts'
 import type { CheckedLine } from './check.ts'
 import {
@@ -51,22 +51,24 @@ const IMPORT_BYTES = `(select coalesce(sum(${LINE_BYTES} + coalesce(octet_length
 
 /** Imports and their lines. Rows of other shops count as missing. */
 export function importRepository (knex: Knex) {
-  const all = (shop: ShopScope): Knex.QueryBuilder =>
-    knex.from(
-      knex('imports').where({ shop_id: shop.id }).whereNot({ status: 'receiving' })
-        .select([...COLUMNS, knex.raw("actor->>'kind' as actor_kind"), knex.raw("actor->>'id' as actor_id")]).as(
+  const all = (shop: ShopScope, on: Knex = knex): Knex.QueryBuilder =>
+    on.from(
+      on('imports').where({ shop_id: shop.id }).whereNot({ status: 'receiving' })
+        .select([...COLUMNS, on.raw("actor->>'kind' as actor_kind"), on.raw("actor->>'id' as actor_id")]).as(
           'imports'
         )
     )
 
-  const get = async (shop: ShopScope, id: string): Promise<Static<typeof Import>> => {
-    const row: ListedRow | undefined = await all(shop).where({ id }).first()
+  const get = async (shop: ShopScope, id: string, on: Knex = knex): Promise<Static<typeof Import>> => {
+    const row: ListedRow | undefined = await all(shop, on).where({ id }).first()
     if (row === undefined) throw notFound('import', id)
     const errors = row.failed === 0
       ? []
-      : await knex('import_lines').where({ shop_id: shop.id, import_id: id, status: 'failed' }).orderBy('position')
+      : await on('import_lines').where({ shop_id: shop.id, import_id: id, status: 'failed' }).orderBy('position')
         .limit(LISTED).select('line', 'field', 'message')
-    return { ...row, errors }
+    const warnings = await on('import_lines').where({ shop_id: shop.id, import_id: id }).where('position', '<=', 0)
+      .orderBy('position', 'desc').pluck<string[]>('message')
+    return { ...row, warnings, errors }
   }
 
   return {
@@ -79,7 +81,7 @@ export function importRepository (knex: Knex) {
     /** @throws {@link SHOP_NOT_FOUND} */
     async lines (shop: ShopScope, id: string, query: ListQuery): Promise<Page<Static<typeof ImportLine>>> {
       if (await all(shop).where({ id }).first('id') === undefined) throw notFound('import', id)
-      const lines = knex('import_lines').where({ shop_id: shop.id, import_id: id }).select(
+      const lines = knex('import_lines').where({ shop_id: shop.id, import_id: id }).where('position', '>', 0).select(
         'line',
         'status',
         'product_id',
@@ -133,13 +135,33 @@ export function importRepository (knex: Knex) {
       )
     },
 
+    /** Stores what was said of the file as a whole, at the positions before its first product: 0, -1, -2. */
+    async addWarnings (shop: ShopScope, id: string, warnings: readonly string[]): Promise<void> {
+      if (warnings.length === 0) return
+      await knex('import_lines').insert(
+        warnings.map((warning, index) => ({
+          shop_id: shop.id,
+          import_id: id,
+          position: -index,
+          line: 0,
+          status: 'skipped',
+          message: warning.replaceAll('\0', '')
+        }))
+      )
+    },
+
     /**
      * Gives a received file to those who apply it; its turn is behind all that were received before.
      *
      * @param follows - whether these may change what it found
      */
-    async enqueue (shop: ShopScope, id: string, total: number, follows: boolean): Promise<Static<typeof Import>> {
-      await knex('imports').where({ shop_id: shop.id, id, status: 'receiving' }).update({
+    async enqueue (
+      shop: ShopScope,
+      id: string,
+      { total, follows }: { readonly total: number, readonly follows: boolean },
+      on: Knex
+    ): Promise<Static<typeof Import>> {
+      await on('imports').where({ shop_id: shop.id, id, status: 'receiving' }).update({
         status: 'pending',
         total,
         follows,
@@ -147,7 +169,7 @@ export function importRepository (knex: Knex) {
         created_at: knex.raw('clock_timestamp()'),
         updated_at: knex.raw('clock_timestamp()')
       })
-      return await get(shop, id)
+      return await get(shop, id, on)
     },
 
     /** Whether imports of the shop are not over. @param id - of one that does not count */

@@ -5,9 +5,10 @@ import type { Knex } from 'knex'
 import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
 import { Deleted, ShopParams } from '../http/schemas.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
-import type { ImportEnd } from '../operations/metrics.ts'
-import { viewRoute } from '../pages/views.ts'
-import { ShopScope } from '../shops/scope.ts'
+import { viewRoute } from '../http/views.ts'
+import { ShopScope } from '../access/scope.ts'
+import { IdempotencyKey, KEY_ARGUMENT } from '../idempotency/key.ts'
+import type { Repeats } from '../idempotency/repeatable.ts'
 import { askBeforeImport } from './asking.ts'
 import { importReceiver } from './receive.ts'
 import { importRepository, UNFINISHED } from './repository.ts'
@@ -15,6 +16,7 @@ import { importRunner } from './runner.ts'
 import {
   Import,
   ImportBody,
+  type ImportEnd,
   ImportLine,
   ImportParams,
   ImportPreview,
@@ -26,10 +28,11 @@ import {
   MAX_PRODUCTS
 } from './schemas.ts'
 import { slices } from './text.ts'
-import { jsonParser, linesOf, takeUploads } from './upload.ts'
+import { digestOf, jsonParser, linesOf, takeUploads } from './upload.ts'
 
 interface ImportOptions {
   readonly knex: Knex
+  readonly repeats: Repeats
   /** Whether agents import with tools. */
   readonly asTools: boolean
   /** Whether hosts show their results as views. */
@@ -39,7 +42,10 @@ interface ImportOptions {
 }
 
 /** Files of products, which are checked at once and applied in the background. */
-export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { knex, asTools, hasViews, onEnd }) => {
+export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (
+  app,
+  { knex, repeats, asTools, hasViews, onEnd }
+) => {
   const shown = hasViews ? { view: viewRoute('import') } : {}
   const repository = importRepository(knex)
   const turn = slices()
@@ -71,26 +77,43 @@ export const imports: FastifyPluginAsyncTypebox<ImportOptions> = async (app, { k
       tags,
       params: ShopParams,
       querystring: ImportQuery,
+      headers: IdempotencyKey,
       body: { content: { 'application/json': { schema: ImportBody } } },
       response: { 200: ImportPreview, 202: Import, ...conflictProblems, 422: ImportProblem }
     },
     config: {
       isImport: true,
+      repeats: 'by its handler',
       mcp: {
         ...shown,
         output: false,
+        arguments: KEY_ARGUMENT,
         annotations: { destructiveHint: true },
         task: { status: 'get_import' },
-        confirm: asking.confirm
+        // Nobody is asked about what was done.
+        confirm: async (args, request) =>
+          await repeats.isAnswered(request) ? undefined : await asking.confirm(args, request)
       }
     }
   }, async (request, reply) => {
     const { shop, query, body } = request
     const lines = linesOf(request, body as Static<typeof ImportBody> | undefined, parseJson, turn)
     if (query.dry_run === true) return await receiver.preview(shop, lines)
-    const made = await receiver.receive(shop, lines, query.skip_invalid === true, asking.holder(request))
+    const known = await repeats.answered(request, reply, async () => await digestOf(request, { rest: true }))
+    if (known !== undefined) return known as never
+    const answer = await receiver.receive(shop, lines, {
+      skipInvalid: query.skip_invalid === true,
+      hold: asking.holder(request),
+      // It has been read by then.
+      finish: async (enqueue) =>
+        await repeats.once(request, reply, async (on) => {
+          const made = await enqueue(on)
+          withRetry(reply, made).code(202).header('location', `/shops/${shop.id}/imports/${made.id}`)
+          return made
+        }, await digestOf(request))
+    })
     runner.wake()
-    return await withRetry(reply, made).code(202).header('location', `/shops/${shop.id}/imports/${made.id}`).send(made)
+    return answer as never
   })
 
   app.get('/', {

@@ -23,7 +23,11 @@ export const LISTED_PRICES = 20
 /** How many imports of a shop may be unfinished. */
 export const MAX_UNFINISHED = 5
 
-export type ImportStatus = 'receiving' | 'pending' | 'running' | 'done' | 'failed' | 'cancelled'
+/** How an import ends. */
+export const IMPORT_ENDS = ['done', 'failed', 'cancelled'] as const
+
+export type ImportEnd = typeof IMPORT_ENDS[number]
+export type ImportStatus = 'receiving' | 'pending' | 'running' | ImportEnd
 export type LineStatus = 'pending' | 'created' | 'updated' | 'unchanged' | 'failed' | 'skipped'
 
 const Count = (description: string) => Type.Integer({ description })
@@ -34,7 +38,10 @@ export const ImportParams = Type.Object({ ...ShopParams.properties, import_id: U
 
 export const ImportQuery = Type.Object({
   skip_invalid: Type.Optional(
-    Type.Boolean({ default: false, description: 'Leave wrong lines out, instead of refusing the file' })
+    Type.Boolean({
+      default: false,
+      description: 'Leave wrong lines and unknown columns out, instead of refusing the file'
+    })
   ),
   dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only say what would change' }))
 }, { additionalProperties: false })
@@ -88,6 +95,9 @@ export const ImportPreview = Type.Object({
     { description: `The first ${LISTED_PRICES} products that would have another price` }
   ),
   warnings: Type.Array(Words('A sentence'), { description: 'What to look at before the import' }),
+  unknown_columns: Type.Array(Words('As the file has it'), {
+    description: 'Columns that no product has. They make the first line wrong; skip_invalid leaves them out'
+  }),
   failed: Count('How many lines are wrong'),
   errors: Type.Array(WrongLine, { description: `The first ${LISTED} of them` })
 }, { description: 'What an import would do' })
@@ -97,7 +107,7 @@ const fields = {
   shop_id: serverFields.shop_id,
   status: Type.Unsafe<Exclude<ImportStatus, 'receiving'>>({
     type: 'string',
-    enum: ['pending', 'running', 'done', 'failed', 'cancelled'],
+    enum: ['pending', 'running', ...IMPORT_ENDS],
     description: 'done: all lines were processed; failed: it stopped, see error'
   }),
   total: Count('Products in the file'),
@@ -120,6 +130,7 @@ export const ListedImport = Type.Object(fields)
 
 export const Import = Type.Object({
   ...fields,
+  warnings: Type.Array(Words('A sentence'), { description: 'What its check said, such as what was left out' }),
   errors: Type.Array(WrongLine, { description: `The first ${LISTED} lines that could not be applied` })
 })
 

@@ -2,7 +2,7 @@ import type { Knex } from 'knex'
 import { excerpt } from '#shared/excerpt'
 import type { ItemPreview } from '../catalog/product-batch.ts'
 import { digitsOf } from '../http/money.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 /** What a spreadsheet does to cells, and how people see to it that it does not. */
 const SIGNS = {

@@ -4,8 +4,8 @@ import { itemsOfPortion, PORTION } from '../catalog/portion.ts'
 import { changedSince, type Found } from '../catalog/product-found.ts'
 import { metAnother, tried } from '../database/tried.ts'
 import { errorFromDatabase } from '../database/errors.ts'
-import type { Actor } from '../history/caller.ts'
-import { ShopScope } from '../shops/scope.ts'
+import type { Actor } from '../access/caller.ts'
+import { ShopScope } from '../access/scope.ts'
 import { withTargets } from './check.ts'
 import { endImport, fewerBytes, type ImportKey, UNFINISHED, whereBroken } from './repository.ts'
 import { CHUNK, type LineStatus } from './schemas.ts'
@@ -48,12 +48,12 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
       slugs: 'distinct',
       refuse: async (ready) => await changedSince(trx, shop, ready, lines.map(({ found }) => found), follows)
     })
-    // Somebody deleted the product, or changed its SKU, after it was found by that: it is looked for again.
-    if (
-      problems.some(({ index, error }) =>
-        error.field === 'id' && error.statusCode === 422 && lines[index]!.product.id === undefined
-      )
-    ) throw Object.assign(new Error('A product has changed'), { code: '40001' })
+    // Somebody deleted the product, changed its SKU, or created one with it, after it was looked for.
+    const refused = problems.map(({ index }) => index)
+    const again = await withTargets(trx, shop, refused.map((index) => lines[index]!.product))
+    if (refused.some((index, at) => again[at]!.id !== items[index]!.id)) {
+      throw Object.assign(new Error('A product has changed'), { code: '40001' })
+    }
     await settleLines(trx, current, lines, outcomes, problems)
     const count = (action: ItemOutcome['action']): number =>
       outcomes.filter((outcome) => outcome?.action === action).length

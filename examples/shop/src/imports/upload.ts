@@ -1,9 +1,11 @@
+import { createHash, type Hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalid, SHOP_ENCODING_UNSUPPORTED, SHOP_FILE_TOO_LARGE, SHOP_UPLOAD_ABORTED } from '../errors.ts'
 import { linesFromCsv } from './csv.ts'
 import { linesFromJsonLines } from './json-lines.ts'
-import type { Line, ParseJson } from './line.ts'
+import type { ParseJson } from '../http/json-bodies.ts'
+import type { Line } from './line.ts'
 import { MAX_FILE } from './schemas.ts'
 import { piecesOf, textOf, type Turn } from './text.ts'
 
@@ -19,6 +21,8 @@ type Format = 'csv' | 'jsonl'
 interface Upload {
   readonly format: Format
   readonly bytes: Readable
+  /** Of its format, and what has been read of it. */
+  readonly hash: Hash
 }
 
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -37,7 +41,7 @@ export function takeUploads (app: FastifyInstance): void {
       const { 'content-encoding': encoding = 'identity', 'content-length': length = '0' } = request.headers
       if (encoding.toLowerCase() !== 'identity') return done(new SHOP_ENCODING_UNSUPPORTED())
       if (Number(length) > MAX_FILE) return done(new SHOP_FILE_TOO_LARGE(MAX_FILE / 1_048_576))
-      request.upload = { format, bytes: payload as unknown as Readable }
+      request.upload = { format, bytes: payload as unknown as Readable, hash: createHash('sha256').update(format) }
       // It is no body that could be validated.
       done(null, undefined)
     })
@@ -64,17 +68,33 @@ export function linesOf (
   }
   const read = (upload?.format ?? body!.format) === 'csv' ? linesFromCsv : linesFromJsonLines
   return read(
-    upload === null ? piecesOf(body!.content, turn) : textOf(limited(arriving(upload.bytes)), turn),
+    upload === null ? piecesOf(body!.content, turn) : textOf(bytesOf(upload), turn),
     parseJson
   )
 }
 
-/** @throws {@link SHOP_FILE_TOO_LARGE} */
-async function* limited (bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/**
+ * A digest of the file that a request brings, once it has been read; '' if it brings JSON.
+ *
+ * @param rest - whether to read what nobody has read of it
+ * @throws {@link SHOP_FILE_TOO_LARGE} | {@link SHOP_UPLOAD_ABORTED}
+ */
+export async function digestOf ({ upload }: FastifyRequest, { rest = false } = {}): Promise<string> {
+  if (upload === null) return ''
+  if (rest) {
+    const reading = bytesOf(upload)
+    while ((await reading.next()).done !== true);
+  }
+  return upload.hash.copy().digest('base64url')
+}
+
+/** @throws {@link SHOP_FILE_TOO_LARGE} | {@link SHOP_UPLOAD_ABORTED} */
+async function* bytesOf ({ bytes, hash }: Upload): AsyncGenerator<Buffer> {
   let length = 0
-  for await (const chunk of bytes) {
+  for await (const chunk of arriving(bytes)) {
     length += chunk.length
     if (length > MAX_FILE) throw new SHOP_FILE_TOO_LARGE(MAX_FILE / 1_048_576)
+    hash.update(chunk)
     yield chunk
   }
 }

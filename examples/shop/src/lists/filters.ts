@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { UNICODE } from '../database/session.ts'
 import { invalid } from '../errors.ts'
 import { ANY_ID, Instant, INSTANT, Nullable, spellingsOf } from '../http/schemas.ts'
-import { columnRange } from '../http/record-schemas.ts'
+import { columnRange } from '../http/schema-types.ts'
 import { cleanLine } from '../http/text.ts'
 
 /** Maximum number of values for a field of a filter: one for each record of the largest page. */

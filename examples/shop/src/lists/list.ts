@@ -10,7 +10,7 @@ import { type TObject, type TProperties, type TSchema, type TUnsafe, Type } from
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { invalid } from '../errors.ts'
 import { isInner } from '../http/inner-request.ts'
-import { isInteger, isJson, typesOf } from '../http/record-schemas.ts'
+import { isInteger, isJson, typesOf } from '../http/schema-types.ts'
 import type { CursorScope } from './cursor.ts'
 import { anyOf, containing, type Filter, instants, integers, MAX_VALUES, refuseLength } from './filters.ts'
 

@@ -1,5 +1,4 @@
 import type { Knex } from 'knex'
-import { MAX_RECORD } from './counting.ts'
 import type { Migration } from './migration.ts'
 
 /*
@@ -21,6 +20,9 @@ import type { Migration } from './migration.ts'
  * committed. A statement of an import or a batch adds hundreds of records, so its shop is close to its quota much
  * earlier.
  */
+
+/** In bytes. What the payment provider says of a customer, and the lines of an order, have limits of their own. */
+const MAX_RECORD = 65_536
 
 /** How many lines of a shop are left before they are replaced by their sum. */
 const MAX_LINES = 64

@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts'
 
 /** Ties API keys to their shop: the table is made for shops of any kind of id, and this server's are UUIDs. */
 async function up (knex: Knex): Promise<void> {
-  await createApiKeysTable(knex)
+  await createApiKeysTable(knex, { ownerColumn: 'shop_id' })
   await knex.raw(`
     alter table api_keys alter shop_id type uuid using shop_id::uuid;
     alter table api_keys

@@ -9,6 +9,8 @@ import { history } from './008-history.ts'
 import { imports } from './009-imports.ts'
 import { signIn } from './010-sign-in.ts'
 import { payRegistrations } from './011-pay-registrations.ts'
+import { recordBytes } from './012-record-bytes.ts'
+import { idempotencyKeys } from './013-idempotency-keys.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -28,5 +30,7 @@ export const migrations: Migrations = {
   '008-history': history,
   '009-imports': imports,
   '010-sign-in': signIn,
-  '011-pay-registrations': payRegistrations
+  '011-pay-registrations': payRegistrations,
+  '012-record-bytes': recordBytes,
+  '013-idempotency-keys': idempotencyKeys
 }

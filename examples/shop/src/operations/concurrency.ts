@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { PARENT_REQUEST } from 'mcp-from-routes'
 import type { Settings } from '../settings/settings.ts'
 import { SHOP_TOO_MANY_CONCURRENT_CALLS } from '../errors.ts'
-import { holderOf } from '../users/person.ts'
+import { holderOf } from '../access/person.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -157,5 +157,5 @@ export function limitConcurrency (
 }
 
 function callerOf (request: FastifyRequest): string | undefined {
-  return request.identity?.kind === 'api-key' ? `shop:${request.identity.shopId}` : holderOf(request)
+  return request.identity?.kind === 'api-key' ? `shop:${request.identity.ownerId}` : holderOf(request)
 }

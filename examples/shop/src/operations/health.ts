@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { isDiskFull } from '../database/errors.ts'
-import { pendingMigrations } from '../database/migrate.ts'
+import { pendingMigrations } from '../migrations/migrate.ts'
 import type { Database } from '../database/index.ts'
 import { unsuitable } from '../database/session.ts'
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KeyEvent, RefusalReason } from 'dual-auth'
+import type { KeyEvent, RefusalReason, RefusedEvent } from 'dual-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import type { ToolCallEvent } from 'mcp-from-routes'
@@ -11,6 +11,8 @@ import type { Database } from '../database/index.ts'
 import { OUTCOMES, type Replica } from '../database/replica.ts'
 import { SHOP_METRICS_TOKEN } from '../errors.ts'
 import { isInner } from '../http/inner-request.ts'
+import { KEYED_OUTCOMES } from '../idempotency/repeatable.ts'
+import { IMPORT_ENDS } from '../imports/schemas.ts'
 import { oldestTurn } from '../imports/step.ts'
 import type { Settings } from '../settings/settings.ts'
 import { exempt } from './health.ts'
@@ -65,7 +67,6 @@ const FAULTS: Readonly<Record<ProviderFault, true>> = {
   error: true,
   refused: true,
   unexpected_object: true,
-  list_repeats: true,
   unavailable: true,
   aborted: true
 }
@@ -85,22 +86,19 @@ const KEY_EVENTS: Readonly<Record<Exclude<KeyEvent['type'], 'refused'>, true>> =
   expiring: true,
   unused: true
 }
-const REFUSALS: Readonly<Record<RefusalReason, true>> = {
-  unknown: true,
-  revoked: true,
-  expired: true,
-  not_allowed: true,
-  wrong_shop: true,
-  scope: true
-}
+/** What owns keys is a shop here. */
+const REFUSALS = {
+  unknown: 'unknown',
+  revoked: 'revoked',
+  expired: 'expired',
+  not_allowed: 'not_allowed',
+  wrong_owner: 'wrong_shop',
+  scope: 'scope'
+} as const satisfies Readonly<Record<RefusalReason, string>>
 
 /** Work of the server that no caller waits for. */
 const WORK = ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use', 'daily_usage'] as const
 export type Work = typeof WORK[number]
-
-/** How an import ends. */
-const IMPORT_ENDS = ['done', 'failed', 'cancelled'] as const
-export type ImportEnd = typeof IMPORT_ENDS[number]
 
 /** Of prom-client, and sums of others: a gauge whose name ends in `_total` is refused by `promtool check metrics`. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
@@ -218,6 +216,12 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
       'tool',
       'outcome'
     ),
+    formerNames: counter(
+      'mcp_tool_calls_by_former_name_total',
+      'Tool calls by a name that the tool no longer has: once there are none, the name can go',
+      'tool',
+      'former'
+    ),
     providerRequests: counter(
       'pay_provider_requests_total',
       'Requests to the payment provider; outcome is ok or the code of the error',
@@ -227,6 +231,11 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
     imports: counter(
       'shop_imports_total',
       'Imports that have ended on this replica; outcome is done, failed or cancelled',
+      'outcome'
+    ),
+    keyedCalls: counter(
+      'shop_keyed_calls_total',
+      'Calls with an Idempotency-Key; outcome is first, repeat, under_way or reused; failures of the first are none',
       'outcome'
     ),
     jobFailures: counter('shop_job_failures_total', 'Failures of work that no caller waits for', 'work'),
@@ -275,9 +284,10 @@ export async function openMetrics ({ knex, replica }: Pick<Database, 'knex' | 'r
     for (const outcome of PROVIDER_OUTCOMES) metrics.providerRequests.inc({ operation, outcome }, 0)
   }
   for (const event of Object.keys(KEY_EVENTS)) metrics.keyEvents.inc({ event, reason: '' }, 0)
-  for (const reason of Object.keys(REFUSALS)) metrics.keyEvents.inc({ event: 'refused', reason }, 0)
+  for (const reason of Object.values(REFUSALS)) metrics.keyEvents.inc({ event: 'refused', reason }, 0)
   for (const quota of ['records', 'bytes']) metrics.quota.inc({ quota }, 0)
   for (const outcome of IMPORT_ENDS) metrics.imports.inc({ outcome }, 0)
+  for (const outcome of KEYED_OUTCOMES) metrics.keyedCalls.inc({ outcome }, 0)
   for (const work of WORK) metrics.jobFailures.inc({ work }, 0)
   return metrics
 }
@@ -423,10 +433,15 @@ export function countJobFailures (app: FastifyInstance, metrics: Metrics | undef
   })
 }
 
+/** Why a key was refused, in the words of the shop. */
+export function reasonOf ({ reason }: RefusedEvent): string {
+  return REFUSALS[reason]
+}
+
 /** For the option `onKeyEvent`. One event may stand for several refusals. */
 export function countKeyEvent ({ keyEvents }: Metrics, event: KeyEvent): void {
   keyEvents.inc(
-    { event: event.type, reason: event.type === 'refused' ? event.reason : '' },
+    { event: event.type, reason: event.type === 'refused' ? reasonOf(event) : '' },
     event.type === 'refused' ? event.count : 1
   )
 }
@@ -467,7 +482,7 @@ export function countAuthentication (app: FastifyInstance, { auth }: Metrics): v
 const AUTH_OUTCOMES: Readonly<Record<string, string>> = {
   DUAL_AUTH_CREDENTIAL_MISSING: 'missing',
   DUAL_AUTH_CREDENTIAL_INVALID: 'refused',
-  DUAL_AUTH_SHOP_FORBIDDEN: 'forbidden',
+  DUAL_AUTH_OWNER_FORBIDDEN: 'forbidden',
   DUAL_AUTH_SCOPE_INSUFFICIENT: 'forbidden',
   DUAL_AUTH_BUSY: 'unavailable',
   DUAL_AUTH_STORE_UNAVAILABLE: 'unavailable',
@@ -477,15 +492,27 @@ const AUTH_OUTCOMES: Readonly<Record<string, string>> = {
 }
 
 /** Begins the counts of all tools. Register it after mcp-from-routes, which knows them when it is ready. */
-export function startToolCounts (app: FastifyInstance, { toolCalls }: Metrics): void {
+export function startToolCounts (
+  app: FastifyInstance,
+  { toolCalls, formerNames }: Pick<Metrics, 'toolCalls' | 'formerNames'>
+): void {
   app.addHook('onReady', async () => {
-    for (const { name: tool } of app.mcpTools) for (const outcome of TOOL_OUTCOMES) toolCalls.inc({ tool, outcome }, 0)
+    for (const { name: tool, formerly = [] } of app.mcpTools) {
+      for (const outcome of TOOL_OUTCOMES) toolCalls.inc({ tool, outcome }, 0)
+      for (const former of formerly) formerNames.inc({ tool, former }, 0)
+    }
   })
 }
 
 /** For the option `onToolCall`. */
-export function measureToolCall ({ tools, toolCalls }: Metrics, event: ToolCallEvent): void {
-  const labels = { tool: event.tool.name, outcome: outcomeOf(event) }
+export function measureToolCall (
+  { tools, toolCalls, formerNames }: Pick<Metrics, 'tools' | 'toolCalls' | 'formerNames'>,
+  event: ToolCallEvent
+): void {
+  const { tool: { name: tool }, calledAs } = event
+  const labels = { tool, outcome: outcomeOf(event) }
+  // One of those that the route declares: nothing else finds the tool.
+  if (calledAs !== undefined) formerNames.inc({ tool, former: calledAs })
   toolCalls.inc(labels)
   tools.observe(labels, event.duration / 1000)
 }

@@ -5,7 +5,7 @@ import { SHOP_RATE_LIMITED } from '../errors.ts'
 import { callerAddress } from '../http/caller-address.ts'
 import { isInner } from '../http/inner-request.ts'
 import type { Settings } from '../settings/settings.ts'
-import { holderOf } from '../users/person.ts'
+import { holderOf } from '../access/person.ts'
 import { acceptedKeys } from './accepted-keys.ts'
 import { sharedCounts } from './shared-counts.ts'
 import type { Redis } from 'ioredis'
@@ -114,9 +114,12 @@ export async function openRateLimits (app: FastifyInstance, config: Limits, redi
     },
     behind: async (request, reply) => {
       if (isExempt(request)) return
-      if (request.identity?.kind === 'api-key') accepted.remember(keyDigest(request), request.identity)
+      const { identity } = request
+      if (identity?.kind === 'api-key') {
+        accepted.remember(keyDigest(request), { keyId: identity.keyId, shopId: identity.ownerId })
+      }
       const { kind } = request.presentedCredential()
-      if (request.identity === null && kind !== 'none') enforce(await anonymous(request), 'calls', reply)
+      if (identity === null && kind !== 'none') enforce(await anonymous(request), 'calls', reply)
       else if (kind === 'token') enforce(await subject(request), 'calls', reply)
     }
   }

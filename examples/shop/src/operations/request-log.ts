@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ToolCallEvent, PARENT_REQUEST } from 'mcp-from-routes'
-import { callerOf } from '../history/caller.ts'
+import { callerOf } from '../access/caller.ts'
 
 /** What is known of a request only while it is served. */
 export interface Told {
@@ -80,7 +80,7 @@ function write (request: FastifyRequest, status: number, ms?: number): void {
     callerId: limited?.keyId ?? id ?? undefined,
     shopId: limited?.shopId ??
       (identity?.kind === 'api-key'
-        ? identity.shopId
+        ? identity.ownerId
         : told.shopId ?? request.shop?.id ?? (named !== undefined && ID.test(named) ? named : undefined)),
     status,
     ms,

@@ -142,7 +142,7 @@ ${
 </ul>
 </section>
 </main>
-<script>${new Html(SCRIPT)}</script>
+<script>${new Html(SCRIPT)}<\/script>
 </body>
 </html>
 `

@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync } from 'node:crypto'
+import { decrypt, encrypt } from '#shared/aes-gcm'
 import { SHOP_PAY_KEY_UNREADABLE, SHOP_SETTINGS } from '../errors.ts'
 import { ambiguousIds, secretFromText } from '../settings/secrets.ts'
 
@@ -20,17 +21,12 @@ export interface KeyRing {
   secretOf(sealed: string): string
 }
 
-const CIPHER = 'aes-256-gcm'
-const IV_BYTES = 12
-const TAG_BYTES = 16
-
 /**
- * AES-256-GCM with the shop's id as additional data: a value that is copied to another shop cannot be decrypted there.
+ * Keys are bound to the id of their shop: a value that is copied to another shop cannot be decrypted there.
  *
  * @param secrets - `id:secret`, newest first; the first one encrypts, all of them decrypt
  * @throws {@link SHOP_SETTINGS} if an id stands for two secrets: keys would be encrypted with one and looked up with
  *   the other
- * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final)
  */
 export function keyRing (secrets: readonly string[]): KeyRing {
   const ambiguous = ambiguousIds(secrets)
@@ -44,10 +40,8 @@ export function keyRing (secrets: readonly string[]): KeyRing {
 
   const ring: KeyRing = {
     seal (secretKey, shopId) {
-      const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv(CIPHER, newest, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(shopId))
-      const text = Buffer.concat([cipher.update(secretKey, 'utf8'), cipher.final()])
-      return ['v1', newestId, ...[iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join(':')
+      const { iv, text, tag } = encrypt(newest, secretKey, shopId)
+      return ['v1', newestId, ...[iv, text, tag].map((part) => part.toString('base64url'))].join(':')
     },
 
     opens (sealed, shopId) {
@@ -67,14 +61,10 @@ export function keyRing (secrets: readonly string[]): KeyRing {
       const [version, id = '', ...parts] = sealed.split(':')
       const key = keys.get(id)
       const [iv, text, tag, ...rest] = parts.map((part) => Buffer.from(part, 'base64url'))
-      if (version !== 'v1' || !key || !iv || !text || !tag || rest.length > 0) throw new SHOP_PAY_KEY_UNREADABLE(shopId)
-      try {
-        const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(shopId))
-          .setAuthTag(tag)
-        return decipher.update(text, undefined, 'utf8') + decipher.final('utf8')
-      } catch {
-        throw new SHOP_PAY_KEY_UNREADABLE(shopId)
-      }
+      const isWhole = version === 'v1' && key && iv && text && tag && rest.length === 0
+      const secretKey = isWhole ? decrypt(key, { iv, text, tag }, shopId) : undefined
+      if (secretKey === undefined) throw new SHOP_PAY_KEY_UNREADABLE(shopId)
+      return secretKey
     }
   }
   return ring

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex'
 import { payStringIn } from 'pay-reconcile/knex'
-import type { Caller } from '../history/caller.ts'
-import { recordChange } from '../history/trail.ts'
+import type { Caller } from '../access/caller.ts'
+import { recordChange } from '../records/trail.ts'
 import { newer } from '../database/updated-at.ts'
 import { SHOP_GONE } from '../errors.ts'
-import type { ShopScope } from '../shops/scope.ts'
+import type { ShopScope } from '../access/scope.ts'
 import type { KeyRing } from './key-ring.ts'
 
 /** The state of a shop at its payment provider. */

@@ -1,10 +1,13 @@
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import type { PayProvider, PayReconcileOptions, Schedule } from 'pay-reconcile'
-import { knexAccountStore, knexRunStore, knexWebhookSecrets } from 'pay-reconcile/knex'
+import type { PayProvider, PayReconcileOptions } from 'pay-reconcile'
+import { csv } from 'pay-reconcile/csv'
+import { knexAccountStore, knexRunStore } from 'pay-reconcile/knex'
+import { schedule, type Schedule } from 'pay-reconcile/schedule'
 import { stripeProvider } from 'pay-reconcile/stripe'
+import { knexWebhookSecrets, webhooks } from 'pay-reconcile/webhooks'
 import type { Settings } from '../settings/settings.ts'
-import { holderOf } from '../users/person.ts'
+import { holderOf } from '../access/person.ts'
 import { isAdmin } from '../users/repository.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import type { KeyRing } from './key-ring.ts'
@@ -34,16 +37,18 @@ export function payReconcileOptions (
     attemptTimeout: config.PAY_TIMEOUT,
     // Two attempts and the wait between them.
     callTimeout: config.PAY_TIMEOUT * 2.5,
-    schedule: scheduleFrom(config),
-    // The only route of the administration without a token: the provider signs what it sends.
-    ...(config.PAY_WEBHOOKS_ENABLED &&
-      {
-        webhooks: {
+    mayContinue: async ({ actor }) => await isAdmin(knex, actor),
+    extensions: [
+      csv(),
+      schedule(scheduleFrom(config)),
+      // The only route of the administration without a token: the provider signs what it sends.
+      ...(config.PAY_WEBHOOKS_ENABLED
+        ? [webhooks({
           secrets: knexWebhookSecrets(knex, { openSecret: openWebhookSecret(keys) }),
           config: { auth: 'public' }
-        }
-      }),
-    mayContinue: async ({ actor }) => await isAdmin(knex, actor)
+        })]
+        : [])
+    ]
   }
 }
 

@@ -3,8 +3,8 @@ import type { Knex } from 'knex'
 import { forgetAccounts } from 'pay-reconcile/knex'
 import { invalid } from '../errors.ts'
 import { Account, type AccountChanges, type AccountInput, list, MAX_DETAILS } from './account-schemas.ts'
-import { recordRepository } from './record-repository.ts'
-import type { ShopScope } from './scope.ts'
+import { recordRepository } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 type Details = Record<string, unknown>
 
@@ -29,8 +29,12 @@ export function accountRepository (knex: Knex) {
     ...rows,
 
     /** @throws {@link SHOP_INVALID} */
-    async create (shop: ShopScope, { details = {}, ...columns }: Static<typeof AccountInput>): Promise<AccountRow> {
-      return await rows.insert(shop, { ...columns, details: splitDetails(details).set })
+    async create (
+      shop: ShopScope,
+      { details = {}, ...columns }: Static<typeof AccountInput>,
+      on: Knex = knex
+    ): Promise<AccountRow> {
+      return await rows.insert(shop, { ...columns, details: splitDetails(details).set }, on)
     },
 
     /**

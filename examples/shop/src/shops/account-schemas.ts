@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { payStringIn } from 'pay-reconcile/knex'
-import { recordSchemas } from '../http/record-schemas.ts'
+import { recordSchemas } from '../records/schemas.ts'
 import { Name, Nullable } from '../http/schemas.ts'
 import { type Filter, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { Uuid } from '../http/schemas.ts'
 import { accountRepository } from './account-repository.ts'
 import { Account, AccountChanges, AccountInput, list } from './account-schemas.ts'
-import { recordRoutes } from './record-routes.ts'
+import { recordRoutes } from '../records/routes.ts'
 
 /** The customers of a shop. */
 export const accounts: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { knex }) =>

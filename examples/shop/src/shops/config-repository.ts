@@ -1,13 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import type { Caller } from '../history/caller.ts'
-import { fieldsOf, recordChange } from '../history/trail.ts'
+import type { Caller } from '../access/caller.ts'
+import { fieldsOf, recordChange } from '../records/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { invalid, notFound } from '../errors.ts'
 import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import type { Precondition } from '../http/versions.ts'
 import type { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
-import type { ShopScope } from './scope.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 type Config = Static<typeof ShopConfig>
 type Changes = Static<typeof ShopConfigChanges>

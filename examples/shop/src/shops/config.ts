@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Knex } from 'knex'
-import { callerOf } from '../history/caller.ts'
+import { callerOf } from '../access/caller.ts'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
-import { ownersOnly } from './access.ts'
+import { ownersOnly } from '../access/shops-reached.ts'
 import { configRepository } from './config-repository.ts'
 import { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
 

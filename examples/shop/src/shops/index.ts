@@ -5,7 +5,7 @@ import { config } from './config.ts'
 import { members } from './members.ts'
 import { orders } from './orders.ts'
 import { prices } from './prices.ts'
-import { ShopScope } from './scope.ts'
+import { ShopScope } from '../access/scope.ts'
 import { summary } from './summary.ts'
 import { waiting } from './waiting-keys.ts'
 

@@ -1,7 +1,7 @@
 import type { Identity } from 'dual-auth'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { shopsReached } from './access.ts'
+import { shopsReached } from '../access/shops-reached.ts'
 
 const ABOUT = 'Manages the catalogs of shops. Every tool takes the shop_id of the shop to work on. ' +
   'Money is in minor units of its currency: 1999 is 19.99 EUR, and 1999 JPY. Lists come in pages of 25: narrow ' +

@@ -1,11 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { conflict, invalid } from '../errors.ts'
-import { holdShop } from './hold.ts'
+import { holdShop } from '../access/hold.ts'
 import { list, Order, type OrderInput, type OrderStatus } from './order-schemas.ts'
 import { pricesInForce, unitAmount } from './price-repository.ts'
-import { recordRepository } from './record-repository.ts'
-import type { ShopScope } from './scope.ts'
+import { recordRepository } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 type OrderRow = Static<typeof Order>
 type LineInput = Static<typeof OrderInput>['lines'][number]
@@ -38,9 +38,10 @@ export function orderRepository (knex: Knex) {
     /** @throws {@link SHOP_INVALID} | {@link SHOP_GONE} */
     async create (
       shop: ShopScope,
-      { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>
+      { account_id: accountId, lines, currency = shop.currency }: Static<typeof OrderInput>,
+      on: Knex = knex
     ): Promise<OrderRow> {
-      return await knex.transaction(async (trx) => {
+      return await on.transaction(async (trx) => {
         await holdShop(trx, shop)
         const snapshots = await snapshotLines(trx, shop, lines, currency)
         const total = snapshots.reduce((sum, { unit_amount: amount, quantity }) => sum + amount * quantity, 0)

@@ -1,9 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { conflictProblems, readProblems, writeProblems } from '../http/problem.ts'
+import { conflictProblems, readProblems } from '../http/problem.ts'
 import { ShopParams, Uuid } from '../http/schemas.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
+import { IdempotencyKey } from '../idempotency/key.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { orderRepository } from './order-repository.ts'
 import { list, Order, OrderChanges, OrderInput } from './order-schemas.ts'
@@ -36,11 +37,12 @@ export const orders: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async 
         'of the product.',
       tags: ['orders'],
       params: ShopParams,
+      headers: IdempotencyKey,
       body: OrderInput,
-      response: { 201: Order, ...writeProblems }
+      response: { 201: Order, ...conflictProblems }
     }
-  }, async ({ shop, body }, reply) => {
-    const order = await repository.create(shop, body)
+  }, async ({ shop, body, on }, reply) => {
+    const order = await repository.create(shop, body, on)
     return sendRecord(reply.code(201).header('location', `/shops/${shop.id}/orders/${order.id}`), order)
   })
 

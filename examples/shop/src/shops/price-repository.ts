@@ -2,8 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
 import { list, Price, type PriceChanges, type PriceInput, whereInForce } from './price-schemas.ts'
-import { recordRepository } from './record-repository.ts'
-import type { ShopScope } from './scope.ts'
+import { recordRepository } from '../records/repository.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 type PriceRow = Static<typeof Price>
 
@@ -20,9 +20,9 @@ export function priceRepository (knex: Knex) {
     ...rows,
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async create (shop: ShopScope, input: Static<typeof PriceInput>): Promise<PriceRow> {
+    async create (shop: ShopScope, input: Static<typeof PriceInput>, on: Knex = knex): Promise<PriceRow> {
       refuseUnknownCurrency(input)
-      return await rows.insert(shop, { currency: shop.currency, ...input })
+      return await rows.insert(shop, { currency: shop.currency, ...input }, on)
     },
 
     /** @throws {@link SHOP_NOT_FOUND} | {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { recordSchemas } from '../http/record-schemas.ts'
+import { recordSchemas } from '../records/schemas.ts'
 import { Amount, Currency, Instant, Nullable, Uuid } from '../http/schemas.ts'
 import type { Filter } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'

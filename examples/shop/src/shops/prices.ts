@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { Uuid } from '../http/schemas.ts'
 import { priceRepository } from './price-repository.ts'
 import { list, Price, PriceChanges, PriceInput } from './price-schemas.ts'
-import { recordRoutes } from './record-routes.ts'
+import { recordRoutes } from '../records/routes.ts'
 
 /** Prices of products in other currencies, for larger quantities, or for a time. */
 export const prices: FastifyPluginAsync<{ readonly knex: Knex }> = async (app, { knex }) =>

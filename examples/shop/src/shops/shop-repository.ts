@@ -2,8 +2,8 @@ import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { forgetAccounts } from 'pay-reconcile/knex'
-import type { Caller } from '../history/caller.ts'
-import { type Change, fieldsOf, recordChange } from '../history/trail.ts'
+import type { Caller } from '../access/caller.ts'
+import { type Change, fieldsOf, recordChange } from '../records/trail.ts'
 import { updatedAt } from '../database/updated-at.ts'
 import { conflict, notFound } from '../errors.ts'
 import { refuseUnknownCurrency } from '../http/values.ts'
@@ -11,10 +11,10 @@ import type { Precondition } from '../http/versions.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
 import type { Settings } from '../settings/settings.ts'
-import { shopsReached } from './access.ts'
-import type { ShopScope } from './scope.ts'
+import { shopsReached } from '../access/shops-reached.ts'
+import type { ShopScope } from '../access/scope.ts'
 import { list, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
-import { slugFromName } from './slug.ts'
+import { slugFromName } from '../records/slug.ts'
 
 type ShopRow = Static<typeof Shop>
 
@@ -34,9 +34,13 @@ export function shopsRepository (knex: Knex) {
     },
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
-    async create (caller: Caller, { slug, ...columns }: Static<typeof ShopInput>): Promise<ShopRow> {
+    async create (
+      caller: Caller,
+      { slug, ...columns }: Static<typeof ShopInput>,
+      on: Knex = knex
+    ): Promise<ShopRow> {
       refuseUnknownCurrency(columns)
-      return await knex.transaction(async (trx) => {
+      return await on.transaction(async (trx) => {
         const [shop] = await trx('shops').insert({ ...columns, slug: slug ?? slugFromName(columns.name) }).returning(
           COLUMNS
         )

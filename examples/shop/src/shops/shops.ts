@@ -1,13 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { callerOf } from '../history/caller.ts'
+import { callerOf } from '../access/caller.ts'
 import { conflictProblems, readProblems, refusals } from '../http/problem.ts'
 import { Deleted, ShopParams } from '../http/schemas.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
+import { IdempotencyKey } from '../idempotency/key.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { requireAdmin } from '../users/require-admin.ts'
-import { ShopScope } from './scope.ts'
+import { ShopScope } from '../access/scope.ts'
 import { shopsRepository } from './shop-repository.ts'
 import { list, Shop, ShopChanges, ShopInput } from './shop-schemas.ts'
 
@@ -36,11 +37,12 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
       summary: 'Create a shop',
       description: 'Create a shop. Admins only.',
       tags: ['shops'],
+      headers: IdempotencyKey,
       body: ShopInput,
       response: { 201: Shop, ...conflictProblems }
     }
   }, async (request, reply) => {
-    const shop = await repository.create(callerOf(request), request.body)
+    const shop = await repository.create(callerOf(request), request.body, request.on)
     return sendRecord(reply.code(201).header('location', `/shops/${shop.id}`), shop)
   })
 

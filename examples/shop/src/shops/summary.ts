@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
-import { seenBy, type SeenEntries } from '../history/kinds.ts'
+import { seenBy, type SeenEntries } from '../records/kinds.ts'
 import { readProblems } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
-import { isOwner } from './access.ts'
+import { isOwner } from '../access/shops-reached.ts'
 import { list as accountList } from './account-schemas.ts'
 import { configRepository } from './config-repository.ts'
-import type { ShopScope } from './scope.ts'
+import type { ShopScope } from '../access/scope.ts'
 
 /** How many days are counted, today included. */
 const DAYS = 14

@@ -3,8 +3,8 @@ import { Type } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { readProblems } from '../http/problem.ts'
 import { Nullable, ShopParams, Uuid } from '../http/schemas.ts'
-import { PersonKey } from '../keys/decision.ts'
-import { waitingKeys } from '../keys/may-use.ts'
+import { PersonKey } from '../users/key-decision.ts'
+import { waitingKeys } from '../access/may-use.ts'
 
 const WaitingKey = Type.Object({
   ...PersonKey.properties,

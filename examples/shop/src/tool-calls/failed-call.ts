@@ -1,5 +1,5 @@
 import { CUT, excerpt } from '#shared/excerpt'
-import { isSecretField, REDACTED, redactor } from '../operations/logging.ts'
+import { isSecretField, REDACTED, redactor } from '../http/redaction.ts'
 
 /** What is kept of a call that failed: short, and without secrets. */
 export interface KeptCall {

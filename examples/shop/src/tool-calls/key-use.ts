@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import type { ToolCallEvent } from 'mcp-from-routes'
-import { redactor } from '../operations/logging.ts'
+import { redactor } from '../http/redaction.ts'
 import { clientName } from './clients.ts'
 import { callKeeper } from './failed-call.ts'
 import { type FailedCall, forgetKeyUse, type KeyClient, storeFailedCalls, storeKeyClients } from './key-store.ts'

@@ -3,7 +3,7 @@ import type { Knex } from 'knex'
 import { notFound } from '../errors.ts'
 import { readProblems, refusals } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
-import { ShopScope } from '../shops/scope.ts'
+import { ShopScope } from '../access/scope.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import { callsByKey, keyCallsSince, toolCallsSince } from './report.ts'
 import {

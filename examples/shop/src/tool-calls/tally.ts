@@ -139,7 +139,7 @@ export function toolTally (
       const { tool, request, duration, isError } = event
       const { identity } = request
       const keyId = identity?.kind === 'api-key' ? identity.keyId : null
-      const shopId = identity?.kind === 'api-key' ? identity.shopId : shops.get(request)
+      const shopId = identity?.kind === 'api-key' ? identity.ownerId : shops.get(request)
       if (shopId === undefined) return
       const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000).toISOString()
       const durations = new Array<number>(BUCKETS).fill(0)

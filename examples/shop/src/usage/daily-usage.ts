@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { dailyLimitExceeded } from '../errors.ts'
+import { isReplay } from '../idempotency/repeatable.ts'
 import { type Counted, COUNTED, type LimitedUsage, readLimits, storeUsage, type UsageOfDay } from './store.ts'
 
 declare module 'fastify' {
@@ -121,9 +122,9 @@ export function dailyUsage (app: FastifyInstance, knex: Knex): DailyUsage {
     add(shopId, shopId, day, names, 1)
     if (!isRead) request.counted = { shopId, keyId, day, names }
   })
-  app.addHook('onResponse', (request, { statusCode }, done) => {
-    const { counted } = request
-    if (counted !== null && (statusCode >= 400 || isDryRun(request))) {
+  app.addHook('onResponse', (request, reply, done) => {
+    const [{ counted }, { statusCode }] = [request, reply]
+    if (counted !== null && (statusCode >= 400 || isDryRun(request) || isReplay(reply))) {
       const { shopId, keyId, day } = counted
       const names = statusCode === HELD ? counted.names : counted.names.filter((name) => name !== 'calls')
       if (keyId !== null) add(shopId, keyId, day, names, -1)

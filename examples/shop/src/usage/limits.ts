@@ -2,8 +2,8 @@ import type { ApiKeyRecord } from 'dual-auth'
 import type { Knex } from 'knex'
 import { newer } from '../database/updated-at.ts'
 import { notFound } from '../errors.ts'
-import type { Actor } from '../history/caller.ts'
-import { fieldsOf, recordChange } from '../history/trail.ts'
+import type { Actor } from '../access/caller.ts'
+import { fieldsOf, recordChange } from '../records/trail.ts'
 import type { Precondition } from '../http/versions.ts'
 import { LIMITS, type Limits } from './store.ts'
 
@@ -75,13 +75,13 @@ async function find (
 /** Gives the successor of an API key its limits. */
 export async function inheritLimits (
   trx: Knex.Transaction,
-  { shopId, id }: Pick<ApiKeyRecord, 'shopId' | 'id'>,
+  { ownerId, id }: Pick<ApiKeyRecord, 'ownerId' | 'id'>,
   successorId: string
 ): Promise<void> {
   const names = LIMITS.join(', ')
   await trx.raw(
     `insert into daily_limits (shop_id, meter_id, ${names}) select shop_id, ?, ${names} from daily_limits where ` +
       'shop_id = ? and meter_id = ?',
-    [successorId, shopId, id]
+    [successorId, ownerId, id]
   )
 }

@@ -2,12 +2,11 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from '@sinclair/typebox'
 import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
-import { callerOf } from '../history/caller.ts'
+import { callerOf } from '../access/caller.ts'
 import { readProblems, writeProblems } from '../http/problem.ts'
 import { ShopParams } from '../http/schemas.ts'
 import { changedMeanwhile, IfMatch, preconditionOf, readRecord, sendRecord } from '../http/versions.ts'
-import { ShopScope } from '../shops/scope.ts'
-import type { Tally } from '../tool-calls/tally.ts'
+import { ShopScope } from '../access/scope.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import { type Limited, limitsOf, type StoredLimits, updateLimits } from './limits.ts'
 import { usageByKey, usageSince } from './report.ts'
@@ -15,7 +14,8 @@ import { KeyUsage, KeyUsageParams, LimitChanges, Limits, ShopUsage, UsageQuery }
 
 interface UsageOptions {
   readonly knex: Knex
-  readonly tally: Tally
+  /** What is counted here and not stored yet, and what others count. */
+  readonly tally: { readonly flush: () => Promise<void>, readonly exchange: () => Promise<void> }
 }
 
 /** How much a shop and its API keys are used by day, and how much they may be. */

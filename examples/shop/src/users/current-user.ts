@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import type { Knex } from 'knex'
 import { PARENT_REQUEST } from 'mcp-from-routes'
 import { SHOP_USER_INACTIVE } from '../errors.ts'
-import type { PersonReader } from './person.ts'
+import type { PersonReader } from '../access/person.ts'
 import { personLookup } from './repository.ts'
-import type { User } from './user.ts'
+import type { User } from '../access/user.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

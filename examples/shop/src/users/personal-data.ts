@@ -1,11 +1,11 @@
 import type { Knex } from 'knex'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import type { Actor } from '../history/caller.ts'
-import { fieldsOf, recordChange } from '../history/trail.ts'
+import type { Actor } from '../access/caller.ts'
+import { fieldsOf, recordChange } from '../records/trail.ts'
 import { conflict, notFound, SHOP_ADMIN_ONLY } from '../errors.ts'
 import { newer } from '../database/updated-at.ts'
-import { checkDecision, type Decision, decideKeys } from '../keys/decision.ts'
-import { didWithKey, keysOf, lockKeysOf, MADE } from '../keys/made-by.ts'
+import { checkDecision, type Decision, decideKeys } from './key-decision.ts'
+import { didWithKey, keysOf, lockKeysOf, MADE } from '../access/made-by.ts'
 import type { Precondition } from '../http/versions.ts'
 
 /** A person whose data is exported or erased. */
@@ -58,6 +58,11 @@ export const SOURCES: Readonly<Record<string, Source>> = {
   imports: {
     columns: ['id', 'shop_id', 'status', 'created_at', 'finished_at'],
     where: "actor->>'kind' = 'user' and actor->>'id' = :id",
+    by: 'id'
+  },
+  idempotency_keys: {
+    columns: ['id', 'shop_id', 'operation', 'created_at'],
+    where: "caller_kind = 'user' and caller_id = :id",
     by: 'id'
   },
   api_keys: {
@@ -222,6 +227,8 @@ export async function deletePerson (
     for (const [column, isTheirs] of Object.entries(KEY_COLUMNS)) {
       await trx('api_keys').whereRaw(isTheirs, { id, subject: person.subject }).update({ [column]: id })
     }
+    // Nobody can repeat their calls.
+    await trx('idempotency_keys').where({ caller_kind: 'user', caller_id: id }).delete()
     // Rows of ended sign-ins keep a refresh under way from bringing them back, until they expire.
     await trx('oauth_grants').where({ subject: person.subject }).update({
       subject: id,

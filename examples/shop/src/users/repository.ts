@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Knex } from 'knex'
-import type { Actor } from '../history/caller.ts'
-import { fieldsOf, recordChange } from '../history/trail.ts'
+import type { Actor } from '../access/caller.ts'
+import { fieldsOf, recordChange } from '../records/trail.ts'
 import { namedStatement } from '../database/named-statement.ts'
 import { newer } from '../database/updated-at.ts'
 import { UUID } from '../http/schemas.ts'
-import { type OpenShop, REACHES } from '../shops/access.ts'
-import type { User } from './user.ts'
+import { type OpenShop, REACHES } from '../access/shops-reached.ts'
+import type { User } from '../access/user.ts'
 
 const COLUMNS = ['id', 'subject', 'name', 'active', 'roles'] as const
 

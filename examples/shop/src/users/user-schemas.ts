@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Name, Nullable, serverFields, Uuid } from '../http/schemas.ts'
-import { decision } from '../keys/decision.ts'
+import { decision } from './key-decision.ts'
 import { holding, search } from '../lists/filters.ts'
 import { listRules } from '../lists/list.ts'
 

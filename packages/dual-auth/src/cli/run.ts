@@ -4,7 +4,7 @@ import { messageOf, printable, type Finding } from '../doctor/finding.ts'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { isMarker, MARKER_RULE, type ClaimName, type JwtOptions } from '../options.ts'
 import { RULES } from '../scanning/rules.ts'
-import type { IntrospectionOptions } from '../tokens/introspection-options.ts'
+import { introspection, type IntrospectionOptions } from '../introspection/index.ts'
 import { PROVIDERS, type Provider } from '../tokens/providers.ts'
 
 const usage = `Usage: dual-auth doctor --issuer <url> [--provider <name>] [--audience <aud>]… [option]… [--token -]
@@ -157,12 +157,12 @@ function jwtOptions (values: Arguments['values'], clientSecret = ''): JwtOptions
     ...insecureNoAudience !== undefined && { insecureNoAudience },
     ...sessionTokens !== undefined && { sessionTokens },
     ...clientId !== undefined && {
-      introspection: {
+      introspection: introspection({
         clientId,
         clientSecret,
         ...endpoint !== undefined && { endpoint },
         ...clientAuth !== undefined && { clientAuth: clientAuth as NonNullable<IntrospectionOptions['clientAuth']> }
-      }
+      })
     },
     ...jwksUri !== undefined && { jwksUri },
     // What the plugin requires and the issuer can be examined without; a token then shows what to set.

@@ -79,7 +79,7 @@ const HINTS: readonly Hint[] = [
   [/^it is unclear/, hintForHolder],
   [/^no machine scope/, ({ settings: { machineScopes } }) =>
     machineScopes === undefined
-      ? 'Request a scope that ends in /api, such as shop/api, or name other scopes in machineScopes'
+      ? 'Request a scope that ends in /api, such as acme/api, or name other scopes in machineScopes'
       : `Request one of machineScopes: ${machineScopes.join(', ') || 'none'}`],
   [/^client is not a known machine/, ({ payload, settings }) => {
     const client = clientOf(payload, settings, settings.machineClients)

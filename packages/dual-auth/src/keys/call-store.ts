@@ -5,13 +5,13 @@ import {
   DUAL_AUTH_KEY_LIMIT,
   DUAL_AUTH_KEY_REPLACED,
   DUAL_AUTH_MANAGEMENT_FORBIDDEN,
-  DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_OWNER_UNKNOWN,
   DUAL_AUTH_STORE_UNAVAILABLE
 } from '../errors.ts'
 
 /** What a store, or the host in its transaction, may answer: the store did not fail. */
 const ANSWERS = [
-  DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_OWNER_UNKNOWN,
   DUAL_AUTH_MANAGEMENT_FORBIDDEN,
   DUAL_AUTH_INVALID_OPTION,
   DUAL_AUTH_KEY_INACTIVE,
@@ -37,7 +37,7 @@ interface CallNames {
 
 /**
  * Puts a deadline on every call to the store and turns its failures into one 503. A key that cannot be checked is
- * neither good nor bad: a 401 would make clients throw it away, a 500 would hide what is down. An unknown shop is a
+ * neither good nor bad: a 401 would make clients throw it away, a 500 would hide what is down. An unknown owner is a
  * result, not a failure; so is a key that cannot be rotated.
  *
  * @param timeout - in milliseconds

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ApiKeyRecord, Rotated } from './store.ts'
 
 /** Why an API key was refused; `not_allowed`: by `apiKeys.mayUse`. */
-export type RefusalReason = 'unknown' | 'revoked' | 'expired' | 'not_allowed' | 'wrong_shop' | 'scope'
+export type RefusalReason = 'unknown' | 'revoked' | 'expired' | 'not_allowed' | 'wrong_owner' | 'scope'
 
 /** What happens to keys. Nothing in it is secret. */
 export type KeyEvent =
@@ -28,7 +28,7 @@ export interface RefusedEvent {
   readonly type: 'refused'
   readonly reason: RefusalReason
   /** Null for `unknown`. */
-  readonly key: { readonly id: string, readonly shopId: string } | null
+  readonly key: { readonly id: string, readonly ownerId: string } | null
   /** The network of the latest caller; null if it is not known. */
   readonly network: string | null
   /** How many refusals it stands for. */

@@ -9,12 +9,12 @@ import type { StoredApiKey } from './store.ts'
  */
 export function readable (row: StoredApiKey | null | undefined): StoredApiKey | null {
   if (row == null) return null
-  const { id, shopId, scopes, hash, expiresAt, revokedAt } = row
+  const { id, ownerId, scopes, hash, expiresAt, revokedAt } = row
   const demand = (holds: boolean, what: string): void => {
     if (!holds) throw new Error(`the store returned an API key (id ${String(id)}) whose ${what}`)
   }
   demand(typeof id === 'string' && id !== '', 'id is not a string')
-  demand(typeof shopId === 'string' && shopId !== '', 'shopId is not a string')
+  demand(typeof ownerId === 'string' && ownerId !== '', 'ownerId is not a string')
   demand(
     Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string'),
     'scopes are not a list of strings'

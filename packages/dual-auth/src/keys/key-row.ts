@@ -8,7 +8,7 @@ export interface KeyRow {
   /** A UUID. The primary key. */
   readonly id: string
   /** The owner. Compared byte by byte, in every case. */
-  readonly shopId: string
+  readonly ownerId: string
   readonly name: string
   /** Unique. */
   readonly prefix: string
@@ -43,7 +43,7 @@ type Kind = 'text' | 'number'
 /** Every column, in the order of the table. A `?` may be null. */
 export const KINDS = {
   id: 'text',
-  shopId: 'text',
+  ownerId: 'text',
   name: 'text',
   prefix: 'text',
   scopes: 'text',
@@ -92,7 +92,7 @@ export function readRow (found: FoundRow): KeyRow {
 
 function textFrom (column: KeyColumn, value: unknown): string | null | undefined {
   // Ids of the host's own may be numbers.
-  if (column === 'shopId' && (typeof value === 'number' || typeof value === 'bigint')) return String(value)
+  if (column === 'ownerId' && (typeof value === 'number' || typeof value === 'bigint')) return String(value)
   return typeof value === 'string' || value === null ? value : undefined
 }
 
@@ -106,10 +106,10 @@ function numberFrom (value: unknown): number | null | undefined {
 
 /** The row of a key that was just created, but for its next notice. */
 export function rowFromNewKey (key: NewApiKey, replaces: string | null = null, networks = '[]'): KeyRow {
-  const { id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt } = key
+  const { id, ownerId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt } = key
   return {
     id,
-    shopId,
+    ownerId,
     name,
     prefix,
     scopes: JSON.stringify(scopes),
@@ -143,7 +143,7 @@ export function hex (bytes: Buffer): string {
 export function recordFromRow (row: KeyRow): ApiKeyRecord {
   const {
     id,
-    shopId,
+    ownerId,
     name,
     prefix,
     scopes,
@@ -158,7 +158,7 @@ export function recordFromRow (row: KeyRow): ApiKeyRecord {
   } = row
   return {
     id,
-    shopId,
+    ownerId,
     name,
     prefix,
     scopes: strings(row, 'scopes', scopes),
@@ -174,10 +174,10 @@ export function recordFromRow (row: KeyRow): ApiKeyRecord {
 }
 
 export function storedFromRow (row: KeyRow): StoredApiKey {
-  const { id, shopId, scopes, createdBy, fingerprint, pepperId, hash, expiresAt, revokedAt } = row
+  const { id, ownerId, scopes, createdBy, fingerprint, pepperId, hash, expiresAt, revokedAt } = row
   return {
     id,
-    shopId,
+    ownerId,
     scopes: strings(row, 'scopes', scopes),
     createdBy,
     fingerprint: bytes(row, 'fingerprint', fingerprint),

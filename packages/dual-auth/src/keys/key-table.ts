@@ -1,5 +1,5 @@
-import type { ApiKeyShop } from 'fastify'
-import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
+import type { ApiKeyOwner } from 'fastify'
+import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_OWNER_UNKNOWN } from '../errors.ts'
 import { pageOf } from './page.ts'
 import {
   COLUMNS,
@@ -33,20 +33,20 @@ export interface KeyTable<Transaction = unknown> {
   /** Called once at startup, as {@link ApiKeyStore.ready} is. */
   ready?(): Promise<void>
   /**
-   * Runs the work in a transaction that no other with the same `shopId` runs beside: by a lock that it takes first, or
+   * Runs the work in a transaction that no other with the same `ownerId` runs beside: by a lock that it takes first, or
    * in one transaction at a time. Reads after the lock must see what others committed before it: `read committed`, or a
    * lock in the first statement. Undone if the work rejects.
    */
-  transaction<T>(shopId: string, work: (transaction: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(ownerId: string, work: (transaction: Transaction) => Promise<T>): Promise<T>
   /** Reads the rows with one of these values in a column; inside a transaction if there is one. */
   find(
-    column: 'id' | 'fingerprint' | 'shopId',
+    column: 'id' | 'fingerprint' | 'ownerId',
     values: readonly string[],
     transaction: Transaction | undefined
   ): Promise<readonly FoundRow[]>
   /** Reads the rows whose `noticeAt` is at or before a time, the earliest first, at most so many. */
   due(at: number, limit: number): Promise<readonly FoundRow[]>
-  /** @throws {@link DUAL_AUTH_SHOP_UNKNOWN} if the table knows the owners and this one does not exist */
+  /** @throws {@link DUAL_AUTH_OWNER_UNKNOWN} if the table knows the owners and this one does not exist */
   insert(row: KeyRow, transaction: Transaction): Promise<void>
   /**
    * Changes the row with this id if its columns have the values of `was`, where null is null, in one statement.
@@ -60,9 +60,9 @@ export interface KeyTable<Transaction = unknown> {
     transaction: Transaction | undefined
   ): Promise<boolean>
   /**
-   * What `request.identity.shop` becomes; null: there is no such owner, and the key is 401. Called after each `find`.
+   * What `request.identity.owner` becomes; null: there is no such owner, and the key is 401. Called after each `find`.
    */
-  shop?(shopId: string): Promise<ApiKeyShop | null>
+  owner?(ownerId: string): Promise<ApiKeyOwner | null>
 }
 
 /** How often a use is tried to be written while others write to the same row. */
@@ -81,7 +81,7 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
     }
   }
   async function find (
-    column: 'id' | 'fingerprint' | 'shopId',
+    column: 'id' | 'fingerprint' | 'ownerId',
     values: readonly string[],
     transaction?: Transaction
   ): Promise<KeyRow[]> {
@@ -93,7 +93,7 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
     await table.insert(row, transaction)
     const [stored] = (await table.find('id', [row.id], transaction)).map(readRow)
     const column = COLUMNS.find((name) => stored?.[name] !== row[name])
-    if (column === 'shopId') throw new DUAL_AUTH_SHOP_UNKNOWN()
+    if (column === 'ownerId') throw new DUAL_AUTH_OWNER_UNKNOWN()
     if (column !== undefined) {
       throw new Error(
         `${column} of a new API key is not stored as it is: the table must keep strings, of every letter and ` +
@@ -149,11 +149,11 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
     async find (fingerprints) {
       const [row] = await find('fingerprint', fingerprints.map(hex))
       if (row === undefined) return null
-      return { ...storedFromRow(row), ...(table.shop !== undefined && { shop: await table.shop(row.shopId) }) }
+      return { ...storedFromRow(row), ...(table.owner !== undefined && { owner: await table.owner(row.ownerId) }) }
     },
     async insert (key, limit, onStored) {
-      return table.transaction(key.shopId, async (transaction) => {
-        const keys = working(await find('shopId', [key.shopId], transaction), key.createdAt)
+      return table.transaction(key.ownerId, async (transaction) => {
+        const keys = working(await find('ownerId', [key.ownerId], transaction), key.createdAt)
         if (keys.length >= 2 * limit || keys.filter(({ replacedBy }) => replacedBy === null).length >= limit) {
           return false
         }
@@ -162,13 +162,13 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
         return true
       })
     },
-    async list (shopId, query) {
-      return pageOf((await find('shopId', [shopId])).map(recordFromRow), query)
+    async list (ownerId, query) {
+      return pageOf((await find('ownerId', [ownerId])).map(recordFromRow), query)
     },
-    async revoke (shopId, id, by, at, onStored) {
-      return table.transaction(shopId, async (transaction) => {
+    async revoke (ownerId, id, by, at, onStored) {
+      return table.transaction(ownerId, async (transaction) => {
         const [row] = await find('id', [id], transaction)
-        if (row?.shopId !== shopId) return false
+        if (row?.ownerId !== ownerId) return false
         const revoked = row.revokedAt === null
           ? await update(row, at, { revokedAt: null }, { revokedAt: +at, revokedBy: by }, transaction)
           : null
@@ -176,9 +176,9 @@ export function tableStore<Transaction> (table: KeyTable<Transaction>): ApiKeySt
         return true
       })
     },
-    async rotate (shopId, id, at, plan, onRotated) {
-      return table.transaction(shopId, async (transaction) => {
-        const rows = await find('shopId', [shopId], transaction)
+    async rotate (ownerId, id, at, plan, onRotated) {
+      return table.transaction(ownerId, async (transaction) => {
+        const rows = await find('ownerId', [ownerId], transaction)
         const row = rows.find((row) => row.id === id)
         if (row === undefined) return null
         const line: ApiKeyRecord[] = []

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib'
-import type { ApiKeyShop } from 'fastify'
+import type { ApiKeyOwner } from 'fastify'
 import type { Knex } from 'knex'
-import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
+import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_OWNER_UNKNOWN } from '../errors.ts'
 import { COLUMNS, type FoundRow, type KeyColumn, type KeyRow } from './key-row.ts'
 import type { KeyTable } from './key-table.ts'
-import type { ShopColumns } from './lookup.ts'
+import type { OwnerColumns } from './lookup.ts'
 import { tableNames, type OtherDialect, type TableNames, type TableOptions } from './names.ts'
 import { demandReadable } from './record-row.ts'
 
@@ -29,7 +29,7 @@ interface Dialect {
   /** Whether a statement failed for want of a table, a column or a right. */
   isSchemaError(error: DriverError): boolean
   /** Whether a row was refused because of its owner. */
-  isMissingShop(error: DriverError, shopColumn: string): boolean
+  isMissingOwner(error: DriverError, ownerColumn: string): boolean
 }
 
 interface DriverError {
@@ -45,7 +45,7 @@ const backticks = (name: string): string => name.split('.').map((part) => `\`${p
 /** A type for each column, in the words of MySQL; SQLite reads them as text and integer. */
 const TYPES: { readonly [column in KeyColumn]: string } = {
   id: 'char(36) not null primary key',
-  shopId: 'varchar(255) not null',
+  ownerId: 'varchar(255) not null',
   name: 'varchar(255) not null',
   prefix: 'varchar(64) not null unique',
   scopes: 'text not null',
@@ -70,7 +70,7 @@ const TYPES: { readonly [column in KeyColumn]: string } = {
 export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
   mysql: {
     create (names) {
-      const indexes = [`index (${backticks(names.shopColumn)})`, 'index (notice_at)']
+      const indexes = [`index (${backticks(names.ownerColumn)})`, 'index (notice_at)']
       // Its default collation takes A and a for one, and another engine has no transactions.
       return [
         `create table if not exists ${backticks(names.table)} ` +
@@ -107,13 +107,13 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
     // No such table, no such column, no right to read.
     isSchemaError: ({ errno }) => [1146, 1054, 1142, 1143, 1049, 1044].includes(errno as number),
     // A foreign key, or a type that cannot hold it: not a number, out of range, cut, too long.
-    isMissingShop: ({ errno, sqlMessage }, shopColumn) =>
-      [1452, 1366, 1264, 1265, 1406].includes(errno as number) && String(sqlMessage).split(/\W+/).includes(shopColumn)
+    isMissingOwner: ({ errno, sqlMessage }, ownerColumn) =>
+      [1452, 1366, 1264, 1265, 1406].includes(errno as number) && String(sqlMessage).split(/\W+/).includes(ownerColumn)
   },
   sqlite3: {
     create: (names) => [
       `create table if not exists ${backticks(names.table)} (${definitions(names).join(', ')})`,
-      ...[names.shopColumn, 'notice_at'].map((column) =>
+      ...[names.ownerColumn, 'notice_at'].map((column) =>
         `create index if not exists ${indexOf(names.table, column)} on ` +
         `${backticks(names.table.split('.').at(-1)!)} (${backticks(column)})`
       )
@@ -127,13 +127,13 @@ export const DIALECTS: Readonly<Record<OtherDialect, Dialect>> = {
       return undefined
     },
     isSchemaError: ({ message }) => /no such (?:table|column)/.test(String(message)),
-    isMissingShop: ({ code, message }) =>
+    isMissingOwner: ({ code, message }) =>
       code === 'SQLITE_CONSTRAINT_FOREIGNKEY' || /FOREIGN KEY constraint failed/.test(String(message))
   }
 }
 
-function definitions ({ shopColumn }: TableNames): string[] {
-  return COLUMNS.map((column) => `${backticks(snake(column, shopColumn))} ${TYPES[column]}`)
+function definitions ({ ownerColumn }: TableNames): string[] {
+  return COLUMNS.map((column) => `${backticks(snake(column, ownerColumn))} ${TYPES[column]}`)
 }
 
 function indexOf (table: string, column: string): string {
@@ -141,8 +141,8 @@ function indexOf (table: string, column: string): string {
   return backticks(`${schema && `${schema}.`}${name}_${column}_index`)
 }
 
-function snake (column: KeyColumn, shopColumn: string): string {
-  return column === 'shopId' ? shopColumn : column.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+function snake (column: KeyColumn, ownerColumn: string): string {
+  return column === 'ownerId' ? ownerColumn : column.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 export async function createTable (knex: Knex, dialect: OtherDialect, names: TableNames): Promise<void> {
@@ -153,14 +153,14 @@ export function knexTable (
   knex: Knex,
   dialect: OtherDialect,
   options: TableOptions,
-  shops: Required<ShopColumns> | undefined
+  owners: Required<OwnerColumns> | undefined
 ): KeyTable<Knex.Transaction> {
   const names = tableNames(options)
-  const { table, shopColumn } = names
-  const { lock, transaction, flaw, isSchemaError, isMissingShop } = DIALECTS[dialect]
-  const selection = COLUMNS.map((column) => knex.raw(`?? as ${nameInRow(column)}`, [snake(column, shopColumn)]))
+  const { table, ownerColumn } = names
+  const { lock, transaction, flaw, isSchemaError, isMissingOwner } = DIALECTS[dialect]
+  const selection = COLUMNS.map((column) => knex.raw(`?? as ${nameInRow(column)}`, [snake(column, ownerColumn)]))
   const columnsOf = (row: Partial<KeyRow>): Record<string, string | number | null> =>
-    Object.fromEntries(Object.entries(row).map(([column, value]) => [snake(column as KeyColumn, shopColumn), value]))
+    Object.fromEntries(Object.entries(row).map(([column, value]) => [snake(column as KeyColumn, ownerColumn), value]))
   // What `postProcessResponse` renames is undefined here, which no column may be.
   const found = (rows: ReadonlyArray<Record<string, unknown>>) =>
     rows.map((row) => Object.fromEntries(COLUMNS.map((column) => [column, row[nameInRow(column)]])) as FoundRow)
@@ -172,26 +172,26 @@ export function knexTable (
         await knex(table).select(selection).limit(0)
         const wrong = await flaw(knex, names)
         if (wrong !== undefined) throw new DUAL_AUTH_INVALID_OPTION(`apiKeys.store: ${wrong}`)
-        if (shops !== undefined) await knex(shops.table).select([shops.key, ...shops.columns]).limit(0)
+        if (owners !== undefined) await knex(owners.table).select([owners.key, ...owners.columns]).limit(0)
       } catch (error) {
         if (!isSchemaError(error as DriverError)) throw error
         // knex puts the whole statement before it.
         const reason = String((error as DriverError).sqlMessage ?? (error as Error).message.split(' - ').at(-1))
         throw new DUAL_AUTH_INVALID_OPTION(
           'apiKeys.store must be able to read the table ' +
-            `${table}${shops === undefined ? '' : ` and the columns of ${shops.table}`}, but: ${reason}. ` +
+            `${table}${owners === undefined ? '' : ` and the columns of ${owners.table}`}, but: ${reason}. ` +
             `${names.creation} creates the table of keys`
         )
       }
     },
-    async transaction (shopId, work) {
+    async transaction (ownerId, work) {
       return knex.transaction(async (trx) => {
-        await lock(trx, names, crc32(shopId) % LOCKS)
+        await lock(trx, names, crc32(ownerId) % LOCKS)
         return work(trx)
       }, transaction)
     },
     async find (column, values, trx = knex as Knex.Transaction) {
-      return found(await trx(table).whereIn(snake(column, shopColumn), [...values]).select(selection))
+      return found(await trx(table).whereIn(snake(column, ownerColumn), [...values]).select(selection))
     },
     async due (at, limit) {
       return found(await knex(table).where('notice_at', '<=', at).orderBy('notice_at').limit(limit).select(selection))
@@ -200,26 +200,26 @@ export function knexTable (
       try {
         await trx(table).insert(columnsOf(row))
       } catch (error) {
-        throw isMissingShop(error as DriverError, shopColumn) ? new DUAL_AUTH_SHOP_UNKNOWN() : error
+        throw isMissingOwner(error as DriverError, ownerColumn) ? new DUAL_AUTH_OWNER_UNKNOWN() : error
       }
     },
     async update (id, was, changes, trx = knex as Knex.Transaction) {
       // knex reads null as `is null`.
       return await trx(table).where({ id, ...columnsOf(was) }).update(columnsOf(changes)) > 0
     },
-    ...shops !== undefined && {
-      async shop (shopId: string) {
-        const rows = await knex(shops.table).where(shops.key, shopId).select(
-          { shopkey: shops.key },
-          ...shops.columns.map((column, i) => ({ [`shop${i}`]: column }))
+    ...owners !== undefined && {
+      async owner (ownerId: string) {
+        const rows = await knex(owners.table).where(owners.key, ownerId).select(
+          { ownerkey: owners.key },
+          ...owners.columns.map((column, i) => ({ [`owner${i}`]: column }))
         )
-        const [row, other] = rows.filter(({ shopkey }) => String(shopkey) === shopId)
+        const [row, other] = rows.filter(({ ownerkey }) => String(ownerkey) === ownerId)
         if (other !== undefined) {
-          throw new Error(`knexStore.shop.key must be unique: ${shops.table} has several rows of one ${shops.key}`)
+          throw new Error(`knexStore.owner.key must be unique: ${owners.table} has several rows of one ${owners.key}`)
         }
         return row === undefined
           ? null
-          : Object.fromEntries(shops.columns.map((column, i) => [column, row[`shop${i}`]])) as unknown as ApiKeyShop
+          : Object.fromEntries(owners.columns.map((column, i) => [column, row[`owner${i}`]])) as unknown as ApiKeyOwner
       }
     }
   }

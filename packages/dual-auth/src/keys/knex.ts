@@ -9,10 +9,10 @@ import {
   type StoredApiKey
 } from './store.ts'
 import { inLowerCase, spellingsOf } from './key-name.ts'
-import { createLookup, shopColumns, type KnexStoreOptions } from './lookup.ts'
+import { createLookup, ownerColumns, type KnexStoreOptions } from './lookup.ts'
 import { knexTable } from './knex-table.ts'
 import { tableStore } from './key-table.ts'
-import { isInvalidShopId, isMissingShop, isSchemaError, recovering, throwShopUnknown } from './postgres-errors.ts'
+import { isInvalidOwnerId, isMissingOwner, isSchemaError, recovering, throwOwnerUnknown } from './postgres-errors.ts'
 import { DUAL_AUTH_KEY_INACTIVE } from '../errors.ts'
 import { must, noOthers } from '../option-checks.ts'
 import {
@@ -36,12 +36,12 @@ import { committed } from './transaction.ts'
 
 export { createApiKeysTable } from './table.ts'
 
-export type { KnexStoreOptions, ShopColumns } from './lookup.ts'
+export type { KnexStoreOptions, OwnerColumns } from './lookup.ts'
 export type { TableOptions } from './names.ts'
 
 const STORED = [
   'id',
-  'shop_id',
+  'owner_id',
   'scopes',
   'created_by',
   'fingerprint',
@@ -52,12 +52,12 @@ const STORED = [
 ] as const
 
 /**
- * One lock for each shop, however its id is spelled: a UUID has several spellings. The lock is on the id as the column
+ * One lock for each owner, however its id is spelled: a UUID has several spellings. The lock is on the id as the column
  * stores it, because hosts may change the column's type.
  */
-const lockShop = ({ quotedTable, quotedShop, shopColumn }: TableNames) =>
+const lockOwner = ({ quotedTable, quotedOwner, ownerColumn }: TableNames) =>
   `select pg_advisory_xact_lock(hashtextextended('api_keys ' ||
-  (jsonb_populate_record(null::${quotedTable}, jsonb_build_object('${shopColumn}', ?::text))).${quotedShop}, 0))`
+  (jsonb_populate_record(null::${quotedTable}, jsonb_build_object('${ownerColumn}', ?::text))).${quotedOwner}, 0))`
 
 /** Of the line of successors that begins with a key, the last one that works, or else the last one. */
 const lastSuccessor = ({ quotedTable, ...names }: TableNames) =>
@@ -76,26 +76,26 @@ const lastSuccessor = ({ quotedTable, ...names }: TableNames) =>
 export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeyStore {
   const dialect = dialectOf(knex)
   if (dialect !== 'postgresql') {
-    const { shop, namedStatements, table, shopColumn, ...rest } = options
+    const { owner, namedStatements, table, ownerColumn, ...rest } = options
     noOthers('knexStore.', rest)
     must(namedStatements === undefined, 'knexStore.namedStatements is for PostgreSQL')
-    return tableStore(knexTable(knex, dialect, options, shop === undefined ? undefined : shopColumns(shop)))
+    return tableStore(knexTable(knex, dialect, options, owner === undefined ? undefined : ownerColumns(owner)))
   }
-  const { table, shopColumn, ...names } = tableNames(options)
-  const LOCK_SHOP = lockShop({ table, shopColumn, ...names })
-  const returned = knex.raw(selected({ shopColumn }, RECORD, 'api_keys'))
+  const { table, ownerColumn, ...names } = tableNames(options)
+  const LOCK_OWNER = lockOwner({ table, ownerColumn, ...names })
+  const returned = knex.raw(selected({ ownerColumn }, RECORD, 'api_keys'))
   /** Statements name its columns `api_keys.…`. */
   const keys = `${table} as api_keys`
-  const LAST_SUCCESSOR = lastSuccessor({ table, shopColumn, ...names })
-  const uses = createUses(knex, { table, shopColumn, ...names })
-  const isMissing = isMissingShop(shopColumn)
-  /** The keys of a shop that work, and those of them that no other replaces. */
+  const LAST_SUCCESSOR = lastSuccessor({ table, ownerColumn, ...names })
+  const uses = createUses(knex, { table, ownerColumn, ...names })
+  const isMissing = isMissingOwner(ownerColumn)
+  /** The keys of an owner that work, and those of them that no other replaces. */
   async function countWorking (
     trx: Knex.Transaction,
-    shopId: string,
+    ownerId: string,
     at: Date
   ): Promise<Record<'working' | 'latest', number>> {
-    const row = await trx(table).where(shopColumn, shopId).modify(onlyWorking, at)
+    const row = await trx(table).where(ownerColumn, ownerId).modify(onlyWorking, at)
       .first<Row>(
         trx.raw('count(*)::text as working'),
         trx.raw('count(*) filter (where replaced_by is null)::text as latest')
@@ -116,40 +116,40 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
     },
     async find (fingerprints) {
       const found = await lookup.find(fingerprints)
-      return found && { ...storedFromRow(found.row), ...(found.shop !== undefined && { shop: found.shop }) }
+      return found && { ...storedFromRow(found.row), ...(found.owner !== undefined && { owner: found.owner }) }
     },
     async insert (key, limit, onStored) {
-      const { shopId, createdAt } = key
+      const { ownerId, createdAt } = key
       return committed(knex, async (trx) => {
         // Count and insert in one step, or two simultaneous requests both find room for the last key.
-        await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), throwShopUnknown)
-        const { working, latest } = await countWorking(trx, shopId, createdAt)
+        await recovering(isInvalidOwnerId, trx.raw(LOCK_OWNER, [ownerId]), throwOwnerUnknown)
+        const { working, latest } = await countWorking(trx, ownerId, createdAt)
         if (working >= 2 * limit || latest >= limit) return false
-        await recovering(isMissing, trx(table).insert(rowFromNewKey(key, shopColumn)), throwShopUnknown)
+        await recovering(isMissing, trx(table).insert(rowFromNewKey(key, ownerColumn)), throwOwnerUnknown)
         await onStored?.(recordFromNewKey(key), trx)
         return true
       })
     },
-    async list (shopId, { at, skip, limit, filter, sort }) {
-      const ofShop = knex(table).where(shopColumn, shopId)
-      const matching = ofShop.clone().modify(applyFilter, filter, at)
+    async list (ownerId, { at, skip, limit, filter, sort }) {
+      const ofOwner = knex(table).where(ownerColumn, ownerId)
+      const matching = ofOwner.clone().modify(applyFilter, filter, at)
       const count = (status: string) =>
         knex.raw(`(count(*) filter (where ${STATUS} = '${status}'))::text as ${status}`, [at])
       // One statement: a key could be created between two. An empty page is a row of nulls.
       const query = knex.from(
-        matching.clone().select([...RECORD.filter((column) => column !== 'shop_id'), shopColumn]).orderByRaw(
+        matching.clone().select([...RECORD.filter((column) => column !== 'owner_id'), ownerColumn]).orderByRaw(
           ...orderFromSort(sort, at)
         ).offset(skip).limit(limit).as('page')
       )
         .rightJoin(matching.clone().select(knex.raw('count(*)::text as count')).as('every'), knex.raw('true'))
         .rightJoin(
-          ofShop.clone().select(count('active'), count('expired'), count('revoked')).as('statuses'),
+          ofOwner.clone().select(count('active'), count('expired'), count('revoked')).as('statuses'),
           knex.raw('true')
         )
-        .select<Row[]>(knex.raw(selected({ shopColumn }, RECORD, 'page')), 'every.count', 'statuses.*').orderByRaw(
+        .select<Row[]>(knex.raw(selected({ ownerColumn }, RECORD, 'page')), 'every.count', 'statuses.*').orderByRaw(
           ...orderFromSort(sort, at, 'page.')
         )
-      const rows = await recovering(isInvalidShopId, query, () => NO_ROWS)
+      const rows = await recovering(isInvalidOwnerId, query, () => NO_ROWS)
       const number = (name: 'count' | KeyStatus) => integer(rows[0], name)
       return {
         keys: rows.filter((row) => textOrNull(row, 'id') !== null).map((row) => recordFromRow(row)),
@@ -157,44 +157,44 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
         counts: { active: number('active'), expired: number('expired'), revoked: number('revoked') }
       }
     },
-    async revoke (shopId, id, by, at, onStored) {
+    async revoke (ownerId, id, by, at, onStored) {
       return committed(knex, async (trx) => {
-        const revocation = trx(keys).where({ id, [shopColumn]: shopId }).whereNull('revoked_at')
+        const revocation = trx(keys).where({ id, [ownerColumn]: ownerId }).whereNull('revoked_at')
           .update({ revoked_at: at, revoked_by: by }).returning<Row[]>(returned)
-        const revoked = await recovering(isInvalidShopId, revocation, () => null)
+        const revoked = await recovering(isInvalidOwnerId, revocation, () => null)
         if (revoked === null) return false
         if (revoked[0] === undefined) {
-          return await trx(table).where({ id, [shopColumn]: shopId }).first('id') !== undefined
+          return await trx(table).where({ id, [ownerColumn]: ownerId }).first('id') !== undefined
         }
         await onStored?.(recordFromRow(revoked[0]), trx)
         return true
       })
     },
-    async rotate (shopId, id, at, plan, onRotated) {
+    async rotate (ownerId, id, at, plan, onRotated) {
       return committed(knex, async (trx) => {
-        if (await recovering(isInvalidShopId, trx.raw(LOCK_SHOP, [shopId]), () => null) === null) return null
-        const row = await trx(keys).where({ id, [shopColumn]: shopId }).first<Row | undefined>(
-          trx.raw(selected({ shopColumn }, [...RECORD, 'networks'], 'api_keys'))
+        if (await recovering(isInvalidOwnerId, trx.raw(LOCK_OWNER, [ownerId]), () => null) === null) return null
+        const row = await trx(keys).where({ id, [ownerColumn]: ownerId }).first<Row | undefined>(
+          trx.raw(selected({ ownerColumn }, [...RECORD, 'networks'], 'api_keys'))
         )
         if (row === undefined) return null
         const key = recordFromRow(row)
         const [successor] = rowsOf(await trx.raw(LAST_SUCCESSOR, [key.replacedBy, at]))
-        const { working } = await countWorking(trx, shopId, at)
+        const { working } = await countWorking(trx, ownerId, at)
         const { successor: next, expiresAt, revokedAt } = plan({
           key,
           successor: successor === undefined ? null : recordFromRow(successor),
           working
         })
-        // Lock this first: a foreign key locks the row of the shop, and a transaction that deletes the shop locks the
-        // shop before its keys.
+        // Lock this first: a foreign key locks the row of the owner, and a transaction that deletes the owner locks the
+        // owner before its keys.
         await recovering(
           isMissing,
           trx(table).insert({
-            ...rowFromNewKey(next, shopColumn),
+            ...rowFromNewKey(next, ownerColumn),
             replaces: id,
             networks: [...strings(row, 'networks')]
           }),
-          throwShopUnknown
+          throwOwnerUnknown
         )
         const [replaced] = await trx(keys).where({ id }).whereNull('revoked_at')
           .update({
@@ -203,7 +203,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
             revoked_at: revokedAt,
             ...(revokedAt !== null && { revoked_by: next.createdBy })
           }).returning<Row[]>(returned)
-        // The lock of the shop keeps other rotations away, but no revocation.
+        // The lock of the owner keeps other rotations away, but no revocation.
         if (replaced === undefined) throw new DUAL_AUTH_KEY_INACTIVE('revoked')
         const rotated = { key: recordFromNewKey(next, id), replaced: recordFromRow(replaced) }
         await onRotated?.(rotated, trx)
@@ -225,7 +225,7 @@ export function knexStore (knex: Knex, options: KnexStoreOptions = {}): ApiKeySt
   }
 }
 
-/** The page of a shop that no key can have. */
+/** The page of an owner that no key can have. */
 const NO_ROWS: Row[] = [{ id: null, count: '0', active: '0', expired: '0', revoked: '0' }]
 
 /** The status of a key at a moment, which is the one binding. */
@@ -287,12 +287,12 @@ function orderFromSort (sort: KeyQuery['sort'], at: Date, source = ''): [sql: st
 }
 
 function rowFromNewKey (
-  { id, shopId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }: NewApiKey,
-  shopColumn: string
+  { id, ownerId, name, prefix, scopes, fingerprint, pepperId, hash, createdAt, createdBy, expiresAt }: NewApiKey,
+  ownerColumn: string
 ): object {
   return {
     id,
-    [shopColumn]: shopId,
+    [ownerColumn]: ownerId,
     name,
     prefix,
     scopes: [...scopes],
@@ -308,7 +308,7 @@ function rowFromNewKey (
 function storedFromRow (row: Row): StoredApiKey {
   return {
     id: text(row, 'id'),
-    shopId: text(row, 'shop_id'),
+    ownerId: text(row, 'owner_id'),
     scopes: strings(row, 'scopes'),
     createdBy: text(row, 'created_by'),
     fingerprint: bytes(row, 'fingerprint'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 // By import: the tests of a host may hold the global one, and calls would wait for ever.
 import { setImmediate } from 'node:timers'
-import type { ApiKeyShop } from 'fastify'
+import type { ApiKeyOwner } from 'fastify'
 import type { Knex } from 'knex'
 import { DUAL_AUTH_INVALID_OPTION } from '../errors.ts'
 import { tableNames, type TableOptions } from './names.ts'
@@ -9,14 +9,14 @@ import { must, noOthers, object, string, strings } from '../option-checks.ts'
 import { isSchemaError, isUnprepared, recovering } from './postgres-errors.ts'
 import { rowsOf, selected, text, type Row } from './record-row.ts'
 
-/** The row of a shop that comes with each of its keys. */
-export interface ShopColumns {
-  /** The table of the shops, with its schema if that is not on the search path: `shops`, `app.shops`. */
+/** The row of an owner that comes with each of its keys. */
+export interface OwnerColumns {
+  /** The table of the owners, with its schema if that is not on the search path: `owners`, `app.owners`. */
   readonly table: string
-  /** The column that `api_keys.shop_id` contains: of the same type, and unique. @default 'id' */
+  /** The column that `api_keys.owner_id` contains: of the same type, and unique. @default 'id' */
   readonly key?: string
   /**
-   * The columns to read. `request.identity.shop` has them under these names, as the driver returns them. Do not change
+   * The columns to read. `request.identity.owner` has them under these names, as the driver returns them. Do not change
    * what is in a JSON column: calls with the same key that share a statement share it.
    */
   readonly columns: readonly string[]
@@ -25,10 +25,10 @@ export interface ShopColumns {
 /** How a key is looked up. */
 export interface KnexStoreOptions extends TableOptions {
   /**
-   * Reads columns of the shop in the statement that reads the key, on every call. A key whose shop has no row is 401.
+   * Reads columns of the owner in the statement that reads the key, on every call. A key whose owner has no row is 401.
    * @default only the key is read
    */
-  readonly shop?: ShopColumns
+  readonly owner?: OwnerColumns
   /**
    * Gives the statement a name, so that each connection plans it once, until its tables are analyzed: run `analyze`
    * after an import. Poolers in transaction mode may not support names: PgBouncer does since 1.21, with
@@ -42,13 +42,13 @@ export interface KnexStoreOptions extends TableOptions {
 /** Reads keys by their fingerprints. */
 export interface Lookup {
   /**
-   * Shares a statement with other calls of the same turn of the event loop. `shop` is null if the shop has no row, and
-   * undefined without the option.
+   * Shares a statement with other calls of the same turn of the event loop. `owner` is null if the owner has no row,
+   * and undefined without the option.
    */
   find(
     fingerprints: readonly Buffer[]
-  ): Promise<{ readonly row: Row, readonly shop: ApiKeyShop | null | undefined } | null>
-  /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the shops cannot be read, or their key is not unique */
+  ): Promise<{ readonly row: Row, readonly owner: ApiKeyOwner | null | undefined } | null>
+  /** @throws {@link DUAL_AUTH_INVALID_OPTION} if the owners cannot be read, or their key is not unique */
   check(): Promise<void>
 }
 
@@ -80,23 +80,23 @@ interface Waiting {
 export function createLookup (
   knex: Knex,
   columns: Parameters<typeof selected>[1],
-  { shop, namedStatements = true, table, shopColumn, ...rest }: KnexStoreOptions
+  { owner, namedStatements = true, table, ownerColumn, ...rest }: KnexStoreOptions
 ): Lookup {
   noOthers('knexStore.', rest)
-  const names = tableNames({ ...table !== undefined && { table }, ...shopColumn !== undefined && { shopColumn } })
+  const names = tableNames({ ...table !== undefined && { table }, ...ownerColumn !== undefined && { ownerColumn } })
   must(typeof namedStatements === 'boolean', 'knexStore.namedStatements must be true or false')
-  const shops = shop === undefined ? undefined : shopColumns(shop)
+  const owners = owner === undefined ? undefined : ownerColumns(owner)
   // As knex spells them: hosts may have set `wrapIdentifier`.
   const quoted = (name: string) => knex.raw('??', [name]).toSQL().sql
-  const joined = shops === undefined
+  const joined = owners === undefined
     ? []
     : [
-      `(shop.${quoted(shops.key)} is not null)::text as shopfound`,
-      ...shops.columns.map((column, i) => `shop.${quoted(column)} as shop${i}`)
+      `(owner.${quoted(owners.key)} is not null)::text as ownerfound`,
+      ...owners.columns.map((column, i) => `owner.${quoted(column)} as owner${i}`)
     ]
-  const join = shops === undefined
+  const join = owners === undefined
     ? ''
-    : ` left join ${quoted(shops.table)} as shop on shop.${quoted(shops.key)} = api_keys.${names.quotedShop}`
+    : ` left join ${quoted(owners.table)} as owner on owner.${quoted(owners.key)} = api_keys.${names.quotedOwner}`
   const select =
     `select ${[selected(names, columns, 'api_keys'), ...joined].join(', ')} from ${names.quotedTable} as ` +
     `api_keys${join} where api_keys.fingerprint in `
@@ -119,7 +119,7 @@ export function createLookup (
       if (length === 1) setImmediate(flush)
       if (length === MOST) flush()
     })
-    return row === undefined ? null : { row, shop: shopFromRow(row) }
+    return row === undefined ? null : { row, owner: ownerFromRow(row) }
   }
 
   /**
@@ -157,52 +157,52 @@ export function createLookup (
     })
   }
 
-  function shopFromRow (row: Row): ApiKeyShop | null | undefined {
-    if (shops === undefined) return undefined
-    if (text(row, 'shopfound') !== 'true') return null
-    return Object.fromEntries(shops.columns.map((column, i) => [column, row[`shop${i}`]])) as unknown as ApiKeyShop
+  function ownerFromRow (row: Row): ApiKeyOwner | null | undefined {
+    if (owners === undefined) return undefined
+    if (text(row, 'ownerfound') !== 'true') return null
+    return Object.fromEntries(owners.columns.map((column, i) => [column, row[`owner${i}`]])) as unknown as ApiKeyOwner
   }
 
   async function check (): Promise<void> {
-    if (shops === undefined) return
-    const { table, key } = shops
+    if (owners === undefined) return
+    const { table, key } = owners
     await recovering(isSchemaError, find([Buffer.alloc(32)]), ({ message }) => {
       // knex puts the whole statement before it.
       const reason = String(message).split(' - ').at(-1)
       throw new DUAL_AUTH_INVALID_OPTION(
-        'knexStore.shop must name a table and columns that can be read, and a key of the type of ' +
-          `${names.table}.${names.shopColumn}: ${reason}`
+        'knexStore.owner must name a table and columns that can be read, and a key of the type of ' +
+          `${names.table}.${names.ownerColumn}: ${reason}`
       )
     })
     const [index = {}] = rowsOf(await knex.raw(UNIQUE, [quoted(table), quoted(key)]))
     must(
       text(index, 'found') === 'true',
-      `knexStore.shop.key must be unique: ${table} has no unique index on ${key} alone`
+      `knexStore.owner.key must be unique: ${table} has no unique index on ${key} alone`
     )
   }
 
   return { find, check }
 }
 
-/** Otherwise a key could get the columns of another shop. */
+/** Otherwise a key could get the columns of another owner. */
 const UNIQUE = `select (exists (
   select from pg_index join pg_attribute on attrelid = indrelid and attnum = indkey[0]
   where indrelid = to_regclass(?) and attname = (parse_ident(?))[1] and indisunique and indisvalid
     and indpred is null and indnkeyatts = 1
 ))::text as found`
 
-export function shopColumns (shop: ShopColumns): Required<ShopColumns> {
-  const { table, key = 'id', columns, ...rest } = object('knexStore.shop', shop)
-  noOthers('knexStore.shop.', rest)
-  must(TABLE.test(string('knexStore.shop.table', table)), 'knexStore.shop.table must be the name of a table')
-  must(NAME.test(string('knexStore.shop.key', key)), 'knexStore.shop.key must be the name of a column')
+export function ownerColumns (owner: OwnerColumns): Required<OwnerColumns> {
+  const { table, key = 'id', columns, ...rest } = object('knexStore.owner', owner)
+  noOthers('knexStore.owner.', rest)
+  must(TABLE.test(string('knexStore.owner.table', table)), 'knexStore.owner.table must be the name of a table')
+  must(NAME.test(string('knexStore.owner.key', key)), 'knexStore.owner.key must be the name of a column')
   must(
-    strings('knexStore.shop.columns', columns, 'column names').every((column) => NAME.test(column)),
-    'knexStore.shop.columns must be a list of column names'
+    strings('knexStore.owner.columns', columns, 'column names').every((column) => NAME.test(column)),
+    'knexStore.owner.columns must be a list of column names'
   )
   must(
     columns.length > 0 && new Set(columns).size === columns.length,
-    'knexStore.shop.columns must be a list of different column names'
+    'knexStore.owner.columns must be a list of different column names'
   )
   return { table, key, columns }
 }

@@ -3,7 +3,7 @@ import { createStoreCall } from './call-store.ts'
 import type { StoredApiKey } from './store.ts'
 
 /** A good key that is about to be used. Frozen; nothing in it is secret. */
-export type UsedKey = Pick<StoredApiKey, 'id' | 'shopId' | 'scopes' | 'createdBy' | 'shop'>
+export type UsedKey = Pick<StoredApiKey, 'id' | 'ownerId' | 'scopes' | 'createdBy' | 'owner'>
 
 /** For the option `apiKeys.mayUse`. */
 export type MayUse = (key: UsedKey, request: FastifyRequest) => boolean | Promise<boolean>
@@ -89,15 +89,15 @@ export function createMayUse (
   }
 }
 
-function usedKey ({ id, shopId, scopes, createdBy, shop }: StoredApiKey): UsedKey {
+function usedKey ({ id, ownerId, scopes, createdBy, owner }: StoredApiKey): UsedKey {
   if (typeof createdBy !== 'string') {
     throw new TypeError(`the store returned an API key (id ${id}) whose createdBy is not a string`)
   }
   return Object.freeze({
     id,
-    shopId,
+    ownerId,
     scopes: Object.freeze([...scopes]),
     createdBy,
-    ...shop && { shop: Object.freeze({ ...shop }) }
+    ...owner && { owner: Object.freeze({ ...owner }) }
   })
 }

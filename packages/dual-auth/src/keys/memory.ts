@@ -14,8 +14,8 @@ export function memoryStore (): ApiKeyStore {
   return {
     ...store,
     insert: async (key, limit, onStored) => insert(key, limit, without(onStored)),
-    revoke: async (shopId, id, by, at, onStored) => revoke(shopId, id, by, at, without(onStored)),
-    rotate: async (shopId, id, at, plan, onRotated) => rotate(shopId, id, at, plan, without(onRotated))
+    revoke: async (ownerId, id, by, at, onStored) => revoke(ownerId, id, by, at, without(onStored)),
+    rotate: async (ownerId, id, at, plan, onRotated) => rotate(ownerId, id, at, plan, without(onRotated))
   }
 }
 
@@ -24,7 +24,7 @@ function memoryTable (): KeyTable<Undo> {
   let last: Promise<unknown> = Promise.resolve()
 
   return {
-    async transaction (_shopId, work) {
+    async transaction (_ownerId, work) {
       const undo: Undo = []
       // One after another: while the host's function runs for one, no other may build on it.
       const result = last.then(async () => work(undo))

@@ -5,15 +5,15 @@ import { must } from '../option-checks.ts'
 export interface TableOptions {
   /** The table of the keys, with its schema if that is not on the search path. @default 'api_keys' */
   readonly table?: string
-  /** Its column with the owner of a key, such as `workspace_id`. @default 'shop_id' */
-  readonly shopColumn?: string
+  /** Its column with the owner of a key, such as `workspace_id`. @default 'owner_id' */
+  readonly ownerColumn?: string
 }
 
-/** The names, checked. Statements are written for `shop_id`, and read it from {@link shopColumn}. */
+/** The names, checked. Statements are written for `owner_id`, and read it from {@link ownerColumn}. */
 export interface TableNames extends Required<TableOptions> {
   /** The table for a statement that is written by hand. */
   readonly quotedTable: string
-  readonly quotedShop: string
+  readonly quotedOwner: string
   /** The call that creates the table, for messages. */
   readonly creation: string
   /** The columns to select or return, which the rows have under their own names. */
@@ -42,21 +42,21 @@ export function dialectOf (knex: Knex): 'postgresql' | OtherDialect {
 }
 
 /** @throws {@link DUAL_AUTH_INVALID_OPTION} */
-export function tableNames ({ table = 'api_keys', shopColumn = 'shop_id' }: TableOptions): TableNames {
+export function tableNames ({ table = 'api_keys', ownerColumn = 'owner_id' }: TableOptions): TableNames {
   must(typeof table === 'string' && TABLE.test(table), 'knexStore.table must be the name of a table, in lower case')
   must(
-    typeof shopColumn === 'string' && COLUMN.test(shopColumn),
-    'knexStore.shopColumn must be the name of a column, in lower case'
+    typeof ownerColumn === 'string' && COLUMN.test(ownerColumn),
+    'knexStore.ownerColumn must be the name of a column, in lower case'
   )
   return {
     table,
-    shopColumn,
+    ownerColumn,
     quotedTable: quoted(table),
-    quotedShop: quoted(shopColumn),
+    quotedOwner: quoted(ownerColumn),
     creation: `createApiKeysTable(knex${
-      table === 'api_keys' && shopColumn === 'shop_id' ? '' : `, { table: '${table}', shopColumn: '${shopColumn}' }`
+      table === 'api_keys' && ownerColumn === 'owner_id' ? '' : `, { table: '${table}', ownerColumn: '${ownerColumn}' }`
     })`,
-    columns: (names) => names.map((name) => name === 'shop_id' ? `${shopColumn} as shop_id` : name)
+    columns: (names) => names.map((name) => name === 'owner_id' ? `${ownerColumn} as owner_id` : name)
   }
 }
 

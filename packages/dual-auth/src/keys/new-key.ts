@@ -9,19 +9,19 @@ import { fingerprint, mintKey } from './format.ts'
 import { hashFromKey } from './hash.ts'
 import { keyName } from './key-name.ts'
 import type { Queue } from './queue.ts'
-import { recordFromNewKey, type ApiKeyRecord, type NewApiKey, type OnStored } from './store.ts'
+import { hasEnded, recordFromNewKey, type ApiKeyRecord, type NewApiKey, type OnStored } from './store.ts'
 
 /** What a new key is for. */
 export interface KeyRequest {
-  /** The shop's id as the host stores it. */
-  readonly shopId: string
+  /** The owner's id as the host stores it. */
+  readonly ownerId: string
   /**
    * A label: 1 to 100 characters without control characters. Spaces around it, and characters that show nothing, are
    * dropped.
    */
   readonly name: string
   /**
-   * `'all'`, every operation of the shop; or at least one of `read`, `write` and operation ids. Not compared with the
+   * `'all'`, every operation of the owner; or at least one of `read`, `write` and operation ids. Not compared with the
    * routes.
    */
   readonly scopes: readonly string[] | 'all'
@@ -70,7 +70,7 @@ export const KeyScopesOrAll = Type.Unsafe<string[] | 'all'>({
  * @param onStored - called in the transaction of the insertion; if it rejects, no key is created
  * @throws {@link DUAL_AUTH_INVALID_OPTION} for wrong options or a malformed request
  * @throws {@link DUAL_AUTH_EXPIRY_PAST}, {@link DUAL_AUTH_NAME_BLANK}, {@link DUAL_AUTH_KEY_LIMIT},
- *   {@link DUAL_AUTH_SHOP_UNKNOWN}, and what the store throws
+ *   {@link DUAL_AUTH_OWNER_UNKNOWN}, and what the store throws
  */
 export async function createApiKey (
   options: ApiKeyOptions,
@@ -78,10 +78,10 @@ export async function createApiKey (
   onStored?: OnStored
 ): Promise<CreatedKey> {
   const settings = apiKeySettings(options)
-  const { shopId, name, scopes, expiresAt, createdBy, ...rest } = object('request', request)
+  const { ownerId, name, scopes, expiresAt, createdBy, ...rest } = object('request', request)
   // Else `scope` and `expires_at` would make a key that opens everything, for ever.
   noOthers('', rest)
-  string('shopId', shopId)
+  string('ownerId', ownerId)
   string('createdBy', createdBy)
   must(Value.Check(KeyName, name), 'name must be 1 to 100 characters without control characters and lone surrogates')
   const isList = Value.Check(KeyScopes, scopes) && !scopes.includes('all')
@@ -91,8 +91,8 @@ export async function createApiKey (
   )
   must(expiresAt === undefined || expiresAt === null || isDate(expiresAt), 'expiresAt must be a Date')
   const { stored, plaintext } = await newKey(settings, request, async (work) => work())
-  if (!await settings.store.insert(stored, settings.maxPerShop, onStored)) {
-    throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerShop)
+  if (!await settings.store.insert(stored, settings.maxPerOwner, onStored)) {
+    throw new DUAL_AUTH_KEY_LIMIT(settings.maxPerOwner)
   }
   return { key: recordFromNewKey(stored), plaintext }
 }
@@ -105,7 +105,7 @@ export async function createApiKey (
  */
 export async function newKey (
   { marker, peppers, logN }: ApiKeySettings,
-  { shopId, name, scopes, expiresAt = null, createdBy }: KeyRequest,
+  { ownerId, name, scopes, expiresAt = null, createdBy }: KeyRequest,
   queue: Queue
 ): Promise<{ stored: NewApiKey, plaintext: string }> {
   const label = keyName(name)
@@ -113,7 +113,7 @@ export async function newKey (
   if (label === '' && name !== '') throw Object.assign(new DUAL_AUTH_NAME_BLANK(), { field: 'name' })
   // As verification reads the clock.
   const createdAt = new Date(Date.now())
-  if (expiresAt !== null && !(expiresAt > createdAt)) {
+  if (hasEnded(expiresAt, createdAt)) {
     throw Object.assign(new DUAL_AUTH_EXPIRY_PAST(), { field: 'expires_at' })
   }
   const { prefix, plaintext } = mintKey(marker)
@@ -123,6 +123,6 @@ export async function newKey (
     pepperId: pepper.id,
     hash: await queue(async () => hashFromKey(plaintext, logN))
   }
-  const key = { id: randomUUID(), shopId, name: label, prefix, createdAt, createdBy, expiresAt, ...secrets }
+  const key = { id: randomUUID(), ownerId, name: label, prefix, createdAt, createdBy, expiresAt, ...secrets }
   return { stored: { ...key, scopes: scopes === 'all' ? [] : scopes }, plaintext }
 }

@@ -1,4 +1,4 @@
-import type { KeyNotice } from './store.ts'
+import { hasEnded, type KeyNotice } from './store.ts'
 import type { KeyRow } from './key-row.ts'
 
 const DAY = 86_400_000
@@ -18,7 +18,7 @@ function pending (
   { createdAt, expiresAt, revokedAt, replacedBy, lastUsedAt, expiryNotice, unusedNoticeAt }: NoticeColumns,
   now: number
 ): Due[] {
-  if (revokedAt !== null || replacedBy !== null || (expiresAt !== null && expiresAt <= now)) return []
+  if (revokedAt !== null || replacedBy !== null || hasEnded(expiresAt, now)) return []
   const due: Due[] = []
   if (expiresAt !== null) {
     const steps = STEPS.filter((days) =>

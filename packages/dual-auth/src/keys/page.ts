@@ -9,7 +9,7 @@ import {
   type KeyQuery
 } from './store.ts'
 
-/** The page of a list, of all keys of its shop. */
+/** The page of a list, of all keys of its owner. */
 export function pageOf (keys: readonly ApiKeyRecord[], { at, skip, limit, filter, sort }: KeyQuery): KeyPage {
   const found = keys.filter((key) => matches(key, filter, at)).sort(comparatorFromSort(sort, at))
   const counts = { active: 0, expired: 0, revoked: 0 }

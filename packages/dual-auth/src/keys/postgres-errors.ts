@@ -1,14 +1,14 @@
-import { DUAL_AUTH_SHOP_UNKNOWN } from '../errors.ts'
+import { DUAL_AUTH_OWNER_UNKNOWN } from '../errors.ts'
 
 /*
- * Errors of PostgreSQL that are not failures of the database. Hosts may change the type of the column of shop ids and
- * make it a foreign key; PostgreSQL then reports a shop that does not exist as an error.
+ * Errors of PostgreSQL that are not failures of the database. Hosts may change the type of the column of owner ids and
+ * make it a foreign key; PostgreSQL then reports an owner that does not exist as an error.
  */
 
 /** SQLSTATEs of a string that the column cannot hold: not a UUID, not a number, too large, too long. */
 const NO_ID: readonly unknown[] = ['22P02', '22003', '22001']
 const FOREIGN_KEY = '23503'
-// `Key (shop_id)=(…) is not present in table "shops".`, in the server's language. Other foreign keys may fail too.
+// `Key (owner_id)=(…) is not present in table "owners".`, in the server's language. Other foreign keys may fail too.
 const COLUMNS = /^[^(]*\(([^()]*)\)/
 
 interface DatabaseError {
@@ -17,19 +17,19 @@ interface DatabaseError {
   readonly message?: unknown
 }
 
-/** Whether a statement whose only input is the shop's id failed because no shop can have that id. */
-export function isInvalidShopId (error: DatabaseError): boolean {
+/** Whether a statement whose only input is the owner's id failed because no owner can have that id. */
+export function isInvalidOwnerId (error: DatabaseError): boolean {
   return NO_ID.includes(error.code)
 }
 
 /**
- * Tells whether a row was rejected because its shop does not exist.
+ * Tells whether a row was rejected because its owner does not exist.
  *
- * @param shopColumn - the column with the shop's id
+ * @param ownerColumn - the column with the owner's id
  */
-export function isMissingShop (shopColumn: string): (error: DatabaseError) => boolean {
+export function isMissingOwner (ownerColumn: string): (error: DatabaseError) => boolean {
   return ({ code, detail }) =>
-    code === FOREIGN_KEY && COLUMNS.exec(String(detail))?.[1]?.split(', ').includes(shopColumn) === true
+    code === FOREIGN_KEY && COLUMNS.exec(String(detail))?.[1]?.split(', ').includes(ownerColumn) === true
 }
 
 /** SQLSTATE class 42, or 3F000: a missing table, column or schema, or no right to read it. Waiting will not help. */
@@ -59,7 +59,7 @@ export async function recovering<T> (
   }
 }
 
-/** @throws {@link DUAL_AUTH_SHOP_UNKNOWN} */
-export function throwShopUnknown (): never {
-  throw new DUAL_AUTH_SHOP_UNKNOWN()
+/** @throws {@link DUAL_AUTH_OWNER_UNKNOWN} */
+export function throwOwnerUnknown (): never {
+  throw new DUAL_AUTH_OWNER_UNKNOWN()
 }

@@ -16,7 +16,7 @@ type Kind = 'text' | 'instant' | 'end' | 'strings' | 'bytes'
 /** Every column that is read, and what it contains. */
 const KINDS = {
   id: 'text',
-  shop_id: 'text',
+  owner_id: 'text',
   name: 'text',
   prefix: 'text',
   scopes: 'strings',
@@ -39,7 +39,7 @@ type Column = keyof typeof KINDS
 /** The columns of a record. Never `*`: a list cannot leak what it does not read. */
 export const RECORD = [
   'id',
-  'shop_id',
+  'owner_id',
   'name',
   'prefix',
   'scopes',
@@ -76,12 +76,12 @@ export type Row = Readonly<Record<string, unknown>>
  * @param source - what the columns are of, such as `api_keys`
  */
 export function selected (
-  { shopColumn }: Pick<TableNames, 'shopColumn'>,
+  { ownerColumn }: Pick<TableNames, 'ownerColumn'>,
   columns: readonly Column[],
   source: string
 ): string {
   return columns.map((column) =>
-    `${AS_TEXT[KINDS[column]](`${source}.${column === 'shop_id' ? shopColumn : column}`)} as ${nameInRow(column)}`
+    `${AS_TEXT[KINDS[column]](`${source}.${column === 'owner_id' ? ownerColumn : column}`)} as ${nameInRow(column)}`
   ).join(', ')
 }
 
@@ -103,11 +103,11 @@ const OTHER_KNEX = 'pass knexStore a knex whose postProcessResponse and wrapIden
 export async function demandReadable (knex: Knex): Promise<void> {
   const result: unknown = await knex.select(
     knex.raw("cast('x' as char) as id"),
-    knex.raw("cast('x' as char) as shopid")
+    knex.raw("cast('x' as char) as ownerid")
   )
   try {
     const [row = {}] = rowsOf(result)
-    must(text(row, 'id') === 'x' && text(row, 'shop_id') === 'x', `the driver changes text: ${OTHER_KNEX}`)
+    must(text(row, 'id') === 'x' && text(row, 'owner_id') === 'x', `the driver changes text: ${OTHER_KNEX}`)
   } catch (error) {
     throw error instanceof DUAL_AUTH_INVALID_OPTION
       ? error
@@ -183,7 +183,7 @@ function unreadable (row: Row, column: string, found: string): Error {
 export function recordFromRow (row: Row): ApiKeyRecord {
   return {
     id: text(row, 'id'),
-    shopId: text(row, 'shop_id'),
+    ownerId: text(row, 'owner_id'),
     name: text(row, 'name'),
     prefix: text(row, 'prefix'),
     scopes: strings(row, 'scopes'),

@@ -42,8 +42,8 @@ export function createRefusals (emit: (event: KeyEvent) => void): Refusals {
         known.address = address
         return
       }
-      const { id, shopId } = key ?? {}
-      const refused = { key: id === undefined || shopId === undefined ? null : { id, shopId }, address, count: 0 }
+      const { id, ownerId } = key ?? {}
+      const refused = { key: id === undefined || ownerId === undefined ? null : { id, ownerId }, address, count: 0 }
       counted.set(name, refused)
       emit(event(name, { ...refused, count: 1 }))
     },

@@ -15,16 +15,16 @@ export interface RotationRequest {
   readonly grace: number
   /** Whether the successor never expires, whatever the key did. */
   readonly isEndless?: boolean
-  /** `maxPerShop`. */
+  /** `maxPerOwner`. */
   readonly limit: number
 }
 
 /**
- * Decides what a rotation writes. The successor has the name, shop and scopes of the key. Unless the request names an
+ * Decides what a rotation writes. The successor has the name, owner and scopes of the key. Unless the request names an
  * expiry, or none, it lives from now for as long as the key was created to live. The grace never makes the old key live
  * longer.
  *
- * A shop at its limit can rotate, because a key and its working successor count as one; but no more than twice the
+ * An owner at its limit can rotate, because a key and its working successor count as one; but no more than twice the
  * limit of keys work at once.
  *
  * @throws {@link DUAL_AUTH_KEY_INACTIVE}, {@link DUAL_AUTH_KEY_REPLACED}, {@link DUAL_AUTH_KEY_LIMIT}

@@ -1,13 +1,12 @@
-import type { ApiKeyShop } from 'fastify'
-import type { Leak } from '../scanning/report.ts'
+import type { ApiKeyOwner, FastifyRequest } from 'fastify'
 
 /** What a list shows of a key: nothing secret. */
 export interface ApiKeyRecord {
   readonly id: string
-  readonly shopId: string
+  readonly ownerId: string
   readonly name: string
   readonly prefix: string
-  /** Empty: every operation of the shop. */
+  /** Empty: every operation of the owner. */
   readonly scopes: readonly string[]
   readonly createdAt: Date
   /** The subject or client id of its creator. */
@@ -35,32 +34,32 @@ export interface ApiKeySecrets {
 
 declare module 'fastify' {
   /**
-   * What the store returns of the shop of a key, in `request.identity.shop`. Declare its properties:
-   * `declare module 'fastify' { interface ApiKeyShop { readonly currency: string } }`
+   * What the store returns of the owner of a key, in `request.identity.owner`. Declare its properties:
+   * `declare module 'fastify' { interface ApiKeyOwner { readonly currency: string } }`
    */
-  interface ApiKeyShop {}
+  interface ApiKeyOwner {}
 }
 
 /** A row as verification needs it. */
 export interface StoredApiKey extends ApiKeySecrets {
   readonly id: string
-  readonly shopId: string
+  readonly ownerId: string
   readonly scopes: readonly string[]
   /** The subject or client id of its creator. */
   readonly createdBy: string
   readonly expiresAt: Date | null
   readonly revokedAt: Date | null
   /**
-   * What the host needs to know of the shop, read together with the key. Null: there is no such shop, and the key is
+   * What the host needs to know of the owner, read together with the key. Null: there is no such owner, and the key is
    * 401.
    */
-  readonly shop?: ApiKeyShop | null
+  readonly owner?: ApiKeyOwner | null
 }
 
 /** A row to insert. */
 export interface NewApiKey extends ApiKeySecrets {
   readonly id: string
-  readonly shopId: string
+  readonly ownerId: string
   readonly name: string
   readonly prefix: string
   readonly scopes: readonly string[]
@@ -68,6 +67,14 @@ export interface NewApiKey extends ApiKeySecrets {
   /** The subject or client id of its creator. */
   readonly createdBy: string
   readonly expiresAt: Date | null
+}
+
+/** Where a key was found. Nothing in it is secret. */
+export interface Leak {
+  /** The public address, at most 1,000 characters of ASCII, without credentials; null if the report has none. */
+  readonly url: string | null
+  /** The kind of place, such as `commit` or `issue_comment`; null if the report has none. */
+  readonly source: string | null
 }
 
 /** A change of a key, with the key after it. Nothing in it is secret. */
@@ -80,6 +87,9 @@ export type KeyChange =
     | { readonly action: 'create' | 'revoke', readonly key: ApiKeyRecord }
     | Rotated & { readonly action: 'rotate' }
   )
+
+/** For the option `onKeyChange`. @param transaction - that of the change */
+export type OnKeyChange = (change: KeyChange, request: FastifyRequest, transaction: unknown) => void | Promise<void>
 
 /** A key that was rotated. */
 export interface Rotated {
@@ -107,12 +117,12 @@ export type OnRotated = (rotated: Rotated, transaction: unknown) => Promise<void
  * @param replaces - the id of the key that it replaces
  */
 export function recordFromNewKey (
-  { id, shopId, name, prefix, scopes, createdAt, createdBy, expiresAt }: NewApiKey,
+  { id, ownerId, name, prefix, scopes, createdAt, createdBy, expiresAt }: NewApiKey,
   replaces: string | null = null
 ): ApiKeyRecord {
   return {
     id,
-    shopId,
+    ownerId,
     name,
     prefix,
     scopes,
@@ -135,7 +145,7 @@ export interface Rotatable {
    * did.
    */
   readonly successor: ApiKeyRecord | null
-  /** How many keys of the shop work, this one included. */
+  /** How many keys of the owner work, this one included. */
   readonly working: number
 }
 
@@ -151,13 +161,20 @@ export interface Rotation {
 /** What a key is at a moment: only an active one works. */
 export type KeyStatus = 'active' | 'expired' | 'revoked'
 
+/**
+ * Whether a key is over at a moment: at its end, too. Also if its end cannot be compared, as a date that a store in
+ * JavaScript made of nonsense.
+ */
+export function hasEnded<Time extends Date | number> (expiresAt: Time | null, at: Time): boolean {
+  return expiresAt !== null && !(expiresAt > at)
+}
+
 export function statusOfKey (
   { revokedAt, expiresAt }: Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>,
   at: Date
 ): KeyStatus {
   if (revokedAt !== null) return 'revoked'
-  // So that a date which cannot be compared, from a store in JavaScript, has passed.
-  return expiresAt !== null && !(expiresAt > at) ? 'expired' : 'active'
+  return hasEnded(expiresAt, at) ? 'expired' : 'active'
 }
 
 type Ends = Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>
@@ -167,7 +184,7 @@ type Ends = Pick<ApiKeyRecord, 'revokedAt' | 'expiresAt'>
  * works.
  */
 export function refusedSince ({ revokedAt, expiresAt }: Ends, at: Date): Date | null {
-  const ended = expiresAt !== null && !(expiresAt > at) ? expiresAt : null
+  const ended = hasEnded(expiresAt, at) ? expiresAt : null
   if (revokedAt === null || ended === null) return revokedAt ?? ended
   return ended < revokedAt ? ended : revokedAt
 }
@@ -253,14 +270,14 @@ export interface KeyPage {
   readonly keys: readonly ApiKeyRecord[]
   /** How many keys match in all, even if the page is empty. */
   readonly count: number
-  /** How many keys the shop has of each status, whatever the filter. */
+  /** How many keys the owner has of each status, whatever the filter. */
   readonly counts: Readonly<Record<KeyStatus, number>>
 }
 
 /**
  * Where keys are stored. Every method must read and write the current state, not a cached copy: `find` runs on every
- * call, so a revoked key stops working on every replica at once. Any error becomes a 503. A store that knows the shops
- * treats an id that no shop can have as a shop without keys.
+ * call, so a revoked key stops working on every replica at once. Any error becomes a 503. A store that knows the owners
+ * treats an id that no owner can have as an owner without keys.
  */
 export interface ApiKeyStore {
   /**
@@ -271,16 +288,16 @@ export interface ApiKeyStore {
   /** Returns the key with one of these fingerprints (one for each pepper), or null. */
   find(fingerprints: readonly Buffer[]): Promise<StoredApiKey | null>
   /**
-   * Inserts the key and returns true, or returns false if the shop already has `limit` active keys that no other key
+   * Inserts the key and returns true, or returns false if the owner already has `limit` active keys that no other key
    * replaces, or twice as many in all. Must not race with itself. Calls `onStored` after an insertion.
    *
-   * @throws {@link DUAL_AUTH_SHOP_UNKNOWN} if the store knows the shops and this one does not exist
+   * @throws {@link DUAL_AUTH_OWNER_UNKNOWN} if the store knows the owners and this one does not exist
    */
   insert(key: NewApiKey, limit: number, onStored?: OnStored): Promise<boolean>
-  /** Returns a page of the shop's keys that match. */
-  list(shopId: string, query: KeyQuery): Promise<KeyPage>
-  /** Sets `revokedAt` unless it is set, and then calls `onStored`. Returns false if the shop has no such key. */
-  revoke(shopId: string, id: string, by: string, at: Date, onStored?: OnStored): Promise<boolean>
+  /** Returns a page of the owner's keys that match. */
+  list(ownerId: string, query: KeyQuery): Promise<KeyPage>
+  /** Sets `revokedAt` unless it is set, and then calls `onStored`. Returns false if the owner has no such key. */
+  revoke(ownerId: string, id: string, by: string, at: Date, onStored?: OnStored): Promise<boolean>
   /**
    * Replaces a key by a successor: inserts it with `replaces`, and sets `replacedBy`, `expiresAt` and `revokedAt` of
    * the key. Then it calls `onRotated`. Must not race with itself, nor with `insert` and `revoke`. The successor takes
@@ -288,10 +305,10 @@ export interface ApiKeyStore {
    *
    * @param at - the moment for which keys are counted
    * @param plan - decides what to write; what it throws undoes everything and rejects
-   * @returns both records; null if the shop has no such key
+   * @returns both records; null if the owner has no such key
    */
   rotate(
-    shopId: string,
+    ownerId: string,
     id: string,
     at: Date,
     plan: (found: Rotatable) => Rotation,

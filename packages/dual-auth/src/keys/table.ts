@@ -6,10 +6,10 @@ import { dialectOf, tableNames, type TableNames, type TableOptions } from './nam
 import { rowsOf } from './record-row.ts'
 import { committed } from './transaction.ts'
 
-const createTable = ({ quotedTable, quotedShop }: TableNames) => `
+const createTable = ({ quotedTable, quotedOwner }: TableNames) => `
   create table ${quotedTable} (
     id uuid primary key,
-    ${quotedShop} text not null,
+    ${quotedOwner} text not null,
     name text not null,
     prefix text not null unique,
     scopes text[] not null default '{}',
@@ -33,7 +33,7 @@ const createTable = ({ quotedTable, quotedShop }: TableNames) => `
 /** Every column that the store reads or writes. */
 export const COLUMNS = [
   'id',
-  'shop_id',
+  'owner_id',
   'name',
   'prefix',
   'scopes',
@@ -63,13 +63,13 @@ export const COLUMNS = [
  */
 export async function createApiKeysTable (
   knex: Knex,
-  { table = 'api_keys', shopColumn = 'shop_id', ...rest }: TableOptions = {}
+  { table = 'api_keys', ownerColumn = 'owner_id', ...rest }: TableOptions = {}
 ): Promise<void> {
   noOthers('createApiKeysTable.', rest)
   const dialect = dialectOf(knex)
-  const names = tableNames({ table, shopColumn })
+  const names = tableNames({ table, ownerColumn })
   if (dialect !== 'postgresql') return createOtherTable(knex, dialect, names)
-  const { quotedTable, quotedShop } = names
+  const { quotedTable, quotedOwner } = names
   await committed(knex, async (trx) => {
     // Two simultaneous `create table if not exists` fail on the catalog's unique index.
     await trx.raw("select pg_advisory_xact_lock(hashtextextended('api_keys table', 0))")
@@ -81,10 +81,10 @@ export async function createApiKeysTable (
       )
     }
     await trx.raw(createTable(names))
-    const index = `${table.split('.').at(-1)}_${shopColumn}`
-    await trx.raw(`create index "${index}_created_at_index" on ${quotedTable} (${quotedShop}, created_at)`)
-    // Creating a key counts those that work, and shops may have revoked thousands.
-    await trx.raw(`create index "${index}_unrevoked_index" on ${quotedTable} (${quotedShop}) where revoked_at is null`)
+    const index = `${table.split('.').at(-1)}_${ownerColumn}`
+    await trx.raw(`create index "${index}_created_at_index" on ${quotedTable} (${quotedOwner}, created_at)`)
+    // Creating a key counts those that work, and owners may have revoked thousands.
+    await trx.raw(`create index "${index}_unrevoked_index" on ${quotedTable} (${quotedOwner}) where revoked_at is null`)
   })
 }
 
@@ -107,7 +107,7 @@ function whyUnreadable ({ creation }: TableNames, missing: readonly string[]): s
   return `it has no column ${missing.join(', ')}`
 }
 
-async function missingColumns (knex: Knex, { quotedTable, shopColumn }: TableNames): Promise<readonly string[]> {
+async function missingColumns (knex: Knex, { quotedTable, ownerColumn }: TableNames): Promise<readonly string[]> {
   const rows = rowsOf(
     await knex.raw(
       'select attname::text as name from pg_attribute where attrelid = to_regclass(?) and attnum > 0 and not ' +
@@ -116,5 +116,5 @@ async function missingColumns (knex: Knex, { quotedTable, shopColumn }: TableNam
     )
   )
   const present = new Set(rows.map(({ name }) => name))
-  return COLUMNS.map((name) => name === 'shop_id' ? shopColumn : name).filter((name) => !present.has(name))
+  return COLUMNS.map((name) => name === 'owner_id' ? ownerColumn : name).filter((name) => !present.has(name))
 }

@@ -11,7 +11,7 @@ import type { LastUsed } from './last-used.ts'
 import type { AskMayUse } from './may-use.ts'
 import type { Refusals } from './refusals.ts'
 import type { Queue } from './queue.ts'
-import type { StoredApiKey } from './store.ts'
+import { statusOfKey, type StoredApiKey } from './store.ts'
 
 export interface KeyVerifierParts {
   readonly settings: ApiKeySettings
@@ -59,9 +59,9 @@ export function createKeyVerifier (
     const fingerprints = peppers.map((pepper) => fingerprint(key, pepper))
     const row = await callStore(async () => readable(await store.find(fingerprints)))
     if (row === null) throw refused('unknown', null, address)
-    if (row.revokedAt !== null) throw refused('revoked', row, address)
-    if (row.expiresAt !== null && row.expiresAt.getTime() <= Date.now()) throw refused('expired', row, address)
-    if (row.shop === null) throw invalidCredential('the shop of the API key does not exist')
+    const status = statusOfKey(row, new Date(Date.now()))
+    if (status !== 'active') throw refused(status, row, address)
+    if (row.owner === null) throw invalidCredential('the owner of the API key does not exist')
     const cost = costFromHash(row.hash)
     const isKnown = known.has(row, fingerprints[0]!)
     if (!isKnown && !await matches(row, key, cost)) {
@@ -76,14 +76,14 @@ export function createKeyVerifier (
     }
     lastUsed.touch(row.id, address)
     if (cost !== logN || row.pepperId !== peppers[0].id) rehash(row, key)
-    const shop = row.shop && { shop: Object.freeze({ ...row.shop }) }
+    const owner = row.owner && { owner: Object.freeze({ ...row.owner }) }
     const identity = Object.freeze(
       {
         kind: 'api-key',
         keyId: row.id,
-        shopId: row.shopId,
+        ownerId: row.ownerId,
         scopes: Object.freeze([...row.scopes]),
-        ...shop
+        ...owner
       } as const
     )
     return { identity, checked: Math.min(began, asked) }

@@ -19,7 +19,7 @@ const FIELDS = {
   scopes: { kind: 'strings' }
 } satisfies Readonly<Record<KeyField | 'scopes', ListField>>
 
-/** The default limit is enough for all active keys of a shop, unless `maxPerShop` is raised. */
+/** The default limit is enough for all active keys of an owner, unless `maxPerOwner` is raised. */
 export const KEY_LIST: ListRules = {
   fields: FIELDS,
   conditions: {

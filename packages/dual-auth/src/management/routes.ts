@@ -1,24 +1,20 @@
 import type { FastifyError, FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { headersFromOutage } from '../challenge.ts'
-import type { StoreCall } from '../keys/call-store.ts'
-import type { Watch } from '../keys/watch.ts'
-import type { LastUsed } from '../keys/last-used.ts'
+import type { Core } from '../core.ts'
 import { LATEST, newKey } from '../keys/new-key.ts'
-import type { Queue } from '../keys/queue.ts'
 import { DEFAULT_GRACE, rotationFrom } from '../keys/rotation.ts'
 import { recordFromNewKey, type ApiKeyRecord } from '../keys/store.ts'
 import { must } from '../option-checks.ts'
-import type { ApiKeySettings, ManagementSettings } from '../options.ts'
-import type { ShopReader } from '../shop.ts'
-import { compileOwnSchemas } from './compilers.ts'
+import { compileOwnSchemas } from '../routes/compilers.ts'
+import type { ManagementSettings } from './options.ts'
 import { excerpt } from '#shared/excerpt'
-import type { RawKeyQuery } from './key-list.ts'
+import { validatedKeyQuery, type RawKeyQuery } from './key-list.ts'
 import { contentRange } from '#shared/list-grammar'
 import {
   bodyFromRecord,
   countsHeader,
   createdBody,
-  schemasForShop,
+  schemasForOwner,
   type NewKeyBody,
   type RotationBody
 } from './schemas.ts'
@@ -27,72 +23,51 @@ import {
   DUAL_AUTH_KEY_NOT_FOUND,
   DUAL_AUTH_MANAGEMENT_FORBIDDEN,
   DUAL_AUTH_SCOPE_UNKNOWN,
-  DUAL_AUTH_SHOP_UNKNOWN,
+  DUAL_AUTH_OWNER_UNKNOWN,
   DUAL_AUTH_STORE_UNAVAILABLE
 } from '../errors.ts'
 
 /** Who manages keys, for the record, and whose they are. */
 const BY = Symbol('dual-auth.by')
-const SHOP = Symbol('dual-auth.shop')
+const OWNER = Symbol('dual-auth.owner')
 
 const NO_SCOPES = 'none, as no route that was registered after dual-auth accepts API keys with a scope'
 
 declare module 'fastify' {
   interface FastifyRequest {
     [BY]: string
-    [SHOP]: string
+    [OWNER]: string
   }
 }
 
-export interface RouteParts extends Omit<ManagementSettings, 'path'> {
-  /** The instance that the plugin is registered on. */
+export interface RouteParts {
+  /** The instance that the routes are registered on. */
   readonly host: FastifyInstance
-  readonly settings: ApiKeySettings
-  readonly shops: ShopReader
-  /** Whether the host knows who calls these routes; else `request.identity` does. */
-  readonly hostSignsIn: boolean
-  /** Whether other routes manage keys of owners that their paths name. */
-  readonly besidePaths: boolean
-  /** Every scope that opens a route. */
-  readonly knownScopes: () => ReadonlySet<string>
-  readonly callStore: StoreCall
-  readonly queue: Queue
-  readonly lastUsed: LastUsed
-  readonly emit: Watch['emit']
+  readonly core: Core
+  readonly settings: ManagementSettings
 }
 
 /**
- * The routes to create, list, rotate and revoke the keys of a shop, for tokens only, or for whom the host signs in:
+ * The routes to create, list, rotate and revoke the keys of an owner, for tokens only, or for whom the host signs in:
  * with an API key nobody can list or create keys.
  */
 export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
   app,
   {
     host,
-    settings,
-    shops,
-    hostSignsIn,
-    besidePaths,
-    canManage,
-    onKeyChange,
-    owner,
-    operationName,
-    knownScopes,
-    callStore,
-    queue,
-    lastUsed,
-    emit
+    core: { apiKeys, acceptsTokens, owners, knownScopes, callStore, queue, lastUsed, emit },
+    settings: { canManage, onKeyChange, owner, operationName }
   }
 ) => {
-  const { store, maxPerShop } = settings
-  const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForShop(
-    owner === undefined ? settings.shopParam : null,
+  const { store, maxPerOwner } = apiKeys
+  const { createSchema, listSchema, rotateSchema, revokeSchema } = schemasForOwner(
+    owner === undefined ? apiKeys.ownerParam : null,
     operationName
   )
   // Public: keys are not read, and `canManage` alone decides.
-  const config = { auth: hostSignsIn ? 'public' : 'jwt' } as const
-  for (const note of [BY, SHOP]) if (!app.hasRequestDecorator(note)) app.decorateRequest(note, '')
-  compileOwnSchemas(app)
+  const config = { auth: acceptsTokens ? 'jwt' : 'public' } as const
+  for (const note of [BY, OWNER]) if (!app.hasRequestDecorator(note)) app.decorateRequest(note, '')
+  compileOwnSchemas(app, validatedKeyQuery)
 
   // Many clients send a JSON content type with every request, even with a DELETE without a body.
   const parseJson = app.getDefaultJsonParser('error', 'error')
@@ -106,30 +81,30 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
   // handler that was set before this registration. One set later would not apply to these routes, so it is called here.
   const early = app.errorHandler
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    reply.headers(headersFromOutage(error.code))
+    reply.headers(headersFromOutage(error))
     if (host.errorHandler === early) throw error
     return host.errorHandler(error, request, reply)
   })
   app.addHook('preParsing', async (request) => {
-    const shopId = owner === undefined ? shops.fromParams(request.params) : await owner(request)
+    const ownerId = owner === undefined ? owners.fromParams(request.params) : await owner(request)
     // The function is the host's and may be JavaScript: a value that is no id must not pass for an owner.
     must(
-      shopId === undefined || shopId === null || typeof shopId === 'string',
+      ownerId === undefined || ownerId === null || typeof ownerId === 'string',
       'management.owner must return the id of the owner as a string, or undefined'
     )
-    if (typeof shopId !== 'string' || shopId === '') {
-      throw owner === undefined ? new DUAL_AUTH_SHOP_UNKNOWN() : new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
+    if (typeof ownerId !== 'string' || ownerId === '') {
+      throw owner === undefined ? new DUAL_AUTH_OWNER_UNKNOWN() : new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
     }
     // Else the keys of a person would be those of the team with the same id.
     must(
-      owner === undefined || !besidePaths || !shops.canBeNamed(shopId),
+      owner === undefined || !owners.areManaged() || !owners.canBeNamed(ownerId),
       `management.owner of ${app.prefix} must return what no path names, such as person:7, as other keys are ` +
         'managed by path: whoever has the id of another owner could use and manage its keys'
     )
-    const allowed = await canManage(request, shopId)
-    request[SHOP] = shopId
+    const allowed = await canManage(request, ownerId)
+    request[OWNER] = ownerId
     if (!allowed) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
-    request[BY] = hostSignsIn ? callerFromHost(allowed) : callerOf(request)
+    request[BY] = acceptsTokens ? callerOf(request) : callerFromHost(allowed)
   })
 
   app.post<{ Body: NewKeyBody }>('/', { schema: createSchema, config }, async (request, reply) => {
@@ -142,8 +117,8 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
       )
     }
     const by = request[BY]
-    const { stored, plaintext } = await newKey(settings, {
-      shopId: request[SHOP],
+    const { stored, plaintext } = await newKey(apiKeys, {
+      ownerId: request[OWNER],
       name,
       scopes,
       expiresAt: dateFromText(expiry),
@@ -151,14 +126,14 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
     }, queue)
     const inserted = await callStore(
       () =>
-        store.insert(stored, maxPerShop, async (key, transaction) => {
+        store.insert(stored, maxPerOwner, async (key, transaction) => {
           await onKeyChange({ action: 'create', key }, request, transaction)
         }),
       async (late) => {
         if (late) await revokeUndelivered(stored, request)
       }
     )
-    if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerShop)
+    if (!inserted) throw new DUAL_AUTH_KEY_LIMIT(maxPerOwner)
     const key = recordFromNewKey(stored)
     emit({ type: 'created', key, by })
     return reply.code(201).header('cache-control', 'no-store').send(createdBody(key, plaintext))
@@ -168,7 +143,7 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
     // So that a key that was just used shows it.
     await lastUsed.flush()
     const at = new Date(Date.now())
-    const { keys, count, counts } = await callStore(() => store.list(request[SHOP], { ...request.query, at }))
+    const { keys, count, counts } = await callStore(() => store.list(request[OWNER], { ...request.query, at }))
     reply.headers({
       'content-range': contentRange('api-keys', request.query, count, keys.length),
       'key-counts': countsHeader(counts)
@@ -187,18 +162,18 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
   }, async (request, reply) => {
     const { grace = DEFAULT_GRACE, expires_at: expiry } = request.body
     const by = request[BY]
-    const shopId = request[SHOP]
+    const ownerId = request[OWNER]
     // Its name and scopes become those of the key that it replaces.
-    const wanted = { shopId, name: '', scopes: 'all', expiresAt: dateFromText(expiry), createdBy: by } as const
-    const { stored: minted, plaintext } = await newKey(settings, wanted, queue)
+    const wanted = { ownerId, name: '', scopes: 'all', expiresAt: dateFromText(expiry), createdBy: by } as const
+    const { stored: minted, plaintext } = await newKey(apiKeys, wanted, queue)
     let isLate = false
     const rotating = callStore(
       () =>
         store.rotate(
-          shopId,
+          ownerId,
           request.params.key_id.toLowerCase(),
           minted.createdAt,
-          (found) => rotationFrom(found, { minted, grace, limit: maxPerShop, isEndless: expiry === null }),
+          (found) => rotationFrom(found, { minted, grace, limit: maxPerOwner, isEndless: expiry === null }),
           async (rotated, transaction) => {
             // Undone: the old key must not end if nobody has got the new one.
             if (isLate) throw new DUAL_AUTH_STORE_UNAVAILABLE()
@@ -224,33 +199,36 @@ export const managementRoutes: FastifyPluginAsync<RouteParts> = async (
   })
 
   app.delete<{ Params: { key_id: string } }>('/:key_id', { schema: revokeSchema, config }, async (request, reply) => {
-    if (!await revoke(request[SHOP], request.params.key_id.toLowerCase(), request)) throw new DUAL_AUTH_KEY_NOT_FOUND()
+    if (!await revoke(request[OWNER], request.params.key_id.toLowerCase(), request)) throw new DUAL_AUTH_KEY_NOT_FOUND()
     return reply.code(204).send()
   })
 
-  /** @returns whether the shop has such a key */
-  async function revoke (shopId: string, id: string, request: FastifyRequest): Promise<boolean> {
+  /** @returns whether the owner has such a key */
+  async function revoke (ownerId: string, id: string, request: FastifyRequest): Promise<boolean> {
     const by = request[BY]
     let revoked: ApiKeyRecord | undefined
     const tell = async (): Promise<void> => {
       if (revoked !== undefined) emit({ type: 'revoked', key: revoked, by })
     }
-    const found = await callStore(() =>
-      store.revoke(shopId, id, by, new Date(Date.now()), async (key, transaction) => {
-        await onKeyChange({ action: 'revoke', key }, request, transaction)
-        revoked = key
-      }), tell)
+    const found = await callStore(
+      () =>
+        store.revoke(ownerId, id, by, new Date(Date.now()), async (key, transaction) => {
+          await onKeyChange({ action: 'revoke', key }, request, transaction)
+          revoked = key
+        }),
+      tell
+    )
     await tell()
     return found
   }
 
-  /** The response was a 503, so nobody has the key: it must neither work nor count as one of the shop's active keys. */
+  /** The response was a 503, so nobody has the key: it must neither work nor count as an active key of the owner. */
   async function revokeUndelivered (
-    { id, shopId }: Pick<ApiKeyRecord, 'id' | 'shopId'>,
+    { id, ownerId }: Pick<ApiKeyRecord, 'id' | 'ownerId'>,
     request: FastifyRequest
   ): Promise<void> {
     try {
-      await revoke(shopId, id, request)
+      await revoke(ownerId, id, request)
       app.log.warn({ keyId: id }, 'an API key was stored after its request timed out, and was revoked')
     } catch (err) {
       app.log.warn({ err, keyId: id }, 'an API key was stored after its request timed out, and could not be revoked')

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { KeyName, KeyScopesOrAll, PRINTABLE } from '../keys/new-key.ts'
 import { DEFAULT_GRACE, MAX_GRACE } from '../keys/rotation.ts'
 import { refusedSince, statusOfKey, type ApiKeyRecord, type KeyPage } from '../keys/store.ts'
+import { ErrorBody } from '../routes/error-body.ts'
 import { KEY_LIST } from './key-list.ts'
 
 const Time = Type.String({ format: 'date-time' })
@@ -65,7 +66,7 @@ const KeyListQuery = Type.Object({
 const UuidOrNull = (description: string) => Type.Union([Type.String({ format: 'uuid' }), Type.Null()], { description })
 
 /** A key as the routes return it. */
-export const Key = Type.Object({
+const Key = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   prefix: Type.String({ description: 'The middle part of the key' }),
@@ -101,13 +102,7 @@ const RotatedKey = Type.Object({
     description: 'The old key. It works until its expires_at, unless it is revoked'
   })
 })
-// Open: the host's error handler may add members or send something else.
-export const ErrorBody = Type.Partial(
-  Type.Object({ statusCode: Type.Integer(), code: Type.String(), error: Type.String(), message: Type.String() }, {
-    additionalProperties: true
-  })
-)
-// Some come from the host: a shop that does not exist, or its own form of validation errors.
+// Some come from the host: an owner that does not exist, or its own form of validation errors.
 const refusals = { 401: ErrorBody, 403: ErrorBody, 404: ErrorBody, 422: ErrorBody, 500: ErrorBody, 503: ErrorBody }
 
 /** The responses to a body that cannot be read. */
@@ -116,13 +111,13 @@ const unreadable = { 400: ErrorBody, 413: ErrorBody, 415: ErrorBody }
 /**
  * The schemas of the management routes.
  *
- * @param shopParam - the route parameter that names the shop; null: none does
+ * @param ownerParam - the route parameter that names the owner; null: none does
  * @param name - the end of their operation ids
  */
-export function schemasForShop (shopParam: string | null, name: string) {
-  const shop = shopParam === null
+export function schemasForOwner (ownerParam: string | null, name: string) {
+  const owner = ownerParam === null
     ? {}
-    : { [shopParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
+    : { [ownerParam]: Type.String({ minLength: 1, maxLength: 64, pattern: PRINTABLE }) }
   const tags = ['api-keys']
   return {
     createSchema: {
@@ -130,7 +125,7 @@ export function schemasForShop (shopParam: string | null, name: string) {
       summary: 'Create an API key',
       description: 'Creates an API key. Only this response contains the key itself.',
       tags,
-      params: Type.Object(shop),
+      params: Type.Object(owner),
       body: NewKey,
       response: { 201: CreatedKey, ...unreadable, 409: ErrorBody, ...refusals }
     },
@@ -140,7 +135,7 @@ export function schemasForShop (shopParam: string | null, name: string) {
       description: 'Lists the API keys, active ones first, newest first. Content-Range: api-keys ' +
         '{skip}-{skip+limit}/{count}. Key-Counts: active=3, expired=1, revoked=2, of all of them.',
       tags,
-      params: Type.Object(shop),
+      params: Type.Object(owner),
       querystring: KeyListQuery,
       response: { 200: Type.Array(Key), 400: ErrorBody, ...refusals }
     },
@@ -151,7 +146,7 @@ export function schemasForShop (shopParam: string | null, name: string) {
         'Creates a successor with the same name and scopes. Only this response contains it. The old key works ' +
         'until the grace is over.',
       tags,
-      params: Type.Object({ ...shop, key_id: Type.String({ format: 'uuid' }) }),
+      params: Type.Object({ ...owner, key_id: Type.String({ format: 'uuid' }) }),
       body: RotationOf,
       response: { 201: RotatedKey, ...unreadable, 409: ErrorBody, ...refusals }
     },
@@ -160,7 +155,7 @@ export function schemasForShop (shopParam: string | null, name: string) {
       summary: 'Revoke an API key',
       description: 'Revokes an API key, immediately and on every replica. Revoking it again is not an error.',
       tags,
-      params: Type.Object({ ...shop, key_id: Type.String({ format: 'uuid' }) }),
+      params: Type.Object({ ...owner, key_id: Type.String({ format: 'uuid' }) }),
       response: { 204: Type.Null(), ...unreadable, ...refusals }
     }
   }

@@ -1,4 +1,5 @@
-import { duration, integer, must, noOthers, object, safeUrl } from '../option-checks.ts'
+import type { OnKeyChange } from '../keys/store.ts'
+import { duration, func, integer, must, noOthers, object, ownOptions, safeUrl } from '../option-checks.ts'
 
 /** The endpoint that GitHub reports leaked keys to. */
 export interface ScanningOptions {
@@ -16,6 +17,14 @@ export interface ScanningOptions {
   readonly keysCooldown?: number
   /** Tokens that one report may have. @default 1000 */
   readonly maxTokens?: number
+  /**
+   * Called for every key that a report revokes, as that of `dual-auth/management`: pass the same function, and the
+   * audit trail has no gap. `change.leak` says where the key was found. If it throws, the key is not revoked, and
+   * the response is 503, after which GitHub reports it again.
+   *
+   * @default none
+   */
+  readonly onKeyChange?: OnKeyChange
 }
 
 /** Scanning options, checked and complete. */
@@ -29,15 +38,17 @@ export function scanningSettings (options: ScanningOptions): ScanningSettings {
     keysTimeout = 5_000,
     keysCooldown = 300_000,
     maxTokens = 1000,
+    onKeyChange = () => {},
     ...rest
   } = object('scanning', options)
-  noOthers('scanning.', rest)
+  noOthers('scanning.', ownOptions(rest))
   must(typeof path === 'string' && /^\/[^\s:*?]*$/.test(path), 'scanning.path must start with / and have no parameters')
   return {
     path,
     keysUrl: safeUrl('scanning.keysUrl', keysUrl),
     keysTimeout: duration('scanning.keysTimeout', keysTimeout),
     keysCooldown: duration('scanning.keysCooldown', keysCooldown),
-    maxTokens: integer('scanning.maxTokens', maxTokens, 1)
+    maxTokens: integer('scanning.maxTokens', maxTokens, 1),
+    onKeyChange: func('scanning.onKeyChange', onKeyChange)
   }
 }

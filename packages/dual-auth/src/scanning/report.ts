@@ -2,6 +2,7 @@ import { verify, type KeyObject } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { DUAL_AUTH_REPORT_INVALID, DUAL_AUTH_REPORT_REFUSED, DUAL_AUTH_REPORT_TOO_LONG } from '../errors.ts'
 import { keyPattern } from '../keys/format.ts'
+import type { Leak } from '../keys/store.ts'
 import { isRecord } from '../tokens/providers.ts'
 
 /*
@@ -15,14 +16,6 @@ export interface Match {
   /** The name that the pattern is registered under. */
   readonly type: string
   readonly leak: Leak
-}
-
-/** Where a key was found. Nothing in it is secret. */
-export interface Leak {
-  /** The public address, at most 1,000 characters of ASCII, without credentials; null if the report has none. */
-  readonly url: string | null
-  /** The kind of place, such as `commit` or `issue_comment`; null if the report has none. */
-  readonly source: string | null
 }
 
 /** Names a key and signs a body. */

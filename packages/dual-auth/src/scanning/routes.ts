@@ -3,14 +3,12 @@ import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { headersFromOutage } from '../challenge.ts'
 import { DUAL_AUTH_REPORT_REFUSED } from '../errors.ts'
-import type { StoreCall } from '../keys/call-store.ts'
+import type { Core } from '../core.ts'
 import { fingerprint, keyMatcher } from '../keys/format.ts'
 import { readable } from '../keys/found.ts'
 import type { ApiKeyRecord } from '../keys/store.ts'
-import type { Watch } from '../keys/watch.ts'
-import { compileOwnSchemas } from '../management/compilers.ts'
-import { ErrorBody } from '../management/schemas.ts'
-import type { ApiKeySettings, ManagementOptions } from '../options.ts'
+import { compileOwnSchemas } from '../routes/compilers.ts'
+import { ErrorBody } from '../routes/error-body.ts'
 import type { ScanningSettings } from './options.ts'
 import { demandSigned, matchesFromBody, signatureFromHeaders, type Match } from './report.ts'
 import { createScannerKeys } from './scanner-keys.ts'
@@ -22,11 +20,8 @@ const REVOKED_BY = 'github-secret-scanning'
 const BODY_LIMIT = 1024 * 1024
 
 export interface ScanningParts {
+  readonly core: Core
   readonly settings: ScanningSettings
-  readonly apiKeys: ApiKeySettings
-  readonly callStore: StoreCall
-  readonly onKeyChange: Required<ManagementOptions>['onKeyChange']
-  readonly emit: Watch['emit']
 }
 
 const Feedback = Type.Object({
@@ -56,7 +51,7 @@ const schema = {
  */
 export const scanningRoutes: FastifyPluginAsync<ScanningParts> = async (
   app,
-  { settings, apiKeys, callStore, onKeyChange, emit }
+  { core: { apiKeys, callStore, emit }, settings }
 ) => {
   const { store, marker, peppers } = apiKeys
   const isWellFormed = keyMatcher(marker)
@@ -121,8 +116,8 @@ export const scanningRoutes: FastifyPluginAsync<ScanningParts> = async (
           request.log.warn({ keyId: row.id, ...leak }, 'an API key was found in public, and was revoked')
         }
         await callStore(() =>
-          store.revoke(row.shopId, row.id, REVOKED_BY, new Date(), async (key, transaction) => {
-            await onKeyChange({ action: 'revoke', key, leak }, request, transaction)
+          store.revoke(row.ownerId, row.id, REVOKED_BY, new Date(), async (key, transaction) => {
+            await settings.onKeyChange({ action: 'revoke', key, leak }, request, transaction)
             revoked = key
           }), tell)
         await tell()
@@ -138,7 +133,7 @@ export const scanningRoutes: FastifyPluginAsync<ScanningParts> = async (
       if (error instanceof DUAL_AUTH_REPORT_REFUSED) {
         reply.log.info({ reason: error.cause }, 'report of leaked keys refused')
       }
-      if (error instanceof Error && 'code' in error) reply.headers(headersFromOutage(String(error.code)))
+      reply.headers(headersFromOutage(error))
       throw error
     }
   }

@@ -24,10 +24,10 @@ export interface Use {
   readonly store: ApiKeyStore
   /** The stores of several replicas, in turn: a race meets in the database, and not in one process. */
   replica(n: number): ApiKeyStore
-  /** Stores a new key, of a shop of its own unless the change says which. */
+  /** Stores a new key, of an owner of its own unless the change says which. */
   inserted(change?: Partial<NewApiKey>): Promise<NewApiKey>
-  /** A page of a shop's keys; by default the first hundred, the oldest first. */
-  listed(shopId: string, query?: Partial<KeyQuery>): Promise<KeyPage>
+  /** A page of an owner's keys; by default the first hundred, the oldest first. */
+  listed(ownerId: string, query?: Partial<KeyQuery>): Promise<KeyPage>
 }
 
 export const START = new Date('2030-01-01T00:00:00.000Z')
@@ -38,7 +38,7 @@ export const OLDEST_FIRST: KeyQuery['sort'] = { field: 'created_at', descending:
 /** A key to store, which nobody knows. */
 export const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
   id: randomUUID(),
-  shopId: randomUUID(),
+  ownerId: randomUUID(),
   name: "O'Neill <b>\u{1F511}</b>",
   prefix: randomBytes(6).toString('hex'),
   scopes: ['read', 'a,b', '{"x"}'],
@@ -54,8 +54,8 @@ export const newKey = (change: Partial<NewApiKey> = {}): NewApiKey => ({
 export const recordOf = (key: NewApiKey): ApiKeyRecord => recordFromNewKey(key)
 
 /** A rotation that leaves the old key a day. */
-export const rotation = (shopId: string, change: Partial<NewApiKey> = {}): Rotation => ({
-  successor: newKey({ shopId, ...change }),
+export const rotation = (ownerId: string, change: Partial<NewApiKey> = {}): Rotation => ({
+  successor: newKey({ ownerId, ...change }),
   expiresAt: after(1),
   revokedAt: null
 })

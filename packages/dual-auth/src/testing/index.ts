@@ -33,8 +33,8 @@ export function testStore (test: RegisterTest, store: ApiKeyStore | readonly Api
       }
       return key
     },
-    listed: async (shopId, query = {}) =>
-      first.list(shopId, { at: START, skip: 0, limit: 100, filter: {}, sort: OLDEST_FIRST, ...query })
+    listed: async (ownerId, query = {}) =>
+      first.list(ownerId, { at: START, skip: 0, limit: 100, filter: {}, sort: OLDEST_FIRST, ...query })
   }
   for (const { title, mend, run } of CHECKS) {
     test(title, async () => {

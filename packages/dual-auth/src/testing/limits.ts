@@ -13,50 +13,50 @@ export const LIMITS: readonly Check[] = [
     title: 'stores a key if there is room, and none above the limit',
     mend: COUNT,
     run: async ({ store, listed }) => {
-      const shopId = randomUUID()
+      const ownerId = randomUUID()
       same(
         [
-          await store.insert(newKey({ shopId }), 2),
-          await store.insert(newKey({ shopId }), 2),
-          await store.insert(newKey({ shopId }), 2)
+          await store.insert(newKey({ ownerId }), 2),
+          await store.insert(newKey({ ownerId }), 2),
+          await store.insert(newKey({ ownerId }), 2)
         ],
         [true, true, false],
         'three keys at a limit of 2'
       )
-      same((await listed(shopId)).count, 2, 'how many are stored')
+      same((await listed(ownerId)).count, 2, 'how many are stored')
     }
   },
   {
     title: 'counts no revoked and no expired key',
     mend: COUNT,
     run: async ({ store, inserted }) => {
-      const { id, shopId } = await inserted()
-      await inserted({ shopId, createdAt: after(-2), expiresAt: after(-1) })
-      same(await store.insert(newKey({ shopId }), 1), false, 'one active key at a limit of 1')
-      await store.revoke(shopId, id, 'ada', START)
-      same(await store.insert(newKey({ shopId }), 1), true, 'after the active key was revoked')
+      const { id, ownerId } = await inserted()
+      await inserted({ ownerId, createdAt: after(-2), expiresAt: after(-1) })
+      same(await store.insert(newKey({ ownerId }), 1), false, 'one active key at a limit of 1')
+      await store.revoke(ownerId, id, 'ada', START)
+      same(await store.insert(newKey({ ownerId }), 1), true, 'after the active key was revoked')
     }
   },
   {
     title: 'counts a key until the millisecond in which it ends',
     mend: 'A key has expired when expiresAt is at or before the moment. Compare milliseconds, not seconds.',
     run: async ({ store }) => {
-      const shopId = randomUUID()
-      await store.insert(newKey({ shopId, createdAt: new Date(+START - 2), expiresAt: START }), 1)
+      const ownerId = randomUUID()
+      await store.insert(newKey({ ownerId, createdAt: new Date(+START - 2), expiresAt: START }), 1)
       same(
-        await store.insert(newKey({ shopId, createdAt: new Date(+START - 1) }), 1),
+        await store.insert(newKey({ ownerId, createdAt: new Date(+START - 1) }), 1),
         false,
         'a millisecond before the end'
       )
-      same(await store.insert(newKey({ shopId, createdAt: START }), 1), true, 'at the end')
+      same(await store.insert(newKey({ ownerId, createdAt: START }), 1), true, 'at the end')
     }
   },
   {
     title: 'counts the keys of one owner only',
     mend: COUNT,
     run: async ({ store }) => {
-      for (const shopId of times(3, () => randomUUID())) {
-        same(await store.insert(newKey({ shopId }), 1), true, 'the first key of an owner')
+      for (const ownerId of times(3, () => randomUUID())) {
+        same(await store.insert(newKey({ ownerId }), 1), true, 'the first key of an owner')
       }
     }
   },
@@ -64,10 +64,10 @@ export const LIMITS: readonly Check[] = [
     title: 'twenty creations at once do not pass the limit',
     mend: RACE,
     run: async ({ replica, listed }) => {
-      const shopId = randomUUID()
-      const results = await Promise.all(times(20, async (n) => replica(n).insert(newKey({ shopId }), 3)))
+      const ownerId = randomUUID()
+      const results = await Promise.all(times(20, async (n) => replica(n).insert(newKey({ ownerId }), 3)))
       same(results.filter(Boolean).length, 3, 'how many of 20 were stored at a limit of 3')
-      same((await listed(shopId)).count, 3, 'how many there are')
+      same((await listed(ownerId)).count, 3, 'how many there are')
     }
   },
   {
@@ -75,8 +75,8 @@ export const LIMITS: readonly Check[] = [
     mend: RACE,
     run: async ({ replica, inserted }) => {
       for (let round = 0; round < 8; round++) {
-        const { shopId } = await inserted()
-        const results = await Promise.all(times(2, async (n) => replica(n).insert(newKey({ shopId }), 2)))
+        const { ownerId } = await inserted()
+        const results = await Promise.all(times(2, async (n) => replica(n).insert(newKey({ ownerId }), 2)))
         same(results.filter(Boolean).length, 1, 'how many of two got the last place')
       }
     }
@@ -100,25 +100,25 @@ export const LIMITS: readonly Check[] = [
     title: 'a key that is replaced makes room for its successor, and no more than twice the limit work',
     mend: `${COUNT} It also returns false if twice the limit of keys work, replaced ones included.`,
     run: async ({ store, inserted, listed }) => {
-      const { shopId, id } = await inserted()
-      const other = await inserted({ shopId })
-      const insert = async () => store.insert(newKey({ shopId }), 2)
+      const { ownerId, id } = await inserted()
+      const other = await inserted({ ownerId })
+      const insert = async () => store.insert(newKey({ ownerId }), 2)
       for (const [n, replaced] of [id, other.id].entries()) {
-        const { successor } = rotation(shopId)
-        await store.rotate(shopId, replaced, START, ({ working }) => {
+        const { successor } = rotation(ownerId)
+        await store.rotate(ownerId, replaced, START, ({ working }) => {
           same(working, 2 + n, 'how many work')
           return { successor, expiresAt: after(1), revokedAt: null }
         })
         same(await insert(), false, 'a successor counts for the key that it replaces')
-        await store.revoke(shopId, successor.id, 'ada', START)
+        await store.revoke(ownerId, successor.id, 'ada', START)
         same(await insert(), true, 'the successor was lost: the old key works and leaves room')
       }
       same(await insert(), false, 'four work')
-      const [one, another] = (await listed(shopId)).keys.filter(({ replacedBy, revokedAt }) =>
+      const [one, another] = (await listed(ownerId)).keys.filter(({ replacedBy, revokedAt }) =>
         replacedBy === null && revokedAt === null
       )
-      await store.revoke(shopId, one!.id, 'ada', START)
-      await store.rotate(shopId, another!.id, START, () => rotation(shopId))
+      await store.revoke(ownerId, one!.id, 'ada', START)
+      await store.rotate(ownerId, another!.id, START, () => rotation(ownerId))
       same(await insert(), false, 'four work, of which one was not replaced')
     }
   },
@@ -140,12 +140,12 @@ export const LIMITS: readonly Check[] = [
         'insert, where onStored rejects'
       )
       same(
-        await listed(key.shopId),
+        await listed(key.ownerId),
         { keys: [], count: 0, counts: { active: 0, expired: 0, revoked: 0 } },
         'what it left'
       )
       same(await store.insert(key, 1, tell), true, 'the key')
-      same(await store.insert(newKey({ shopId: key.shopId }), 1, tell), false, 'one too many')
+      same(await store.insert(newKey({ ownerId: key.ownerId }), 1, tell), false, 'one too many')
       same(told, [recordOf(key)], 'what was told')
     }
   },
@@ -165,7 +165,7 @@ export const LIMITS: readonly Check[] = [
       same(found.length, 1, 'how many of two at once were written')
       has(found[0], {
         id: key.id,
-        shopId: key.shopId,
+        ownerId: key.ownerId,
         scopes: key.scopes,
         pepperId: 'p2',
         hash: next.find(({ fingerprint }) => fingerprint.equals(found[0]!.fingerprint))!.hash

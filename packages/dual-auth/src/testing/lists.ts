@@ -15,43 +15,49 @@ const second = (n: number): Date => new Date(+START + n * 1000 + 5)
 /** Four keys: 1 was used and never ends, 2 ends at second 50, 3 is revoked at 30, 4 ends at 40 and is revoked at 31. */
 async function fourKeys (
   { store, inserted }: Use
-): Promise<{ shopId: string, ids: string[], found(query: Partial<KeyQuery>): Promise<string> }> {
-  const shopId = randomUUID()
+): Promise<{ ownerId: string, ids: string[], found(query: Partial<KeyQuery>): Promise<string> }> {
+  const ownerId = randomUUID()
   const keys = [
-    await inserted({ shopId, name: 'Printer', prefix: `ccc${shopId.slice(0, 8)}1`, scopes: [], createdAt: second(1) }),
     await inserted({
-      shopId,
+      ownerId,
+      name: 'Printer',
+      prefix: `ccc${ownerId.slice(0, 8)}1`,
+      scopes: [],
+      createdAt: second(1)
+    }),
+    await inserted({
+      ownerId,
       name: 'Till 100%',
-      prefix: `bbb${shopId.slice(0, 8)}2`,
+      prefix: `bbb${ownerId.slice(0, 8)}2`,
       scopes: ['read'],
       createdAt: second(2),
       expiresAt: second(50)
     }),
     await inserted({
-      shopId,
+      ownerId,
       name: 'Robot',
-      prefix: `aaa${shopId.slice(0, 8)}3`,
+      prefix: `aaa${ownerId.slice(0, 8)}3`,
       scopes: ['write', 'read'],
       createdAt: second(3),
       createdBy: 'robot'
     }),
     await inserted({
-      shopId,
+      ownerId,
       name: 'Printer',
-      prefix: `ddd${shopId.slice(0, 8)}4`,
+      prefix: `ddd${ownerId.slice(0, 8)}4`,
       scopes: ['list_tags'],
       createdAt: second(4),
       expiresAt: second(40)
     })
   ]
   await store.touch([{ id: keys[0]!.id, networks: ['203.0.113.0/24'] }], second(20), second(19))
-  await store.revoke(shopId, keys[2]!.id, 'ada', second(30))
-  await store.revoke(shopId, keys[3]!.id, 'ada', second(31))
+  await store.revoke(ownerId, keys[2]!.id, 'ada', second(30))
+  await store.revoke(ownerId, keys[3]!.id, 'ada', second(31))
   return {
-    shopId,
+    ownerId,
     ids: keys.map(({ id }) => id),
     async found (query) {
-      const page = await store.list(shopId, { at: second(35), skip: 0, limit: 100, filter: {}, sort: null, ...query })
+      const page = await store.list(ownerId, { at: second(35), skip: 0, limit: 100, filter: {}, sort: null, ...query })
       same(page.count, page.keys.length, 'count')
       return page.keys.map(({ prefix }) => prefix.at(-1)).join('')
     }
@@ -63,10 +69,10 @@ async function names (
   inserted: Use['inserted'],
   all: readonly string[]
 ): Promise<(q: string) => Promise<string[]>> {
-  const shopId = randomUUID()
-  for (const name of all) await inserted({ shopId, name })
+  const ownerId = randomUUID()
+  for (const name of all) await inserted({ ownerId, name })
   return async (q) =>
-    (await store.list(shopId, { at: START, skip: 0, limit: 100, filter: { q }, sort: null })).keys.map(({ name }) =>
+    (await store.list(ownerId, { at: START, skip: 0, limit: 100, filter: { q }, sort: null })).keys.map(({ name }) =>
       name
     ).sort()
 }
@@ -78,7 +84,7 @@ export const LISTS: readonly Check[] = [
     run: async ({ inserted, listed }) => {
       const [key] = [await inserted(), await inserted()]
       same(
-        await listed(key.shopId),
+        await listed(key.ownerId),
         { keys: [recordOf(key)], count: 1, counts: { active: 1, expired: 0, revoked: 0 } },
         'the list'
       )
@@ -120,15 +126,15 @@ export const LISTS: readonly Check[] = [
     title: 'pages have each key once, also where all keys are equal',
     mend: ORDER,
     run: async ({ store, inserted }) => {
-      const shopId = randomUUID()
-      const ids = (await Promise.all(times(10, async () => inserted({ shopId, name: 'same' })))).map(({ id }) => id)
+      const ownerId = randomUUID()
+      const ids = (await Promise.all(times(10, async () => inserted({ ownerId, name: 'same' })))).map(({ id }) => id)
         .sort()
       const fields = ['name', 'created_at', 'created_by', 'expires_at', 'last_used_at', 'replaces'] as const
       for (
         const sort of [null, ...fields.flatMap((field) => [{ field, descending: false }, { field, descending: true }])]
       ) {
         const pages = await Promise.all(
-          [0, 3, 6, 9, 12].map(async (skip) => store.list(shopId, { at: START, skip, limit: 3, filter: {}, sort }))
+          [0, 3, 6, 9, 12].map(async (skip) => store.list(ownerId, { at: START, skip, limit: 3, filter: {}, sort }))
         )
         same(pages.map(({ count }) => count), [10, 10, 10, 10, 10], 'count of each page, the empty one too')
         same(
@@ -143,12 +149,12 @@ export const LISTS: readonly Check[] = [
     title: 'pages stay where they are while keys are used',
     mend: ORDER,
     run: async ({ store, inserted }) => {
-      const shopId = randomUUID()
+      const ownerId = randomUUID()
       const ids: string[] = []
-      for (let n = 0; n < 9; n++) ids.unshift((await inserted({ shopId, createdAt: second(n) })).id)
+      for (let n = 0; n < 9; n++) ids.unshift((await inserted({ ownerId, createdAt: second(n) })).id)
       const seen: string[] = []
       for (let skip = 0; skip < 9; skip += 3) {
-        const { keys } = await store.list(shopId, { at: second(60), skip, limit: 3, filter: {}, sort: null })
+        const { keys } = await store.list(ownerId, { at: second(60), skip, limit: 3, filter: {}, sort: null })
         seen.push(...keys.map(({ id }) => id))
         await store.touch(ids.slice(5).map((id) => ({ id, networks: [] })), second(60 + skip), second(60 + skip))
       }
@@ -159,7 +165,7 @@ export const LISTS: readonly Check[] = [
     title: 'sorts by every field with one value, those without a value last',
     mend: 'Put null last in both directions: MySQL and SQLite put it first where the order ascends.',
     run: async (use) => {
-      const { found, ids, shopId } = await fourKeys(use)
+      const { found, ids, ownerId } = await fourKeys(use)
       for (
         const [field, ascending, descending] of [
           ['prefix', '3214', '4123'],
@@ -177,7 +183,7 @@ export const LISTS: readonly Check[] = [
           `${field}, descending`
         )
       }
-      const { keys } = await use.store.list(shopId, {
+      const { keys } = await use.store.list(ownerId, {
         at: START,
         skip: 0,
         limit: 9,
@@ -229,14 +235,14 @@ export const LISTS: readonly Check[] = [
     title: 'lists and finds what one person made: a successor is of who rotated',
     mend: 'created_by is of each key: rotate writes that of the successor, not that of the old key. find returns it.',
     run: async ({ store, inserted }) => {
-      const shopId = randomUUID()
-      const hers = await inserted({ shopId, createdBy: 'ada' })
-      const his = await inserted({ shopId, createdBy: 'Ada' })
-      const successor = newKey({ shopId, createdBy: 'ben' })
-      await store.rotate(shopId, hers.id, START, () => ({ successor, expiresAt: after(1), revokedAt: null }))
-      await store.revoke(shopId, his.id, 'ada', START)
+      const ownerId = randomUUID()
+      const hers = await inserted({ ownerId, createdBy: 'ada' })
+      const his = await inserted({ ownerId, createdBy: 'Ada' })
+      const successor = newKey({ ownerId, createdBy: 'ben' })
+      await store.rotate(ownerId, hers.id, START, () => ({ successor, expiresAt: after(1), revokedAt: null }))
+      await store.revoke(ownerId, his.id, 'ada', START)
       for (const [maker, key] of [['ada', hers], ['Ada', his], ['ben', successor]] as const) {
-        const { keys, count } = await store.list(shopId, {
+        const { keys, count } = await store.list(ownerId, {
           at: START,
           skip: 0,
           limit: 9,
@@ -274,10 +280,10 @@ export const LISTS: readonly Check[] = [
     title: 'counts what matches, and all keys of the owner by their status',
     mend: 'count is that of the filter, on an empty page too; counts are of the owner, whatever the filter.',
     run: async (use) => {
-      const { shopId } = await fourKeys(use)
+      const { ownerId } = await fourKeys(use)
       const query = { at: second(50), skip: 9, limit: 1, filter: { name: ['Printer'] }, sort: null }
       has(
-        await use.store.list(shopId, query),
+        await use.store.list(ownerId, query),
         { keys: [], count: 2, counts: { active: 1, expired: 1, revoked: 2 } },
         'an empty page'
       )
@@ -356,7 +362,7 @@ export const LISTS: readonly Check[] = [
     run: async ({ store }) => {
       const key = newKey({ name: 'x' })
       await store.insert(key, 9)
-      const page = await store.list(key.shopId, {
+      const page = await store.list(key.ownerId, {
         at: START,
         skip: 0,
         limit: 9,

@@ -37,22 +37,22 @@ export const LIVES: readonly Check[] = [
     title: 'revokes a key once: the first revocation stands',
     mend: ONCE,
     run: async ({ store, inserted, listed }) => {
-      const { shopId, id, fingerprint } = await inserted()
-      same([await store.revoke(shopId, id, 'ada', after(1)), await store.revoke(shopId, id, 'eve', after(2))], [
+      const { ownerId, id, fingerprint } = await inserted()
+      same([await store.revoke(ownerId, id, 'ada', after(1)), await store.revoke(ownerId, id, 'eve', after(2))], [
         true,
         true
       ], 'both revocations')
       has(await store.find([fingerprint]), { revokedAt: after(1) }, 'the key that is found')
-      has((await listed(shopId)).keys[0], { revokedAt: after(1) }, 'the key that is listed')
+      has((await listed(ownerId)).keys[0], { revokedAt: after(1) }, 'the key that is listed')
     }
   },
   {
     title: 'revokes no key of another owner, and none that is not there',
     mend: ONCE,
     run: async ({ store, inserted }) => {
-      const { shopId, id, fingerprint } = await inserted()
+      const { ownerId, id, fingerprint } = await inserted()
       same(
-        [await store.revoke(randomUUID(), id, 'eve', START), await store.revoke(shopId, randomUUID(), 'eve', START)],
+        [await store.revoke(randomUUID(), id, 'eve', START), await store.revoke(ownerId, randomUUID(), 'eve', START)],
         [false, false],
         'the revocations'
       )
@@ -70,14 +70,14 @@ export const LIVES: readonly Check[] = [
         told.push(record)
       }
       await rejects(
-        store.revoke(key.shopId, key.id, 'ada', START, async () => {
+        store.revoke(key.ownerId, key.id, 'ada', START, async () => {
           throw error
         }),
         error,
         'revoke, where onStored rejects'
       )
-      same((await listed(key.shopId)).keys, [recordOf(key)], 'what it left')
-      for (const by of ['ada', 'ben']) await store.revoke(key.shopId, key.id, by, START, tell)
+      same((await listed(key.ownerId)).keys, [recordOf(key)], 'what it left')
+      for (const by of ['ada', 'ben']) await store.revoke(key.ownerId, key.id, by, START, tell)
       await store.revoke(randomUUID(), key.id, 'eve', START, tell)
       same(told, [{ ...recordOf(key), revokedAt: START }], 'what was told')
     }
@@ -86,11 +86,11 @@ export const LIVES: readonly Check[] = [
     title: 'of ten revocations at once, one is told of',
     mend: ONCE,
     run: async ({ replica, inserted }) => {
-      const { shopId, id } = await inserted()
+      const { ownerId, id } = await inserted()
       let told = 0
       const results = await Promise.all(
         times(10, async (n) =>
-          replica(n).revoke(shopId, id, 'ada', after(n), async () => {
+          replica(n).revoke(ownerId, id, 'ada', after(n), async () => {
             told++
           }))
       )
@@ -103,14 +103,14 @@ export const LIVES: readonly Check[] = [
       'that began before.',
     run: async ({ replica, inserted }) => {
       for (let round = 0; round < 5; round++) {
-        const { shopId, id, fingerprint } = await inserted()
+        const { ownerId, id, fingerprint } = await inserted()
         const late: unknown[] = []
         const state = { isRevoked: false }
         const looking = times(4, async (n) => {
           for (let looks = 0; looks < 6 || !state.isRevoked; looks++) await replica(n).find([fingerprint])
           late.push((await replica(n).find([fingerprint]))?.revokedAt ?? null)
         })
-        await replica(round).revoke(shopId, id, 'ada', after(1))
+        await replica(round).revoke(ownerId, id, 'ada', after(1))
         state.isRevoked = true
         await Promise.all(looking)
         same(late, late.map(() => after(1)), 'revokedAt of what was found afterwards')
@@ -122,10 +122,10 @@ export const LIVES: readonly Check[] = [
     mend: 'rotate passes the key, its last successor and how many keys work to plan, and writes what that returns.',
     run: async ({ store, inserted, listed }) => {
       const key = await inserted({ expiresAt: after(90) })
-      await inserted({ shopId: key.shopId, createdAt: after(-20), expiresAt: after(-10) })
-      const successor = newKey({ shopId: key.shopId, createdAt: after(1), createdBy: 'ada', expiresAt: after(91) })
+      await inserted({ ownerId: key.ownerId, createdAt: after(-20), expiresAt: after(-10) })
+      const successor = newKey({ ownerId: key.ownerId, createdAt: after(1), createdBy: 'ada', expiresAt: after(91) })
       const told: unknown[] = []
-      const rotated = await store.rotate(key.shopId, key.id, after(1), (found) => {
+      const rotated = await store.rotate(key.ownerId, key.id, after(1), (found) => {
         same(found, { key: recordOf(key), successor: null, working: 1 }, 'what plan gets')
         return { successor, expiresAt: after(2), revokedAt: null }
       }, async (rotated) => {
@@ -136,7 +136,7 @@ export const LIVES: readonly Check[] = [
         replaced: { ...recordOf(key), expiresAt: after(2), replacedBy: successor.id }
       }
       same([rotated, told], [wanted, [wanted]], 'what is returned and told')
-      same((await listed(key.shopId)).keys.slice(1), [wanted.replaced, wanted.key], 'the list')
+      same((await listed(key.ownerId)).keys.slice(1), [wanted.replaced, wanted.key], 'the list')
       has(await store.find([successor.fingerprint]), {
         id: successor.id,
         pepperId: 'p1',
@@ -150,36 +150,36 @@ export const LIVES: readonly Check[] = [
     title: 'a rotation can end the old key at once, and follow one whose successor was lost',
     mend: 'rotate writes revokedAt if plan returns one, and replacedBy is the latest successor.',
     run: async ({ store, inserted, listed }) => {
-      const { shopId, id, fingerprint } = await inserted()
-      const { successor: lost } = await store.rotate(shopId, id, START, () => rotation(shopId)).then((rotated) => ({
+      const { ownerId, id, fingerprint } = await inserted()
+      const { successor: lost } = await store.rotate(ownerId, id, START, () => rotation(ownerId)).then((rotated) => ({
         successor: rotated!.key
       }))
-      await store.revoke(shopId, lost.id, 'ada', after(0.1))
-      const next = newKey({ shopId, createdAt: after(0.2), createdBy: 'ben' })
-      await store.rotate(shopId, id, after(0.2), ({ successor, working }) => {
+      await store.revoke(ownerId, lost.id, 'ada', after(0.1))
+      const next = newKey({ ownerId, createdAt: after(0.2), createdBy: 'ben' })
+      await store.rotate(ownerId, id, after(0.2), ({ successor, working }) => {
         same([successor?.id, successor?.revokedAt, working], [lost.id, after(0.1), 1], 'what plan gets')
         return { successor: next, expiresAt: after(1), revokedAt: after(0.2) }
       })
       has(await store.find([fingerprint]), { expiresAt: after(1), revokedAt: after(0.2) }, 'the old key')
-      has((await listed(shopId)).keys.find((key) => key.id === id), { replacedBy: next.id }, 'the old key')
+      has((await listed(ownerId)).keys.find((key) => key.id === id), { replacedBy: next.id }, 'the old key')
     }
   },
   {
     title: 'the successor of a key is the last in the line that works, or else the last',
     mend: 'Follow replacedBy from key to key.',
     run: async ({ store, inserted }) => {
-      const { shopId, id } = await inserted()
+      const { ownerId, id } = await inserted()
       const line = [id]
       for (let n = 0; n < 3; n++) {
         line.push(
-          (await store.rotate(shopId, line[n]!, START, () => ({ ...rotation(shopId), expiresAt: after(9) })))!.key.id
+          (await store.rotate(ownerId, line[n]!, START, () => ({ ...rotation(ownerId), expiresAt: after(9) })))!.key.id
         )
       }
       const stop = new RangeError('only looking')
       const successorAt = async (at: Date) => {
         let found: string | undefined
         await rejects(
-          store.rotate(shopId, id, at, ({ successor }) => {
+          store.rotate(ownerId, id, at, ({ successor }) => {
             found = successor?.id
             throw stop
           }),
@@ -189,7 +189,7 @@ export const LIVES: readonly Check[] = [
         return line.indexOf(String(found))
       }
       same(await successorAt(after(1)), 3, 'the last one works')
-      await store.revoke(shopId, line[3]!, 'ada', START)
+      await store.revoke(ownerId, line[3]!, 'ada', START)
       same(
         [await successorAt(after(1)), await successorAt(after(9))],
         [2, 3],
@@ -204,38 +204,38 @@ export const LIVES: readonly Check[] = [
       const key = await inserted()
       const error = new RangeError('not this one')
       await rejects(
-        store.rotate(key.shopId, key.id, START, () => {
+        store.rotate(key.ownerId, key.id, START, () => {
           throw error
         }),
         error,
         'rotate, where plan throws'
       )
       await rejects(
-        store.rotate(key.shopId, key.id, START, () => rotation(key.shopId), async () => {
+        store.rotate(key.ownerId, key.id, START, () => rotation(key.ownerId), async () => {
           throw error
         }),
         error,
         'rotate, where onRotated rejects'
       )
-      for (const [shopId, id] of [[randomUUID(), key.id], [key.shopId, randomUUID()]] as const) {
-        same(await store.rotate(shopId, id, START, () => rotation(shopId)), null, 'a key that is not there')
+      for (const [ownerId, id] of [[randomUUID(), key.id], [key.ownerId, randomUUID()]] as const) {
+        same(await store.rotate(ownerId, id, START, () => rotation(ownerId)), null, 'a key that is not there')
       }
-      same((await listed(key.shopId)).keys, [recordOf(key)], 'the keys')
+      same((await listed(key.ownerId)).keys, [recordOf(key)], 'the keys')
     }
   },
   {
     title: 'of ten rotations at once, one makes a successor',
     mend: LOCKED,
     run: async ({ replica, inserted, listed }) => {
-      const { shopId, id } = await inserted()
+      const { ownerId, id } = await inserted()
       const results = await Promise.allSettled(
-        times(10, async (n) => replica(n).rotate(shopId, id, START, once(() => rotation(shopId))))
+        times(10, async (n) => replica(n).rotate(ownerId, id, START, once(() => rotation(ownerId))))
       )
       const failed = results.filter((result) => result.status === 'rejected').map(({ reason }) =>
         reason instanceof DUAL_AUTH_KEY_REPLACED ? 'replaced' : String(reason)
       )
       same(failed, times(9, () => 'replaced'), 'how the others end')
-      same((await listed(shopId)).count, 2, 'how many keys there are')
+      same((await listed(ownerId)).count, 2, 'how many keys there are')
     }
   },
   {
@@ -243,19 +243,19 @@ export const LIVES: readonly Check[] = [
     mend: LOCKED,
     run: async ({ replica, inserted, store, listed }) => {
       for (let round = 0; round < 6; round++) {
-        const { shopId, id, fingerprint } = await inserted()
+        const { ownerId, id, fingerprint } = await inserted()
         const plan = ({ key }: Rotatable) => {
           if (key.revokedAt !== null) throw new RangeError('revoked')
-          return rotation(shopId)
+          return rotation(ownerId)
         }
         const [revoked, rotated] = await Promise.allSettled([
-          replica(round).revoke(shopId, id, 'ada', after(1)),
-          replica(round + 1).rotate(shopId, id, START, plan)
+          replica(round).revoke(ownerId, id, 'ada', after(1)),
+          replica(round + 1).rotate(ownerId, id, START, plan)
         ])
         same(revoked, { status: 'fulfilled', value: true }, 'the revocation')
         has(await store.find([fingerprint]), { revokedAt: after(1) }, 'the old key')
         same(
-          (await listed(shopId)).count,
+          (await listed(ownerId)).count,
           rotated.status === 'fulfilled' ? 2 : 1,
           'how many keys there are, the successor only if the rotation says so'
         )
@@ -270,16 +270,16 @@ export const LIVES: readonly Check[] = [
       const { begun, told, end } = held()
       const error = new RangeError('not told')
       const rotating = rejects(
-        replica(0).rotate(key.shopId, key.id, START, () => rotation(key.shopId), told),
+        replica(0).rotate(key.ownerId, key.id, START, () => rotation(key.ownerId), told),
         error,
         'rotate, where onRotated rejects'
       )
       await begun
-      const revoking = replica(1).revoke(key.shopId, key.id, 'ada', after(1))
+      const revoking = replica(1).revoke(key.ownerId, key.id, 'ada', after(1))
       end(error)
       await rotating
       same(await revoking, true, 'the revocation')
-      same((await listed(key.shopId)).keys, [{ ...recordOf(key), revokedAt: after(1) }], 'the keys')
+      same((await listed(key.ownerId)).keys, [{ ...recordOf(key), revokedAt: after(1) }], 'the keys')
       holds((await store.find([key.fingerprint]))?.revokedAt !== null, 'the key works again')
     }
   },
@@ -287,21 +287,21 @@ export const LIVES: readonly Check[] = [
     title: 'creations and rotations at once do not pass twice the limit',
     mend: LOCKED,
     run: async ({ replica, listed }) => {
-      const shopId = randomUUID()
+      const ownerId = randomUUID()
       const limit = 3
-      const create = async (store: ApiKeyStore) => store.insert(newKey({ shopId }), limit)
+      const create = async (store: ApiKeyStore) => store.insert(newKey({ ownerId }), limit)
       for (let round = 0; round < 3; round++) {
-        const { keys } = await listed(shopId)
+        const { keys } = await listed(ownerId)
         const rotate = (id: string) => async (store: ApiKeyStore) =>
-          store.rotate(shopId, id, START, (found) => {
+          store.rotate(ownerId, id, START, (found) => {
             if (found.working >= 2 * limit) throw new RangeError('full')
-            return once(() => rotation(shopId))(found)
+            return once(() => rotation(ownerId))(found)
           })
         await Promise.allSettled(
           [...times(5, () => create), ...keys.map(({ id }) => rotate(id))].map(async (work, n) => work(replica(n)))
         )
       }
-      const { keys } = await listed(shopId)
+      const { keys } = await listed(ownerId)
       same(
         [keys.length, keys.filter(({ replacedBy }) => replacedBy === null).length],
         [2 * limit, limit],

@@ -34,9 +34,9 @@ export const USES: readonly Check[] = [
         minute(1),
         START
       )
-      has((await listed(one.shopId)).keys[0], { lastUsedAt: minute(1), lastUsedNetwork: THERE }, 'a key that was used')
+      has((await listed(one.ownerId)).keys[0], { lastUsedAt: minute(1), lastUsedNetwork: THERE }, 'a key that was used')
       has(
-        (await listed(other.shopId)).keys[0],
+        (await listed(other.ownerId)).keys[0],
         { lastUsedAt: minute(1), lastUsedNetwork: null },
         'a key that was used from nobody knows where'
       )
@@ -46,9 +46,9 @@ export const USES: readonly Check[] = [
     title: 'writes a use again only after a while, or from a new network',
     mend: WRITES,
     run: async ({ store, inserted, listed }) => {
-      const { id, shopId } = await inserted()
+      const { id, ownerId } = await inserted()
       const shown = async () => {
-        const [key] = (await listed(shopId)).keys
+        const [key] = (await listed(ownerId)).keys
         return [key?.lastUsedAt, key?.lastUsedNetwork]
       }
       await used(store, id, minute(1), HERE)
@@ -64,10 +64,10 @@ export const USES: readonly Check[] = [
     title: 'writes no use of a revoked key',
     mend: WRITES,
     run: async ({ store, inserted, listed }) => {
-      const { id, shopId } = await inserted()
-      await store.revoke(shopId, id, 'ada', START)
+      const { id, ownerId } = await inserted()
+      await store.revoke(ownerId, id, 'ada', START)
       same(await used(store, id, minute(1), HERE), [], 'what is returned')
-      has((await listed(shopId)).keys[0], { lastUsedAt: null, lastUsedNetwork: null }, 'the key')
+      has((await listed(ownerId)).keys[0], { lastUsedAt: null, lastUsedNetwork: null }, 'the key')
     }
   },
   {
@@ -76,7 +76,7 @@ export const USES: readonly Check[] = [
     run: async ({ store, inserted, listed }) => {
       const key = await inserted({ expiresAt: after(9) })
       await used(store, key.id, minute(1), HERE)
-      const [record] = (await listed(key.shopId)).keys
+      const [record] = (await listed(key.ownerId)).keys
       const { fingerprint, hash, pepperId, ...rest } = key
       same(record, {
         ...rest,
@@ -138,9 +138,9 @@ export const USES: readonly Check[] = [
     title: 'a successor knows the networks of the key that it replaces',
     mend: 'rotate copies the networks that are remembered, and no lastUsedAt.',
     run: async ({ store, inserted }) => {
-      const { id, shopId } = await inserted()
+      const { id, ownerId } = await inserted()
       await used(store, id, minute(1), HERE)
-      const next = (await store.rotate(shopId, id, START, () => rotation(shopId)))!.key
+      const next = (await store.rotate(ownerId, id, START, () => rotation(ownerId)))!.key
       const notable = async (n: number, network: string) =>
         (await used(store, next.id, minute(n), network)).map(({ isFirst, newNetworks }) => [isFirst, newNetworks])
       same(
@@ -189,11 +189,11 @@ export const USES: readonly Check[] = [
           async (n) =>
             replica(n).touch([one, other].map(({ id }) => ({ id, networks: [`10.2.${n}.0/24`] })), minute(1), START)
         ),
-        replica(1).revoke(one.shopId, one.id, 'ada', after(1)),
-        replica(0).rotate(other.shopId, other.id, START, () => rotation(other.shopId))
+        replica(1).revoke(one.ownerId, one.id, 'ada', after(1)),
+        replica(0).rotate(other.ownerId, other.id, START, () => rotation(other.ownerId))
       ])
       has(await store.find([one.fingerprint]), { revokedAt: after(1) }, 'the revoked key')
-      const [replaced] = (await listed(other.shopId)).keys.filter(({ id }) => id === other.id)
+      const [replaced] = (await listed(other.ownerId)).keys.filter(({ id }) => id === other.id)
       same(
         [replaced?.expiresAt, replaced?.lastUsedAt, replaced?.replacedBy === null],
         [after(1), minute(1), false],
@@ -214,12 +214,12 @@ export const USES: readonly Check[] = [
         revoked: await inserted({ expiresAt: after(40) }),
         replaced: await inserted({ expiresAt: after(40) })
       }
-      await store.revoke(keys.revoked.shopId, keys.revoked.id, 'ada', START)
+      await store.revoke(keys.revoked.ownerId, keys.revoked.id, 'ada', START)
       await store.rotate(
-        keys.replaced.shopId,
+        keys.replaced.ownerId,
         keys.replaced.id,
         START,
-        ({ key }) => ({ ...rotation(key.shopId), expiresAt: after(30) })
+        ({ key }) => ({ ...rotation(key.ownerId), expiresAt: after(30) })
       )
       const nameOf = (id: string) => Object.entries(keys).find(([, key]) => key.id === id)?.[0]
       for (
@@ -262,7 +262,7 @@ export const USES: readonly Check[] = [
     title: 'a key is told to be unused after 90 days, and again after its next use',
     mend: DUE,
     run: async ({ store, inserted }) => {
-      const { id, shopId } = await inserted()
+      const { id, ownerId } = await inserted()
       const gone = await inserted({ expiresAt: after(80) })
       const unused = async (day: number) =>
         (await store.takeNotices(after(day), 1000)).filter(({ type, key }) =>
@@ -273,7 +273,7 @@ export const USES: readonly Check[] = [
       await use(201)
       same([await unused(290), await unused(291)], [[], [[90, id]]], 'after a use on day 201')
       await use(300)
-      await store.revoke(shopId, id, 'ada', after(301))
+      await store.revoke(ownerId, id, 'ada', after(301))
       same(await unused(500), [], 'after its revocation')
     }
   },

@@ -9,11 +9,11 @@ const TIMES =
   'Store moments, to the millisecond, in a form that no time zone changes: a whole number, or a type with a time zone.'
 
 /** Pairs of owners that something takes for one. */
-const ODD_SHOPS: ReadonlyArray<readonly [string, string]> = [
-  ['Shop', 'shop'],
-  ['shop', 'shop '],
-  ['shop', ' shop'],
-  ['shóp', 'shop'],
+const ODD_OWNERS: ReadonlyArray<readonly [string, string]> = [
+  ['Team', 'team'],
+  ['team', 'team '],
+  ['team', ' team'],
+  ['téam', 'team'],
   ['Straße', 'Strasse'],
   ['caf\u00e9', 'cafe\u0301'],
   ['1', '01'],
@@ -47,7 +47,7 @@ export const VALUES: readonly Check[] = [
       const key = await inserted()
       has(await store.find([randomBytes(32), key.fingerprint, randomBytes(32)]), {
         id: key.id,
-        shopId: key.shopId,
+        ownerId: key.ownerId,
         scopes: key.scopes,
         createdBy: key.createdBy,
         pepperId: 'p1',
@@ -96,15 +96,15 @@ export const VALUES: readonly Check[] = [
     title: 'keeps odd owners apart: lists, limits and revocations are of one only',
     mend: CASES,
     run: async ({ store, listed }) => {
-      for (const pair of ODD_SHOPS) {
+      for (const pair of ODD_OWNERS) {
         const run = randomUUID().slice(0, 8)
         const [one, other] = pair.map((id) => `${run}${id}`) as [string, string]
-        const key = newKey({ shopId: one })
+        const key = newKey({ ownerId: one })
         same(await store.insert(key, 1), true, `a key of ${one}`)
-        same(await store.insert(newKey({ shopId: other }), 1), true, `a key of ${other}, beside the one of ${one}`)
+        same(await store.insert(newKey({ ownerId: other }), 1), true, `a key of ${other}, beside the one of ${one}`)
         same((await listed(one)).keys, [recordOf(key)], `the keys of ${one}`)
         same(await store.revoke(other, key.id, 'eve', START), false, `a revocation by ${other}`)
-        has(await store.find([key.fingerprint]), { shopId: one, revokedAt: null }, 'the key')
+        has(await store.find([key.fingerprint]), { ownerId: one, revokedAt: null }, 'the key')
       }
     }
   },
@@ -128,7 +128,7 @@ export const VALUES: readonly Check[] = [
         ]
       ) {
         const key = await inserted({ name, createdBy: name })
-        same((await listed(key.shopId)).keys, [recordOf(key)], 'the record')
+        same((await listed(key.ownerId)).keys, [recordOf(key)], 'the record')
         has(await store.find([key.fingerprint]), { createdBy: name }, 'the key that is found')
       }
     }
@@ -146,7 +146,7 @@ export const VALUES: readonly Check[] = [
       ) {
         const key = await inserted({ scopes })
         has(await store.find([key.fingerprint]), { scopes }, 'the key that is found')
-        has((await listed(key.shopId)).keys[0], { scopes }, 'the key that is listed')
+        has((await listed(key.ownerId)).keys[0], { scopes }, 'the key that is listed')
       }
     }
   },
@@ -165,7 +165,7 @@ export const VALUES: readonly Check[] = [
         const [createdAt, expiresAt] = [new Date(+new Date(text) - 1), new Date(text)]
         const key = await inserted({ createdAt, expiresAt })
         has(await store.find([key.fingerprint]), { expiresAt }, 'the key that is found')
-        has((await listed(key.shopId)).keys[0], { createdAt, expiresAt }, 'the key that is listed')
+        has((await listed(key.ownerId)).keys[0], { createdAt, expiresAt }, 'the key that is listed')
       }
     }
   },
@@ -210,8 +210,8 @@ export const VALUES: readonly Check[] = [
     mend: TYPES,
     run: async ({ store, inserted, listed }) => {
       const key = await inserted({ scopes: [] })
-      same((await listed(key.shopId)).keys, [recordOf(key)], 'a new key')
-      await store.revoke(key.shopId, key.id, 'ada', START)
+      same((await listed(key.ownerId)).keys, [recordOf(key)], 'a new key')
+      await store.revoke(key.ownerId, key.id, 'ada', START)
       const found = await store.find([key.fingerprint])
       holds(
         found?.revokedAt instanceof Date && found.expiresAt === null,
@@ -225,13 +225,13 @@ export const VALUES: readonly Check[] = [
     run: async ({ store, inserted, listed }) => {
       const key = await inserted()
       for (const twin of [{ id: key.id }, { fingerprint: key.fingerprint }]) {
-        const outcome = await store.insert(newKey({ ...twin, shopId: key.shopId }), 10).then(
+        const outcome = await store.insert(newKey({ ...twin, ownerId: key.ownerId }), 10).then(
           () => 'stored',
           () => 'refused'
         )
         same(outcome, 'refused', `a second key with the same ${Object.keys(twin).join()}`)
       }
-      same((await listed(key.shopId, { sort: OLDEST_FIRST })).keys, [recordOf(key)], 'the keys')
+      same((await listed(key.ownerId, { sort: OLDEST_FIRST })).keys, [recordOf(key)], 'the keys')
     }
   }
 ]

@@ -1,6 +1,5 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
-import buildGetJwks from 'get-jwks'
 import { invalidCredential } from '../credentials.ts'
 import { DUAL_AUTH_INVALID_OPTION, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '../errors.ts'
 import { jsonFrom } from '../json-from.ts'
@@ -57,9 +56,9 @@ export interface KeySet {
 }
 
 /**
- * Caches the whole key set. get-jwks alone sends a request for every unknown kid, caches pending requests and drops an
- * entry after a minute. Here unknown kids cause at most one request in `jwksCooldown`, a request that hangs ends after
- * `jwksTimeout`, and known keys survive an outage for `jwksKeep`.
+ * Caches the whole key set: unknown kids cause at most one request in `jwksCooldown`, a request that hangs ends after
+ * `jwksTimeout`, and known keys survive an outage for `jwksKeep`. Libraries that cache key by key, such as get-jwks,
+ * ask once for each key, and cannot tell at startup whether there is a usable one.
  */
 export function createKeySet (settings: JwtSettings, log: FastifyBaseLogger): KeySet {
   const { jwksCooldown, jwksRefresh, jwksKeep } = settings
@@ -280,7 +279,7 @@ export async function readPublished (
   const document = await jsonFrom(url, 'the discovery document', signal, insecureHttp)
   confirmIssuer(issuer, url, document)
   return read(
-    await jwksUriIn(document),
+    jwksUriIn(document, url),
     introspection === undefined ? undefined : introspection.endpoint ?? introspectionEndpointIn(document, issuer, url)
   )
 }
@@ -295,12 +294,10 @@ function introspectionEndpointIn (document: unknown, issuer: string, url: string
   )
 }
 
-/**
- * What get-jwks makes of a discovery document. It would read as much as the server sends, so it gets the one that was
- * read within limits: what it appends to the address is behind the `#`, which is not part of a `data:` URL.
- */
-async function jwksUriIn (document: unknown): Promise<string> {
-  return buildGetJwks().getJwksUri(`data:application/json,${encodeURIComponent(JSON.stringify(document))}#`)
+/** OpenID Connect Discovery §3 requires it. */
+function jwksUriIn (document: unknown, url: string): string {
+  if (isRecord(document) && typeof document.jwks_uri === 'string') return document.jwks_uri
+  throw new Error(`the discovery document at ${url} names no jwks_uri`)
 }
 
 /**

@@ -6,7 +6,6 @@ import { DUAL_AUTH_CREDENTIAL_INVALID, DUAL_AUTH_PROVIDER_UNAVAILABLE } from '..
 import type { JwtSettings } from '../options.ts'
 import type { MachineIdentity, UserIdentity } from '../types.ts'
 import { identityFromClaims } from './identity.ts'
-import { createIntrospector } from './introspection.ts'
 import { createKeySet, isKid, type KeySet } from './jwks.ts'
 import { flawOfAny, namesOtherKind, TENANT, type Claims } from './providers.ts'
 
@@ -58,15 +57,12 @@ export async function registerJwt (app: FastifyInstance, issuers: readonly JwtSe
   const told = new Set<string>()
   const known: readonly Issuer[] = issuers.map((settings) => ({ settings, keys: createKeySet(settings, app.log) }))
   const asked = known.find(({ settings }) => settings.introspection !== undefined)
-  const introspector = asked === undefined
-    ? undefined
-    : createIntrospector(
-      asked.settings,
-      asked.settings.introspection!,
-      asked.keys.introspectionEndpoint,
-      (claim) => tellOnce(asked.settings.issuer, claim),
-      app.log
-    )
+  const introspector = asked?.settings.introspection?.create({
+    settings: asked.settings,
+    endpoint: asked.keys.introspectionEndpoint,
+    leftOut: (claim) => tellOnce(asked.settings.issuer, claim),
+    log: app.log
+  })
   for (const { issuer, audience } of issuers) {
     // Only Cognito's may be left out: its tokens have an aud only if the client requested a resource.
     if (audience === undefined) {

@@ -8,7 +8,7 @@ import { excerpt } from './excerpt.ts'
 import { type Target, targetOf } from './guard.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import { argumentsAsRead, isRefusal, problemsOf, requestFromCall, Unsendable } from './request.ts'
-import { errorResult, resultFromResponse } from './result.ts'
+import { errorResult, errorTextOf, resultFromResponse } from './result.ts'
 import { Deadlines, stoppedText } from './stop.ts'
 import { addTrace, traceFromMeta } from './trace.ts'
 import { unforwardedRemark } from './unforwarded.ts'
@@ -91,7 +91,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
       return read(call, request, target, response)
     }, (error: unknown) => {
       deadlines.finish(timed)
-      return failed(call, error)
+      return failed(call, request, error)
     })
   }
 
@@ -107,13 +107,13 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
       if (target.missed !== undefined) return errorResult(missedText(target, request.headers.host))
       if (target.changed !== undefined) return errorResult(target.changed)
       if (target.held !== undefined) return target.held
-      if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, tool.open))
+      if (response === undefined) return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool, request)))
       const context = {
         requestId: outer.id,
         url: () => `${outer.protocol}://${outer.host}${request.url}`,
         resultHeaders,
         maxResultBytes,
-        open: tool.open
+        open: openOf(tool, request)
       }
       const shown = running?.response === undefined ? response : running.response(response)
       const result = resultFromResponse(tool, shown, context)
@@ -121,7 +121,7 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
       if (result.isUnpromised) remarkUnpromised(call, response)
       return result
     } catch (error) {
-      return failed(call, error)
+      return failed(call, request, error)
     }
   }
 
@@ -135,21 +135,22 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
     )
   }
 
-  function failed ({ tool, outer, stop }: Call, error: unknown): ToolResult {
+  function failed ({ tool, outer, stop }: Call, request: InnerRequest, error: unknown): ToolResult {
     outer.log.error({ err: error, tool: tool.public.name }, 'the route of a tool did not answer')
-    return errorResult(stoppedText(stop, outer, toolTimeout, tool.open))
+    return errorResult(stoppedText(stop, outer, toolTimeout, openOf(tool, request)))
   }
 
   if (onToolCall === undefined) return answer
   return async (call) => {
     const start = performance.now()
     const outcome = await answer(call)
-    const { tool: { public: tool }, args, outer: request, stop } = call
+    const { tool: { public: tool }, calledAs, args, outer: request, stop } = call
     const logError = (error: unknown): void => request.log.error({ err: error }, 'onToolCall failed')
     const result = 'content' in outcome ? outcome : errorResult(outcome.message)
     try {
       const returned = onToolCall({
         tool,
+        calledAs,
         request,
         arguments: args,
         duration: performance.now() - start,
@@ -167,12 +168,13 @@ export function toolCaller (app: FastifyInstance, settings: Settings): CallTool 
   }
 }
 
-function failedHost (outer: FastifyRequest): Promise<ToolResult> {
-  return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
+/** What is said of a call that may have been carried out. */
+function openOf ({ open, repeat }: Tool, { headers }: InnerRequest): string {
+  return repeat === undefined || headers[repeat.header] === undefined ? open : repeat.open
 }
 
-function errorTextOf ({ isError, content: [first] }: ToolResult): string | undefined {
-  return isError === true && first?.type === 'text' ? first.text : undefined
+function failedHost (outer: FastifyRequest): Promise<ToolResult> {
+  return Promise.resolve(errorResult(`The call failed. The request id is ${outer.id}.`))
 }
 
 /** What `Core.read` gives: the arguments of a call as its route gets them, or what is wrong with them. */

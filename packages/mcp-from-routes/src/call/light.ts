@@ -190,7 +190,8 @@ export class LightResponse extends ServerResponse<LightRequest> {
       for (const name in given) this.#sent[name.toLowerCase()] = given[name] as OutgoingHttpHeader
     }
     for (const name of this.getHeaderNames()) this.#sent[name] ??= this.getHeader(name) as OutgoingHttpHeader
-    this.#status = statusCode // Node's `headersSent` reads it, and so do its methods that refuse to change a header after that.
+    // Node's `headersSent` reads it, and so do its methods that refuse to change a header after that.
+    this.#status = statusCode
     ;(this as { _header?: string })._header = 'HTTP/1.1'
     return this
   }
@@ -215,7 +216,8 @@ export class LightResponse extends ServerResponse<LightRequest> {
 
   override end (chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     if (this.writableEnded || this.destroyed) return this
-    const done = typeof chunk === 'function' ? chunk : typeof encoding === 'function' ? encoding : callback
+    const last = typeof encoding === 'function' ? encoding : callback
+    const done = typeof chunk === 'function' ? chunk : last
     this.#begin()
     if (chunk !== undefined && chunk !== null && typeof chunk !== 'function') this.#keep(chunk, encoding)
     this.finished = true

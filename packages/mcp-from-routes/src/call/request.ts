@@ -1,10 +1,12 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import { maxHeaderSize, type IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
 import { IN_URL, isTyped, structureIn, takesNull, typedValue, type Problem, type Reading } from './typed.ts'
 import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
-import { IDENTITY } from '../settings.ts'
+import { IDENTITY } from './headers.ts'
+import type { ToolInput } from '../tool/input.ts'
 import type { Input } from '../tool/overrides.ts'
-import { pathFromParts } from '../tool/path.ts'
+import { pathFromParts, REST } from '../tool/path.ts'
+import { isPlainRest, NOT_PLAIN } from './rest.ts'
 import { ANYTHING, type Plan } from '../schema/plan.ts'
 import { choosingArguments } from '../tool/definition.ts'
 import type { Tool } from '../model.ts'
@@ -46,44 +48,49 @@ export function requestFromCall (
   const params = new Map<string, string>()
   const query: string[] = []
   const fields: Record<string, unknown> = {}
+  let lines: Record<string, string> | undefined
   for (const { place, name, argument, value: fixed } of inputs) {
     const given = argument === undefined || !Object.hasOwn(args, argument) ? undefined : args[argument]
-    const value = argument === undefined
-      ? fixed
-      : given === undefined
-      ? undefined
-      : argumentValue(tool, place, argument, given)
+    const own = given === undefined ? undefined : argumentValue(tool, place, argument!, given)
+    const value = argument === undefined ? fixed : own
     if (value instanceof Unsendable) return refused(tool, args, caller)
     if (value === undefined) {
       if (place === 'path' && !isOptional(tool, name)) return refused(tool, args, caller)
     } else if (place === 'path') {
-      const text = pathValue(value, caller.maxParamLength)
+      const text = pathValue(name, value, caller.maxParamLength)
       if (typeof text !== 'string') return refused(tool, args, caller)
       params.set(name, text)
     } else if (place === 'query') {
       if (addToQuery(query, name, value, tool.request.shapes.get(name), tool.request.queryParser) !== undefined) {
         return refused(tool, args, caller)
       }
-    } else {
+    } else if (place === 'body') {
       fields[name] = value
+    } else if (value !== null || tool.request.required.has(argument!)) {
+      const text = headerValue(value)
+      if (typeof text !== 'string') return refused(tool, args, caller)
+      lines = { ...lines, [name]: text }
     }
   }
-  const sent = tool.request.input.body === 'none'
-    ? undefined
-    : tool.request.input.body === 'whole'
-    ? fields.body
-    : fields
+  const sent = sentOf(tool.request.input, fields)
   const body = sent === undefined ? undefined : bodyText(sent)
   if (typeof body === 'object') return body
   const path = pathFromParts(tool.request.path, params)
+  const headers = headersFor(tool, caller, body !== undefined)
   return {
     method: tool.public.route.method,
     url: query.length === 0 ? path : `${path}?${query.join('&')}`,
     params,
-    headers: headersFor(tool, caller, body !== undefined),
+    headers: lines === undefined ? headers : Object.assign(headers, lines),
     body,
     sent: tool.request.hasUnions ? sent : undefined
   }
+}
+
+/** The body, before it is written. */
+function sentOf ({ body }: ToolInput, fields: Readonly<Record<string, unknown>>): unknown {
+  if (body === 'none') return undefined
+  return body === 'whole' ? fields.body : fields
 }
 
 /**
@@ -142,10 +149,15 @@ function problemOf (
   const value = argument === undefined ? fixed : argumentValue(tool, place, argument, given)
   if (value instanceof Unsendable) return value.refusal
   if (place === 'body') return undefined
-  const read = place === 'path'
-    ? pathValue(value, maxParamLength)
-    : { problem: addToQuery([], name, value, tool.request.shapes.get(name), tool.request.queryParser) }
-  return typeof read === 'string' || read.problem === undefined ? undefined : `${label} ${read.problem}`
+  if (place === 'header' && value === null && !tool.request.required.has(label)) return undefined
+  const problem = place === 'query'
+    ? addToQuery([], name, value, tool.request.shapes.get(name), tool.request.queryParser)
+    : problemIn(place === 'path' ? pathValue(name, value, maxParamLength) : headerValue(value))
+  return problem === undefined ? undefined : `${label} ${problem}`
+}
+
+function problemIn (read: string | Problem): string | undefined {
+  return typeof read === 'string' ? undefined : read.problem
 }
 
 function refused (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller): Refusal {
@@ -193,16 +205,44 @@ function isOptional (tool: Tool, name: string): boolean {
   return tool.request.path.some((part) => 'param' in part && part.param === name && part.optional)
 }
 
-/** URL parsers remove dot segments, encoded or not, which would lead to another route. */
-function pathValue (value: unknown, maxLength: number): string | Problem {
+/**
+ * URL parsers remove dot segments, encoded or not, which would lead to another route.
+ *
+ * @param maxLength - in characters; the router does not measure the rest of a path
+ */
+function pathValue (name: string, value: unknown, maxLength: number): string | Problem {
   if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
     return { problem: 'must be a string, a number or a boolean' }
   }
   const text = String(value)
   if (text === '') return { problem: 'must not be empty' }
+  if (SURROGATE.test(text)) return { problem: 'is not valid Unicode' }
+  if (name === REST) return isPlainRest(text) ? text : { problem: NOT_PLAIN }
   if (text === '.' || text === '..') return { problem: `must not be "${text}"` }
   if (text.length > maxLength) return { problem: `must not be longer than ${maxLength} characters` }
-  if (SURROGATE.test(text)) return { problem: 'is not valid Unicode' }
+  return text
+}
+
+/** A value of a header, whose spaces at either end no recipient would see. */
+const FIELD_VALUE = /^[\u0021-\u007e\u0080-\u00ff](?:[\t\u0020-\u007e\u0080-\u00ff]*[\u0021-\u007e\u0080-\u00ff])?$/
+
+/**
+ * The value as a header holds it. One with a line break would be several headers, and many routes take an empty one for
+ * none, such as the condition of an If-Match.
+ *
+ * @see [RFC 9110 §5.5](https://www.rfc-editor.org/rfc/rfc9110#section-5.5)
+ */
+function headerValue (value: unknown): string | Problem {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') {
+    return { problem: 'must be a string, a number or a boolean' }
+  }
+  const text = String(value)
+  if (text === '') return { problem: 'must not be empty' }
+  // A request from outside could not have a longer one.
+  if (text.length > maxHeaderSize) return { problem: `must not be longer than ${maxHeaderSize} characters` }
+  if (!FIELD_VALUE.test(text)) {
+    return { problem: 'must be one line of Latin characters, without a space at either end: it is sent as a header' }
+  }
   return text
 }
 

@@ -25,6 +25,13 @@ export interface CallContext {
 }
 
 const MAX_ERROR_LENGTH = 4000
+/**
+ * The status of a route whose precondition does not hold. Its body may have the record as it is now, which the caller
+ * needs whole.
+ *
+ * @see [RFC 9110 §15.5.13](https://www.rfc-editor.org/rfc/rfc9110#section-15.5.13)
+ */
+const CHANGED = 412
 /** Fields of an error body that may repeat its message, and fields that may repeat the status. */
 const SAYING = new Set(['code', 'detail', 'error', 'message', 'title'])
 const STATUS = new Set(['status', 'statusCode'])
@@ -44,7 +51,8 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
     }
   }
   if (statusCode >= 400) {
-    return { ...errorResult(clientError(tool, response), headers), statusCode, ...challengeOf(response) }
+    const most = statusCode === CHANGED ? context.maxResultBytes : MAX_ERROR_LENGTH
+    return { ...errorResult(clientError(tool, response), headers, most), statusCode, ...challengeOf(response) }
   }
   if (statusCode >= 300) return { ...errorResult(redirected(response, context), headers), statusCode }
   if (Buffer.byteLength(response.body) > context.maxResultBytes) return overLimit(tool, response, context)
@@ -63,10 +71,10 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   if (tool.output === undefined) return withHeaders({ content, statusCode }, headers)
   // Clients discard a success without the promised JSON, so it is sent as an error that says that the call succeeded.
   const what = response.body.length === 0 ? 'no body' : mediaType(response) || 'a body without a content type'
-  const why = isBroken ? ' that does not fit its response schema' : ', for which it has no 2xx response schema'
+  const why = isBroken ? MISFIT : UNDECLARED
   const unpromised = `The call succeeded, so do not repeat it. The route answered ${
     statusText(statusCode)
-  } with ${what}${why}.`
+  } with ${what}${why}`
   return withHeaders({
     content: [{ type: 'text', text: unpromised }, ...content],
     isError: true,
@@ -75,12 +83,29 @@ export function resultFromResponse (tool: Tool, response: InnerResponse, context
   }, headers)
 }
 
-/** A result that says what went wrong, for the model to act on. */
-export function errorResult (text: string, headers?: Record<string, string>): ToolResult {
-  return withHeaders({
-    content: [{ type: 'text', text: text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}…` : text }],
-    isError: true
-  }, headers)
+const MISFIT = ' that does not fit its response schema.'
+const UNDECLARED = ', for which it has no 2xx response schema.'
+
+/** Whether the first text of a result says that the route's response was not as its schemas promise. */
+export function saysUnpromised (text: string): boolean {
+  return text.startsWith('The call succeeded') && (text.endsWith(MISFIT) || text.endsWith(UNDECLARED))
+}
+
+/**
+ * A result that says what went wrong, for the model to act on.
+ * @param most - characters of the text
+ */
+export function errorResult (text: string, headers?: Record<string, string>, most = MAX_ERROR_LENGTH): ToolResult {
+  return withHeaders({ content: [{ type: 'text', text: cutOff(text, most) }], isError: true }, headers)
+}
+
+/** The error that a model reads in a result, at most about 4,000 characters of it; undefined if there is none. */
+export function errorTextOf ({ isError, content: [first] }: ToolResult): string | undefined {
+  return isError === true && first?.type === 'text' ? cutOff(first.text, MAX_ERROR_LENGTH + 1) : undefined
+}
+
+function cutOff (text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text
 }
 
 /** The result as a client reads it. */
@@ -247,17 +272,39 @@ function clientError (tool: Tool, response: InnerResponse): string {
   const type = mediaType(response)
   // Pages are for people: their markup says little else.
   const text = isTextual(type) && type !== 'text/html' ? decoded(response) ?? '' : ''
-  const said = isObject(body)
-    ? status + sentenceOf(body, response.statusCode)
-    : text === ''
-    ? status
-    : `${status}: ${text}`
-  // The end is cut off later, so it need not be processed.
-  return inArgumentNames(tool.request.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
+  if (!isObject(body)) return spoken(tool, `${status}${text === '' ? unmet(tool, response) : `: ${text}`}`)
+  const { sentence, more } = saidIn(body, response.statusCode)
+  const rest = more === undefined ? '' : `\n${more}`
+  // A record is shown as it is, and may have words like those of a validator.
+  return response.statusCode === CHANGED
+    ? spoken(tool, status + sentence) + rest
+    : spoken(tool, status + sentence + rest)
 }
 
-/** `: taken (E_TAKEN)`, and on the next line the rest of the body. */
-function sentenceOf (body: Record<string, unknown>, statusCode: number): string {
+function spoken ({ request }: Tool, said: string): string {
+  // The end is cut off later, so it need not be processed.
+  return inArgumentNames(request.input, said.slice(0, 2 * MAX_ERROR_LENGTH))
+}
+
+/** What a 412 without a body says of the arguments that are conditions. */
+function unmet ({ request: { input } }: Tool, { statusCode }: InnerResponse): string {
+  const conditions = input.inputs.flatMap(({ place, name, argument }) =>
+    place === 'header' && name.startsWith('if-') ? argument ?? [] : []
+  )
+  return statusCode !== CHANGED || conditions.length === 0
+    ? ''
+    : `: ${conditions.join(' or ')} does not hold. Read the record again before you decide what to do`
+}
+
+/** `: taken (E_TAKEN)`, and the rest of the body. */
+function saidIn (
+  body: Record<string, unknown>,
+  statusCode: number
+): { readonly sentence: string, readonly more: string | undefined } {
+  if (statusCode === CHANGED && ['detail', 'error', 'message'].every((name) => body[name] === undefined)) {
+    // The record itself, whose title or code says nothing of an error.
+    return { sentence: '', more: isTooDeep(body) ? undefined : JSON.stringify(body) }
+  }
   const inner = isObject(body.error) ? body.error : {}
   const message = [body.message, body.detail, body.title, inner.message, inner.detail, inner.title, body.error].find((
     value
@@ -267,9 +314,8 @@ function sentenceOf (body: Record<string, unknown>, statusCode: number): string 
   )
   const said = new Set([message, code, STATUS_CODES[statusCode]])
   const more = isTooDeep(body) ? undefined : JSON.stringify(unsaid(body, said, statusCode))
-  return `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${String(code)})`}${
-    more === undefined ? '' : `\n${more}`
-  }`
+  const sentence = `${message === undefined ? '' : `: ${textsOf(message)}`}${code === undefined ? '' : ` (${code})`}`
+  return { sentence, more }
 }
 
 /** A string, or several joined into one. */

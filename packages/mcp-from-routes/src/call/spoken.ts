@@ -7,12 +7,12 @@ import { definition } from '../schema/types-of.ts'
 const MAX_VALUES = 50
 /** The messages of validators about missing properties. */
 const MISSING =
-  /(?<![\w/])(body|querystring|params) must have (?:required property '([^'\n]{1,200})'|(property|properties) ([^'\n]{1,200}?) when property (\S{1,200}) is present)/g
+  /(?<![\w/])(body|querystring|params|headers) must have (?:required property '([^'\n]{1,200})'|(property|properties) ([^'\n]{1,200}?) when property (\S{1,200}) is present)/g
 /** Their messages about too few properties, which count those of one part of the request: the arguments are more. */
 const TOO_FEW = /(?<![\w/])(body|querystring) must NOT have fewer than (\d{1,9}) properties/g
 /** An input, with a better message if the validator's says too little. */
 const MENTION =
-  /(, )?(?<![\w/])(body|querystring|params)(?:\/([^\s,;:"')\]}]+)|(?= must ))( must (?:be equal to (?:one of the allowed values|constant)|match (?:a schema in anyOf|exactly one schema in oneOf)))?/g
+  /(, )?(?<![\w/])(body|querystring|params|headers)(?:\/([^\s,;:"')\]}]+)|(?= must ))( must (?:be equal to (?:one of the allowed values|constant)|match (?:a schema in anyOf|exactly one schema in oneOf)))?/g
 
 /**
  * Says of arguments what a route's validation says of its inputs. Fastify speaks of `body/name` and
@@ -20,14 +20,17 @@ const MENTION =
  * a value is not an allowed one, the allowed ones are named; where there are too few, those to choose from.
  */
 export function inArgumentNames (input: ToolInput, text: string): string {
-  const argumentOf = (part: string, name: string): string =>
-    input.inputs.find((own) => PARTS[own.place] === part && own.name === name)?.argument ?? name
+  const known = (part: string, name: string): string | undefined =>
+    input.inputs.find((own) => PARTS[own.place] === part && own.name === name)?.argument
+  const argumentOf = (part: string, name: string): string => known(part, name) ?? name
+  /** Of headers only some are arguments. */
+  const isOther = (part: string, name: string): boolean => part === 'headers' && known(part, name) === undefined
   const said = new Set<string>()
   return text
     .replace(
       MISSING,
       (match, part: string, missing: string | undefined, word: string, others: string, present: string) => {
-        if (part === 'body' && input.body !== 'fields') return match
+        if ((part === 'body' && input.body !== 'fields') || isOther(part, missing ?? present)) return match
         if (missing !== undefined) return `arguments must have required property '${argumentOf(part, missing)}'`
         const names = others.split(', ').map((name) => argumentOf(part, name)).join(', ')
         return `arguments must have ${word} ${names} when property ${argumentOf(part, present)} is present`
@@ -46,6 +49,7 @@ export function inArgumentNames (input: ToolInput, text: string): string {
       const [name = '', ...rest] = [...isWhole ? ['body'] : [], ...path?.split('/') ?? []].map((piece) =>
         piece.replaceAll('~1', '/').replaceAll('~0', '~')
       )
+      if (isOther(part, name)) return match
       if (name === '') return `${comma}arguments${rule}`
       const argument = argumentOf(part, name)
       const label = [argument, ...rest].join('/')
@@ -64,11 +68,8 @@ function schemaAt (root: JsonSchema, path: readonly string[]): unknown {
   let schema: unknown = root
   for (const piece of path) {
     const { properties, prefixItems, items } = resolved(schema, root)
-    schema = isObject(properties) && Object.hasOwn(properties, piece)
-      ? properties[piece]
-      : Array.isArray(prefixItems) && piece in prefixItems
-      ? prefixItems[Number(piece)]
-      : items
+    const item: unknown = Array.isArray(prefixItems) && piece in prefixItems ? prefixItems[Number(piece)] : items
+    schema = isObject(properties) && Object.hasOwn(properties, piece) ? properties[piece] : item
   }
   return schema
 }
@@ -80,13 +81,10 @@ function allowedValues (schema: unknown, root: JsonSchema): readonly unknown[] |
   if (value !== undefined) return [value]
   const members: unknown = anyOf ?? oneOf
   if (!Array.isArray(members)) return undefined
-  const lists = members.map((member: JsonSchema) =>
-    member.type === 'null'
-      ? [null]
-      : member.const !== undefined || Array.isArray(member.enum)
-      ? allowedValues(member, root)
-      : undefined
-  )
+  const lists = members.map((member: JsonSchema) => {
+    if (member.type === 'null') return [null]
+    return member.const !== undefined || Array.isArray(member.enum) ? allowedValues(member, root) : undefined
+  })
   return lists.includes(undefined) ? undefined : lists.flat()
 }
 

@@ -12,3 +12,15 @@ export function statusText (statusCode: number): string {
 export function openOutcome (isReadOnly: boolean): string {
   return isReadOnly ? '' : ' The call may have been carried out: check before you try again.'
 }
+
+/** The header with which a route carries a call out once, however often it is made, under each of its names. */
+export const REPEATS: readonly string[] = ['idempotency-key', 'x-idempotency-key']
+
+/**
+ * The same, of a call that its caller has given a key.
+ * @param argument - the one that has the key
+ */
+export function openRepeat (argument: string): string {
+  return ` The call may have been carried out. To be sure, call again with the same arguments, ${argument} included: ` +
+    'it is not carried out twice.'
+}

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Recurring } from '../recurring.ts'
 import type { Era, StopReason } from '../types.ts'
 
 /*
@@ -45,59 +46,11 @@ export class Stop {
   }
 }
 
-/** A running call. */
-export interface Timed {
-  readonly stop: Stop
-  /** When it has to end. */
-  readonly end: number
-  /** Its index in the list. */
-  index: number
-}
-
-/**
- * Stops calls that take too long. One timer does for all: a timer for each costs more than the routing of its request.
- */
-export class Deadlines {
-  readonly #limit: number
-  /** Unordered. A Set or Map would keep ended calls in memory, in the tables that it outgrows. */
-  readonly #running: Timed[] = []
-  #isWaiting = false
-
+/** Stops calls that take too long. */
+export class Deadlines extends Recurring<Stop> {
   /** @param limit - how long a call may take, in milliseconds */
   constructor (limit: number) {
-    this.#limit = limit
-  }
-
-  start (stop: Stop): Timed {
-    const timed = { stop, end: performance.now() + this.#limit, index: this.#running.length }
-    this.#running.push(timed)
-    if (!this.#isWaiting) this.#wait(this.#limit)
-    return timed
-  }
-
-  /** Is called once for each call that was started. */
-  finish ({ index }: Timed): void {
-    const last = this.#running.pop()
-    if (last === undefined || last.index === index) return
-    last.index = index
-    this.#running[index] = last
-  }
-
-  #wait (duration: number): void {
-    this.#isWaiting = true
-    // Not a reason to keep the process: a call that runs has a client with a connection.
-    setTimeout(() => this.#check(), duration).unref()
-  }
-
-  #check (): void {
-    this.#isWaiting = false
-    const now = performance.now()
-    let next = Infinity
-    for (const { stop, end } of [...this.#running]) {
-      if (end <= now) stop.stop('timeout')
-      else next = Math.min(next, end)
-    }
-    if (next < Infinity) this.#wait(next - now)
+    super(limit, (stop) => stop.stop('timeout'))
   }
 }
 
@@ -144,12 +97,19 @@ export interface Closing {
   readonly track: (request: FastifyRequest, reply: FastifyReply) => Stop
   /** Tells the client not to keep its connection, which would keep the server from closing. */
   readonly endKeepAlive: (request: FastifyRequest, reply: FastifyReply) => void
+  /** The same after a response whose headers are sent before the server knows that it will close. */
+  readonly endWith: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
 export function closingOf (app: FastifyInstance): Closing {
   let closing = false
   const open = new Set<Stop>()
   const keepsOpen = ({ raw }: FastifyRequest): boolean => closing && raw.httpVersionMajor === 1
+  const endWith: Closing['endWith'] = (request, reply) => {
+    reply.raw.once('close', () => {
+      if (keepsOpen(request)) request.raw.socket.end?.()
+    })
+  }
   app.addHook('preClose', async () => {
     closing = true
     for (const stop of open) stop.stop('closing')
@@ -161,12 +121,11 @@ export function closingOf (app: FastifyInstance): Closing {
       stopWhenGone(reply, stop)
       if (reply.raw.destroyed) return stop
       open.add(stop)
-      reply.raw.once('close', () => {
-        open.delete(stop)
-        if (keepsOpen(request)) request.raw.socket.end?.()
-      })
+      reply.raw.once('close', () => open.delete(stop))
+      endWith(request, reply)
       return stop
     },
+    endWith,
     endKeepAlive (request, reply) {
       if (keepsOpen(request)) reply.header('connection', 'close')
     }

@@ -57,13 +57,14 @@ export function takesNull (plan: Plan): boolean {
   return fits(plan, null, { coerces: true, drops: false }, EXACTLY, 0, budgetOf())
 }
 
+/** What a text is whose first character is one of these. */
+const STARTS: Readonly<Record<string, number>> = { '[': TYPE.array, '{': TYPE.object }
+
 /** The array or object in a text, where the plan takes one of those and no string. */
 export function structureIn (plan: Plan, text: string): unknown {
   const types = typesOf(plan)
-  const first = text.trimStart()[0]
-  if (
-    (types & TYPE.string) !== 0 || (first === '[' ? types & TYPE.array : first === '{' ? types & TYPE.object : 0) === 0
-  ) return undefined
+  const first = text.trimStart()[0] ?? ''
+  if ((types & TYPE.string) !== 0 || (types & (STARTS[first] ?? 0)) === 0) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { NEVER_FORWARDED, type Settings } from '../settings.ts'
+import type { Settings } from '../settings.ts'
+import { NEVER_FORWARDED } from './headers.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** Names of headers that may carry a credential. */

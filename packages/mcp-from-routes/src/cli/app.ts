@@ -19,7 +19,7 @@ interface App {
  * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
  */
 export async function contractFromModule (module: string, cwd: string): Promise<Contract> {
-  return await whenReady(module, cwd, (app) => {
+  return await withApp(module, cwd, (app) => {
     const contract = contractFromApp(app)
     if (contract === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
     return contract
@@ -43,7 +43,7 @@ export async function listingFromModule<T> (
   }
   subscribe(LISTINGS.name, listen)
   try {
-    return await whenReady(module, cwd, async (app) => {
+    return await withApp(module, cwd, async (app) => {
       // A module may make other apps beside the one that it exports.
       const message = messages.find((one) => one.app.server === app.server) ?? messages.at(-1)
       if (message === undefined) throw new MCP_FROM_ROUTES_CONTRACT_APP(module, WITHOUT_PLUGIN)
@@ -56,34 +56,51 @@ export async function listingFromModule<T> (
 
 const WITHOUT_PLUGIN = 'provides an app without tools: mcp-from-routes is not registered, or a setting turns it off'
 
-async function whenReady<T> (module: string, cwd: string, use: (app: App) => T | Promise<T>): Promise<T> {
+/**
+ * Loads a module that exports an app, makes the app ready, and closes it in the end. The app never listens.
+ *
+ * @param use - called while the app is open
+ * @throws {@link MCP_FROM_ROUTES_CONTRACT_APP}
+ */
+export async function withApp<T> (module: string, cwd: string, use: (app: App) => T | Promise<T>): Promise<T> {
   const app = await appFromModule(module, cwd)
   try {
-    await app.ready()
+    await Promise.resolve(app.ready()).catch((error: unknown) => {
+      throw named(error, module, 'provides an app that does not start')
+    })
     return await use(app)
-  } catch (error) {
-    throw named(error, module, 'provides an app that does not start')
   } finally {
     // Report why the app did not start, not why it cannot be closed.
     await Promise.resolve(app.close()).catch(() => {})
   }
 }
 
-async function appFromModule (module: string, cwd: string): Promise<App> {
+/** Whether a module makes an app whenever it is asked to: it exports a function. */
+export async function makesApps (module: string, cwd: string): Promise<boolean> {
+  return typeof (await exportOf(module, cwd)).given === 'function'
+}
+
+const RULE = 'Its default export must be a Fastify app, or a function without arguments that makes one'
+
+/** What a module exports as its app, unopened: an app is a promise too, of its start. */
+async function exportOf (module: string, cwd: string): Promise<{ readonly given: unknown }> {
   const { default: exported, buildApp } = await importOf(module, cwd)
   // What a CommonJS module exports is the default of its import.
   const inner = isApp(exported) ? {} : Object(exported) as Exports
-  const given = inner.default ?? inner.buildApp ?? exported ?? buildApp
-  const rule = 'Its default export must be a Fastify app, or a function without arguments that makes one'
+  return { given: inner.default ?? inner.buildApp ?? exported ?? buildApp }
+}
+
+async function appFromModule (module: string, cwd: string): Promise<App> {
+  const { given } = await exportOf(module, cwd)
   if (given === undefined) {
-    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `exports neither a default nor buildApp. ${rule}`)
+    throw new MCP_FROM_ROUTES_CONTRACT_APP(module, `exports neither a default nor buildApp. ${RULE}`)
   }
   try {
     const app: unknown = typeof given === 'function' ? await given() : await given
     if (isApp(app)) return app
     throw new MCP_FROM_ROUTES_CONTRACT_APP(
       module,
-      `provides ${app === null ? 'null' : typeof app}, not a Fastify app. ${rule}`
+      `provides ${app === null ? 'null' : typeof app}, not a Fastify app. ${RULE}`
     )
   } catch (error) {
     throw named(error, module, 'provides no app')

@@ -102,11 +102,8 @@ async function commitOf (
   branch: string | undefined,
   env: NodeJS.ProcessEnv
 ): Promise<Found> {
-  const named = against !== undefined
-    ? [against]
-    : againstVersion !== undefined
-    ? tagsOf(owner, againstVersion)
-    : undefined
+  const tags = againstVersion === undefined ? undefined : tagsOf(owner, againstVersion)
+  const named = against === undefined ? tags : [against]
   if (named !== undefined) {
     const known = await firstCommit(git, named)
     if (known === undefined) {

@@ -27,8 +27,8 @@ export interface ContractReport {
   /** The contract's file, as it was given. */
   readonly file: string
   readonly tools: number
-  /** From the file to the app. */
-  readonly drift: { readonly ok: boolean, readonly findings: readonly Finding[] }
+  /** From the file to the app. `endpoints`: whether they were compared too, which takes a file that holds them. */
+  readonly drift: { readonly ok: boolean, readonly endpoints: boolean, readonly findings: readonly Finding[] }
   readonly version: VersionReport
 }
 
@@ -63,6 +63,8 @@ export type VersionReport =
     readonly own?: Bump,
     /** Why no changeset raises the version of this package; absent where they can. */
     readonly skipped?: string,
+    /** Whether endpoints were compared too, which takes an earlier file that holds them. */
+    readonly endpoints: boolean,
     readonly findings: readonly Finding[],
     /** The findings that the file accepts: they do not count. */
     readonly accepted: ReadonlyArray<{ readonly finding: Finding, readonly reason: string, readonly until?: string }>,
@@ -106,10 +108,19 @@ export async function checkContract (
         'mcp-from-routes contract write'
     )
   }
-  const isSame = textFromContract(stored) === textFromContract(app)
-  const drift = { ok: isSame, findings: isSame ? [] : diffContracts(stored, app, options).findings }
+  const endpoints = stored.endpoints !== undefined
+  // A file that was written before contracts held endpoints says nothing of them, and may be right in all that it says.
+  const told = endpoints ? app : Object.assign(new Map(app), app, { endpoints: undefined })
+  const isSame = textFromContract(stored) === textFromContract(told)
   const version = await versionReport(app, path, acceptedFromText(text, name), options, env)
-  return { ok: isSame && version.ok, file: name, tools: app.size, drift, version }
+  // Once guarded, they stay guarded.
+  const isLost = !endpoints && version.checked && version.endpoints
+  const drift = {
+    ok: isSame && !isLost,
+    endpoints,
+    findings: isSame ? [] : diffContracts(stored, app, options).findings
+  }
+  return { ok: drift.ok && version.ok, file: name, tools: app.size, drift, version }
 }
 
 async function textOf (path: string, name: string): Promise<string> {
@@ -162,6 +173,7 @@ async function versionReport (
     asked,
     ...options.ownChangeset && { own },
     ...changesets?.skipped !== undefined && { skipped: changesets.skipped },
+    endpoints: base.contract.endpoints !== undefined,
     findings,
     ...sorted
   }

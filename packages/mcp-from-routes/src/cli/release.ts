@@ -26,11 +26,8 @@ export interface Rise {
 export async function riseSince (base: Earlier, owner: Owner, source: ReleaseSource): Promise<Rise> {
   const from = base.version ?? owner.version
   if (source.by !== 'changesets' || source.changesets === undefined) {
-    const bump = source.by === 'bump'
-      ? source.bump
-      : source.by === 'commits'
-      ? bumpFromMessages(messagesInEffect(await base.commits()))
-      : 'none'
+    const asked = source.by === 'bump' ? source.bump : 'none'
+    const bump = source.by === 'commits' ? bumpFromMessages(messagesInEffect(await base.commits())) : asked
     // The commits have already raised the version.
     const to = from === owner.version ? bumped(from, bump) : owner.version
     const given = bumpBetween(from, to)

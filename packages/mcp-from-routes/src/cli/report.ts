@@ -12,8 +12,19 @@ export function textFromReport (report: ContractReport, module: string): string 
       ...listOf(drift.findings),
       `If intended, update it: npx mcp-from-routes contract write ${module}`
     ]
-  return [...lines, '', ...versionLines(version, drift.findings), ''].join('\n')
+  return [
+    ...lines,
+    ...drift.endpoints ? [] : [`${UNGUARDED}. Add them: npx mcp-from-routes contract write ${module}`],
+    '',
+    ...versionLines(version, drift.findings),
+    ...version.checked && drift.endpoints && !version.endpoints
+      ? [`Endpoints were not compared: the file does not hold them at ${version.base}.`]
+      : [],
+    ''
+  ].join('\n')
 }
+
+const UNGUARDED = 'Endpoints are NOT guarded yet: the file does not hold them'
 
 function versionLines (version: VersionReport, told: readonly Finding[]): readonly string[] {
   if (!version.checked) {
@@ -82,14 +93,14 @@ function remedy (version: Checked): string {
   const undo = `or revert the ${asked === 'major' ? 'breaking ' : ''}change.`
   if (by === 'bump') return `Release it as ${asked} (--bump ${asked}), ${undo}`
   if (by === 'commits') {
-    return 'Declare it in a commit message ' +
-      `(${asked === 'major' ? '`feat!: …`' : asked === 'minor' ? '`feat: …`' : '`fix: …`'}), ${undo}`
+    const prefix = { major: 'feat!', minor: 'feat', patch: 'fix', none: 'fix' }[asked]
+    return `Declare it in a commit message (\`${prefix}: …\`), ${undo}`
   }
   if (by === 'version') return `Raise the version of ${name} (npm version ${asked}), ${undo}`
   if (skipped !== undefined) return `No changeset raises the version of ${name}: ${skipped}. Change that, ${undo}`
   if (isOwnMissing(version)) {
-    return `Add a changeset on this branch (npx changeset: ${name}, ${asked}), ${undo} Changesets of other branches do ` +
-      'not count.'
+    return `Add a changeset on this branch (npx changeset: ${name}, ${asked}), ${undo} Changesets of other ` +
+      'branches do not count.'
   }
   return `Add a changeset (npx changeset: ${name}, ${asked}), ${undo}`
 }
@@ -102,7 +113,7 @@ function listOf (findings: readonly Finding[]): readonly string[] {
  * The report as annotations of a pull request: what is wrong, at the contract's file, and what could not be checked.
  *
  * @param file - the contract's file, from the top of the repository
- * @param stored - its text, in which tools are looked up
+ * @param stored - its text, in which tools and endpoints are looked up
  * @see [Workflow commands](https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands)
  */
 export function annotationsFromReport (
@@ -121,6 +132,9 @@ export function annotationsFromReport (
       annotation('error', `Not in the file: ${textOfFinding(finding)}`, at(finding.tool))
     ),
     ...drift.ok || drift.findings.length > 0 ? [] : [annotation('error', 'The file does not match the app', 1)],
+    ...drift.endpoints
+      ? []
+      : [annotation('warning', `${UNGUARDED}. Add them: mcp-from-routes contract write`, 1)],
     ...tooSmall?.findings.filter((finding) =>
       finding.bump === tooSmall.asked && !tooSmall.accepted.some((one) => one.finding === finding)
     )

@@ -25,6 +25,8 @@ export async function run (argv: readonly string[], surroundings: Surroundings):
     switch (command.action) {
       case 'review':
         return await (await import('../extensions/review/command.ts')).review(command, surroundings)
+      case 'cases':
+        return await (await import('../testing/cases/command.ts')).cases(command, surroundings)
       case 'write':
         return await write(command, surroundings)
       case 'check':

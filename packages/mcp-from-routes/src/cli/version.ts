@@ -77,7 +77,8 @@ export function arePrereleases (from: string, to: string): boolean {
 }
 
 function levelOf ([, minor, patch]: readonly number[]): Bump {
-  return patch !== 0 ? 'patch' : minor !== 0 ? 'minor' : 'major'
+  if (patch !== 0) return 'patch'
+  return minor !== 0 ? 'minor' : 'major'
 }
 
 /** @see [Semantic Versioning §11](https://semver.org/#spec-item-11) */

@@ -1,6 +1,9 @@
+import { DEPRECATED } from '../tool/tags.ts'
 import { canonical } from './document.ts'
+import { endpointFindings } from './endpoints.ts'
 import { largestBump, type Bump, type Finding } from './finding.ts'
 import { KINDS, publishedFindings, type Kind } from './published.ts'
+import { answeringIn, formerFindings, inLaterNames, takenFindings } from './renamed.ts'
 import { schemaFindings, shown, type Part } from './schemas.ts'
 import type { Contract, ContractTool } from './snapshot.ts'
 
@@ -21,8 +24,8 @@ export interface DiffOptions {
 }
 
 /**
- * Compares the tools and resources of two versions of an app. Every change that breaks a caller is major. If the
- * comparison cannot tell, the change counts as major too, and the finding says so.
+ * Compares the tools, resources and endpoints of two versions of an app. Every change that breaks a caller is major. If
+ * the comparison cannot tell, the change counts as major too, and the finding says so.
  */
 export function diffContracts (
   before: Contract,
@@ -30,10 +33,19 @@ export function diffContracts (
   { countDeclared = false }: DiffOptions = {}
 ): ContractDiff {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort()
+  const answering = [answeringIn(before), answeringIn(after)] as const
+  const heirs = new Map([...before.keys()].map((name) => [name, answering[1].get(name)]))
+  const renamed = new Set([...heirs].flatMap(([name, heir]) => heir === undefined || heir === name ? [] : [heir]))
   const findings = names.flatMap((name) => {
-    const [old, now] = [before.get(name), after.get(name)]
-    if (old === undefined) return [whole(name, 'minor', 'none → new tool', 'callers that do not know it ignore it')]
-    if (now === undefined) {
+    const old = before.get(name)
+    if (old === undefined) {
+      return renamed.has(name)
+        ? []
+        : [whole(name, 'minor', 'none → new tool', 'callers that do not know it ignore it')]
+    }
+    const heir = heirs.get(name)
+    const now = heir === undefined ? undefined : after.get(heir)
+    if (heir === undefined || now === undefined) {
       return [
         whole(
           name,
@@ -43,11 +55,19 @@ export function diffContracts (
         )
       ]
     }
-    return toolFindings(old, now, countDeclared).map(({ lost, ...part }) => ({ tool: name, ...part }))
+    return [
+      ...heir === name ? [] : [whole(name, 'minor', `tool → renamed to ${heir}`, 'the old name still works')],
+      ...[
+        ...takenFindings(name, before, after),
+        ...toolFindings(old, now, countDeclared),
+        ...formerFindings(name, heir, old, now, answering)
+      ].map(({ lost, ...part }) => ({ tool: name, ...part }))
+    ]
   })
   const all = [
     ...findings,
-    ...(Object.keys(KINDS) as readonly Kind[]).flatMap((kind) => publishedFindings(before[kind], after[kind], kind))
+    ...(Object.keys(KINDS) as readonly Kind[]).flatMap((kind) => publishedFindings(before[kind], after[kind], kind)),
+    ...endpointFindings(inLaterNames(before, answering[1]), after)
   ]
   const sorted = (['major', 'minor', 'patch'] as const).flatMap((bump) =>
     all.filter((finding) => finding.bump === bump)
@@ -86,7 +106,8 @@ function toolFindings (old: ContractTool, now: ContractTool, countDeclared: bool
     ...confirmFindings(old, now),
     ...taskFindings(old, now),
     ...visibilityFindings(old, now),
-    ...(['title', 'description', '_meta'] as const).filter((part) => canonical(old[part]) !== canonical(now[part])).map(
+    ...deprecatedFindings(old, now),
+    ...(['title', 'description', '_meta'] as const).filter((part) => isOther(part, old, now)).map(
       (part): Part => ({
         bump: 'patch',
         path: part,
@@ -95,6 +116,29 @@ function toolFindings (old: ContractTool, now: ContractTool, countDeclared: bool
         certain: true
       })
     )
+  ]
+}
+
+function isOther (part: 'title' | 'description' | '_meta', old: ContractTool, now: ContractTool): boolean {
+  const [was, is] = [old, now].map((tool) =>
+    part === 'description' && tool.deprecated === true ? tool[part]?.replace(DEPRECATED, '') : tool[part]
+  )
+  return canonical(was) !== canonical(is)
+}
+
+function deprecatedFindings ({ deprecated: old }: ContractTool, { deprecated: now }: ContractTool): readonly Part[] {
+  if (old === now) return []
+  const calls = 'calls and results stay as they are'
+  return [
+    now === true
+      ? {
+        bump: 'minor',
+        path: 'deprecated',
+        change: 'not deprecated → deprecated',
+        why: `${calls}, and callers are told to look for another tool`,
+        certain: true
+      }
+      : { bump: 'patch', path: 'deprecated', change: 'deprecated → not deprecated', why: calls, certain: true }
   ]
 }
 

@@ -71,8 +71,9 @@ export function valuesOf (facts: Facts, document: Document, ranges = true): read
     fact
   ) => [...'const' in fact ? [[fact.const]] : [], ...Array.isArray(fact.enum) ? [fact.enum] : []])
   const types = typesOf(facts, document)
+  const numbers = (): readonly number[] | undefined => ranges ? wholeNumbers(facts) : undefined
   const shortest = lists.toSorted((a, b) => a.length - b.length)[0] ??
-    smallSet(types, types & TYPE.integer ? ranges ? wholeNumbers(facts) : undefined : [])
+    smallSet(types, types & TYPE.integer ? numbers() : [])
   return shortest?.filter((value) => !facts.some((fact) => refuses(fact, value)))
 }
 

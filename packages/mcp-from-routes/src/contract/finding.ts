@@ -9,9 +9,9 @@ const ORDER: readonly Bump[] = ['none', 'patch', 'minor', 'major']
 /** One difference between two contracts. */
 export interface Finding {
   readonly bump: Exclude<Bump, 'none'>
-  /** The tool, or the URI of a resource. */
+  /** The tool, the URI of a resource, or the path of an endpoint. */
   readonly tool: string
-  /** Where: `input.filter.status`, `output[].id`; empty for the tool as a whole. */
+  /** Where: `input.filter.status`, `output[].id`, of an endpoint the tool; empty for the whole. */
   readonly path: string
   /** What it was and what it is, in one line: `maxLength 50 → 20`. */
   readonly change: string

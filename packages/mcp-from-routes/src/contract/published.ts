@@ -33,6 +33,9 @@ export const KINDS = {
   }
 >
 
+/** Values, as text, that many have and that name none of them. */
+const EMPTY = ['undefined', '""', '[]']
+
 export type Kind = keyof typeof KINDS
 
 /** @param all - each with its URI */
@@ -67,6 +70,8 @@ export function publishedFindings (
   kind: Kind
 ): readonly Finding[] {
   const { one, removed, breaking, minor } = KINDS[kind]
+  const renames = renamesBetween(before, after)
+  const renamed = new Set(renames.values())
   return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((uri): readonly Finding[] => {
     const [old, now] = [before.get(uri), after.get(uri)]
     const found = (bump: Finding['bump'], path: string, change: string, why: string): Finding => ({
@@ -77,19 +82,42 @@ export function publishedFindings (
       why,
       certain: true
     })
-    if (old === undefined) return [found('minor', '', `none → new ${one}`, 'clients that do not know it ignore it')]
-    if (now === undefined) return [found('major', '', `${one} → removed`, removed)]
+    if (old === undefined) {
+      return renamed.has(uri)
+        ? []
+        : [found('minor', '', `none → new ${one}`, 'clients that do not know it ignore it')]
+    }
+    if (now === undefined) {
+      const heir = renames.get(uri)
+      return [found('major', '', `${one} → ${heir === undefined ? 'removed' : `renamed to ${heir}`}`, removed)]
+    }
     return [...new Set([...Object.keys(old), ...Object.keys(now)])].filter((field) =>
       canonical(old[field]) !== canonical(now[field])
     ).map((field) => {
       const broken: unknown = old[field] === undefined ? undefined : Reflect.get(breaking, field)
       const why: unknown = broken ?? Reflect.get(minor, field) ?? 'what is read stays as it is'
+      const other = field in minor ? 'minor' : 'patch'
       return found(
-        broken !== undefined ? 'major' : field in minor ? 'minor' : 'patch',
+        broken === undefined ? other : 'major',
         field,
         `${shown(old[field])} → ${shown(now[field])}`,
         String(why)
       )
     })
   })
+}
+
+/** The old URIs of what has another one now: a new one of that description, else with the same calls of a skill. */
+function renamesBetween (before: PublishedByUri, after: PublishedByUri): ReadonlyMap<string, string> {
+  const gone = [...before].filter(([uri]) => !after.has(uri))
+  const added = [...after].filter(([uri]) => !before.has(uri))
+  const renames = new Map<string, string>()
+  for (const field of ['description', 'calls']) {
+    for (const [uri, old] of gone.filter(([one]) => !renames.has(one))) {
+      const text = canonical(old[field])
+      const heir = added.find(([one, now]) => ![...renames.values()].includes(one) && canonical(now[field]) === text)
+      if (heir !== undefined && !EMPTY.includes(text)) renames.set(uri, heir[0])
+    }
+  }
+  return renames
 }

@@ -4,6 +4,7 @@ import { spelledForComparison } from '../schema/spelling.ts'
 import type { ToolDefinition } from '../types.ts'
 import type { Accepted } from './finding.ts'
 import { bare, canonical } from './document.ts'
+import { endpointsFromJson, type EndpointsByPath } from './endpoints.ts'
 import { MCP_FROM_ROUTES_CONTRACT_UNREADABLE } from './errors.ts'
 import { cardByName, KINDS, publishedByUri, publishedFromJson, type Kind, type PublishedByUri } from './published.ts'
 
@@ -21,14 +22,21 @@ export interface ContractTool {
   readonly _meta?: Readonly<Record<string, unknown>>
   /** Arguments that some callers may leave out, because their credential implies them. */
   readonly implied?: readonly string[]
+  /** The names that it had, by which it can be called too. */
+  readonly formerly?: readonly string[]
+  /** Present if it is deprecated. */
+  readonly deprecated?: true
   /** What happens to calls that a person must confirm if the client cannot ask: `refuse`, `allow` or `token`. */
   readonly confirm?: string
   /** Whether a call may become a task. */
   readonly execution?: { readonly taskSupport?: string }
 }
 
-/** The tools of an app by name, and its resources by URI: what agents rely on. */
-export interface Contract extends ReadonlyMap<string, ContractTool>, Partial<Readonly<Record<Kind, PublishedByUri>>> {}
+/** The tools of an app by name, its resources by URI, and its endpoints by path: what agents rely on. */
+export interface Contract extends ReadonlyMap<string, ContractTool>, Partial<Readonly<Record<Kind, PublishedByUri>>> {
+  /** Undefined if they are not known, as of a file that was written without them. */
+  readonly endpoints?: EndpointsByPath | undefined
+}
 
 /** The version of the file's format. */
 const FORMAT = 1
@@ -43,6 +51,7 @@ export interface PublishedBeside {
 }
 
 /**
+ * A contract that knows no endpoints; {@link contractFromApp} makes one that does.
  * @param tools - `app.mcpTools` of an app that is ready, and its `mcpSearchTools`
  * @param beside - its `mcpResources`, `mcpSkills` and `mcpCard`; default: none
  */
@@ -95,10 +104,17 @@ export function textFromContract (contract: Contract, accepted: readonly Accepte
   const more = ALL_KINDS.flatMap((kind) =>
     contract[kind] === undefined || contract[kind].size === 0 ? [] : [[kind, Object.fromEntries(contract[kind])]]
   )
+  const endpoints = contract.endpoints && Object.fromEntries(contract.endpoints)
   return `${
     printed(
       JSON.parse(
-        canonical({ contract: FORMAT, ...accepted.length > 0 && { accepted }, ...Object.fromEntries(more), tools })
+        canonical({
+          contract: FORMAT,
+          ...accepted.length > 0 && { accepted },
+          ...Object.fromEntries(more),
+          endpoints,
+          tools
+        })
       ),
       0,
       0,
@@ -128,15 +144,10 @@ export function contractFromText (text: string, file: string): Contract {
       `"contract" is ${JSON.stringify(json.contract)}, and this version of mcp-from-routes reads ${FORMAT}`
     )
   }
-  const { tools } = json
-  return withPublished(
-    new Map(
-      Object.entries(tools).map(([name, tool]) => {
-        return [name, checkedTool(tool, name, file)]
-      })
-    ),
-    (kind) => publishedFromJson(json[kind], kind, file)
-  )
+  const tools = new Map(Object.entries(json.tools).map(([name, tool]) => [name, checkedTool(tool, name, file)]))
+  return Object.assign(withPublished(tools, (kind) => publishedFromJson(json[kind], kind, file)), {
+    endpoints: endpointsFromJson(json.endpoints, file)
+  })
 }
 
 function checkedTool (tool: unknown, name: string, file: string): ContractTool {
@@ -148,7 +159,14 @@ function checkedTool (tool: unknown, name: string, file: string): ContractTool {
       throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `the ${part} of ${name} is not an object`)
     }
   }
+  if (tool.formerly !== undefined && !isNames(tool.formerly)) {
+    throw new MCP_FROM_ROUTES_CONTRACT_UNREADABLE(file, `formerly of ${name} is not an array of names`)
+  }
   return tool as unknown as ContractTool
+}
+
+function isNames (value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === 'string')
 }
 
 /** JSON in which what fits on a line stands on one, except for the outer levels. */

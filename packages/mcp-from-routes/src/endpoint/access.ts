@@ -1,24 +1,18 @@
 import type { FastifyRequest } from 'fastify'
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
-import type { Endpoint, OwnTools, Parts, Tool } from '../model.ts'
+import type { Endpoint, OwnTools, Parts, Published, Tool } from '../model.ts'
 import type { Settings } from '../settings.ts'
 import { impliedShower } from '../tool/implied.ts'
 import type { ToolDefinition } from '../types.ts'
+import { nearestOf } from './nearest.ts'
 
 /** What an endpoint is made of. */
 export interface EndpointSource {
   readonly path: string
   readonly option: string
-  readonly isMain: boolean
-  /** Which of the published routes it has. */
-  readonly holds: (tool: Tool) => boolean
-  readonly own?: ((endpoint: Pick<Endpoint, 'seen' | 'find'>) => OwnTools) | undefined
-}
-
-/** All published routes; empty until the application is ready. */
-export interface Published {
-  tools: ReadonlyMap<string, Tool>
-  callable: readonly Tool[]
+  /** Which of the published routes it has; undefined: all. */
+  readonly holds: ((tool: Tool) => boolean) | undefined
+  readonly own?: ((endpoint: Pick<Endpoint, 'seen' | 'find' | 'nearest'>) => OwnTools) | undefined
 }
 
 /** Who may use what of an endpoint. */
@@ -28,7 +22,8 @@ export function endpointFrom (source: EndpointSource, all: Published, settings: 
   const shown = impliedShower<Tool>(impliedArguments)
   const bare = bareShower()
   const ofEndpoint = heldBy(source, all)
-  const { tools, callable } = ofEndpoint
+  const { tools, former, callable } = ofEndpoint
+  const named = (name: string): Tool | undefined => tools().get(name) ?? former().get(name)
 
   const accessOf: Endpoint['accessOf'] = ({ public: tool }, request) => canUse === undefined || canUse(tool, request)
   const mayUse: Endpoint['mayUse'] = async (tool, request) => [true, 'unlisted'].includes(await accessOf(tool, request))
@@ -46,11 +41,26 @@ export function endpointFrom (source: EndpointSource, all: Published, settings: 
   }
 
   const find: Endpoint['find'] = canUse === undefined
-    ? (name) => tools().get(name)
+    ? named
     : async (name, request) => {
-      const tool = tools().get(name)
+      const tool = named(name)
       return tool !== undefined && await mayUse(tool, request) ? tool : undefined
     }
+  /*
+   * A tool that is hidden from a client must look as if it did not exist. So what is offered depends on the tools that
+   * the client sees, however many hidden ones are nearer; and `canUse` is asked about one tool first, as it was if the
+   * name is that of a hidden one. All in all it is asked no more often than for a list.
+   */
+  const nearest: Endpoint['nearest'] = async (name, request) => {
+    const hidden = named(name)
+    const every = [...tools().values()].filter(({ part }) => part.isForModels)
+    const near = nearestOf(every, name).filter((tool) => tool !== hidden)
+    if (canUse === undefined) return near[0]
+    const other = every.find((tool) => !near.includes(tool))
+    if (hidden === undefined && other !== undefined) await canUse(other.public, request)
+    const answers = await Promise.all(near.map((tool) => canUse(tool.public, request)))
+    return near.find((_tool, index) => answers[index] === true)
+  }
   const seen: Endpoint['seen'] = canUse === undefined
     ? (request) => shownAll([...tools().values()], request)
     : async (request) => {
@@ -61,17 +71,17 @@ export function endpointFrom (source: EndpointSource, all: Published, settings: 
       const isBare = ({ part }: Tool): boolean => part.needs.some((label) => hidden.has(label))
       return shownAll(listed.map((tool) => isBare(tool) ? bare(tool) : tool), request)
     }
-  const own = source.own?.({ seen, find })
+  const own = source.own?.({ seen, find, nearest })
   return {
     path: source.path,
     option: source.option,
-    isMain: source.isMain,
     tools,
     callable,
     isPerClient,
     seen,
     listed: own?.list ?? seen,
     find,
+    nearest,
     accessOf,
     mayUse,
     say: own?.say ?? (({ public: { name } }, args) => ({ name, arguments: args })),
@@ -79,20 +89,26 @@ export function endpointFrom (source: EndpointSource, all: Published, settings: 
   }
 }
 
-/** Read once all routes are published. */
-function heldBy ({ holds, isMain }: EndpointSource, all: Published): Pick<Endpoint, 'tools' | 'callable'> {
+/** Each part of what is published, read once all routes are. */
+type Held = { readonly [Part in keyof Published]: () => Published[Part] }
+
+function heldBy ({ holds }: EndpointSource, all: Published): Held {
   let last: Published['tools'] | undefined
   let held: Published = all
   const read = (): Published => {
-    if (isMain) return all
+    if (holds === undefined) return all
     if (last === all.tools) return held
     const tools = new Map([...all.tools].filter(([, tool]) => holds(tool)))
     const needed = new Set([...tools.values()].flatMap(({ part }) => part.needs))
     last = all.tools
-    held = { tools, callable: all.callable.filter((tool) => holds(tool) || needed.has(tool.label)) }
+    held = {
+      tools,
+      former: new Map([...all.former].filter(([, tool]) => holds(tool))),
+      callable: all.callable.filter((tool) => holds(tool) || needed.has(tool.label))
+    }
     return held
   }
-  return { tools: () => read().tools, callable: () => read().callable }
+  return { tools: () => read().tools, former: () => read().former, callable: () => read().callable }
 }
 
 /** Shows tools to callers who may not use what they need. Each form is made once. */

@@ -2,13 +2,13 @@ import type { FastifyReply } from 'fastify'
 import type { Content, ListedTool, ToolResult } from '../model.ts'
 import type { Settings } from '../settings.ts'
 import type { Era } from '../types.ts'
-import type { ListAnswer, Page } from './list.ts'
+import type { ListAnswer } from './list.ts'
 
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo'
 
 /** Writes the answers of one server as JSON. */
 export interface AnswerWriter {
-  readonly list: (era: Era, page: Page) => ListAnswer
+  readonly list: (era: Era, tools: readonly ListedTool[]) => ListAnswer
   readonly call: (era: Era, id: string | number, result: ToolResult) => string
   /** Another result of the protocol. */
   readonly answer: (era: Era, id: string | number, answer: Readonly<Record<string, unknown>>) => string
@@ -21,10 +21,9 @@ export function answerWriter (
 ): AnswerWriter {
   const modernMeta = JSON.stringify({ [SERVER_INFO]: serverInfo })
   return {
-    list (era, { tools, nextCursor }) {
+    list (era, tools) {
       const definitions = tools.map((tool) => define(tool, era))
       const fields = [`"tools":[${definitions.join()}]`]
-      if (nextCursor !== undefined) fields.push(`"nextCursor":${JSON.stringify(nextCursor)}`)
       if (era === 'modern') {
         fields.push(`"ttlMs":${cacheTtl},"cacheScope":"${cacheScope}","resultType":"complete","_meta":${modernMeta}`)
       }
@@ -63,12 +62,21 @@ export function sendAnswer (reply: FastifyReply, form: 'json' | 'stream', answer
   // string of JSON.
   reply.serializer(asIs)
   if (form === 'json') return reply.header('content-type', 'application/json; charset=utf-8').send(answer)
-  reply.header('content-type', 'text/event-stream').header('cache-control', 'no-cache').header(
+  return asStream(reply).send(eventOf(answer))
+}
+
+/** The head of an event stream. */
+export function asStream (reply: FastifyReply): FastifyReply {
+  return reply.header('content-type', 'text/event-stream').header('cache-control', 'no-cache').header(
     'x-accel-buffering',
     'no'
   )
+}
+
+/** The event that has an answer. */
+export function eventOf (answer: string | Buffer): string {
   // A line break would end the event's data. In JSON it can only stand between tokens, so replace it.
-  return reply.send(`event: message\ndata: ${String(answer).replace(/[\r\n]+/g, ' ')}\n\n`)
+  return `event: message\ndata: ${String(answer).replace(/[\r\n]+/g, ' ')}\n\n`
 }
 
 function asIs (answer: unknown): string {

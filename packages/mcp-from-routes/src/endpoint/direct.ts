@@ -1,15 +1,18 @@
+import type { Writable } from 'node:stream'
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HEADER_MISMATCH } from '../call/mismatch.ts'
 import { stopOfCall, type Closing } from '../call/stop.ts'
 import type { Answer } from '../extension.ts'
-import type { Endpoint, Outcome } from '../model.ts'
-import type { Settings } from '../settings.ts'
+import type { Outcome, ToolResult } from '../model.ts'
 import { hostError } from './access.ts'
-import { answerWriter, rpcError, sendAnswer, sendChallenge } from './answer.ts'
-import type { Dispatch, Found } from './dispatch.ts'
-import { definitionWriter, writtenPages } from './list.ts'
+import type { Era } from '../types.ts'
+import type { Alive } from './alive.ts'
+import { answerWriter, eventOf, rpcError, sendAnswer, sendChallenge } from './answer.ts'
+import type { Found } from './dispatch.ts'
+import { definitionWriter, isWhole, writtenLists } from './list.ts'
 import type { Relay } from './relay.ts'
+import type { Served } from './sdk.ts'
 import type { CallMessage, ListMessage } from './wire.ts'
 
 type Form = 'json' | 'stream'
@@ -21,14 +24,13 @@ export interface DirectAnswers {
 }
 
 export function directAnswers (
-  endpoint: Endpoint,
-  settings: Settings,
-  { find, run }: Dispatch,
+  { endpoint, settings, dispatch: { find, run } }: Pick<Served, 'endpoint' | 'settings' | 'dispatch'>,
   closing: Closing,
+  alive: Alive | undefined,
   throughSdk: Relay
 ): DirectAnswers {
   const write = answerWriter(settings, definitionWriter())
-  const pages = writtenPages(endpoint, settings, write.list)
+  const lists = writtenLists(endpoint, write.list)
 
   function send (outcome: Outcome, { era, id }: CallMessage, form: Form, reply: FastifyReply): FastifyReply {
     if (outcome instanceof ProtocolError) {
@@ -38,10 +40,21 @@ export function directAnswers (
         : sendAnswer(reply, form, JSON.stringify(error))
     }
     if (outcome.challenge !== undefined) return sendChallenge(reply, id, outcome, outcome.challenge)
-    return sendAnswer(
-      reply,
-      form,
-      outcome.answer === undefined ? write.call(era, id, outcome) : write.answer(era, id, outcome.answer)
+    return sendAnswer(reply, form, textOf(outcome, era, id))
+  }
+
+  function textOf (outcome: ToolResult, era: Era, id: string | number): string {
+    return outcome.answer === undefined ? write.call(era, id, outcome) : write.answer(era, id, outcome.answer)
+  }
+
+  /** Ends a stream that has begun with 200: a challenge is a result like others then. */
+  function end (stream: Writable, outcome: Outcome, { era, id }: CallMessage): void {
+    stream.end(
+      eventOf(
+        outcome instanceof ProtocolError
+          ? JSON.stringify(rpcError(outcome.code, outcome.message, id))
+          : textOf(outcome, era, id)
+      )
     )
   }
 
@@ -69,27 +82,37 @@ export function directAnswers (
       onChunk: undefined,
       round: undefined
     }
+    const silent = alive?.start(request, reply)
     return run(found, more).then((outcome) => {
+      const stream = silent && alive?.finish(silent)
+      if (stream !== undefined) {
+        end(stream, outcome, message)
+        return reply
+      }
       closing.endKeepAlive(request, reply)
       send(outcome, message, form, reply)
       // If the handler returns the reply, Fastify waits for the response, which costs time even if it has been sent.
       return reply.sent ? undefined : reply
+    }, (error: unknown) => {
+      const stream = silent && alive?.finish(silent)
+      stream?.destroy()
+      throw error
     })
   }
 
   return {
     async list ({ era, id, cursor }, form, request, reply) {
-      let page
+      if (!isWhole(cursor)) return await throughSdk(request, reply, request.body)
+      let list
       try {
-        page = await pages(era, cursor, request)
+        list = await lists(era, request)
       } catch (thrown) {
         const { code, message } = hostError(request, thrown)
         const error = JSON.stringify(rpcError(code, message, id))
         sendAnswer(reply, form, error)
         return error
       }
-      if (page === undefined) return await throughSdk(request, reply, request.body)
-      sendAnswer(reply, form, Buffer.concat([page.head, Buffer.from(JSON.stringify(id)), page.tail]))
+      sendAnswer(reply, form, Buffer.concat([list.head, Buffer.from(JSON.stringify(id)), list.tail]))
       return undefined
     },
     // Promises are chained by hand for calls: an async function costs a tenth of one.

@@ -2,13 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { attempt } from '../attempt.ts'
 import type { CallTool } from '../call/call.ts'
-import { excerpt } from '../call/excerpt.ts'
 import { HEADER_MISMATCH, mismatchOf } from '../call/mismatch.ts'
+import { withNotice } from '../call/notice.ts'
 import type { Calling, Hooks } from '../extension.ts'
 import type { Args, Call, Endpoint, Outcome, Tool } from '../model.ts'
 import type { Settings } from '../settings.ts'
+import { formerNameIn } from '../tool/former.ts'
 import { impliedValues } from '../tool/implied.ts'
 import { hostError } from './access.ts'
+import { unknownText } from './nearest.ts'
 
 /*
  * From a message to an outcome, for whoever writes the answer: the direct writer and the handlers of the SDK. `find`
@@ -32,6 +34,8 @@ export interface Found {
   readonly args: Args
   /** The endpoint's own tool that made the call. */
   readonly through: string | undefined
+  /** The former name by which the tool was called. */
+  readonly calledAs: string | undefined
   readonly outcome: Outcome | undefined
 }
 
@@ -55,7 +59,12 @@ export function dispatchOf (
   // Only extensions ask when a call began.
   const now = around.length === 0 ? () => 0 : () => performance.now()
 
-  function checked (tool: Tool, args: Args, { name, outer, isOlder }: Asked, start: number, through?: string): Found {
+  function checked (
+    { tool, args, calledAs }: Pick<Call, 'tool' | 'args' | 'calledAs'>,
+    { name, outer, isOlder }: Asked,
+    start: number,
+    through?: string
+  ): Found {
     const wrong = tool.mirrored.length === 0
       ? undefined
       : mismatchOf(
@@ -71,14 +80,19 @@ export function dispatchOf (
       tool,
       args,
       through,
+      calledAs,
       outcome: wrong === undefined ? undefined : new ProtocolError(HEADER_MISMATCH, wrong)
     }
   }
 
-  function found (tool: Tool | undefined, asked: Asked, start: number): Found {
-    if (tool !== undefined) return checked(tool, asked.args, asked, start)
-    const unknown = new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${excerpt(asked.name)}`)
-    return ended(asked, start, unknown)
+  function found (tool: Tool | undefined, asked: Asked, start: number): Found | Promise<Found> {
+    if (tool === undefined) return unknown(asked, start)
+    return checked({ tool, args: asked.args, calledAs: formerNameIn(tool, asked.name) }, asked, start)
+  }
+
+  async function unknown (asked: Asked, start: number): Promise<Found> {
+    const text = unknownText(asked.name, await endpoint.nearest(asked.name, asked.outer))
+    return ended(asked, start, new ProtocolError(ProtocolErrorCode.InvalidParams, text))
   }
 
   return {
@@ -90,15 +104,14 @@ export function dispatchOf (
         return own.call(name, args, outer).then(
           (step) =>
             'tool' in step
-              ? checked(step.tool, step.args, asked, start, name)
+              ? checked(step, asked, start, name)
               : ended(asked, start, step.result),
           failed
         )
       }
       const tool = endpoint.find(name, outer)
-      return tool instanceof Promise
-        ? tool.then((one) => found(one, asked, start), failed)
-        : found(tool, asked, start)
+      const one = tool instanceof Promise ? tool.then((one) => found(one, asked, start)) : found(tool, asked, start)
+      return one instanceof Promise ? one.catch(failed) : one
     },
     // Without extensions around calls, a plain one is no more than its tool and its outcome.
     run: around.length === 0
@@ -121,13 +134,14 @@ export function dispatchOf (
       }
   }
 
-  function answer ({ tool, args, through, outcome }: Found, more: More): Promise<Outcome> {
+  function answer ({ tool, args, through, calledAs, outcome }: Found, more: More): Promise<Outcome> {
     if (outcome !== undefined || tool === undefined) return Promise.resolve(outcome as Outcome)
     const { outer, era, meta, task, stop, onChunk, round } = more
-    return call({ tool, args, outer, era, meta, task, stop, onChunk, round, through, endpoint })
+    const called = call({ tool, args, outer, era, meta, task, stop, onChunk, round, through, calledAs, endpoint })
+    return calledAs === undefined ? called : called.then((one) => withNotice(one, tool, calledAs))
   }
 }
 
 function ended ({ name, args }: Asked, start: number, outcome: Outcome): Found {
-  return { name, start, tool: undefined, args, through: undefined, outcome }
+  return { name, start, tool: undefined, args, through: undefined, calledAs: undefined, outcome }
 }

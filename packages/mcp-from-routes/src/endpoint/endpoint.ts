@@ -4,6 +4,7 @@ import { closingOf } from '../call/stop.ts'
 import { isTooDeep, MAX_DEPTH } from '../depth.ts'
 import type { Settings } from '../settings.ts'
 import type { Answering } from '../extension.ts'
+import { keptAlive } from './alive.ts'
 import { rpcError } from './answer.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { directAnswers } from './direct.ts'
@@ -17,13 +18,15 @@ import { acceptedForm, batchRefusal, directMessage, rememberedEnvelopes, type Di
  * host's hooks apply to them even when they are added later.
  */
 export function mountEndpoint (app: FastifyInstance, served: Served): void {
-  const { endpoint, settings, dispatch, hooks } = served
+  const { endpoint, settings, hooks } = served
   const sdk = sdkHandler(served, (error) => app.log.debug({ err: error }, 'the MCP endpoint refused a message'))
   const isKnownEnvelope = rememberedEnvelopes(isEnvelope)
   const check = bodyCheck()
   const closing = closingOf(app)
-  const throughSdk = relayTo(sdk, closing)
-  const direct = directAnswers(endpoint, settings, dispatch, closing, throughSdk)
+  const { keepAliveInterval } = settings
+  const alive = keepAliveInterval === 0 ? undefined : keptAlive(keepAliveInterval, closing)
+  const throughSdk = relayTo(sdk, closing, alive)
+  const direct = directAnswers(served, closing, alive, throughSdk)
   const around = hooks.flatMap((hook) => hook.message ?? [])
 
   /** Answers a message that calls no tool. */

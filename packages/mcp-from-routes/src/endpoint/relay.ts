@@ -1,12 +1,16 @@
+import { type PassThrough, pipeline, Readable } from 'node:stream'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { attempt } from '../attempt.ts'
 import type { Closing } from '../call/stop.ts'
 import { isObject } from '../schema/json-schema.ts'
-import { rpcError, sendAnswer, sendChallenge } from './answer.ts'
 import type { Answer } from '../extension.ts'
+import type { ToolResult } from '../model.ts'
+import type { Alive } from './alive.ts'
+import { eventOf, rpcError, sendAnswer, sendChallenge } from './answer.ts'
 import type { Found } from './dispatch.ts'
-import type { SdkHandler } from './sdk.ts'
-import { acceptedForm } from './wire.ts'
+import { idOf, type SdkAnswer, type SdkHandler } from './sdk.ts'
+import { acceptedForm, acceptsStream } from './wire.ts'
 
 /**
  * Answers a message of any kind by the SDK.
@@ -18,44 +22,79 @@ export type Relay = (request: FastifyRequest, reply: FastifyReply, body: unknown
  * Passes one message to the SDK and its response to Fastify, so that hooks and headers of the host apply. The SDK
  * streams even a single answer; the client gets that in the same form as direct answers.
  */
-export function relayTo (sdk: SdkHandler, closing: Closing): Relay {
+export function relayTo (sdk: SdkHandler, closing: Closing, alive: Alive | undefined): Relay {
   return async (request, reply, body, found) => {
     const stop = closing.track(request, reply)
     const form = Array.isArray(body) ? undefined : acceptedForm(request.headers.accept)
-    const { response, refused, written } = await sdk.fetch(request, body, stop, form !== undefined, found)
-    const id = isObject(body) ? body.id : undefined
-    const streamed = form !== undefined && isEventStream(response) ? await firstEvent(response.body) : undefined
-    if (streamed && 'stream' in streamed) {
-      reply.send(new Response(streamed.stream, response))
+    const silent = form === undefined ? undefined : alive?.start(request, reply)
+    let answered: Answered
+    let begun: PassThrough | undefined
+    try {
+      answered = await answeredIn(await sdk.fetch(request, body, stop, form !== undefined, found), form, request)
+    } finally {
+      begun = silent && alive?.finish(silent)
+    }
+    const { response, refusal, stream, answer } = answered
+    if (stream !== undefined) {
+      // Whichever end breaks off, so does the other.
+      if (begun !== undefined) pipeline(Readable.fromWeb(stream as NodeStream), begun, () => {})
+      else reply.send(new Response(stream, response))
       return undefined
     }
-    const refusal = refused()
+    // The status has been sent: what would have another one is an answer like others.
+    if (begun !== undefined) {
+      begun.end(eventOf(answer ?? FAILED))
+      return answer ?? FAILED
+    }
     if (refusal?.challenge !== undefined) {
-      sendChallenge(reply, id, refusal, refusal.challenge)
+      sendChallenge(reply, idOf(body), refusal, refusal.challenge)
       return CHALLENGED
     }
-    const answer = written()
-    if (answer !== undefined && form !== undefined) {
-      sendAnswer(reply, form, answer)
+    if (answer !== undefined) {
+      if (form !== undefined && answered.isWhole) sendAnswer(reply, form, answer)
+      else reply.send(new Response(answer, response))
       return answer
     }
-    if (streamed === undefined || form === undefined) {
-      if (!isJson(response)) {
-        reply.send(response)
-        return undefined
-      }
-      const answer = inWords(await response.text())
-      reply.send(new Response(answer, response))
-      return answer
+    if (!answered.isWhole) {
+      reply.send(response)
+      return undefined
     }
-    if ('answer' in streamed) {
-      sendAnswer(reply, form, streamed.answer)
-      return streamed.answer
-    }
-    if (stop.reason === 'closing') reply.code(503).send(rpcError(-32000, 'The server is closing', id))
-    else reply.code(500).send(rpcError(-32603, 'Internal error', id))
+    if (stop.reason === 'closing') reply.code(503).send(rpcError(-32000, 'The server is closing', idOf(body)))
+    else reply.code(500).send(rpcError(-32603, 'Internal error', idOf(body)))
     return FAILED
   }
+}
+
+/** What the SDK answered. */
+interface Answered {
+  readonly response: Response
+  /** What challenges the client to log in. */
+  readonly refusal: ToolResult | undefined
+  /** Messages come before the answer, or keep-alive comments. */
+  readonly stream: ReadableStream<Uint8Array> | undefined
+  /** The JSON of the answer. */
+  readonly answer: string | undefined
+  /** Whether the answer is all that the client gets, with 200; else status and headers are those of the response. */
+  readonly isWhole: boolean
+}
+
+/** @param form - undefined for batches, whose response goes on as it is */
+async function answeredIn (
+  { response, refused, written }: SdkAnswer,
+  form: 'json' | 'stream' | undefined,
+  { headers: { accept } }: FastifyRequest
+): Promise<Answered> {
+  const streamed = form !== undefined && isEventStream(response)
+    ? await firstEvent(response.body, acceptsStream(accept))
+    : undefined
+  const known = { response, refusal: refused(), stream: undefined }
+  if (streamed !== undefined && 'stream' in streamed) {
+    return { ...known, stream: streamed.stream, answer: undefined, isWhole: true }
+  }
+  const answer = form === undefined ? undefined : written()
+  if (answer !== undefined) return { ...known, answer, isWhole: true }
+  if (streamed !== undefined) return { ...known, answer: streamed.answer, isWhole: true }
+  return { ...known, answer: isJson(response) ? inWords(await response.text()) : undefined, isWhole: false }
 }
 
 /** What is seen of an answer that is no JSON of the SDK's. */
@@ -70,24 +109,28 @@ function isJson (response: Response): boolean {
   return response.body !== null && (response.headers.get('content-type') ?? '').startsWith('application/json')
 }
 
-/** An event stream, classified by its first event. */
+/** An event stream, by its first event: others come before the answer, or it needs no stream. */
 type Streamed =
-  /** The first event is the answer and nothing follows, so no stream is needed. */
-  | { readonly answer: string }
-  /** Other messages come before the answer, or keep-alive comments. */
   | { readonly stream: ReadableStream<Uint8Array> }
-  /** It ended before an answer. */
-  | { readonly nothing: true }
+  /** Undefined if the stream ended before it. */
+  | { readonly answer: string | undefined }
 
-/** Reads the first event of a stream of JSON-RPC messages. The SDK writes each message in one piece. */
-async function firstEvent (body: ReadableStream<Uint8Array>): Promise<Streamed> {
+/**
+ * Reads the first event of a stream of JSON-RPC messages. The SDK writes each message in one piece.
+ *
+ * @param mayStream - whether the client accepts a stream; else all that comes before the answer is left out
+ */
+async function firstEvent (body: ReadableStream<Uint8Array>, mayStream: boolean): Promise<Streamed> {
   const reader = body.getReader()
-  const { value } = await reader.read()
-  if (value === undefined) return { nothing: true }
-  const answer = answerOf(Buffer.from(value).toString())
-  if (answer === undefined) return { stream: continued(value, reader) }
-  await reader.cancel()
-  return { answer }
+  for (;;) {
+    const { value } = await reader.read()
+    if (value === undefined) return { answer: undefined }
+    const answer = answerOf(Buffer.from(value).toString())
+    if (answer === undefined && mayStream) return { stream: continued(value, reader) }
+    if (answer === undefined) continue
+    await reader.cancel()
+    return { answer }
+  }
 }
 
 /** The JSON of an event that is an answer to a request. */

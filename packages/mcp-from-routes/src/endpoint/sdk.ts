@@ -24,7 +24,7 @@ import { definitionOf } from '../tool/tool.ts'
 import { fromHost, hostError } from './access.ts'
 import { answerWriter, rpcError } from './answer.ts'
 import type { Dispatch, Found } from './dispatch.ts'
-import { pageOf } from './list.ts'
+import { isWhole } from './list.ts'
 import { PROTOCOL_VERSION } from './wire.ts'
 
 /** The endpoint as the SDK serves it, one message at a time. */
@@ -69,7 +69,10 @@ export interface Served {
  */
 export function sdkHandler (served: Served, onerror: (error: Error) => void): SdkHandler {
   const messages = new WeakMap<Request, Message>()
-  const handler = createMcpHandler((context) => serverFor(served, context, messages), { onerror })
+  const handler = createMcpHandler((context) => serverFor(served, context, messages), {
+    onerror,
+    keepAliveMs: served.settings.keepAliveInterval
+  })
   return {
     async fetch (request, body, stop, anyForm, known) {
       const found = known ?? await foundIn(served.dispatch, request, body)
@@ -132,7 +135,7 @@ function serverFor (
   { era, requestInfo }: McpRequestContext,
   messages: WeakMap<Request, Message>
 ): Server {
-  const { serverInfo, cacheTtl, cacheScope, pageSize } = settings
+  const { serverInfo, cacheTtl, cacheScope } = settings
   const message = requestInfo === undefined ? undefined : messages.get(requestInfo)
   const instructions = message?.instructions
   const cache = { ttlMs: cacheTtl, cacheScope }
@@ -144,9 +147,11 @@ function serverFor (
     ...instructions !== undefined && { instructions }
   })
   server.setRequestHandler('tools/list', async ({ params }) => {
-    const page = message && pageOf(await fromHost(message.outer, endpoint.listed), params?.cursor, pageSize)
-    if (page === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
-    return { ...page, tools: page.tools.map((tool) => definitionOf(tool, era)) as ListToolsResult['tools'] }
+    if (message === undefined || !isWhole(params?.cursor)) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor')
+    }
+    const tools = await fromHost(message.outer, endpoint.listed)
+    return { tools: tools.map((tool) => definitionOf(tool, era)) as ListToolsResult['tools'] }
   })
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     if (message === undefined) {

@@ -192,12 +192,18 @@ export function bodyCheck (): BodyCheck {
   }
 }
 
+/** How many bytes a character has, by the first of several. */
+function lengthFrom (byte: number): number {
+  if (byte >= 0xf0) return 4
+  return byte >= 0xe0 ? 3 : 2
+}
+
 /** Where the last character of bytes starts if it is not complete; else their end. */
 function lastStart (bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at -= 1) {
     const byte = bytes[at] as number
     if (byte < 0x80) break
-    if (byte >= 0xc0) return at + (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) > bytes.length ? at : bytes.length
+    if (byte >= 0xc0) return at + lengthFrom(byte) > bytes.length ? at : bytes.length
   }
   return bytes.length
 }

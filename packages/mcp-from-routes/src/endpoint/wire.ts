@@ -158,6 +158,11 @@ export function acceptedForm (accept: string | undefined): 'json' | 'stream' | u
   return /text\/(event-stream|\*)/i.test(accept) ? 'stream' : undefined
 }
 
+/** Whether a client may get an event stream: it names that form, and may name JSON beside it. */
+export function acceptsStream (accept: string | undefined): boolean {
+  return accept !== undefined && /text\/event-stream/i.test(accept)
+}
+
 /** The revision that removed batches from the protocol. */
 const WITHOUT_BATCHES = '2025-06-18'
 

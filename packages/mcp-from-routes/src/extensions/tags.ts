@@ -1,9 +1,9 @@
 import { check } from '../checks.ts'
 import type { Tool } from '../model.ts'
 
-/** Whether a tool's route has at least one of these in `schema.tags`. Without tags, all have. */
-export function hasOneOf (tags: readonly string[] | undefined): (tool: Tool) => boolean {
-  return ({ public: { route } }) => tags === undefined || tags.some((tag) => route.tags.includes(tag))
+/** Whether a tool's route has at least one of these in `schema.tags`. */
+export function hasOneOf (tags: readonly string[]): (tool: Tool) => boolean {
+  return ({ public: { route } }) => tags.some((tag) => route.tags.includes(tag))
 }
 
 /** @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} for a tag that no tool has */

@@ -110,11 +110,7 @@ function planner (root: JsonSchema): (schema: unknown) => Plan {
         const name = attempt(() => new RegExp(pattern, 'u'))
         return name === undefined ? [] : [[name, sub] as const]
       }),
-      others: schema.additionalProperties === undefined
-        ? undefined
-        : schema.additionalProperties === false
-        ? false as const
-        : planOf(schema.additionalProperties),
+      others: othersOf(schema.additionalProperties),
       prefixItems: listIn(schema.prefixItems).map(planOf),
       items: planOf(schema.items),
       parts,
@@ -127,6 +123,10 @@ function planner (root: JsonSchema): (schema: unknown) => Plan {
     const isAlone = parts.length === 0 && unions.length === 0 && plan.condition === undefined &&
       plan.dependents.size === 0
     return { ...plan, isAlone, isScalar: isAlone && (plan.types & STRUCTURED) === 0 }
+  }
+
+  function othersOf (schema: unknown): Plan | false | undefined {
+    return schema === undefined || schema === false ? schema : planOf(schema)
   }
 
   function plansIn (map: unknown): ReadonlyMap<string, Plan> {
@@ -195,5 +195,6 @@ const RECORD = ['additionalProperties', 'patternProperties', 'properties', 'requ
 const STRUCTURED = typesOfKeyword(['array', 'object'], 0)
 
 function valuesIn (schema: JsonSchema): readonly unknown[] | undefined {
-  return 'const' in schema ? [schema.const] : Array.isArray(schema.enum) ? schema.enum : undefined
+  if ('const' in schema) return [schema.const]
+  return Array.isArray(schema.enum) ? schema.enum : undefined
 }

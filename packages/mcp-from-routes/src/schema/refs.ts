@@ -176,8 +176,8 @@ function unresolved (ref: string, uri: string): string {
 
 function nameOf (ref: string, schema: JsonSchema): string {
   const last = trimHash(ref).replace(/^.*[/#:]/s, '')
-  const title = last !== '' ? last : typeof schema.title === 'string' ? schema.title : 'self'
-  return title.replace(/[^A-Za-z0-9_.-]/g, '_')
+  const title = typeof schema.title === 'string' ? schema.title : 'self'
+  return (last === '' ? title : last).replace(/[^A-Za-z0-9_.-]/g, '_')
 }
 
 function resolveUri (base: string, uri: string): string {

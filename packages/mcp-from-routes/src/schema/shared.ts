@@ -13,11 +13,10 @@ export function referredTo ({ $ref }: JsonSchema): string | undefined {
 /** The definitions of a schema that stands for itself. */
 export function definitionsOf ({ $defs }: JsonSchema): DefinitionMap {
   const entries = isObject($defs) ? Object.entries($defs) : []
-  return new Map(
-    entries.map((
-      [name, definition]
-    ) => [name, isObject(definition) ? definition : definition === false ? { not: {} } : {}])
-  )
+  return new Map(entries.map(([name, definition]) => {
+    const other = definition === false ? { not: {} } : {}
+    return [name, isObject(definition) ? definition : other]
+  }))
 }
 
 /**

@@ -1,15 +1,17 @@
 import type { FastifyError, FastifyInstance, RouteOptions } from 'fastify'
 import {
   MCP_FROM_ROUTES_DUPLICATE_NAME,
+  MCP_FROM_ROUTES_INVALID_CONFIG,
   MCP_FROM_ROUTES_INVALID_ROUTES,
   MCP_FROM_ROUTES_UNSUPPORTED_ROUTE,
   MCP_FROM_ROUTES_UNSUPPORTED_VERSION
 } from '../errors.ts'
 import type { Claim, Extension } from '../extension.ts'
-import type { ExposedRoute, Tool } from '../model.ts'
+import type { ExposedRoute, Published, Tool } from '../model.ts'
 import { checkIsRead } from '../extensions.ts'
 import type { Settings } from '../settings.ts'
 import type { McpRouteConfig } from '../types.ts'
+import { checkFormerName } from './former.ts'
 import { checkArgumentNames } from './names.ts'
 import { hostStrategies } from './constraints.ts'
 import type { EarlierRoutes } from './earlier.ts'
@@ -41,10 +43,8 @@ export interface Candidate {
 
 /** Makes the tools once the application is ready. */
 export interface ToolReader {
-  /** The tools by name, in the order of their names, and all published routes. */
-  readonly all: (
-    candidates: readonly Candidate[]
-  ) => { readonly tools: ReadonlyMap<string, Tool>, readonly callable: readonly Tool[] }
+  /** All of them. */
+  readonly all: (candidates: readonly Candidate[]) => Published
   /** That of one route, whatever others are called. */
   readonly one: (candidate: Candidate, candidates: readonly Candidate[]) => Tool
 }
@@ -72,14 +72,26 @@ export function toolReader (
     return tool
   }
 
-  function all (candidates: readonly Candidate[]): ReturnType<ToolReader['all']> {
+  function all (candidates: readonly Candidate[]): Published {
     const tools = new Map<string, Tool>()
+    const former = new Map<string, Tool>()
     const read: Tool[] = []
+    const renamed: Array<() => void> = []
     const labels = new Map<string, string>()
     const errors: FastifyError[] = []
     for (const candidate of candidates) {
       const { label, claim: { from }, isTool, isMarked, setTool } = candidate
-      try {
+      const attempted = (step: () => void): void => {
+        try {
+          step()
+        } catch (error) {
+          // Anything else is a defect.
+          if (!isOwnError(error)) throw error
+          if (from !== undefined) error.message += ` (${from})`
+          errors.push(error)
+        }
+      }
+      attempted(() => {
         const tool = one(candidate, candidates)
         const { name } = tool.public
         const other = labels.get(name)
@@ -94,15 +106,24 @@ export function toolReader (
         read.push(tool)
         if (isTool) tools.set(name, tool)
         labels.set(name, label)
-      } catch (error) {
-        // Anything else is a defect.
-        if (!isOwnError(error)) throw error
-        if (from !== undefined) error.message += ` (${from})`
-        errors.push(error)
-      }
+        const { formerly = [] } = tool.public
+        if (formerly.length > 0 && !isTool) {
+          throw new MCP_FROM_ROUTES_INVALID_CONFIG(label, 'formerly is for tools, and the route is none')
+        }
+        // Once all names are known.
+        for (const old of formerly) {
+          renamed.push(() =>
+            attempted(() => {
+              checkFormerName(old, tool, labels, former)
+              former.set(old, tool)
+            })
+          )
+        }
+      })
     }
+    for (const check of renamed) check()
     if (errors.length > 0) throw asOneError(errors)
-    return { tools: new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1)), callable: read }
+    return { tools: new Map([...tools].sort(([a], [b]) => a < b ? -1 : 1)), former, callable: read }
   }
 
   return { all, one }
@@ -115,11 +136,12 @@ function exposedRoute (
   settings: Settings
 ): ExposedRoute {
   const { scope, url, route, claim: { name, config } } = candidate
-  const { params, querystring, query, body } = (route.schema ?? {}) as {
+  const { params, querystring, query, body, headers } = (route.schema ?? {}) as {
     params?: unknown,
     querystring?: unknown,
     query?: unknown,
-    body?: unknown
+    body?: unknown,
+    headers?: unknown
   }
   const validator = route.validatorCompiler ?? scope.validatorCompiler
   const serializer = route.serializerCompiler ?? scope.serializerCompiler
@@ -144,10 +166,17 @@ function exposedRoute (
       {
         accepts: {
           path: probes.urlAcceptance('params', params, validator),
-          query: probes.urlAcceptance('querystring', querystring ?? query, validator)
+          query: probes.urlAcceptance('querystring', querystring ?? query, validator),
+          header: (name) => probes.urlAcceptance('headers', headers, validator)(spellingIn(headers, name))
         }
       }
   }
+}
+
+/** The name of a header, as a schema spells it. @param name - in lower case */
+function spellingIn (headers: unknown, name: string): string {
+  const names = Object.keys(Object(Reflect.get(Object(headers), 'properties')))
+  return names.find((spelling) => spelling.toLowerCase() === name) ?? name
 }
 
 function configOf ({ route, claim: { config } }: Candidate): McpRouteConfig | undefined {

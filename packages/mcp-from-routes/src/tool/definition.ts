@@ -7,10 +7,12 @@ import {
 } from '../errors.ts'
 import type { Parts, Tool } from '../model.ts'
 import type { Settings } from '../settings.ts'
+import { DEPRECATED, LARGE_TAG } from './tags.ts'
 import type { McpRouteConfig, ToolAnnotations, ToolDefinition } from '../types.ts'
 import type { ToolInput } from './input.ts'
 import { frozenCopy, type JsonSchema } from '../schema/json-schema.ts'
 import type { ToolOutput } from './output.ts'
+import { withPortablePatterns } from '../schema/portable.ts'
 import { argumentsForClients } from '../schema/spelling.ts'
 
 /** The part of a route that says something to people and models. */
@@ -27,7 +29,8 @@ interface Shown {
   readonly part: Parts
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/
+/** The names that every client takes for a tool. */
+export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/
 
 /**
  * What a tool is called, and what its model reads.
@@ -35,15 +38,17 @@ const NAME = /^[A-Za-z0-9_-]{1,64}$/
  */
 export function wordsOf (
   label: string,
-  { name: own, schema: { operationId, description, summary }, config }: Described,
+  { name: own, schema: { operationId, description, summary, deprecated }, config }: Described,
   tag: string
 ) {
   const name = own ?? operationId
   if (name === undefined || name === '') throw new MCP_FROM_ROUTES_NO_OPERATION_ID(label, tag)
-  if (!NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
+  if (!TOOL_NAME.test(name)) throw new MCP_FROM_ROUTES_INVALID_NAME(label, JSON.stringify(name))
   const text = config.mcp?.description || description || summary
   if (!text) throw new MCP_FROM_ROUTES_NO_DESCRIPTION(label)
-  return { name, text }
+  // One that says so in its own words need not say it twice.
+  const isMarked = deprecated === true && !/^deprecated\b/i.test(text)
+  return { name, text: isMarked ? `${DEPRECATED}${text}` : text }
 }
 
 /** The tool as it is listed. */
@@ -53,9 +58,9 @@ export function definitionFrom (
   { name, text }: ReturnType<typeof wordsOf>,
   { schema: { tags, description, summary }, config: { mcp = {} } }: Described,
   { input, output, part }: Shown,
-  { largeTag, maxResultBytes }: Pick<Settings, 'largeTag' | 'maxResultBytes'>
+  { maxResultBytes }: Pick<Settings, 'maxResultBytes'>
 ): ToolDefinition {
-  const isLarge = tags?.includes(largeTag)
+  const isLarge = tags?.includes(LARGE_TAG)
   const title = mcp.title ?? (description ? summary : undefined)
   const _meta = metaOf(label, mcp, isLarge ? maxResultBytes : undefined)
   const definition: ToolDefinition = {
@@ -63,7 +68,7 @@ export function definitionFrom (
     ...title && { title },
     description: isLarge ? `${asSentence(text)} ${largeSentence(input, part)}` : text,
     inputSchema: {
-      ...withOwn(argumentsForClients(input.schema), part),
+      ...withOwn(withPortablePatterns(argumentsForClients(input.schema)), part),
       ...mcp.examples && { examples: mcp.examples }
     },
     ...output && { outputSchema: output.schema },

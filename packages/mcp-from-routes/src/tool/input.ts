@@ -31,6 +31,7 @@ export interface RequestSchemas {
   readonly querystring?: unknown
   readonly query?: unknown
   readonly body?: unknown
+  readonly headers?: unknown
   readonly consumes?: readonly string[]
 }
 
@@ -43,7 +44,7 @@ export interface InputRules {
 }
 
 /**
- * Joins path parameters, query string and body into the arguments of one tool.
+ * Joins path parameters, query string, body and chosen headers into the arguments of one tool.
  * @param route - the route as named in errors
  * @throws {@link MCP_FROM_ROUTES_NAME_CLASH}, {@link MCP_FROM_ROUTES_UNSUPPORTED_BODY},
  *   {@link MCP_FROM_ROUTES_INVALID_SCHEMA}
@@ -55,18 +56,16 @@ export function inputFromRoute (
   reader: SchemaReader,
   { overrides, fillsDefaults }: InputRules
 ): ToolInput {
-  const parts = partsOfRequest(route, schemas, reader, fillsDefaults)
+  const chosen = Object.keys(overrides.headers)
+  const headers = chosen.length === 0 ? undefined : schemas.headers
+  const parts = partsOfRequest(route, { ...schemas, headers }, reader, fillsDefaults)
   const input = new InputBuilder(route, overrides, parts.definitions)
   input.addAll('path', pathInputs(route, path, parts))
   input.addAll('query', queryInputs(route, parts))
-  if (parts.body === undefined) return input.build('none')
-  const flat = flatBody(followed(parts.body, parts.definitions))
-  if (flat === undefined) {
-    input.addAll('body', { ...EMPTY, properties: { body: parts.body }, required: ['body'] })
-    return input.build('whole')
-  }
-  input.addAll('body', flat)
-  return input.build('fields')
+  const body = bodyInputs(parts)
+  if (body !== undefined) input.addAll('body', body.flat)
+  if (chosen.length > 0) input.addAll('header', headerInputs(route, chosen, parts))
+  return input.build(body?.kind ?? 'none')
 }
 
 /** The schemas of a request, as read. */
@@ -74,6 +73,7 @@ interface RequestParts {
   readonly params: JsonSchema | undefined
   readonly querystring: JsonSchema | undefined
   readonly body: JsonSchema | undefined
+  readonly headers: JsonSchema | undefined
   readonly definitions: DefinitionMap
 }
 
@@ -86,7 +86,8 @@ function partsOfRequest (
   const given = {
     params: schemas.params,
     querystring: schemas.querystring ?? schemas.query,
-    body: jsonBody(route, schemas)
+    body: jsonBody(route, schemas),
+    headers: schemas.headers
   }
   const present = Object.entries(given).filter(([, schema]) => schema !== undefined)
   const read = withoutMarked(
@@ -100,6 +101,7 @@ function partsOfRequest (
     params: undefined,
     querystring: undefined,
     body: undefined,
+    headers: undefined,
     ...whole.properties as object,
     definitions: definitionsOf(whole)
   }
@@ -129,14 +131,15 @@ class InputBuilder {
   addAll (place: Place, own: FlatObject): void {
     const { flat, inputs, chosen } = this.#overrides.apply(place, own)
     this.#inputs = [...this.#inputs, ...inputs]
+    const known = place === 'header' ? new Set(this.#chosen) : this.#chosen
     for (const name of chosen) this.#chosen.add(name)
     // The merged object has at least so many properties only if everything else in it is certain to be there.
     const least = flat.minProperties - Object.keys(flat.properties).filter((name) => this.#places.has(name)).length
     if (this.#required.size === this.#places.size) this.#minProperties = this.#places.size + least
     for (const [name, schema] of Object.entries(flat.properties)) {
       const taken = this.#places.get(name)
-      // A name chosen in config.mcp.arguments means that both inputs get the same value.
-      if (taken !== undefined && !this.#chosen.has(name)) {
+      // A name chosen in config.mcp.arguments means that both inputs get the same value. Each header has a chosen one.
+      if (taken !== undefined && !known.has(name)) {
         throw new MCP_FROM_ROUTES_NAME_CLASH(this.#route, name, `${taken} and ${place}`)
       }
       this.#places.set(name, taken ?? place)
@@ -168,7 +171,8 @@ class InputBuilder {
 const NEVER_EMPTY = new Set(['date', 'date-time', 'duration', 'email', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'])
 
 /**
- * No call may have an empty path value, which leads to another route, or an empty array, which no query string holds.
+ * No call may have an empty path value, which leads to another route, an empty header, which many routes take for none,
+ * or an empty array, which no query string holds.
  */
 function notEmpty (
   schema: JsonSchema,
@@ -179,7 +183,8 @@ function notEmpty (
   const types = typesOf(schema, root)
   const whole = followed(schema, definitions)
   const isOpen = whole.enum === undefined && whole.const === undefined && !NEVER_EMPTY.has(String(whole.format))
-  if (place === 'path' && (types?.has('string') ?? true) && isOpen) return atLeastOne(schema, whole, 'minLength')
+  const isLine = place === 'path' || place === 'header'
+  if (isLine && (types?.has('string') ?? true) && isOpen) return atLeastOne(schema, whole, 'minLength')
   if (place === 'query' && types?.has('array') && !hasEmptyDefault(whole)) return atLeastOne(schema, whole, 'minItems')
   return schema
 }
@@ -228,6 +233,46 @@ function queryInputs (route: string, { querystring, definitions }: RequestParts)
     )
   }
   return flat
+}
+
+function bodyInputs ({ body, definitions }: RequestParts):
+  | { readonly flat: FlatObject, readonly kind: 'fields' | 'whole' }
+  | undefined
+{
+  if (body === undefined) return undefined
+  const flat = flatBody(followed(body, definitions))
+  return flat === undefined
+    ? { flat: { ...EMPTY, properties: { body }, required: ['body'] }, kind: 'whole' }
+    : { flat, kind: 'fields' }
+}
+
+/**
+ * The headers that are arguments.
+ * @param chosen - their names in lower case
+ */
+function headerInputs (
+  route: string,
+  chosen: readonly string[],
+  { headers = {}, definitions }: RequestParts
+): FlatObject {
+  const { additionalProperties, unevaluatedProperties, minProperties, ...schema } = followed(headers, definitions)
+  const { properties, required } = Object.keys(schema).length === 0 ? EMPTY : objectOf(route, schema, 'headers')
+  const isChosen = (name: string): boolean => chosen.includes(name.toLowerCase())
+  const kept = Object.entries(properties).filter(([name]) => isChosen(name))
+  for (const [name, property] of kept) {
+    const types = [followed(property, definitions).type].flat()
+    if (types.every((type) => type === 'array' || type === 'object')) {
+      throw new MCP_FROM_ROUTES_INVALID_SCHEMA(
+        route,
+        `the header ${name} is an ${types.join(' or ')}, and an argument that is a header must be a string`
+      )
+    }
+  }
+  return {
+    ...EMPTY,
+    properties: Object.fromEntries(kept.map(([name, property]) => [name.toLowerCase(), property])),
+    required: required.filter(isChosen).map((name) => name.toLowerCase())
+  }
 }
 
 function objectOf (route: string, schema: JsonSchema, part: string): FlatObject {

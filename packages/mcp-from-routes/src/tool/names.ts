@@ -18,7 +18,8 @@ export function checkArgumentNames (
   const taken = new Set(places.keys())
   const fix: Record<string, Record<string, { name: string }>> = {}
   for (const { place, name } of wrong) {
-    const plain = name.replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^_|_$/g, '').slice(0, 60) || 'value'
+    const plain = name.replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^_|_$/g, '').slice(0, 60) ||
+      (place === 'path' ? 'path' : 'value')
     let other = plain
     for (let n = 2; taken.has(other); n++) other = `${plain}_${n}`
     taken.add(other)

@@ -4,6 +4,7 @@ import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared, type DefinitionM
 import { isReadable } from '../schema/dialect.ts'
 import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 import type { SchemaReader } from '../schema/reader.ts'
+import { isPortable } from '../schema/portable.ts'
 import { resultForClients } from '../schema/spelling.ts'
 
 /** The result of a successful call, as far as the route's response schemas promise it. */
@@ -133,13 +134,13 @@ export function declaresStream (response: unknown): boolean {
 }
 
 /**
- * Drops `pattern`, which the serializer does not check. Patterns of property names stay, except those that are not
- * valid with the u flag: clients read them with it, the serializer without.
+ * Drops `pattern`, which the serializer does not check. Patterns of property names stay if clients and the providers of
+ * models can read them.
  */
 export function withoutPatterns (schema: JsonSchema): JsonSchema {
   const { pattern, patternProperties, additionalProperties, ...rest } = schema
   const named = isObject(patternProperties) ? Object.entries(patternProperties) : []
-  const readable = named.filter(([name]) => isReadable(name))
+  const readable = named.filter(([name]) => isReadable(name) && isPortable(name))
   const known = {
     ...rest,
     ...patternProperties !== undefined && { patternProperties: Object.fromEntries(readable) },

@@ -9,12 +9,12 @@ import { MIRRORED } from '../schema/dialect.ts'
 import { TOKEN } from './mirrored.ts'
 
 /** Where an argument goes in the inner request. */
-export type Place = 'path' | 'query' | 'body'
+export type Place = 'path' | 'query' | 'body' | 'header'
 
 /** What the route takes in one place, and what fills it. */
 export interface Input {
   readonly place: Place
-  /** Its name in the route. */
+  /** Its name in the route; of a header, in lower case. */
   readonly name: string
   /** The argument that fills it; absent when its value is fixed. */
   readonly argument?: string
@@ -35,17 +35,29 @@ export type ArgumentOverride =
   /** The value that every call sends. The input is then not an argument. */
   | { readonly value: unknown }
 
+/** Makes a request header an argument, or fixes its value. A header is no argument by itself. */
+export type HeaderOverride =
+  /**
+   * The argument that fills it. The header must be a property of the route's `schema.headers`, which describes it, and
+   * neither a credential nor one that the server, a proxy or a browser writes.
+   */
+  | { readonly name: string, readonly description?: string }
+  /** The value that every call sends. */
+  | { readonly value: string }
+
 /** Overrides of the inputs of a route, by the part of the request and their name in it. */
 export interface ArgumentOverrides {
   readonly params?: Readonly<Record<string, ArgumentOverride>>
   readonly querystring?: Readonly<Record<string, ArgumentOverride>>
   readonly body?: Readonly<Record<string, ArgumentOverride>>
-  /** Headers have values only: an argument never becomes a header. */
-  readonly headers?: Readonly<Record<string, { readonly value: string }>>
+  /** By names in any case. */
+  readonly headers?: Readonly<Record<string, HeaderOverride>>
 }
 
+type HeaderArgument = Extract<HeaderOverride, { readonly name: string }>
+
 /** The part of a request that each place is. */
-export const PARTS = { path: 'params', query: 'querystring', body: 'body' } as const
+export const PARTS = { path: 'params', query: 'querystring', body: 'body', header: 'headers' } as const
 
 /**
  * The names that every client takes.
@@ -53,11 +65,16 @@ export const PARTS = { path: 'params', query: 'querystring', body: 'body' } as c
  */
 export const ARGUMENT = /^[A-Za-z0-9_.-]{1,64}$/
 const ALL_PARTS: readonly string[] = ['params', 'querystring', 'body', 'headers']
+const OF_AN_INPUT = 'a name, a description, a header or several of them'
+const OF_A_HEADER = 'a name, with or without a description'
+const IN_SCHEMA = ". Describe it in schema.headers, as in { type: 'string', maxLength: 255 }"
 
 /** The `config.mcp.arguments` of a route, checked. */
 export class Overrides {
   readonly #route: string
   readonly #given: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** The headers that are arguments, by their names in lower case. */
+  readonly headers: Readonly<Record<string, HeaderArgument>>
 
   /**
    * @param route - the route as named in errors
@@ -73,12 +90,12 @@ export class Overrides {
       for (const [name, override] of Object.entries(inputs)) {
         const keys = isObject(override) ? Object.keys(override) : []
         const isFixed = keys.length === 1 && keys[0] === 'value'
-        const isNamed = part !== 'headers' && keys.length > 0 &&
-          keys.every((key) => key === 'name' || key === 'description' || key === 'header')
+        const isNamed = part === 'headers'
+          ? keys.includes('name') && keys.every((key) => key === 'name' || key === 'description')
+          : keys.length > 0 && keys.every((key) => key === 'name' || key === 'description' || key === 'header')
         this.#check(
           isFixed || isNamed,
-          `.${part}.${name} must have ` +
-            `${part === 'headers' ? 'a value' : 'a name, a description, a header or several of them, or else a value'}`
+          `.${part}.${name} must have ${part === 'headers' ? OF_A_HEADER : OF_AN_INPUT}, or else a value`
         )
         const { name: argument = name, description = 'x', header = 'x', value = '' } = override as {
           name?: unknown,
@@ -108,6 +125,16 @@ export class Overrides {
         )
       }
     }
+    const headers = Object.entries(this.#given.headers ?? {})
+    const twice = headers.find(([name], index) =>
+      headers.some(([other], before) => before < index && other.toLowerCase() === name.toLowerCase())
+    )
+    this.#check(twice === undefined, `.headers has ${twice?.[0].toLowerCase()} twice. Case does not count in a header`)
+    this.headers = Object.fromEntries(
+      (headers as ReadonlyArray<readonly [string, HeaderArgument]>).flatMap(([name, override]) =>
+        'name' in override ? [[name.toLowerCase(), override]] : []
+      )
+    )
   }
 
   /**
@@ -116,9 +143,14 @@ export class Overrides {
    */
   apply (place: Place, flat: FlatObject): { flat: FlatObject, inputs: readonly Input[], chosen: ReadonlySet<string> } {
     const part = PARTS[place]
-    const given = (this.#given[part] ?? {}) as Readonly<Record<string, ArgumentOverride>>
+    const given: Readonly<Record<string, ArgumentOverride>> = place === 'header'
+      ? this.headers
+      : (this.#given[part] ?? {}) as Readonly<Record<string, ArgumentOverride>>
     const missing = Object.keys(given).find((name) => !Object.hasOwn(flat.properties, name))
-    this.#check(missing === undefined, `.${part}.${missing} is not an input of the route`)
+    this.#check(
+      missing === undefined,
+      `.${part}.${missing} is not an input of the route${place === 'header' ? IN_SCHEMA : ''}`
+    )
     const inputs = Object.keys(flat.properties).map((name): Input => {
       const override = Object.hasOwn(given, name) ? given[name] as ArgumentOverride : { name }
       return 'value' in override
@@ -165,15 +197,27 @@ export class Overrides {
    * The headers that every call sends, by their names in lower case.
    * @param isAllowed - whether the plugin leaves a header to the host
    */
-  headers (isAllowed: (name: string) => boolean): Readonly<Record<string, string>> {
+  fixedHeaders (isAllowed: (name: string) => boolean): Readonly<Record<string, string>> {
     const headers: Record<string, string> = {}
     for (const [name, override] of Object.entries(this.#given.headers ?? {})) {
+      if (Object.hasOwn(this.headers, name.toLowerCase())) continue
       const value = String((override as { value: unknown }).value)
       this.#check(isHeader(name, value), `.headers.${name} is not a header that can be sent`)
       this.#check(isAllowed(name.toLowerCase()), `.headers.${name} is set by the server, or is one of forwardHeaders`)
       headers[name.toLowerCase()] = value
     }
     return headers
+  }
+
+  /**
+   * Checks that callers may choose the headers that are arguments.
+   * @param reasonAgainst - what keeps a header, by its name in lower case, from being an argument, and the cure
+   */
+  checkHeaders (reasonAgainst: (name: string) => string | undefined): void {
+    for (const [name, { name: argument }] of Object.entries(this.headers)) {
+      const reason = reasonAgainst(name)
+      this.#check(reason === undefined, `.headers.${name} cannot be the argument ${argument}: ${reason}`)
+    }
   }
 
   #check (holds: boolean, problem: string): void {

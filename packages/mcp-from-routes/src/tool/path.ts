@@ -10,6 +10,9 @@ export interface PathParam {
   readonly optional: boolean
 }
 
+/** What Fastify calls the parameter of a path's rest, which has slashes. */
+export const REST = '*'
+
 // In find-my-way a parameter's name ends at `/`, `-`, `.`, `(`, `?` or the end of the path.
 const NAME = /^[^/\-.(?]+/
 
@@ -22,7 +25,10 @@ export function partsFromPath (path: string): readonly UrlPart[] | string {
   const parts: UrlPart[] = []
   let text = ''
   for (let i = 0; i < path.length;) {
-    if (path[i] === '*') return 'its path has a wildcard. Do not publish it, or use named parameters'
+    if (path[i] === REST) {
+      if (i < path.length - 1 || !text.endsWith('/')) return 'its wildcard is not the last segment of its path'
+      return [...parts, fixed(text), { param: REST, optional: false }]
+    }
     if (path[i] !== ':' || path[i + 1] === ':') {
       text += path[i]
       i += path[i] === ':' ? 2 : 1
@@ -72,7 +78,7 @@ export function pathFromParts (parts: readonly UrlPart[], values: ReadonlyMap<st
     const value = values.get(part.param)
     // Without its optional last parameter `/a/:b?` is the route `/a`.
     if (value === undefined) path = path.replace(/\/$/, '')
-    else path += encodeURIComponent(value)
+    else path += part.param === REST ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
   }
   return path === '' ? '/' : path
 }

@@ -25,12 +25,12 @@ const TYPES = Object.keys(STRINGS) as ReadonlyArray<keyof typeof STRINGS>
  */
 export type AcceptsString = (type: keyof typeof STRINGS | 'false') => boolean | undefined
 
-/** The same for each argument in the URL of a route, by its name. */
+/** The same for each argument in the URL of a route, or in its headers, by its name. */
 export type UrlAcceptance = (name: string) => AcceptsString
 
-/** The parts of a request in its URL, as validators know them. */
-type UrlPart = 'params' | 'querystring'
-type RequestPart = typeof REQUEST_PARTS[number]
+/** The parts of a request that hold only strings, as validators know them. */
+type UrlPart = 'params' | 'querystring' | 'headers'
+type RequestPart = UrlPart | 'body'
 
 /** What a validator makes of a body that is not as its schema says. */
 export interface BodyTypes {
@@ -40,7 +40,7 @@ export interface BodyTypes {
   readonly drops: boolean
 }
 
-type RequestSchemas = Readonly<Record<RequestPart, unknown>>
+type RequestSchemas = Readonly<Record<typeof REQUEST_PARTS[number], unknown>>
 
 /** The behaviour of the host's compilers that tools depend on. */
 export interface Probes {
@@ -62,7 +62,11 @@ export function probesOf (app: FastifyInstance): Probes {
   const writesLarge = remembered(writesLargeArrays)
   const acceptsIn = (part: UrlPart) =>
     remembered((validator: Validator) => new Map(TYPES.map((type) => [type, accepted(validator, part, type)])))
-  const accepts = { params: acceptsIn('params'), querystring: acceptsIn('querystring') }
+  const accepts = {
+    params: acceptsIn('params'),
+    querystring: acceptsIn('querystring'),
+    headers: acceptsIn('headers')
+  }
   const bodies = remembered(bodyTypesOf)
   const hasReplySerializer = replySerializers(app)
   const ask = inquirer()

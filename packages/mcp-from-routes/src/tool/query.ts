@@ -99,8 +99,8 @@ export function scalarProblem (types: Types, accepts: AcceptsString): string | u
     takesOnly(type, types) && accepts(type) === false
   )
   if (type === undefined && takesOnly('boolean', types) && accepts('false') === false) {
-    return 'has the type boolean, but the validator reads "false" in a URL as true. Convert it in another way, in Zod ' +
-      'by z.stringbool()'
+    return 'has the type boolean, but the validator reads "false" in a URL as true. Convert it in another way, in ' +
+      'Zod by z.stringbool()'
   }
   return type &&
     `has the type ${type}, but arrives as a string, which the validator rejects. Convert it in the schema, in ` +

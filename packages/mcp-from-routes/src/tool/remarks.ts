@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance, RouteOptions } from 'fastify'
 import type { Settings } from '../settings.ts'
 import { isObject } from '../schema/json-schema.ts'
+import { otherPatterns } from '../schema/portable.ts'
 import { declaresStream } from './output.ts'
 import type { Routes } from './routes.ts'
 import type { Tool } from '../model.ts'
@@ -47,7 +48,7 @@ export function remarkOnEarlier (log: FastifyBaseLogger): void {
 export function remarkOnTools (
   log: FastifyBaseLogger,
   tools: readonly Tool[],
-  { impliedArguments }: Settings
+  { impliedArguments, resultHeaders }: Settings
 ): void {
   for (const [length, level] of [[2048, 'warn'], [1024, 'info']] as const) {
     const long = tools.filter(({ public: { description } }) =>
@@ -76,6 +77,16 @@ export function remarkOnTools (
       )
     }
   }
+  const patterns = tools.flatMap(({ public: { name }, request: { input } }) =>
+    otherPatterns(input.schema).map((pattern) => `${name}: ${pattern}`)
+  )
+  if (patterns.length > 0) {
+    log.info(
+      { patterns },
+      'these patterns are not published, since some providers of models refuse all tools because of one: they cannot ' +
+        'read look-arounds, \\p{…}, backreferences or a bare [ in a class. The routes still check them'
+    )
+  }
   const spelledAsUrls = tools.flatMap(({ public: { name, inputSchema } }) =>
     Object.entries(inputSchema.properties ?? {})
       .filter(([argument, schema]) => isObject(schema) && isAboutUrls(argument, schema.description)).map(([argument]) =>
@@ -89,11 +100,21 @@ export function remarkOnTools (
         'in config.mcp.arguments'
     )
   }
+  const conditional = tools.filter(({ request: { input } }) =>
+    input.inputs.some(({ place, name }) => place === 'header' && (name === 'if-match' || name === 'if-none-match'))
+  ).map(({ public: { name } }) => name)
+  if (conditional.length > 0 && !resultHeaders.includes('etag')) {
+    log.info(
+      { tools: conditional },
+      'these tools take the ETag of a record, and results do not show it: add etag to resultHeaders, unless the ' +
+        'record has it'
+    )
+  }
   const unused = Object.keys(impliedArguments).filter((name) =>
     !tools.some((tool) => tool.public.implied?.includes(name))
   )
   if (unused.length > 0) {
-    log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path or query string')
+    log.warn({ arguments: unused }, 'no tool requires these impliedArguments in its path, query string or headers')
   }
 }
 

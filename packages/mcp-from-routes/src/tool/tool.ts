@@ -4,12 +4,15 @@ import {
   MCP_FROM_ROUTES_UNSUPPORTED_ROUTE
 } from '../errors.ts'
 import type { ExposedRoute, ListedTool, Part, Parts, Source, Tool, ToolRequest } from '../model.ts'
-import { openOutcome } from '../call/status.ts'
-import { IDENTITY, NEVER_FORWARDED, type Settings } from '../settings.ts'
+import { openOutcome, openRepeat, REPEATS } from '../call/status.ts'
+import { IDENTITY, NEVER_FORWARDED } from '../call/headers.ts'
+import type { Settings } from '../settings.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
 
 import { constraintHeaders, VERSION_HEADER } from './constraints.ts'
 import { definitionFrom, wordsOf } from './definition.ts'
+import { formerNames } from './former.ts'
+import { optIn, reasonAgainst } from './header-arguments.ts'
 import { definitionsOf, followed } from '../schema/shared.ts'
 import { impliableArguments } from './implied.ts'
 import { inputFromRoute, mentionsFile, type ToolInput } from './input.ts'
@@ -35,7 +38,7 @@ import { outputDetail, outputTrimmer } from './trim.ts'
 
 /** The options that decide what a tool looks like. */
 export type ToolOptions =
-  & Pick<Settings, 'exposedTag' | 'largeTag' | 'forwardHeaders' | 'maxResultBytes'>
+  & Pick<Settings, 'exposedTag' | 'forwardHeaders' | 'maxResultBytes'>
   & Partial<
     Pick<
       Settings,
@@ -79,6 +82,7 @@ export function toolFromRoute (
   const method = methodOf(route)
   const label = `${method} ${url}`
   const words = wordsOf(label, route, options.exposedTag)
+  const formerly = formerNames(label, words.name, config.mcp?.formerly)
   checkRoute(label, route)
   const readerOf: ReaderOf = (prepare) => schemaReader(label, resolver, prepare, options.toJsonSchema)
   const request = requestOf(label, route, options, readerOf)
@@ -104,6 +108,8 @@ export function toolFromRoute (
     public: Object.freeze({
       ...definition,
       ...implied.length > 0 && { implied },
+      ...formerly.length > 0 && { formerly },
+      ...schema.deprecated === true && { deprecated: true as const },
       ...Object.assign({}, ...parts.map(({ facts }) => facts)) as object,
       route: publicRoute({ method, url, tags: schema.tags ?? [], schema, config }, declared, whole)
     }),
@@ -114,6 +120,7 @@ export function toolFromRoute (
     isForOneHost: host !== undefined,
     inject: config.mcp?.loopback === 'inject',
     open: openOutcome(definition.annotations.readOnlyHint),
+    repeat: definition.annotations.readOnlyHint ? undefined : repeatOf(input),
     part,
     begin: beginOf(part)
   }
@@ -134,12 +141,17 @@ function requestOf (label: string, route: ExposedRoute, options: ToolOptions, re
   const overrides = new Overrides(label, config.mcp?.arguments)
   const isForwarded = (name: string): boolean => options.forwardHeaders.includes(name)
   const isLeft = (name: string): boolean => name === VERSION_HEADER || !NEVER_FORWARDED.test(name)
-  const fixed = overrides.headers((name) => isLeft(name) && !isForwarded(name))
+  const fixed = overrides.fixedHeaders((name) => isLeft(name) && !isForwarded(name))
   const varies = (name: string): boolean => name === 'host' || IDENTITY.has(name) || isForwarded(name)
   const { constraints, strategies } = route
   const constrained = { label, method: methodOf(route), url, constraints, headers: fixed, varies, strategies }
-  const headers = { ...constraintHeaders(constrained), ...fixed }
-  checkHeaders(label, schema.headers, readerOf(withoutPatterns), options, headers)
+  const routing = constraintHeaders(constrained)
+  const headers = { ...routing, ...fixed }
+  const reason = (name: string): string | undefined => reasonAgainst(name, options.forwardHeaders, routing)
+  overrides.checkHeaders(reason)
+  const isSent = (name: string): boolean =>
+    ALWAYS_SENT.has(name) || isForwarded(name) || [headers, overrides.headers].some((own) => Object.hasOwn(own, name))
+  checkRequiredHeaders(label, schema.headers, readerOf(withoutPatterns), isSent, reason)
   const input = inputFromRoute(
     label,
     path,
@@ -193,6 +205,11 @@ function resultOf (
   }
 }
 
+function repeatOf ({ inputs }: ToolInput): Tool['repeat'] {
+  const key = inputs.find(({ place, name }) => place === 'header' && REPEATS.includes(name))
+  return key?.argument === undefined ? undefined : { header: key.name, open: openRepeat(key.argument) }
+}
+
 /** Cursor sends this to tools without arguments, and to no other. */
 const WITHOUT_ARGUMENTS = 'random_string'
 
@@ -224,7 +241,7 @@ function declared (response: unknown, readerOf: ReaderOf, wrapped: boolean): Jso
  * The tool as `tools/list` shows it. Before revision 2026-07-28, clients know of no headers that repeat arguments.
  */
 export function definitionOf (
-  { mirrored, part, public: { route, implied, ...shown } }: ListedTool,
+  { mirrored, part, public: { route, implied, formerly, deprecated, ...shown } }: ListedTool,
   era: Era
 ): ToolDefinition {
   const definition: ToolDefinition = part === undefined || part.all.length === 0 ? shown : withoutFacts(shown, part)
@@ -270,23 +287,26 @@ function checkRoute (label: string, { config, constraints, websocket }: ExposedR
   }
 }
 
-/** A header the route requires and the plugin never sends would make every call fail. */
-function checkHeaders (
+/**
+ * A header the route requires and the plugin never sends would make every call fail.
+ * @param reason - what keeps a header from being an argument
+ */
+function checkRequiredHeaders (
   label: string,
   headers: unknown,
   reader: SchemaReader,
-  options: ToolOptions,
-  fixed: Readonly<Record<string, string>>
+  isSent: (name: string) => boolean,
+  reason: (name: string) => string | undefined
 ): void {
   if (headers === undefined) return
   const { required } = followed(reader.read(headers, 'headers', 'input'), reader.definitions())
   for (const name of Array.isArray(required) ? required.map((item) => String(item).toLowerCase()) : []) {
-    if (!ALWAYS_SENT.has(name) && !options.forwardHeaders.includes(name) && !Object.hasOwn(fixed, name)) {
-      throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
-        label,
-        `it requires the header ${name}. Add it to forwardHeaders, or give it a value in config.mcp.arguments.headers`
-      )
-    }
+    if (isSent(name)) continue
+    throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+      label,
+      `it requires the header ${name}. Add it to forwardHeaders, or give it a value in config.mcp.arguments.headers` +
+        `${reason(name) === undefined ? `, or make it an argument: ${optIn(name)}` : ''}`
+    )
   }
 }
 
@@ -306,10 +326,13 @@ function queryShapes (
       schema
     )
     const takes = accepts?.[place](name) ?? (() => undefined)
-    if (place === 'path') {
+    if (place !== 'query') {
       const problem = scalarProblem(shape.types, takes)
       if (problem !== undefined) {
-        throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(label, `its path parameter ${name} ${problem}`)
+        throw new MCP_FROM_ROUTES_UNSUPPORTED_ROUTE(
+          label,
+          `its ${place === 'path' ? 'path parameter' : 'header'} ${name} ${problem}`
+        )
       }
       continue
     }

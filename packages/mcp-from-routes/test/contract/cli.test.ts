@@ -101,8 +101,8 @@ t.test('what a command line means', async (t) => {
   ) t.strictSame(commandFrom(argv), wanted)
   for (
     const [argv, message] of [
-      [[], /contract changelog or review/],
-      [['contract', 'diff'], /contract changelog or review/],
+      [[], /contract changelog, review or cases/],
+      [['contract', 'diff'], /contract changelog, review or cases/],
       [['contract', 'check'], /takes one module/],
       [['contract', 'check', 'a', 'b'], /takes one module/],
       [['contract', 'check', 'a', '--against', 'x', '--against-version', '1.0.0'], /exclude each other/],
@@ -260,7 +260,7 @@ t.test('the report for machines, and for a pull request', async (t) => {
     ok: false,
     file: 'contract/tools.json',
     tools: 1,
-    drift: { ok: false, findings: [removed] },
+    drift: { ok: false, endpoints: true, findings: [removed] },
     version: {
       checked: true,
       ok: false,
@@ -271,6 +271,7 @@ t.test('the report for machines, and for a pull request', async (t) => {
       to: '1.4.2',
       asked: 'major',
       given: 'none',
+      endpoints: true,
       findings: [removed, added],
       accepted: [],
       unused: []
@@ -360,7 +361,7 @@ t.test('help, and its exit codes', async (t) => {
     code: 0,
     out: /^Usage: mcp-from-routes contract write <module>(.|\n)*Exit code: 0 all is well/
   })
-  t.match(folder.spawn([]), { code: 2, out: '', err: /contract changelog or review/ })
+  t.match(folder.spawn([]), { code: 2, out: '', err: /contract changelog, review or cases/ })
   t.ok(
     readFileSync(fileURLToPath(new URL('../../bin/mcp-from-routes.js', import.meta.url)), 'utf8').startsWith(
       '#!/usr/bin/env node\n'

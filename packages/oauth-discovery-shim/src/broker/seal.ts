@@ -1,5 +1,5 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { attempt } from '../json.ts'
+import { hkdfSync } from 'node:crypto'
+import { decrypt, encrypt, encryptedFrom, wordFrom } from '#shared/aes-gcm'
 
 /** A secret and its id, which every sealed value carries. */
 export interface BrokerSecret {
@@ -34,10 +34,6 @@ export interface Sealer {
   open<Value extends object>(purpose: Purpose, text: string | undefined): Value | undefined
 }
 
-const CIPHER = 'aes-256-gcm'
-const IV_BYTES = 12
-const TAG_BYTES = 16
-
 /** In characters: a refresh token of the provider of 12,000 fits, and the form that a client sends it in. */
 const LONGEST = 24_576
 
@@ -46,8 +42,7 @@ const LONGEST = 24_576
  * and remove the old one when what it sealed may stop working.
  *
  * @param issuer - makes the keys of servers that share a secret differ
- * @see [NIST SP 800-38D](https://csrc.nist.gov/pubs/sp/800/38/d/final),
- *   [RFC 5869](https://www.rfc-editor.org/rfc/rfc5869)
+ * @see [RFC 5869](https://www.rfc-editor.org/rfc/rfc5869)
  */
 export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = () => Date.now()): Sealer {
   const ring = new Map(
@@ -67,27 +62,19 @@ export function sealer (secrets: readonly BrokerSecret[], issuer: string, now = 
   return {
     seal (purpose, value, seconds) {
       const expires = seconds === undefined ? null : Math.floor(now() / 1000) + seconds
-      const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv(CIPHER, ring.get(newest)!.get(purpose)!, iv)
-      const text = Buffer.concat([cipher.update(JSON.stringify([expires, value])), cipher.final()])
-      return `${newest}.${Buffer.concat([iv, text, cipher.getAuthTag()]).toString('base64url')}`
+      return `${newest}.${wordFrom(encrypt(ring.get(newest)!.get(purpose)!, JSON.stringify([expires, value])))}`
     },
 
     open<Value extends object> (purpose: Purpose, sealed: string | undefined) {
       if (sealed === undefined || sealed.length > LONGEST) return undefined
-      const [, id, encoded] = /^([\w-]+)\.([\w-]+)$/.exec(sealed) ?? []
-      if (id === undefined || encoded === undefined) return undefined
+      const [, id, word] = /^([\w-]+)\.([\w-]+)$/.exec(sealed) ?? []
+      if (id === undefined || word === undefined) return undefined
       const key = ring.get(id)?.get(purpose)
-      const bytes = Buffer.from(encoded, 'base64url')
-      // Decoding ignores some characters: each value has one spelling only.
-      if (key === undefined || bytes.toString('base64url') !== encoded) return undefined
-      return attempt(() => {
-        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
-          .setAuthTag(bytes.subarray(-TAG_BYTES))
-        const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]).toString()
-        const [expires, value] = JSON.parse(text) as [number | null, Value]
-        return expires === null || expires * 1000 > now() ? value : undefined
-      })
+      const encrypted = encryptedFrom(word)
+      const text = key && encrypted && decrypt(key, encrypted)
+      if (text === undefined) return undefined
+      const [expires, value] = JSON.parse(text) as [number | null, Value]
+      return expires === null || expires * 1000 > now() ? value : undefined
     }
   }
 }

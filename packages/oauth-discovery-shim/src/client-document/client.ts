@@ -1,3 +1,5 @@
+import { isUnseen, visible } from '#shared/visible'
+
 /** How a client proves at the token endpoint that it is that client. `none`: by PKCE alone. */
 export type ClientAuth = 'none' | 'private_key_jwt'
 
@@ -23,20 +25,15 @@ const LONGEST_NAME = 60
 /** In characters: what is looked at of a name. */
 const LONGEST_INPUT = 1000
 
-/** Control characters, those that change the direction of text, and those that show nothing. */
-const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800]/gu
-
 /** More marks on one letter than any language writes: they would cover the lines around it. */
 const PILE = /(\p{M}{3})\p{M}+/gu
 
-/**
- * One line that can be shown: without characters that could make a page say something else. Never empty.
- */
+/** One line that can be shown: what nobody sees, or what turns the order of letters, is named. Never empty. */
 export function nameFrom (value: unknown, otherwise: string): string {
   const text = typeof value === 'string'
-    ? value.slice(0, LONGEST_INPUT).normalize('NFKC').replace(/[\t\n\r\p{Zl}\p{Zp}]/gu, ' ').replace(UNSEEN, '')
-      .replace(PILE, '$1').replace(/\s+/g, ' ').trim()
+    ? value.slice(0, LONGEST_INPUT).normalize('NFKC').replace(PILE, '$1').replace(/\s+/g, ' ').trim()
     : ''
-  if (text === '') return otherwise
-  return text.length > LONGEST_NAME ? `${[...text].slice(0, LONGEST_NAME - 1).join('')}…` : text
+  if (isUnseen(text)) return otherwise
+  const shown = Array.from(visible(text))
+  return shown.length > LONGEST_NAME ? `${shown.slice(0, LONGEST_NAME - 1).join('')}…` : shown.join('')
 }

@@ -481,9 +481,10 @@ t.test('sixteen documents are read at once, sixty-four wait, others are told to 
   const good = read(client('/client.json'))
   t.strictSame(await Promise.all(hold(79, 84)), Array(5).fill(BUSY))
   t.ok(sockets.length <= 16)
-  const begun = performance.now()
+  const ended: unknown[] = []
+  for (const one of silent) one.then((message) => ended.push(message))
   t.equal(await good, 'Agent', 'the last of those that wait has its turn, though no other server answers')
-  t.ok(performance.now() - begun < 6000, 'within the time that a single document may take')
+  t.notOk(ended.includes(SLOWEST), 'before any of them has had all of its time')
   // With nobody behind them, servers have all of their time.
   const ends = await Promise.all(silent)
   t.ok(ends.every((message) => message === HURRIED || message === SLOWEST))
@@ -702,7 +703,7 @@ t.test('what is too large, or not wanted, is not read on', async (t) => {
       }),
       { message }
     )
-    for (let tries = 0; closed.length === 0 && tries < 50; tries++) await sleep(20)
+    while (closed.length === 0) await sleep(20)
     t.strictSame(closed, ['closed'], message)
   }
 })

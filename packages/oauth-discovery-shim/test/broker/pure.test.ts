@@ -14,6 +14,13 @@ import {
 } from '../../src/broker/index.ts'
 import { embeddedDatabase, serverDatabase, SERVER_URL } from '../../../dual-auth/test/databases.ts'
 
+t.test('a value that an earlier build sealed opens', async (t) => {
+  const { open } = sealer([{ id: 's1', secret: 'a-secret-of-thirty-two-bytes-abc' }], 'https://shop.example')
+  const sealed = 's1.lE4a-e-qRLQ5Ibdnm5CIuRIzmUWEg90JiEhFGtkU8v2oNFN3L7vb0zL-S9ODdcT038YQd5OdvvMo_tswo6Ptxd9v'
+  t.strictSame(open('refresh', sealed), { sub: 'ada', scope: 'read ü' })
+  t.equal(open('code', sealed), undefined)
+})
+
 t.test('sealed values', (t) => {
   let now = 1_000_000
   const one = { id: '1', secret: 'x'.repeat(32) }

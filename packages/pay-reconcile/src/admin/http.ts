@@ -2,7 +2,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { errorCodes, type FastifyInstance, type FastifyReply, type FastifySchemaCompiler } from 'fastify'
-import { validationError } from '../errors.ts'
+import { PAY_RECONCILE_VALIDATION } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 
 /**
@@ -42,7 +42,7 @@ const strictValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) =
     const { path: pointer = '', message = 'is invalid', schema: expected } = checker.Errors(value).First() ?? {}
     const path = excerpt(pointer)
     return {
-      error: validationError(
+      error: new PAY_RECONCILE_VALIDATION(
         fieldFrom(path),
         `${httpPart ?? 'request'}${path}: ${expected?.type === 'boolean' ? 'Expected true or false' : message}`
       )
@@ -55,7 +55,7 @@ function knownParameters ({ properties }: TSchema, value: object): { value: obje
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(properties, name))
   if (unknown === undefined) return { value }
   const name = excerpt(unknown)
-  return { error: validationError(name, `${name} is not a known parameter`) }
+  return { error: new PAY_RECONCILE_VALIDATION(name, `${name} is not a known parameter`) }
 }
 
 /** `attributes/0/value` from a JSON Pointer, RFC 6901. */

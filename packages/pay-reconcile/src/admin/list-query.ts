@@ -1,4 +1,4 @@
-import { validationError } from '../errors.ts'
+import { PAY_RECONCILE_VALIDATION } from '../errors.ts'
 import { accountList } from '../lists/accounts.ts'
 import { auditList } from '../lists/audit.ts'
 import { itemList, runList } from '../lists/runs.ts'
@@ -20,7 +20,7 @@ import { DEFAULT_LIMIT, MAX_LIMIT } from './schemas.ts'
 export const commonRules: Omit<ListRules, 'fields' | 'conditions'> = {
   defaultLimit: DEFAULT_LIMIT,
   maxLimit: MAX_LIMIT,
-  refuse: (path, message) => validationError(path.join('/'), `${path.join('.')} ${message}`)
+  refuse: (path, message) => new PAY_RECONCILE_VALIDATION(path.join('/'), `${path.join('.')} ${message}`)
 }
 
 // The rules are the same for every table.
@@ -70,7 +70,7 @@ export function refuseCutPage (query: RawQuery, page: AccountQuery, count: numbe
   const byIds = query.limit === undefined && page.filter.id !== undefined ? 'filter' : undefined
   const field = query.range === undefined ? byIds : 'range'
   if (field === undefined || !isCut(page, count, length)) return
-  throw validationError(
+  throw new PAY_RECONCILE_VALIDATION(
     field,
     `These accounts are too large for one page: only ${length} fit. Request fewer, or page with skip and limit`
   )
@@ -177,5 +177,5 @@ export async function refuseUnknownShop (
     (await accounts.shops(shopId)).length > 0
   ) return
   const field = query.shop_id === undefined ? 'filter/shop_id' : 'shop_id'
-  throw validationError(field, `${field.replace('/', '.')} must be the id of a shop`)
+  throw new PAY_RECONCILE_VALIDATION(field, `${field.replace('/', '.')} must be the id of a shop`)
 }

@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { contentRange, type RawQuery } from '#shared/list-grammar'
-import { itemTable } from '../csv/tables.ts'
 import type { Caller } from '../customers/snapshot.ts'
-import { PAY_RECONCILE_RUN_NOT_FOUND, validationError } from '../errors.ts'
+import { PAY_RECONCILE_NOT_FOUND, PAY_RECONCILE_VALIDATION } from '../errors.ts'
+import type { FileFormat } from '../extension.ts'
 import { snakeCased } from '../names.ts'
 import type { BulkRunner, RunRequest } from '../reconcile/runner.ts'
 import type { RunLimits } from '../reconcile/shop-work.ts'
 import type { Item, Run, RunStore } from '../reconcile/types.ts'
 import type { AccountStore } from '../types.ts'
-import { jsonOrCsv, sendCsv, wantsCsv } from './csv-reply.ts'
 import { setContentRange } from './http.ts'
 import { itemQueryFrom, refuseUnknownShop, runQueryFrom } from './list-query.ts'
 import {
-  ItemsQuerystring,
+  itemsQuerystring,
   RunActiveProblem,
   RunBody,
   RunSchema,
@@ -30,8 +29,8 @@ type ById = { Params: Static<typeof IdParams> }
 export function runRoutes (
   scope: FastifyInstance,
   runner: BulkRunner,
-  { runs, accounts, mayContinue }:
-    & { readonly runs: RunStore, readonly accounts: AccountStore }
+  { runs, accounts, mayContinue, file }:
+    & { readonly runs: RunStore, readonly accounts: AccountStore, readonly file: FileFormat | undefined }
     & Pick<RunLimits, 'mayContinue'>,
   callerOf: (request: FastifyRequest) => Caller
 ): void {
@@ -76,12 +75,12 @@ export function runRoutes (
       summary: 'Get a run with its items',
       description:
         'The progress of a run, what it found, counted by kind, and a page of its items: one for each account ' +
-        'that is not unchanged. A page of large items ends early; skip as many as it has. As CSV all items that ' +
-        'match.',
+        'that is not unchanged. A page of large items ends early; skip as many as it has.' +
+        (file ? ' As CSV all items that match.' : ''),
       params: IdParams,
-      querystring: ItemsQuerystring,
+      querystring: itemsQuerystring(file?.parameters),
       response: {
-        200: jsonOrCsv(RunWithItemsSchema, 'The run, or as CSV its items'),
+        200: file?.response(RunWithItemsSchema, 'The run, or as CSV its items') ?? RunWithItemsSchema,
         ...refusals,
         404: Problem,
         422: InputProblem
@@ -91,17 +90,21 @@ export function runRoutes (
     const { id } = request.params
     const query = itemQueryFrom(request.query)
     const run = await runs.get(id)
-    if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
+    if (!run) throw new PAY_RECONCILE_NOT_FOUND('reconciliation run')
     // Outcomes of different modes are never the same: everything would be new.
     if (query.since !== undefined && (await runs.get(query.since))?.mode !== run.mode) {
-      throw validationError('since', `since must be the id of a run with the mode ${run.mode}`)
+      throw new PAY_RECONCILE_VALIDATION('since', `since must be the id of a run with the mode ${run.mode}`)
     }
-    if (wantsCsv(request.query)) {
-      return await sendCsv(reply, `run-${run.id}`, itemTable, async (page) => {
-        const { items, count } = await runs.items(id, { ...query, ...page })
-        await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
-        return { records: items.map(itemBodyFrom), count }
-      }, () => mayContinue({ id, actor: callerOf(request).actor }))
+    if (file?.isWanted(request.query)) {
+      return await file.sendItems(reply, {
+        name: `run-${run.id}`,
+        read: async (page) => {
+          const { items, count } = await runs.items(id, { ...query, ...page })
+          await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
+          return { records: items.map(itemBodyFrom), count }
+        },
+        mayContinue: () => mayContinue({ id, actor: callerOf(request).actor })
+      })
     }
     const { items, count } = await runs.items(id, query)
     await refuseUnknownShop(accounts, request.query, query.filter.shop_id, count)
@@ -162,15 +165,18 @@ function runRequestFrom (body: Static<typeof RunBody>): Omit<RunRequest, 'id' | 
     synced_before: syncedBefore
   } = body
   const [limit, other] = LIMITS.filter((name) => body[name] !== undefined)
-  if (limit && other) throw validationError(other, `${other} cannot be combined with ${limit}`)
+  if (limit && other) throw new PAY_RECONCILE_VALIDATION(other, `${other} cannot be combined with ${limit}`)
   if (limit && !(MODES_OF[limit] as readonly string[]).includes(mode)) {
-    throw validationError(limit, `${limit} has no meaning with the mode ${mode}`)
+    throw new PAY_RECONCILE_VALIDATION(limit, `${limit} has no meaning with the mode ${mode}`)
   }
   // Nobody means to unlink every account.
-  if (mode === 'unlink' && !limit) throw validationError('mode', 'unlink needs accounts or accept')
+  if (mode === 'unlink' && !limit) throw new PAY_RECONCILE_VALIDATION('mode', 'unlink needs accounts or accept')
   const time = syncedBefore === undefined || INSTANT.test(syncedBefore) ? Date.parse(syncedBefore ?? '') : NaN
   if (syncedBefore !== undefined && Number.isNaN(time)) {
-    throw validationError('synced_before', 'synced_before must be a date and time such as 2026-01-31T12:00:00Z')
+    throw new PAY_RECONCILE_VALIDATION(
+      'synced_before',
+      'synced_before must be a date and time such as 2026-01-31T12:00:00Z'
+    )
   }
   return {
     mode,

@@ -1,5 +1,4 @@
-import { Type, type Static } from '@sinclair/typebox'
-import { formatParameter } from './csv-reply.ts'
+import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
 import {
   filterParameter,
   Id,
@@ -147,14 +146,18 @@ export const RunsQuerystring = Type.Object({
   status: Type.Optional(Status)
 })
 
-export const ItemsQuerystring = Type.Object({
-  ...pageParameters,
-  filter: filterParameter('account_id, shop_id, outcome, differences'),
-  outcome: Type.Optional(Outcome),
-  differences: Type.Optional(oneOf(DIFFERENCES)),
-  shop_id: Type.Optional(Id),
-  format: formatParameter,
-  since: Type.Optional(
-    Type.String({ description: 'The id of an earlier run of the same mode: only what it did not find in the same way' })
-  )
-})
+export function itemsQuerystring (more: TProperties = {}): TSchema {
+  return Type.Object({
+    ...pageParameters,
+    filter: filterParameter('account_id, shop_id, outcome, differences'),
+    outcome: Type.Optional(Outcome),
+    differences: Type.Optional(oneOf(DIFFERENCES)),
+    shop_id: Type.Optional(Id),
+    ...more,
+    since: Type.Optional(
+      Type.String({
+        description: 'The id of an earlier run of the same mode: only what it did not find in the same way'
+      })
+    )
+  })
+}

@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
 import { unlinkedCustomersOf, type UnlinkedCustomer } from '../customers/unlinked.ts'
 import type { Sources } from '../customers/snapshot.ts'
-import { validationError } from '../errors.ts'
+import { PAY_RECONCILE_VALIDATION } from '../errors.ts'
 import { excerpt } from '#shared/excerpt'
 import type { RawQuery } from '#shared/list-grammar'
 import { shopFrom } from './list-query.ts'
@@ -51,10 +51,12 @@ export function unlinkedRoutes (scope: FastifyInstance, sources: Sources): void 
     })
   }, async ({ query, signal }) => {
     const shopId = shopFrom(query.shop_id)
-    if (shopId === undefined) throw validationError('shop_id', 'shop_id is required: each shop has its own key')
+    if (shopId === undefined) {
+      throw new PAY_RECONCILE_VALIDATION('shop_id', 'shop_id is required: each shop has its own key')
+    }
     const { after } = query
     if (after !== undefined && !(typeof after === 'string' && sources.provider.isCustomerId(after))) {
-      throw validationError('after', 'after must be the next of the page before')
+      throw new PAY_RECONCILE_VALIDATION('after', 'after must be the next of the page before')
     }
     const { customers, next } = await unlinkedCustomersOf(sources, shopId, after, signal)
     return { customers: customers.map(unlinkedBodyFrom), next }

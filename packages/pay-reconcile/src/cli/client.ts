@@ -1,6 +1,6 @@
 import { createError } from '@fastify/error'
 import { excerpt } from '#shared/excerpt'
-import { retryAfterFrom } from '../provider/backoff.ts'
+import { retryAfterFrom } from '../retry.ts'
 import type { Command } from './arguments.ts'
 import type { AuditBody } from '../admin/audit-schemas.ts'
 import { printable } from '../printable.ts'
@@ -9,7 +9,18 @@ import type { RecordPage } from './records.ts'
 import type { RunBody, RunSummary } from './tables.ts'
 
 /** The server refused a request, or the response is not from the run routes; the message has the details. */
-export const PAY_RECONCILE_REFUSED = createError<[string]>('PAY_RECONCILE_REFUSED', '%s')
+export class PAY_RECONCILE_REFUSED extends createError<[string]>('PAY_RECONCILE_REFUSED', '%s') {
+  /** Of the response; undefined: it is another part of it that is wrong. */
+  readonly status: number | undefined
+  /** The server's `Retry-After`, in milliseconds. */
+  readonly retryAfter: number | undefined
+
+  constructor (message: string, response?: Pick<Response, 'status' | 'headers'>) {
+    super(message)
+    this.status = response?.status
+    this.retryAfter = retryAfterFrom(response?.headers.get('retry-after') ?? null)
+  }
+}
 
 /** No complete response; the message has the reason. */
 export const PAY_RECONCILE_SERVER_UNREACHABLE = createError<[string, { cause: unknown }]>(
@@ -65,10 +76,7 @@ export function clientFor ({ url, token }: Pick<Command, 'url' | 'token'>, getTi
     })
     const { status, ok, headers, text } = await responseTo(request)
     const refused = (why: string) =>
-      Object.assign(new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${printable(why)}`), {
-        status,
-        retryAfter: retryAfterFrom(headers.get('retry-after'))
-      })
+      new PAY_RECONCILE_REFUSED(`${method} ${request.url} got ${status}: ${printable(why)}`, { status, headers })
     if (!ok) {
       throw refused(
         status === 401 && token === undefined ? `${messageIn(text)}; PAY_RECONCILE_TOKEN is not set` : messageIn(text)

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
-import { csvLine, csvText, type CsvTable } from '../csv/csv.ts'
+import { csvLine } from '#shared/csv-line'
+import { csvText, type CsvTable } from '../csv/csv.ts'
 import { printableJson } from '../printable.ts'
 import type { Output } from './progress.ts'
 import { table } from './tables.ts'

@@ -4,7 +4,7 @@ import { clientFor } from './client.ts'
 import { printable, printableJson } from '../printable.ts'
 import { auditListing, unlinkedListing, type UnlinkedCustomersBody } from './listings.ts'
 import { csvFile, pagesBySkip, printJson, recordsTable, type Listing } from './records.ts'
-import { withRetries } from './retry.ts'
+import { throughOutages } from './retry.ts'
 import { listText } from './tables.ts'
 import { startAndWatch, type Surroundings } from './watch.ts'
 
@@ -58,7 +58,7 @@ function unlinkedCustomersOf (
   return unlinkedListing(async function* () {
     for (let after: string | null | undefined; after !== null;) {
       const query: Record<string, string> = { shop_id: shop, ...(after !== undefined && { after }) }
-      const { customers, next } = await withRetries(
+      const { customers, next } = await throughOutages(
         () => client.unlinkedCustomers(query),
         (text) => stderr.write(`${printable(text)}\n`),
         clock

@@ -1,7 +1,7 @@
 import { createError } from '@fastify/error'
 import type { Command, RunTask } from './arguments.ts'
 import { clientFor, PAY_RECONCILE_SERVER_UNREACHABLE, type Client } from './client.ts'
-import { isTransient, statusOf, systemClock, withRetries, type Clock } from './retry.ts'
+import { isTransient, statusOf, systemClock, throughOutages, type Clock } from './retry.ts'
 import { printable, printableJson } from '../printable.ts'
 import { progressOn, type Output, type Progress } from './progress.ts'
 import { csvFile, pagesBySkip, printJson, recordsTable, type CsvFile, type Listing } from './records.ts'
@@ -57,7 +57,7 @@ export async function startAndWatch (
       ...command,
       since,
       csv,
-      read: (query) => withRetries(() => client.items(id, query), progress.note, clock),
+      read: (query) => throughOutages(() => client.items(id, query), progress.note, clock),
       stdout,
       note: progress.note
     })
@@ -107,7 +107,7 @@ async function watched (
   for (;;) {
     let run
     try {
-      run = await withRetries(() => client.get(id), progress.note, clock)
+      run = await throughOutages(() => client.get(id), progress.note, clock)
     } catch (error) {
       if (!known && !isTransient(error)) throw error
       throw notWatched(error, whatToDo(error, id))

@@ -1,5 +1,5 @@
 import { customerIdOf, storable } from '../details.ts'
-import { isProviderError, providerError, PAY_RECONCILE_SHOP_NOT_FOUND, validationError } from '../errors.ts'
+import { isProviderError, providerError, PAY_RECONCILE_NOT_FOUND, PAY_RECONCILE_VALIDATION } from '../errors.ts'
 import { nextPage } from '../provider/next-page.ts'
 import { excerptOf, isAlive, type PayCustomer } from '../provider/types.ts'
 import type { Account } from '../types.ts'
@@ -32,7 +32,7 @@ export interface UnlinkedCustomer {
  *
  * @param after - where the page before ended; undefined: at the start.
  * @returns those customers, which may be none, and where the next page starts; null: there is none.
- * @throws {@link PAY_RECONCILE_SHOP_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY}, {@link PAY_RECONCILE_VALIDATION}
+ * @throws {@link PAY_RECONCILE_NOT_FOUND}, {@link PAY_RECONCILE_NO_SECRET_KEY}, {@link PAY_RECONCILE_VALIDATION}
  *   for an `after` that the provider does not know, or a provider error.
  */
 export async function unlinkedCustomersOf (
@@ -43,7 +43,7 @@ export async function unlinkedCustomersOf (
 ): Promise<{ readonly customers: readonly UnlinkedCustomer[], readonly next: string | null }> {
   const { accounts, provider, call, naming } = sources
   const [shop] = await accounts.shops(wantedShop)
-  if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
+  if (!shop) throw new PAY_RECONCILE_NOT_FOUND('shop')
   const { shopId } = shop
   const secretKey = await secretKeyOf(sources, shopId)
   const { value: { customers, more } } = await call(
@@ -54,7 +54,7 @@ export async function unlinkedCustomersOf (
     const isUnknown = after !== undefined && isProviderError(error) &&
       (error.fault === 'customer_not_found' || error.fault === 'refused')
     throw isUnknown
-      ? validationError(
+      ? new PAY_RECONCILE_VALIDATION(
         'after',
         'after must be the next of the page before: the payment provider cannot list customers from there'
       )
@@ -62,7 +62,7 @@ export async function unlinkedCustomersOf (
   })
   const next = nextPage({ ids: customers.map(({ id }) => id), more }, after)
   // There is nowhere to go on from, and the list would look complete.
-  if (customers.length === 0 && more) throw providerError('list_repeats')
+  if (customers.length === 0 && more) throw providerError('unexpected_object')
   if (customers.length === 0) return { customers: [], next: null }
   const linked = await linkedUnderKey(sources, shopId, secretKey, customers.map(({ id }) => id))
   const unlinked = customers.filter((customer) => isAlive(customer) && !linked.has(customer.id))

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import type { AwaitedShops } from '../reconcile/types.ts'
-import { record, recordsOf, run, violates } from './records.ts'
+import { withRetries } from '../retry.ts'
+import { record, recordsOf, run, shopIsTaken } from './records.ts'
 
 /** The shops of a registration that wait for a run, in tables. */
 export function awaitedShops (knex: Knex, registration: string): AwaitedShops {
@@ -25,18 +26,12 @@ export function awaitedShops (knex: Knex, registration: string): AwaitedShops {
     },
 
     async start (run) {
-      for (;;) {
-        try {
-          const [row] = await recordsOf<{ readonly started: boolean, readonly left: boolean }>(
-            knex,
-            knex.raw(startStatement, { ...run, registration })
-          )
-          return { started: row?.started === true, left: row?.left === true }
-        } catch (error) {
-          // Another run has taken a shop since this statement began.
-          if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
-        }
-      }
+      const [row] = await withRetries(() =>
+        recordsOf<{ readonly started: boolean, readonly left: boolean }>(
+          knex,
+          knex.raw(startStatement, { ...run, registration })
+        ), shopIsTaken)
+      return { started: row?.started === true, left: row?.left === true }
     },
 
     async done (runId, shopId) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Knex } from 'knex'
+import { withRetries } from '../retry.ts'
 
 /** How long a statement waits for a lock, in milliseconds: every call that needs the table waits behind it. */
 const WAIT = 500
@@ -18,15 +19,13 @@ const TRIES = 400
  */
 export async function withBriefLocks (knex: Knex, change: (knex: Knex) => Promise<void>): Promise<void> {
   if (knex.isTransaction) return await change(knex)
-  for (let tries = 1;; tries++) {
-    try {
-      return await knex.transaction(async (trx) => {
-        await trx.raw(`set local lock_timeout = ${WAIT}`)
-        await change(trx)
-      }, { isolationLevel: 'read committed' })
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === '55P03') || tries === TRIES) throw error
-      await sleep(PAUSE)
-    }
-  }
+  await withRetries(() =>
+    knex.transaction(async (trx) => {
+      await trx.raw(`set local lock_timeout = ${WAIT}`)
+      await change(trx)
+    }, { isolationLevel: 'read committed' }), async (error, failed) => {
+    if (!(error instanceof Error && 'code' in error && error.code === '55P03') || failed === TRIES) return false
+    await sleep(PAUSE)
+    return true
+  })
 }

@@ -3,5 +3,4 @@ export type { AccountColumnNames, AccountTable, OnlyShop } from './account-table
 export { knexAccountStore, type KnexAccountStoreOptions } from './accounts.ts'
 export { forgetAccounts } from './forget.ts'
 export { knexRunStore, type KnexRunStoreOptions } from './runs.ts'
-export { knexWebhookSecrets, type KnexWebhookSecretsOptions } from './webhook-secrets.ts'
 export { createAccountIndexes, createPayReconcileTables, dropPayReconcileTables } from './tables.ts'

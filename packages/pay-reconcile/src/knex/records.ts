@@ -1,5 +1,6 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import { withRetries } from '../retry.ts'
 
 /*
  * How values leave the database: as one column with JSON that PostgreSQL has written. So no value depends on the
@@ -48,17 +49,14 @@ const TRIES = 5
  * isolation level than read committed, is run again as read committed, where it waits for the other one.
  */
 export async function run (knex: Knex, statement: Knex.Raw | Knex.QueryBuilder): Promise<unknown> {
-  for (let tries = 1;; tries++) {
-    try {
-      if (tries === 1) return await statement
-      return await knex.transaction(async (trx) => await statement.transacting(trx), {
-        isolationLevel: 'read committed'
-      })
-    } catch (error) {
-      // A transaction of the host is over after an error.
-      if (!metAnother(error) || knex.isTransaction || tries === TRIES) throw error
-    }
-  }
+  return await withRetries(
+    async (failed) =>
+      failed === 0
+        ? await statement
+        : await knex.transaction(async (trx) => await statement.transacting(trx), { isolationLevel: 'read committed' }),
+    // A transaction of the host is over after an error.
+    (error, failed) => metAnother(error) && !knex.isTransaction && failed < TRIES
+  )
 }
 
 function metAnother (error: unknown): boolean {
@@ -84,4 +82,9 @@ export async function countOf (knex: Knex, query: Knex.QueryBuilder): Promise<nu
 /** Whether a statement failed because of this constraint. */
 export function violates (constraint: string, error: unknown): boolean {
   return error instanceof Error && 'constraint' in error && error.constraint === constraint
+}
+
+/** Whether another run has taken a shop since the statement of this one began. */
+export function shopIsTaken (error: unknown): boolean {
+  return violates('pay_reconcile_one_run_per_shop', error)
 }

@@ -1,14 +1,15 @@
 import type { Knex } from 'knex'
-import { PAY_RECONCILE_INVALID_OPTION, runActiveError } from '../errors.ts'
+import { PAY_RECONCILE_INVALID_OPTION, PAY_RECONCILE_RUN_ACTIVE } from '../errors.ts'
 import { noOthers } from '../no-others.ts'
 import { whereListed } from '../lists/listed.ts'
 import { runList } from '../lists/runs.ts'
 import type { Lease, NewRun, Next, Part, RunStore, Targets } from '../reconcile/types.ts'
+import { withRetries } from '../retry.ts'
 import { storable } from '../details.ts'
 import { registrationFrom, type AccountColumnNames, type Registered } from './account-table.ts'
 import { awaitedShops } from './awaited.ts'
 import { itemPage, itemsById } from './item-page.ts'
-import { instantFrom, record, recordsOf, run as execute, countOf, violates } from './records.ts'
+import { instantFrom, record, recordsOf, run as execute, countOf, shopIsTaken } from './records.ts'
 import { orderOfRuns, PART_COLUMNS, runFrom, runsStatement, type RunRow } from './run-rows.ts'
 import { assertUsable, demandPostgres, leavesNames } from './startup.ts'
 import { demandColumns } from './tables.ts'
@@ -108,7 +109,7 @@ export function knexRunStore (
       )
       return true
     } catch (error) {
-      if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
+      if (!shopIsTaken(error)) throw error
       return false
     }
   }
@@ -152,7 +153,7 @@ export function knexRunStore (
           )
         )
         // None: the other run ended between the two statements, and the shop is free.
-        if (held) throw runActiveError(held.runId, held.shopId)
+        if (held) throw new PAY_RECONCILE_RUN_ACTIVE(held.runId, held.shopId)
       }
       if (shops.length === 0) await settle()
     },
@@ -177,17 +178,13 @@ export function knexRunStore (
 
     async startScheduled (run, shops) {
       const parts = partsFrom(shops)
-      for (;;) {
-        try {
-          const [row] = await recordsOf(knex, knex.raw(startScheduledStatement, { ...run, registration, parts }))
-          // The run is over if all of its shops are held, or there are none.
-          if (row) await settle()
-          return row !== undefined
-        } catch (error) {
-          // Another run has taken a shop since this statement began.
-          if (!violates('pay_reconcile_one_run_per_shop', error)) throw error
-        }
-      }
+      const [row] = await withRetries(
+        () => recordsOf(knex, knex.raw(startScheduledStatement, { ...run, registration, parts })),
+        shopIsTaken
+      )
+      // The run is over if all of its shops are held, or there are none.
+      if (row) await settle()
+      return row !== undefined
     },
 
     async get (id) {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isProviderError, providerError, type ProviderError } from '../errors.ts'
-import type { Settings } from '../options.ts'
-import { backoff } from './backoff.ts'
+import type { Limits } from '../limits.ts'
+import { backoff, withRetries } from '../retry.ts'
 import { keyGates, type GateLimits } from './gate.ts'
 import type { ProviderResponse } from './types.ts'
 
-export type CallLimits = GateLimits & Pick<Settings, 'callTimeout' | 'attemptTimeout' | 'attempts'>
+export type CallLimits = GateLimits & Pick<Limits, 'callTimeout' | 'attemptTimeout' | 'attempts'>
 
 /** Makes one attempt; must honour the signal. */
 type Attempt<T> = (signal: AbortSignal) => Promise<ProviderResponse<T>>
@@ -39,23 +39,18 @@ export function providerCalls (limits: CallLimits): ProviderCalls {
     // Also around the time limit, which does not wait for an attempt that goes on after the abort.
     return withTimeLimit(limits.callTimeout, caller, (signal) => {
       limited = signal
-      return gateOf(secretKey).enter(signal, () => withRetries(attempt, signal, end).catch(rethrow))
+      return gateOf(secretKey).enter(signal, () => attempts(attempt, signal, end).catch(rethrow))
     }).catch(rethrow)
   }
 
-  async function withRetries<T> (attempt: Attempt<T>, signal: AbortSignal, end: number): Promise<ProviderResponse<T>> {
-    for (let attempts = 1;; attempts++) {
-      try {
-        return await oneAttempt(attempt, signal)
-      } catch (error) {
-        if (!isTransient(error) || error.replayed || error.retryable === false || attempts >= limits.attempts) {
-          throw error
-        }
-        const wait = backoff(attempts, error.retryAfter)
-        if (Date.now() + wait >= end) throw error
-        await sleep(wait, undefined, { signal })
-      }
-    }
+  function attempts<T> (attempt: Attempt<T>, signal: AbortSignal, end: number): Promise<ProviderResponse<T>> {
+    return withRetries(() => oneAttempt(attempt, signal), async (error, failed) => {
+      if (!isTransient(error) || error.replayed || error.retryable === false || failed >= limits.attempts) return false
+      const wait = backoff(failed, error.retryAfter)
+      if (Date.now() + wait >= end) return false
+      await sleep(wait, undefined, { signal })
+      return true
+    })
   }
 
   function oneAttempt<T> (attempt: Attempt<T>, signal: AbortSignal): Promise<ProviderResponse<T>> {

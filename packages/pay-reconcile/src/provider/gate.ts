@@ -1,9 +1,9 @@
 import { isProviderError, providerError } from '../errors.ts'
-import type { Settings } from '../options.ts'
+import type { Limits } from '../limits.ts'
 import { perKey } from './per-key.ts'
 import { turnIn } from './turn.ts'
 
-export type GateLimits = Pick<Settings, 'inFlight' | 'breakAfter' | 'breakDuration'>
+export type GateLimits = Pick<Limits, 'inFlight' | 'breakAfter' | 'breakDuration'>
 
 /** Limits the requests under one key, so that a shop that fails or floods does not affect others. */
 export interface Gate {

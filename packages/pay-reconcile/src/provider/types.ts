@@ -107,7 +107,7 @@ export interface PayProvider {
     call: ProviderCall & { readonly since: Date, readonly after?: string | undefined }
   ): Promise<ProviderResponse<EventPage>>
 
-  /** How the provider signs what it sends. For the option `webhooks`, which is refused without it. */
+  /** How the provider signs what it sends. For the extension `webhooks`, which is refused without it. */
   readonly webhooks?: WebhookVerifier | undefined
 }
 

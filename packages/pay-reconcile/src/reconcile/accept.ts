@@ -1,4 +1,4 @@
-import { validationError } from '../errors.ts'
+import { PAY_RECONCILE_VALIDATION } from '../errors.ts'
 import type { Item, Mode, Target, Targets } from './types.ts'
 
 /**
@@ -21,7 +21,8 @@ export function targetsFrom (
   const taken = new Map<string, number>()
   for (const id of new Set(ids)) {
     const index = ids.indexOf(id)
-    const refuse = (message: string): Error => validationError(`accept/${index}`, `accept.${index} ${message}`)
+    const refuse = (message: string): Error =>
+      new PAY_RECONCILE_VALIDATION(`accept/${index}`, `accept.${index} ${message}`)
     const item = known.get(id)
     if (!item || (shopId !== null && item.shopId !== shopId)) {
       throw refuse(shopId === null ? 'is not the id of an item' : 'is not the id of an item of the shop')

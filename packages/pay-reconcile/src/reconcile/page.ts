@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isProviderError, type ProviderError } from '../errors.ts'
-import { backoff } from '../provider/backoff.ts'
-import type { ShopWork } from './shop-work.ts'
 import { isTransient } from '../provider/calls.ts'
 import { nextPage } from '../provider/next-page.ts'
 import type { PayCustomer } from '../provider/types.ts'
+import { backoff, withRetries } from '../retry.ts'
+import type { ShopWork } from './shop-work.ts'
 
 /** Waits while the gate of the key is closed; then the call has failed. */
 const MAX_WAITS = 3
@@ -20,24 +20,24 @@ export async function withWaits<T> (
   work: ShopWork,
   attempt: (secretKey: string) => Promise<T>
 ): Promise<T | undefined> {
-  const { key, cancelled, interrupted } = work
-  for (let waits = 0;; waits++) {
-    const secretKey = key.current
-    try {
-      return await attempt(secretKey)
-    } catch (error) {
-      if (!isProviderError(error)) throw error
-      if (error.fault === 'aborted' || interrupted.aborted) return undefined
-      if (rejectsKey(error) && await isReplaced(work, secretKey)) continue
-      const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && waits < MAX_WAITS)
-      if (!mayWait || cancelled.aborted) throw error
-      const wait = backoff(waits, error.retryAfter)
-      work.rateLimitOf(secretKey).pause(wait)
-      await pause(work, wait)
-      if (interrupted.aborted) return undefined
-      if (cancelled.aborted) throw error
-    }
-  }
+  const { key, ended, interrupted } = work
+  let secretKey = key.current
+  return await withRetries(() => {
+    secretKey = key.current
+    return attempt(secretKey)
+  }, async (error, failed) => {
+    if (!isProviderError(error) || error.fault === 'aborted' || interrupted.aborted) return false
+    if (rejectsKey(error) && await isReplaced(work, secretKey)) return true
+    const mayWait = error.fault === 'rate_limited' || (error.fault === 'unavailable' && failed <= MAX_WAITS)
+    if (!mayWait || ended.aborted) return false
+    const wait = backoff(failed - 1, error.retryAfter)
+    work.rateLimitOf(secretKey).pause(wait)
+    await pause(work, wait)
+    return !ended.aborted
+  }).catch((error) => {
+    if (isProviderError(error) && (error.fault === 'aborted' || interrupted.aborted)) return undefined
+    throw error
+  })
 }
 
 /** Waits, or until the run is cancelled or interrupted. @param duration - in milliseconds. */
@@ -66,7 +66,7 @@ export interface CustomerPage {
   readonly next: string | null
 }
 
-/** How often a page is read that fails because of the provider. */
+/** How often is read what fails because of the provider. */
 const ATTEMPTS = 3
 
 /**
@@ -89,15 +89,14 @@ export async function readWithRetries<T> (
   work: ShopWork,
   read: (secretKey: string) => Promise<T>
 ): Promise<T | undefined> {
-  for (let failures = 1;; failures++) {
-    try {
-      return await withWaits(work, read)
-    } catch (error) {
-      if (work.ended.aborted) return undefined
-      if (!isTransient(error) || failures >= ATTEMPTS) throw error
-      await pause(work, backoff(failures, error.retryAfter))
-    }
-  }
+  return await withRetries(() => withWaits(work, read), async (error, failed) => {
+    if (work.ended.aborted || !isTransient(error) || failed >= ATTEMPTS) return false
+    await pause(work, backoff(failed, error.retryAfter))
+    return true
+  }).catch((error) => {
+    if (work.ended.aborted) return undefined
+    throw error
+  })
 }
 
 async function pageFrom (

@@ -4,10 +4,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import { secretKeyOf, type Sources } from '../customers/snapshot.ts'
 import {
   providerError,
-  validationError,
+  PAY_RECONCILE_VALIDATION,
   PAY_RECONCILE_NO_SECRET_KEY,
-  PAY_RECONCILE_RUN_NOT_FOUND,
-  PAY_RECONCILE_SHOP_NOT_FOUND,
+  PAY_RECONCILE_NOT_FOUND,
   PAY_RECONCILE_STORE_FAILED
 } from '../errors.ts'
 import { targetsFrom } from './accept.ts'
@@ -15,7 +14,7 @@ import { canFollow } from './can-follow.ts'
 import { rateLimits } from './rate-limit.ts'
 import { limitsOf, noKey, type RunLimits, shopKey, type ShopKey } from './shop-work.ts'
 import { reconcileShop, type Ending } from './shop.ts'
-import type { AwaitedShops, Lease, Mode, NewRun, Part, Run, RunStore, Targets } from './types.ts'
+import type { Lease, NewRun, Part, Run, RunStore, Targets } from './types.ts'
 
 /** A run to start, limited to some accounts by at most one of these. */
 export interface RunRequest extends Omit<NewRun, 'selection' | 'scheduledFor'> {
@@ -29,23 +28,16 @@ export interface RunRequest extends Omit<NewRun, 'selection' | 'scheduledFor'> {
 /** How long a run waits for the provider before the log says why nothing happens, in milliseconds. */
 const SILENT_WAIT = 10_000
 
-/** Who makes the changes of scheduled runs, for the audit. */
-export const SCHEDULED_ACTOR = 'schedule'
-
-/** Who makes the changes of runs that webhooks start, for the audit. */
-export const WEBHOOK_ACTOR = 'webhook'
+/** The shops of a run, and how many accounts of each it goes through. */
+export type ShopsOfRun = ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>
 
 /** Bulk runs of this process. */
 export interface BulkRunner {
   start(run: RunRequest): Promise<Run>
-  /** Starts the run of a scheduled time, unless another process has. A `sync` or `changes` writes. */
-  startScheduled(mode: Mode, scheduledFor: string): Promise<void>
-  /**
-   * Starts a run over the shops that wait for one, if there are any and no other run holds them.
-   *
-   * @returns whether some still wait.
-   */
-  startAwaited(awaited: AwaitedShops): Promise<boolean>
+  /** Of a run without named accounts. */
+  shopsOf(run: NewRun): Promise<ShopsOfRun>
+  /** Works on a run that is stored. */
+  work(id: string): Promise<void>
   cancel(id: string): Promise<Run>
   /** Continues runs that other processes left behind. */
   resume(): Promise<void>
@@ -53,7 +45,14 @@ export interface BulkRunner {
   close(): Promise<void>
 }
 
-export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits, log: FastifyBaseLogger): BulkRunner {
+/** @param partEnded - is called when a part has ended, and that is stored */
+export function bulkRunner (
+  sources: Sources,
+  runs: RunStore,
+  limits: RunLimits,
+  log: FastifyBaseLogger,
+  partEnded: (run: NewRun, shopId: string, ending: Ending) => Promise<void>
+): BulkRunner {
   const rateLimitOf = rateLimits(limits.perSecond)
   const closing = new AbortController()
   /** The runs in progress. */
@@ -85,20 +84,8 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       else if (ending.status === 'stopped') {
         await runs.finish(reached, lease, 'stopped', ending.reason, ending.missingPermission)
       } else if (ending.status !== 'lost') await runs.finish(reached, lease, ending.status, null)
-      if (run.webhook === true && ending.status !== 'interrupted' && ending.status !== 'lost') {
-        await settleAwaited(run, part.shopId, ending)
-      }
+      if (ending.status !== 'interrupted' && ending.status !== 'lost') await partEnded(run, part.shopId, ending)
     }
-  }
-
-  /** The note of a shop is kept while something is left to read there: the run starts again later. */
-  async function settleAwaited (run: NewRun, shopId: string, ending: Ending): Promise<void> {
-    const [shop] = await sources.accounts.shops(shopId, { ...limitsOf(run, null), failedIn: run.id })
-    if (!shop || (ending.status === 'done' && shop.accounts === 0)) return await runs.awaited?.done(run.id, shopId)
-    log.warn(
-      { shopId, runId: run.id, ...(ending.status === 'stopped' && { reason: ending.reason }) },
-      'changes of the shop are left: a run starts again later'
-    )
   }
 
   async function processPart (
@@ -180,12 +167,11 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
 
   async function existing (id: string): Promise<Run> {
     const run = await runs.get(id)
-    if (!run) throw new PAY_RECONCILE_RUN_NOT_FOUND()
+    if (!run) throw new PAY_RECONCILE_NOT_FOUND('reconciliation run')
     return run
   }
 
-  /** The shops of a run, and how many accounts of each it goes through. */
-  async function shopsOf (run: NewRun, targets: Targets | null) {
+  async function shopsOf (run: NewRun, targets: Targets | null): Promise<ShopsOfRun> {
     // Which accounts have changed, each shop's part finds out.
     if (run.mode === 'changes') {
       return (await sources.accounts.shops(run.shopId ?? undefined)).map(({ shopId }) => ({ shopId, accounts: 0 }))
@@ -197,7 +183,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
   async function shopOf ({ shopId }: RunRequest): Promise<string | null> {
     if (shopId === null) return null
     const [shop] = await sources.accounts.shops(shopId)
-    if (!shop) throw new PAY_RECONCILE_SHOP_NOT_FOUND()
+    if (!shop) throw new PAY_RECONCILE_NOT_FOUND('shop')
     return shop.shopId
   }
 
@@ -205,7 +191,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
     async start (request) {
       const { accounts, accept, failedIn, syncedBefore, ...rest } = request
       if (request.mode === 'changes' && !canFollow(sources)) {
-        throw validationError(
+        throw new PAY_RECONCILE_VALIDATION(
           'mode',
           'changes needs a payment provider with listEvents and an account store with changes'
         )
@@ -229,7 +215,7 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       const shops = await shopsOf(run, targets)
       const unknown = accounts ? (named ?? 0) - shops.reduce((sum, shop) => sum + shop.accounts, 0) : 0
       if (unknown > 0) {
-        throw validationError(
+        throw new PAY_RECONCILE_VALIDATION(
           'accounts',
           `${unknown} of the accounts ${shopId === null ? 'do not exist' : 'are not accounts of the shop'}`
         )
@@ -240,36 +226,10 @@ export function bulkRunner (sources: Sources, runs: RunStore, limits: RunLimits,
       return started
     },
 
-    async startScheduled (mode, scheduledFor) {
-      const id = randomUUID()
-      const run = {
-        id,
-        mode,
-        scheduledFor,
-        dryRun: mode === 'check',
-        shopId: null,
-        actor: SCHEDULED_ACTOR,
-        requestId: null,
-        selection: {}
-      }
-      if (await runs.startScheduled(run, await shopsOf(run, null))) startWorkers(await existing(id))
-    },
+    shopsOf: (run) => shopsOf(run, null),
 
-    async startAwaited (awaited) {
-      const run: NewRun = {
-        id: randomUUID(),
-        mode: 'changes',
-        scheduledFor: null,
-        webhook: true,
-        dryRun: false,
-        shopId: null,
-        actor: WEBHOOK_ACTOR,
-        requestId: null,
-        selection: {}
-      }
-      const { started, left } = await awaited.start(run)
-      if (started) startWorkers(await existing(run.id))
-      return left
+    async work (id) {
+      startWorkers(await existing(id))
     },
 
     async cancel (id) {

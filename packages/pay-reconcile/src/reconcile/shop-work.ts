@@ -1,14 +1,16 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Sources } from '../customers/snapshot.ts'
-import type { Settings } from '../options.ts'
-import type { AccountLimits } from '../types.ts'
+import type { Limits } from '../limits.ts'
+import type { Account, AccountLimits } from '../types.ts'
 import type { RateLimit } from './rate-limit.ts'
 import type { Lease, NewRun, RunStore, Targets } from './types.ts'
 
-export type RunLimits = Pick<
-  Settings,
-  'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration' | 'emailOf' | 'comparedFields' | 'mayContinue'
->
+export interface RunLimits extends Pick<Limits, 'perSecond' | 'accountsAtOnce' | 'shopsAtOnce' | 'leaseDuration'> {
+  /** The options of these names. */
+  readonly emailOf: (account: Account) => string | undefined
+  readonly comparedFields: readonly string[] | undefined
+  readonly mayContinue: (work: { readonly id: string | null, readonly actor: string }) => boolean | Promise<boolean>
+}
 
 /** What is needed to reconcile a shop. */
 export interface ShopWork {

@@ -187,7 +187,10 @@ function knowsNone ({ mode, selection }: NewRun, { processed, outcomes, differen
   return requested > 1 && differences.not_found === requested
 }
 
-/** Decides when a shop stops: its key is rejected, or the provider has failed for many accounts in a row. */
+/**
+ * Decides when a shop stops: its key is rejected, or the provider has failed for many accounts in a row. The gate of
+ * the key cannot: while it is closed, one request at a time tries, and the account that it was for has failed.
+ */
 function stopRule (): StopRule {
   let failures = 0
   return (error) => {

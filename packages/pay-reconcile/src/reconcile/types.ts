@@ -268,7 +268,7 @@ export interface RunStore {
   /** Like `registration` of an AccountStore. No method returns or changes a run of another one. */
   readonly registration?: string
 
-  /** @throws `runActiveError(runId, shopId)` if a shop is part of an unfinished run. */
+  /** @throws `new PAY_RECONCILE_RUN_ACTIVE(runId, shopId)` if a shop is part of an unfinished run. */
   start(
     run: NewRun,
     shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>,
@@ -293,7 +293,7 @@ export interface RunStore {
     shops: ReadonlyArray<{ readonly shopId: string, readonly accounts: number }>
   ): Promise<boolean>
 
-  /** For the option `webhooks`, which is refused without it. */
+  /** For the extension `webhooks`, which is refused without it. */
   readonly awaited?: AwaitedShops | undefined
 
   /** The named accounts of a run; null if it has none. */

@@ -1,9 +1,18 @@
 import type { FastifyContextConfig } from 'fastify'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
+import type { Core } from '../extension.ts'
+import type { WebhookVerifier } from '../provider/types.ts'
 import { canFollow } from '../reconcile/can-follow.ts'
-import type { PayProvider } from '../provider/types.ts'
-import type { RunStore } from '../reconcile/types.ts'
-import type { AccountStore, WebhookSecrets } from '../types.ts'
+import type { AwaitedShops } from '../reconcile/types.ts'
+
+/** The signing secrets of the shops' webhooks. */
+export interface WebhookSecrets {
+  /** Like `ready` of an AccountStore. */
+  ready?(): Promise<void>
+
+  /** The shop, by its id as the database writes it, with its secret in plain text; undefined if it has none. */
+  find(shopId: string): Promise<{ readonly shopId: string, readonly secret: string } | undefined>
+}
 
 /** The route that the payment provider calls when customers have changed. */
 export interface Webhooks {
@@ -21,16 +30,8 @@ export interface Webhooks {
 const NAMES: ReadonlySet<string> = new Set(['secrets', 'config', 'delay'])
 
 /** @throws {@link PAY_RECONCILE_INVALID_OPTION} for what is missing or unknown. */
-export function webhooksFrom (
-  webhooks: Webhooks | undefined,
-  { provider, accounts, runs }: {
-    readonly provider: PayProvider,
-    readonly accounts: AccountStore,
-    readonly runs?: RunStore | undefined
-  }
-): Required<Webhooks> | undefined {
-  if (webhooks === undefined) return undefined
-  if (typeof webhooks !== 'object' || webhooks === null) throw invalid('webhooks must be an object with secrets')
+export function webhooksFrom (webhooks: Webhooks): Required<Webhooks> {
+  if (typeof webhooks !== 'object' || webhooks === null) throw invalid('webhooks needs an object with secrets')
   const unknown = Object.keys(webhooks).find((name) => !NAMES.has(name))
   if (unknown !== undefined) throw invalid(`webhooks.${unknown} is not one of ${[...NAMES].join(', ')}`)
   const { secrets, config = {}, delay = 10_000 } = webhooks
@@ -43,14 +44,27 @@ export function webhooksFrom (
   if (!(Number.isInteger(delay) && delay > 0 && delay <= 3_600_000)) {
     throw invalid('webhooks.delay must be an integer from 1 to 3600000')
   }
-  if (typeof runs?.awaited?.done !== 'function') {
+  return { secrets, config, delay }
+}
+
+/**
+ * What the route needs of the other options.
+ *
+ * @throws {@link PAY_RECONCILE_INVALID_OPTION} for what is missing
+ */
+export function neededBy (core: Core): {
+  readonly bulk: NonNullable<Core['bulk']>,
+  readonly awaited: AwaitedShops,
+  readonly verifier: WebhookVerifier
+} {
+  const { bulk, provider: { webhooks: verifier } } = core
+  const awaited = bulk?.runs.awaited
+  if (!bulk || typeof awaited?.done !== 'function') {
     throw invalid('webhooks needs runs with awaited and its function done, such as knexRunStore(knex)')
   }
-  if (!provider.webhooks) throw invalid('webhooks needs a provider with webhooks, such as stripeProvider()')
-  if (!canFollow({ provider, accounts })) {
-    throw invalid('webhooks needs a provider with listEvents and accounts with changes')
-  }
-  return { secrets, config, delay }
+  if (!verifier) throw invalid('webhooks needs a provider with webhooks, such as stripeProvider()')
+  if (!canFollow(core)) throw invalid('webhooks needs a provider with listEvents and accounts with changes')
+  return { bulk, awaited, verifier }
 }
 
 function invalid (message: string): Error {

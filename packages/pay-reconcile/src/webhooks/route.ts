@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
-import type { FastifyError, FastifyInstance, FastifyBaseLogger } from 'fastify'
+import type { FastifyError, FastifyInstance } from 'fastify'
 import { documented, HostProblem, Id, Problem } from '../admin/schemas.ts'
-import { PAY_RECONCILE_WEBHOOK_REFUSED } from '../errors.ts'
 import type { WebhookVerifier } from '../provider/types.ts'
 import type { AwaitedShops } from '../reconcile/types.ts'
-import type { WebhookSecrets } from '../types.ts'
-import type { Webhooks } from './options.ts'
-import type { BulkRunner } from '../reconcile/runner.ts'
+import { PAY_RECONCILE_WEBHOOK_REFUSED } from './errors.ts'
+import type { Gathering } from './gathering.ts'
+import type { Webhooks, WebhookSecrets } from './options.ts'
 
 const Params = Type.Object({ shop_id: Id })
 
@@ -16,7 +15,7 @@ const MAX_BODY = 524_288
 
 /** What the route needs. */
 interface WebhookRoute extends Pick<Required<Webhooks>, 'config'> {
-  readonly secrets: WebhookSecrets
+  readonly secretOf: WebhookSecrets['find']
   readonly verifier: WebhookVerifier
   readonly awaited: AwaitedShops
   readonly gathering: Pick<Gathering, 'soon'>
@@ -28,7 +27,7 @@ interface WebhookRoute extends Pick<Required<Webhooks>, 'config'> {
  */
 export function webhookRoute (
   scope: FastifyInstance,
-  { config, secrets, verifier, awaited, gathering }: WebhookRoute
+  { config, secretOf, verifier, awaited, gathering }: WebhookRoute
 ): void {
   // Verified in place of a missing secret, so that the response takes as long.
   const nobody = `whsec_${randomBytes(24).toString('hex')}`
@@ -67,7 +66,7 @@ export function webhookRoute (
       }
     })
   }, async ({ params: { shop_id: shopId }, headers, body }, reply) => {
-    const shop = await secrets.find(shopId)
+    const shop = await secretOf(shopId)
     const secret = shop && verifier.isSecret(shop.secret) ? shop.secret : undefined
     const delivery = Buffer.isBuffer(body) ? verifier.verify({ headers, body, secret: secret ?? nobody }) : undefined
     if (!shop || secret === undefined || !delivery) throw new PAY_RECONCILE_WEBHOOK_REFUSED()
@@ -77,52 +76,4 @@ export function webhookRoute (
     gathering.soon()
     return await reply.code(204).send()
   })
-}
-
-/** Starts runs for shops with deliveries. These shops are in the store, so any process may start the run. */
-interface Gathering {
-  /** Starts a run after the delay, for this and all other deliveries until then. */
-  soon(): void
-  /**
-   * Starts a run for deliveries that other processes have left, and another one soon if another run holds some of the
-   * shops. Logs a failure; the next call tries again.
-   */
-  now(): Promise<void>
-  close(): void
-}
-
-/** @param delay - in milliseconds. */
-export function gathering (
-  awaited: AwaitedShops,
-  runner: BulkRunner,
-  delay: number,
-  log: FastifyBaseLogger
-): Gathering {
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
-
-  function soon (): void {
-    if (closed) return
-    timer ??= setTimeout(async () => {
-      timer = undefined
-      await now()
-    }, delay).unref()
-  }
-
-  async function now (): Promise<void> {
-    try {
-      if (await runner.startAwaited(awaited)) soon()
-    } catch (error) {
-      log.warn({ err: error }, 'a run after webhooks could not be started')
-    }
-  }
-
-  return {
-    soon,
-    now,
-    close () {
-      closed = true
-      clearTimeout(timer)
-    }
-  }
 }

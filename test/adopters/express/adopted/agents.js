@@ -1,4 +1,5 @@
 import dualAuth, { memoryStore, scopesFromRoute } from 'dual-auth'
+import management from 'dual-auth/management'
 import mcpFromRoutes from 'mcp-from-routes'
 
 /** Keys of people, and the notes as tools. */
@@ -8,16 +9,19 @@ export async function addAgents (app) {
       marker: 'notes',
       peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
       store: memoryStore(),
-      shopParam: 'person',
-      shopIdFromParam: 'slug'
+      ownerParam: 'person',
+      ownerIdFromParam: 'slug'
     },
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
-    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: { path: '/people/:person/api-keys', canManage: ({ person }, owner) => person === owner && person }
+    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route)
+  })
+  await app.register(management, {
+    path: '/people/:person/api-keys',
+    canManage: ({ person }, owner) => person === owner && person
   })
   app.addHook('onRequest', async (request) => {
-    if (request.identity?.kind === 'api-key') request.person = request.identity.shopId
+    if (request.identity?.kind === 'api-key') request.person = request.identity.ownerId
   })
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (url === '/notes' && method !== 'HEAD') schema.tags = [...schema.tags, 'mcp']

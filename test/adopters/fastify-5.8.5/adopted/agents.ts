@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import dualAuth, { memoryStore, scopesFromRoute } from 'dual-auth'
+import management from 'dual-auth/management'
 import mcpFromRoutes from 'mcp-from-routes'
 
 /** Keys of people, and the notes as tools. */
@@ -9,20 +10,20 @@ export async function addAgents (app: FastifyInstance) {
       marker: 'notes',
       peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
       store: memoryStore(),
-      shopParam: 'person',
-      shopIdFromParam: 'slug'
+      ownerParam: 'person',
+      ownerIdFromParam: 'slug'
     },
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
-    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: {
-      path: '/people/:person/api-keys',
-      canManage: (request, person) => app.personOf(request) === person && person
-    }
+    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route)
+  })
+  await app.register(management, {
+    path: '/people/:person/api-keys',
+    canManage: (request, person) => app.personOf(request) === person && person
   })
   // What the application asks everywhere now knows keys too.
   app.addHook('preHandler', async (request) => {
-    if (request.identity?.kind === 'api-key') request.person = request.identity.shopId
+    if (request.identity?.kind === 'api-key') request.person = request.identity.ownerId
   })
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (url === '/notes' && method !== 'HEAD' && schema) schema.tags = [...schema.tags ?? [], 'mcp']

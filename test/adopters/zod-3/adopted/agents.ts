@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import dualAuth, { memoryStore, scopesFromRoute } from 'dual-auth'
+import management from 'dual-auth/management'
 import mcpFromRoutes from 'mcp-from-routes'
 import { z } from 'zod'
 import { zodToJsonSchema } from 'zod-to-json-schema'
@@ -11,18 +12,18 @@ export async function addAgents (app: FastifyInstance) {
       marker: 'notes',
       peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
       store: memoryStore(),
-      shopParam: 'person',
-      shopIdFromParam: 'slug'
+      ownerParam: 'person',
+      ownerIdFromParam: 'slug'
     },
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
-    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: {
-      path: '/people/:person/api-keys',
-      canManage: async (request, person) => {
-        const { sub } = await request.jwtVerify<{ sub: string }>()
-        return sub === person && sub
-      }
+    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route)
+  })
+  await app.register(management, {
+    path: '/people/:person/api-keys',
+    canManage: async (request, person) => {
+      const { sub } = await request.jwtVerify<{ sub: string }>()
+      return sub === person && sub
     }
   })
   app.addHook('onRoute', ({ url, method, schema }) => {

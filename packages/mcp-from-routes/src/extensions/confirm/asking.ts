@@ -46,8 +46,8 @@ const NOBODY: Asking = {
 
 /**
  * What a message says about asking the person at the client.
- * @returns a client that cannot, for revisions before 2026-07-28: they ask over a connection that this server, without sessions,
- *   does not have
+ * @returns a client that cannot, for revisions before 2026-07-28: they ask over a connection that this server, without
+ *   sessions, does not have
  * @see [Multi round-trip requests](https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr)
  */
 export function askingFrom (

@@ -11,12 +11,14 @@ import { memoryStore, type ConfirmStore } from './store.ts'
 /** Holds calls until a person confirms them. The server stores no question: its state travels through the client. */
 export function holder (sealer: Sealer, store: ConfirmStore = memoryStore(), read: Core['read']): Hold {
   return (confirm, fallback) => (call) => {
-    const { tool: { public: tool }, outer, own, through, era, meta, round } = call
+    const { tool: { public: tool }, outer, own, through, calledAs, era, meta, round } = call
     const args = read(call)
     // Nothing runs that nobody could be asked about.
     if (typeof args === 'string') return { outcome: errorResult(args) }
     const { shows, client, answer, state } = askingFrom(era, meta, round)
-    const callable = through === undefined ? tool.name : `${through} with the name ${tool.name}`
+    // A client with an older list knows no other name than the one that it called.
+    const name = calledAs ?? tool.name
+    const callable = through === undefined ? name : `${through} with the name ${name}`
     const token = own[TOKEN_ARGUMENT]
     const refused = refusedBy(answer, tool.name)
     if (refused !== undefined) return { outcome: refused }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { visible } from '#shared/visible'
 import { attempt } from '../../attempt.ts'
 import { isTooDeep } from '../../depth.ts'
 import type { McpTool } from '../../types.ts'
@@ -21,22 +22,17 @@ const MAX_DATA = 100
 const MAX_TEXT = 2000
 const MAX_ARGUMENTS = 10
 /**
- * Controls, and what is invisible or changes the order of what is read: format characters, lone surrogates, separators.
- */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
-const UNSEEN_IN_TEXT = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
-
-/**
- * Data as people recognise it in a question: in quotation marks that it cannot close, on one line, without characters
- * that nobody sees, and at most 100 characters long. `Delete ${quoted(tag.name)}?` gives `Delete “Sale”?`, whatever the
- * name is.
+ * Data as people recognise it in a question: in quotation marks that it cannot close, on one line, with names in place
+ * of characters that nobody sees, and at most 100 characters long. `Delete ${quoted(tag.name)}?` gives
+ * `Delete “Sale”?`, whatever the name is.
  */
 export function quoted (value: unknown): string {
   const text = typeof value === 'string'
     ? value
     : attempt(() => isTooDeep(value) ? undefined : JSON.stringify(value)) ?? String(value)
   // Cut first: what is long is not read to its end.
-  const seen = text.slice(0, 4 * MAX_DATA).replace(UNSEEN, ' ').replace(/[“”„‟«»"]/g, "'").replace(/ {2,}/g, ' ').trim()
+  const line = text.slice(0, 4 * MAX_DATA).replace(/[“”„‟«»"]/g, "'").replace(/[\s\u0085]+/g, ' ').trim()
+  const seen = visible(line)
   return `“${cut(seen, MAX_DATA, text.length > 4 * MAX_DATA)}”`
 }
 
@@ -87,7 +83,7 @@ function argumentLines (args: Readonly<Record<string, unknown>>): readonly strin
 
 function shownText (text: string): string {
   return cut(
-    text.slice(0, 2 * MAX_TEXT).replace(/\r\n?/g, '\n').replace(UNSEEN_IN_TEXT, ' ').trim(),
+    visible(text.slice(0, 2 * MAX_TEXT).replace(/\r\n?/g, '\n').trim(), { lines: true }),
     MAX_TEXT,
     text.length > 2 * MAX_TEXT
   )

@@ -109,11 +109,8 @@ function recordsOf (schema: JsonSchema, list: string | false | undefined): Field
     const named = namedIn(itemsIn(schemas, definitions), definitions)
     return named.size > 0 ? [{ name, named }] : []
   })
-  const chosen = typeof list === 'string'
-    ? lists.find(({ name }) => name === list)
-    : list === undefined && lists.length === 1 && !own.has('id')
-    ? lists[0]
-    : undefined
+  const only = list === undefined && lists.length === 1 && !own.has('id') ? lists[0] : undefined
+  const chosen = typeof list === 'string' ? lists.find(({ name }) => name === list) : only
   if (chosen === undefined && typeof list === 'string') return undefined
   return chosen === undefined ? ruleOf(false, own, definitions) : ruleOf(chosen.name, chosen.named, definitions)
 }

@@ -17,8 +17,8 @@ export type { McpRouteResource, ResourceDefinition } from './config.ts'
 declare module '../../types.ts' {
   interface McpRouteConfig {
     /**
-     * The URI, name and media type of the resource that a GET route with the tag `mcp-resource` is. Clients read it by a
-     * request to the route, as its caller. With the tag of tools as well, the route is both. Default is none.
+     * The URI, name and media type of the resource that a GET route with the tag `mcp-resource` is. Clients read it by
+     * a request to the route, as its caller. With the tag of tools as well, the route is both. Default is none.
      */
     readonly resource?: McpRouteResource
   }

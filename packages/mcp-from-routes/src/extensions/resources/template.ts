@@ -84,10 +84,8 @@ export function overlap (a: UriTemplate, b: UriTemplate): boolean {
 function mayEqual (a: Segment, b: Segment): boolean {
   if (a.variable === undefined && b.variable === undefined) return a.before === b.before
   const isStart = a.before.startsWith(b.before) || b.before.startsWith(a.before)
-  return isStart &&
-    (a.variable === undefined
-      ? a.before.endsWith(b.after)
-      : b.variable === undefined
-      ? b.before.endsWith(a.after)
-      : a.after.endsWith(b.after) || b.after.endsWith(a.after))
+  if (!isStart) return false
+  if (a.variable === undefined) return a.before.endsWith(b.after)
+  if (b.variable === undefined) return b.before.endsWith(a.after)
+  return a.after.endsWith(b.after) || b.after.endsWith(a.after)
 }

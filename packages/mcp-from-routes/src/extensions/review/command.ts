@@ -101,7 +101,8 @@ function textFromReview (
   return [
     `${file}${check ? '' : ' written'}: ${entries.length} routes, ${published.length} published (about ` +
     `${tokens} tokens), ${impossible.length} cannot be published.`,
-    ...check ? list('Not in the file', added) : added.length === 0 ? [] : [`New: ${added.length}.`],
+    ...check ? list('Not in the file', added) : [],
+    ...!check && added.length > 0 ? [`New: ${added.length}.`] : [],
     ...list(check ? 'In the file, but no longer in the app' : 'Removed, because the app no longer has them', gone),
     ...list(
       'Published, but no tools: the app will not start',

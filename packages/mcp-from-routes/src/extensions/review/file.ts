@@ -48,6 +48,7 @@ const FIELDS: Rules = {
   route: [isText, 'must be a method and a path, as in "GET /users/:id"'],
   publish: [isFlag, 'must be true or false'],
   name: [(value) => typeof value === 'string' && NAME.test(value), 'must have 1 to 64 letters, digits, _ or -'],
+  formerly: [(value) => Array.isArray(value), 'must be an array of names'],
   title: [isText, 'must be a non-empty string'],
   description: [isText, 'must be a non-empty string'],
   searchHint: [isText, 'must be a non-empty string'],

@@ -73,7 +73,8 @@ function guess (method: string, path: readonly Segment[]): string {
     return fitted(((path.at(-2)?.params.length ?? 0) > 0 ? [last, ...parents] : [...parents, last]).join('_'))
   }
   if (method === 'POST') return fitted(['create', ...parents, singular(last)].join('_'))
-  const verb = VERBS[method] ?? (method === 'GET' ? isOne ? 'get' : 'list' : wordsOf(method))
+  const reading = isOne ? 'get' : 'list'
+  const verb = VERBS[method] ?? (method === 'GET' ? reading : wordsOf(method))
   return fitted([verb, ...parents, endsWithParam ? singular(last) : last].join('_'))
 }
 

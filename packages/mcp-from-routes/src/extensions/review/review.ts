@@ -41,7 +41,10 @@ export function reviewOf (
   const routes = [
     ...earlier.map((route) => routeFrom(keyOf(route), route, undefined)),
     ...listed.map((candidate) => routeFrom(candidate.key, { ...candidate.route, url: candidate.url }, candidate))
-  ].filter(({ key }) => key !== '').sort((a, b) => a.url === b.url ? a.key < b.key ? -1 : 1 : a.url < b.url ? -1 : 1)
+  ].filter(({ key }) => key !== '').sort((a, b) => {
+    const [one, other] = a.url === b.url ? [a.key, b.key] : [a.url, b.url]
+    return one < other ? -1 : 1
+  })
   const keys = routes.map(({ key }) => key)
   const known = new Map(before.map((entry) => [entry.route, entry]))
   const taken = new Set(before.map(({ name }) => name))
@@ -105,7 +108,8 @@ function reviewed (
   const { key, method, schema, candidate } = route
   const own = candidate?.route.config?.mcp?.description || schema.description || schema.summary
   const isGuess = written === undefined ? !own : written.endsWith(`: ${key}`)
-  const description = isGuess ? own ? undefined : descriptionFor(entry.name, key) : written
+  const guess = own ? undefined : descriptionFor(entry.name, key)
+  const description = isGuess ? guess : written
   const full: ReviewEntry = { ...entry, ...description !== undefined && { description } }
   const guessed = [
     ...schema.operationId === undefined &&

@@ -49,12 +49,13 @@ export function search (...endpoints: readonly SearchEndpoint[]): Extension {
       let list: readonly ToolDefinition[] = Object.freeze([])
       app.decorate('mcpSearchTools', { getter: () => list })
       const mounted = endpoints.map(({ path, tags }) =>
-        mount(path, 'search', hasOneOf(tags), (endpoint) => searchOf(endpoint, () => own, settings))
+        mount(path, 'search', tags && hasOneOf(tags), (endpoint) => searchOf(endpoint, () => own, settings))
       )
       return {
-        ready ({ tools }) {
+        ready ({ tools, former }) {
           for (const { tags } of endpoints) checkTags(tags, tools, 'search.tags')
-          own = searchToolsOf(mounted.flatMap((endpoint) => [...endpoint.tools().values()]), tools)
+          const names = new Map([...former, ...tools])
+          own = searchToolsOf(mounted.flatMap((endpoint) => [...endpoint.tools().values()]), names)
           list = Object.freeze([...own.values()].map((tool) => tool.public))
         },
         contract: () => ({ tools: list })
@@ -65,19 +66,19 @@ export function search (...endpoints: readonly SearchEndpoint[]): Extension {
 
 /**
  * The tools that stand for those that are searched, by name, in the order of their names.
- * @param all - every tool of the application: a name means one thing in all endpoints, and in the contract
+ * @param all - every tool of the application, by the names that it has or had: a name means one thing in all endpoints,
+ *   and in the contract
  * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION} when a route has one of their names
  */
 function searchToolsOf (
   searched: readonly Tool[],
   all: ReadonlyMap<string, Tool>
 ): ReadonlyMap<string, ListedTool> {
-  const taken = OWN_NAMES.map((name) => all.get(name)).find((tool) => tool !== undefined)
-  check(
-    taken === undefined,
-    'search',
-    `needs the name ${taken?.public.name}, which ${taken?.label} has. Give that route another operationId`
-  )
+  for (const name of OWN_NAMES) {
+    const taken = all.get(name)
+    const remedy = taken?.public.name === name ? 'Give that route another operationId' : 'Take it out of its formerly'
+    check(taken === undefined, 'search', `needs the name ${name}, which ${taken?.label} has. ${remedy}`)
+  }
   const definitions = searchTools({
     opensWorld: searched.some(({ public: { annotations } }) => annotations.openWorldHint)
   })

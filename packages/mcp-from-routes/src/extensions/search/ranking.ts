@@ -1,6 +1,14 @@
 import type { McpTool } from '../../types.ts'
 import { isObject } from '../../schema/json-schema.ts'
 
+/** Words that questions have whatever they are about, and none that a tool is likely to be named for. */
+const STOP_WORDS: ReadonlySet<string> = new Set(wordsOf(
+  'a about am an and any are as at be been but by can could did do does for from had has have how i if in into is it ' +
+    'its let may me might mine must my no not of on or our please shall she should so some than that the their them ' +
+    'then there these they this those to too us was we were what when where which who whom whose why will with would ' +
+    'you your yours'
+))
+
 /** How many different words of a query count. */
 const MAX_WORDS = 12
 /** Words that begin like one of a tool count from this length on, as `repo` does for `repository`. */
@@ -17,6 +25,8 @@ const CUT = 0.4
 
 /** A tool by its words. */
 interface Indexed {
+  /** The words of its name. */
+  readonly name: string
   /** What each counts for. */
   readonly words: ReadonlyMap<string, number>
   readonly inName: ReadonlySet<string>
@@ -29,9 +39,10 @@ export type Rank = <T extends { readonly public: McpTool }>(tools: readonly T[],
 export function ranking (): Rank {
   const known = new WeakMap<McpTool, Indexed>()
   return (tools, query) => {
-    const words = [...new Set(wordsOf(query))].slice(0, MAX_WORDS)
-    if (words.length === 0) return tools
-    const name = query.trim().toLowerCase()
+    const all = wordsOf(query)
+    if (all.length === 0) return tools
+    const words = [...new Set(telling(all))].slice(0, MAX_WORDS)
+    const name = all.join(' ')
     const indexed = tools.map((tool) => {
       const index = known.get(tool.public) ?? indexOf(tool.public)
       known.set(tool.public, index)
@@ -52,7 +63,7 @@ export function ranking (): Rank {
     // Of tools with the same words, the one that is named for nothing else is meant.
     const scored = indexed.map(({ tool, index, score, named }) => ({
       tool,
-      score: tool.public.name.toLowerCase() === name ? Infinity : score * (1 + Math.min(1, named / index.inName.size))
+      score: index.name === name ? Infinity : score * (1 + Math.min(1, named / index.inName.size))
     }))
     const best = scored.reduce((most, { score }) => score === Infinity ? most : Math.max(most, score), 0)
     // The order of equals stays: that of their names.
@@ -73,7 +84,14 @@ function indexOf ({ name, title = '', description, inputSchema: { properties }, 
   add(title, IN_TITLE)
   add(description, IN_DESCRIPTION)
   add(Object.keys(isObject(properties) ? properties : {}).join(' '), IN_ARGUMENTS)
-  return { words, inName: new Set(wordsOf(name)) }
+  const named = wordsOf(name)
+  return { name: named.join(' '), words, inName: new Set(telling(named)) }
+}
+
+/** The words without stop words, unless there are no others. */
+function telling (words: readonly string[]): readonly string[] {
+  const some = words.filter((word) => !STOP_WORDS.has(word))
+  return some.length > 0 ? some : words
 }
 
 function bestHit (
@@ -82,10 +100,11 @@ function bestHit (
 ): { readonly weight: number, readonly inName: boolean } | undefined {
   const exact = words.get(word)
   if (exact !== undefined) return { weight: exact, inName: inName.has(word) }
-  if (word.length < MIN_PREFIX) return undefined
+  if (word.length < MIN_PREFIX || STOP_WORDS.has(word)) return undefined
   let weight = 0
   let isNamed = false
   for (const [other, of] of words) {
+    if (STOP_WORDS.has(other)) continue
     if (!other.startsWith(word) && !(other.length >= MIN_PREFIX && word.startsWith(other))) continue
     weight = Math.max(weight, of * PREFIX)
     isNamed ||= inName.has(other)

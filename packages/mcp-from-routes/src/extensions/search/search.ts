@@ -2,9 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import { attempt } from '../../attempt.ts'
 import { excerpt } from '../../call/excerpt.ts'
 import { errorResult } from '../../call/result.ts'
+import { nearestOf, unknownText } from '../../endpoint/nearest.ts'
 import type { Endpoint, ListedTool, OwnTools, Tool, ToolResult } from '../../model.ts'
 import { isObject } from '../../schema/json-schema.ts'
 import type { Settings } from '../../settings.ts'
+import { formerNameIn } from '../../tool/former.ts'
+import { DEPRECATED } from '../../tool/tags.ts'
 import { definitionOf } from '../../tool/tool.ts'
 import type { McpTool } from '../../types.ts'
 import { DESCRIBE, MAX_DESCRIBED, MAX_QUERY, READER, SEARCH, WRITER } from './own.ts'
@@ -20,7 +23,7 @@ const MAX_SUMMARY = 140
  * @param own - the tools of the search, by name
  */
 export function searchOf (
-  { seen, find }: Pick<Endpoint, 'seen' | 'find'>,
+  { seen, find, nearest }: Pick<Endpoint, 'seen' | 'find' | 'nearest'>,
   own: () => ReadonlyMap<string, ListedTool>,
   { ignoredArguments, maxResultBytes }: Pick<Settings, 'ignoredArguments' | 'maxResultBytes'>
 ): OwnTools {
@@ -62,11 +65,14 @@ export function searchOf (
       !Array.isArray(list) || list.length === 0 || list.length > MAX_DESCRIBED ||
       !list.every((name) => typeof name === 'string')
     ) return errorResult(`names must be an array of 1 to ${MAX_DESCRIBED} names of tools`)
-    const catalog = new Map((await catalogFor(request)).map((tool) => [tool.public.name, tool]))
+    const tools = await catalogFor(request)
+    const catalog = new Map(
+      tools.flatMap((tool) => [tool.public.name, ...tool.public.formerly ?? []].map((name) => [name, tool]))
+    )
     const wanted = [...new Set(list as readonly string[])]
     const texts = wanted.map((name) => {
       const tool = catalog.get(name)
-      return tool === undefined ? unknown(name) : described(tool)
+      return tool === undefined ? unknown(name, nearestOf(tools, name)[0]) : described(tool)
     })
     const text = texts.join('\n')
     if (Buffer.byteLength(text) > maxResultBytes) {
@@ -86,20 +92,19 @@ export function searchOf (
     if (typeof name !== 'string') {
       return { result: errorResult(`name must be the name of a tool, as ${SEARCH} returns it`) }
     }
-    const args: unknown = given === undefined
-      ? {}
-      : typeof given === 'string'
-      ? attempt(() => JSON.parse(given))
-      : given
+    const whole = given === undefined ? {} : given
+    const args: unknown = typeof whole === 'string' ? attempt(() => JSON.parse(whole)) : whole
     const tool = await find(name, request)
     // One that is hidden from the client, that is for views alone, or that belongs to the search, is as one that does
     // not exist.
-    if (tool === undefined || !isForModels(tool)) return { result: errorResult(unknown(name)) }
+    if (tool === undefined || !isForModels(tool)) {
+      return { result: errorResult(unknown(name, await nearest(name, request))) }
+    }
     if (caller === READER && !tool.public.annotations.readOnlyHint) {
       return { result: errorResult(`${name} was not called: it may change something, so call it with ${WRITER}`) }
     }
     return isObject(args)
-      ? { tool, args }
+      ? { tool, args, calledAs: formerNameIn(tool, name) }
       : { result: errorResult(`arguments must be an object with the arguments of ${name}`) }
   }
 
@@ -112,7 +117,7 @@ export function searchOf (
       const reads = catalog.some(({ public: { annotations } }) => annotations.readOnlyHint)
       const writes = catalog.some(({ public: { annotations } }) => !annotations.readOnlyHint)
       return [...own().values()].filter(({ public: { name } }) =>
-        name === READER ? reads : name === WRITER ? writes : true
+        (name !== READER || reads) && (name !== WRITER || writes)
       )
     },
     async call (name, args, request) {
@@ -144,8 +149,9 @@ function callerOf ({ public: { annotations } }: Tool): string {
   return annotations.readOnlyHint ? READER : WRITER
 }
 
-function unknown (name: string): string {
-  return `Unknown tool: ${excerpt(name)}. Find tools with ${SEARCH}`
+function unknown (name: string, nearest: Tool | undefined): string {
+  const text = unknownText(name, nearest)
+  return `${text}${text.endsWith('?') ? '' : '.'} Find tools with ${SEARCH}`
 }
 
 function described (tool: Tool): string {
@@ -160,8 +166,9 @@ function described (tool: Tool): string {
   })
 }
 
-/** The first sentence of a description. */
+/** The first sentence of a description, behind the one that says that the tool is deprecated. */
 function summary (description: string): string {
+  if (description.startsWith(DEPRECATED)) return DEPRECATED + summary(description.slice(DEPRECATED.length))
   const text = description.trim().replace(/\n.*/s, '').replace(/(?<=[.!?])\s.*/s, '')
   return text.length <= MAX_SUMMARY ? text : `${text.slice(0, MAX_SUMMARY - 1).replace(/\p{Surrogate}$/u, '')}…`
 }

@@ -4,7 +4,7 @@ import { resources } from '../resources/index.ts'
 import { registryOf } from '../resources/registry.ts'
 import { problemsOfCalls } from './check.ts'
 import { serveSkills, shelfFrom } from './serve.ts'
-import { checkSkills, readFolders, skillFrom, type McpSkill } from './skills.ts'
+import { checkSkills, formerCallsIn, inCurrentNames, readFolders, skillFrom, type McpSkill } from './skills.ts'
 
 export type { McpSkill } from './skills.ts'
 
@@ -36,12 +36,16 @@ export function skills (folders: string | URL | ReadonlyArray<string | URL>): Ex
         'skills',
         'takes the path or the file: URL of a folder, or several'
       )
-      const served = isListing ? [] : await readFolders(all.map(pathOf))
-      const entries: readonly McpSkill[] = Object.freeze(served.map(skillFrom))
+      let served = isListing ? [] : await readFolders(all.map(pathOf))
+      let entries: readonly McpSkill[] = Object.freeze(served.map(skillFrom))
       app.decorate('mcpSkills', { getter: () => entries })
-      registryOf(core).shelves.push(shelfFrom(served))
+      registryOf(core).shelves.push(shelfFrom(() => served))
       return {
-        async ready ({ tools }) {
+        async ready ({ tools, former, log }) {
+          const calls = formerCallsIn(served, former)
+          if (calls.length > 0) log.warn({ calls }, 'skills show calls of tools by former names')
+          served = inCurrentNames(served, former)
+          entries = Object.freeze(served.map(skillFrom))
           checkSkills(await problemsOfCalls(served, [...tools.values()].map((tool) => tool.public)))
         },
         serve: (server, message) => serveSkills(server, message, served, settings),

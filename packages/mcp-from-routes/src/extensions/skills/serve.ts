@@ -11,7 +11,12 @@ import type { ServedSkill, SkillFile } from './skills.ts'
 /** The extension, as capabilities name it. */
 const SKILLS_EXTENSION = 'io.modelcontextprotocol/skills'
 
-/** The skills as one client sees them. */
+/** The skills of an endpoint: those whose calls are all of its tools. */
+function skillsAt (skills: readonly ServedSkill[], { tools }: Endpoint): readonly ServedSkill[] {
+  return skills.filter(({ calls }) => calls.every(({ name }) => tools().has(name)))
+}
+
+/** The skills of an endpoint as one client sees them. */
 interface SkillShelf {
   /** Those whose calls it can all make. */
   readonly listed: () => Promise<readonly ServedSkill[]>
@@ -22,10 +27,11 @@ interface SkillShelf {
 }
 
 /** A skill shows what its tools are called and take, so a client for which a tool is hidden does not see it either. */
-function shelfOf (skills: readonly ServedSkill[], { outer, endpoint }: Served): SkillShelf {
-  const { accessOf, mayUse, tools: all } = endpoint
+function shelfOf (all: readonly ServedSkill[], { outer, endpoint }: Served): SkillShelf {
+  const { accessOf, mayUse, tools: held } = endpoint
+  const skills = skillsAt(all, endpoint)
   async function answersOf ({ calls }: ServedSkill, ask: Endpoint['accessOf']): Promise<readonly unknown[]> {
-    const tools = [...new Set(calls.map(({ name }) => name))].flatMap((name) => all().get(name) ?? [])
+    const tools = [...new Set(calls.map(({ name }) => name))].flatMap((name) => held().get(name) ?? [])
     return await Promise.all(tools.map((tool) => ask(tool, outer)))
   }
   const first = async (candidates: readonly ServedSkill[]): Promise<ServedSkill | undefined> => {
@@ -43,18 +49,18 @@ function shelfOf (skills: readonly ServedSkill[], { outer, endpoint }: Served): 
   }
 }
 
-/** The files of skills, as resources. They are at the endpoint of the option `path`. */
-export function shelfFrom (skills: readonly ServedSkill[]): Shelf {
+/** The files of skills, as resources. */
+export function shelfFrom (skills: () => readonly ServedSkill[]): Shelf {
   return {
-    isAt: ({ endpoint }) => endpoint.isMain && skills.length > 0,
+    isAt: ({ endpoint }) => skillsAt(skills(), endpoint).length > 0,
     listed: async (message) =>
-      (await shelfOf(skills, message).listed()).map(({ entry: { uri, frontmatter: { name, description } } }) => ({
+      (await shelfOf(skills(), message).listed()).map(({ entry: { uri, frontmatter: { name, description } } }) => ({
         uri,
         name,
         description,
         mimeType: 'text/markdown'
       })),
-    read: async (uri, message) => await shelfOf(skills, message).file(uri)
+    read: async (uri, message) => await shelfOf(skills(), message).file(uri)
   }
 }
 
@@ -66,7 +72,7 @@ export function serveSkills (
   { cacheTtl, cacheScope }: Settings
 ): void {
   const { era, outer, endpoint } = message
-  if (!endpoint.isMain || skills.length === 0) return
+  if (skillsAt(skills, endpoint).length === 0) return
   server.registerCapabilities({ extensions: { [SKILLS_EXTENSION]: {} } })
   const shelf = shelfOf(skills, message)
   const hints = era === 'modern' ? { ttlMs: cacheTtl, cacheScope, resultType: 'complete' } : {}

@@ -3,6 +3,7 @@ import { extname, join } from 'node:path'
 import type { Skill } from '@modelcontextprotocol/server/ext/skills'
 import { isTextual } from '../../call/result.ts'
 import { MCP_FROM_ROUTES_INVALID_SKILLS } from '../../errors.ts'
+import type { Tool } from '../../model.ts'
 import { textFromProblems } from '../problems.ts'
 import { callsIn, type ShownCall } from './calls.ts'
 
@@ -125,6 +126,23 @@ function fileFrom (uri: string, bytes: Buffer): SkillFile {
   const isText = isUtf8(bytes) && isTextual(known ?? '')
   const mimeType = known ?? (isText ? 'text/plain' : 'application/octet-stream')
   return { uri, mimeType, ...isText ? { text: String(bytes) } : { blob: bytes.toString('base64') } }
+}
+
+/** The calls by former names of tools, each with its place and what the tool is called now. */
+export function formerCallsIn (skills: readonly ServedSkill[], former: ReadonlyMap<string, Tool>): readonly string[] {
+  const calls = skills.flatMap(({ calls }) => calls).filter(({ name }) => former.has(name))
+  return [...new Set(calls.map(({ name, at }) => `${at('name')}: ${name} is now ${former.get(name)?.public.name}`))]
+}
+
+/** The skills, whose calls name their tools as these are called now. Their texts stay. */
+export function inCurrentNames (
+  skills: readonly ServedSkill[],
+  former: ReadonlyMap<string, Tool>
+): readonly ServedSkill[] {
+  return skills.map((skill) => ({
+    ...skill,
+    calls: skill.calls.map((call) => ({ ...call, name: former.get(call.name)?.public.name ?? call.name }))
+  }))
 }
 
 /** A skill, in `app.mcpSkills`. */

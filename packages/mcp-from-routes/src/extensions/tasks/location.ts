@@ -1,5 +1,5 @@
 import { attempt } from '../../attempt.ts'
-import type { PathPart } from '../../tool/path.ts'
+import { REST, type PathPart } from '../../tool/path.ts'
 
 /** Where the response came from that has the `Location`. */
 export interface Origin {
@@ -84,7 +84,8 @@ export function hasWholeSegments (parts: readonly PathPart[]): boolean {
     if ('text' in part) return true
     const [before, after] = [parts[index - 1], parts[index + 1]]
     const starts = before !== undefined && 'text' in before && before.text.endsWith('/')
-    return starts && !part.optional && (after === undefined || ('text' in after && after.text.startsWith('/')))
+    return starts && !part.optional && part.param !== REST &&
+      (after === undefined || ('text' in after && after.text.startsWith('/')))
   })
 }
 

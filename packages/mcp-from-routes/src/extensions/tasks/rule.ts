@@ -93,6 +93,10 @@ export function taskRules (
     if (Array.isArray(required) && required.length > 0) {
       fail(`which requires the query argument ${required.join(', ')}, which a task does not have`)
     }
+    const header = tool?.request.input.inputs.find(({ place, argument = '' }) =>
+      place === 'header' && tool.request.required.has(argument)
+    )
+    if (header !== undefined) fail(`which requires the header ${header.name}, which a task does not have`)
     const path = partsFromPath(route.url)
     if (typeof path === 'string' || !hasWholeSegments(path)) {
       return fail('whose path has a wildcard, an optional parameter, or a parameter that is only part of a segment')

@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import { attempt } from '../../attempt.ts'
+import { decrypt, encrypt, encryptedFrom, wordFrom } from '#shared/aes-gcm'
 import type { Settings } from '../../settings.ts'
 import type { Core } from '../../extension.ts'
 import { secretsFrom, type Secret } from '../secrets.ts'
@@ -25,12 +25,8 @@ export interface TaskSealer {
   readonly open: (id: string, outer: FastifyRequest) => SealedTask | undefined
 }
 
-const CIPHER = 'aes-256-gcm'
-const IV = 12
-const TAG = 16
-
 /**
- * Seals tasks with AES-256-GCM. The caller is part of what is authenticated, not of the id, so an id tells nobody
+ * Encrypts tasks. The caller is part of what is authenticated, not of the id, so an id tells nobody
  * anything, and opens for its own caller only.
  */
 export function taskSealer (
@@ -42,28 +38,16 @@ export function taskSealer (
   const keys = secretsFrom(given).map((secret) =>
     Buffer.from(hkdfSync('sha256', secret, '', 'mcp-from-routes.task', 32))
   )
-  const bound = (outer: FastifyRequest): Buffer => Buffer.from(JSON.stringify([serverInfo.name, callerOf(outer)]))
+  const bound = (outer: FastifyRequest): string => JSON.stringify([serverInfo.name, callerOf(outer)])
   return {
-    seal (task, outer) {
-      const iv = randomBytes(IV)
-      const cipher = createCipheriv(CIPHER, keys[0]!, iv).setAAD(bound(outer))
-      const text = [cipher.update(JSON.stringify(task)), cipher.final()]
-      return Buffer.concat([iv, ...text, cipher.getAuthTag()]).toString('base64url')
-    },
+    seal: (task, outer) => wordFrom(encrypt(keys[0]!, JSON.stringify(task), bound(outer))),
     open (id, outer) {
-      const bytes = Buffer.from(id, 'base64url')
-      // Decoding skips what is not base64url and ignores the last bits, so other letters would give the same bytes.
-      if (bytes.length <= IV + TAG || bytes.toString('base64url') !== id) return undefined
+      const encrypted = encryptedFrom(id)
+      if (encrypted === undefined) return undefined
       const caller = bound(outer)
       for (const key of keys) {
-        const task = attempt(() => {
-          const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV), { authTagLength: TAG }).setAAD(caller)
-            .setAuthTag(bytes.subarray(-TAG))
-          return JSON.parse(
-            `${decipher.update(bytes.subarray(IV, -TAG), undefined, 'utf8')}${decipher.final('utf8')}`
-          ) as SealedTask
-        })
-        if (task !== undefined) return task
+        const text = decrypt(key, encrypted, caller)
+        if (text !== undefined) return JSON.parse(text) as SealedTask
       }
       return undefined
     }

@@ -133,7 +133,8 @@ export function messageFrom (body: Readonly<Record<string, unknown>>): string | 
     typeof value === 'string' && value.trim() !== ''
   ) as string | undefined
   const done = [body.progress, body.processed].find(isCount)
-  const part = done === undefined ? undefined : isCount(body.total) ? `${done} of ${body.total}` : String(done)
+  const count = isCount(body.total) ? `${done} of ${body.total}` : String(done)
+  const part = done === undefined ? undefined : count
   const said = [text?.trim(), part].filter((value) => value !== undefined).join(': ')
   return said === '' ? undefined : said.slice(0, MAX_MESSAGE).replace(/\p{Surrogate}$/u, '')
 }

@@ -34,8 +34,8 @@ const TASK_PARAMS: StandardSchemaV1<unknown, { readonly taskId: string }> = {
 }
 
 /**
- * Serves the methods of tasks, if the endpoint has any. Lists of tasks are not offered: the server keeps nothing that it
- * could list.
+ * Serves the methods of tasks, if the endpoint has any. Lists of tasks are not offered: the server keeps nothing that
+ * it could list.
  * @param patience - how long `tasks/result` waits for the end, in milliseconds
  */
 export function serveTasks (server: Server, message: Served, access: TaskAccess, patience: number): void {

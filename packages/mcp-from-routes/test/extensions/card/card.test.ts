@@ -229,8 +229,13 @@ t.test('the contract holds the card: another name is a major change, a release i
     'patch com.example/test description: "For tests." → "Other.": what is read stays as it is'
   ])
   t.strictSame((await textOf({ name: 'org.example/test' })).map((line) => line.split(':').slice(0, 2).join(':')), [
-    'major com.example/test: server card → removed',
-    'minor org.example/test: none → new server card'
+    'major com.example/test: server card → renamed to org.example/test'
   ])
+  t.strictSame(
+    (await textOf({ name: 'org.example/test', description: 'Other.' })).map((line) =>
+      line.split(': ').slice(0, 2).join(': ')
+    ),
+    ['major com.example/test: server card → removed', 'minor org.example/test: none → new server card']
+  )
   t.strictSame(diffContracts(contractFromText(textFromContract(before), 'x'), before).findings, [])
 })

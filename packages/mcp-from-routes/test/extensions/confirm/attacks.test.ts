@@ -282,8 +282,9 @@ t.test('replicas of the next release know the questions of this one', async (t) 
     question: 'Sure?'
   }
   // Sealed by an earlier build.
-  const state =
-    'v1.eyJwIjp7ImlkIjoiQnpkSU9kSDJOZTJwS3dUS19MNERFZyIsIm9mIjoibzN4bFpJTHdUQ1IzQmw2aUFleDVCREttcUFmQzlfV0N6TW9QSnhnb2lhMCIsInVudGlsIjoxODAwMDAwMTIwMDAwfSwiZXhwIjoxODAwMDAzNjAwfQ.56j_EQf5xmSv2Mv59UavKa3WiIF0fverDAyKV7EVECA'
+  const state = 'v1.eyJwIjp7ImlkIjoiQnpkSU9kSDJOZTJwS3dUS19MNERFZyIsIm9mIjoibzN4bFpJTHdUQ1IzQmw2aUFleDVCREttcUFmQzlfV' +
+    '0N6TW9QSnhnb2lhMCIsInVudGlsIjoxODAwMDAwMTIwMDAwfSwiZXhwIjoxODAwMDAzNjAwfQ.56j_EQf5xmSv2Mv59UavKa3WiI' +
+    'F0fverDAyKV7EVECA'
   t.ok(isFor(await verify(state, {} as Parameters<typeof verify>[1]), subject))
   t.ok(isToken('mywplhhc-1csfTDJhldRcTE-JVH7oE2', subject))
 })

@@ -4,9 +4,7 @@ import { selected, selectionFrom } from '../../../src/extensions/fields/cut.ts'
 import { contractFromTools, diffContracts } from '../../../src/contract/index.ts'
 import type { McpFromRoutesOptions, McpRouteConfig } from '../../../src/index.ts'
 import { fieldsRule, type FieldsRule } from '../../../src/extensions/fields/rule.ts'
-import { confirm } from '../../../src/extensions/confirm/index.ts'
 import { fields } from '../../../src/extensions/fields/index.ts'
-import { tasks } from '../../../src/extensions/tasks/index.ts'
 import { call, CLIENTS, connect, having, post } from '../../build.ts'
 import { runProgram } from '../../program.ts'
 
@@ -199,13 +197,6 @@ t.test('what the argument cannot do stops the start, with the fix', async (t) =>
     /fields adds an argument/,
     'the option clashes too: a route that has fields of its own says so'
   )
-  const task = await build(t, (app) => {
-    app.post('/x', {
-      schema: { operationId: 'x', description: 'X.', tags: ['mcp'], response: { 202: product } },
-      config: { mcp: { fields: true, task: { status: 'GET /x/:id' } } }
-    }, async () => ({}))
-  }, { extensions: [fields(), tasks()] })
-  await t.rejects(async () => await task.ready(), /its result comes later, as a task/)
 })
 
 const RULE: FieldsRule = { list: true, paths: new Map(all.map((name) => [name, name.split('.') as [string, string?]])) }
@@ -330,12 +321,8 @@ t.test('the cut is the same in text, structure, both ways through the endpoint, 
         secret: 1
       }])
     })
-    app.delete('/y/:id', {
-      schema: { operationId: 'y', description: 'Y.', tags: ['mcp'], response: { 200: product } },
-      config: { mcp: { fields: true, confirm: true } }
-    }, async () => record)
   }, {
-    extensions: [fields(), confirm({ fallback: 'token' })],
+    ...ALL,
     onToolCall: ({ arguments: args }) => {
       events.push(args)
     }
@@ -368,18 +355,6 @@ t.test('the cut is the same in text, structure, both ways through the endpoint, 
     content: [{ text: /so do not repeat it/ }, { text: /"secret":1/ }]
   }, 'an undeclared answer is whole')
   t.match(await call(url, 'x', { fields: ['id'], status: 404 }), { isError: true })
-
-  const asked = await call(url, 'y', { id: '1', fields: ['id'] }) as { content: Array<{ text: string }> }
-  t.notMatch(
-    asked.content[0]?.text,
-    /fields/,
-    'a person is asked about what is done, not about what the model reads of it'
-  )
-  const [, token] = /confirm_token "([^"]+)"/.exec(asked.content[0]?.text ?? '') ?? []
-  t.match(await call(url, 'y', { id: '1', fields: ['name'], confirm_token: token }), {
-    structuredContent: { name: 'Mug' },
-    isError: undefined
-  }, 'so the confirmation holds for any fields')
 })
 
 t.test('the output schema requires no field that may be left out, and the contract keeps what a whole result has', async (t) => {
@@ -443,4 +418,29 @@ t.test('a rule reads nothing of the route when it is off', (t) => {
     undefined
   )
   t.end()
+})
+
+t.test('what a function did not say is not missing from a call with wrong fields', async (t) => {
+  const items = { type: 'object', properties: { id: { type: 'string' } } }
+  const { url } = await listen(t, (app) => {
+    app.get('/shops/:shop/things', {
+      schema: {
+        operationId: 'things',
+        description: 'Things',
+        tags: ['mcp'],
+        response: { 200: { type: 'array', items } }
+      }
+    }, async () => [])
+  }, {
+    ...ALL,
+    impliedArguments: {
+      shop: () => {
+        throw new TypeError('no database')
+      }
+    }
+  })
+  t.match(await call(url, 'things', { fields: ['other'] }), {
+    isError: true,
+    content: [{ text: /^The call failed\. The request id is req-\w+\.$/ }]
+  })
 })

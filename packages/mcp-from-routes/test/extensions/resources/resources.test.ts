@@ -6,11 +6,10 @@ import {
   contractFromTools,
   diffContracts,
   textFromContract,
-  textOfFinding
+  textOfFinding,
+  type Contract
 } from '../../../src/contract/index.ts'
-import { confirm } from '../../../src/extensions/confirm/index.ts'
 import { resources, type McpRouteResource } from '../../../src/extensions/resources/index.ts'
-import { sets } from '../../../src/extensions/sets/index.ts'
 import type { McpFromRoutesOptions, McpRouteConfig } from '../../../src/index.ts'
 import { overlap, templateFrom, valuesFromUri, type UriTemplate } from '../../../src/extensions/resources/template.ts'
 import { CLIENTS, connect, having, post } from '../../build.ts'
@@ -361,15 +360,6 @@ t.test('an argument that the credential implies needs no variable', async (t) =>
   })
 })
 
-t.test('a set has the resources with one of its tags', async (t) => {
-  const { url } = await listen(t, (app) => {
-    resource('/a', 'shop://a', () => 'a', { schema: { tags: ['mcp', 'mcp-resource', 'inside'] } })(app)
-    resource('/b', 'shop://b', () => 'b')(app)
-  }, { extensions: [resources(), sets({ some: { path: '/some', tags: ['inside'] } })] })
-  t.match((await ask(new URL('/some', url), 'resources/list')).result?.resources, [{ uri: 'shop://a' }])
-  t.match((await ask(new URL('/some', url), 'resources/read', { uri: 'shop://b' })).error, { code: -32602 })
-})
-
 t.test('no URI leads to another route, another segment or another caller', async (t) => {
   const reached: string[] = []
   const { url } = await listen(t, (app) => {
@@ -455,7 +445,6 @@ t.test('a resource that could not be read stops the start', async (t) => {
     [get('/x', 'shop://x', { resource: { size: 1 } as object }), /resource\.size is unknown/],
     [get('/x', 'shop://x', { resource: { mimeType: 'Text/HTML; charset=utf-8' } }), /mimeType must be a media type/],
     [get('/x', 'shop://x', { route: { method: 'POST' } }), /needs a GET route/],
-    [get('/x', 'shop://x', { mcp: { confirm: true } }), /excludes confirm and task/],
     [get('/x', 5 as unknown as string), /uri must be a string/],
     [get('/x', '/policies'), /must begin with a scheme/],
     [get('/x', 'shop:x'), /must begin with a scheme/],
@@ -477,7 +466,7 @@ t.test('a resource that could not be read stops the start', async (t) => {
     }, /is also what/]
   ]
   for (const [routes, message] of cases) {
-    const app = await build(t, routes, { extensions: [resources(), confirm()] })
+    const app = await build(t, routes)
     await t.rejects(async () => await app.ready(), { code: 'MCP_FROM_ROUTES_INVALID_CONFIG', message })
   }
   await t.rejects(build(t, () => {}, { exposedTag: 'mcp-resource' }), {
@@ -541,12 +530,19 @@ t.test('the contract holds the resources: one that goes, or gets another media t
   const after = await of(['shop://a', { mimeType: 'text/html', name: 'other' }], ['shop://c'], ['shop://d', {
     mimeType: 'text/html'
   }])
-  t.strictSame(diffContracts(before, after).findings.map((finding) => `${finding.bump} ${textOfFinding(finding)}`), [
+  const findings = (from: Contract, to: Contract): readonly string[] =>
+    diffContracts(from, to).findings.map((finding) => `${finding.bump} ${textOfFinding(finding)}`)
+  t.strictSame(findings(before, after), [
     'major shop://a mimeType: "text/markdown" → "text/html": clients that read the old media type find another',
-    'major shop://b: resource → removed: clients that read it by its URI fail',
-    'minor shop://c: none → new resource: clients that do not know it ignore it',
+    'major shop://b: resource → renamed to shop://c: clients that read it by its URI fail',
     'patch shop://a name: "file" → "other": what is read stays as it is',
     'patch shop://d mimeType: none → "text/html": what is read stays as it is'
+  ])
+  t.strictSame(findings(await of(['shop://a'], ['shop://b']), await of(['shop://a'])), [
+    'major shop://b: resource → removed: clients that read it by its URI fail'
+  ])
+  t.strictSame(findings(await of(['shop://a']), await of(['shop://a'], ['shop://b'])), [
+    'minor shop://b: none → new resource: clients that do not know it ignore it'
   ])
   const text = textFromContract(before)
   t.match(text, /"resources": \{\n {4}"shop:\/\/a": \{\n/)

@@ -3,37 +3,11 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { run } from '../../../src/cli/run.ts'
-import { fields } from '../../../src/extensions/fields/index.ts'
-import { confirm } from '../../../src/extensions/confirm/index.ts'
 import type { ReviewEntry } from '../../../src/extensions/review/file.ts'
 import { review } from '../../../src/extensions/review/index.ts'
-import { sets } from '../../../src/extensions/sets/index.ts'
 import { nameFor } from '../../../src/extensions/review/names.ts'
 import { build, call, listen } from '../../build.ts'
 import { scratch } from '../../contract/scratch.ts'
-
-t.test('a hook that tags and names every route publishes no endpoint', async (t) => {
-  const app = await build(
-    t,
-    (app) => {
-      app.get('/a', async () => 1)
-    },
-    { extensions: [sets({ some: { path: '/mcp/some', tags: ['mcp'] } })] },
-    {},
-    (app) => {
-      app.addHook('onRoute', (route) => {
-        route.schema = {
-          ...route.schema,
-          tags: ['mcp'],
-          operationId: `${[route.method].flat().join('_')}${route.url.replaceAll('/', '_')}`,
-          description: 'D.'
-        }
-      })
-    }
-  )
-  await app.ready()
-  t.strictSame(app.mcpTools.map(({ name }) => name), ['GET_a'])
-})
 
 t.test('names are guessed from method and path, always the same, and never twice', (t) => {
   const taken = new Set<string>()
@@ -85,14 +59,12 @@ const APP = `
 import { readFileSync } from 'node:fs'
 import Fastify from ${JSON.stringify(import.meta.resolve('fastify'))}
 import mcpFromRoutes from ${JSON.stringify(new URL('../../../src/index.ts', import.meta.url).href)}
-import { confirm } from ${JSON.stringify(new URL('../../../src/extensions/confirm/index.ts', import.meta.url).href)}
-import { fields } from ${JSON.stringify(new URL('../../../src/extensions/fields/index.ts', import.meta.url).href)}
 import { review } from ${JSON.stringify(new URL('../../../src/extensions/review/index.ts', import.meta.url).href)}
 export default async () => {
   const app = Fastify()
   app.addContentTypeParser('multipart/form-data', (request, payload, done) => { done(null) })
   app.get('/early', async () => 1)
-  await app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1.0.0' }, extensions: [review(new URL('./mcp-routes.json', import.meta.url)), confirm(), fields({ lists: false })] })
+  await app.register(mcpFromRoutes, { serverInfo: { name: 'x', version: '1.0.0' }, extensions: [review(new URL('./mcp-routes.json', import.meta.url))] })
   const add = (scope, [method, url, schema = {}, more = {}]) => scope.route({ method, url, schema, handler: async () => 1, ...more })
   await app.register(async (scope) => { for (const route of JSON.parse(readFileSync(new URL('./routes.json', import.meta.url), 'utf8'))) add(scope, route) }, { prefix: '/api' })
   return app
@@ -165,7 +137,12 @@ t.test('a review lists every route with what its tool would be, and why it can b
   )
   t.strictSame(found, {
     'GET,POST /api/both': [false, 'get_both', 'Get both: GET,POST /api/both', 'it has several methods'],
-    'GET /api/files/*': [false, 'list_files', 'List files: GET /api/files/*', 'its path has a wildcard'],
+    'GET /api/files/*': [
+      false,
+      'list_files',
+      'List files: GET /api/files/*',
+      'GET /api/files/* has inputs that cannot be arguments: "*"'
+    ],
     'GET /api/head': [false, 'get_head', 'Get head: GET /api/head', 'read-only,idempotent'],
     'GET /api/tagged': [true, 'look', undefined, 'read-only,idempotent'],
     'GET /api/things host=a.example': [
@@ -383,10 +360,9 @@ t.test('the file decides which routes are tools, and what they say', async (t) =
             annotations: { openWorldHint: true },
             arguments: { params: { id: { name: 'user' } } },
             output: false,
-            fields: { list: false },
-            examples: [{ user: 'ada', fields: ['id'] }]
+            examples: [{ user: 'ada' }]
           },
-          { route: 'DELETE /users/:id', publish: true, name: 'remove', description: 'Remove one.', confirm: 'Really?' },
+          { route: 'DELETE /users/:id', publish: true, name: 'remove', description: 'Remove one.' },
           { route: 'GET /tagged', publish: false, name: 'tagged' },
           { route: 'GET /gone', publish: false, name: 'remove' },
           { route: 'GET /v version=2.0.0', publish: true, name: 'second', description: 'Two.' }
@@ -409,28 +385,24 @@ t.test('the file decides which routes are tools, and what they say', async (t) =
       app.get('/also', { schema: { tags: ['mcp'], operationId: 'also', description: 'A.' } }, async () => 1)
       app.get('/unlisted', async () => 1)
       for (const version of ['1.0.0', '2.0.0']) app.get('/v', { constraints: { version } }, async () => ({ version }))
-    }, { extensions: [review(routes), confirm(), fields({ lists: false })] })
-    t.strictSame(app.mcpTools.map(({ name, title, description, confirm }) => [name, title, description, confirm]), [
-      ['also', undefined, 'A.', undefined],
-      ['find-user', 'Find', 'Find one.', undefined],
-      ['remove', undefined, 'Remove one.', 'refuse'],
-      ['second', undefined, 'Two.', undefined]
+    }, { extensions: [review(routes)] })
+    t.strictSame(app.mcpTools.map(({ name, title, description }) => [name, title, description]), [
+      ['also', undefined, 'A.'],
+      ['find-user', 'Find', 'Find one.'],
+      ['remove', undefined, 'Remove one.'],
+      ['second', undefined, 'Two.']
     ])
     t.match(app.mcpTools[1], {
       annotations: { readOnlyHint: true, openWorldHint: true },
       outputSchema: undefined,
       inputSchema: {
         required: ['user'],
-        properties: { fields: { items: { enum: ['id'] } } },
-        examples: [{ user: 'ada', fields: ['id'] }]
+        examples: [{ user: 'ada' }]
       }
     })
     t.match(await call(url, 'find-user', { user: 'ada' }), { structuredContent: { id: 'ada' } })
     t.match(await call(url, 'second'), { structuredContent: { version: '2.0.0' } })
-    t.match(await call(url, 'remove', { id: 'ada' }), {
-      isError: true,
-      content: [{ text: /a person must agree first/ }]
-    })
+    t.match(await call(url, 'remove', { id: 'ada' }), { structuredContent: {} })
   }
 })
 
@@ -458,7 +430,7 @@ t.test('a file that was edited wrongly stops startup, and says where', async (t)
         of({ ...entry, annotations: { readonlyHint: true } }),
         /\.annotations must have true or false for some of readOnlyHint/
       ],
-      [of({ ...entry, confirm: false }), /\.confirm must be true or a non-empty string/],
+      [of({ ...entry, confirm: true }), /\.confirm is not a field\. Fields are route, publish/],
       [of({ ...entry, examples: {} }), /\.examples must be an array of argument objects/],
       [
         of({ ...entry, arguments: { params: { key: { name: 'id' } } } }),
@@ -495,7 +467,7 @@ t.test('a file that was edited wrongly stops startup, and says where', async (t)
           for (const url of ['/users', '/users/:id']) app.get(url, async () => 1)
           app.get('/tagged', { schema: { tags: ['mcp'], operationId: 'tagged', description: 'T.' } }, async () => 1)
         },
-        { extensions: [review(routes), fields({ lists: false }), confirm()] },
+        { extensions: [review(routes)] },
         {},
         (app) => {
           app.get('/early', async () => 1)
@@ -515,4 +487,15 @@ t.test('a file that was edited wrongly stops startup, and says where', async (t)
       code: 'MCP_FROM_ROUTES_INVALID_OPTION'
     })
   }
+})
+
+t.test('names are guessed of words that end in s and are no plurals', (t) => {
+  const unnamed = { operationId: undefined, version: undefined }
+  const guess = (method: string, url: string): string => nameFor({ method, url, ...unnamed }, new Set())
+  t.equal(guess('POST', '/domains/:id/verify-dns'), 'verify_dns_domain')
+  t.equal(guess('GET', '/dns'), 'get_dns')
+  t.equal(guess('PUT', '/cors'), 'update_cors')
+  t.equal(guess('GET', '/users/:id'), 'get_user')
+  t.equal(guess('GET', '/urls'), 'list_urls')
+  t.end()
 })

@@ -1,64 +1,12 @@
-import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { contractFromApp, diffContracts } from '../../../src/contract/index.ts'
 import type { McpFromRoutesOptions, McpRouteConfig, ToolCallEvent } from '../../../src/index.ts'
 import { ranking } from '../../../src/extensions/search/ranking.ts'
 import { signatureOf } from '../../../src/extensions/search/signature.ts'
-import { asked, round, told, YES } from '../confirm/rounds.ts'
-import { confirm } from '../../../src/extensions/confirm/index.ts'
-import { fields } from '../../../src/extensions/fields/index.ts'
 import { search, type SearchEndpoint } from '../../../src/extensions/search/index.ts'
-import { sets } from '../../../src/extensions/sets/index.ts'
-import { views } from '../../../src/extensions/views/index.ts'
 import { build, call, CLIENTS, connect, listen, post } from '../../build.ts'
 import { runProgram } from '../../program.ts'
-import { jobsApp } from '../tasks/jobs.ts'
-
-const ALL = search({ path: '/mcp/search' })
-const SEARCH = { extensions: [ALL] } as const
-const READER = 'call_reading_tool'
-const WRITER = 'call_writing_tool'
-const NAMES = [READER, WRITER, 'describe_tools', 'search_tools']
-
-/** A route that is a tool and answers with what it got. */
-function route (
-  app: FastifyInstance,
-  method: string,
-  name: string,
-  { schema = {}, mcp = {}, handler }: {
-    readonly schema?: object,
-    readonly mcp?: McpRouteConfig,
-    readonly handler?: () => unknown
-  } = {}
-): void {
-  app.route({
-    method,
-    url: `/${name}`,
-    schema: { operationId: name, description: `What ${name} does.`, tags: ['mcp'], ...schema },
-    config: { mcp },
-    handler: async ({ query, body }) => handler === undefined ? { name, query, body } : handler()
-  })
-}
-
-interface Result {
-  readonly content: ReadonlyArray<{ readonly text: string }>
-  readonly isError?: true
-}
-
-function pathOf (url: URL): URL {
-  return new URL('/mcp/search', url)
-}
-
-/** What the model reads of a call at the set with search. */
-async function read (
-  url: URL,
-  name: string,
-  args: Record<string, unknown>,
-  headers: Record<string, string> = {}
-): Promise<string> {
-  const { content } = await call(pathOf(url), name, args, headers) as unknown as Result
-  return content.map(({ text }) => text).join('\n')
-}
+import { ALL, NAMES, pathOf, read, READER, route, SEARCH, WRITER, type Result } from './searched.ts'
 
 async function namesIn (url: URL, headers: Record<string, string> = {}): Promise<readonly string[]> {
   const { body } = await post(pathOf(url), { jsonrpc: '2.0', id: 1, method: 'tools/list' }, headers)
@@ -133,21 +81,22 @@ t.test('what clients list of a set with search', async (t) => {
   )
   t.match(await call(b, READER, { name: 'get_a' }), {
     isError: true,
-    content: [{ text: 'Unknown tool: get_a. Find tools with search_tools' }]
+    content: [{ text: 'Unknown tool: get_a. Did you mean get_b? Find tools with search_tools' }]
   })
   t.match(
     await call(pathOf(url), 'get_a'),
     { structuredContent: { name: 'get_a' } },
     'a tool can still be called by its name'
   )
-  const page = await listen(t, (app) => route(app, 'PUT', 'put_a', { mcp: { annotations: { openWorldHint: true } } }), {
-    ...SEARCH,
-    pageSize: 2
-  })
-  const client = await connect(t, '2.x 2026-07-28', pathOf(page.url))
+  const open = await listen(
+    t,
+    (app) => route(app, 'PUT', 'put_a', { mcp: { annotations: { openWorldHint: true } } }),
+    SEARCH
+  )
+  const client = await connect(t, '2.x 2026-07-28', pathOf(open.url))
   t.match((await client.listTools()).tools, [{ name: WRITER, annotations: { openWorldHint: true } }, {
     name: 'describe_tools'
-  }, { name: 'search_tools' }], 'pages go on where they end')
+  }, { name: 'search_tools' }])
 })
 
 t.test('a description has all arguments, as models get them that list the tool', async (t) => {
@@ -197,7 +146,6 @@ t.test('a call through a search is the call by name', async (t) => {
   const { url } = await listen(t, (app) => {
     route(app, 'GET', 'list_rows', {
       schema: { response: { 200: { type: 'array', items: row } } },
-      mcp: { fields: true },
       handler: () => [{ a: '1', b: '2' }]
     })
     route(app, 'GET', 'get_row', {
@@ -231,7 +179,7 @@ t.test('a call through a search is the call by name', async (t) => {
       async (_request, reply) => reply.type('image/png').send(Buffer.from([1, 2]))
     )
   }, {
-    extensions: [ALL, fields({ lists: false })],
+    extensions: [ALL],
     impliedArguments: { shop: ({ headers }) => headers['x-api-key'] as string | undefined },
     maxResultBytes: 4000,
     toolTimeout: 100,
@@ -241,8 +189,6 @@ t.test('a call through a search is the call by name', async (t) => {
   }, { genReqId: () => 'same' })
   const cases: ReadonlyArray<readonly [name: string, args: Record<string, unknown>]> = [
     ['list_rows', {}],
-    ['list_rows', { fields: ['a'] }],
-    ['list_rows', { fields: ['c'] }],
     ['get_row', { id: 5 }],
     ['get_row', { id: '5' }],
     ['get_row', { id: 'x' }],
@@ -350,117 +296,6 @@ t.test('progress, and a batch of an older client, come through a search as by na
   t.equal((await post(pathOf(url), [message(1), message(2)])).status, 400, 'one request is one call')
 })
 
-t.test('a person confirms the call that runs, and no other', async (t) => {
-  const ran: string[] = []
-  const confirmed = (app: FastifyInstance): void => {
-    for (const name of ['drop', 'erase']) {
-      route(app, 'POST', name, {
-        schema: { body: { type: 'object', properties: { id: { type: 'string' } } } },
-        mcp: { confirm: () => `Run ${name}?` },
-        handler: () => {
-          ran.push(name)
-          return { name }
-        }
-      })
-    }
-  }
-  const { url } = await listen(t, confirmed, { extensions: [ALL, confirm()] })
-  const drop = { args: { name: 'drop', arguments: { id: '1' } } }
-  const said = await round(pathOf(url), WRITER, drop)
-  t.equal(asked(said), 'Run drop?')
-  const answered = { state: said.requestState, answer: YES }
-  for (
-    const args of [{ name: 'erase', arguments: { id: '1' } }, { name: 'drop', arguments: { id: '2' } }, {
-      name: 'drop'
-    }]
-  ) {
-    t.match(
-      asked(await round(pathOf(url), WRITER, { args, ...answered })),
-      /^Run (drop|erase)\?$/,
-      `an answer to another call asks again: ${JSON.stringify(args)}`
-    )
-  }
-  t.strictSame(ran, [])
-  t.match(
-    told(await round(pathOf(url), WRITER, { ...drop, state: said.requestState, answer: { action: 'decline' } })),
-    /^drop was not run: the person said no/
-  )
-  t.match(await round(pathOf(url), WRITER, { ...drop, ...answered }), { structuredContent: { name: 'drop' } })
-  t.equal(asked(await round(pathOf(url), WRITER, { ...drop, ...answered })), 'Run drop?', 'once')
-  const byName = await round(pathOf(url), 'drop', { args: { id: '1' } })
-  t.match(await round(pathOf(url), WRITER, { ...drop, state: byName.requestState, answer: YES }), {
-    structuredContent: { name: 'drop' }
-  }, 'it is the same call by either way')
-  t.strictSame(ran, ['drop', 'drop'])
-  t.match(
-    await read(url, WRITER, drop.args),
-    /^drop was not run: a person must agree first, and this client cannot ask/
-  )
-
-  const { url: tokens } = await listen(t, confirmed, { extensions: [ALL, confirm({ fallback: 'token' })] })
-  const token = /confirm_token "([^"]+)"$/.exec(await read(tokens, WRITER, drop.args))?.[1]
-  t.match(
-    await read(tokens, WRITER, { name: 'erase', arguments: { id: '1', confirm_token: token } }),
-    /^erase was not run yet/,
-    'a token of another tool'
-  )
-  t.match(
-    await read(tokens, WRITER, { name: 'drop', arguments: { id: '1' }, confirm_token: token }),
-    /^Unknown argument "confirm_token"/
-  )
-  t.match(await read(tokens, 'describe_tools', { names: ['drop'] }), /"confirm_token":/)
-  t.match(await read(tokens, WRITER, { name: 'drop', arguments: { id: '1', confirm_token: token } }), /"name":"drop"/)
-  t.match(
-    await read(tokens, WRITER, { name: 'drop', arguments: { id: '1', confirm_token: token } }),
-    /^drop was not run yet/,
-    'once'
-  )
-})
-
-t.test('work that a call starts is a task of its caller, as by name', async (t) => {
-  const { url } = await jobsApp(t, { options: SEARCH })
-  const extension = {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientInfo': { name: 'a', version: '1' },
-    'io.modelcontextprotocol/clientCapabilities': { extensions: { 'io.modelcontextprotocol/tasks': {} } }
-  }
-  const send = async (method: string, name: string, params: object, key = 'kim') => {
-    const { body } = await post(
-      pathOf(url),
-      { jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: extension } },
-      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method, 'mcp-name': name, 'x-api-key': key }
-    )
-    return body as { result?: Record<string, unknown>, error?: { message: string } }
-  }
-  const { result } = await send('tools/call', WRITER, {
-    name: WRITER,
-    arguments: { name: 'start_job', arguments: { shop: 's' } }
-  })
-  t.match(result, { resultType: 'task', status: 'working' })
-  const taskId = String(result!.taskId)
-  t.match(await send('tasks/get', taskId, { taskId }), { result: { status: 'working' } })
-  t.match(await send('tasks/get', taskId, { taskId }, 'eve'), { error: { message: 'Unknown task' } })
-  t.match(
-    await send('tools/call', READER, { name: READER, arguments: { name: 'start_job', arguments: { shop: 's' } } }),
-    { result: { isError: true } },
-    'no work by the caller that reads'
-  )
-  t.match(await send('tasks/cancel', taskId, { taskId }), { result: { resultType: 'complete' } })
-  t.match(await send('tasks/get', taskId, { taskId }), { result: { status: 'cancelled' } })
-  const old = await post(pathOf(url), {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'tools/call',
-    params: { name: WRITER, arguments: { name: 'start_job', arguments: { shop: 's' } }, task: {} }
-  }, { 'mcp-protocol-version': '2025-11-25' })
-  t.match(old.body, { result: { task: { status: 'working' } } })
-  t.match(
-    await read(url, WRITER, { name: 'start_job', arguments: { shop: 's' } }),
-    /get_job/,
-    'a client without tasks is told how to go on'
-  )
-})
-
 // Attacks
 
 t.test('a hidden tool is as one that does not exist', async (t) => {
@@ -548,21 +383,13 @@ t.test('nothing that writes runs by the caller that reads', async (t) => {
   ])
 })
 
-t.test('no tool of the search is called through another, and none for views', async (t) => {
-  const html = { 200: { content: { 'text/html': { schema: { type: 'string' } } } } }
+t.test('no tool of the search is called through another', async (t) => {
   const { url } = await listen(t, (app) => {
-    app.get('/view', {
-      schema: { operationId: 'view', description: 'V.', tags: ['mcp-resource'], response: html },
-      config: { mcp: { resource: { uri: 'ui://v', name: 'v' } } }
-    }, async (_request, reply) => reply.type('text/html').send('<p>'))
-    route(app, 'GET', 'shown', { mcp: { view: 'GET /view' } })
-    route(app, 'GET', 'for_views', { mcp: { visibility: ['app'] } })
-  }, { extensions: [ALL, views()] })
+    route(app, 'GET', 'shown')
+  }, SEARCH)
   for (
     const name of [
       ...NAMES,
-      'for_views',
-      'view',
       '',
       'constructor',
       '__proto__',
@@ -576,17 +403,11 @@ t.test('no tool of the search is called through another, and none for views', as
   ) {
     const text = await read(url, READER, { name, arguments: { name: 'shown', query: 'shown', names: ['shown'] } })
     t.ok(
-      text.startsWith('Unknown tool: ') && text.endsWith('. Find tools with search_tools') && text.length < 300,
+      /^Unknown tool: .*[.?] Find tools with search_tools$/s.test(text) && text.length < 300,
       name.slice(0, 50)
     )
     t.match(await read(url, 'describe_tools', { names: [name] }), /^Unknown tool: /)
   }
-  t.match(await read(url, 'search_tools', { query: 'views' }), /^None of 1 tools/)
-  t.match(
-    await call(pathOf(url), 'for_views'),
-    { structuredContent: { name: 'for_views' } },
-    'a view calls it by its name'
-  )
 })
 
 t.test('arguments of another type, and odd queries, are answered at once', async (t) => {
@@ -781,7 +602,7 @@ for (
 t.test('without a search, a route may have such a name', async (t) => {
   const app = await build(t, (app) => {
     for (const name of NAMES) route(app, 'GET', name)
-  }, { extensions: [sets({ a: { path: '/a', tags: ['mcp'] } })] })
+  })
   await app.ready()
   t.notOk(app.hasDecorator('mcpSearchTools'))
 })
@@ -802,8 +623,8 @@ t.test('the contract has the tools that are found and those that find them', asy
     await contractOf(SEARCH, ['get_a'])
   ]
   t.strictSame([...searched.keys()], ['get_a', 'put_a', ...NAMES])
-  t.strictSame(bumps(plain, searched), NAMES.map((name) => `minor ${name}`))
-  t.strictSame(bumps(searched, plain), NAMES.map((name) => `major ${name}`))
+  t.strictSame(bumps(plain, searched), [...NAMES, '/mcp/search'].map((name) => `minor ${name}`))
+  t.strictSame(bumps(searched, plain), [...NAMES, '/mcp/search'].map((name) => `major ${name}`))
   t.strictSame(bumps(searched, less), ['major put_a'], 'a tool that clients only find is under contract like any other')
 })
 
@@ -869,6 +690,40 @@ t.test('a signature says what a schema says, in one line', (t) => {
   )
   t.equal(signature({ ['x'.repeat(1000)]: string }), '(…)')
   t.end()
+})
+
+t.test('words that every question has do not decide what comes first', async (t) => {
+  const app = await build(t, (app) => {
+    for (
+      const [name, description] of [
+        ['list_invoices', 'Invoices.'],
+        ['list_customers', 'Customers.'],
+        ['cancel_order', 'It is not sent then.'],
+        ['get_theme', 'The theme of the shop.'],
+        ['check_format', 'Checks the format for you, and what it is.'],
+        ['invite_user', 'Invites a user to the team, with which you would do this.'],
+        ['get_me', 'Who you are.']
+      ] as const
+    ) route(app, 'GET', name, { schema: { description } })
+  })
+  await app.ready()
+  const rank = ranking()
+  const tools = app.mcpTools.map((tool) => ({ public: tool }))
+  const found = (query: string): readonly string[] => rank(tools, query).map((tool) => tool.public.name)
+  for (
+    const [query, names] of [
+      ['invoices', ['list_invoices']],
+      ['can I see my invoices', ['list_invoices']],
+      ['the invoices', ['list_invoices']],
+      ['what is it with the invoices for you', ['list_invoices']],
+      ['I would like to know which of the things that you have for me are invoices', ['list_invoices']],
+      ['cancel it for me', ['cancel_order']],
+      ['get me the theme', ['get_theme', 'get_me']],
+      ['get me', ['get_me', 'get_theme']],
+      ['Who are you?', ['get_me']],
+      ['nothing of this does', []]
+    ] as const
+  ) t.strictSame(found(query), names, query)
 })
 
 t.test('what fits best comes first', async (t) => {

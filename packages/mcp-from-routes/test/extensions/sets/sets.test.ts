@@ -121,3 +121,26 @@ t.test('a set at the path of a route fails at startup, too', async (t) => {
     { code: 'FST_ERR_DUPLICATED_ROUTE', message: /\/a/ }
   )
 })
+
+t.test('a hook that tags and names every route publishes no endpoint', async (t) => {
+  const app = await build(
+    t,
+    (app) => {
+      app.get('/a', async () => 1)
+    },
+    { extensions: [sets({ some: { path: '/mcp/some', tags: ['mcp'] } })] },
+    {},
+    (app) => {
+      app.addHook('onRoute', (route) => {
+        route.schema = {
+          ...route.schema,
+          tags: ['mcp'],
+          operationId: `${[route.method].flat().join('_')}${route.url.replaceAll('/', '_')}`,
+          description: 'D.'
+        }
+      })
+    }
+  )
+  await app.ready()
+  t.strictSame(app.mcpTools.map(({ name }) => name), ['GET_a'])
+})

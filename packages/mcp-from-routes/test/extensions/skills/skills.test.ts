@@ -12,7 +12,6 @@ import {
 } from '../../../src/contract/index.ts'
 import type { McpFromRoutesOptions } from '../../../src/index.ts'
 import { readSkills } from '../../../src/extensions/skills/skills.ts'
-import { sets } from '../../../src/extensions/sets/index.ts'
 import { skills } from '../../../src/extensions/skills/index.ts'
 import { build, CLIENTS, connect, listen, post } from '../../build.ts'
 import { runProgram } from '../../program.ts'
@@ -360,11 +359,10 @@ t.test('several folders are one list, and none may repeat a skill', async (t) =>
   })
 })
 
-t.test('sets have no skills, and a batch holds one request', async (t) => {
+t.test('a batch holds one request', async (t) => {
   const { url } = await listen(t, (app) => {
-    app.get('/x', { schema: { operationId: 'x', description: 'X.', tags: ['mcp', 'some'] } }, async () => 'x')
-  }, { extensions: [skills(t.testdir(skill('one'))), sets({ some: { path: '/some', tags: ['some'] } })] })
-  t.match((await ask(new URL('/some', url), 'skills/list')).error, { code: -32601 })
+    app.get('/x', { schema: { operationId: 'x', description: 'X.', tags: ['mcp'] } }, async () => 'x')
+  }, { extensions: [skills(t.testdir(skill('one')))] })
   const { body } = await post(url, [1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'skills/list' })))
   t.match(body, { error: { message: /a batch may hold one request/ } })
 })
@@ -396,4 +394,32 @@ t.test('the contract holds the skills: one that goes is a major change, other wo
       'patch skill://one/SKILL.md calls: ["read_secret"] → ["create_item"]: what is read stays as it is'
     ]
   )
+  const named = (name: string, description: string, text = ''): Folder => ({
+    [name]: { 'SKILL.md': `---\nname: ${name}\ndescription: ${description}\n---\n${text}` }
+  })
+  const call = shown({ name: 'read_secret' })
+  const renamed = 'major skill://one/SKILL.md: skill → renamed to skill://uno/SKILL.md: clients that load it by its ' +
+    'URI fail'
+  for (
+    const [title, after, wanted] of [
+      ['with its description', named('uno', 'What one is for.'), [renamed]],
+      ['with its calls', named('uno', 'Another.', call), [renamed]],
+      ['beside a new one', { ...named('uno', 'Another.', call) as object, ...named('due', 'Two.', call) as object }, [
+        'major skill://one/SKILL.md: skill → renamed to skill://due/SKILL.md: clients that load it by its URI fail',
+        'minor skill://uno/SKILL.md: none → new skill: clients that do not know it ignore it'
+      ]],
+      ['beside one that is more like it', {
+        ...named('uno', 'What one is for.', call) as object,
+        ...named('due', 'Two.', call) as object
+      }, [renamed, 'minor skill://due/SKILL.md: none → new skill: clients that do not know it ignore it']]
+    ] as const
+  ) {
+    t.strictSame(
+      diffContracts(await of(named('one', 'What one is for.', call)), await of(after)).findings.map((finding) =>
+        `${finding.bump} ${textOfFinding(finding)}`
+      ),
+      wanted,
+      `a skill is renamed, ${title}`
+    )
+  }
 })

@@ -5,7 +5,6 @@ import { runInNewContext } from 'node:vm'
 import type { FastifyRequest } from 'fastify'
 import t from 'tap'
 import { taskSealer } from '../../../src/extensions/tasks/seal.ts'
-import { confirm } from '../../../src/extensions/confirm/index.ts'
 import { tasks } from '../../../src/extensions/tasks/index.ts'
 import { having, post } from '../../build.ts'
 import { ask, jobsApp, KIM, start, startTask, type Answered } from './jobs.ts'
@@ -357,32 +356,6 @@ for (const era of ERAS) {
     }
     t.match(await ask(url, 'tasks/get', { taskId }, { era }), { result: { status: 'working' } })
   })
-
-  t.test(`${era}: a DELETE that asks a person is not sent without one`, async (t) => {
-    const { url, reached } = await jobsApp(t, {
-      options: { extensions: [confirm()] },
-      withDelete: false,
-      more (app) {
-        app.delete('/shops/:shop/jobs/:id', {
-          schema: {
-            operationId: 'stop_job',
-            description: 'Stop it.',
-            tags: ['mcp'],
-            params: { type: 'object', properties: { shop: { type: 'string' }, id: { type: 'string' } } }
-          },
-          config: { mcp: { confirm: true } }
-        }, async () => 'stopped')
-      }
-    })
-    const taskId = await startTask(url, {}, { era })
-    t.match(await ask(url, 'tasks/cancel', { taskId }, { era }), {
-      error: {
-        code: -32600,
-        message: 'The task of start_job cannot be cancelled: a person has to agree. Call stop_job'
-      }
-    })
-    t.notOk(reached.some((request) => request.startsWith('DELETE')))
-  })
 }
 
 t.test('replicas of the next release know the tasks of this one', async (t) => {
@@ -392,8 +365,8 @@ t.test('replicas of the next release know the tasks of this one', async (t) => {
     callerOf: () => [['kim']]
   })
   // Sealed by an earlier build.
-  const id =
-    'dLGT_ol1-zK0h7zjwDJZJCg3nFP7E_HhKgKb4BwMPxUUCPwcZ4nUBRkIEMdlK46kCQ8IIThR-NbGkiBVcKuJ1g8LNVzqWwNsPXrAv5aT6yf1Si9HZdkki0_4'
+  const id = 'dLGT_ol1-zK0h7zjwDJZJCg3nFP7E_HhKgKb4BwMPxUUCPwcZ4nUBRkIEMdlK46kCQ8IIThR-NbGkiBVcKuJ1g8LNVzqWwNsPXrA' +
+    'v5aT6yf1Si9HZdkki0_4'
   t.strictSame(open(id, {} as FastifyRequest), { tool: 'start_job', created: 1, until: 2, params: { id: '7' } })
 })
 
@@ -439,15 +412,6 @@ t.test('a caller that is no string is nobody: two of them would be one', async (
   for (const caller of [async () => 'kim', () => 7, () => null, () => '', () => ({})]) {
     const { url } = await jobsApp(t, { options: { caller: caller as never }, mcp: {} })
     t.match(await start(url), { result: { content: [{ text: /^start_job has started the work/ }] } })
-    const asking = await jobsApp(t, {
-      options: { caller: caller as never, extensions: [confirm()] },
-      mcp: { confirm: true }
-    })
-    const said = await start(asking.url)
-    t.notMatch(said, { result: { resultType: 'input_required' } })
-    t.notMatch(JSON.stringify(said), /non-empty/)
-    t.strictSame(asking.reached.length, 1, 'the hooks ran')
-    t.equal(asking.jobs.size, 0, 'and nothing else')
   }
   const { url } = await jobsApp(t, { options: { caller: () => undefined } })
   const taskId = await startTask(url)

@@ -89,13 +89,9 @@ t.test('SDK 1.x: a tool that starts work is offered as a task, and followed to i
       { task: {} }
     )
   ) {
-    seen.push(
-      message.type === 'taskCreated' || message.type === 'taskStatus'
-        ? [message.type, message.task.status, message.task.statusMessage]
-        : message.type === 'result'
-        ? message.result.content
-        : message
-    )
+    if (message.type === 'taskCreated' || message.type === 'taskStatus') {
+      seen.push([message.type, message.task.status, message.task.statusMessage])
+    } else seen.push(message.type === 'result' ? message.result.content : message)
   }
   t.strictSame(seen, [['taskCreated', 'working', undefined], ['taskStatus', 'working', '0 of 10'], [
     'taskStatus',

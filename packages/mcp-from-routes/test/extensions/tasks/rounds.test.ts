@@ -4,13 +4,11 @@ import { gzipSync } from 'node:zlib'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t from 'tap'
 import mcpFromRoutes, { type McpRouteConfig } from '../../../src/index.ts'
-import { confirm } from '../../../src/extensions/confirm/index.ts'
-import { sets } from '../../../src/extensions/sets/index.ts'
 import { tasks } from '../../../src/extensions/tasks/index.ts'
 import { having, post, SERVER_INFO } from '../../build.ts'
 import { ask, jobsApp, KIM, start, startTask } from './jobs.ts'
 
-const { build } = having(tasks(), confirm())
+const { build } = having(tasks())
 
 const ERAS = ['modern', 'legacy'] as const
 const params = { type: 'object', properties: { shop: { type: 'string' }, id: { type: 'string' } } }
@@ -349,22 +347,8 @@ t.test('how work ended is told to whom would cancel it', async (t) => {
   }
 })
 
-t.test('a route that asks a person asks first, and becomes a task then', async (t) => {
-  const { url } = await jobsApp(t, { mcp: { confirm: true }, options: { extensions: [confirm()] } })
-  const asked = await start(url)
-  t.match(asked, { result: { resultType: 'input_required' } })
-  const agreed = {
-    requestState: asked.result?.requestState,
-    inputResponses: { confirm: { action: 'accept', content: { confirm: true } } }
-  }
-  const said = await ask(url, 'tools/call', { name: 'start_job', arguments: { shop: 's1' }, ...agreed })
-  t.match(said, { result: { resultType: 'task', status: 'working' } })
-  t.notMatch(said.result, { requestState: '' })
-  t.match(await ask(url, 'tasks/get', { taskId: said.result?.taskId }), { result: { status: 'working' } })
-})
-
-t.test('one client may ask in an event stream, and the endpoint of a set has the tasks of its tools', async (t) => {
-  const { url } = await jobsApp(t, { options: { extensions: [sets({ jobs: { path: '/mcp/jobs', tags: ['mcp'] } })] } })
+t.test('one client may ask in an event stream', async (t) => {
+  const { url } = await jobsApp(t)
   const text = await (await fetch(url, {
     method: 'POST',
     headers: {
@@ -381,10 +365,6 @@ t.test('one client may ask in an event stream, and the endpoint of a set has the
     })
   })).text()
   t.match(text, /^event: message\ndata: \{"jsonrpc":"2.0","id":7,"result":\{"task":\{"taskId":/)
-  const set = new URL('/mcp/jobs', url)
-  const taskId = await startTask(set)
-  t.match(await ask(set, 'tasks/get', { taskId }), { result: { status: 'working' } })
-  t.match(await ask(url, 'tasks/get', { taskId }), { result: { status: 'working' } }, 'and of one server, all are')
   t.match(
     (await post(url, {
       jsonrpc: '2.0',
@@ -546,12 +526,6 @@ t.test('what cannot hold stops the startup', async (t) => {
         }, handler)
       }
     ],
-    [{ status: 'get_a' }, 'task.status names get_a, which asks a person, and a task cannot ask', (app) => {
-      app.get('/a', {
-        schema: { operationId: 'get_a', description: 'A.', tags: ['mcp'] },
-        config: { mcp: { confirm: true } }
-      }, handler)
-    }],
     [{ status: 'GET /v1/jobs/:id' }, 'started', (app) => {
       app.register(async (scope) => {
         scope.get('/jobs/:id', handler)

@@ -128,7 +128,8 @@ function fieldsIn (message: Buffer): Field[] {
       fields.push({ number: tag >> 3, content: varint() })
       continue
     }
-    const length = type === 2 ? Number(varint()) : type === 1 ? 8 : 4
+    const fixed = type === 1 ? 8 : 4
+    const length = type === 2 ? Number(varint()) : fixed
     fields.push({ number: tag >> 3, content: message.subarray(at, at += length) })
   }
   return fields

@@ -3,8 +3,6 @@ import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { resources } from '../../../src/extensions/resources/index.ts'
-import { search } from '../../../src/extensions/search/index.ts'
 import { telemetry, type Telemetry } from '../../../src/extensions/telemetry/index.ts'
 import type { McpFromRoutesOptions } from '../../../src/index.ts'
 import { connect, listen, post } from '../../build.ts'
@@ -263,27 +261,14 @@ t.test('every other message is a span and a measurement of its method', async (t
   const reader = new Reader()
   const meters = new MeterProvider({ readers: [reader] })
   t.teardown(unregister)
-  const { url } = await listen(t, (app) => {
-    routes(app)
-    app.get<{ Params: { id: string } }>('/files/:id', {
-      schema: { operationId: 'file', description: 'F.', tags: ['mcp-resource'], params: id },
-      config: { mcp: { resource: { uri: 'shop://files/{id}', name: 'file' } } }
-    }, async ({ params }, reply) => {
-      if (params.id === 'private') return reply.code(401).header('www-authenticate', 'Bearer').send({ message: 'who?' })
-      provider.getTracer('route').startSpan('inside').end()
-      return params.id
-    })
-  }, {
-    extensions: [
-      telemetry({ tracer: provider.getTracer('test'), meter: meters.getMeter('test') }),
-      search({ path: '/mcp/search' }),
-      resources()
-    ]
+  const { url } = await listen(t, routes, {
+    extensions: [telemetry({ tracer: provider.getTracer('test'), meter: meters.getMeter('test') })]
   })
-  const send = async (method: string, params?: object, at = url): Promise<void> => {
-    await post(at, { jsonrpc: '2.0', id: 3, method, ...params && { params } }, { 'mcp-protocol-version': '2025-11-25' })
+  const send = async (method: string, params?: object): Promise<void> => {
+    await post(url, { jsonrpc: '2.0', id: 3, method, ...params && { params } }, {
+      'mcp-protocol-version': '2025-11-25'
+    })
   }
-  const trace = { _meta: { traceparent: TRACEPARENT } }
   const messages: ReadonlyArray<readonly [method: string, params: object | undefined, name: string, outcome: object]> =
     [
       ['tools/list', undefined, 'tools/list', {}],
@@ -295,14 +280,9 @@ t.test('every other message is a span and a measurement of its method', async (t
         'initialize',
         {}
       ],
-      ['resources/list', undefined, 'resources/list', {}],
       ['resources/read', { uri: 'shop://none' }, 'resources/read', {
         'mcp.resource.uri': 'shop://none',
-        ...rpc(-32602)
-      }],
-      ['resources/read', { uri: 'shop://files/private' }, 'resources/read', {
-        'mcp.resource.uri': 'shop://files/private',
-        ...rpc(-32000)
+        ...rpc(-32601)
       }],
       ['made/up', undefined, '_OTHER', rpc(-32601)],
       ['x'.repeat(1000), undefined, '_OTHER', rpc(-32601)]
@@ -326,46 +306,10 @@ t.test('every other message is a span and a measurement of its method', async (t
     'tools/list',
     'ping',
     'initialize',
-    'resources/list',
-    'resources/read',
     'resources/read',
     '_OTHER'
   ], 'no URI, and no method that a client made up')
   t.notMatch(JSON.stringify(histogram!.dataPoints.map(({ attributes }) => attributes)), /shop:|x{20}|made/)
-
-  exporter.reset()
-  await send('resources/read', { uri: 'shop://files/1', ...trace })
-  const [inside, read] = exporter.getFinishedSpans()
-  t.match(
-    [read!.name, read!.spanContext().traceId, read!.parentSpanContext?.spanId],
-    ['resources/read', TRACE, SPAN],
-    'the message names its parent'
-  )
-  t.equal(inside!.parentSpanContext?.spanId, read!.spanContext().spanId, 'what the route does is inside')
-
-  exporter.reset()
-  const found = new URL('/mcp/search', url)
-  await send('tools/call', { name: 'search_tools', arguments: { query: 'note' }, ...trace }, found)
-  await send('tools/call', { name: 'call_reading_tool', arguments: { name: 'nobody' } }, found)
-  await post(found, [{ jsonrpc: '2.0', id: 3, method: 'tools/call', params: { name: 'search_tools', arguments: {} } }])
-  await send(
-    'tools/call',
-    { name: 'call_reading_tool', arguments: { name: 'get_note', arguments: { id: '1' } } },
-    found
-  )
-  t.strictSame(
-    exporter.getFinishedSpans().map((
-      { name, attributes }
-    ) => [name, attributes['error.type'], attributes['gen_ai.tool.name']]),
-    [
-      ['tools/call search_tools', undefined, 'search_tools'],
-      ['tools/call call_reading_tool', 'tool_error', 'call_reading_tool'],
-      ['tools/call search_tools', 'tool_error', 'search_tools'],
-      ['tools/call get_note', undefined, 'get_note']
-    ],
-    'a call that a search leads to is that of the tool'
-  )
-  t.equal(exporter.getFinishedSpans()[0]!.spanContext().traceId, TRACE)
 })
 
 t.test('what is no tracer, no meter or no option stops the start', async (t) => {

@@ -8,7 +8,6 @@ import {
   textOfFinding
 } from '../../../src/contract/index.ts'
 import type { McpRouteResource } from '../../../src/extensions/resources/index.ts'
-import { sets } from '../../../src/extensions/sets/index.ts'
 import { views, type McpViewPolicy } from '../../../src/extensions/views/index.ts'
 import type { McpRouteConfig } from '../../../src/index.ts'
 import type { ResourceClient } from '../resources/resources.test.ts'
@@ -162,22 +161,16 @@ t.test('a host gets the policy of the route, and nothing that the route does not
   }
 })
 
-t.test('a view is hidden from whom it is hidden, and is where its tools are', async (t) => {
+t.test('a view is hidden from whom it is hidden', async (t) => {
   const { url } = await listen(t, (app) => {
     view()(app)
-    view({ url: '/views/other', resource: { uri: 'ui://shop/other' } })(app)
-    tool({ view: 'GET /views/x' }, 'list_x', ['mcp', 'inside'])(app)
+    tool({ view: 'GET /views/x' })(app)
   }, {
-    extensions: [views(), sets({ some: { path: '/some', tags: ['inside'] } })],
     canUse: ({ name }, { headers }) => !name.startsWith('view') || headers.authorization === 'staff'
   })
   const hidden = await read(url, 'ui://shop/x')
   t.match(hidden.error, { code: -32602, message: 'Resource not found: ui://shop/x' })
   t.match((await read(url, 'ui://shop/x', { authorization: 'staff' })).result?.contents[0], { text: PAGE })
-  t.match((await read(new URL('/some', url), 'ui://shop/x', { authorization: 'staff' })).result?.contents[0], {
-    text: PAGE
-  }, 'a tool of a set takes its view along')
-  t.match((await read(new URL('/some', url), 'ui://shop/other', { authorization: 'staff' })).error, { code: -32602 })
   for (
     const uri of [
       'ui://shop/x/',

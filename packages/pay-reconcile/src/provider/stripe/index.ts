@@ -133,7 +133,7 @@ export function stripeProvider (
         const data: Stripe.Customer[] = []
         const seen = new Set<string>()
         for await (const customer of stripe.customers.list(params, options)) {
-          if (seen.has(customer.id)) throw providerError('list_repeats')
+          if (seen.has(customer.id)) throw providerError('unexpected_object')
           seen.add(customer.id)
           if (Object.entries(metadata).every(([name, value]) => customer.metadata?.[name] === value)) {
             data.push(customer)

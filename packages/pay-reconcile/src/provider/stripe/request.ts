@@ -1,5 +1,5 @@
 import Stripe from 'stripe'
-import { retryAfterFrom } from '../backoff.ts'
+import { retryAfterFrom } from '../../retry.ts'
 import { providerError, type ProviderError, type ProviderFault } from '../../errors.ts'
 
 /** One HTTP request of the library, and the facts about its response once the headers have arrived. */

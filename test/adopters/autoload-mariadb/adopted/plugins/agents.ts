@@ -1,4 +1,5 @@
 import dualAuth, { memoryStore, scopesFromRoute } from 'dual-auth'
+import management from 'dual-auth/management'
 import fp from 'fastify-plugin'
 import mcpFromRoutes from 'mcp-from-routes'
 
@@ -9,16 +10,16 @@ export default fp(async (app) => {
       marker: 'notes',
       peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
       store: memoryStore(),
-      shopParam: 'person',
-      shopIdFromParam: 'slug'
+      ownerParam: 'person',
+      ownerIdFromParam: 'slug'
     },
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
-    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: {
-      path: '/people/:person/api-keys',
-      canManage: ({ session }, person) => session.person === person && person
-    }
+    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route)
+  })
+  await app.register(management, {
+    path: '/people/:person/api-keys',
+    canManage: ({ session }, person) => session.person === person && person
   })
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (url === '/notes' && method !== 'HEAD' && schema) schema.tags = [...schema.tags ?? [], 'mcp']

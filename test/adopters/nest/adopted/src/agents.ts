@@ -5,6 +5,7 @@ import { Sessions } from './notes'
 export async function addAgents (nest: NestFastifyApplication) {
   // The packages are ES modules.
   const { default: dualAuth, memoryStore, scopesFromRoute } = await import('dual-auth')
+  const { default: management } = await import('dual-auth/management')
   const { default: mcpFromRoutes } = await import('mcp-from-routes')
   const app = nest.getHttpAdapter().getInstance()
   const sessions = nest.get(Sessions)
@@ -13,19 +14,19 @@ export async function addAgents (nest: NestFastifyApplication) {
       marker: 'notes',
       peppers: [{ id: '1', secret: 'a pepper of an application for tests' }],
       store: memoryStore(),
-      shopParam: 'person',
-      shopIdFromParam: 'slug'
+      ownerParam: 'person',
+      ownerIdFromParam: 'slug'
     },
     jwt: 'host',
     policy: ({ url }) => ['/mcp', '/notes'].includes(url) ? 'any-key' : 'public',
-    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route),
-    management: {
-      path: '/people/:person/api-keys',
-      canManage: (request, person) => sessions.personOf(request) === person && person
-    }
+    scopes: (route) => route.url === '/mcp' ? null : scopesFromRoute(route)
+  })
+  await app.register(management, {
+    path: '/people/:person/api-keys',
+    canManage: (request, person) => sessions.personOf(request) === person && person
   })
   app.addHook('onRequest', async (request) => {
-    if (request.identity?.kind === 'api-key') Object.assign(request, { person: request.identity.shopId })
+    if (request.identity?.kind === 'api-key') Object.assign(request, { person: request.identity.ownerId })
   })
   app.addHook('onRoute', ({ url, method, schema }) => {
     if (url === '/notes' && method !== 'HEAD' && schema) schema.tags = [...schema.tags ?? [], 'mcp']

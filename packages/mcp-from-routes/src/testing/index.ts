@@ -1,0 +1,6 @@
+export { agentOf } from './agent.ts'
+export * from './errors.ts'
+export type { Agent, AgentCallOptions, AgentOptions, AgentResult } from './agent.ts'
+export type { Case, Cases, CaseSettings, ExpectedCall } from './cases/case.ts'
+export type { TestedApp } from './in-process.ts'
+export type { AnswerFor, PersonsAnswer, Question } from './questions.ts'

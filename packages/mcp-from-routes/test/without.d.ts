@@ -1,0 +1,2 @@
+/** The rooms that one builds on. */
+export const NEEDS: Readonly<Record<string, readonly string[]>>
