@@ -139,8 +139,8 @@ function comparisonsOf (shop: Shop) {
     'list after a cursor': list('after', { after: cursor.after }, cursor.productId),
     'list by id': list('id', { filter: { id: [productId] } }, productId),
     'list by status': list('status', { filter: { status: ['draft'] } }, 'draft'),
-    'list by tag': list('tag', { filter: { tag_id: [tagId] } }, tagId),
-    'list by category': list('category', { filter: { category_id: [categoryId] } }, categoryId),
+    'list by tag': list('tag', { filter: { tag_ids: [tagId] } }, tagId),
+    'list by category': list('category', { filter: { category_ids: [categoryId] } }, categoryId),
     'list by q': list('q', { filter: { q: 'thing' } }, '%thing%'),
     update: { shop: update({ 'x-api-key': key }), bare: update({}) }
   } satisfies Record<string, Comparison>

@@ -38,8 +38,8 @@ const filtered = (name: string, growth: number | undefined, filter: (shop: Sized
 export const READS: readonly Call[] = [
   { name: 'get', growth: 2, tool: 'get_product', args: ({ product }) => ({ product_id: product }) },
   list('list, default', 2),
-  filtered('list by tag', 2, ({ tag }) => ({ tag_id: [tag] })),
-  filtered('list by category', 2, ({ category }) => ({ category_id: [category] })),
+  filtered('list by tag', 2, ({ tag }) => ({ tag_ids: [tag] })),
+  filtered('list by category', 2, ({ category }) => ({ category_ids: [category] })),
   filtered('list by status', 2, () => ({ status: ['active'] })),
   filtered('list by metadata', 2, () => ({ metadata: { erp: 7 } })),
   ...[
@@ -80,7 +80,7 @@ export const WRITES: readonly Call[] = [
   { ...list('list, default, after a write', 2), afterWrite: true },
   // What matches is counted again. All of a shop takes as long as the shop is large, so that is only shown.
   ...([
-    ['list by tag', 3, ({ tag }) => ({ tag_id: [tag] })],
+    ['list by tag', 3, ({ tag }) => ({ tag_ids: [tag] })],
     ['list by status', 3, () => ({ status: ['active'] })],
     ['q: all', undefined, () => ({ q: WORDS.common })],
     ['q: 1 %', 3, () => ({ q: WORDS.rare })],

@@ -154,9 +154,9 @@ for (
     },
     {
       title: 'a field of the result is dropped',
-      from: 'export const list = listRules(Tag',
+      from: 'export const list = catalogList(Tag',
       to: 'delete Tag.properties.updated_at;\nTag.required = Tag.required.filter((name) => name !== ' +
-        "'updated_at');\nexport const list = listRules(Tag",
+        "'updated_at');\nexport const list = catalogList(Tag",
       says: joined(
         /major {2}get_tag output\.updated_at: property → removed/,
         /[^]*major {2}list_tags input\.sort: /,

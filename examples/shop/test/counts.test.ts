@@ -14,7 +14,7 @@ const FILTERS = [
   { q: 'tea' },
   { status: ['active'] },
   { price_amount_gte: 5 },
-  { tag_id: 'tag' },
+  { tag_ids: 'tag' },
   { category_ids: 'category' },
   { attributes: { attribute_id: 'attribute', value: 'S' } },
   { metadata: { a: 1 } }

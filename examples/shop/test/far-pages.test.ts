@@ -60,10 +60,10 @@ t.test('so it is with a filter, whose matches are few or many when it is asked f
     const filter of [
       { q: 'porcelain' },
       { status: ['draft'] },
-      { tag_id: [ids[1]] },
+      { tag_ids: [ids[1]] },
       { tag_ids: [ids[0], ids[1]!.toUpperCase(), ids[1]] },
-      { tag_id: [ids[1]], status: ['draft'] },
-      { tag_id: ['00000000-0000-4000-8000-000000000009'] }
+      { tag_ids: [ids[1]], status: ['draft'] },
+      { tag_ids: ['00000000-0000-4000-8000-000000000009'] }
     ]
   ) {
     const matching = knex('products').where({ shop_id: shop }).orderBy([
@@ -94,7 +94,7 @@ t.test('so it is with a filter, whose matches are few or many when it is asked f
 })
 
 t.test('a filter whose matches were few has as many as it has after others have written', async (t) => {
-  const filter = { description: ['porcelain'] }
+  const filter = { q: 'porcelain' }
   t.equal((await page({ filter })).count, 20)
   const trx = await knex.transaction()
   t.teardown(async () => await trx.rollback())

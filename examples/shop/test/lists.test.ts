@@ -38,6 +38,11 @@ const derived = new Set(['/shops/:shop_id/api-keys status'])
 const isId = (url: string, field: string): boolean =>
   /(^|_)id$/.test(field) && field !== 'request_id' && !/^\/admin\/accounts\/(audit|reconcile)/.test(url)
 
+/** What the lists of the catalog, which models read, are not filtered by. */
+const isLeftOut = (url: string, field: string): boolean =>
+  /\/(products|categories|tags|attributes)$/.test(url) &&
+  ['shop_id', 'description', 'created_at', 'updated_at'].includes(field)
+
 interface ListSchema {
   type?: string
   items?: { properties: Record<string, { type?: string }> }
@@ -120,6 +125,15 @@ for (const { url, path, fields } of lists) {
       const record = all.find((row) => !isEmpty(row[field]))
       if (record === undefined) {
         t.fail(`no record has a ${field}: fill() must make one`)
+        continue
+      }
+      if (isLeftOut(url, field)) {
+        const filter = JSON.stringify({ [field]: record[field] })
+        t.match(
+          await list(path, { filter }),
+          { status: 422, body: { field: `filter/${field}` } },
+          `no filter by ${field}`
+        )
         continue
       }
       const matching = await found({ filter: JSON.stringify({ [field]: record[field] }) })
@@ -231,7 +245,7 @@ t.test("react-admin's simple REST provider works on every list", async (t) => {
     (address, options = {}) =>
       fetchUtils.fetchJson(address, { ...options, user: { authenticated: true, token: boss.authorization } })
   )
-  for (const { path, fields } of lists) {
+  for (const { url, path, fields } of lists) {
     const resource = path.slice(1)
     const all: Row[] = (await list(path, { limit: '200', sort: 'id' })).body
     const sort = { field: 'id', order: 'ASC' } as const
@@ -241,7 +255,9 @@ t.test("react-admin's simple REST provider works on every list", async (t) => {
     }, path)
     const ids = all.map(({ id }) => String(id))
     t.strictSame((await provider.getMany(resource, { ids })).data.map(({ id }) => id).toSorted(), ids, `${path}: many`)
-    const target = fields.find((field) => !['id', 'scopes'].includes(field) && typeof all[0]![field] === 'string')!
+    const target = fields.find((field) =>
+      !['id', 'scopes'].includes(field) && !isLeftOut(url, field) && typeof all[0]![field] === 'string'
+    )!
     const { data, total } = await provider.getManyReference(resource, {
       target,
       id: String(all[0]![target]),

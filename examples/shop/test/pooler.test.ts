@@ -98,7 +98,7 @@ for (const namedStatements of [true, false]) {
 
     const page = await one(
       'GET',
-      `/products?limit=2&sort=-price_amount&filter=${encodeURIComponent(JSON.stringify({ tag_id: [tag] }))}`
+      `/products?limit=2&sort=-price_amount&filter=${encodeURIComponent(JSON.stringify({ tag_ids: [tag] }))}`
     )
     t.strictSame([page.status, page.headers['content-range'], page.body.length], [200, 'products 0-2/3', 2])
     const [{ id: product }] = page.body
@@ -116,7 +116,7 @@ for (const namedStatements of [true, false]) {
     t.equal((await asMachine('POST', `/history/${deletion.id}/revert`)).status, 200)
     t.equal((await one('GET', `/tags/${tag}`)).body.name, 'Tea')
     t.equal(
-      (await one('GET', `/products?limit=1&filter=${encodeURIComponent(JSON.stringify({ tag_id: [tag] }))}`))
+      (await one('GET', `/products?limit=1&filter=${encodeURIComponent(JSON.stringify({ tag_ids: [tag] }))}`))
         .headers['content-range'],
       'products 0-1/2'
     )

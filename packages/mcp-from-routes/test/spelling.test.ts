@@ -132,6 +132,42 @@ t.test('tools publish arrays with items, and records with additionalProperties, 
   t.equal(JSON.stringify(app.mcpTools[0]?.inputSchema).includes('patternProperties'), false)
 })
 
+t.test('the bounds that each integer has are not published, others are, and numbers beyond them are refused', async (t) => {
+  const safe = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+  const app = await build(t, (app) => {
+    const body = {
+      type: 'object',
+      properties: {
+        any: { type: 'integer', ...safe },
+        counts: { type: 'array', items: { type: ['integer', 'null'], ...safe, minimum: 0 } },
+        one: { anyOf: [{ type: 'integer', ...safe }, text] },
+        ratio: { type: 'number', ...safe },
+        // A caller would read that a large number is fine.
+        other: { not: { type: 'integer', ...safe } }
+      }
+    }
+    const schema = { operationId: 'x', description: 'D.', tags: ['mcp'], body }
+    app.post('/x', { schema }, async ({ body }) => body)
+  })
+  await app.ready()
+  t.strictSame(app.mcpTools[0]?.inputSchema.properties, {
+    any: { type: 'integer' },
+    counts: { type: 'array', items: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'null' }] } },
+    one: { anyOf: [{ type: 'integer' }, text] },
+    ratio: { ...safe, type: 'number' },
+    other: { not: { ...safe, type: 'integer' } }
+  })
+  const answerTo = async (value: string) =>
+    (await app.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: { accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+      payload: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"any":${value}}}}`
+    })).body
+  t.match(await answerTo('9007199254740991'), '9007199254740991')
+  t.match(await answerTo('9007199254740993'), 'any is beyond 9007199254740991')
+})
+
 t.test('a contract that was written with another spelling has not changed', async (t) => {
   const tool = (schema: object): Parameters<typeof contractFromTools>[0][number] => ({
     name: 'a',

@@ -67,7 +67,7 @@ function Filters () {
   return (
     <ListFilters
       search={texts.products.search}
-      own={['status', 'category_id', 'tag_id', 'price_amount_gte', 'price_amount_lte', 'currency']}
+      own={['status', 'category_ids', 'tag_ids', 'price_amount_gte', 'price_amount_lte', 'currency']}
     >
       <ChoiceChip
         field='status'
@@ -75,11 +75,11 @@ function Filters () {
         choices={['draft', 'active', 'archived'].map((id) => ({ id, name: statusText(id) }))}
       />
       <ChoiceChip
-        field='category_id'
+        field='category_ids'
         label={texts.filters.category}
         choices={pathsOf(categories?.rows ?? []).map(({ id, path }) => ({ id, name: path }))}
       />
-      <ChoiceChip field='tag_id' label={texts.filters.tag} choices={tags?.rows ?? []} />
+      <ChoiceChip field='tag_ids' label={texts.filters.tag} choices={tags?.rows ?? []} />
       <PriceChip />
     </ListFilters>
   )

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { recordSchemas } from '../records/schemas.ts'
 import { Name, Nullable } from '../http/schemas.ts'
 import { holding, search } from '../lists/filters.ts'
-import { listRules } from '../lists/list.ts'
+import { catalogList } from './list.ts'
 import { ATTRIBUTE_TYPES } from './attribute-values.ts'
 
 const Code = Type.String({
@@ -30,7 +30,7 @@ export const { Input: AttributeInput, Changes: AttributeChanges, Record: Attribu
   options: Options
 }, { required: ['name', 'type'], otherwise: { code: 'Derived from the name' } })
 
-export const list = listRules(Attribute, {
+export const list = catalogList(Attribute, {
   sort: 'name',
   filters: { q: search(['name', 'code']), options: holding('options', Options.items, 'jsonb') }
 })

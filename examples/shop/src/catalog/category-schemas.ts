@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { recordSchemas } from '../records/schemas.ts'
 import { Description, Name, Nullable, Slug, Uuid } from '../http/schemas.ts'
 import { anyOf, search } from '../lists/filters.ts'
-import { listRules } from '../lists/list.ts'
+import { catalogList } from './list.ts'
 
 const Parent = Nullable(Uuid('Parent category; null at the top level'))
 const Position = Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Place among its siblings, lowest first' })
@@ -15,10 +15,10 @@ export const { Input: CategoryInput, Changes: CategoryChanges, Record: Category 
   position: Position
 }, { required: ['name'], otherwise: { slug: 'Derived from the name' } })
 
-export const list = listRules(Category, {
+export const list = catalogList(Category, {
   sort: 'name',
   filters: {
     q: search(['name', 'slug']),
-    parent_id: anyOf('parent_id', Parent, 'Only direct children of these categories; null matches the top level')
+    parent_id: anyOf('parent_id', Parent, 'Direct children of these; null is the top level')
   }
 })

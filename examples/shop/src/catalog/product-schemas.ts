@@ -3,7 +3,8 @@ import type { Knex } from 'knex'
 import { recordSchemas } from '../records/schemas.ts'
 import { Uuid } from '../http/schemas.ts'
 import { bound, type Filter, having, holding, listOf, search } from '../lists/filters.ts'
-import { listQuerySchema, listRules } from '../lists/list.ts'
+import { listQuerySchema } from '../lists/list.ts'
+import { catalogList } from './list.ts'
 import { AttributeValue, productFields } from './product-fields.ts'
 
 /** The name of the filter says which bound it is. */
@@ -44,13 +45,11 @@ export const ProductBatchResult = Type.Object({
   )
 })
 
-export const list = listRules(Product, {
+export const list = catalogList(Product, {
   sort: 'name',
   filters: {
     q: search(['name', 'sku', 'description']),
-    category_id: linkedTo('category'),
     category_ids: linkedTo('category'),
-    tag_id: linkedTo('tag'),
     tag_ids: linkedTo('tag'),
     attributes: having('products', ['product_attributes', 'product_id'], AttributeValue, (field) => field === 'value'),
     image_urls: holding('image_urls', Type.String(), 'jsonb'),

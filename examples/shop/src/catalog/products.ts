@@ -56,8 +56,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     schema: {
       operationId: 'create_product',
       summary: 'Create a product',
-      description:
-        'Create a product. Only the name is required. By default status is draft, and currency is that of the shop.',
+      description: 'Create a product. Only the name is required.',
       tags: ['products', 'mcp'],
       params: ShopParams,
       headers: IdempotencyKey,
@@ -111,7 +110,7 @@ export const products: FastifyPluginAsyncTypebox<{ readonly knex: Knex, readonly
     schema: {
       operationId: 'get_product',
       summary: 'Get a product',
-      description: 'Get one product of a shop, with its categories, tags and attribute values.',
+      description: 'Get one product of a shop.',
       tags: ['products', 'mcp'],
       params: ProductParams,
       response: { ...readRecord(Product), ...readProblems }

@@ -1,11 +1,11 @@
 import { recordSchemas } from '../records/schemas.ts'
 import { Name, Slug } from '../http/schemas.ts'
 import { search } from '../lists/filters.ts'
-import { listRules } from '../lists/list.ts'
+import { catalogList } from './list.ts'
 
 export const { Input: TagInput, Changes: TagChanges, Record: Tag } = recordSchemas({
   name: Name,
   slug: Slug
 }, { required: ['name'], otherwise: { slug: 'Derived from the name' } })
 
-export const list = listRules(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })
+export const list = catalogList(Tag, { sort: 'name', filters: { q: search(['name', 'slug']) } })

@@ -41,12 +41,17 @@ export function refuseLength (filter: unknown): void {
   }
 }
 
+/** What is looked for: a text that no record can have matches nothing, so any length and shape will do. */
+function sought ({ description: _, minLength: __, maxLength: ___, pattern: ____, ...schema }: TSchema): TSchema {
+  return schema as TSchema
+}
+
 /** Matches any of the given values of a column. */
 export function anyOf (column: string, item: TSchema, description?: string): Filter {
   const spelt = (value: string | null): readonly string[] | string | null =>
     ANY_ID in item && value !== null ? spellingsOf(value) : value
   return {
-    schema: listOf(item, description),
+    schema: listOf(sought(item), description),
     apply: (query, values: ReadonlyArray<string | null>) => whereAny(query, column, values.flatMap(spelt))
   }
 }
@@ -54,9 +59,10 @@ export function anyOf (column: string, item: TSchema, description?: string): Fil
 /** Matches any of the given whole numbers of a column. Those that it cannot hold are in no record. */
 export function integers (column: string, item: TSchema): Filter {
   const { minimum, maximum } = columnRange(item)
+  const { minimum: _, maximum: __, ...any } = sought(item)
   const canBe = (value: number | null): boolean => value === null || (value >= minimum && value <= maximum)
   return {
-    schema: listOf(item),
+    schema: listOf(any as TSchema),
     apply: (query, values: ReadonlyArray<number | null>) => whereAny(query, column, values.filter(canBe))
   }
 }
@@ -122,7 +128,7 @@ export function holding (column: string, item: TSchema, type: 'jsonb' | 'text[]'
     ? 'exists (select from jsonb_array_elements_text(??) as one where one = any(?::text[]))'
     : '?? && ?::text[]'
   return {
-    schema: listOf(item),
+    schema: listOf(sought(item)),
     apply: (query, values: readonly string[]) => {
       query.whereRaw(test, [column, values as string[]])
     }
@@ -143,12 +149,12 @@ export function having (
 ): Filter {
   const { required: _, description: __, ...part } = row
   const properties = Object.fromEntries(
-    Object.entries(row.properties).map(([name, { description: _, ...field }]) => [name, field])
+    Object.entries(row.properties).map(([name, field]) => [name, sought(field)])
   )
   return {
     schema: listOf(
       { ...part, properties, minProperties: 1, additionalProperties: false } as unknown as TSchema,
-      'Records with any of these, each described by some of its fields'
+      'Any of these, of each all or some fields'
     ),
     apply: (query, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => {
       query.whereExists((links: Knex.QueryBuilder) =>

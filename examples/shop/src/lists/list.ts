@@ -102,15 +102,11 @@ export function listRules (
   }
 }
 
-/** A value that no record can have matches nothing, so strings of any length and shape will do. */
-function filterFromSchema (
-  column: string,
-  { description: _, minLength: __, maxLength: ___, pattern: ____, minimum: _____, ...schema }: TSchema
-): Filter {
+function filterFromSchema (column: string, schema: TSchema): Filter {
   if (schema['format'] === 'date-time') return instants(column, typesOf(schema).includes('null'))
   if (typesOf(schema).includes('object')) return containing(column)
-  if (isInteger(schema as TSchema)) return integers(column, schema as TSchema)
-  return anyOf(column, schema as TSchema)
+  if (isInteger(schema)) return integers(column, schema)
+  return anyOf(column, schema)
 }
 
 /**
@@ -132,10 +128,10 @@ export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<L
         description: 'Fewer come if they are large'
       })
     ),
-    after: Type.Optional(Type.String({ description: 'From the link of a page' })),
+    after: Type.Optional(Type.String({ description: 'From a link' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
-      description: `Records that match all of these; a list matches any of its 1 to ${MAX_VALUES} values`
+      description: `All must match; of a list, one of 1 to ${MAX_VALUES} values`
     })),
     sort: Type.Optional(Type.Unsafe<string>({
       type: 'string',

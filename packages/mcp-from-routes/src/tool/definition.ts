@@ -13,6 +13,7 @@ import type { ToolInput } from './input.ts'
 import { frozenCopy, type JsonSchema } from '../schema/json-schema.ts'
 import type { ToolOutput } from './output.ts'
 import { withPortablePatterns } from '../schema/portable.ts'
+import { withoutSafeBounds } from '../schema/safe-bounds.ts'
 import { argumentsForClients } from '../schema/spelling.ts'
 
 /** The part of a route that says something to people and models. */
@@ -68,7 +69,7 @@ export function definitionFrom (
     ...title && { title },
     description: isLarge ? `${asSentence(text)} ${largeSentence(input, part)}` : text,
     inputSchema: {
-      ...withOwn(withPortablePatterns(argumentsForClients(input.schema)), part),
+      ...withOwn(withPortablePatterns(withoutSafeBounds(argumentsForClients(input.schema))), part),
       ...mcp.examples && { examples: mcp.examples }
     },
     ...output && { outputSchema: output.schema },
