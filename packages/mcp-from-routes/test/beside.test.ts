@@ -150,12 +150,12 @@ function routeOf ({ response, mcp, sends }: Omit<Case, 'title' | 'gives'>, heade
 }
 
 /** The raw structure of the result, by the direct writer and by the SDK's. */
-async function structures (url: URL): Promise<readonly unknown[]> {
+async function structures (url: URL, name = 'a'): Promise<readonly unknown[]> {
   const message = (more: object): object => ({
     jsonrpc: '2.0',
     id: 1,
     method: 'tools/call',
-    params: { name: 'a', arguments: {}, ...more }
+    params: { name, arguments: {}, ...more }
   })
   const response = await fetch(url, {
     method: 'POST',
@@ -180,6 +180,30 @@ for (const { title, gives, isNamed = false, ...one } of cases) {
     t.equal(Object.hasOwn(Object(tool?.outputSchema?.properties), 'headers'), isNamed)
   })
 }
+
+t.test('a record that is read by an old name says that too, with the same room for it', async (t) => {
+  const notice = 'The tool b is now called a. The old name still works.'
+  const own = { ...closed, properties: { ...closed.properties, notice: { type: 'string' } } }
+  for (
+    const [response, sends, gives] of [
+      [closed, { id: 1 }, { id: 1, headers: HEADERS, notice }],
+      [own, { id: 1, notice: 'x' }, { id: 1, notice: 'x', headers: HEADERS }],
+      [own, { id: 1 }, { id: 1, headers: HEADERS }]
+    ] as const
+  ) {
+    const { app, url } = await listen(t, routeOf({ response: { 200: response }, mcp: { formerly: ['b'] }, sends }))
+    for (const which of CLIENTS) {
+      const client = await connect(t, which, url)
+      await client.listTools()
+      t.match(await client.callTool({ name: 'b' }), {
+        structuredContent: gives,
+        content: [{}, { text: `link: ${LINK}` }, { text: notice }]
+      })
+    }
+    t.strictSame(await structures(url, 'b'), [JSON.stringify(gives), gives])
+    t.strictSame(Object.keys(Object(app.mcpTools[0]?.outputSchema?.properties)).toSorted(), ['headers', 'id', 'notice'])
+  }
+})
 
 t.test('without headers, a record is what the route sends', async (t) => {
   const { url } = await listen(t, routeOf({ response: { 200: closed }, sends: { id: 1 } }, ''))

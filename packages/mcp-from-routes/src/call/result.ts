@@ -139,7 +139,7 @@ function headersOf ({ headers }: InnerResponse, { resultHeaders }: CallContext):
   for (const name of resultHeaders) {
     const value = headers[name]
     if (value === undefined) continue
-    const text = [value].flat().join(', ')
+    const text = Array.isArray(value) ? value.join(', ') : String(value)
     if (text.length <= MAX_HEADER_LENGTH && SENDABLE.test(text)) kept = { ...kept, [name]: text }
   }
   return kept
