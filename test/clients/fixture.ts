@@ -30,6 +30,7 @@ export const fixtureTools = [
   'get_job',
   'get_large',
   'get_limited',
+  'get_note',
   'get_silent',
   'get_slow',
   'start_job'
@@ -67,6 +68,7 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
     instructions: 'Tools to look at.',
     maxResultBytes: 2000,
     keepAliveInterval: 100,
+    resultHeaders: ['etag', 'location', 'retry-after'],
     extensions: [confirm(confirmations(used)), tasks({ secret: SECRET })]
   })
 
@@ -77,6 +79,13 @@ async function build (used: Set<string>): Promise<FastifyInstance> {
     schema: { ...tool('get_limited', 'Get what can be had once a minute.'), response: text },
     config: { rateLimit: { max: 1, timeWindow: '1 minute' } }
   }, async () => ({ text: 'once' }))
+
+  app.get('/note', {
+    schema: {
+      ...tool('get_note', 'Get a note.'),
+      response: { 200: { ...text[200], additionalProperties: false } }
+    }
+  }, async (_request, reply) => await reply.header('etag', '"7"').send({ text: 'Buy milk' }))
 
   app.get<{ Querystring: { limit: number } }>('/large', {
     schema: {

@@ -7,7 +7,7 @@ export interface Answer {
   readonly isError: boolean
   /** Text as it is, an image as `<image>`, other content as JSON. */
   readonly content: readonly string[]
-  /** What is no object is in one, with the headers beside it. */
+  /** What is no object is in one. The headers stand beside it, or among the fields of a record. */
   readonly structured?: object
 }
 
@@ -83,7 +83,7 @@ export function data (json: string, ...headers: readonly string[]): Answer {
   return {
     isError: false,
     content: headers.length > 0 ? [json, headers.join('\n')] : [json],
-    structured: Array.isArray(value) ? { result: value, ...beside } : value
+    structured: { ...Array.isArray(value) ? { result: value } : value, ...beside }
   }
 }
 

@@ -13,7 +13,7 @@ function tool (schema: Record<string, unknown> = {}, method = 'POST'): Tool {
     keepsToSchema: true,
     shared: {}
   }
-  return toolFromRoute(route, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1 })
+  return toolFromRoute(route, { exposedTag: 'mcp', forwardHeaders: [], maxResultBytes: 1, resultHeaders: ['link'] })
 }
 
 const plain = tool({
@@ -94,16 +94,16 @@ const cases: Case[] = [
     gives: { content: text('{"a":1}'), structuredContent: { a: 1 } }
   },
   {
-    title: 'headers come back in _meta and as text',
+    title: 'headers come back in _meta, as text, and in the structure',
     ...json({ a: 1 }, { 'content-range': 'things 0-1/9', etag: '"1"' }),
     gives: {
       content: text('{"a":1}', 'content-range: things 0-1/9'),
-      structuredContent: { a: 1 },
+      structuredContent: { a: 1, headers: { 'content-range': 'things 0-1/9' } },
       _meta: { 'mcp-from-routes/headers': { 'content-range': 'things 0-1/9' } }
     }
   },
   {
-    title: 'and beside what is wrapped, where clients that read nothing else find them',
+    title: 'and beside what is wrapped',
     tool: array,
     ...json([1], { 'content-range': 'things 0-1/9' }),
     gives: {

@@ -18,6 +18,13 @@ export async function results ({ fixture, disconnect }: Stage): Promise<Visit> {
         says: error('429 Too Many Requests: Rate limit exceeded, retry in N seconds', 'retry-after: N')
       },
       {
+        title: 'record',
+        about: 'a record, and its ETag for the next call',
+        tool: 'get_note',
+        arguments: {},
+        says: data('{"text":"Buy milk"}', 'etag: "7"')
+      },
+      {
         title: 'too large',
         tool: 'get_large',
         arguments: {},

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
+import { withBeside } from './beside.ts'
 import { inArgumentNames } from './spoken.ts'
 import { statusText } from './status.ts'
 import { isTooDeep } from '../depth.ts'
@@ -115,18 +116,12 @@ export function resultFor (
   return structured === undefined ? result : { ...result, structuredContent: structured.value }
 }
 
-/**
- * Structured content is an object in every revision, so other JSON is wrapped, with the headers of the response beside
- * it. Claude Code and VS Code show the model nothing else of a result, and a page of a list says little without the
- * total number of matches.
- */
-function structuredFrom ({ output }: Tool, json: Json, headers: Readonly<Record<string, string>> | undefined): Json {
-  if (output?.wrapped !== true && isObject(json.value)) return json
-  if (headers === undefined) return { text: `{"result":${json.text}}`, value: { result: json.value } }
-  return {
-    text: `{"result":${json.text},"headers":${JSON.stringify(headers)}}`,
-    value: { result: json.value, headers }
-  }
+/** Structured content is an object in every revision, so other JSON is wrapped. */
+function structuredFrom (tool: Tool, json: Json, headers: Readonly<Record<string, string>> | undefined): Json {
+  const structured = tool.output?.wrapped !== true && isObject(json.value)
+    ? json
+    : { text: `{"result":${json.text}}`, value: { result: json.value } }
+  return headers === undefined ? structured : withBeside(structured, tool, 'headers', headers)
 }
 
 function withHeaders (result: ToolResult, headers: Record<string, string> | undefined): ToolResult {
@@ -143,10 +138,22 @@ function headersOf ({ headers }: InnerResponse, { resultHeaders }: CallContext):
   let kept: Record<string, string> | undefined
   for (const name of resultHeaders) {
     const value = headers[name]
-    if (value !== undefined) kept = { ...kept, [name]: String(value) }
+    if (value === undefined) continue
+    const text = Array.isArray(value) ? value.join(', ') : String(value)
+    if (text.length <= MAX_HEADER_LENGTH && SENDABLE.test(text)) kept = { ...kept, [name]: text }
   }
   return kept
 }
+
+/** In characters. A part of a URL or of an ETag is none, so a longer header is left out. */
+const MAX_HEADER_LENGTH = 4000
+/**
+ * What Node.js sends as the value of a header. An inner response never passes through its check, and a line break would
+ * look like the next header.
+ *
+ * @see [RFC 9110 §5.5](https://www.rfc-editor.org/rfc/rfc9110#section-5.5)
+ */
+const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** The media type of a response in small letters, without parameters; empty if it has none. */
 export function mediaType (response: Pick<InnerResponse, 'headers'>): string {

@@ -1,4 +1,5 @@
 import { DEPRECATED } from '../tool/tags.ts'
+import { compareBeside } from './beside.ts'
 import { canonical } from './document.ts'
 import { endpointFindings } from './endpoints.ts'
 import { largestBump, type Bump, type Finding } from './finding.ts'
@@ -143,7 +144,10 @@ function deprecatedFindings ({ deprecated: old }: ContractTool, { deprecated: no
 }
 
 function resultFindings ({ outputSchema: old }: ContractTool, { outputSchema: now }: ContractTool): readonly Part[] {
-  if (old !== undefined && now !== undefined) return schemaFindings('output', old, now)
+  if (old !== undefined && now !== undefined) {
+    const { before, after, findings } = compareBeside(old, now)
+    return [...schemaFindings('output', before, after), ...findings]
+  }
   if (old === now) return []
   return now === undefined
     ? [{
@@ -179,7 +183,8 @@ function declaredFindings (
   }
   const told = new Set(published.map(({ path, change }) => `${path} ${change}`))
   const isBroken = published.some(({ path, bump }) => path === 'output' && bump === 'major')
-  return schemaFindings('output', before, after).filter(({ path, change }) =>
+  const own = compareBeside(before, after)
+  return schemaFindings('output', own.before, own.after).filter(({ path, change }) =>
     !isBroken && !told.has(`${path} ${change}`)
   ).map((part): Part => {
     const path = part.path.replace(/^output/, 'declaredOutput')

@@ -1,6 +1,7 @@
 import { withoutMarked } from '../schema/marks.ts'
 import { compact } from '../schema/compact.ts'
 import { ANNOTATIONS, definitionsOf, referredTo, rewriteShared, type DefinitionMap } from '../schema/shared.ts'
+import { besideRecord, withNamed, type Beside } from './beside.ts'
 import { isReadable } from '../schema/dialect.ts'
 import { isObject, mapSubschemas, type JsonSchema } from '../schema/json-schema.ts'
 import type { SchemaReader } from '../schema/reader.ts'
@@ -13,6 +14,8 @@ export interface ToolOutput {
   readonly schema: JsonSchema
   /** Whether `schema` is a wrapping. */
   readonly wrapped: boolean
+  /** The fields that a result may have beside those of the route. */
+  readonly beside: ReadonlySet<Beside>
   /** The media type that is written as the schema says, by status, those without their own under `2xx`. */
   readonly types: ReadonlyMap<number | '2xx', string>
   /** What the serializer makes sure of, and a hook that writes the response again may not. */
@@ -52,13 +55,15 @@ const GUARANTEED = new Set([
 /**
  * Derives the output schema from a route's `response` schemas.
  * @param trim - leaves out what the list of tools need not say
+ * @param names - what results may say beside the route's own JSON
  * @returns undefined when a success may be something other than JSON: no 2xx schema, a 204 or 205, a media type that is
  * not JSON or that Fastify never matches, or a string, which Fastify sends as text/plain whatever its schema says
  */
 export function outputFromRoute (
   response: unknown,
   reader: SchemaReader,
-  trim = (schema: JsonSchema) => schema
+  trim = (schema: JsonSchema) => schema,
+  names: readonly Beside[] = []
 ): ToolOutput | undefined {
   const successes = jsonSuccesses(response, reader)
   if (successes === undefined) return undefined
@@ -73,20 +78,27 @@ export function outputFromRoute (
   // Trimming may have removed one of two uses of a definition.
   const schema = compact(trim(kept))
   const wrapped = schema.type !== 'object'
-  const published = resultForClients(wrapped ? wrap(schema) : schema)
-  return { schema: published, wrapped, types, form: formOf(wrapped ? Object(published.properties).result : published) }
+  const beside = wrapped ? names : besideRecord(written, names)
+  const published = resultForClients(wrapped ? wrap(schema) : withNamed(schema, beside))
+  const form = formOf(wrapped ? Object(published.properties).result : published)
+  return { schema: published, wrapped, beside: new Set(beside), types, form }
 }
 
 /**
  * What a route's `response` schemas declare of a success, with all that the serializer does not guarantee: enums,
  * formats, lengths. Clients do not see it; a contract keeps it.
  * @param reader - one that changes nothing
- * @param wrapped - whether the published schema is a wrapping
+ * @param output - what is published, if anything is
  * @returns undefined when a success may be something other than JSON
  */
-export function declaredFromRoute (response: unknown, reader: SchemaReader, wrapped: boolean): JsonSchema | undefined {
+export function declaredFromRoute (
+  response: unknown,
+  reader: SchemaReader,
+  output: ToolOutput | undefined
+): JsonSchema | undefined {
   const schema = jsonSuccesses(response, reader)?.written
-  return schema && resultForClients(wrapped ? wrap(schema) : schema)
+  if (schema === undefined) return undefined
+  return resultForClients(output?.wrapped ? wrap(schema) : withNamed(schema, [...output?.beside ?? []]))
 }
 
 /** What a success is where it is JSON; undefined if none of a route's `response` schemas is for JSON. */

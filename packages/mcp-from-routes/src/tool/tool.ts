@@ -9,6 +9,7 @@ import { IDENTITY, NEVER_FORWARDED } from '../call/headers.ts'
 import type { Settings } from '../settings.ts'
 import type { Era, McpTool, ToolDefinition } from '../types.ts'
 
+import type { Beside } from './beside.ts'
 import { constraintHeaders, VERSION_HEADER } from './constraints.ts'
 import { definitionFrom, wordsOf } from './definition.ts'
 import { formerNames } from './former.ts'
@@ -46,6 +47,7 @@ export type ToolOptions =
       | 'impliedArguments'
       | 'jsonQuery'
       | 'output'
+      | 'resultHeaders'
       | 'toJsonSchema'
       | 'trustSerializer'
     >
@@ -102,7 +104,11 @@ export function toolFromRoute (
     published
   })
   const part = joined(parts)
-  const { declared, whole, ...result } = resultOf(label, route, options, readerOf, parts)
+  const beside: Beside[] = [
+    ...options.resultHeaders?.length ? ['headers' as const] : [],
+    ...formerly.length > 0 ? ['notice' as const] : []
+  ]
+  const { declared, whole, ...result } = resultOf(label, route, options, readerOf, { parts, beside })
   const definition = definitionFrom(label, method, words, route, { ...result, input, part }, options)
   return {
     public: Object.freeze({
@@ -182,7 +188,7 @@ function resultOf (
   { schema: { response }, config: { mcp }, keepsToSchema }: ExposedRoute,
   options: ToolOptions,
   readerOf: ReaderOf,
-  parts: readonly Part[]
+  { parts, beside }: { readonly parts: readonly Part[], readonly beside: readonly Beside[] }
 ) {
   // A trusted serializer checks what Fastify's does not.
   const reader = readerOf((part) =>
@@ -194,13 +200,13 @@ function resultOf (
   const outputOf = (keep: (part: JsonSchema) => JsonSchema): ToolOutput | undefined => {
     if (!keepsToSchema || detail === false || outputs.includes(false)) return undefined
     const trim = outputTrimmer(label, detail)
-    return outputFromRoute(response, reader, (part) => keep(trim(part)))
+    return outputFromRoute(response, reader, (part) => keep(trim(part)), beside)
   }
   const output = outputOf((part) => changes.reduce((schema, change) => change(schema), part))
   return {
     output,
     streams: declaresStream(response),
-    declared: () => declared(response, readerOf, output?.wrapped ?? false),
+    declared: () => declared(response, readerOf, output),
     whole: () => changes.length === 0 ? undefined : outputOf((part) => part)?.schema
   }
 }
@@ -229,11 +235,15 @@ function publicRoute (
 }
 
 /** Patterns are left out where one of them has no meaning in a published schema. */
-function declared (response: unknown, readerOf: ReaderOf, wrapped: boolean): JsonSchema | undefined {
+function declared (
+  response: unknown,
+  readerOf: ReaderOf,
+  output: ToolOutput | undefined
+): JsonSchema | undefined {
   try {
-    return declaredFromRoute(response, readerOf(), wrapped)
+    return declaredFromRoute(response, readerOf(), output)
   } catch {
-    return declaredFromRoute(response, readerOf(withoutPatterns), wrapped)
+    return declaredFromRoute(response, readerOf(withoutPatterns), output)
   }
 }
 

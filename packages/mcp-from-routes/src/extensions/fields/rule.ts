@@ -1,3 +1,4 @@
+import { partsOf } from '../../schema/parts.ts'
 import { definitionsOf, referredTo, type DefinitionMap } from '../../schema/shared.ts'
 import { MCP_FROM_ROUTES_INVALID_CONFIG } from '../../errors.ts'
 import type { ToolInput } from '../../tool/input.ts'
@@ -139,19 +140,6 @@ function namedIn (schemas: readonly unknown[], definitions: DefinitionMap): Name
 
 function itemsIn (schemas: readonly unknown[], definitions: DefinitionMap): readonly unknown[] {
   return partsOf(schemas, definitions).flatMap(({ items }) => isObject(items) ? [items] : [])
-}
-
-/** The schemas, and all others that say something of the same value. */
-function partsOf (schemas: readonly unknown[], definitions: DefinitionMap): readonly JsonSchema[] {
-  const parts = new Set<JsonSchema>()
-  const add = (schema: unknown): void => {
-    if (!isObject(schema) || parts.has(schema)) return
-    parts.add(schema)
-    const { allOf, anyOf, oneOf, then, else: otherwise } = schema
-    ;[definitions.get(referredTo(schema) ?? ''), allOf, anyOf, oneOf, then, otherwise].flat().forEach(add)
-  }
-  schemas.forEach(add)
-  return [...parts]
 }
 
 /** How deep a schema is in a result: around the records, a record, a record in one. */

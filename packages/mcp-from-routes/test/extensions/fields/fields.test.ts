@@ -357,6 +357,26 @@ t.test('the cut is the same in text, structure, both ways through the endpoint, 
   t.match(await call(url, 'x', { fields: ['id'], status: 404 }), { isError: true })
 })
 
+t.test('a record has headers beside the fields that were chosen, also a closed one', async (t) => {
+  const { app, url } = await listen(t, (app) => {
+    const response = { 200: { ...product, additionalProperties: false } }
+    app.get('/x', {
+      schema: { operationId: 'x', description: 'X.', tags: ['mcp'], response },
+      config: { mcp: { fields: true } }
+    }, async (_request, reply) => await reply.header('link', '</y>').send(record))
+  })
+  for (const which of CLIENTS) {
+    const client = await connect(t, which, url)
+    await client.listTools()
+    t.strictSame(
+      (await client.callTool({ name: 'x', arguments: { fields: ['id'] } })).structuredContent,
+      { id: '1', headers: { link: '</y>' } }
+    )
+  }
+  t.match(await call(url, 'x', { fields: ['headers'] }), { isError: true }, 'they are no field to choose')
+  t.match(app.mcpTools[0]?.route.whole, { properties: { headers: { type: 'object' } } }, 'the contract has them too')
+})
+
 t.test('the output schema requires no field that may be left out, and the contract keeps what a whole result has', async (t) => {
   const envelope = {
     $id: 'page',

@@ -45,11 +45,11 @@ for (const which of CLIENTS) {
     const client = await connect(t, which, url)
     t.strictSame((await client.listTools()).tools.map(({ name }) => name), ['create_note', 'list_notes'])
     const record = await client.callTool({ name: 'add_note', arguments: { text: 'Hi' } })
-    t.strictSame(record.structuredContent, { id: 1, text: 'Hi' }, 'the record is as its schema says')
+    t.strictSame(record.structuredContent, { id: 1, text: 'Hi', notice: NOTICE }, 'and is as its schema says')
     t.strictSame(record.content, [{ type: 'text', text: '{"id":1,"text":"Hi"}' }, { type: 'text', text: NOTICE }])
     const list = await client.callTool({ name: 'get_notes', arguments: {} })
     const notice = 'The tool get_notes is now called list_notes. The old name still works.'
-    t.strictSame(list.structuredContent, { result: [{ id: 1 }], notice }, 'many clients show nothing but the structure')
+    t.strictSame(list.structuredContent, { result: [{ id: 1 }], notice }, 'some clients show nothing but the structure')
     t.strictSame((list.content as unknown[])[1], { type: 'text', text: notice })
     const refused = await client.callTool({ name: 'new_note', arguments: { txt: 'Hi' } })
     t.equal(refused.isError, true)
