@@ -83,12 +83,13 @@ const HEADERS = 'mcp-from-routes/headers'
 /**
  * Connects a client of the MCP SDK to an app in this process, without a port. Nothing has to be closed but the app.
  *
- * @param app - with mcp-from-routes; it is made ready
+ * @param given - an app with mcp-from-routes, or a promise of one; it is made ready
  * @throws {@link MCP_FROM_ROUTES_INVALID_OPTION}, {@link MCP_FROM_ROUTES_TESTING_APP},
  *   {@link MCP_FROM_ROUTES_TESTING_NO_CLIENT}; an error of the SDK if the app refuses the connection
  */
-export async function agentOf (app: TestedApp, options: AgentOptions = {}): Promise<Agent> {
+export async function agentOf (given: TestedApp | PromiseLike<TestedApp>, options: AgentOptions = {}): Promise<Agent> {
   checkOptions(options)
+  const app = await given
   const { headers = {}, path, era = 'modern', answer, tasks = false } = options
   await app.ready()
   const url = new URL(pathIn(app, path), 'http://localhost')
@@ -128,7 +129,9 @@ export async function agentOf (app: TestedApp, options: AgentOptions = {}): Prom
 
   return {
     tools,
-    async call (name, args = {}, { unchecked = false } = {}) {
+    async call (name, args = {}, options = {}) {
+      checkKeys(options, 'agent.call', ['unchecked'])
+      const { unchecked = false } = options
       // As it travels.
       const sent = JSON.parse(JSON.stringify(args)) as Record<string, unknown>
       const all = await tools()

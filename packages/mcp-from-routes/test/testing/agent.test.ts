@@ -277,6 +277,17 @@ t.test('an app without the plugin, and a path without an endpoint', async (t) =>
   for (const options of [{}, { path: '/agents/' }]) t.equal((await (await agentOf(other, options)).tools()).length, 4)
 })
 
+t.test('an app that is still being made is waited for', async (t) => {
+  t.equal((await (await agentOf(build(t, notes))).tools()).length > 0, true)
+})
+
+t.test('a misspelt option of a call is no call that checks everything', async (t) => {
+  const agent = await agentOf(await build(t, notes))
+  await t.rejects(agent.call('create_note', {}, { uncheck: true } as never), {
+    message: /agent\.call\.uncheck is not an option\. agent\.call takes unchecked/
+  })
+})
+
 t.test('wrong options are named', async (t) => {
   const app = await build(t, notes)
   for (

@@ -432,7 +432,7 @@ t.test('an app that is not made anew cannot have steps', async (t) => {
   const cases = async (file: string): Promise<Answer> => await run(['cases', file, 'one.js'], { cwd, env })
   t.match(await cases('cases.json'), {
     code: 2,
-    err: /^cases\.json: has cases with steps, each run of which needs an app of its own: export a function/
+    err: /^cases\.json: has cases with steps, each run of which needs an app of its own: one\.js must export a function/
   })
   t.equal(model.asked.length, 0)
   t.match(await cases('one-step.json'), { code: 0 })

@@ -33,8 +33,8 @@ t.test('a wrong file names the file, the case and the field', async (t) => {
   for (
     const [given, message] of [
       ['x', 'must be an object with never, repeats, share, steps, person, headers, cases, path'],
-      [{}, 'cases must be an array of cases'],
-      [[], 'cases must be an array of cases'],
+      [{}, 'cases must be an array with at least one case'],
+      [[], 'cases must be an array with at least one case'],
       [{ cases: [ONE], path: 'mcp' }, 'path must start with a slash and have no parameters'],
       [{ cases: [ONE], repeats: 0 }, 'repeats must be a whole number from 1 to 100'],
       [{ cases: [ONE], model: 'x' }, /^c\.json: model is unknown\. There are never, repeats, /],
@@ -54,7 +54,8 @@ t.test('a wrong file names the file, the case and the field', async (t) => {
       [second({ __proto__: null, toString: 1 }), /^c\.json: case 2 \("Hi"\): toString is unknown/],
       [second({ calls: {} }), 'case 2 ("Hi"): calls must be an array of calls'],
       [second({ calls: ['a'] }), 'case 2 ("Hi"): calls[0].must be an object with tool, arguments, schema'],
-      [second({ calls: [{ name: 'a' }] }), 'case 2 ("Hi"): calls[0].tool must be the name of a tool'],
+      [second({ calls: [{ tool: '' }] }), 'case 2 ("Hi"): calls[0].tool must be the name of a tool'],
+      [second({ calls: [{ name: 'a' }] }), /calls\[0\]\.name is unknown\. There are tool, arguments, schema$/],
       [second({ calls: [{ tool: 'a', arguments: [] }] }), 'case 2 ("Hi"): calls[0].arguments must be an object'],
       [second({ calls: [{ tool: 'a', schema: true }] }), 'case 2 ("Hi"): calls[0].schema must be a JSON Schema'],
       [
@@ -122,6 +123,34 @@ t.test('arguments that a tool does not name are known only if it takes no others
       checkKnown(one!, 0, 'c.json', { listed: [{ name: 'a', inputSchema }], names: [], mismatch })
     if (isKnown) t.doesNotThrow(check)
     else t.throws(check, { message: 'c.json: case 1 ("Hi"): calls[0].arguments has x_1, which a does not take' })
+  }
+})
+
+t.test('a case that no call can pass, or that any call passes, is refused', async (t) => {
+  const { mismatch } = await clientSdk()
+  const inputSchema = {
+    type: 'object' as const,
+    properties: { id: { $ref: '#/$defs/id' }, text: { type: 'string' } },
+    additionalProperties: false,
+    $defs: { id: { type: 'string', pattern: '^[0-9]+$' } }
+  }
+  for (
+    const [call, wrong] of [
+      [
+        { arguments: { id: '7' }, schema: { properties: { text: { pattern: 'milk' } }, required: ['text'] } },
+        undefined
+      ],
+      [{ arguments: { id: 7 } }, /calls\[0\]\.arguments\.id is nothing that a takes: .*string/],
+      [{ arguments: { id: 'x' } }, /calls\[0\]\.arguments\.id is nothing that a takes: .*pattern/],
+      [{ schema: { properties: { txt: { pattern: 'milk' } } } }, /calls\[0\]\.schema has txt, which a does not take/],
+      [{ schema: { required: ['txt'] } }, /calls\[0\]\.schema has txt, which a does not take/]
+    ] as const
+  ) {
+    const { cases: [one] } = casesFrom([{ says: 'Hi', calls: [{ tool: 'a', ...call }] }], 'c.json')
+    const check = (): void =>
+      checkKnown(one!, 0, 'c.json', { listed: [{ name: 'a', inputSchema }], names: [], mismatch })
+    if (wrong === undefined) t.doesNotThrow(check)
+    else t.throws(check, { message: wrong }, String(wrong))
   }
 })
 

@@ -23,7 +23,8 @@ export async function cases (command: CasesCommand, { cwd, env }: Surroundings):
   if (chosen.some(({ steps }) => steps > 1) && !await makesApps(module, cwd)) {
     throw new MCP_FROM_ROUTES_CASES_FILE(
       file,
-      `has cases with steps, each run of which needs an app of its own: export a function that makes it from ${module}`
+      `has cases with steps, each run of which needs an app of its own: ${module} must export a function that makes it, ` +
+        'as its default or as buildApp'
     )
   }
   const { mismatch } = await clientSdk()

@@ -56,7 +56,7 @@ const OF_ALL: Readonly<Record<keyof CaseSettings, Rule>> = {
 }
 const OF_FILE: Readonly<Record<keyof Cases, Rule>> = {
   ...OF_ALL,
-  cases: [(value) => Array.isArray(value) && value.length > 0, 'must be an array of cases'],
+  cases: [(value) => Array.isArray(value) && value.length > 0, 'must be an array with at least one case'],
   path: [isPath, 'must start with a slash and have no parameters']
 }
 const OF_CASE: Readonly<Record<keyof Case, Rule>> = {
@@ -128,7 +128,7 @@ function checked<T> (
 ): T {
   const wrong = (what: string): Error => new MCP_FROM_ROUTES_CASES_FILE(file, `${where}${what}`)
   if (!isObject(given)) throw wrong(`must be an object with ${Object.keys(rules).join(', ')}`)
-  for (const key of [...required, ...Object.keys(given)]) {
+  for (const key of [...Object.keys(given), ...required]) {
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined
     if (rule === undefined) throw wrong(`${key} is unknown. There are ${Object.keys(rules).join(', ')}`)
     if (!rule[0](given[key])) throw wrong(`${key} ${rule[1]}`)

@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client'
 import { MCP_FROM_ROUTES_CASES_FILE } from '../errors.ts'
+import type { JsonSchema } from '../../schema/json-schema.ts'
 import type { Mismatch } from '../sdk.ts'
 import type { WholeCase } from './case.ts'
 import { placeOf } from './file.ts'
@@ -33,11 +34,16 @@ export function checkKnown (one: WholeCase, index: number, file: string, { liste
         }`
       )
     }
-    const { properties = {}, patternProperties, additionalProperties } = tool.inputSchema
-    const isClosed = additionalProperties === false && patternProperties === undefined
-    const unknown = Object.keys(args).find((key) => !Object.hasOwn(properties, key))
-    if (isClosed && unknown !== undefined) {
-      throw wrong(`calls[${at}].arguments`, `has ${unknown}, which ${name} does not take`)
+    const taken = argumentsOf(tool)
+    for (const [part, names] of [['arguments', Object.keys(args)], ['schema', namesIn(schema)]] as const) {
+      const unknown = names.find((key) => !taken.has(key))
+      if (!taken.isOpen && unknown !== undefined) {
+        throw wrong(`calls[${at}].${part}`, `has ${unknown}, which ${name} does not take`)
+      }
+    }
+    for (const [key, value] of Object.entries(args)) {
+      const why = taken.has(key) ? mismatch(taken.schemaOf(key), value) : undefined
+      if (why !== undefined) throw wrong(`calls[${at}].arguments.${key}`, `is nothing that ${name} takes: ${why}`)
     }
     try {
       mismatch(schema, {})
@@ -47,4 +53,19 @@ export function checkKnown (one: WholeCase, index: number, file: string, { liste
   }
   const useless = one.never.find((pattern) => !names.some((name) => isNamed(name, pattern)))
   if (useless !== undefined) throw wrong('never', `has ${useless}, but no tool has such a name`)
+}
+
+/** The arguments of a tool, by name. */
+function argumentsOf ({ inputSchema }: Tool) {
+  const { properties = {}, patternProperties, additionalProperties, $defs } = inputSchema
+  return {
+    isOpen: additionalProperties !== false || patternProperties !== undefined,
+    has: (name: string): boolean => Object.hasOwn(properties, name),
+    schemaOf: (name: string): JsonSchema => ({ ...properties[name] as JsonSchema, ...$defs !== undefined && { $defs } })
+  }
+}
+
+/** The arguments that a schema of a case names. One that no call has would fit whatever the model does. */
+function namesIn ({ properties, required }: JsonSchema): readonly string[] {
+  return [...Object.keys(Object(properties)), ...Array.isArray(required) ? required.map(String) : []]
 }
