@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { forgetHistory } from '../src/history/retention.ts'
+import { importSteps } from '../src/imports/step.ts'
 import { BUCKETS } from '../src/tool-calls/histogram.ts'
 import { bearer, build, client, createShop, openIdentityProvider, openTestDatabase } from './build.ts'
 
@@ -33,6 +34,20 @@ async function forgotten (t: Test, imports: Readonly<Record<string, string>>): P
   while (failures.length === 0 && await knex('imports').where(imports).first('id') !== undefined) await sleep(5)
   await host.close()
   return failures
+}
+
+/** Hears how many rows each statement deletes. */
+function hearDeletions () {
+  const deleted: Record<string, number[]> = {}
+  const hear = (count: number, { sql }: { readonly sql: string }): void => {
+    const table = /^delete from "(\w+)"/.exec(sql)?.[1]
+    if (table !== undefined) (deleted[table] ??= []).push(count)
+  }
+  knex.on('query-response', hear)
+  return {
+    stop: () => knex.removeListener('query-response', hear),
+    most: (table: string): number => Math.max(0, ...deleted[table] ?? [])
+  }
 }
 
 t.test('what is older than is kept goes, of every shop, and nothing that is newer or goes on', async (t) => {
@@ -160,6 +175,58 @@ t.test('what is older than is kept goes, of every shop, and nothing that is newe
   }
 })
 
+t.test('however many calls failed beyond those that are kept, no statement deletes more than 5,000 rows', async (t) => {
+  const shops = [await createShop(database, 'failing'), await createShop(database, 'failing-too')]
+  const made = []
+  for (const shop of shops) {
+    const { id: key } = (await client(app, `/shops/${shop}`, machine)('POST', '/api-keys/', { name: 'x' })).body
+    made.push({ shop, key })
+    await knex.raw(
+      `insert into failed_calls (shop_id, key_id, at, tool, arguments, answer)
+      select :shop, :key, now() - n * interval '1 second', n::text, '{}', '' from generate_series(1, 12000) n`,
+      { shop, key }
+    )
+    await knex.raw(
+      `insert into key_clients (shop_id, key_id, name, version, first_seen_at, last_seen_at)
+      select :shop, :key, n::text, '1', now(), now() - n * interval '1 second' from generate_series(1, 12000) n`,
+      { shop, key }
+    )
+  }
+  await knex.raw(
+    `insert into imports (shop_id, actor, created_at) select :shop, '{}', now() - interval '1 hour'
+    from generate_series(1, 3) n`,
+    { shop: shops[0]! }
+  )
+  await knex('imports').insert({
+    shop_id: shops[0],
+    actor: '{}',
+    status: 'done',
+    error: 'last',
+    finished_at: ago(DAYS + 1)
+  })
+
+  const heard = hearDeletions()
+  t.strictSame(await forgotten(t, { error: 'last' }), [])
+  await importSteps(knex, () => {}).forgetBroken()
+  heard.stop()
+  for (const { shop, key } of made) {
+    t.strictSame(await knex('failed_calls').where({ shop_id: shop, key_id: key }).orderBy('at').pluck('tool'), [
+      '2',
+      '1'
+    ])
+    t.strictSame(await knex('key_clients').where({ shop_id: shop }).orderBy('last_seen_at').pluck('name'), [
+      '5',
+      '4',
+      '3',
+      '2',
+      '1'
+    ])
+  }
+  t.strictSame(await knex('imports').where({ shop_id: shops[0] }), [], 'and files that nobody receives')
+  for (const table of ['failed_calls', 'key_clients']) t.ok(heard.most(table) <= 5000, `${table}: ${heard.most(table)}`)
+  t.equal(heard.most('imports'), 1)
+})
+
 t.test('however much is old, no statement deletes more than 5,000 rows, or more than one import', async (t) => {
   const shop = await createShop(database, 'old')
   const { id: key } = (await client(app, `/shops/${shop}`, machine)('POST', '/api-keys/', { name: 'x' })).body
@@ -194,20 +261,15 @@ t.test('however much is old, no statement deletes more than 5,000 rows, or more 
     values
   )
 
-  const deleted: Record<string, number[]> = {}
-  const hear = (count: number, { sql }: { readonly sql: string }): void => {
-    const table = /^delete from "(\w+)"/.exec(sql)?.[1]
-    if (table !== undefined) (deleted[table] ??= []).push(count)
-  }
-  knex.on('query-response', hear)
+  const heard = hearDeletions()
   const failures = await forgotten(t, { shop_id: shop })
-  knex.removeListener('query-response', hear)
+  heard.stop()
   t.strictSame(failures, [])
   for (const table of ['daily_usage', 'tool_calls', 'key_calls', 'failed_calls', 'key_clients']) {
     t.strictSame(await knex(table).where({ shop_id: shop }), [], table)
-    t.ok(Math.max(...deleted[table]!) <= 5000, `${table}: ${deleted[table]!.join()}`)
+    t.ok(heard.most(table) <= 5000, `${table}: ${heard.most(table)}`)
   }
-  t.ok(Math.max(...deleted['imports']!) <= 1, deleted['imports']!.join())
+  t.equal(heard.most('imports'), 1)
   const { rows } = await knex.raw(
     'select caller_id, count(*), max(operation::int) from idempotency_keys where shop_id = ? group by 1 order by 1',
     [shop]
@@ -216,5 +278,5 @@ t.test('however much is old, no statement deletes more than 5,000 rows, or more 
     { caller_id: 'busy', count: 10_000, max: 10_000 },
     { caller_id: 'other', count: 9000, max: 9000 }
   ], 'of each caller the newest 10,000')
-  t.ok(Math.max(...deleted['idempotency_keys']!) <= 5000, deleted['idempotency_keys']!.join())
+  t.ok(heard.most('idempotency_keys') <= 5000, `${heard.most('idempotency_keys')}`)
 })

@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
+import { inPortions } from '../database/portions.ts'
 import { forgetSurplusAnswers } from '../idempotency/answers.ts'
 import { forgetKeyUse } from '../tool-calls/key-store.ts'
+import { forgetImports } from '../imports/repository.ts'
 import { RECORD_KINDS } from '../records/kinds.ts'
 
 /** How often old entries are deleted, in milliseconds. */
 const INTERVAL = 3_600_000
-
-/** How many entries are deleted in a transaction. */
-const CHUNK = 5000
 
 /** The time of a row, and the rest of its key. */
 type TimedKey = readonly [time: string, ...key: readonly string[]]
@@ -35,15 +34,16 @@ const CALLS: Readonly<Record<string, TimedKey>> = {
 export function forgetHistory (app: FastifyInstance, knex: Knex, days: number, failedCallsKept: number): void {
   let timer: NodeJS.Timeout | undefined
   let closing = false
+  const isEnough = (): boolean => closing
   let running = Promise.resolve()
   const run = (): void => {
     running = running.then(async () => {
-      await pruneHistory(knex, days, () => closing)
-      for (const [table, key] of Object.entries(CALLS)) await pruneRows(knex, table, key, days, () => closing)
-      await forgetKeyUse(knex, failedCallsKept)
-      await pruneRows(knex, 'idempotency_keys', ANSWERS, ANSWER_DAYS, () => closing)
-      await forgetSurplusAnswers(knex, CHUNK, () => closing)
-      await pruneImports(knex, days, () => closing)
+      await pruneHistory(knex, days, isEnough)
+      for (const [table, key] of Object.entries(CALLS)) await pruneRows(knex, table, key, days, isEnough)
+      await forgetKeyUse(knex, failedCallsKept, { isEnough })
+      await pruneRows(knex, 'idempotency_keys', ANSWERS, ANSWER_DAYS, isEnough)
+      await forgetSurplusAnswers(knex, isEnough)
+      await pruneImports(knex, days, isEnough)
     })
       .catch((error: unknown) => {
         app.jobFailed('history', error, 'Old entries of the history could not be deleted')
@@ -68,20 +68,17 @@ export function forgetHistory (app: FastifyInstance, knex: Knex, days: number, f
  * @returns how many it deleted
  */
 export async function pruneHistory (knex: Knex, days: number, isEnough: () => boolean = () => false): Promise<number> {
-  let total = 0
-  for (let count = CHUNK; count === CHUNK && !isEnough(); total += count) {
-    count = await knex.transaction(async (trx): Promise<number> => {
+  return await inPortions(async (size) =>
+    await knex.transaction(async (trx): Promise<number> => {
       // The table refuses all other deletions.
       await trx.raw("select set_config('history.prune', 'on', true)")
       const old = trx('history').whereIn('record_kind', RECORD_KINDS).whereRaw(
         'at < now() - make_interval(days => ?)',
         [days]
       )
-        .orderBy(['at', 'id']).limit(CHUNK).forUpdate().skipLocked().select('id')
+        .orderBy(['at', 'id']).limit(size).forUpdate().skipLocked().select('id')
       return await trx('history').whereIn('id', old).delete()
-    })
-  }
-  return total
+    }), { isEnough })
 }
 
 /** Deletes rows that are older than `days`, as {@link pruneHistory} does. */
@@ -93,21 +90,15 @@ async function pruneRows (
   isEnough: () => boolean
 ): Promise<void> {
   const [time] = key
-  for (let count = CHUNK; count === CHUNK && !isEnough();) {
-    const old = knex(table).whereRaw('?? < now() - make_interval(days => ?)', [time, days]).orderBy(time).limit(CHUNK)
+  await inPortions(async (size) => {
+    const old = knex(table).whereRaw('?? < now() - make_interval(days => ?)', [time, days]).orderBy(time).limit(size)
       .forUpdate().skipLocked().select([...key])
-    count = await knex(table).whereIn([...key], old).delete()
-  }
+    return await knex(table).whereIn([...key], old).delete()
+  }, { isEnough })
 }
 
-/** How many imports are deleted in a statement: each may have 100,000 lines. */
-const IMPORTS = 1
-
 async function pruneImports (knex: Knex, days: number, isEnough: () => boolean): Promise<void> {
-  for (let count = IMPORTS; count === IMPORTS && !isEnough();) {
-    const old = knex('imports').whereRaw('finished_at < now() - make_interval(days => ?)', [days]).orderBy(
-      'finished_at'
-    ).limit(IMPORTS).forUpdate().skipLocked().select('id')
-    count = await knex('imports').whereIn('id', old).delete()
-  }
+  await forgetImports(knex, (imports) => {
+    imports.whereRaw('finished_at < now() - make_interval(days => ?)', [days]).orderBy('finished_at')
+  }, isEnough)
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Knex } from 'knex'
 import type { Actor } from '../access/caller.ts'
+import { forgetSurplus } from '../database/portions.ts'
 
 /** A call that has a key. */
 export interface KeyedCall {
@@ -74,19 +75,8 @@ export async function storeAnswer (trx: Knex.Transaction, call: KeyedCall, answe
   })
 }
 
-/**
- * Deletes the oldest answers of callers who have more than are kept.
- *
- * @param count - how many at a time
- * @param isEnough - asked between two statements
- */
-export async function forgetSurplusAnswers (knex: Knex, count: number, isEnough: () => boolean): Promise<void> {
-  const caller = ['caller_kind', 'caller_id']
-  const callers = await knex(TABLE).groupBy(caller).having(knex.raw('count(*)'), '>', MOST).select<object[]>(caller)
-  for (const caller of callers) {
-    for (let deleted = count; deleted === count && !isEnough();) {
-      const surplus = knex(TABLE).where(caller).orderBy('created_at', 'desc').offset(MOST).limit(count).select('id')
-      deleted = await knex(TABLE).whereIn('id', surplus).delete()
-    }
-  }
+/** Deletes the oldest answers of callers who have more than are kept. @param isEnough - asked between two statements */
+export async function forgetSurplusAnswers (knex: Knex, isEnough?: () => boolean): Promise<void> {
+  const answers = { of: ['caller_kind', 'caller_id'], most: MOST, newest: ['created_at'], key: ['id'] }
+  await forgetSurplus(knex, TABLE, answers, undefined, isEnough)
 }

@@ -7,7 +7,7 @@ import { errorFromDatabase } from '../database/errors.ts'
 import type { Actor } from '../access/caller.ts'
 import { ShopScope } from '../access/scope.ts'
 import { withTargets } from './check.ts'
-import { endImport, fewerBytes, type ImportKey, UNFINISHED, whereBroken } from './repository.ts'
+import { endImport, fewerBytes, forgetImports, type ImportKey, UNFINISHED, whereBroken } from './repository.ts'
 import { CHUNK, type LineStatus } from './schemas.ts'
 
 interface UnfinishedImport extends ImportKey {
@@ -117,7 +117,7 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
 
     /** Removes files whose process died while it received them. */
     async forgetBroken (): Promise<void> {
-      await knex('imports').modify(whereBroken).delete()
+      await forgetImports(knex, whereBroken)
     }
   }
 

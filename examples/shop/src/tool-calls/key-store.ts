@@ -1,4 +1,5 @@
 import type { Knex } from 'knex'
+import { forgetSurplus } from '../database/portions.ts'
 
 /** How often a key called a tool in an hour. */
 export interface KeyCount {
@@ -82,40 +83,29 @@ export async function storeKeyClients (knex: Knex, clients: readonly KeyClient[]
   )
 }
 
+const CALL = ['shop_id', 'key_id', 'at', 'id']
+const CLIENT = ['shop_id', 'key_id', 'name']
+
 /**
- * Deletes all but the newest failed calls of each key and shop, and the clients of each key that were seen last.
- * Replicas that do so at the same time share the work.
+ * Deletes all but the newest failed calls of each key and shop, and the clients of each key that were seen last,
+ * portion by portion.
  *
  * @param failed - how many calls are kept of a key
- * @param keys - Default: all keys
+ * @param keys - whose shops are looked at. Default: all keys
+ * @param isEnough - asked between two statements
  */
-export async function forgetKeyUse (knex: Knex, failed: number, keys?: readonly string[]): Promise<void> {
-  const of = (table: string): Knex.QueryBuilder =>
-    knex(table).modify((rows) => {
-      if (keys !== undefined) rows.whereIn('shop_id', knex('api_keys').whereIn('id', [...keys]).select('shop_id'))
-    })
-  const rank = (by: string, time: string, id: string) =>
-    knex.raw('row_number() over (partition by ?? order by ?? desc, ?? desc)', [by, time, id])
-  const forget = async (table: string, ranked: Knex.QueryBuilder, id: readonly string[]): Promise<void> => {
-    const old = knex(table).whereIn([...id], knex.from(ranked.as('ranked')).select([...id])).forUpdate().skipLocked()
-      .select([...id])
-    await knex(table).whereIn([...id], old).delete()
+export async function forgetKeyUse (
+  knex: Knex,
+  failed: number,
+  { keys, isEnough }: { readonly keys?: readonly string[], readonly isEnough?: () => boolean } = {}
+): Promise<void> {
+  const rows = (query: Knex.QueryBuilder): void => {
+    if (keys !== undefined) query.whereIn('shop_id', knex('api_keys').whereIn('id', [...keys]).select('shop_id'))
   }
-  const call = ['shop_id', 'key_id', 'at', 'id']
-  const calls = of('failed_calls').select(...call, {
-    of_key: rank('key_id', 'at', 'id'),
-    of_shop: rank('shop_id', 'at', 'id')
-  })
-  await forget(
-    'failed_calls',
-    knex.from(calls.as('calls')).where('of_key', '>', failed).orWhere('of_shop', '>', MOST_FAILED).select(call),
-    call
-  )
-  const client = ['shop_id', 'key_id', 'name']
-  const clients = of('key_clients').select(...client, { of_key: rank('key_id', 'last_seen_at', 'name') })
-  await forget(
-    'key_clients',
-    knex.from(clients.as('clients')).where('of_key', '>', MOST_CLIENTS).select(client),
-    client
-  )
+  const ofKey = ['shop_id', 'key_id']
+  const calls = { newest: ['at', 'id'], key: CALL }
+  await forgetSurplus(knex, 'failed_calls', { of: ofKey, most: failed, ...calls }, rows, isEnough)
+  await forgetSurplus(knex, 'failed_calls', { of: ['shop_id'], most: MOST_FAILED, ...calls }, rows, isEnough)
+  const clients = { of: ofKey, most: MOST_CLIENTS, newest: ['last_seen_at', 'name'], key: CLIENT }
+  await forgetSurplus(knex, 'key_clients', clients, rows, isEnough)
 }

@@ -117,7 +117,7 @@ export function keyUse (
       }
       const keys = new Set([...seen.values(), ...calls].map(({ key_id: id }) => id))
       if (isSurplus) {
-        await attempt('surplus', async () => await forgetKeyUse(knex, failedCallsKept, [...keys]), () => {})
+        await attempt('surplus', async () => await forgetKeyUse(knex, failedCallsKept, { keys: [...keys] }), () => {})
       }
     }
   }
