@@ -11,6 +11,7 @@ import { signIn } from './010-sign-in.ts'
 import { payRegistrations } from './011-pay-registrations.ts'
 import { recordBytes } from './012-record-bytes.ts'
 import { idempotencyKeys } from './013-idempotency-keys.ts'
+import { historyIndexes } from './014-history-indexes.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -32,5 +33,6 @@ export const migrations: Migrations = {
   '010-sign-in': signIn,
   '011-pay-registrations': payRegistrations,
   '012-record-bytes': recordBytes,
-  '013-idempotency-keys': idempotencyKeys
+  '013-idempotency-keys': idempotencyKeys,
+  '014-history-indexes': historyIndexes
 }
