@@ -350,6 +350,11 @@ export function conflict (field: string, message: string): FieldError {
   return Object.assign(new SHOP_CONFLICT(message), { field })
 }
 
+/** @returns a 409 about a value that another record of the shop has */
+export function taken (field: string): FieldError {
+  return conflict(field, `${field} is taken in this shop`)
+}
+
 /** @returns a 409 about a field that a newer version has written, and this one cannot write */
 export function notKnown (field: string): FieldError {
   return conflict(field, `${field} is not known to this version of the server: undo this with the one that wrote it`)

@@ -30,7 +30,7 @@ const TAGS: Readonly<Record<string, string>> = { 'mcp-resource': 'resources' }
 
 /**
  * The order in which extensions see a route, whatever that of the option: those that decide whether it is published,
- * those that say what its calls are, and those that build on them.
+ * those that say what its calls are, and those that build on them. docs/internals.md says what else a new one needs.
  */
 const ORDER: readonly string[] = [
   'review',

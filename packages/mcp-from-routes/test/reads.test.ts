@@ -36,7 +36,12 @@ async function outputOf (
 const note = { anyOf: [{ type: 'string' }, { type: 'null' }] }
 const brief = {
   type: 'object',
-  properties: { id: { type: 'string' }, name: { type: 'string' }, note },
+  properties: {
+    id: { type: 'string' },
+    name: { type: 'string' },
+    note,
+    headers: { type: 'object', additionalProperties: { type: 'string' } }
+  },
   additionalProperties: false
 }
 const few = {

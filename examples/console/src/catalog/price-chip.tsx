@@ -9,7 +9,6 @@ import { filterOfRange, isBadEnd, rangeOfFilter } from '../price-filter.ts'
 import { texts } from '../texts.ts'
 import { useShop } from '../viewer.tsx'
 
-/** Limits products to a currency and a range of prices in it: amounts of several currencies cannot be compared. */
 /** A range of amounts that may lack an end; undefined if it lacks both. */
 function rangeText (
   from: number | undefined,
@@ -21,6 +20,7 @@ function rangeText (
   return to === undefined ? undefined : `≤ ${money(to)}`
 }
 
+/** Limits products to a currency and a range of prices in it: amounts of several currencies cannot be compared. */
 export function PriceChip () {
   const shop = useShop()
   const { locale } = shop

@@ -4,7 +4,7 @@ import type { Static } from '@sinclair/typebox'
 import type { Knex } from 'knex'
 import { tried } from '../database/tried.ts'
 import { newer } from '../database/updated-at.ts'
-import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE } from '../errors.ts'
+import { conflict, type FieldError, invalid, SHOP_RECORD_TOO_LARGE, taken } from '../errors.ts'
 import { refuseUnsafeImages } from '../http/image-urls.ts'
 import { amountFromPrice } from '../http/money.ts'
 import { refuseLargeMetadata, refuseOtherDecimals, refuseUnknownCurrency } from '../http/values.ts'
@@ -441,7 +441,7 @@ function refuseTaken (
   { known, seen }: Pick<Comparing, 'known' | 'seen'>
 ): void {
   const owner = (field === 'sku' ? known.skus : known.slugs).get(value)
-  if (owner !== undefined && owner !== id) throw conflict(field, `${field} is taken in this shop`)
+  if (owner !== undefined && owner !== id) throw taken(field)
   refuseTwice(seen[field], field, value)
 }
 

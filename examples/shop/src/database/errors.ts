@@ -8,7 +8,8 @@ import {
   SHOP_GONE,
   SHOP_OUT_OF_RANGE,
   SHOP_QUOTA_EXCEEDED,
-  SHOP_RECORD_TOO_LARGE
+  SHOP_RECORD_TOO_LARGE,
+  taken
 } from '../errors.ts'
 
 interface DatabaseError {
@@ -49,7 +50,7 @@ export function errorFromDatabase (error: DatabaseError): FastifyError | undefin
   const [, field, rule] = NAMES.exec(constraint) ?? []
   const sentence = SENTENCES[constraint]
   if (code === '23505' && field !== undefined && rule === 'taken') {
-    return conflict(field, sentence ?? `${field} is taken in this shop`)
+    return sentence === undefined ? taken(field) : conflict(field, sentence)
   }
   if (code === '23503' && field !== undefined && rule === 'exists') {
     return invalid(field, sentence ?? `${field} names something that is not in this shop`)

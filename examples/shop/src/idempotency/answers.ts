@@ -58,7 +58,10 @@ export async function findAnswer (knex: Knex, id: string): Promise<StoredAnswer 
   return await knex(TABLE).where({ id }).first('fingerprint', 'status', 'headers', 'body')
 }
 
-/** Stores an answer, in the transaction of what it tells: there is never one without the other. */
+/**
+ * Stores an answer, in the transaction of what it tells: there is never one without the other. It is deleted after a
+ * day (`history/retention.ts`), with the shop, and with the person.
+ */
 export async function storeAnswer (trx: Knex.Transaction, call: KeyedCall, answer: Answer): Promise<void> {
   const { caller: { kind, id, operation }, shopId, fingerprint } = call
   const { status, headers, body } = answer

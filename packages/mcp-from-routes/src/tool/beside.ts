@@ -4,10 +4,10 @@ import { definitionsOf } from '../schema/shared.ts'
 
 /* What a result says beside the route's own JSON. */
 
-/** What each of them is. */
+/** What each of them is. Without words: a brief schema has none. */
 export const BESIDE = {
-  headers: { type: 'object', description: 'Headers of the response', additionalProperties: { type: 'string' } },
-  notice: { type: 'string', description: 'The new name of the tool' }
+  headers: { type: 'object', additionalProperties: { type: 'string' } },
+  notice: { type: 'string' }
 } as const
 
 /** The names of the fields: headers of the route's response, and the tool's new name for callers of an old one. */

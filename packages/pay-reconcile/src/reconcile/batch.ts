@@ -9,7 +9,8 @@ import {
 import type { ScannedAccount } from '../types.ts'
 import { reconcileAccount } from './account.ts'
 import { itemOf } from './item.ts'
-import { withWaits, type CustomerPage } from './page.ts'
+import type { CustomerPage } from './page.ts'
+import { withWaits } from './waits.ts'
 import type { ShopWork } from './shop-work.ts'
 import type { FoundItem, Stop } from './types.ts'
 

@@ -1,6 +1,6 @@
 import type { ChangeStore } from '../types.ts'
 import { nextPage } from '../provider/next-page.ts'
-import { readWithRetries } from './page.ts'
+import { readWithRetries } from './waits.ts'
 import type { ShopWork } from './shop-work.ts'
 import type { FoundItem } from './types.ts'
 

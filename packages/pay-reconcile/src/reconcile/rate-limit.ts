@@ -5,7 +5,7 @@ import { turnIn } from '../provider/turn.ts'
 export interface RateLimit {
   /** Resolves when the next call may be made; rejects with the signal's reason. */
   wait(signal: AbortSignal): Promise<void>
-  /** Lets no call through for this many milliseconds. */
+  /** Lets no call through for this many milliseconds: `withWaits` does so after a 429. */
   pause(duration: number): void
   /** For how long no call is let through, in milliseconds. */
   paused(): number
