@@ -276,9 +276,9 @@ export interface KeyPage {
 
 /**
  * Where keys are stored. Every method must read and write the current state, not a cached copy: `find` runs on every
- * call, so a revoked key stops working on every replica at once. Calls in this process by a request that has been let in
- * share its answer (`guard.ts`). Any error becomes a 503. A store that knows the owners treats an id that no owner can
- * have as an owner without keys.
+ * call, so a revoked key stops working on every replica at once. Calls in this process by a request that has been let
+ * in share its answer (`guard.ts`). Any error becomes a 503. A store that knows the owners treats an id that no owner
+ * can have as an owner without keys.
  */
 export interface ApiKeyStore {
   /**
