@@ -59,7 +59,7 @@ export function anyOf (column: string, item: TSchema, description?: string): Fil
 /** Matches any of the given whole numbers of a column. Those that it cannot hold are in no record. */
 export function integers (column: string, item: TSchema): Filter {
   const { minimum, maximum } = columnRange(item)
-  const { minimum: _, maximum: __, ...any } = sought(item)
+  const { minimum: _, ...any } = sought(item)
   const canBe = (value: number | null): boolean => value === null || (value >= minimum && value <= maximum)
   return {
     schema: listOf(any as TSchema),
