@@ -62,3 +62,22 @@ export async function forgetSurplus (
     }, isEnough && { isEnough })
   }
 }
+
+/**
+ * Deletes rows one after another, as each may take many of other tables along: an import has up to 100,000 lines.
+ * Replicas that do so at the same time share the work.
+ *
+ * @param which - narrows the table, which has the column `id`
+ * @param isEnough - asked between two statements
+ */
+export async function forgetOneByOne (
+  knex: Knex,
+  table: string,
+  which: (rows: Knex.QueryBuilder) => void,
+  isEnough?: () => boolean
+): Promise<void> {
+  await inPortions(async (size) => {
+    const old = knex(table).modify(which).limit(size).forUpdate().skipLocked().select('id')
+    return await knex(table).whereIn('id', old).delete()
+  }, { size: 1, ...isEnough && { isEnough } })
+}

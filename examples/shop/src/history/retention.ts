@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
-import { inPortions } from '../database/portions.ts'
+import { forgetOneByOne, inPortions } from '../database/portions.ts'
 import { forgetSurplusAnswers } from '../idempotency/answers.ts'
 import { forgetKeyUse } from '../tool-calls/key-store.ts'
-import { forgetImports } from '../imports/repository.ts'
 import { RECORD_KINDS } from '../records/kinds.ts'
 
 /** How often old entries are deleted, in milliseconds. */
@@ -98,7 +97,7 @@ async function pruneRows (
 }
 
 async function pruneImports (knex: Knex, days: number, isEnough: () => boolean): Promise<void> {
-  await forgetImports(knex, (imports) => {
+  await forgetOneByOne(knex, 'imports', (imports) => {
     imports.whereRaw('finished_at < now() - make_interval(days => ?)', [days]).orderBy('finished_at')
   }, isEnough)
 }

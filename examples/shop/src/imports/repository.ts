@@ -4,7 +4,6 @@ import type { Actor } from '../access/caller.ts'
 import { conflict, notFound, SHOP_QUOTA_EXCEEDED, SHOP_TOO_MANY_IMPORTS, SHOP_USER_INACTIVE } from '../errors.ts'
 import type { ListQuery, Page } from '../lists/list.ts'
 import { pageOf } from '../lists/page.ts'
-import { inPortions } from '../database/portions.ts'
 import { awaitDeletion } from '../access/hold.ts'
 import type { ShopScope } from '../access/scope.ts'
 import { isKnown } from '../users/repository.ts'
@@ -226,21 +225,6 @@ const LONGEST_UPLOAD = '10 minutes'
 /** Files whose process died while it received them, or lost the database. */
 export function whereBroken (query: Knex.QueryBuilder): void {
   query.where({ status: 'receiving' }).whereRaw(`created_at < now() - interval '${LONGEST_UPLOAD}'`)
-}
-
-/** How many imports are deleted in a statement: each may have 100,000 lines. */
-const IMPORTS = 1
-
-/** Deletes imports with their lines, one after another. Replicas that do so at the same time share the work. */
-export async function forgetImports (
-  knex: Knex,
-  which: (imports: Knex.QueryBuilder) => void,
-  isEnough?: () => boolean
-): Promise<void> {
-  await inPortions(async (size) => {
-    const old = knex('imports').modify(which).limit(size).forUpdate().skipLocked().select('id')
-    return await knex('imports').whereIn('id', old).delete()
-  }, { size: IMPORTS, ...isEnough && { isEnough } })
 }
 
 /** Namespace of the advisory locks on shops that begin imports. */

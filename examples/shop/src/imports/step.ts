@@ -4,10 +4,11 @@ import { itemsOfPortion, PORTION } from '../catalog/portion.ts'
 import { changedSince, type Found } from '../catalog/product-found.ts'
 import { metAnother, tried } from '../database/tried.ts'
 import { errorFromDatabase } from '../database/errors.ts'
+import { forgetOneByOne } from '../database/portions.ts'
 import type { Actor } from '../access/caller.ts'
 import { ShopScope } from '../access/scope.ts'
 import { withTargets } from './check.ts'
-import { endImport, fewerBytes, forgetImports, type ImportKey, UNFINISHED, whereBroken } from './repository.ts'
+import { endImport, fewerBytes, type ImportKey, UNFINISHED, whereBroken } from './repository.ts'
 import { CHUNK, type LineStatus } from './schemas.ts'
 
 interface UnfinishedImport extends ImportKey {
@@ -117,7 +118,7 @@ export function importSteps (knex: Knex, onEnd: (outcome: 'done' | 'failed') => 
 
     /** Removes files whose process died while it received them. */
     async forgetBroken (): Promise<void> {
-      await forgetImports(knex, whereBroken)
+      await forgetOneByOne(knex, 'imports', whereBroken)
     }
   }
 
