@@ -1,3 +1,4 @@
+import { maxHeaderSize } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import t from 'tap'
 import type { McpRouteConfig } from '../src/index.ts'
@@ -228,7 +229,7 @@ t.test('the schema of a closed record says what the headers are', async (t) => {
   t.strictSame(app.mcpTools[0]?.route.output, schema, 'so a contract has one schema')
 })
 
-const long = 'x'.repeat(4000)
+const long = 'x'.repeat(maxHeaderSize)
 const sent: ReadonlyArray<readonly [title: string, send: (reply: FastifyReply) => void, headers: object | undefined]> =
   [
     ['in any case', (reply) => reply.header('LiNK', 'a'), { link: 'a' }],
@@ -238,7 +239,7 @@ const sent: ReadonlyArray<readonly [title: string, send: (reply: FastifyReply) =
     ['as a number', (reply) => reply.header('retry-after', 3), { 'retry-after': '3' }],
     ['empty', (reply) => reply.header('link', ''), { link: '' }],
     ['in Latin-1', (reply) => reply.header('location', '/caf\u00e9'), { location: '/caf\u00e9' }],
-    ['of 4,000 characters', (reply) => reply.header('link', long), { link: long }],
+    ['as long as Node.js reads them', (reply) => reply.header('link', long), { link: long }],
     ['of more: no part of it', (reply) => reply.header('link', `${long}x`), undefined]
   ]
 for (const loopback of ['light', 'inject'] as const) {

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { STATUS_CODES } from 'node:http'
+import { maxHeaderSize, STATUS_CODES } from 'node:http'
 import { attempt } from '../attempt.ts'
 import { withBeside } from './beside.ts'
 import { inArgumentNames } from './spoken.ts'
@@ -134,19 +134,18 @@ function withHeaders (result: ToolResult, headers: Record<string, string> | unde
   }
 }
 
+/** Whole, or not at all: a part of a URL or of an ETag is none. Node.js reads none that is longer from a network. */
 function headersOf ({ headers }: InnerResponse, { resultHeaders }: CallContext): Record<string, string> | undefined {
   let kept: Record<string, string> | undefined
   for (const name of resultHeaders) {
     const value = headers[name]
     if (value === undefined) continue
     const text = Array.isArray(value) ? value.join(', ') : String(value)
-    if (text.length <= MAX_HEADER_LENGTH && SENDABLE.test(text)) kept = { ...kept, [name]: text }
+    if (text.length <= maxHeaderSize && SENDABLE.test(text)) kept = { ...kept, [name]: text }
   }
   return kept
 }
 
-/** In characters. A part of a URL or of an ETag is none, so a longer header is left out. */
-const MAX_HEADER_LENGTH = 4000
 /**
  * What Node.js sends as the value of a header. An inner response never passes through its check, and a line break would
  * look like the next header.

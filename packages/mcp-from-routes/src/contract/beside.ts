@@ -2,6 +2,10 @@ import { isObject, type JsonSchema } from '../schema/json-schema.ts'
 import { BESIDE } from '../tool/beside.ts'
 import { canonical } from './document.ts'
 import type { Part } from './schemas.ts'
+import type { ContractTool } from './snapshot.ts'
+
+/** A tool, and what it says of its output: as published, or as declared. */
+type Said = readonly [tool: Pick<ContractTool, 'formerly'>, output: JsonSchema]
 
 /** Two output schemas, as far as the route decides them, and what changed beside that. */
 interface Compared {
@@ -15,10 +19,10 @@ interface Compared {
  * where an open one has room for them unsaid, so a new one breaks as few callers. The notice ends with the last old
  * name, which is a finding of its own.
  */
-export function compareBeside (before: JsonSchema, after: JsonSchema): Compared {
-  const [old, now] = [namesIn(before), namesIn(after)]
-  const gained = now.filter((name) => !Object.hasOwn(propertiesOf(before), name))
-  const lost = old.filter((name) => name === 'notice' && !Object.hasOwn(propertiesOf(after), name))
+export function compareBeside (old: Said, now: Said): Compared {
+  const [[, before], [, after]] = [old, now]
+  const gained = namesIn(now).filter((name) => !Object.hasOwn(propertiesOf(before), name))
+  const lost = namesIn(old).filter((name) => name === 'notice' && !Object.hasOwn(propertiesOf(after), name))
   return {
     before: without(before, lost),
     after: without(after, gained),
@@ -32,11 +36,13 @@ export function compareBeside (before: JsonSchema, after: JsonSchema): Compared 
   }
 }
 
-function namesIn (schema: JsonSchema): readonly string[] {
-  const properties = propertiesOf(schema)
-  return schema.additionalProperties === false
-    ? Object.entries(BESIDE).flatMap(([name, own]) => canonical(properties[name]) === canonical(own) ? [name] : [])
-    : []
+/** The notice of a tool without old names is the route's own. */
+function namesIn ([{ formerly = [] }, output]: Said): readonly string[] {
+  if (output.additionalProperties !== false) return []
+  const properties = propertiesOf(output)
+  return Object.entries(BESIDE).flatMap(([name, own]) =>
+    canonical(properties[name]) === canonical(own) && (name !== 'notice' || formerly.length > 0) ? [name] : []
+  )
 }
 
 function without (schema: JsonSchema, names: readonly string[]): JsonSchema {

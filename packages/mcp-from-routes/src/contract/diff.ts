@@ -143,9 +143,10 @@ function deprecatedFindings ({ deprecated: old }: ContractTool, { deprecated: no
   ]
 }
 
-function resultFindings ({ outputSchema: old }: ContractTool, { outputSchema: now }: ContractTool): readonly Part[] {
+function resultFindings (was: ContractTool, is: ContractTool): readonly Part[] {
+  const [{ outputSchema: old }, { outputSchema: now }] = [was, is]
   if (old !== undefined && now !== undefined) {
-    const { before, after, findings } = compareBeside(old, now)
+    const { before, after, findings } = compareBeside([was, old], [is, now])
     return [...schemaFindings('output', before, after), ...findings]
   }
   if (old === now) return []
@@ -183,7 +184,7 @@ function declaredFindings (
   }
   const told = new Set(published.map(({ path, change }) => `${path} ${change}`))
   const isBroken = published.some(({ path, bump }) => path === 'output' && bump === 'major')
-  const own = compareBeside(before, after)
+  const own = compareBeside([old, before], [now, after])
   return schemaFindings('output', own.before, own.after).filter(({ path, change }) =>
     !isBroken && !told.has(`${path} ${change}`)
   ).map((part): Part => {

@@ -39,6 +39,12 @@ const cases: ReadonlyArray<readonly [title: string, before: Version, after: Vers
   ['no more headers', {}, none, [
     'major get_note output.headers: property → removed: callers that read it find nothing'
   ]],
+  ["the end of a route's own notice", { ...none, fields: { notice: { type: 'string' } } }, none, [
+    'major get_note output.notice: property → removed: callers that read it find nothing'
+  ]],
+  ["a route's own notice for the first time", none, { ...none, fields: { notice: { type: 'string' } } }, [
+    'major get_note output.notice: not allowed → allowed: callers may get values that were impossible until now'
+  ]],
   ['a field of the route', none, { ...none, fields: { headers: { type: 'integer' } } }, [
     'major get_note output.headers: not allowed → allowed: callers may get values that were impossible until now'
   ]]
