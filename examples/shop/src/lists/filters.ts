@@ -154,7 +154,7 @@ export function having (
   return {
     schema: listOf(
       { ...part, properties, minProperties: 1, additionalProperties: false } as unknown as TSchema,
-      'Any of these, of each all or some fields'
+      'Any of these; fields may be left out'
     ),
     apply: (query, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => {
       query.whereExists((links: Knex.QueryBuilder) =>

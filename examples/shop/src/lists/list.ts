@@ -128,10 +128,10 @@ export function listQuerySchema ({ filters, sorts, sort }: ListRules): TUnsafe<L
         description: 'Fewer come if they are large'
       })
     ),
-    after: Type.Optional(Type.String({ description: 'From a link' })),
+    after: Type.Optional(Type.String({ description: 'From the link' })),
     filter: Type.Optional(Type.Object(filterProperties, {
       additionalProperties: false,
-      description: `All must match; of a list, one of 1 to ${MAX_VALUES} values`
+      description: `All must match; a list matches any of its 1 to ${MAX_VALUES} values`
     })),
     sort: Type.Optional(Type.Unsafe<string>({
       type: 'string',

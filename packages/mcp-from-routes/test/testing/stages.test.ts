@@ -140,8 +140,8 @@ t.test('a case that no call can pass, or that any call passes, is refused', asyn
         { arguments: { id: '7' }, schema: { properties: { text: { pattern: 'milk' } }, required: ['text'] } },
         undefined
       ],
-      [{ arguments: { id: 7 } }, /calls\[0\]\.arguments\.id is nothing that a takes: .*string/],
-      [{ arguments: { id: 'x' } }, /calls\[0\]\.arguments\.id is nothing that a takes: .*pattern/],
+      [{ arguments: { id: 7 } }, /calls\[0\]\.arguments\.id is not what a takes: .*string/],
+      [{ arguments: { id: 'x' } }, /calls\[0\]\.arguments\.id is not what a takes: .*pattern/],
       [{ schema: { properties: { txt: { pattern: 'milk' } } } }, /calls\[0\]\.schema has txt, which a does not take/],
       [{ schema: { required: ['txt'] } }, /calls\[0\]\.schema has txt, which a does not take/]
     ] as const

@@ -43,7 +43,7 @@ export function checkKnown (one: WholeCase, index: number, file: string, { liste
     }
     for (const [key, value] of Object.entries(args)) {
       const why = taken.has(key) ? mismatch(taken.schemaOf(key), value) : undefined
-      if (why !== undefined) throw wrong(`calls[${at}].arguments.${key}`, `is nothing that ${name} takes: ${why}`)
+      if (why !== undefined) throw wrong(`calls[${at}].arguments.${key}`, `is not what ${name} takes: ${why}`)
     }
     try {
       mismatch(schema, {})
