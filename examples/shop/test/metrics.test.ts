@@ -84,7 +84,8 @@ t.test('before a first event its counter is there with 0', async (t) => {
     'history',
     'tool_calls',
     'key_use',
-    'daily_usage'
+    'daily_usage',
+    'deleted_shops'
   ])
   t.strictSame(
     zeros('mcp_tool_calls_total').filter((labels) => labels.startsWith('list_tags ')).sort(),

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex'
 import { SHOP_GONE } from '../errors.ts'
 import type { ShopScope } from './scope.ts'
+import { shopsThere } from './shops-there.ts'
 
 /**
  * Waits until a running deletion of the shop ends, for work whose time limit is shorter than the deletion of a large
@@ -9,7 +10,7 @@ import type { ShopScope } from './scope.ts'
  * @throws {@link SHOP_GONE}
  */
 export async function awaitDeletion (knex: Knex, id: string): Promise<void> {
-  if (await knex('shops').where({ id }).forKeyShare().first('id') === undefined) throw new SHOP_GONE()
+  if (await shopsThere(knex).where({ id }).forKeyShare().first('id') === undefined) throw new SHOP_GONE()
 }
 
 /**
@@ -20,6 +21,6 @@ export async function awaitDeletion (knex: Knex, id: string): Promise<void> {
  * @throws {@link SHOP_GONE}
  */
 export async function holdShop (trx: Knex.Transaction, shop: ShopScope, { alone = false } = {}): Promise<void> {
-  const row = trx('shops').where({ id: shop.id }).first('id')
+  const row = shopsThere(trx).where({ id: shop.id }).first('id')
   if (await (alone ? row.forNoKeyUpdate() : row.forKeyShare()) === undefined) throw new SHOP_GONE()
 }

@@ -4,6 +4,7 @@ import { notFound, SHOP_FORBIDDEN, SHOP_GONE, SHOP_OWNER_ONLY, SHOP_USER_INACTIV
 import type { Actor } from './caller.ts'
 import { UUID } from '../http/schemas.ts'
 import { STILL_WORKS } from './may-use.ts'
+import { shopsThere } from './shops-there.ts'
 
 /** What is known about a shop once its caller has access. */
 export interface OpenShop {
@@ -14,7 +15,8 @@ export interface OpenShop {
 
 declare module 'fastify' {
   interface ApiKeyOwner extends OpenShop {
-    readonly status: 'active' | 'archived'
+    /** `deleted`: the rest of it is being deleted. */
+    readonly status: 'active' | 'archived' | 'deleted'
   }
   interface FastifyRequest {
     /** The shop of the path, as it was read together with the person of a token; null if it was not. */
@@ -32,8 +34,8 @@ export interface ShopOfPerson {
 
 /** SQL: whether the person in `users` reaches the shop in `shops`, as {@link shopsReached} has it. */
 export const REACHES =
-  "('admin' = any(users.roles) or (shops.status = 'active' and exists (select from shop_members where shop_id = " +
-  'shops.id and user_id = users.id)))'
+  "(shops.status <> 'deleted' and 'admin' = any(users.roles) or (shops.status = 'active' and exists (select from " +
+  'shop_members where shop_id = shops.id and user_id = users.id)))'
 
 /** What is read of a shop together with its API keys. */
 export const OPEN_SHOP: ReadonlyArray<keyof ApiKeyOwner> = ['id', 'currency', 'status']
@@ -48,7 +50,7 @@ function reachesEveryShop ({ identity, currentUser }: FastifyRequest): boolean {
  * they are archived; admins and machines all.
  */
 export function shopsReached (knex: Knex, request: FastifyRequest): Knex.QueryBuilder {
-  const shops = knex('shops')
+  const shops = shopsThere(knex)
   if (reachesEveryShop(request)) return shops
   const { identity, currentUser } = request
   shops.where({ status: 'active' })
@@ -106,7 +108,7 @@ export async function enterAgain (
   { kind, id: actorId }: Pick<Actor, 'kind' | 'id'>,
   id: string
 ): Promise<OpenShop> {
-  const shop = await knex('shops').where({ id }).first('id', 'currency', 'status')
+  const shop = await shopsThere(knex).where({ id }).first('id', 'currency', 'status')
   if (shop === undefined) throw new SHOP_GONE()
   if (kind === 'machine') return shop
   if (kind === 'user') {

@@ -1,5 +1,6 @@
 import { createApiKey } from 'dual-auth'
 import type { Knex } from 'knex'
+import { shopsThere } from '../access/shops-there.ts'
 import { apiKeyOptions, recordKeyChange } from '../auth.ts'
 import { invalid, notFound, SHOP_USAGE } from '../errors.ts'
 import { UUID } from '../http/schemas.ts'
@@ -95,7 +96,7 @@ async function shopOf (
   knex: Knex,
   slugOrId: string
 ): Promise<{ readonly id: string, readonly name: string, readonly status: string }> {
-  const shop = await knex('shops').where(UUID.test(slugOrId) ? { id: slugOrId } : { slug: slugOrId }).first(
+  const shop = await shopsThere(knex).where(UUID.test(slugOrId) ? { id: slugOrId } : { slug: slugOrId }).first(
     'id',
     'name',
     'status'

@@ -7,6 +7,7 @@ import { errorFromDatabase } from '../database/errors.ts'
 import { forgetOneByOne } from '../database/portions.ts'
 import type { Actor } from '../access/caller.ts'
 import { ShopScope } from '../access/scope.ts'
+import { shopsThere } from '../access/shops-there.ts'
 import { withTargets } from './check.ts'
 import { endImport, fewerBytes, type ImportKey, UNFINISHED, whereBroken } from './repository.ts'
 import { CHUNK, type LineStatus } from './schemas.ts'
@@ -176,7 +177,7 @@ async function nextImport (
   )
   for (const { id, shop_id: shopId } of candidates) {
     // The shop first, as its deletion does.
-    if (await trx('shops').where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue
+    if (await shopsThere(trx).where({ id: shopId }).forKeyShare().skipLocked().first('id') === undefined) continue
     const found = await trx('imports').where({ shop_id: shopId, id }).whereIn('status', UNFINISHED).forUpdate()
       .skipLocked().first('id', 'shop_id', 'status', 'actor', 'total', 'processed', 'follows')
     if (found !== undefined) return found

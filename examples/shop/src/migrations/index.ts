@@ -12,6 +12,7 @@ import { payRegistrations } from './011-pay-registrations.ts'
 import { recordBytes } from './012-record-bytes.ts'
 import { idempotencyKeys } from './013-idempotency-keys.ts'
 import { historyIndexes } from './014-history-indexes.ts'
+import { deletedShops } from './015-deleted-shops.ts'
 import type { Migration } from './migration.ts'
 
 /**
@@ -34,5 +35,6 @@ export const migrations: Migrations = {
   '011-pay-registrations': payRegistrations,
   '012-record-bytes': recordBytes,
   '013-idempotency-keys': idempotencyKeys,
-  '014-history-indexes': historyIndexes
+  '014-history-indexes': historyIndexes,
+  '015-deleted-shops': deletedShops
 }

@@ -97,7 +97,7 @@ const REFUSALS = {
 } as const satisfies Readonly<Record<RefusalReason, string>>
 
 /** Work of the server that no caller waits for. */
-const WORK = ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use', 'daily_usage'] as const
+const WORK = ['imports', 'broken_imports', 'history', 'tool_calls', 'key_use', 'daily_usage', 'deleted_shops'] as const
 export type Work = typeof WORK[number]
 
 /** Of prom-client, and sums of others: a gauge whose name ends in `_total` is refused by `promtool check metrics`. */

@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { recordChange } from '../records/trail.ts'
 import { newer } from '../database/updated-at.ts'
 import { SHOP_GONE } from '../errors.ts'
+import { shopsThere } from '../access/shops-there.ts'
 import type { ShopScope } from '../access/scope.ts'
 import type { KeyRing } from './key-ring.ts'
 
@@ -96,7 +97,7 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
 
     /** @throws {@link SHOP_PAY_KEY_UNREADABLE} | {@link SHOP_GONE} */
     async get (shop: ShopScope): Promise<string | null> {
-      const row = await knex('shops').where({ id: shop.id }).first('pay_secret_key')
+      const row = await shopsThere(knex).where({ id: shop.id }).first('pay_secret_key')
       if (row === undefined) throw new SHOP_GONE()
       return row.pay_secret_key === null ? null : keys.open(row.pay_secret_key, shop.id)
     },
@@ -120,7 +121,7 @@ export function payKeyRepository (knex: Knex, keys: KeyRing) {
   async function replace (shop: ShopScope, caller: Caller, column: SealedColumn, value: string | null): Promise<void> {
     const sealed = value === null ? null : keys.seal(value, SEALED[column](shop.id))
     await knex.transaction(async (trx) => {
-      const row = await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first<
+      const row = await shopsThere(trx).where({ id: shop.id }).forNoKeyUpdate().first<
         Record<SealedColumn, string | null> | undefined
       >(column)
       if (row === undefined) throw new SHOP_GONE()

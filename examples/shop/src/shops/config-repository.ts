@@ -8,6 +8,7 @@ import { refuseLargeMetadata, refuseUnknownCurrency } from '../http/values.ts'
 import type { Precondition } from '../http/versions.ts'
 import type { ShopConfig, ShopConfigChanges } from './config-schemas.ts'
 import type { ShopScope } from '../access/scope.ts'
+import { shopsThere } from '../access/shops-there.ts'
 
 type Config = Static<typeof ShopConfig>
 type Changes = Static<typeof ShopConfigChanges>
@@ -28,12 +29,12 @@ const COLUMNS = ['id', 'currency', 'settings', 'updated_at'] as const
 export function configRepository (knex: Knex) {
   return {
     async get (shop: ShopScope): Promise<Config> {
-      return configFromRow(await knex('shops').where({ id: shop.id }).first(COLUMNS), shop)
+      return configFromRow(await shopsThere(knex).where({ id: shop.id }).first(COLUMNS), shop)
     },
 
     /** @returns the settings, whose row `trx` has locked */
     async hold (shop: ShopScope, trx: Knex.Transaction): Promise<Config> {
-      return configFromRow(await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
+      return configFromRow(await shopsThere(trx).where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
     },
 
     /**
@@ -51,7 +52,7 @@ export function configRepository (knex: Knex) {
       refuseUnknownCurrency({ currency })
       const stored = JSON.stringify(checked(settings))
       return await on.transaction(async (trx) => {
-        const before = configFromRow(await trx('shops').where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
+        const before = configFromRow(await shopsThere(trx).where({ id: shop.id }).forNoKeyUpdate().first(COLUMNS), shop)
         precondition?.(before)
         const [row] = await trx('shops').where({ id: shop.id }).update({
           ...(currency !== undefined && { currency }),

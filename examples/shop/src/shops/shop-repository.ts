@@ -13,10 +13,14 @@ import { pageOf } from '../lists/page.ts'
 import type { Settings } from '../settings/settings.ts'
 import { shopsReached } from '../access/shops-reached.ts'
 import type { ShopScope } from '../access/scope.ts'
+import { shopsThere } from '../access/shops-there.ts'
 import { list, type Shop, type ShopChanges, type ShopInput } from './shop-schemas.ts'
 import { slugFromName } from '../records/slug.ts'
 
 type ShopRow = Static<typeof Shop>
+
+/** Of a deleted shop: another may have its slug, and no call to the payment provider is made for it. */
+const DELETED = { status: 'deleted', pay_secret_key: null, pay_webhook_secret: null }
 
 /** Never the payment key. */
 const COLUMNS = ['id', 'slug', 'name', 'currency', 'status', 'created_at', 'updated_at'] as const
@@ -30,7 +34,7 @@ export function shopsRepository (knex: Knex) {
     },
 
     async get (shop: ShopScope): Promise<ShopRow> {
-      return required(await knex('shops').where({ id: shop.id }).select(COLUMNS), shop)
+      return required(await shopsThere(knex).where({ id: shop.id }).select(COLUMNS), shop)
     },
 
     /** @throws {@link SHOP_CONFLICT} | {@link SHOP_INVALID} */
@@ -57,7 +61,7 @@ export function shopsRepository (knex: Knex) {
       precondition?: Precondition
     ): Promise<ShopRow> {
       return await knex.transaction(async (trx) => {
-        const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
+        const before = required(await shopsThere(trx).where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
         precondition?.(before)
         const after = required(
           await trx('shops').where({ id: shop.id }).update({ ...changes, updated_at: updatedAt(trx, changes) })
@@ -73,7 +77,7 @@ export function shopsRepository (knex: Knex) {
     },
 
     /**
-     * Deletes the shop with all that is in it.
+     * Deletes the shop: nobody reaches it, or what is in it, any more. {@link ShopDeletion} deletes the rest.
      *
      * @throws {@link SHOP_CONFLICT} when it has orders
      * @throws {@link SHOP_PRECONDITION_FAILED}
@@ -81,11 +85,13 @@ export function shopsRepository (knex: Knex) {
     async remove (shop: ShopScope, caller: Caller, precondition?: Precondition): Promise<void> {
       await knex.transaction(async (trx) => {
         // New orders lock the row of the shop, and wait from here on.
-        const before = required(await trx('shops').where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
+        const before = required(await shopsThere(trx).where({ id: shop.id }).forUpdate().select(COLUMNS), shop)
         precondition?.(before)
         const order = await trx('orders').where({ shop_id: shop.id }).first('id')
         if (order !== undefined) throw conflict('shop_id', 'A shop with orders cannot be deleted: archive it instead')
-        await trx('shops').where({ id: shop.id }).delete()
+        await trx('shops').where({ id: shop.id }).update({ ...DELETED, slug: `deleted ${shop.id}` })
+        // Runs of pay-reconcile read those of all shops.
+        await trx('accounts').where({ shop_id: shop.id }).delete()
         await forgetAccounts(trx, { shopId: shop.id })
         await recordChange(trx, caller, changeOf(before, fieldsOf(before, AUDITED), null))
       })

@@ -9,12 +9,14 @@ import { IdempotencyKey } from '../idempotency/key.ts'
 import { listQuerySchema, sendPage } from '../lists/list.ts'
 import { requireAdmin } from '../users/require-admin.ts'
 import { ShopScope } from '../access/scope.ts'
+import { shopDeletion } from './deletion.ts'
 import { shopsRepository } from './shop-repository.ts'
 import { list, Shop, ShopChanges, ShopInput } from './shop-schemas.ts'
 
 /** The shops themselves: people see the shops that they have access to; admins create, archive and delete them. */
 export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (app, { knex }) => {
   const repository = shopsRepository(knex)
+  const deletion = shopDeletion(app, knex)
   const inShop = ShopScope.authorize(knex)
   const adminOnly = requireAdmin(knex)
 
@@ -92,6 +94,7 @@ export const shops: FastifyPluginAsyncTypebox<{ readonly knex: Knex }> = async (
     }
   }, async (request, reply) => {
     await repository.remove(request.shop, callerOf(request), preconditionOf(request))
+    await deletion.empty(request.shop.id)
     return await reply.code(204).send(null)
   })
 }
