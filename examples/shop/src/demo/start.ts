@@ -108,13 +108,14 @@ try {
     SHUTDOWN_DELAY: 0
   })
   let shops: readonly SeededShop[] = []
+  let demo: Demo | undefined
   const app = await serve(config, async (database) => {
     shops = await seedDemo(database, { payKeys: secrets.payKeys, keys: keyRing(config.PAY_KEY_SECRETS) })
     await restoreCustomers(database.knex, standIn, secrets.payKeys)
     await seedPeople(database.knex)
-  })
+  }, () => demo?.shops[0]?.api_key)
 
-  const demo: Demo = {
+  demo = {
     base_url: baseUrl,
     mcp_url: `${baseUrl}/mcp`,
     console_url: `${baseUrl}/console`,
