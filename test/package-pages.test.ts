@@ -44,22 +44,31 @@ const errorsOf = {
   'docs/errors.md': ['examples/shop/src/errors.ts']
 }
 for (const [file, sources] of Object.entries(errorsOf)) {
-  t.test(`${file} has every error with its status`, async (t) => {
+  t.test(`${file} has a heading for every error, its status, when it comes and what to do`, async (t) => {
     const page = read(file)
+    const sections = new Map(
+      page.split(/^##+ /m).flatMap((text) => {
+        const [, code, section] = /^`([A-Z\d_]+)`\n\n([^]+)$/.exec(text) ?? []
+        return code === undefined ? [] : [[code, section!] as const]
+      })
+    )
     const told: string[] = []
     for (const source of sources) {
       for (
         const [name, Make] of Object.entries<any>(await import(`../${source}`)).filter(([name]) =>
-          /^[A-Z_]+$/.test(name)
+          /^[A-Z\d_]+$/.test(name)
         )
       ) {
         const { statusCode } = new Make()
         told.push(name)
+        const [cause = '', cure = ''] = sections.get(name)?.split('\n\n') ?? []
         // 500 is also that of errors without a status, which stop a start or a command.
-        t.match(page, `| \`${name}\` | ${statusCode === 500 ? '' : `${statusCode} |`}`)
+        t.match(cause, statusCode === 500 ? /^(?:Status 500\. )?[^\s].*\.$/ : `Status ${statusCode}. `, name)
+        t.match(cure, /^\*\*What to do:\*\* \S/, name)
       }
     }
-    t.strictSame([...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code).sort(), told.sort())
+    t.strictSame([...sections.keys()].sort(), told.sort())
+    t.equal([...page.matchAll(/^##+ `/gm)].length, sections.size, 'each code once')
   })
 }
 

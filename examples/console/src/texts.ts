@@ -164,7 +164,9 @@ export const texts = {
     addAttribute: 'Add an attribute',
     noAttributes: 'No attributes yet.',
     pictures: 'Pictures',
-    picturesHelp: 'Addresses that start with https://, the main one first, up to ten.',
+    picturesHelp:
+      'Addresses that start with https://, or paths of this server such as /pictures/kettle.svg. The main one first, ' +
+      'up to ten.',
     picture: (place: number) => place === 1 ? 'Main picture' : `Picture ${place}`,
     addPicture: 'Add a picture',
     pictureUp: (place: number) => `Move picture ${place} up`,

@@ -87,6 +87,8 @@ export interface AppOptions {
   readonly logger?: FastifyServerOptions<Server>['logger']
   /** Default: no traces. */
   readonly tracing?: Tracing | undefined
+  /** An API key for the start page, which everybody can read: only the demo has one. Default: a placeholder. */
+  readonly demoKey?: (() => string | undefined) | undefined
   /** Called for every route of the app. */
   readonly onRoute?: (route: RouteOptions) => void
 }
@@ -114,7 +116,7 @@ const KEEP_ALIVE_TIMEOUT = 72_000
 
 /** The whole server, from top to bottom. Hooks of one kind run in this order. */
 export async function buildApp (
-  { config, database, logger = {}, tracing, onRoute = () => {} }: AppOptions
+  { config, database, logger = {}, tracing, demoKey, onRoute = () => {} }: AppOptions
 ): Promise<FastifyInstance> {
   const trustProxy = trustedProxies(config.TRUST_PROXY)
   const app = Fastify({
@@ -182,7 +184,7 @@ export async function buildApp (
     countQuotas(app, metrics)
   }
 
-  await app.register(landing, { config })
+  await app.register(landing, { config, demoKey })
   await app.register(pictures)
   if (config.CONSOLE_ENABLED) await app.register(webConsole, { config })
   const secrets = storedSecrets(database.knex, config, app.log)
@@ -228,7 +230,8 @@ export async function buildApp (
       extensions: [
         // Agents choose the fields of lists; those of single records where routes say so.
         fields(),
-        // Deletions ask, see catalog/deletion.ts.
+        // Deletions ask a person, see catalog/deletion.ts, if the client can. Other clients delete without a question:
+        // operations/confirmations.ts says why, and which fallback refuses instead.
         confirm(confirmationOptions(config, database.knex)),
         ...config.MCP_IMPORTS_ENABLED ? [tasks({ secret: questionSecrets(config) })] : [],
         // Their calls are checked at startup, so one that shows a tool is there only with the tool.

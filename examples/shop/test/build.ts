@@ -183,7 +183,8 @@ export async function build (t: Checked, database: Database, idp: TestIdentityPr
   readonly onRoute?: (route: RouteOptions) => void,
   /** Default: nothing is logged. */
   readonly logger?: AppOptions['logger'],
-  readonly tracing?: AppOptions['tracing']
+  readonly tracing?: AppOptions['tracing'],
+  readonly demoKey?: AppOptions['demoKey']
 } = {}): Promise<FastifyInstance> {
   const { settings, onRoute, ...rest } = options
   const config = settingsFromEnvironment({}, {

@@ -209,6 +209,22 @@ t.test('its settings for clients are what they read', async (t) => {
   t.match(texts.find((text) => text.startsWith('[mcp_servers.shop]')), `url = "${BASE_URL}/mcp"`)
 })
 
+t.test('the lines of a demo have its key, at its own address alone, and nobody stores the page', async (t) => {
+  const keys: string[] = []
+  const demo = await build(t, database, idp, { demoKey: () => keys[0] })
+  const at = async (host: string) => await demo.inject({ url: '/', headers: { host } })
+  const { host } = new URL(BASE_URL)
+  t.match((await at(host)).body, 'Replace <code>YOUR_API_KEY</code>', 'the demo has no key yet')
+  keys.push('shop_demo')
+  const shown = await at(host)
+  t.match(shown.body, '--header &quot;X-API-Key: shop_demo&quot;')
+  t.notMatch(shown.body, 'YOUR_API_KEY')
+  t.equal(shown.headers['cache-control'], 'no-store')
+  const elsewhere = await at('rebound.example')
+  t.match(elsewhere.body, 'YOUR_API_KEY')
+  t.notMatch(elsewhere.body, 'shop_demo')
+})
+
 t.test('whatever is put into a page is text', async (t) => {
   t.equal(
     html`<p title="${'"\'>'}">${'<b>&'}${new Html('<i>')}${[html`${'<'}`, html`2`]}</p>`.text,

@@ -14,7 +14,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `node test/without.js ROOM...`: takes extensions and `testing` out of a copy of the package, with their tests and
+ * `node test/without.js PART...`: takes extensions and `testing` out of a copy of the package, with their tests and
  * their lines in `exports`, and those that build on them; then compiles the rest and runs its tests. Without names, it
  * takes out all.
  */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { AppOptions } from '../app.ts'
 import { type Database, openDatabase } from '../database/index.ts'
 import { losesWrites } from '../database/durability.ts'
 import { mayPass } from '../database/errors.ts'
@@ -45,10 +46,12 @@ async function untilReachable (log: FastifyBaseLogger, work: () => Promise<void>
  * Opens the database, builds the app, brings the database up to date, listens, and stops cleanly on SIGINT and SIGTERM.
  *
  * @param prepare - work on the database between migrations and listening
+ * @param demoKey - see {@link AppOptions.demoKey}
  */
 export async function serve (
   config: Settings,
-  prepare: (database: Database) => Promise<void> = async () => {}
+  prepare: (database: Database) => Promise<void> = async () => {},
+  demoKey?: AppOptions['demoKey']
 ): Promise<FastifyInstance> {
   // The embedded engine compiles in the background while the routes and their libraries load.
   const [database, { buildApp }, tracing] = await Promise.all([
@@ -58,7 +61,7 @@ export async function serve (
   ])
   try {
     // First, since plugins check their options too, and a mistake there must not come after migrations.
-    const app = await buildApp({ config, database, tracing })
+    const app = await buildApp({ config, database, tracing, demoKey })
     for (const warning of misspeltIn(process.env)) app.log.warn(sentenceOf(warning))
     await untilReachable(app.log, async () => {
       await refuseUnsuitable(database.knex)

@@ -108,11 +108,13 @@ try {
     SHUTDOWN_DELAY: 0
   })
   let shops: readonly SeededShop[] = []
+  // The server listens before it has them.
+  const keys: string[] = []
   const app = await serve(config, async (database) => {
     shops = await seedDemo(database, { payKeys: secrets.payKeys, keys: keyRing(config.PAY_KEY_SECRETS) })
     await restoreCustomers(database.knex, standIn, secrets.payKeys)
     await seedPeople(database.knex)
-  })
+  }, () => keys[0])
 
   const demo: Demo = {
     base_url: baseUrl,
@@ -125,6 +127,7 @@ try {
     metrics: { url: `${baseUrl}/metrics`, token: secrets.metricsToken },
     users
   }
+  keys.push(...demo.shops.map(({ api_key: key }) => key))
   process.stdout.write(
     bannerOf(
       demo,

@@ -17,9 +17,11 @@ export function questionSecrets ({ API_KEY_PEPPERS }: Pick<Settings, 'API_KEY_PE
 /**
  * How agents ask a person before they delete something.
  *
- * Clients that cannot ask call as before: they show their own prompt before a tool that deletes, and the same API key
- * deletes over REST without a question. A confirmation guards people from mistakes of their agents, not from a stolen
- * key.
+ * Clients that cannot ask delete without a question of this server: many show a prompt of their own before a tool that
+ * deletes, and the same API key deletes over REST without one. Deletions can be undone here, from the history. Where
+ * yours cannot, set `fallback` to 'refuse', or to 'token', which takes two calls.
+ *
+ * A confirmation guards people from mistakes of their agents, not from a stolen key.
  */
 export function confirmationOptions (
   config: Pick<Settings, 'API_KEY_PEPPERS'>,

@@ -86,22 +86,36 @@ type Needed = Pick<
   'PUBLIC_BASE_URL' | 'MCP_ENABLED' | 'IDP_MCP_CLIENT_ID' | 'OAUTH_BROKER' | 'METRICS_TOKEN' | 'CONSOLE_ENABLED'
 >
 
-/** The page at `/`, for people who open the server in a browser. */
-export async function landing (app: FastifyInstance, { config }: { readonly config: Needed }): Promise<void> {
+/**
+ * The page at `/`, for people who open the server in a browser.
+ *
+ * @param demoKey - an API key for the lines of clients, which everybody reads who opens the page: only a demo has one
+ */
+export async function landing (
+  app: FastifyInstance,
+  { config, demoKey }: { readonly config: Needed, readonly demoKey?: (() => string | undefined) | undefined }
+): Promise<void> {
   const { text } = page(config)
+  const { host: own } = new URL(config.PUBLIC_BASE_URL)
   app.get(
     '/',
     { config: { auth: 'public' }, schema: { hide: true } },
-    async (_request, reply) =>
-      await reply.type('text/html; charset=utf-8').header('cache-control', 'public, max-age=300').header(
-        'content-security-policy',
-        POLICY
-      ).send(text)
+    async ({ host }, reply) => {
+      reply.type('text/html; charset=utf-8').header('content-security-policy', POLICY)
+      // A page of another site can have its own name lead to this machine, and then read what is here.
+      const key = host === own ? demoKey?.() : undefined
+      if (key !== undefined) return await reply.send(page(config, key).text)
+      return await reply.header('cache-control', 'public, max-age=300').send(text)
+    }
   )
 }
 
-/** The whole page. */
-export function page (settings: Needed): Html {
+/**
+ * The whole page.
+ *
+ * @param key - an API key of a demo; default: a placeholder
+ */
+export function page (settings: Needed, key?: string): Html {
   const { PUBLIC_BASE_URL, MCP_ENABLED, METRICS_TOKEN, CONSOLE_ENABLED } = settings
   const mcpUrl = new URL(PUBLIC_BASE_URL).origin + MCP_PATH
   return html`<!doctype html>
@@ -124,7 +138,7 @@ ${MCP_ENABLED ? html`<li><a href="#agents">Connect an agent</a></li>` : ''}
 </ul>
 ${
     MCP_ENABLED
-      ? tools(mcpUrl, settings)
+      ? tools(mcpUrl, settings, key)
       : html`<p>The tools for agents are disabled here; <code>MCP_ENABLED=true</code> serves them at
 <code>${mcpUrl}</code>.</p>`
   }
@@ -148,15 +162,21 @@ ${
 `
 }
 
-function tools (mcpUrl: string, { PUBLIC_BASE_URL, IDP_MCP_CLIENT_ID, OAUTH_BROKER, CONSOLE_ENABLED }: Needed): Html {
-  const isLocal = new URL(PUBLIC_BASE_URL).hostname === 'localhost'
+function tools (
+  mcpUrl: string,
+  { PUBLIC_BASE_URL, IDP_MCP_CLIENT_ID, OAUTH_BROKER, CONSOLE_ENABLED }: Needed,
+  key: string | undefined
+): Html {
   return html`<section id="agents">
 <h2>Connect an agent</h2>
 <p>MCP endpoint: <code>${mcpUrl}</code></p>
-<p>Replace <code>${KEY_PLACE}</code> with a key of your shop${
-    CONSOLE_ENABLED ? html`. <a href="${CONSOLE_PATH}">The console</a> creates them, under API keys` : ''
-  }.${isLocal ? html` The demo, <code>npm start</code>, prints one for each shop, and who can sign in.` : ''}</p>
-${setups('key', 'With an API key', keySetups(mcpUrl))}
+${
+    key === undefined
+      ? placeOfKey(PUBLIC_BASE_URL, CONSOLE_ENABLED)
+      : html`<p>These lines have the key of one shop of this demo. <code>npm start</code> prints one for each shop, and
+who can sign in.</p>`
+  }
+${setups('key', 'With an API key', keySetups(mcpUrl, key))}
 </section>
 ${
     IDP_MCP_CLIENT_ID !== ''
@@ -167,6 +187,14 @@ ${setups('login', 'By signing in', loginSetups(mcpUrl, OAUTH_BROKER))}
 </section>`
       : html`<p>Browser sign-in is not set up here.</p>`
   }`
+}
+
+/** Where to get what the lines lack. */
+function placeOfKey (baseUrl: string, hasConsole: boolean): Html {
+  const isLocal = new URL(baseUrl).hostname === 'localhost'
+  return html`<p>Replace <code>${KEY_PLACE}</code> with a key of your shop${
+    hasConsole ? html`. <a href="${CONSOLE_PATH}">The console</a> creates them, under API keys` : ''
+  }.${isLocal ? html` The demo, <code>npm start</code>, prints one for each shop, and who can sign in.` : ''}</p>`
 }
 
 /** One tab for each client; the first is open. */

@@ -12,17 +12,18 @@ export const KEY_PLACE = 'YOUR_API_KEY'
 /**
  * Copy-paste lines for the clients that agents run in, each with an API key.
  *
+ * @param key - default: a placeholder
  * @see [Claude Code](https://code.claude.com/docs/en/mcp), [Cursor](https://cursor.com/docs/context/mcp),
  * [VS Code](https://code.visualstudio.com/docs/copilot/reference/mcp-configuration),
  * [Codex](https://developers.openai.com/codex/mcp)
  */
-export function keySetups (mcpUrl: string): readonly ClientSetup[] {
-  const headers = { 'X-API-Key': KEY_PLACE }
+export function keySetups (mcpUrl: string, key = KEY_PLACE): readonly ClientSetup[] {
+  const headers = { 'X-API-Key': key }
   return [
     {
       client: 'Claude Code',
       place: 'in a terminal',
-      text: `claude mcp add --transport http shop ${mcpUrl} --header "X-API-Key: ${KEY_PLACE}"`
+      text: `claude mcp add --transport http shop ${mcpUrl} --header "X-API-Key: ${key}"`
     },
     { client: 'Cursor', place: '.cursor/mcp.json', text: json({ mcpServers: { shop: { url: mcpUrl, headers } } }) },
     {
@@ -33,7 +34,7 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
     {
       client: 'Codex',
       place: '~/.codex/config.toml',
-      text: `[mcp_servers.shop]\nurl = ${JSON.stringify(mcpUrl)}\nhttp_headers = { "X-API-Key" = "${KEY_PLACE}" }`
+      text: `[mcp_servers.shop]\nurl = ${JSON.stringify(mcpUrl)}\nhttp_headers = { "X-API-Key" = "${key}" }`
     },
     {
       client: 'Over stdio',
@@ -43,7 +44,7 @@ export function keySetups (mcpUrl: string): readonly ClientSetup[] {
           shop: {
             command: 'npx',
             args: ['-y', 'mcp-remote@0.15', mcpUrl, '--header', ['X-API-Key:', '{SHOP_API_KEY}'].join('$')],
-            env: { SHOP_API_KEY: KEY_PLACE }
+            env: { SHOP_API_KEY: key }
           }
         }
       })

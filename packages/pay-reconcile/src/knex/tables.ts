@@ -172,7 +172,7 @@ const columns: ReadonlyMap<string, readonly string[]> = new Map(
 
 /**
  * Creates the package's own tables: audit, replaced snapshots, runs and what they found. Can be called repeatedly, and
- * inside the transaction of a migration. It changes and locks no table that exists. Needs PostgreSQL 14 or later.
+ * inside the transaction of a migration. It changes and locks no table that exists. Needs PostgreSQL 15 or later.
  *
  * @throws {@link PAY_RECONCILE_INVALID_OPTION} also for a table that lacks a column
  */
