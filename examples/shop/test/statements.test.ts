@@ -149,17 +149,25 @@ const MEANWHILE: Readonly<Record<string, (shop: string) => PromiseLike<unknown>>
 let closed = 0
 for (const [what, happens] of Object.entries(MEANWHILE)) {
   t.test(`${what} while a call waits for its body, or for its turn, is closed to it`, async (t) => {
-    const busy = await build(t, database, idp, { settings: { MAX_CONCURRENT_CALLS: 1 } })
+    let bodyAwaited = (): void => {}
+    const bodyIsAwaited = new Promise<void>((resolve) => {
+      bodyAwaited = resolve
+    })
+    const busy = await build(t, database, idp, {
+      settings: { MAX_CONCURRENT_CALLS: 1 },
+      onRoute (route) {
+        if (route.url === '/mcp') route.preParsing = [async () => bodyAwaited(), ...[route.preParsing ?? []].flat()]
+      }
+    })
     await busy.listen({ host: '127.0.0.1', port: 0 })
     const { port } = busy.server.address() as AddressInfo
     const closing = await createShop(database, `closing-${++closed}`)
     const headers = await keyOf(closing)
 
-    let read = keyIsRead()
     const tool = await slowCall(t, port, headers, toolCall('list_tags', { shop_id: closing }).payload)
-    await read
+    await bodyIsAwaited
     // The one place is taken by the tool call, so this one waits.
-    read = keyIsRead()
+    const read = keyIsRead()
     const waiting = busy.inject({ url: `/shops/${closing}/tags`, headers })
     await read
     await happens(closing)
