@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
+import { inBackground } from '../background.ts'
 import { forgetOneByOne, inPortions } from '../database/portions.ts'
 import { forgetSurplusAnswers } from '../idempotency/answers.ts'
 import { forgetKeyUse } from '../tool-calls/key-store.ts'
@@ -31,32 +32,14 @@ const CALLS: Readonly<Record<string, TimedKey>> = {
  * @param failedCallsKept - of each API key: surplus calls are deleted too
  */
 export function forgetHistory (app: FastifyInstance, knex: Knex, days: number, failedCallsKept: number): void {
-  let timer: NodeJS.Timeout | undefined
-  let closing = false
-  const isEnough = (): boolean => closing
-  let running = Promise.resolve()
-  const run = (): void => {
-    running = running.then(async () => {
-      await pruneHistory(knex, days, isEnough)
-      for (const [table, key] of Object.entries(CALLS)) await pruneRows(knex, table, key, days, isEnough)
-      await forgetKeyUse(knex, failedCallsKept, { isEnough })
-      await pruneRows(knex, 'idempotency_keys', ANSWERS, ANSWER_DAYS, isEnough)
-      await forgetSurplusAnswers(knex, isEnough)
-      await pruneImports(knex, days, isEnough)
-    })
-      .catch((error: unknown) => {
-        app.jobFailed('history', error, 'Old entries of the history could not be deleted')
-      })
-  }
-  app.addHook('onListen', async () => {
-    timer = setInterval(run, INTERVAL).unref()
-    run()
-  })
-  app.addHook('onClose', async () => {
-    closing = true
-    clearInterval(timer)
-    await running
-  })
+  inBackground(app, INTERVAL, async (isEnough) => {
+    await pruneHistory(knex, days, isEnough)
+    for (const [table, key] of Object.entries(CALLS)) await pruneRows(knex, table, key, days, isEnough)
+    await forgetKeyUse(knex, failedCallsKept, { isEnough })
+    await pruneRows(knex, 'idempotency_keys', ANSWERS, ANSWER_DAYS, isEnough)
+    await forgetSurplusAnswers(knex, isEnough)
+    await pruneImports(knex, days, isEnough)
+  }, (error) => app.jobFailed('history', error, 'Old entries of the history could not be deleted'))
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Knex } from 'knex'
+import { inBackground } from '../background.ts'
 import { inPortions } from '../database/portions.ts'
 
 /** How often the server looks for deleted shops that are not empty yet, in milliseconds. */
@@ -39,31 +40,15 @@ export interface ShopDeletion {
  * first, nobody reaches them any more. The second is here, and what a process leaves undone, another does.
  */
 export function shopDeletion (app: FastifyInstance, knex: Knex): ShopDeletion {
-  let closing = false
-  let timer: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
-  const run = (): void => {
-    running = running.then(async () => {
-      const left = await knex('shops').where({ status: 'deleted' }).select<Array<{ readonly id: string }>>('id')
-      for (const { id } of left) await emptyShop(knex, id, () => closing)
-    }).catch((error: unknown) => {
-      app.jobFailed('deleted_shops', error, 'The rest of deleted shops could not be deleted')
-    })
-  }
-  app.addHook('onListen', async () => {
-    timer = setInterval(run, INTERVAL).unref()
-    run()
-  })
-  app.addHook('onClose', async () => {
-    closing = true
-    clearInterval(timer)
-    await running
-  })
+  const run = inBackground(app, INTERVAL, async (isEnough) => {
+    const left = await knex('shops').where({ status: 'deleted' }).select<Array<{ readonly id: string }>>('id')
+    for (const { id } of left) await emptyShop(knex, id, isEnough)
+  }, (error) => app.jobFailed('deleted_shops', error, 'The rest of deleted shops could not be deleted'))
   return {
     async empty (id) {
       const end = performance.now() + PATIENCE
       try {
-        if (!await emptyShop(knex, id, () => closing || performance.now() > end)) run()
+        if (!await emptyShop(knex, id, () => performance.now() > end)) run()
       } catch (error) {
         // The shop is deleted, which is what was asked for.
         app.jobFailed('deleted_shops', error, 'The rest of a deleted shop could not be deleted')
