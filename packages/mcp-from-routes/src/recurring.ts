@@ -1,21 +1,26 @@
 /** One of the values that {@link Recurring} holds. */
 export interface Timed<Value> {
   readonly value: Value
-  /** When its time comes next. */
+  /** At which step its time comes next. */
   end: number
   /** Its index in the list. */
   index: number
 }
 
+/** Into how many steps an interval is divided. */
+const STEPS = 10
+
 /**
- * Acts on each value some time after its start, and again each time that this has passed, until it is finished. One
- * timer does for all: a timer for each costs more than the routing of its request.
+ * Acts on each value some time after its start, and again each time that this has passed, until it is finished: never
+ * earlier, and at most a tenth later. One timer does for all, and counts steps: a timer for each costs more than the
+ * routing of its request, and reading the clock as much as all else here.
  */
 export class Recurring<Value> {
   readonly #interval: number
   readonly #act: (value: Value) => void
   /** Unordered. A Set or Map would keep ended values in memory, in the tables that it outgrows. */
   readonly #running: Array<Timed<Value>> = []
+  #step = 0
   #isWaiting = false
 
   /** @param interval - in milliseconds */
@@ -25,9 +30,10 @@ export class Recurring<Value> {
   }
 
   start (value: Value): Timed<Value> {
-    const timed = { value, end: performance.now() + this.#interval, index: this.#running.length }
+    // The step under way is not a whole one.
+    const timed = { value, end: this.#step + 1 + STEPS, index: this.#running.length }
     this.#running.push(timed)
-    if (!this.#isWaiting) this.#wait(this.#interval)
+    if (!this.#isWaiting) this.#wait()
     return timed
   }
 
@@ -39,23 +45,20 @@ export class Recurring<Value> {
     this.#running[index] = last
   }
 
-  #wait (duration: number): void {
+  #wait (): void {
     this.#isWaiting = true
     // Not a reason to keep the process: a call that runs has a client with a connection.
-    setTimeout(() => this.#check(), duration).unref()
+    setTimeout(() => this.#check(), this.#interval / STEPS).unref()
   }
 
   #check (): void {
     this.#isWaiting = false
-    const now = performance.now()
-    let next = Infinity
+    this.#step += 1
     for (const timed of [...this.#running]) {
-      if (timed.end <= now) {
-        timed.end = now + this.#interval
-        this.#act(timed.value)
-      }
-      next = Math.min(next, timed.end)
+      if (timed.end > this.#step) continue
+      timed.end = this.#step + STEPS
+      this.#act(timed.value)
     }
-    if (next < Infinity && !this.#isWaiting) this.#wait(next - now)
+    if (this.#running.length > 0 && !this.#isWaiting) this.#wait()
   }
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { forwardedNames } from '../src/call/headers.ts'
 import { isRefusal, requestFromCall } from '../src/call/request.ts'
 import type { InnerRequest } from '../src/types.ts'
 import { toolFromRoute, type Tool } from '../src/tool/tool.ts'
@@ -357,7 +358,7 @@ t.test('of the headers only those named and those of identity travel', async (t)
     (requestFromCall(versioned, {}, {
       ...CALLER,
       headers,
-      forwardHeaders: new Set(['authorization', 'x-api-key', 'traceparent', 'baggage'])
+      forwardHeaders: forwardedNames(['authorization', 'x-api-key', 'traceparent', 'baggage'])
     }) as InnerRequest).headers,
     {
       accept: 'application/json, */*;q=0.8',

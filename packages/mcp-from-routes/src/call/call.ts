@@ -6,6 +6,7 @@ import { ownAndOthers } from '../tool/parts.ts'
 import type { InnerRequest, InnerResponse } from '../types.ts'
 import { excerpt } from './excerpt.ts'
 import { type Target, targetOf } from './guard.ts'
+import { forwardedNames } from './headers.ts'
 import { injectLoopback, lightLoopback } from './loopback.ts'
 import { argumentsAsRead, isRefusal, problemsOf, requestFromCall, Unsendable } from './request.ts'
 import { errorResult, errorTextOf, resultFromResponse } from './result.ts'
@@ -25,7 +26,7 @@ export type CallTool = (call: Call) => Promise<Outcome>
 /** The stages of a call: arguments to request, request to response, response to result. */
 export function toolCaller (app: FastifyInstance, settings: Settings): CallTool {
   const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout, onToolCall } = settings
-  const forwardHeaders = new Set(settings.forwardHeaders)
+  const forwardHeaders = forwardedNames(settings.forwardHeaders)
   const maxParamLength = maxParamLengthOf(app)
   const deadlines = new Deadlines(toolTimeout)
   const remarkUnforwarded = unforwardedRemark(settings)

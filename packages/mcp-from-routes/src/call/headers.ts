@@ -10,6 +10,11 @@ export const IDENTITY: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
   'x-real-ip'
 ])
+/** Names of the headers that every inner request takes from the outer one. @param own - `forwardHeaders` */
+export function forwardedNames (own: readonly string[]): ReadonlySet<string> {
+  return new Set([...IDENTITY, ...own])
+}
+
 /** Headers of one hop or one message, cookies, and the version of a route, which would lead to another route. */
 export const NEVER_FORWARDED =
   /^(accept-encoding|accept-version|connection|content-.*|cookie|date|expect|host|if-.*|keep-alive|mcp-.*|proxy-.*|range|te|trailer|transfer-encoding|upgrade|:.*)$/

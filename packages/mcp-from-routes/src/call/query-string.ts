@@ -1,4 +1,3 @@
-import { attempt } from '../attempt.ts'
 import { isObject } from '../schema/json-schema.ts'
 import { isSame, type QueryParser, type QueryShape } from '../tool/query.ts'
 import { takesOnly } from '../schema/types-of.ts'
@@ -73,5 +72,9 @@ export const TOO_LARGE = 'an integer that is too large for JSON. Send it as a st
 
 /** The JSON of a value; undefined if there is a BigInt in it, which the JSON parser of a host may give. */
 export function jsonText (value: unknown): string | undefined {
-  return attempt(() => JSON.stringify(value))
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
 }

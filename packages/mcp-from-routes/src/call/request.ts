@@ -2,7 +2,6 @@ import { maxHeaderSize, type IncomingHttpHeaders } from 'node:http'
 import { excerpt } from './excerpt.ts'
 import { IN_URL, isTyped, structureIn, takesNull, typedValue, type Problem, type Reading } from './typed.ts'
 import { addToQuery, jsonText, TOO_LARGE } from './query-string.ts'
-import { IDENTITY } from './headers.ts'
 import type { ToolInput } from '../tool/input.ts'
 import type { Input } from '../tool/overrides.ts'
 import { pathFromParts, REST } from '../tool/path.ts'
@@ -261,12 +260,9 @@ export function headersFor (tool: Headed | undefined, caller: Omit<Caller, 'maxP
   if (typeof host === 'string') out.host = host
   // A request has fewer headers than there are names, so iterate over the headers.
   for (const name in headers) {
+    if (!forwardHeaders.has(name)) continue
     const value = headers[name]
-    if (value !== undefined && (IDENTITY.has(name) || forwardHeaders.has(name))) {
-      out[name] = typeof value === 'string'
-        ? value
-        : value.join(', ')
-    }
+    if (value !== undefined) out[name] = typeof value === 'string' ? value : value.join(', ')
   }
   for (const name in tool?.request.headers) out[name] = tool.request.headers[name] as string
   if (hasBody) out['content-type'] = 'application/json'

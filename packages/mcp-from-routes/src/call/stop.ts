@@ -14,17 +14,19 @@ import type { Era, StopReason } from '../types.ts'
 /** Ends one call, or one message: an AbortController with a reason, for a tenth of its cost. */
 export class Stop {
   reason: StopReason | undefined
-  #listeners: ReadonlyArray<(reason: StopReason) => void> = []
+  /** Nearly every call has one. */
+  #listeners: Array<(reason: StopReason) => void> | undefined
 
   /**
    * Runs `listener` when the call is stopped, at once if it has been.
    * @returns a function that removes the listener, for one that ends before the call does
    */
   onStop (listener: (reason: StopReason) => void): () => void {
-    if (this.reason === undefined) this.#listeners = [...this.#listeners, listener]
-    else listener(this.reason)
+    if (this.reason !== undefined) listener(this.reason)
+    else if (this.#listeners === undefined) this.#listeners = [listener]
+    else this.#listeners.push(listener)
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener)
+      this.#listeners = this.#listeners?.filter((other) => other !== listener)
     }
   }
 
@@ -32,7 +34,7 @@ export class Stop {
   stop (reason: StopReason): void {
     if (this.reason !== undefined) return
     this.reason = reason
-    for (const listener of this.#listeners) {
+    for (const listener of this.#listeners ?? []) {
       try {
         listener(reason)
       } catch (error) {

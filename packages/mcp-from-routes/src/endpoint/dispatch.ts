@@ -5,7 +5,7 @@ import type { CallTool } from '../call/call.ts'
 import { HEADER_MISMATCH, mismatchOf } from '../call/mismatch.ts'
 import { withNotice } from '../call/notice.ts'
 import type { Calling, Hooks } from '../extension.ts'
-import type { Args, Call, Endpoint, Outcome, Tool } from '../model.ts'
+import type { Args, Call, Endpoint, Outcome, OwnTools, Tool } from '../model.ts'
 import type { Settings } from '../settings.ts'
 import { formerNameIn } from '../tool/former.ts'
 import { impliedValues } from '../tool/implied.ts'
@@ -65,29 +65,28 @@ export function dispatchOf (
     start: number,
     through?: string
   ): Found {
-    const wrong = tool.mirrored.length === 0
-      ? undefined
-      : mismatchOf(
-        tool.mirrored,
-        args,
-        outer.raw.headers,
-        () => attempt(() => impliedValues(tool, outer, impliedArguments)) ?? {},
-        through !== undefined || isOlder
-      )
-    return {
-      name,
-      start,
-      tool,
-      args,
-      through,
-      calledAs,
-      outcome: wrong === undefined ? undefined : new ProtocolError(HEADER_MISMATCH, wrong)
-    }
+    const { mirrored } = tool
+    const outcome = mirrored.length === 0 ? undefined : mismatched(tool, args, outer, through !== undefined || isOlder)
+    return { name, start, tool, args, through, calledAs, outcome }
+  }
+
+  function mismatched (tool: Tool, args: Args, outer: FastifyRequest, isOlder: boolean): ProtocolError | undefined {
+    const implied = (): Args => attempt(() => impliedValues(tool, outer, impliedArguments)) ?? {}
+    const wrong = mismatchOf(tool.mirrored, args, outer.raw.headers, implied, isOlder)
+    return wrong === undefined ? undefined : new ProtocolError(HEADER_MISMATCH, wrong)
   }
 
   function found (tool: Tool | undefined, asked: Asked, start: number): Found | Promise<Found> {
     if (tool === undefined) return unknown(asked, start)
     return checked({ tool, args: asked.args, calledAs: formerNameIn(tool, asked.name) }, asked, start)
+  }
+
+  function ownCall (own: OwnTools, asked: Asked, start: number): Promise<Found> {
+    const { name, args, outer } = asked
+    return own.call(name, args, outer).then(
+      (step) => 'tool' in step ? checked(step, asked, start, name) : ended(asked, start, step.result),
+      (thrown: unknown) => failed(asked, start, thrown)
+    )
   }
 
   async function unknown (asked: Asked, start: number): Promise<Found> {
@@ -97,21 +96,11 @@ export function dispatchOf (
 
   return {
     find (asked) {
-      const { name, args, outer } = asked
       const start = now()
-      const failed = (thrown: unknown): Found => ended(asked, start, hostError(outer, thrown))
-      if (own?.tools().has(name) === true) {
-        return own.call(name, args, outer).then(
-          (step) =>
-            'tool' in step
-              ? checked(step, asked, start, name)
-              : ended(asked, start, step.result),
-          failed
-        )
-      }
-      const tool = endpoint.find(name, outer)
+      if (own?.tools().has(asked.name) === true) return ownCall(own, asked, start)
+      const tool = endpoint.find(asked.name, asked.outer)
       const one = tool instanceof Promise ? tool.then((one) => found(one, asked, start)) : found(tool, asked, start)
-      return one instanceof Promise ? one.catch(failed) : one
+      return one instanceof Promise ? one.catch((thrown: unknown) => failed(asked, start, thrown)) : one
     },
     // Without extensions around calls, a plain one is no more than its tool and its outcome.
     run: around.length === 0
@@ -140,6 +129,10 @@ export function dispatchOf (
     const called = call({ tool, args, outer, era, meta, task, stop, onChunk, round, through, calledAs, endpoint })
     return calledAs === undefined ? called : called.then((one) => withNotice(one, tool, calledAs))
   }
+}
+
+function failed (asked: Asked, start: number, thrown: unknown): Found {
+  return ended(asked, start, hostError(asked.outer, thrown))
 }
 
 function ended ({ name, args }: Asked, start: number, outcome: Outcome): Found {

@@ -2,6 +2,7 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelc
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { excerpt } from '../../call/excerpt.ts'
 import { targetOf } from '../../call/guard.ts'
+import { forwardedNames } from '../../call/headers.ts'
 import { injectLoopback, lightLoopback } from '../../call/loopback.ts'
 import { isRefusal, requestFromCall } from '../../call/request.ts'
 import { decoded, isTextual, mediaType, resultFromResponse } from '../../call/result.ts'
@@ -47,7 +48,7 @@ const REFUSED = ProtocolErrorCode.InternalError
 /** @param maxParamLength - of the router, in characters */
 export function resourceReader (app: FastifyInstance, settings: Settings, maxParamLength: number): ReadResource {
   const { impliedArguments, resultHeaders, maxResultBytes, toolTimeout } = settings
-  const forwardHeaders = new Set(settings.forwardHeaders)
+  const forwardHeaders = forwardedNames(settings.forwardHeaders)
   const deadlines = new Deadlines(toolTimeout)
 
   return async ({ resource: { tool, rule }, args, uri, outer, meta, stop, refuse }) => {

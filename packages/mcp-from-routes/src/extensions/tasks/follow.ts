@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { targetOf } from '../../call/guard.ts'
+import { forwardedNames } from '../../call/headers.ts'
 import { injectLoopback, lightLoopback } from '../../call/loopback.ts'
 import { headersFor } from '../../call/request.ts'
 import { resultFromResponse } from '../../call/result.ts'
@@ -52,7 +53,7 @@ export interface Follower {
 /** @param maxParamLength - of the router, in characters */
 export function follower (app: FastifyInstance, settings: Settings, maxParamLength: number): Follower {
   const { toolTimeout, maxResultBytes, resultHeaders } = settings
-  const forwardHeaders = new Set(settings.forwardHeaders)
+  const forwardHeaders = forwardedNames(settings.forwardHeaders)
   const deadlines = new Deadlines(toolTimeout)
 
   /** @returns the response, or why there is none */
