@@ -15,7 +15,7 @@ import { authOptions, keyManagement, keyScanning, MCP_PATH, PAY_PREFIX, shopOfKe
 import { catalog } from './catalog/index.ts'
 import type { Database } from './database/index.ts'
 import { audit } from './history/audit-routes.ts'
-import { callerOf } from './access/caller.ts'
+import { whoIn } from './access/caller.ts'
 import { keyEvents } from './operations/key-events.ts'
 import { forgetHistory } from './history/retention.ts'
 import { history } from './history/routes.ts'
@@ -218,7 +218,7 @@ export async function buildApp (
       output: 'brief',
       // By default, a refreshed access token would count as another caller.
       caller: (request) => {
-        const { kind, id } = callerOf(request)
+        const { kind, id } = whoIn(request)
         return id === null ? undefined : `${kind} ${id}`
       },
       allowedOrigins: [new URL(config.PUBLIC_BASE_URL).origin, ...config.CORS_ORIGINS],

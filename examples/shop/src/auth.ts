@@ -98,7 +98,7 @@ const onKeyChange: OnKeyChange = async (change, request, transaction) => {
   if (!mayStill) throw new DUAL_AUTH_MANAGEMENT_FORBIDDEN()
   await recordKeyChange(
     trx,
-    change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github' },
+    change.leak === undefined ? caller : { ...caller, kind: 'scanner', id: 'github', name: null },
     change
   )
   if (change.action === 'rotate') await inheritLimits(trx, change.replaced, change.key.id)

@@ -33,21 +33,44 @@ export interface Caller extends Actor {
 
 /** Who makes a request; `anybody` on public routes. */
 export function callerOf (request: FastifyRequest): Caller {
-  const { currentUser, id: requestId, method, routeOptions } = request
-  const { url = '', schema } = routeOptions
-  const operation = schema?.operationId ?? `${method} ${url}`
-  const call = { user: currentUser, operation, tool: isInner(request) ? operation : null, requestId }
-  // A call is confirmed after its caller is known.
-  return {
-    ...whoIn(request),
-    ...call,
-    get confirmed () {
-      return confirmedIn(request)
-    }
+  return new RequestCaller(request)
+}
+
+/** A copy of it has no `confirmed`, unless that is named. */
+class RequestCaller implements Caller {
+  readonly kind: Actor['kind']
+  readonly id: string | null
+  readonly name: string | null
+  readonly operation: string
+  readonly tool: string | null
+  readonly requestId: string
+  readonly user: User | null
+  readonly #request: FastifyRequest
+
+  constructor (request: FastifyRequest) {
+    const { kind, id, name = null } = whoIn(request)
+    const { currentUser, id: requestId, method, routeOptions: { url = '', schema } } = request
+    this.kind = kind
+    this.id = id
+    this.name = name
+    this.operation = schema?.operationId ?? `${method} ${url}`
+    this.tool = isInner(request) ? this.operation : null
+    this.requestId = requestId
+    this.user = currentUser
+    this.#request = request
+  }
+
+  /**
+   * A call is confirmed after its caller is known. Not a getter of a literal: V8 makes a hidden class for each such
+   * object, which keeps the request in memory until the next full collection.
+   */
+  get confirmed (): string | null {
+    return confirmedIn(this.#request)
   }
 }
 
-function whoIn (request: FastifyRequest): Pick<Caller, 'kind' | 'id' | 'name'> {
+/** Who makes a request, without what they call. */
+export function whoIn (request: FastifyRequest): Pick<Caller, 'kind' | 'id' | 'name'> {
   const { identity, currentUser } = request
   if (currentUser !== null) return { kind: 'user', id: currentUser.id, name: currentUser.name }
   if (identity?.kind === 'machine') return { kind: 'machine', id: machineOf(request, identity) }

@@ -35,7 +35,8 @@ export class ShopScope {
 
   /** The same right, for changes that revert another one. */
   reverting (change: string): ShopScope {
-    return new ShopScope(this, { ...this.caller, reverts: change })
+    const { caller } = this
+    return new ShopScope(this, { ...caller, confirmed: caller.confirmed ?? null, reverts: change })
   }
 
   /**

@@ -20,15 +20,16 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i
  */
 export function limitJson (app: FastifyInstance): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
+    const type = request.headers['content-type']
     // The call that an inner request is part of has passed here.
-    if (isInner(request) || !JSON_TYPE.test(mediaType(request.headers['content-type']))) return done(null, payload)
+    if (type === undefined || isInner(request) || !JSON_TYPE.test(mediaType(type))) return done(null, payload)
     // Nothing is read before somebody reads it.
     done(null, Readable.from(checked(payload as Readable), { objectMode: false }))
   })
 }
 
 /** As Fastify reads it: blanks may stand before the parameters. */
-function mediaType (header = ''): string {
+function mediaType (header: string): string {
   return header.split(';', 1)[0]!.trim()
 }
 

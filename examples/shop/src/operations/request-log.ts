@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type ToolCallEvent, PARENT_REQUEST } from 'mcp-from-routes'
-import { callerOf } from '../access/caller.ts'
+import { whoIn } from '../access/caller.ts'
 
 /** What is known of a request only while it is served. */
 export interface Told {
@@ -68,7 +68,7 @@ function write (request: FastifyRequest, status: number, ms?: number): void {
   const { told, identity, params, method } = request
   if (told === null || told.isLogged) return
   told.isLogged = true
-  const { kind, id } = callerOf(request)
+  const { kind, id } = whoIn(request)
   const { tool, toolStatus, limited, code } = told
   const named = (params as { readonly shop_id?: string } | null)?.shop_id
   request.log.info({
