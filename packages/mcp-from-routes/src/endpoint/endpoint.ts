@@ -21,7 +21,6 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
   const { endpoint, settings, hooks } = served
   const sdk = sdkHandler(served, (error) => app.log.debug({ err: error }, 'the MCP endpoint refused a message'))
   const isKnownEnvelope = rememberedEnvelopes(isEnvelope)
-  const check = bodyCheck()
   const closing = closingOf(app)
   const { keepAliveInterval } = settings
   const alive = keepAliveInterval === 0 ? undefined : keptAlive(keepAliveInterval, closing)
@@ -46,7 +45,7 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
   function post (request: FastifyRequest, reply: FastifyReply): unknown {
     if (closing.isClosing()) return reply.code(503).send(rpcError(-32000, 'The server is closing'))
     if (isUnread(request)) return unreadMessage(request, reply)
-    if (check.isBroken(request)) return refuseMessage(request, reply, 'the message is not UTF-8')
+    if (bodyCheck.isBroken(request)) return refuseMessage(request, reply, 'the message is not UTF-8')
     const form = acceptedForm(request.headers.accept)
     const one = form === undefined ? undefined : directMessage(request.body, request.raw.headers, isKnownEnvelope)
     if (one !== undefined && form !== undefined) return answerDirectly(one, form, request, reply)
@@ -78,10 +77,10 @@ export function mountEndpoint (app: FastifyInstance, served: Served): void {
   }
 
   for (const url of urlsOf(app, endpoint.path)) {
-    const onRequest = [originCheck(settings, check.watch), ...settings.onRequest]
+    const onRequest = [originCheck(settings, bodyCheck.watch), ...settings.onRequest]
     const common = { url, exposeHeadRoute: false, schema: { hide: true }, onRequest }
     const limit = settings.bodyLimit !== undefined && { bodyLimit: settings.bodyLimit }
-    const errorHandler = unreadableBody(app, throughSdk, check)
+    const errorHandler = unreadableBody(app, throughSdk)
     app.route({ ...common, method: 'POST', handler: post, errorHandler, ...limit })
     app.route({
       ...common,

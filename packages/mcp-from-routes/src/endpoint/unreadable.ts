@@ -13,7 +13,7 @@ import { acceptedForm, isJson } from './wire.ts'
 const OVERSIZE = 16
 
 /** The SDK rejects a body that Fastify could not read: it knows the protocol's error for it. */
-export function unreadableBody (app: FastifyInstance, throughSdk: Relay, { hasPrototype }: BodyCheck) {
+export function unreadableBody (app: FastifyInstance, throughSdk: Relay) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return tooLarge(request, reply)
     const { 'content-encoding': encoding = 'identity' } = request.headers
@@ -26,7 +26,7 @@ export function unreadableBody (app: FastifyInstance, throughSdk: Relay, { hasPr
     if (!/^FST_ERR_CTP_(INVALID_JSON_BODY|EMPTY_JSON_BODY|INVALID_MEDIA_TYPE)$/.test(error.code)) {
       return app.errorHandler(error, request, reply)
     }
-    const isPoisoned = error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' && hasPrototype(request)
+    const isPoisoned = error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' && bodyCheck.hasPrototype(request)
     if (isPoisoned) return refuseMessage(request, reply, POISONED)
     return isMisparsed(error, request)
       ? unreadMessage(request, reply)
@@ -34,8 +34,6 @@ export function unreadableBody (app: FastifyInstance, throughSdk: Relay, { hasPr
   }
 }
 
-/** As bytes, which are found in half the time. */
-const PROTOTYPE = Buffer.from('proto')
 /** Fastify does not tell the two apart. */
 const POISONED = 'it is not JSON, or has an argument __proto__, or a constructor with a prototype. Rename that argument'
 
@@ -145,65 +143,46 @@ async function idOfOversized (
  * would store that.
  */
 interface BodyCheck {
-  /** Watches the bytes of a body, before anything reads it. */
+  /** Keeps the bytes of a body, before anything reads it. */
   readonly watch: (request: FastifyRequest) => void
-  /** Whether the body, once it is read, was not UTF-8. */
+  /** Whether the body, which has been read, was not UTF-8. Lets go of its bytes. */
   readonly isBroken: (request: FastifyRequest) => boolean
   /** Whether the body mentions a prototype, for which Fastify refuses it as if it were no JSON. */
   readonly hasPrototype: (request: FastifyRequest) => boolean
 }
 
+const PIECES = Symbol('mcp-from-routes.pieces')
+
+interface Watched {
+  [PIECES]?: Array<string | Buffer> | undefined
+}
+
+function keep (this: Watched, piece: unknown): void {
+  if (typeof piece !== 'string' && !Buffer.isBuffer(piece)) return
+  if (this[PIECES] === undefined) this[PIECES] = [piece]
+  else this[PIECES].push(piece)
+}
+
 /** @see [RFC 8259 §8.1](https://www.rfc-editor.org/rfc/rfc8259#section-8.1) */
-export function bodyCheck (): BodyCheck {
-  /** What may still become a character, of bodies that are not UTF-8 piece by piece; null if it cannot. */
-  const unfinished = new WeakMap<object, Buffer | null>()
-
-  const poisoned = new WeakSet()
-
-  function read (this: object, piece: unknown): void {
-    if (typeof piece === 'string') {
-      if (piece.includes('proto')) poisoned.add(this)
-      // Fastify before 5.12.6 decodes piece by piece: what it could not read is this character, and so is the character
-      // itself.
-      if (piece.includes('\ufffd')) unfinished.set(this, null)
+export const bodyCheck: BodyCheck = {
+  watch ({ raw }) {
+    // What a host decompresses is checked by nobody. A Readable would start to flow with a listener that it sees.
+    const { 'content-encoding': encoding } = raw.headers
+    if (encoding === undefined || encoding.toLowerCase() === 'identity') {
+      EventEmitter.prototype.on.call(raw, 'data', keep)
     }
-    if (!Buffer.isBuffer(piece)) return
-    if (piece.includes(PROTOTYPE)) poisoned.add(this)
-    const before = unfinished.get(this)
-    if (before === null || (before === undefined && isUtf8(piece))) return
-    const bytes = before === undefined ? piece : Buffer.concat([before, piece])
-    const start = lastStart(bytes)
-    unfinished.set(this, isUtf8(bytes.subarray(0, start)) ? Buffer.from(bytes.subarray(start)) : null)
-  }
-
-  return {
-    watch ({ raw }) {
-      // What a host decompresses is checked by nobody. A Readable would start to flow with a listener that it sees.
-      const { 'content-encoding': encoding } = raw.headers
-      if (encoding === undefined || encoding.toLowerCase() === 'identity') {
-        EventEmitter.prototype.on.call(raw, 'data', read)
-      }
-    },
-    isBroken ({ raw }) {
-      const rest = unfinished.get(raw)
-      return rest === null || (rest !== undefined && rest.length > 0)
-    },
-    hasPrototype: ({ raw }) => poisoned.has(raw)
-  }
-}
-
-/** How many bytes a character has, by the first of several. */
-function lengthFrom (byte: number): number {
-  if (byte >= 0xf0) return 4
-  return byte >= 0xe0 ? 3 : 2
-}
-
-/** Where the last character of bytes starts if it is not complete; else their end. */
-function lastStart (bytes: Buffer): number {
-  for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 3); at -= 1) {
-    const byte = bytes[at] as number
-    if (byte < 0x80) break
-    if (byte >= 0xc0) return at + lengthFrom(byte) > bytes.length ? at : bytes.length
-  }
-  return bytes.length
+  },
+  isBroken ({ raw }) {
+    const watched = raw as object as Watched
+    const pieces = watched[PIECES]
+    if (pieces === undefined) return false
+    watched[PIECES] = undefined
+    const [first] = pieces
+    if (pieces.length === 1 && typeof first === 'object') return !isUtf8(first)
+    // Fastify before 5.12.6 decodes piece by piece: what it could not read is this character, and so is the character
+    // itself.
+    if (pieces.some((piece) => typeof piece === 'string' && piece.includes('\ufffd'))) return true
+    return !isUtf8(Buffer.concat(pieces.filter((piece) => typeof piece === 'object')))
+  },
+  hasPrototype: ({ raw }) => (raw as object as Watched)[PIECES]?.some((piece) => piece.includes('proto')) === true
 }
