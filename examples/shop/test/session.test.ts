@@ -142,7 +142,8 @@ t.test('a search finds all that matches where gin_fuzzy_search_limit would leave
   const { database, asKey } = await shopOn(
     t,
     'gin_fuzzy_search_limit=1; quote_all_identifiers=on; array_nulls=off; transform_null_equals=on; ' +
-      'enable_seqscan=off; enable_indexscan=off'
+      // Plans that are switched off cost so much on paper that PostgreSQL would compile them, for seconds under load.
+      'enable_seqscan=off; enable_indexscan=off; jit=off'
   )
   await database.knex.raw(
     "insert into products (shop_id, name, slug, currency) select id, 'Tea ' || n, 'tea-' || n, 'EUR' from " +
@@ -151,7 +152,7 @@ t.test('a search finds all that matches where gin_fuzzy_search_limit would leave
   // The limit counts for what is in the index, and not for what is still to be merged into it.
   await database.knex.raw('vacuum analyze products')
   const page = await asKey('GET', `/products?limit=1&filter=${encodeURIComponent('{"q":"tea"}')}`)
-  t.equal(page.headers['content-range'], 'products 0-1/1000')
+  t.match(page, { status: 200, headers: { 'content-range': 'products 0-1/1000' } })
 })
 
 t.test('a database that makes answers wrong or writes fail is refused with what to do', { skip }, async (t) => {
