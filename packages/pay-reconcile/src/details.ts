@@ -1,6 +1,6 @@
 import type { Details } from './types.ts'
 
-// The same rule in SQL is `payStringIn` in `lists/accounts.ts`. Other writers store anything under these keys.
+// The same rule in SQL is `payStringIn` in `lists/pay-string.ts`. Other writers store anything under these keys.
 
 /** The customer id in `details`; null if it is missing, empty or no string. */
 export function customerIdOf (details: Details): string | null {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
-import { payStringIn } from '../lists/accounts.ts'
+import { payStringIn } from '../lists/pay-string.ts'
 
 /** Columns of the host's table of accounts that have other names. */
 export interface AccountColumnNames {

@@ -7,7 +7,7 @@ import {
 import type { Account, AccountFilter, AccountStore, ChangeOrigin, ChangeResult, ScannedAccount } from '../types.ts'
 import { noOthers } from '../no-others.ts'
 import { remembered } from '../remembered.ts'
-import { payStringIn } from '../lists/accounts.ts'
+import { payStringIn } from '../lists/pay-string.ts'
 import { whereAny } from '../lists/listed.ts'
 import { accountPage, ACCOUNT_COLUMNS, accountFrom, accountsWithShops } from './account-page.ts'
 import {

@@ -1,4 +1,4 @@
-export { payStringIn } from '../lists/accounts.ts'
+export { payStringIn } from '../lists/pay-string.ts'
 export type { AccountColumnNames, AccountTable, OnlyShop } from './account-table.ts'
 export { knexAccountStore, type KnexAccountStoreOptions } from './accounts.ts'
 export { forgetAccounts } from './forget.ts'

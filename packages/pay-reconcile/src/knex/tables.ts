@@ -1,6 +1,6 @@
 import type { Knex } from 'knex'
 import { PAY_RECONCILE_INVALID_OPTION } from '../errors.ts'
-import { payStringIn } from '../lists/accounts.ts'
+import { payStringIn } from '../lists/pay-string.ts'
 import { hostTables, type AccountTable, type OnlyShop } from './account-table.ts'
 import { withBriefLocks } from './brief-locks.ts'
 import { record, recordsOf } from './records.ts'
