@@ -114,12 +114,11 @@ export async function agentOf (given: TestedApp | PromiseLike<TestedApp>, option
   const mayStart = (name: string): boolean =>
     listed.some((tool) => tool.name === name && tool.execution?.taskSupport === 'optional')
   const send = fetchFrom(app)
-  await client.connect(
-    new StreamableHTTPClientTransport(url, {
-      fetch: tasks ? followTasks(send, era, mayStart) : send,
-      requestInit: { headers }
-    })
-  )
+  const transport = new StreamableHTTPClientTransport(url, {
+    fetch: tasks ? followTasks(send, era, mayStart) : send,
+    requestInit: { headers }
+  })
+  await client.connect(transport).catch(refuse)
 
   async function tools (): Promise<readonly Tool[]> {
     // A test may have changed what the caller may do.
@@ -170,6 +169,17 @@ function pathIn (app: object, wanted: string | undefined): string {
   const path = wanted === undefined ? main : withoutSlash(wanted)
   if (published.endpoints.has(path)) return path
   throw new MCP_FROM_ROUTES_TESTING_APP(`the app has no endpoint at ${path}. It has ${[main, ...more].join(', ')}`)
+}
+
+/** @throws what the SDK threw, and if the app does not know the caller, what to give it */
+function refuse (cause: unknown): never {
+  const { status } = Object(cause) as { readonly status?: unknown }
+  if (status !== 401 && status !== 403) throw cause
+  throw new MCP_FROM_ROUTES_TESTING_APP(
+    `the app answers ${status}: give the caller's credential, as in ` +
+      "agentOf(app, { headers: { authorization: 'Bearer …' } })",
+    { cause }
+  )
 }
 
 /** The SDK would check the result, and not say what it was. */

@@ -1,7 +1,10 @@
 import { createError } from '@fastify/error'
 
-/** The app has no such endpoint, or the plugin is not registered. */
-export const MCP_FROM_ROUTES_TESTING_APP = createError<[string]>('MCP_FROM_ROUTES_TESTING_APP', '%s')
+/** The app has no such endpoint, the plugin is not registered, or the app does not let the caller in. */
+export const MCP_FROM_ROUTES_TESTING_APP = createError<[string, { cause: unknown }?]>(
+  'MCP_FROM_ROUTES_TESTING_APP',
+  '%s'
+)
 
 /** The client that tests call tools with is not installed. */
 export const MCP_FROM_ROUTES_TESTING_NO_CLIENT = createError(

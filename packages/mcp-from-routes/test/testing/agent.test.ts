@@ -221,7 +221,7 @@ for (const era of ['modern', 'legacy'] as const) {
         if (headers.authorization !== 'Bearer ok') throw Object.assign(new Error('who?'), { statusCode: 401 })
       }
     })
-    t.match(await t.rejects(agentOf(app, { era })), { status: 401 })
+    t.match(await t.rejects(agentOf(app, { era })), { code: 'MCP_FROM_ROUTES_TESTING_APP', cause: { status: 401 } })
     const agent = await agentOf(app, { era, headers: { authorization: 'Bearer ok' } })
     t.match(await t.rejects(agent.call('scoped')), { status: 401, message: /sign in/ })
   })
@@ -304,6 +304,21 @@ t.test('wrong options are named', async (t) => {
       code: 'MCP_FROM_ROUTES_INVALID_OPTION',
       message: `mcp-from-routes: ${message}`
     })
+  }
+})
+
+t.test('an app that does not know the caller says so, and how a credential is given', async (t) => {
+  for (const status of [401, 403]) {
+    for (const era of ['modern', 'legacy'] as const) {
+      const app = await build(t, (app) => {
+        app.addHook('onRequest', async (_request, reply) => await reply.code(status).send({ message: 'who are you?' }))
+      })
+      await t.rejects(agentOf(app, { era }), {
+        code: 'MCP_FROM_ROUTES_TESTING_APP',
+        message: new RegExp(`answers ${status}: give the caller's credential, as in agentOf\\(app, { headers:`),
+        cause: { status }
+      })
+    }
   }
 })
 
