@@ -390,13 +390,36 @@ export const texts = {
     sent: 'The import has begun',
     none: 'Nothing was imported yet',
     noneWhy: 'Your imports appear here with their results. Each can be undone as a whole.',
-    columns: ['When', 'State', 'Lines', 'Result', 'Actions'],
+    columns: ['File', 'State', 'Result'],
+    one: 'Import',
+    facts: { state: 'State', who: 'Who', at: 'Sent', end: 'Ended', became: 'Result' },
+    lines: 'Lines',
+    lineColumns: ['Line', 'Outcome', 'Product, or what is wrong'],
+    outcomes: {
+      created: 'Created',
+      updated: 'Changed',
+      unchanged: 'Unchanged',
+      failed: 'Failed',
+      skipped: 'Not reached',
+      pending: 'Waiting'
+    },
+    outcome: (name: string, count: string) => `${name} (${count})`,
+    product: 'Product',
+    noLines: 'No such lines',
+    ended: (state: string, became: string) => `The import has ended. ${state}: ${became || 'no line was applied'}.`,
+    failedLines: 'Download failed lines',
+    failedWhy: (count: number) =>
+      `${count === 1 ? 'One line' : `${count} lines`} failed. Download ${count === 1 ? 'it' : 'them'}, correct what ` +
+      'the column “error” says, and import that file: it has no other lines.',
+    undone: (count: number, of: number) =>
+      count === of ? 'This import was undone.' : `${count} of its ${counted(of, 'change')} are undone.`,
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
     progress: 'Progress',
     became: (counts: Readonly<Record<'created' | 'updated' | 'unchanged' | 'failed', number>>) =>
       Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`).join(', '),
     cancel: 'Cancel',
     undo: 'Undo',
+    undoRest: 'Undo the rest',
     undoTitle: 'Undo this import?'
   },
   activity: {

@@ -245,7 +245,8 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
     await input.setInputFiles(file('name,sku,price_amount', '<b>Tea strainer</b>,TS-1,900', 'Tea cosy,TC-1,1900'))
     await kim.getByText('2 products in the file: 2 new').waitFor()
     await start.click()
-    await kim.getByRole('row', { name: /Done 2 \/ 2 2 created/ }).waitFor()
+    await kim.getByRole('heading', { level: 1, name: 'teas.csv' }).waitFor()
+    await kim.getByText('Created (2)').waitFor()
     const found = async () =>
       (await call(
         'GET',

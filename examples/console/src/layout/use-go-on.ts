@@ -7,13 +7,8 @@ import { focusHeadingFrom } from './focus-heading.ts'
 import { useNotifyError } from './use-notify-error.ts'
 import { useReadAgain } from './use-read-again.ts'
 
-/**
- * Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are.
- */
-export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
-  const resource = useResourceContext()
-  const redirect = useRedirect()
-  const unsaved = useUnsaved()
+/** Whether the page is still there, for what an answer that comes late leads to. */
+export function useIsHere (): { readonly current: boolean } {
   const isHere = useRef(false)
   useEffect(() => {
     isHere.current = true
@@ -21,6 +16,17 @@ export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
       isHere.current = false
     }
   }, [])
+  return isHere
+}
+
+/**
+ * Leaves a form whose record was saved or deleted, without a question. Who has left by themselves stays where they are.
+ */
+export function useGoOn (): (to: 'list' | 'edit', id?: string) => void {
+  const resource = useResourceContext()
+  const redirect = useRedirect()
+  const unsaved = useUnsaved()
+  const isHere = useIsHere()
   return (to, id) => {
     if (!isHere.current) return
     unsaved.forget()
