@@ -93,7 +93,7 @@ function Rows ({ lines }: { readonly lines: readonly Line[] }) {
   // Without those that were deleted since.
   const { data = [] } = useGetMany<{ readonly id: string, readonly name: string }>('products', { ids })
   const names = new Map(data.flatMap((product) => product === undefined ? [] : [[product.id, product.name] as const]))
-  return lines.map(({ line, status, product_id: id, field, message }) => (
+  return lines.map(({ line, status, product_id: id, message }) => (
     <TableRow key={line}>
       <TableCell component='th' scope='row'>{line}</TableCell>
       <TableCell sx={{ color: status === 'failed' ? 'error.main' : undefined }}>
@@ -103,9 +103,7 @@ function Rows ({ lines }: { readonly lines: readonly Line[] }) {
         {id !== null && names.has(id) && (
           <PageLink to={createPath({ resource: 'products', type: 'edit', id })}>{names.get(id)}</PageLink>
         )}
-        {message !== null && (
-          <div>{field !== null && field !== '' && !message.startsWith(field) && <b>{field}:</b>} {message}</div>
-        )}
+        {message !== null && <div>{message}</div>}
       </TableCell>
     </TableRow>
   ))

@@ -19,7 +19,7 @@ interface FailedLine {
 }
 
 /** A file of the lines of an import that failed. */
-export interface FailedLinesFile {
+interface FailedLinesFile {
   readonly format: FileFormat
   /** In ASCII, for a header. */
   readonly name: string
