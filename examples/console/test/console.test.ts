@@ -41,7 +41,7 @@ t.test('the console in a browser', { skip: withoutChromium }, async (t) => {
       1 + matching.length,
       'the file has what the list has'
     )
-    await kim.getByRole('button', { name: 'Status', exact: true }).click()
+    await kim.getByRole('group', { name: 'Filters' }).getByRole('button', { name: 'Status', exact: true }).click()
     await kim.getByRole('menuitemcheckbox', { name: 'Archived' }).click()
     await kim.keyboard.press('Escape')
     await kim.getByRole('button', { name: /Status: Archived/ }).waitFor()

@@ -28,7 +28,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
   })
 
   await t.test('several choices of a filter are made without opening it again', async (t) => {
-    await kim.getByRole('button', { name: 'Status', exact: true }).click()
+    await kim.getByRole('group', { name: 'Filters' }).getByRole('button', { name: 'Status', exact: true }).click()
     await kim.getByRole('menuitemcheckbox', { name: 'Draft' }).click()
     await kim.getByRole('menuitemcheckbox', { name: 'Draft', checked: true }).waitFor()
     await kim.getByRole('menuitemcheckbox', { name: 'Archived' }).click()
@@ -309,7 +309,7 @@ t.test('the console in slow hands', { skip: withoutChromium }, async (t) => {
       `/console/shops/copper-kettle/history?filter=${encodeURIComponent(JSON.stringify({ record_id: one.id }))}`
     )
     await kim.getByRole('button', { name: /^Details/ }).first().click()
-    await kim.getByRole('rowheader', { name: 'Named in words' }).waitFor()
+    await kim.getByRole('cell', { name: 'Named in words' }).waitFor()
     await kim.getByRole('cell', { name: '¥1,999' }).waitFor()
     await goWithin(
       kim,

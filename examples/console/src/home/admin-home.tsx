@@ -99,6 +99,7 @@ export function AdminHome () {
         <Section title={texts.menu.shops}>
           <FoldingTable
             name={texts.menu.shops}
+            foldsBelow={460}
             columns={texts.home.shopColumns.map((name, index) => ({
               name,
               ...index > 0 && index < 4 && { align: 'right' as const }

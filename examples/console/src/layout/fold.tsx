@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useContext } from 'react'
 
 /**
  * For what is around a table: where that is narrow, which depends on the menu too, each row folds into a name with
- * facts below it, and buttons at its end. What sorts and selects stays above them. The elements say what they are, since
+ * facts below it, and buttons at its end. What sorts and selects stays above them. The elements say what they are:
  * some browsers take a table that is laid out otherwise for none.
  */
 export const foldsBelow = (width: number) => ({

@@ -155,7 +155,9 @@ function OrderPage () {
               <>
                 {line.name}
                 {line.sku !== null && (
-                  <Typography component='span' variant='body2' color='textSecondary'>{` ${line.sku}`}</Typography>
+                  <Typography component='span' variant='body2' color='textSecondary' sx={{ whiteSpace: 'nowrap' }}>
+                    {` ${line.sku}`}
+                  </Typography>
                 )}
               </>
               {line.quantity}
