@@ -89,8 +89,7 @@ export const texts = {
     archived: 'archived',
     documentation: 'API documentation',
     yourId: 'Your id',
-    loading: 'Loading',
-    table: (name: string) => `${isolated(name)}, as a table`
+    loading: 'Loading'
   },
   menu: {
     home: 'Home',
@@ -562,12 +561,12 @@ export const texts = {
     welcome: (name: string) => `Welcome, ${isolated(name)}`,
     products: 'Products',
     active: 'on sale',
-    drafts: 'drafts',
+    drafts: (count: number) => counted(count, 'draft'),
     orders: 'Orders',
     pending: 'pending',
     inAll: (count: number) => `${count} in all`,
     keys: 'Active API keys',
-    expiring: 'expire within 14 days',
+    expiring: (count: number) => `${count} ${count === 1 ? 'expires' : 'expire'} within 14 days`,
     accounts: 'Accounts',
     unlinked: 'without a payment customer',
     changes: 'Changes per day',
@@ -640,7 +639,7 @@ export const texts = {
     setShort: 'Set',
     verifyShort: 'Check',
     verifyAll: 'Check all of this page',
-    keyColumns: ['Shop', 'Key', 'Accounts', ''],
+    keyColumns: ['Shop', 'Key', 'Accounts', 'Actions'],
     payUnreadable: 'A key is set, but the server can no longer decrypt it. Replace it.',
     counts: (accounts: number, linked: number, synced: number) =>
       `${counted(accounts, 'account')}, ${linked} linked, ${synced} synced`,
@@ -946,6 +945,13 @@ export const texts = {
     unseen: (count: number) => `${count === 1 ? 'One of them is' : `${count} of them are`} not on this page:`,
     gone: (count: number) => `${count === 1 ? 'One more is' : `${count} more are`} not there any more, and left out.`,
     allSeen: 'All of them are on this page.',
+    matches: (first: number, last: number, total: number) => {
+      if (total === 0) return 'No results'
+      return first === 1 && last === total
+        ? counted(total, 'result')
+        : `${first} to ${last} of ${counted(total, 'result')}`
+    },
+    select: (name: string) => `Select ${isolated(name)}`,
     actions: 'Actions',
     columns: 'Columns',
     reset: 'Reset',

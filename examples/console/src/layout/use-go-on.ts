@@ -3,7 +3,6 @@ import { useNotify, useRedirect, useResourceContext, useTranslate } from 'react-
 import { ApiError } from '../api/problem.ts'
 import { texts } from '../texts.ts'
 import { useUnsaved } from './ask-before-leaving.tsx'
-import { focusHeadingFrom } from './focus-heading.ts'
 import { useNotifyError } from './use-notify-error.ts'
 import { useReadAgain } from './use-read-again.ts'
 
@@ -52,9 +51,7 @@ export function useSaved (
   return {
     onSuccess: ({ id }) => {
       notify(texts.saved[what](translate(`resources.${resource}.name`, { smart_count: 1 })), { type: 'success' })
-      if (to !== undefined) return goOn(to, id)
-      // The button rests until something is typed: what follows it is the one that deletes.
-      focusHeadingFrom('form')
+      if (to !== undefined) goOn(to, id)
     },
     // What is wrong with a field is said at the field.
     onError: (error) => {
