@@ -405,7 +405,8 @@ export const texts = {
     outcome: (name: string, count: string) => `${name} (${count})`,
     product: 'Product',
     noLines: 'No such lines',
-    ended: (state: string, became: string) => `The import has ended. ${state}: ${became || 'no line was applied'}.`,
+    ended: (name: string, state: string, became: string) =>
+      `${name} has ended. ${state}: ${became || 'no line was applied'}.`,
     failedLines: 'Download failed lines',
     failedWhy: (count: number) =>
       `${count === 1 ? 'One line' : `${count} lines`} failed. Download ${count === 1 ? 'it' : 'them'}, correct what ` +
@@ -414,6 +415,7 @@ export const texts = {
       count === of ? 'This import was undone.' : `${count} of its ${counted(of, 'change')} are undone.`,
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
     progress: 'Progress',
+    progressText: (done: number, count: number) => `${done} of ${count} lines`,
     became: (counts: Readonly<Record<'created' | 'updated' | 'unchanged' | 'failed', number>>) =>
       Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`).join(', '),
     cancel: 'Cancel',

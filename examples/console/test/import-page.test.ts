@@ -64,7 +64,7 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
     await kim.unrouteAll({ behavior: 'wait' })
     await main.getByText('Done', { exact: true }).waitFor()
     t.ok(await comesTrue(kim, 'heard.length > 0'))
-    t.strictSame(await kim.evaluate('heard'), ['The import has ended. Done: 3 created, 2 failed.'], 'once')
+    t.strictSame(await kim.evaluate('heard'), ['teas.csv has ended. Done: 3 created, 2 failed.'], 'once')
   })
 
   await t.test('its lines are filtered by their outcome', async (t) => {

@@ -1,18 +1,19 @@
 import DownloadIcon from '@mui/icons-material/FileDownloadOutlined'
 import UndoIcon from '@mui/icons-material/Undo'
-import { Alert, Box, Button, LinearProgress, Typography } from '@mui/material'
+import { Alert, Box, Button, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useBasename } from 'react-admin'
 import { Link, useParams } from 'react-router-dom'
 import { ActivityLink } from '../activity/activity-link.tsx'
 import { actorOf } from '../activity/entry.ts'
 import { UndoDialog } from '../activity/undo-dialog.tsx'
 import { ActButton } from '../layout/act-button.tsx'
+import { useAnnounceProgress } from '../layout/announcements.tsx'
 import { NoRecord } from '../layout/no-record.tsx'
+import { PageSkeleton } from '../layout/page-skeleton.tsx'
 import { PageHeading } from '../layout/page.tsx'
 import { Section } from '../layout/section.tsx'
-import { UNSEEN } from '../layout/unseen.ts'
 import { texts } from '../texts.ts'
 import { timeText } from '../times.ts'
 import { useShop, useViewer } from '../viewer.tsx'
@@ -34,7 +35,7 @@ export function ImportPage () {
   })
   if (item === undefined && error !== null) return <NoRecord error={error} />
   return item === undefined
-    ? <LinearProgress aria-label={texts.imports.one} />
+    ? <PageSkeleton />
     : <Page key={item.id} item={item} />
 }
 
@@ -44,10 +45,14 @@ function Page ({ item }: { readonly item: WholeImport }) {
   const { call } = useViewer()
   const { id: shopId } = useShop()
   const [isUndoing, setUndoing] = useState(false)
-  const hasEnded = useImportEnd(isUnfinished(item))
   const path = `/shops/${shopId}/imports/${item.id}`
   const changes = item.created + item.updated
   const isOver = !isUnfinished(item)
+  useImportEnd(useMemo(() => [item], [item]))
+  useAnnounceProgress(
+    isOver || item.processed === 0 ? undefined : item.processed / item.total,
+    texts.imports.progressText(item.processed, item.total)
+  )
   const hasFailed = isOver && item.failed > 0
   return (
     <>
@@ -77,9 +82,6 @@ function Page ({ item }: { readonly item: WholeImport }) {
           </Button>
         )}
       </PageHeading>
-      <Box role='status' sx={UNSEEN}>
-        {hasEnded && texts.imports.ended(texts.imports.states[item.status], becameText(item))}
-      </Box>
       <Box sx={{ display: 'grid', gap: 1, mb: 2, overflowWrap: 'anywhere' }}>
         {item.reverted > 0 && <Alert severity='info'>{texts.imports.undone(item.reverted, changes)}</Alert>}
         {hasFailed && <Alert severity='warning'>{texts.imports.failedWhy(item.failed)}</Alert>}

@@ -1,6 +1,7 @@
-import { Card, Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material'
+import { Card, Typography } from '@mui/material'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBasename } from 'react-admin'
+import { FoldingRow, FoldingTable } from '../layout/fold.tsx'
 import { PageLink } from '../layout/page-link.tsx'
 import { EmptyState, PageHeading } from '../layout/page.tsx'
 import { texts } from '../texts.ts'
@@ -14,6 +15,8 @@ import { useImportEnd } from './use-import-end.ts'
 /** How many imports are shown. */
 const SHOWN = 25
 
+const COLUMNS = texts.imports.columns.map((name) => ({ name, isPlain: true }))
+
 /** Files of products: a new one, and what became of earlier ones. */
 export function ImportsPage () {
   const { call } = useViewer()
@@ -24,7 +27,7 @@ export function ImportsPage () {
     queryFn: async () => (await call<readonly Import[]>(`/shops/${shopId}/imports?limit=${SHOWN}`)).json,
     refetchInterval: ({ state }) => state.data?.some(isUnfinished) === true ? POLL : false
   })
-  useImportEnd(data.some(isUnfinished))
+  useImportEnd(data)
   return (
     <>
       <PageHeading title={texts.imports.title} text={texts.imports.why} />
@@ -36,14 +39,9 @@ export function ImportsPage () {
       <Card sx={{ mt: 2 }}>
         {isSuccess && data.length === 0 && <EmptyState title={texts.imports.none} text={texts.imports.noneWhy} />}
         {data.length > 0 && (
-          <TableContainer tabIndex={0} role='region' aria-label={texts.imports.title}>
-            <Table size='small' aria-label={texts.imports.title}>
-              <TableHead>
-                <TableRow>{texts.imports.columns.map((name) => <TableCell key={name}>{name}</TableCell>)}</TableRow>
-              </TableHead>
-              <TableBody>{data.map((item) => <ImportRow key={item.id} item={item} />)}</TableBody>
-            </Table>
-          </TableContainer>
+          <FoldingTable name={texts.imports.title} columns={COLUMNS}>
+            {data.map((item) => <ImportRow key={item.id} item={item} />)}
+          </FoldingTable>
         )}
       </Card>
     </>
@@ -54,17 +52,15 @@ function ImportRow ({ item }: { readonly item: Import }) {
   const shop = useShop()
   const basename = useBasename()
   return (
-    <TableRow hover>
-      <TableCell component='th' scope='row' sx={{ overflowWrap: 'anywhere' }}>
+    <FoldingRow>
+      <>
         <PageLink to={`${basename}/imports/${item.id}`}>{item.file_name ?? texts.imports.one}</PageLink>
         <Typography variant='caption' component='div' color='textSecondary'>
           {timeText(item.created_at, shop)}
         </Typography>
-      </TableCell>
-      <TableCell>
-        <ImportState item={item} />
-      </TableCell>
-      <TableCell>{becameText(item)}</TableCell>
-    </TableRow>
+      </>
+      <ImportState item={item} />
+      {becameText(item)}
+    </FoldingRow>
   )
 }

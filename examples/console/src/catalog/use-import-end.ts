@@ -1,22 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
+import { useAnnounce } from '../layout/announcements.tsx'
+import { texts } from '../texts.ts'
+import { becameText, type Import, isUnfinished } from './import.ts'
 
 /**
- * Reads again what the end of an import changes: products, their history, the lines.
+ * Says that imports have ended, and reads again what that changes: products, their history, the lines.
  *
- * @param isBusy - whether one is unfinished
- * @returns whether one has ended while the page was open
+ * @param imports - those of the page
  */
-export function useImportEnd (isBusy: boolean): boolean {
+export function useImportEnd (imports: readonly Import[]): void {
   const queryClient = useQueryClient()
-  const wasBusy = useRef(isBusy)
-  const [hasEnded, setEnded] = useState(false)
+  const announce = useAnnounce()
+  const unfinished = useRef<ReadonlySet<string>>(new Set())
   useEffect(() => {
-    if (wasBusy.current && !isBusy) {
-      setEnded(true)
-      queryClient.invalidateQueries()
-    }
-    wasBusy.current = isBusy
-  }, [isBusy, queryClient])
-  return hasEnded
+    const ended = imports.filter((item) => unfinished.current.has(item.id) && !isUnfinished(item))
+    unfinished.current = new Set(imports.filter(isUnfinished).map(({ id }) => id))
+    if (ended.length === 0) return
+    announce(
+      ended.map((item) =>
+        texts.imports.ended(item.file_name ?? texts.imports.one, texts.imports.states[item.status], becameText(item))
+      ).join(' ')
+    )
+    queryClient.invalidateQueries()
+  }, [imports, queryClient, announce])
 }
