@@ -1,27 +1,12 @@
 import t from 'tap'
-import type { Page } from 'playwright-core'
-import { comesTrue, faultsOf, goWithin, openBrowser, signIn, withoutChromium } from './browser.ts'
+import { comesTrue, faultsOf, goWithin, listen, openBrowser, signIn, withoutChromium } from './browser.ts'
 import { openDemo } from './demo.ts'
-
-/** Writes down all that any live region of the page says from now on. */
-const listen = async (page: Page) =>
-  await page.evaluate(`heard = []; observer?.disconnect(); observer = new MutationObserver((changes) => {
-    for (const { addedNodes, target } of changes) {
-      const live = (target.nodeType === 1 ? target : target.parentElement)?.closest('[aria-live], [role=status], [role=alert]')
-      for (const node of addedNodes) {
-        const own = node.nodeType === 1 ? [node, ...node.querySelectorAll('*')] : []
-        const loud = own.find((element) => element.matches('[aria-live], [role=status], [role=alert]'))
-        if ((live ?? loud) != null && node.textContent !== '') heard.push((loud ?? node).textContent)
-      }
-    }
-  }); observer.observe(document.body, { subtree: true, childList: true, characterData: true })`)
 
 t.test('the console for ears', { skip: withoutChromium }, async (t) => {
   const { baseUrl, person } = await openDemo(t)
   const shop = '/console/shops/copper-kettle'
   const browser = await openBrowser(t)
   const kim = await signIn(browser, baseUrl, person('kim'), `${shop}/products`)
-  await kim.evaluate('observer = undefined')
   const heard = async (text: string) => {
     t.ok(await comesTrue(kim, `heard.includes(${JSON.stringify(text)})`), text)
     t.strictSame(await kim.evaluate('heard'), [text], 'once, and nothing else')

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import t from 'tap'
 import { call } from '../../shop/test/process.ts'
-import { comesTrue, faultsOf, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
+import { comesTrue, faultsOf, listen, openBrowser, signIn, violations, withoutChromium } from './browser.ts'
 import { openDemo } from './demo.ts'
 
 const LINES = [
@@ -12,11 +12,6 @@ const LINES = [
   'Pot,TP-1,3.00,brewing',
   'Tray,TT-1,12.00,draft'
 ]
-
-/** Notes what a screen reader hears of statuses. */
-const LISTEN = "heard = []; document.querySelectorAll('[role=status]').forEach((status) => new MutationObserver(() " +
-  "=> { if (status.textContent !== '') heard.push(status.textContent) }).observe(status, { childList: true, " +
-  'characterData: true, subtree: true }))'
 
 /** Sends a file that has been checked, and waits for its page. */
 async function send (page: Page, name: string, content: string, skips: boolean): Promise<void> {
@@ -58,7 +53,7 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
     t.ok(await comesTrue(kim, "document.activeElement?.tagName === 'H1'"), 'the heading has the focus')
     t.equal(await main.getByRole('progressbar', { name: 'Progress' }).getAttribute('aria-valuenow'), '40')
     t.equal(await main.getByRole('button', { name: 'Undo' }).count(), 0)
-    await kim.evaluate(LISTEN)
+    await listen(kim)
     isHeld = false
     await main.getByText('Failed (2)').waitFor()
     await kim.unrouteAll({ behavior: 'wait' })

@@ -82,10 +82,11 @@ function Page ({ item }: { readonly item: WholeImport }) {
           </Button>
         )}
       </PageHeading>
+      {/* Facts of the page, which interrupt nobody: the end of an import and of an undo are said by themselves. */}
       <Box sx={{ display: 'grid', gap: 1, mb: 2, overflowWrap: 'anywhere' }}>
-        {item.reverted > 0 && <Alert severity='info'>{texts.imports.undone(item.reverted, changes)}</Alert>}
-        {hasFailed && <Alert severity='warning'>{texts.imports.failedWhy(item.failed)}</Alert>}
-        {item.warnings.map((warning) => <Alert key={warning} severity='warning'>{warning}</Alert>)}
+        {item.reverted > 0 && <Alert role='note' severity='info'>{texts.imports.undone(item.reverted, changes)}</Alert>}
+        {hasFailed && <Alert role='note' severity='warning'>{texts.imports.failedWhy(item.failed)}</Alert>}
+        {item.warnings.map((warning) => <Alert key={warning} role='note' severity='warning'>{warning}</Alert>)}
       </Box>
       <Section title={texts.imports.one}>
         <Facts item={item} />
