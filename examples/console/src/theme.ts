@@ -103,6 +103,8 @@ function themed (
       },
       // A wide table scrolls in its place, and does not widen the form.
       RaEdit: { styleOverrides: { root: { '& .RaEdit-card': { minWidth: 0 } } } },
+      // The menu has no frame on a tablet either.
+      RaSidebar: { styleOverrides: { root: { '& .MuiPaper-root': { border: 0 } } } },
       MuiPaper: {
         defaultProps: { elevation: 0 },
         styleOverrides: {

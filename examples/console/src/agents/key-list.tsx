@@ -120,7 +120,7 @@ function Keys ({ newKey, onRotated }: { readonly newKey: React.ReactNode, readon
           disableSort
           label={texts.list.actions}
           render={(key: ApiKey) => <KeyActions apiKey={key} onRotated={onRotated} />}
-          sx={{ width: 48, p: 0 }}
+          sx={{ width: 48 }}
         />
       </RecordTable>
       <Pages />
