@@ -403,7 +403,6 @@ export const texts = {
       pending: 'Waiting'
     },
     outcome: (name: string, count: string) => `${name} (${count})`,
-    product: 'Product',
     noLines: 'No such lines',
     ended: (name: string, state: string, became: string) =>
       `${name} has ended. ${state}: ${became || 'no line was applied'}.`,
@@ -415,7 +414,7 @@ export const texts = {
       count === of ? 'This import was undone.' : `${count} of its ${counted(of, 'change')} are undone.`,
     states: { pending: 'Waiting', running: 'Running', done: 'Done', failed: 'Stopped', cancelled: 'Cancelled' },
     progress: 'Progress',
-    progressText: (done: number, count: number) => `${done} of ${count} lines`,
+    progressText: (done: number, count: number) => `${done} of ${counted(count, 'line')}`,
     became: (counts: Readonly<Record<'created' | 'updated' | 'unchanged' | 'failed', number>>) =>
       Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) => `${count} ${what}`).join(', '),
     cancel: 'Cancel',

@@ -107,7 +107,7 @@ t.test('the page of an import: its lines, those that failed, and its undo', { sk
     const file = readFileSync(await download.path(), 'utf8')
     t.match(file.split('\r\n')[0], '"error","name","sku","price","status"')
     await main.getByRole('link', { name: 'Imports' }).click()
-    await main.getByRole('row', { name: /^teas\.csv .* Done 5 \/ 5 3 created, 2 failed$/ }).waitFor()
+    await main.getByRole('row', { name: /^teas\.csv .* Done 5 of 5 lines 3 created, 2 failed$/ }).waitFor()
     await send(kim, 'mended.csv', file.replace(',"1,900",', ',"1900",').replace('"brewing"', '"active"'), false)
     await main.getByText('Created (2)').waitFor()
     const after = await found()

@@ -16,7 +16,7 @@ import { type Line, outcomesOf, type WholeImport } from './import.ts'
 /** How many lines are on a page. */
 const PER_PAGE = 25
 
-const COLUMNS = texts.imports.lineColumns.map((name, index) => ({ name, isPlain: index > 0 }))
+const COLUMNS = texts.imports.lineColumns.map((name, index) => ({ name, isPlain: true, isNumber: index === 0 }))
 
 /** What became of each line of an import, a page at a time: all of them, or those of one outcome. */
 export function ImportLines ({ item }: { readonly item: WholeImport }) {

@@ -15,7 +15,8 @@ export function ImportState ({ item }: { readonly item: Import }) {
         label={texts.imports.states[status]}
         color={COLORS[status] ?? 'default'}
       />
-      {` ${processed} / ${total}`}
+      {' '}
+      <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{texts.imports.progressText(processed, total)}</Box>
       {error !== null && <div>{error}</div>}
       {isUnfinished(item) && (
         <LinearProgress

@@ -35,7 +35,10 @@ export const foldsBelow = (width: number) => ({
       textAlign: 'start',
       overflowWrap: 'anywhere'
     },
+    // Room for the arrow of the sorted one only.
+    '& thead [role=button]:not(.Mui-active) svg': { display: 'none' },
     '& tbody th': { flex: '1 1 100%' },
+    '& tbody th[data-label]::before': { content: "attr(data-label) ' '" },
     // Beside a checkbox.
     '& tbody td + th': { flex: '1 1 calc(100% - 4rem)' },
     '& tbody th > a': { minWidth: 0 },
@@ -46,7 +49,8 @@ export const foldsBelow = (width: number) => ({
       content: "attr(data-label) ': '",
       color: 'text.secondary'
     },
-    '& tbody td[data-label] > *': { display: 'inline-flex', verticalAlign: 'middle', minWidth: 0 },
+    '& tbody td[data-label] > *': { display: 'inline-flex', verticalAlign: 'baseline', minWidth: 0 },
+    '& tbody td[data-label] > .MuiTypography-root': { fontSize: 'inherit' },
     '& tbody td[data-end]': { position: 'absolute', top: 4, insetInlineEnd: 8 }
   }
 } as const)
@@ -57,6 +61,8 @@ interface Column {
   readonly align?: 'right'
   /** Whether its values say what they are: a folded row shows no label for them. */
   readonly isPlain?: boolean
+  /** Whether what names the rows is a number: a folded row is called `Line 2`. */
+  readonly isNumber?: boolean
   /** Whether it stands at the end of the folded row: buttons. */
   readonly isEnd?: boolean
 }
@@ -99,10 +105,17 @@ export function FoldingTable (
 
 /** A row of a {@link FoldingTable}: what stands in each of its columns. */
 export function FoldingRow ({ children: [name, ...facts] }: { readonly children: readonly ReactNode[] }) {
-  const [, ...columns] = useContext(ColumnsContext)
+  const [first, ...columns] = useContext(ColumnsContext)
   return (
     <TableRow hover>
-      <TableCell component='th' scope='row' role='rowheader'>{name}</TableCell>
+      <TableCell
+        component='th'
+        scope='row'
+        role='rowheader'
+        data-label={first?.isNumber === true ? first.name : undefined}
+      >
+        {name}
+      </TableCell>
       {columns.map(({ name, align, isPlain = false, isEnd = false }, index) => (
         <TableCell
           key={name}
