@@ -14,8 +14,7 @@ export function ImportState ({ item }: { readonly item: Import }) {
         variant='outlined'
         label={texts.imports.states[status]}
         color={COLORS[status] ?? 'default'}
-      />
-      {' '}
+      />{' '}
       <Box component='span' sx={{ whiteSpace: 'nowrap' }}>{texts.imports.progressText(processed, total)}</Box>
       {error !== null && <div>{error}</div>}
       {isUnfinished(item) && (
